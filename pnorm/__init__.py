@@ -1,0 +1,30 @@
+"""Ranking that concentrates at the top of the list: the P-Norm Push of Cynthia Rudin.
+
+Good things and bad things go in, a scoring function comes out that puts the good ones at the top:
+
+>>> import pnorm
+>>> data = pnorm.datasets.tic_tac_toe()
+>>> lam, trace = pnorm.train(data.pos, data.neg, p=4, t_max=50)
+>>> f = pnorm.score(data.X, None, lam)
+>>> f.shape
+(958,)
+
+`train` runs the boosting-style algorithm of the papers, `score` applies what it learned, `Trace`
+is the record of a run. The weak rankers live in `pnorm.rankers`, measures of the top of a list in
+`pnorm.metrics`, data in `pnorm.datasets`.
+"""
+
+try:
+    from pnorm._core import _tilt as _tilt
+    from pnorm._version import version as __version__
+except ImportError as error:
+    raise ImportError(
+        f"pnorm is not compiled in {__path__[0]!r}. If that is its source folder, Python took the folder "
+        "for the package: run `python -P ...`, or from another directory, after `pip install .` there."
+    ) from error
+
+from pnorm import datasets, metrics, rankers
+from pnorm._trace import Trace
+from pnorm._train import score, train
+
+__all__ = ["Trace", "__version__", "datasets", "metrics", "rankers", "score", "train"]

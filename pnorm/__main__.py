@@ -1,0 +1,8 @@
+"""``python -m pnorm``; the console script ``pnorm`` is the same."""
+
+import sys
+
+from pnorm._cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,246 @@
+"""The front door: what users pass in is checked here, once, before any work.
+
+One function per kind of argument. Each returns the value in the form the rest of the package
+relies on, or raises `ValueError` or `TypeError` that names the argument, says what was got and
+what was expected, and where it helps what to try.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+"""A NumPy array of any dtype; the functions below say which one they return."""
+
+
+def is_sparse(X: object) -> bool:
+    """Whether X is a SciPy sparse matrix or array; does not import SciPy for those who have none."""
+    return type(X).__module__.startswith("scipy.sparse")
+
+
+def n_rows(X: Any, name: str) -> int:
+    """Return the number of rows of anything with a length; sides of the list are never empty."""
+    try:
+        rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    except (TypeError, IndexError):
+        raise TypeError(
+            f"{name} must be a sequence of rows or a two-dimensional array; got {type(X).__name__}"
+        ) from None
+    if rows == 0:
+        raise ValueError(f"{name} is empty; at least one row is needed")
+    return int(rows)
+
+
+def width(X: Any, name: str) -> int:
+    """Return the number of columns of X; the values are not looked at where X has a shape."""
+    shape = getattr(X, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else int(matrix(X, name).shape[1])
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Column names of a data frame or table (pandas, polars, pyarrow); None where X has none."""
+    names = getattr(X, "columns", None)
+    if hasattr(X, "column_names"):  # pyarrow: .columns are the data
+        names = X.column_names
+    return None if names is None else tuple(str(name) for name in names)
+
+
+def matrix(X: Any, name: str) -> Any:
+    """Return X as a finite two-dimensional matrix of floats.
+
+    NumPy arrays of float32 and float64 that are contiguous in either order come back as they are,
+    without a copy; everything else is converted to float64. Sparse input comes back as CSC.
+    """
+    if is_sparse(X):
+        return _sparse_matrix(X, name)
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        row, column = np.argwhere(np.ma.getmaskarray(X))[0][:2]
+        raise ValueError(
+            f"{name} is a masked array with a masked value at row {row}, column {column}; fill or drop it"
+        )
+    A = _as_array(X, name)
+    if A.ndim != 2:
+        hint = "; a single column is X.reshape(-1, 1)" if A.ndim == 1 else ""
+        raise ValueError(f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{hint}")
+    n_rows(A, name)
+    if A.shape[1] == 0:
+        raise ValueError(f"{name} has no columns; got shape {A.shape}")
+    A = _as_floats(A, name)
+    if not (A.flags.c_contiguous or A.flags.f_contiguous):
+        A = np.ascontiguousarray(A)
+    # The extremes propagate NaN and infinity, and need no array of flags beside the data.
+    if not (math.isfinite(A.min()) and math.isfinite(A.max())):
+        row, column = np.argwhere(~np.isfinite(A))[0]
+        raise ValueError(
+            f"{name} has {A[row, column]} at row {row}, column {column}; every value must be finite: "
+            "fill in or drop missing values first"
+        )
+    return A
+
+
+def _as_array(X: Any, name: str) -> Array:
+    try:
+        return np.asarray(X)
+    except (ValueError, TypeError):
+        raise ValueError(
+            f"{name} cannot be read as a matrix: its rows differ in length or hold unlike things"
+        ) from None
+
+
+def _as_floats(A: Array, name: str) -> Array:
+    """Float32 and float64 in native byte order pass, other real numbers become float64."""
+    if A.dtype in (np.float32, np.float64) and A.dtype.isnative:
+        return A
+    if A.dtype.kind in "bui" or A.dtype.kind == "f":
+        return A.astype(np.float32 if A.dtype in (np.float32, np.float16) else np.float64)
+    if A.dtype.kind == "O":
+        for j in range(A.shape[1]) if A.ndim == 2 else ():
+            for i, value in enumerate(A[:, j]):
+                if value is None:
+                    raise ValueError(f"{name} has None at row {i}, column {j}; fill in or drop missing values")
+                if not isinstance(value, (numbers.Real, np.bool_)):
+                    raise TypeError(
+                        f"{name} has {value!r} ({type(value).__name__}) at row {i}, column {j}; every value "
+                        "must be a real number: encode the column, or pass callables as H"
+                    )
+        return A.astype(np.float64)
+    raise TypeError(
+        f"{name} must hold real numbers; got dtype {A.dtype}. Encode the columns as numbers, or pass callables as H"
+    )
+
+
+def _sparse_matrix(X: Any, name: str) -> Any:
+    import scipy.sparse
+
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"{name} must be two-dimensional with rows and columns; got sparse shape {X.shape}")
+    if X.dtype.kind not in "buif":
+        raise TypeError(f"{name} must hold real numbers; got sparse dtype {X.dtype}")
+    A = scipy.sparse.csc_array(X, dtype=np.float64)
+    A.sum_duplicates()
+    if not np.isfinite(A.data).all():
+        k = int(np.flatnonzero(~np.isfinite(A.data))[0])
+        column = int(np.searchsorted(A.indptr, k, side="right")) - 1
+        raise ValueError(f"{name} has {A.data[k]} at row {A.indices[k]}, column {column}; every value must be finite")
+    return A
+
+
+def same_columns(pos: Any, neg: Any) -> None:
+    """Refuse two sides whose numbers of columns differ."""
+    if pos.shape[1] != neg.shape[1]:
+        raise ValueError(
+            f"pos has {pos.shape[1]} columns and neg has {neg.shape[1]}; both sides need the same columns"
+        )
+
+
+def vector(x: Any, name: str, size: int | None, meaning: str) -> NDArray[np.float64]:
+    """Return a fresh finite float64 vector of the given size, which `meaning` explains in the message."""
+    a = _as_array(x, name)
+    if a.dtype.kind not in "buif":
+        raise TypeError(f"{name} must hold real numbers; got dtype {a.dtype}")
+    if a.ndim != 1 or (size is not None and a.size != size):
+        expected = f"({size},)" if size is not None else "(N,)"
+        raise ValueError(f"{name} must have shape {expected}, {meaning}; got shape {a.shape}")
+    a = np.array(a, dtype=np.float64)
+    if not np.isfinite(a).all():
+        i = int(np.flatnonzero(~np.isfinite(a))[0])
+        raise ValueError(f"{name} has {a[i]} at position {i}; every value must be finite")
+    return a
+
+
+def weights(c: Any, name: str, size: int) -> NDArray[np.float64] | None:
+    """Return case weights (nonnegative, one per row, not all zero), or None for none."""
+    if c is None:
+        return None
+    a = vector(c, name, size, "one weight per row")
+    if (a < 0).any():
+        i = int(np.flatnonzero(a < 0)[0])
+        raise ValueError(f"{name} has the negative weight {a[i]} at row {i}; weights are zero or more")
+    if not a.any():
+        raise ValueError(f"{name} is all zero; at least one row needs a positive weight")
+    return a
+
+
+def scores(f: Any, name: str) -> NDArray[np.float64]:
+    """Return a non-empty finite vector of scores."""
+    a = vector(f, name, None, "one score per row")
+    n_rows(a, name)
+    return a
+
+
+def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> NDArray[np.float64]:
+    """Return what a user's weak ranker gave on one side, as a float64 vector of one value per row."""
+    return vector(values, f"the output of {ranker} on {side}", size, f"one value for each row of {side}")
+
+
+def real(x: Any, name: str) -> float:
+    """Return a finite real number as a float."""
+    if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Real):
+        raise TypeError(f"{name} must be a real number; got {x!r} ({type(x).__name__})")
+    if not math.isfinite(x):
+        raise ValueError(f"{name} must be finite; got {x!r}")
+    return float(x)
+
+
+def power(p: Any) -> float:
+    """Return the power p of the price r ** p."""
+    value = real(p, "p")
+    if not value >= 1.0:
+        raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {p!r}")
+    return value
+
+
+def tolerance(tol: Any) -> float:
+    """Return a stopping tolerance, zero or more."""
+    value = real(tol, "tol")
+    if not value >= 0.0:
+        raise ValueError(f"tol must be zero or more; got {tol!r}")
+    return value
+
+
+def count(n: Any, name: str, least: int) -> int:
+    """Return an integer that is at least `least`."""
+    try:
+        value = operator.index(n) if not isinstance(n, (bool, np.bool_)) else None
+    except TypeError:
+        value = None
+    if value is None:
+        raise TypeError(f"{name} must be an integer; got {n!r} ({type(n).__name__})")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}; got {value}")
+    return value
+
+
+def threads(n_threads: Any) -> int | None:
+    """Return the number of threads; None leaves the choice to the package."""
+    return None if n_threads is None else count(n_threads, "n_threads", 1)
+
+
+def choice(value: Any, name: str, allowed: Collection[str]) -> str:
+    """Return one of the allowed words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+    return value
+
+
+def callback(function: Any) -> Callable[[Any], bool | None] | None:
+    """Return the callback, which is None or callable."""
+    if function is not None and not callable(function):
+        raise TypeError(f"callback must be a function of the trace so far, or None; got {type(function).__name__}")
+    return function  # type: ignore[no-any-return]
+
+
+def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tuple[str, ...]:
+    """Return one name per ranker."""
+    if given is None:
+        return tuple(default)
+    if isinstance(given, str) or len(given) != size:
+        raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {given!r}")
+    return tuple(str(name) for name in given)

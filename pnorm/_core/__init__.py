@@ -1,0 +1,1 @@
+"""The compiled loops. Private: no policy, no checks, no messages."""

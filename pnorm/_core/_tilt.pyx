@@ -1,0 +1,362 @@
+"""Exponentially tilted weights: everything a round of the P-Norm Push asks of the rows.
+
+For scores f, the exponential loss factors over the pairs, so one side of the list enters only
+through weights
+
+    omega_r  proportional to  c_r exp(scale (f_r + alpha h_r)),
+
+with case weights c_r, scale = -1 on the positives (omega = u) and scale = p on the negatives
+(omega = w). What follows are sums over such weights, always with the largest exponent taken out,
+so that nothing overflows and no row that matters underflows.
+
+(a) one block of exponents, the only place where they are formed
+(b) log-sum-exp and normalised weights
+(c) mean, variance and third cumulant of h under the weights, tilted by alpha
+(d) the root of equation (1) in alpha
+
+Rows are read in blocks of 256: the exponents of a block stay in the first cache, and a sum of
+block sums keeps the rounding error of a million rows near that of a thousand.
+`log_c` may be None: no case weights.
+"""
+
+from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, log1p
+
+cdef enum:
+    BLOCK = 256
+    MAX_EVALUATIONS = 400
+
+cdef struct Side:
+    const double* f
+    const double* h
+    const double* log_c
+    Py_ssize_t size
+    double scale
+
+cdef struct Moments:
+    double mean
+    double variance
+    double third
+
+
+# (a) ---------------------------------------------------------------------------------------------
+
+cdef inline double fill(
+    const Side* side, double alpha, Py_ssize_t start, Py_ssize_t m, double* exponents
+) noexcept nogil:
+    """exponents = scale * (f + alpha * h) + log_c on rows start:start + m; returns their maximum."""
+    cdef:
+        const double* f = side.f + start
+        const double* h = side.h + start
+        const double* log_c = side.log_c
+        double scale = side.scale
+        double top = -INFINITY
+        Py_ssize_t r
+    if alpha == 0.0:
+        for r in range(m):
+            exponents[r] = scale * f[r]
+    else:
+        for r in range(m):
+            exponents[r] = scale * (f[r] + alpha * h[r])
+    if log_c != NULL:
+        for r in range(m):
+            exponents[r] += log_c[start + r]
+    for r in range(m):
+        top = exponents[r] if exponents[r] > top else top
+    return top
+
+
+# (b) ---------------------------------------------------------------------------------------------
+
+cdef double sum_exp(double* values, Py_ssize_t m, double top) noexcept nogil:
+    """values = exp(values - top), in place; returns their sum. Four chains hide the latency of +."""
+    cdef:
+        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
+        Py_ssize_t r
+    for r in range(m):
+        values[r] = exp(values[r] - top)
+    for r in range(0, m - 3, 4):
+        s0 += values[r]
+        s1 += values[r + 1]
+        s2 += values[r + 2]
+        s3 += values[r + 3]
+    for r in range(m - m % 4, m):
+        s0 += values[r]
+    return (s0 + s1) + (s2 + s3)
+
+
+cdef double log_sum_exp(const Side* side) noexcept nogil:
+    """log of the sum of c exp(scale f), in one pass: a larger exponent rescales the sum so far."""
+    cdef:
+        double exponents[BLOCK]
+        double top = -INFINITY, block_top, total = 0.0
+        Py_ssize_t start, m
+    start = 0
+    while start < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - start)
+        block_top = fill(side, 0.0, start, m, exponents)
+        if block_top > top:
+            total *= exp(top - block_top)
+            top = block_top
+        total += sum_exp(exponents, m, top)
+        start += BLOCK
+    return top + log(total)
+
+
+cdef double softmax(const Side* side, double* weights) noexcept nogil:
+    """weights = c exp(scale f) / their sum; returns the log of that sum."""
+    cdef:
+        double top = -INFINITY, total = 0.0, inverse
+        Py_ssize_t start, m, r
+    start = 0
+    while start < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - start)
+        top = fmax(top, fill(side, 0.0, start, m, weights + start))
+        start += BLOCK
+    start = 0
+    while start < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - start)
+        total += sum_exp(weights + start, m, top)
+        start += BLOCK
+    inverse = 1.0 / total
+    for r in range(side.size):
+        weights[r] *= inverse
+    return top + log(total)
+
+
+# (c) ---------------------------------------------------------------------------------------------
+
+cdef void add_powers(const double* weights, const double* h, Py_ssize_t m, double* sums) noexcept nogil:
+    """sums[k] += sum of weights * h ** k for k = 0..3."""
+    cdef:
+        double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0
+        double b0 = 0.0, b1 = 0.0, b2 = 0.0, b3 = 0.0
+        double x, y
+        Py_ssize_t r
+    for r in range(0, m - 1, 2):
+        x = weights[r]
+        y = weights[r + 1]
+        a0 += x
+        b0 += y
+        x *= h[r]
+        y *= h[r + 1]
+        a1 += x
+        b1 += y
+        x *= h[r]
+        y *= h[r + 1]
+        a2 += x
+        b2 += y
+        a3 += x * h[r]
+        b3 += y * h[r + 1]
+    if m % 2:
+        x = weights[m - 1]
+        y = h[m - 1]
+        a0 += x
+        a1 += x * y
+        a2 += x * y * y
+        a3 += x * y * y * y
+    sums[0] += a0 + b0
+    sums[1] += a1 + b1
+    sums[2] += a2 + b2
+    sums[3] += a3 + b3
+
+
+cdef Moments cumulants(const double* sums) noexcept nogil:
+    """Mean, variance and third cumulant from the power sums of (c)."""
+    cdef:
+        Moments result
+        double mean = sums[1] / sums[0], square = sums[2] / sums[0]
+    result.mean = mean
+    result.variance = fmax(square - mean * mean, 0.0)
+    result.third = sums[3] / sums[0] - 3.0 * mean * square + 2.0 * mean * mean * mean
+    return result
+
+
+cdef Moments given_moments(const double* weights, const Side* side) noexcept nogil:
+    """Moments of h under weights already at hand: no exponential."""
+    cdef:
+        double sums[4]
+        Py_ssize_t start
+    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
+    start = 0
+    while start < side.size:
+        add_powers(weights + start, side.h + start, min(<Py_ssize_t>BLOCK, side.size - start), sums)
+        start += BLOCK
+    return cumulants(sums)
+
+
+cdef Moments tilted_moments(const Side* side, double alpha) noexcept nogil:
+    """Moments of h under omega at step alpha, in one pass: one exponential per row."""
+    cdef:
+        double exponents[BLOCK]
+        double sums[4]
+        double top = -INFINITY, block_top, shrink
+        Py_ssize_t start, m, r
+        int k
+    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
+    start = 0
+    while start < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - start)
+        block_top = fill(side, alpha, start, m, exponents)
+        if block_top > top:
+            shrink = exp(top - block_top)
+            for k in range(4):
+                sums[k] *= shrink
+            top = block_top
+        for r in range(m):
+            exponents[r] = exp(exponents[r] - top)
+        add_powers(exponents, side.h + start, m, sums)
+        start += BLOCK
+    return cumulants(sums)
+
+
+# (d) ---------------------------------------------------------------------------------------------
+
+cdef double equation_1(
+    Moments u, Moments w, double p, double sign, double* slope, double* bend
+) noexcept nogil:
+    """g(x) = sign * (E_w h - E_u h) at alpha = sign * x, with its first two derivatives in x.
+
+    p g is the slope of log F_p along the ranker, and g increases: g' = p Var_w h + Var_u h.
+    """
+    slope[0] = p * w.variance + u.variance
+    bend[0] = sign * (p * p * w.third - u.third)
+    return sign * (w.mean - u.mean)
+
+
+cdef int find_root(
+    const Side* pos, const Side* neg, const double* u, const double* w,
+    double sign, double width, double floor, double* alpha
+) noexcept nogil:
+    """Solve g(x) = 0 for x > 0; the number of evaluations, or 0 where g(0) is not negative.
+
+    Halley's step inside what is certain. As |g''| <= width * g', with width the largest range of
+    the exponents per unit of alpha, the root is at least near = log(1 + rho) / width away and, for
+    rho = width |g| / g' < 1, at most far = -log(1 - rho) / width. Where rho >= 1 the signs of g
+    bracket the root: the bracket is halved when it shrinks too slowly; while its upper end is open
+    x at most quadruples, and on a plateau (rho > 100) at least doubles.
+
+    A step below 1e-6 / width from rho < 1 is the last: what it leaves is of third order, 1e-18 / width.
+    """
+    cdef:
+        double lo = 0.0, hi = INFINITY, bracket = INFINITY, x = 0.0, y
+        double g, slope, bend, rho, near, move
+        int evaluations = 1
+    alpha[0] = 0.0
+    g = equation_1(given_moments(u, pos), given_moments(w, neg), neg.scale, sign, &slope, &bend)
+    if not g < 0.0:
+        return 0
+    while fabs(g) > floor and evaluations < MAX_EVALUATIONS:
+        rho = width * fabs(g) / slope if slope > 0.0 else INFINITY
+        near = fmin(log1p(rho), 700.0) / width
+        move = 2.0 * slope * slope - g * bend
+        move = fmax(2.0 * fabs(g) * slope / move, near) if move > 0.0 else INFINITY
+        if rho < 1.0:
+            move = fmin(move, -log1p(-rho) / width)
+        elif hi == INFINITY and g < 0.0:
+            move = fmin(fmax(move, x if rho > 100.0 else 0.0), fmax(4.0 * near, 3.0 * x))
+        if g < 0.0:
+            lo = x
+            y = x + move
+        else:
+            hi = x
+            y = x - move
+        if rho < 1.0 and move * width <= 1e-6:
+            x = y
+            break
+        if not lo < y < hi or (rho >= 1.0 and hi - lo > 0.5 * bracket):
+            y = lo + 0.5 * (hi - lo) if hi < INFINITY else 2.0 * lo + near
+            if not lo < y < hi:
+                break
+        bracket = hi - lo
+        x = y
+        g = equation_1(
+            tilted_moments(pos, sign * x), tilted_moments(neg, sign * x), neg.scale, sign, &slope, &bend)
+        evaluations += 1
+    alpha[0] = sign * x
+    return evaluations
+
+
+# What Python calls --------------------------------------------------------------------------------
+
+cdef Side side_of(
+    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale
+) noexcept:
+    cdef Side side
+    side.f = &f[0]
+    side.h = &h[0]
+    side.log_c = NULL
+    if log_c is not None:
+        side.log_c = &log_c[0]
+    side.size = f.shape[0]
+    side.scale = scale
+    return side
+
+
+def log_sum(const double[::1] f, const double[::1] log_c, double scale):
+    cdef:
+        Side side = side_of(f, f, log_c, scale)
+        double result
+    with nogil:
+        result = log_sum_exp(&side)
+    return result
+
+
+def weigh(const double[::1] f, const double[::1] log_c, double[::1] weights, double scale):
+    cdef:
+        Side side = side_of(f, f, log_c, scale)
+        double result
+    with nogil:
+        result = softmax(&side, &weights[0])
+    return result
+
+
+def advance(double[::1] f, const double[::1] h, double alpha):
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(f.shape[0]):
+            f[r] += alpha * h[r]
+
+
+def split_log_sums(
+    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, double alpha, double level
+):
+    cdef:
+        Side side = side_of(f, h, log_c, scale)
+        double exponents[BLOCK]
+        double top[2]
+        double total[2]
+        Py_ssize_t start, m, r
+        int off
+    top[0] = top[1] = -INFINITY
+    total[0] = total[1] = 0.0
+    with nogil:
+        start = 0
+        while start < side.size:
+            m = min(<Py_ssize_t>BLOCK, side.size - start)
+            fill(&side, alpha, start, m, exponents)
+            for r in range(m):
+                off = side.h[start + r] != level
+                if exponents[r] > top[off]:
+                    total[off] *= exp(top[off] - exponents[r])
+                    top[off] = exponents[r]
+                total[off] += exp(exponents[r] - top[off])
+            start += BLOCK
+    return (
+        top[0] + log(total[0]) if total[0] > 0.0 else -INFINITY,
+        top[1] + log(total[1]) if total[1] > 0.0 else -INFINITY,
+    )
+
+
+def solve(
+    const double[::1] f_pos, const double[::1] h_pos, const double[::1] log_c_pos, const double[::1] u,
+    const double[::1] f_neg, const double[::1] h_neg, const double[::1] log_c_neg, const double[::1] w,
+    double p, double sign, double width, double floor,
+):
+    cdef:
+        Side pos = side_of(f_pos, h_pos, log_c_pos, -1.0)
+        Side neg = side_of(f_neg, h_neg, log_c_neg, p)
+        double alpha
+        int evaluations
+    with nogil:
+        evaluations = find_root(&pos, &neg, &u[0], &w[0], sign, width, floor, &alpha)
+    return alpha, evaluations

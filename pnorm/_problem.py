@@ -1,0 +1,75 @@
+"""The checked problem: outputs of the weak rankers, and the objective over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, _outputs, rankers
+from pnorm._objective import Direction, PNorm, Scores
+
+Vector = NDArray[np.float64]
+
+# Rankers whose edges are this close, as a share of the largest output, tie: complementary and
+# duplicate columns differ by rounding only, and the lowest index must win on every machine.
+_TIE = 1e-10
+
+
+class Problem:
+    """All that a solver ever sees. Its data never change; two scratch columns are reused."""
+
+    def __init__(self, outputs: _outputs.Outputs, names: Sequence[str], objective: PNorm) -> None:
+        self.outputs = outputs
+        self.names = names
+        self.objective = objective
+        self.n_pos, self.n_neg, self.n_rankers = outputs.shape
+        self._low = np.minimum(outputs.pos_low, outputs.neg_low)
+        self._high = np.maximum(outputs.pos_high, outputs.neg_high)
+        self._shift = self._low + 0.5 * (self._high - self._low)
+        self._constant = self._low == self._high
+        self._binary: dict[int, bool] = {}
+        self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
+        self.slack = _TIE * float(max(abs(self._low).max(), abs(self._high).max()))
+
+    def scores(self, lam: Vector) -> Scores:
+        """f = H lam on both sides."""
+        return Scores(*self.outputs.combine(lam)) if lam.any() else Scores(np.zeros(self.n_pos), np.zeros(self.n_neg))
+
+    def edges(self, u: Vector, w: Vector) -> Vector:
+        """<u, h_j> - <w, h_j> of every ranker; exactly zero for a constant one, whatever its size."""
+        edges = self.outputs.edges(u, w)
+        edges[self._constant] = 0.0
+        return edges
+
+    def direction(self, j: int) -> Direction:
+        """Ranker j on the rows, centred. Valid until the next call."""
+        pos, neg = self._column
+        shift = float(self._shift[j])
+        self.outputs.column(j, shift, pos, neg)
+        low, high = float(self._low[j]) - shift, float(self._high[j]) - shift
+        if j not in self._binary:
+            self._binary[j] = all(bool(((h == low) | (h == high)).all()) for h in (pos, neg))
+        extremes = self.outputs.pos_low, self.outputs.pos_high, self.outputs.neg_low, self.outputs.neg_high
+        return Direction(pos, neg, *(float(x[j]) - shift for x in extremes), self._binary[j])
+
+
+def build(pos: Any, neg: Any, H: Any, p: Any, pos_weight: Any, neg_weight: Any) -> Problem:
+    """Check what a user passed and return the problem. Rows of weight zero are left out."""
+    p = _checks.power(p)
+    c_pos = _checks.weights(pos_weight, "pos_weight", _checks.n_rows(pos, "pos"))
+    c_neg = _checks.weights(neg_weight, "neg_weight", _checks.n_rows(neg, "neg"))
+    collection = rankers.as_rankers(H, pos)
+    A, log_c_pos = _present(collection._outputs(pos, "pos"), c_pos)
+    B, log_c_neg = _present(collection._outputs(neg, "neg"), c_neg)
+    return Problem(_outputs.of(A, B), collection.names, PNorm(p, log_c_pos, log_c_neg))
+
+
+def _present(values: Any, c: Vector | None) -> tuple[Any, Vector | None]:
+    """The rows of positive weight, and the logarithms of their weights."""
+    if c is None:
+        return values, None
+    present = c > 0.0
+    return (values if present.all() else values[present]), np.log(c[present])

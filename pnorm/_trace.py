@@ -1,0 +1,128 @@
+"""What a run leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """The record of a run: one entry per round, and why it ended.
+
+    Attributes
+    ----------
+    ranker : ndarray of int, shape (T,)
+        j_t, index of the weak ranker that round t chose.
+    step : ndarray, shape (T,)
+        alpha_t, what was added to its coefficient.
+    edge : ndarray, shape (T,)
+        Its normalised edge before the step, <u, h_j> on the positives minus <w, h_j> on the
+        negatives: in units of h, the rate at which log F_p / p falls along the ranker.
+    z : ndarray, shape (T,)
+        z_t = sum over pairs of d_t exp(-alpha_t M), the normaliser of Figure 1 (d).
+    log_objective : ndarray, shape (T + 1,)
+        log F_p in nats, before the first round and after each one.
+    status : str
+        ``"t_max"``: all rounds were run. ``"stationary"``: no edge above `tol` was left.
+        ``"separable"``: one weak ranker puts all positives above all negatives, so that F_p has
+        infimum 0 and no minimiser. ``"callback"``: the callback asked to stop. ``"stalled"``: the
+        best edge was below what rounding lets a line search see. ``"running"`` in a callback.
+    message : str
+        The same in a sentence with its numbers.
+    init : ndarray, shape (n,)
+        Coefficients before the first round.
+    """
+
+    ranker: NDArray[np.intp]
+    step: Vector
+    edge: Vector
+    z: Vector
+    log_objective: Vector
+    status: str
+    message: str
+    init: Vector
+
+    @property
+    def n_iter(self) -> int:
+        """Number of rounds T."""
+        return self.ranker.size
+
+    def lam_at(self, t: int) -> Vector:
+        """Return the coefficients after t rounds.
+
+        Parameters
+        ----------
+        t : int
+            0 (the start) to `n_iter` (what `train` returned).
+
+        Returns
+        -------
+        ndarray, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If t is not in that range.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> lam, trace = pnorm.train([[2.0, 1.0], [0.0, 2.0]], [[1.0, 0.0], [0.5, 1.5]], t_max=5)
+        >>> bool((trace.lam_at(5) == lam).all())
+        True
+        """
+        t = _checks.count(t, "t", 0)
+        if t > self.n_iter:
+            raise ValueError(f"t must be at most the number of rounds, {self.n_iter}; got {t}")
+        lam = self.init.copy()
+        np.add.at(lam, self.ranker[:t], self.step[:t])
+        return lam
+
+    def __repr__(self) -> str:
+        return (
+            f"<Trace: {self.status} after {self.n_iter} rounds, "
+            f"log F_p {self.log_objective[0]:.6g} -> {self.log_objective[-1]:.6g}>"
+        )
+
+
+@dataclass
+class Recorder:
+    """Collects the rounds; room doubles as they come, so that a snapshot is a view."""
+
+    init: Vector
+    log_objective: float
+    n_iter: int = 0
+    _ranker: NDArray[np.intp] = field(init=False)
+    _columns: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ranker = np.empty(64, dtype=np.intp)
+        self._columns = np.empty((4, 65))
+        self._columns[3, 0] = self.log_objective
+
+    def add(self, ranker: int, step: float, edge: float, z: float, log_objective: float) -> None:
+        """Record one round."""
+        t = self.n_iter
+        if t == self._ranker.size:
+            self._ranker = np.concatenate([self._ranker, np.empty_like(self._ranker)])
+            self._columns = np.concatenate([self._columns, np.empty((4, t))], axis=1)
+        self._ranker[t] = ranker
+        self._columns[:3, t] = step, edge, z
+        self._columns[3, t + 1] = log_objective
+        self.n_iter = t + 1
+
+    def trace(self, status: str, message: str) -> Trace:
+        """The trace so far."""
+        t = self.n_iter
+        arrays = [self._ranker[:t], *(row[:t] for row in self._columns[:3]), self._columns[3, : t + 1], self.init]
+        for view in arrays:
+            view.flags.writeable = False
+        ranker, step, edge, z, log_objective, init = arrays
+        return Trace(ranker, step, edge, z, log_objective, status, message, init)

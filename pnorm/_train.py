@@ -1,0 +1,228 @@
+"""The P-Norm Push algorithm (Figure 1 of both papers) on its factored form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, _problem
+from pnorm._trace import Recorder, Trace
+from pnorm.rankers import as_rankers
+
+Vector = NDArray[np.float64]
+
+
+def train(
+    pos: Any,
+    neg: Any,
+    H: Any = None,
+    p: float = 1.0,
+    t_max: int = 200,
+    *,
+    selection: str = "absolute",
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    init: Any = None,
+    tol: float = 1e-10,
+    callback: Callable[[Trace], bool | None] | None = None,
+    progress: bool = False,
+    n_threads: int | None = None,
+) -> tuple[Vector, Trace]:
+    r"""Learn a ranking that is right at the top of the list: the P-Norm Push.
+
+    Coordinate descent on
+
+    .. math:: F_p(\lambda) = \sum_{k=1}^K \Bigl(\sum_{i=1}^I
+              e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p, \qquad f = \sum_{j=1}^n \lambda_j h_j,
+
+    with positives :math:`x_i`, negatives :math:`\tilde x_k` and weak rankers :math:`h_j`. Each round
+    takes the weak ranker with the largest edge and moves its coefficient to the minimum of
+    :math:`F_p` along it. A larger p pays a higher price for negatives near the top of the list;
+    p = 1 is RankBoost.
+
+    Parameters
+    ----------
+    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
+        The positive rows: NumPy, pandas, polars, pyarrow or SciPy sparse. Contiguous float32 and
+        float64 arrays are used where they lie, others are converted to float64.
+    neg : array_like, shape (K, d), or sequence of K things
+        The negative rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. None takes the columns of the data; a callable maps rows to outputs
+        (N,); a collection comes from `pnorm.rankers`.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    t_max : int
+        Largest number of rounds.
+    selection : {"absolute", "signed"}
+        Choose the ranker by the largest absolute edge (TR2005-874), which approaches the infimum
+        over all coefficients, or by the largest edge (COLT 2006), which never lowers a coefficient
+        and stops when no edge is above `tol`.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more: :math:`F_p = \sum_k \tilde c_k (\sum_i c_i e^{-(f_i - \tilde f_k)})^p`.
+        A whole number means that many copies of the row, zero that it is absent.
+    init : array_like, shape (n,), optional
+        Coefficients to start from; zero by default. A run that starts from the result of another
+        continues it.
+    tol : float
+        Stop as stationary when the largest edge (see `selection`) is at most this, in units of h.
+    callback : callable, optional
+        Called with the trace so far after every round; a true return value stops the run.
+    progress : bool
+        Show a progress bar; needs tqdm (``pip install "pnorm[progress]"``).
+    n_threads : int, optional
+        Checked, and without effect in this version: only NumPy's matrix product may use threads.
+
+    Returns
+    -------
+    lam : ndarray, shape (n,)
+        The coefficients. `score` applies them.
+    trace : Trace
+        What happened in each round, and in `status` why the run ended.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; the message names it and the offending row or column.
+    ImportError
+        If `progress` is asked for and tqdm is missing.
+
+    See Also
+    --------
+    score : Apply the coefficients to rows.
+    Trace : The record of the run.
+
+    Notes
+    -----
+    The exponential loss factors over the pairs, so that no array over the I K pairs is formed: a
+    round costs O((I + K) n) reads and O(I + K) exponentials, and memory beyond the data is
+    O(I + K). See the theory page.
+
+    A chosen ranker that separates strictly, all positives above all negatives, ends the run as
+    ``"separable"``: inf F_p is 0 and no minimiser exists. Its step leaves every positive at least
+    1 above every negative. Where the infimum along a ranker lies at infinity without separating,
+    the step stops where 1e-6 of the decrease is left. Rankers whose edges differ by less than
+    1e-10 of the largest output tie, and the lowest index wins.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Figure 1 and equation (1).
+    .. [2] C. Rudin, "Ranking with a P-Norm Push", NYU technical report TR2005-874, 2005, Figure 1.
+
+    Examples
+    --------
+    Three good things and three bad ones, with two measurements each:
+
+    >>> import pnorm
+    >>> pos = [[0.9, 0.2], [0.7, 0.9], [0.3, 0.8]]
+    >>> neg = [[0.8, 0.1], [0.2, 0.6], [0.1, 0.3]]
+    >>> lam, trace = pnorm.train(pos, neg, p=4, t_max=100)
+    >>> trace.status, trace.n_iter
+    ('t_max', 100)
+    """
+    problem = _problem.build(pos, neg, H, p, pos_weight, neg_weight)
+    t_max = _checks.count(t_max, "t_max", 0)
+    signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
+    tol = _checks.tolerance(tol)
+    callback = _checks.callback(callback)
+    _checks.threads(n_threads)
+    n = problem.n_rankers
+    lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
+
+    objective = problem.objective
+    u, w = np.empty(problem.n_pos), np.empty(problem.n_neg)
+    f = problem.scores(lam)
+    log_f, log_mass = objective.weigh(f, u, w)
+    record = Recorder(lam.copy(), log_f)
+    status, message = "t_max", f"all {t_max} rounds were run"
+
+    for _ in _rounds(t_max, progress):
+        # (a) the weak ranker with the largest edge; of those that tie, the first
+        edges = problem.edges(u, w)
+        merit = edges if signed else np.abs(edges)
+        best = float(merit.max())
+        if best <= tol:
+            status, message = "stationary", f"no weak ranker has an edge above tol = {tol:g}"
+            break
+        j = int(np.argmax((merit >= best - problem.slack) & (merit > tol)))
+        edge = float(edges[j])
+        sign = math.copysign(1.0, edge)
+
+        # (b) the step that solves equation (1); a ranker that separates has none
+        direction = problem.direction(j)
+        gap = direction.gap(sign)
+        if gap > 0.0:
+            step = sign * (1.0 + max(0.0, float(f.neg.max() - f.pos.min()))) / gap
+        else:
+            step = objective.step(f, u, w, direction, sign)
+        if lam[j] + step == lam[j] or not math.isfinite(lam[j] + step):
+            name = problem.names[j]
+            status, message = "stalled", f"the edge {edge:.3g} of {name} is too small for a step in floating point"
+            break
+
+        # (c) the coefficient
+        lam[j] += step
+
+        # (d), (e) d lives on as scores; its normaliser is a ratio of sums of q over all pairs
+        f.advance(direction, step)
+        previous = log_mass
+        log_f, log_mass = objective.weigh(f, u, w)
+        record.add(j, step, edge, math.exp(log_mass - previous), log_f)
+
+        stop = callback is not None and callback(record.trace("running", f"after round {record.n_iter}"))
+        if gap > 0.0:
+            status = "separable"
+            message = f"{problem.names[j]} alone puts every positive above every negative: no minimiser exists"
+            break
+        if stop:
+            status, message = "callback", f"the callback stopped the run after round {record.n_iter}"
+            break
+
+    return lam, record.trace(status, message)
+
+
+def score(X: Any, H: Any, lam: Any) -> Vector:
+    r"""Score rows: :math:`f(x) = \sum_j \lambda_j h_j(x)`.
+
+    Parameters
+    ----------
+    X : array_like, shape (N, d), or sequence of N things where the rankers are callables
+        The rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers that `train` was given.
+    lam : array_like, shape (n,)
+        Their coefficients.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        The scores: only their order, and differences, mean anything. Weak rankers with
+        coefficient zero are not evaluated.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X does not fit the rankers, or `lam` is not one finite number per ranker.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.score([[1.0, 2.0], [3.0, 4.0]], None, [0.5, -1.0])
+    array([-1.5, -2.5])
+    """
+    rankers = as_rankers(H, X)
+    return rankers._combine(X, _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker"))
+
+
+def _rounds(t_max: int, progress: bool) -> Iterable[int]:
+    if not progress:
+        return range(t_max)
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        raise ImportError('progress=True needs tqdm: pip install "pnorm[progress]"') from None
+    return tqdm(range(t_max), unit="round")  # type: ignore[no-any-return]
