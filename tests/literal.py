@@ -70,7 +70,7 @@ def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_ne
 
 def log_objective(M, lam, p, c_pos, c_neg):
     """log F_p straight from the definition."""
-    return np.log((c_neg * (c_pos[:, None] * np.exp(-(M @ lam))).sum(axis=0) ** p).sum())
+    return logsumexp(p * np.log((c_pos[:, None] * np.exp(-(M @ lam))).sum(axis=0)), b=c_neg)
 
 
 def excess(d, Mj, alpha, p, c_neg):

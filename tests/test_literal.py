@@ -9,8 +9,8 @@ import pnorm
 POWERS = [1, 1.5, 2, 4, 16, 64]
 
 
-def outputs(kind, rng, n_pos=9, n_neg=12, n=6):
-    """Outputs that overlap on every column; a shift makes positives a little better."""
+def outputs(kind, rng, n_pos=14, n_neg=17, n=5):
+    """Outputs that mostly overlap, the positives' a little larger."""
     if kind == "real":
         return rng.normal(0.3, 1, (n_pos, n)), rng.normal(0, 1, (n_neg, n))
     if kind == "offset":
@@ -48,3 +48,56 @@ def test_every_round_is_the_literal_one(kind, weighted, selection, p):
             H_pos, H_neg, None, p, 30, selection=selection, pos_weight=c_pos, neg_weight=c_neg
         )
         assert_same_run(H_pos, H_neg, lam, trace, judge)
+
+
+@pytest.mark.parametrize("p", POWERS)
+def test_a_ranker_that_separates_ends_the_run_as_in_the_literal_one(p):
+    H_pos = np.array([[0.3, 0.2, 1.0], [0.1, 0.9, 0.8], [0.6, 0.4, 0.9]])
+    H_neg = np.array([[0.2, 0.5, 0.1], [0.5, 0.3, 0.7]])
+    for H in ((H_pos, H_neg), (-H_pos, -H_neg)):
+        judge = literal.train(*H, p, 10)
+        lam, trace = pnorm.train(*H, None, p, 10)
+        assert judge.status == "separable"
+        assert_same_run(*H, lam, trace, judge)
+
+
+@pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.parametrize("flip", [1, -1])
+@pytest.mark.parametrize("p", POWERS)
+def test_a_ranker_whose_infimum_is_at_infinity_steps_as_in_the_literal_one(p, flip, binary):
+    # 1 on all positives and on some negatives; then 0 on all negatives and on some positives.
+    H_pos = np.array([[1.0, 0, 0.2], [1, 1, 0.9], [1, 0.5, 0.1]])
+    H_neg = np.array([[1.0, 0, 0.5], [0, 0, 0.4], [0.5, 0, 0.6]])
+    if binary:
+        H_pos[:, :2], H_neg[:, :2] = np.round(H_pos[:, :2]), np.round(H_neg[:, :2])
+    H_pos, H_neg = flip * H_pos, flip * H_neg
+    judge = literal.train(H_pos, H_neg, p, 4)
+    lam, trace = pnorm.train(H_pos, H_neg, None, p, 4)
+    assert 0 in judge.ranker or 1 in judge.ranker
+    assert_same_run(H_pos, H_neg, lam, trace, judge)
+
+
+def test_p_1_with_binary_rankers_is_rankboost():
+    # alpha = ln(W+ / W-) / 2, where W+ and W- weigh the pairs that h orders rightly and wrongly
+    H_pos, H_neg = outputs("binary", np.random.default_rng(1))
+    d = np.full((len(H_pos), len(H_neg)), 1 / (len(H_pos) * len(H_neg)))
+    _, trace = pnorm.train(H_pos, H_neg, None, 1, 25)
+    for j, step in zip(trace.ranker, trace.step, strict=True):
+        M = H_pos[:, j][:, None] - H_neg[:, j]
+        np.testing.assert_allclose(step, 0.5 * np.log(d[M > 0].sum() / d[M < 0].sum()), rtol=1e-9)
+        d *= np.exp(-step * M)
+        d /= d.sum()
+
+
+def test_whole_weights_are_repeated_rows():
+    rng = np.random.default_rng(5)
+    for kind in ("real", "binary"):
+        H_pos, H_neg = outputs(kind, rng)
+        c_pos, c_neg = rng.integers(0, 4, len(H_pos)), rng.integers(0, 4, len(H_neg))
+        for p in (1, 3, 16):
+            lam, trace = pnorm.train(H_pos, H_neg, None, p, 30, pos_weight=c_pos, neg_weight=c_neg)
+            again, repeated = pnorm.train(H_pos.repeat(c_pos, axis=0), H_neg.repeat(c_neg, axis=0), None, p, 30)
+            np.testing.assert_array_equal(trace.ranker, repeated.ranker)
+            np.testing.assert_allclose(lam, again, rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(trace.log_objective, repeated.log_objective, rtol=1e-10)
+            np.testing.assert_allclose(trace.z, repeated.z, rtol=1e-10)

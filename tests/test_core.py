@@ -1,0 +1,105 @@
+"""The kernels against 50-digit arithmetic and plain NumPy."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import logsumexp, softmax
+
+from pnorm._core import _tilt
+
+
+def side(rng, size, spread=1.0, weighted=True):
+    f, h = spread * rng.normal(size=size), rng.normal(size=size)
+    return f, h, np.log(rng.uniform(0.1, 3, size)) if weighted else None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 1e4])
+@pytest.mark.parametrize("size", [1, 2, 3, 255, 256, 257, 1000])
+def test_log_sum_and_weights(size, spread, weighted):
+    rng = np.random.default_rng(size)
+    f, _, log_c = side(rng, size, spread, weighted)
+    for scale in (-1.0, 1.0, 64.0):
+        exponents = scale * f + (log_c if weighted else 0.0)
+        weights = np.empty(size)
+        total = _tilt.weigh(f, log_c, weights, scale)
+        assert total == pytest.approx(logsumexp(exponents), rel=1e-14, abs=1e-13)
+        assert _tilt.log_sum(f, log_c, scale) == pytest.approx(total, rel=1e-14, abs=1e-13)
+        np.testing.assert_allclose(weights, softmax(exponents), rtol=1e-12, atol=1e-300)
+        assert weights.sum() == pytest.approx(1.0, rel=1e-14)
+
+
+def test_a_million_rows_sum_like_fifty_digits():
+    f = np.random.default_rng(0).normal(size=10**6)
+    exact = math.fsum(np.exp(f))
+    assert _tilt.log_sum(f, None, 1.0) == pytest.approx(math.log(exact), rel=1e-15)
+
+
+@pytest.mark.parametrize("size", [1, 5, 300])
+def test_split_log_sums(size):
+    rng = np.random.default_rng(size)
+    f, _, log_c = side(rng, size, 100.0)
+    h = rng.integers(0, 2, size).astype(float)
+    exponents = -(f + 0.7 * h) + log_c
+    for level in (0.0, 1.0, 7.0):
+        for rows, got in zip((h == level, h != level), _tilt.split_log_sums(f, h, log_c, -1.0, 0.7, level), strict=True):
+            assert got == (pytest.approx(logsumexp(exponents[rows]), rel=1e-14) if rows.any() else -math.inf)
+
+
+def exact_root(f_pos, h_pos, f_neg, h_neg, p):
+    """Equation (1) in 50 digits, by bisection."""
+    with mpmath.workdps(50):
+        f_pos, h_pos, f_neg, h_neg = ([mpmath.mpf(float(x)) for x in v] for v in (f_pos, h_pos, f_neg, h_neg))
+
+        def mean(f, h, scale, alpha):
+            top = max(scale * (x + alpha * y) for x, y in zip(f, h, strict=True))
+            weights = [mpmath.exp(scale * (x + alpha * y) - top) for x, y in zip(f, h, strict=True)]
+            return mpmath.fdot(weights, h) / mpmath.fsum(weights)
+
+        def g(alpha):
+            return mean(f_neg, h_neg, p, alpha) - mean(f_pos, h_pos, -1, alpha)
+
+        sign = 1 if g(0) < 0 else -1
+        lo, hi = mpmath.mpf(0), mpmath.mpf(1)
+        while sign * g(sign * hi) < 0:
+            hi *= 2
+        for _ in range(120):
+            middle = (lo + hi) / 2
+            lo, hi = (middle, hi) if sign * g(sign * middle) < 0 else (lo, middle)
+        return float(sign * hi)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 4.0, 64.0, 1000.0])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 30.0, 1000.0])
+def test_the_step_solves_equation_1(spread, p):
+    rng = np.random.default_rng([int(spread), int(p)])
+    for _ in range(3):
+        (f_pos, h_pos, _), (f_neg, h_neg, _) = side(rng, 12, spread), side(rng, 15, spread)
+        u, w = softmax(-f_pos), softmax(p * f_neg)
+        sign = float(np.sign(u @ h_pos - w @ h_neg))
+        width = max(np.ptp(h_pos), p * np.ptp(h_neg))
+        alpha, evaluations = _tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, p, sign, width, 1e-16)
+        assert alpha == pytest.approx(exact_root(f_pos, h_pos, f_neg, h_neg, p), rel=1e-10 * max(1, spread))
+        assert evaluations <= (8 if p * max(spread, 1.0) <= 4 else 50)
+
+
+def test_the_step_needs_few_evaluations_where_scores_are_moderate():
+    rng = np.random.default_rng(3)
+    counts = []
+    for p in (1.0, 2.0, 4.0, 8.0, 16.0, 64.0):
+        for _ in range(20):
+            f_pos, f_neg = 2 / p * rng.normal(size=500), 2 / p * rng.normal(size=500)
+            h_pos, h_neg = rng.random(500), rng.random(500) ** 1.2
+            u, w = softmax(-f_pos), softmax(p * f_neg)
+            sign = float(np.sign(u @ h_pos - w @ h_neg))
+            counts.append(_tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, p, sign, p, 1e-16)[1])
+    assert np.mean(counts) <= 4
+    assert max(counts) <= 8
+
+
+def test_no_step_where_the_edge_has_the_other_sign():
+    f, h = np.zeros(3), np.array([0.0, 1.0, 2.0])
+    even = np.full(3, 1 / 3)
+    assert _tilt.solve(f, h, None, even, f, h + 1, None, even, 1.0, 1.0, 3.0, 1e-16) == (0.0, 0)
