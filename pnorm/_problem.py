@@ -51,9 +51,14 @@ class Problem:
         self.outputs.column(j, shift, pos, neg)
         low, high = float(self._low[j]) - shift, float(self._high[j]) - shift
         if j not in self._binary:
-            self._binary[j] = all(bool(((h == low) | (h == high)).all()) for h in (pos, neg))
+            self._binary[j] = _only(low, high, pos) and _only(low, high, neg)
         extremes = self.outputs.pos_low, self.outputs.pos_high, self.outputs.neg_low, self.outputs.neg_high
         return Direction(pos, neg, *(float(x[j]) - shift for x in extremes), self._binary[j])
+
+
+def _only(low: float, high: float, h: Vector) -> bool:
+    """Whether h takes no other values; most that do show it in the first rows."""
+    return all(bool(((part == low) | (part == high)).all()) for part in (h[:256], h[256:]))
 
 
 def build(pos: Any, neg: Any, H: Any, p: Any, pos_weight: Any, neg_weight: Any) -> Problem:

@@ -27,7 +27,7 @@ def test_log_sum_and_weights(size, spread, weighted):
         total = _tilt.weigh(f, log_c, weights, scale)
         assert total == pytest.approx(logsumexp(exponents), rel=1e-14, abs=1e-13)
         assert _tilt.log_sum(f, log_c, scale) == pytest.approx(total, rel=1e-14, abs=1e-13)
-        np.testing.assert_allclose(weights, softmax(exponents), rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(weights, softmax(exponents), rtol=1e-12, atol=1e-260)
         assert weights.sum() == pytest.approx(1.0, rel=1e-14)
 
 
@@ -103,3 +103,18 @@ def test_no_step_where_the_edge_has_the_other_sign():
     f, h = np.zeros(3), np.array([0.0, 1.0, 2.0])
     even = np.full(3, 1 / 3)
     assert _tilt.solve(f, h, None, even, f, h + 1, None, even, 1.0, 1.0, 3.0, 1e-16) == (0.0, 0)
+
+
+def test_exp_is_within_two_units_in_the_last_place():
+    # below 0, where sums take it; at -600 it stays
+    x = np.concatenate([np.linspace(-599, 0, 4001), -np.logspace(-20, 2.7, 2000), [0.0, -0.0]])
+    got = x.copy()
+    _tilt.exp_below(got, 0.0)
+    with mpmath.workdps(40):
+        for value, e in zip(x, got, strict=True):
+            exact = mpmath.exp(mpmath.mpf(float(value)))
+            assert abs(float((mpmath.mpf(float(e)) - exact) / exact)) <= 2 * 2.0**-53
+    far = np.array([-600.0, -601.0, -1e6, -1e300])
+    _tilt.exp_below(far, 0.0)
+    assert (far == far[0]).all()
+    assert far[0] == pytest.approx(np.exp(-600.0))

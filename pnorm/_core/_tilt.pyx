@@ -21,6 +21,9 @@ block sums keeps the rounding error of a million rows near that of a thousand.
 
 from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, log1p
 
+cdef extern from "_exp.h" nogil:
+    void pnorm_exp_below(double* values, Py_ssize_t m, double top) noexcept
+
 cdef enum:
     BLOCK = 256
     MAX_EVALUATIONS = 400
@@ -40,6 +43,23 @@ cdef struct Moments:
 
 # (a) ---------------------------------------------------------------------------------------------
 
+cdef inline double maximum(const double* values, Py_ssize_t m) noexcept nogil:
+    """np.max(values); four chains, as one alone would wait for each comparison."""
+    cdef:
+        double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
+        Py_ssize_t r
+    for r in range(0, m - 3, 4):
+        a = values[r] if values[r] > a else a
+        b = values[r + 1] if values[r + 1] > b else b
+        c = values[r + 2] if values[r + 2] > c else c
+        d = values[r + 3] if values[r + 3] > d else d
+    for r in range(m - m % 4, m):
+        a = values[r] if values[r] > a else a
+    a = a if a > b else b
+    c = c if c > d else d
+    return a if a > c else c
+
+
 cdef inline double fill(
     const Side* side, double alpha, Py_ssize_t start, Py_ssize_t m, double* exponents
 ) noexcept nogil:
@@ -49,7 +69,6 @@ cdef inline double fill(
         const double* h = side.h + start
         const double* log_c = side.log_c
         double scale = side.scale
-        double top = -INFINITY
         Py_ssize_t r
     if alpha == 0.0:
         for r in range(m):
@@ -60,9 +79,7 @@ cdef inline double fill(
     if log_c != NULL:
         for r in range(m):
             exponents[r] += log_c[start + r]
-    for r in range(m):
-        top = exponents[r] if exponents[r] > top else top
-    return top
+    return maximum(exponents, m)
 
 
 # (b) ---------------------------------------------------------------------------------------------
@@ -72,8 +89,7 @@ cdef double sum_exp(double* values, Py_ssize_t m, double top) noexcept nogil:
     cdef:
         double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
         Py_ssize_t r
-    for r in range(m):
-        values[r] = exp(values[r] - top)
+    pnorm_exp_below(values, m, top)
     for r in range(0, m - 3, 4):
         s0 += values[r]
         s1 += values[r + 1]
@@ -190,7 +206,7 @@ cdef Moments tilted_moments(const Side* side, double alpha) noexcept nogil:
         double exponents[BLOCK]
         double sums[4]
         double top = -INFINITY, block_top, shrink
-        Py_ssize_t start, m, r
+        Py_ssize_t start, m
         int k
     sums[0] = sums[1] = sums[2] = sums[3] = 0.0
     start = 0
@@ -202,8 +218,7 @@ cdef Moments tilted_moments(const Side* side, double alpha) noexcept nogil:
             for k in range(4):
                 sums[k] *= shrink
             top = block_top
-        for r in range(m):
-            exponents[r] = exp(exponents[r] - top)
+        pnorm_exp_below(exponents, m, top)
         add_powers(exponents, side.h + start, m, sums)
         start += BLOCK
     return cumulants(sums)
@@ -290,6 +305,11 @@ cdef Side side_of(
     side.size = f.shape[0]
     side.scale = scale
     return side
+
+
+def exp_below(double[::1] values, double top):
+    with nogil:
+        pnorm_exp_below(&values[0], values.shape[0], top)
 
 
 def log_sum(const double[::1] f, const double[::1] log_c, double scale):

@@ -1,0 +1,93 @@
+"""Measure what the documentation claims: ratios in one run, and peak memory.
+
+    python benchmarks/claims.py
+
+1. `train` against the literal Figure 1 in NumPy (tests/literal.py), same problem, same trace.
+2. A dense round of `train` against one product `A.T @ s` with the same matrix.
+3. Peak memory of 200 rounds over 10**10 pairs, beside the size of the input.
+"""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import pnorm
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+
+def seconds(function, *args, **kwargs):
+    """Time one call."""
+    start = time.perf_counter()
+    result = function(*args, **kwargs)
+    return time.perf_counter() - start, result
+
+
+def against_the_literal_algorithm():
+    """I = K = 1000, n = 50, p = 4, 20 rounds."""
+    import literal
+
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.2, 1, (1000, 50)), rng.normal(0, 1, (1000, 50))
+    pnorm.train(pos, neg, None, 4, 20)
+    ours = median(seconds(pnorm.train, pos, neg, None, 4, 20)[0] for _ in range(21))
+    _, (lam, trace) = seconds(pnorm.train, pos, neg, None, 4, 20)
+    theirs, judge = seconds(literal.train, pos, neg, 4, 20)
+    apart = max(np.abs(trace.step - judge.step).max(), np.abs(lam - judge.lam).max())
+    print(f"literal NumPy {theirs:.2f} s, train {1e3 * ours:.2f} ms: {theirs / ours:.0f} times; "
+          f"largest difference of a step or coefficient {apart:.1e}")  # fmt: skip
+
+
+def against_one_product():
+    """10**6 rows, 50 columns: time per round from the difference of two runs, product in between."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(10**6, 50))
+    A[: 5 * 10**5] += 0.1
+    s = rng.normal(size=len(A))
+    for p in (1, 4, 16):
+        ratios, rounds = [], []
+        for _ in range(9):
+            long, (_, trace) = seconds(pnorm.train, A[: 5 * 10**5], A[5 * 10**5 :], None, p, 12)
+            short, _ = seconds(pnorm.train, A[: 5 * 10**5], A[5 * 10**5 :], None, p, 2)
+            product = median(seconds(np.matmul, A.T, s)[0] for _ in range(5))
+            assert trace.n_iter == 12
+            rounds.append((long - short) / 10)
+            ratios.append(rounds[-1] / product)
+        print(f"a round at 10**6 x 50, p = {p}: {1e3 * median(rounds):.1f} ms, {median(ratios):.2f} products A.T @ s")
+
+
+def peak_memory():
+    """I = K = 10**5, n = 20, p = 8, 200 rounds, in a process of its own."""
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import claims; claims.peak_memory_here()"
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
+
+
+def peak_memory_here():
+    """Columns that share a factor, so that coordinate descent needs its rounds."""
+    rng = np.random.default_rng(0)
+    before = peak_mb()
+    pos, neg = rng.normal(0.1, 1, (10**5, 20)), rng.normal(size=(10**5, 20))
+    for X in (pos, neg):
+        X += rng.normal(size=(len(X), 1))
+    held = peak_mb()
+    elapsed, (_, trace) = seconds(pnorm.train, pos, neg, None, 8, 200)
+    size = (pos.nbytes + neg.nbytes) / 1e6
+    print(f"I = K = 10**5, n = 20, p = 8, {trace.n_iter} rounds: {elapsed:.1f} s; input {size:.0f} MB; peak of the "
+          f"process {peak_mb():.0f} MB: {peak_mb() - held:.0f} for training, {held - before:.0f} for the input, "
+          f"{before:.0f} for Python and its libraries")  # fmt: skip
+
+
+def peak_mb():
+    """Largest resident size of this process so far, in MB (Linux)."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    against_the_literal_algorithm()
+    against_one_product()
+    peak_memory()
