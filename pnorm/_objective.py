@@ -46,6 +46,10 @@ class Direction:
     pos_high: float
     neg_low: float
     neg_high: float
+    gap_up: float
+    """Least positive less greatest negative, before centring: > 0 separates, 0 touches."""
+    gap_down: float
+    """Least negative less greatest positive."""
     binary: bool
     """Whether it takes two values only."""
 
@@ -58,8 +62,8 @@ class Direction:
         return max(self.pos_high, self.neg_high)
 
     def gap(self, sign: float) -> float:
-        """Least score difference over all pairs, in the given sense: > 0 separates, 0 touches."""
-        return self.pos_low - self.neg_high if sign > 0 else self.neg_low - self.pos_high
+        """Least score difference over all pairs along a step of the given sign."""
+        return self.gap_up if sign > 0 else self.gap_down
 
 
 class PNorm:

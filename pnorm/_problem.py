@@ -25,6 +25,7 @@ class Problem:
         self.outputs = outputs
         self.names = names
         self.objective = objective
+        self.p = objective.p
         self.n_pos, self.n_neg, self.n_rankers = outputs.shape
         self._low = np.minimum(outputs.pos_low, outputs.neg_low)
         self._high = np.maximum(outputs.pos_high, outputs.neg_high)
@@ -32,7 +33,8 @@ class Problem:
         self._constant = self._low == self._high
         self._binary: dict[int, bool] = {}
         self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
-        self.slack = _TIE * float(max(abs(self._low).max(), abs(self._high).max()))
+        self.largest = float(max(abs(self._low).max(), abs(self._high).max()))
+        self.slack = _TIE * self.largest
 
     def scores(self, lam: Vector) -> Scores:
         """f = H lam on both sides."""
@@ -52,8 +54,12 @@ class Problem:
         low, high = float(self._low[j]) - shift, float(self._high[j]) - shift
         if j not in self._binary:
             self._binary[j] = _only(low, high, pos) and _only(low, high, neg)
-        extremes = self.outputs.pos_low, self.outputs.pos_high, self.outputs.neg_low, self.outputs.neg_high
-        return Direction(pos, neg, *(float(x[j]) - shift for x in extremes), self._binary[j])
+        out = self.outputs
+        pos_low, pos_high, neg_low, neg_high = (float(x[j]) for x in (out.pos_low, out.pos_high, out.neg_low, out.neg_high))
+        return Direction(
+            pos, neg, pos_low - shift, pos_high - shift, neg_low - shift, neg_high - shift,
+            gap_up=pos_low - neg_high, gap_down=neg_low - pos_high, binary=self._binary[j],
+        )  # fmt: skip
 
 
 def _only(low: float, high: float, h: Vector) -> bool:

@@ -15,6 +15,9 @@ from pnorm.rankers import as_rankers
 
 Vector = NDArray[np.float64]
 
+_OVERFLOW = 1e300
+"""No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
+
 
 def train(
     pos: Any,
@@ -159,9 +162,9 @@ def train(
             step = sign * (1.0 + max(0.0, float(f.neg.max() - f.pos.min()))) / gap
         else:
             step = objective.step(f, u, w, direction, sign)
-        if lam[j] + step == lam[j] or not math.isfinite(lam[j] + step):
-            name = problem.names[j]
-            status, message = "stalled", f"the edge {edge:.3g} of {name} is too small for a step in floating point"
+        if lam[j] + step == lam[j] or not problem.p * abs(step) * problem.largest < _OVERFLOW:
+            status = "stalled"
+            message = f"the step {step:.3g} along {problem.names[j]}, of edge {edge:.3g}, is lost in floating point"
             break
 
         # (c) the coefficient

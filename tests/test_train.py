@@ -1,0 +1,224 @@
+"""What `train`, `score` and `Trace` promise, beyond the algorithm itself."""
+
+import _thread
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import pnorm
+
+
+def problem(seed=0, n_pos=60, n_neg=80, n=7):
+    rng = np.random.default_rng(seed)
+    pos, neg = rng.normal(0.3, 1, (n_pos, n)), rng.normal(0, 1, (n_neg, n))
+    mix = rng.normal(size=(n, n))  # correlated columns, so that descent takes its time
+    return pos @ mix, neg @ mix
+
+
+@pytest.mark.parametrize("selection", ["absolute", "signed"])
+@pytest.mark.parametrize("p", [1, 4, 64])
+def test_a_warm_start_continues_the_run(p, selection):
+    pos, neg = problem()
+    whole, trace = pnorm.train(pos, neg, p=p, t_max=200, selection=selection, tol=0)
+    half, first = pnorm.train(pos, neg, p=p, t_max=100, selection=selection, tol=0)
+    lam, second = pnorm.train(pos, neg, p=p, t_max=100, selection=selection, tol=0, init=half)
+    assert trace.n_iter == first.n_iter + second.n_iter
+    np.testing.assert_array_equal(np.concatenate([first.ranker, second.ranker]), trace.ranker)
+    np.testing.assert_allclose(lam, whole, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(second.log_objective, trace.log_objective[first.n_iter :], rtol=1e-12)
+
+
+@pytest.mark.parametrize("p", [1, 2.5, 16])
+def test_the_objective_falls_every_round_and_is_that_of_lam(p):
+    pos, neg = problem(1)
+    c_pos, c_neg = np.linspace(0.1, 2, len(pos)), np.linspace(3, 0.2, len(neg))
+    lam, trace = pnorm.train(pos, neg, p=p, t_max=50, pos_weight=c_pos, neg_weight=c_neg)
+    assert (np.diff(trace.log_objective) < 0).all()
+    for t in (0, 1, 17, 50):
+        f_pos, f_neg = pos @ trace.lam_at(t), neg @ trace.lam_at(t)
+        value = (c_neg * (c_pos[:, None] * np.exp(f_neg - f_pos[:, None])).sum(axis=0) ** p).sum()
+        assert trace.log_objective[t] == pytest.approx(np.log(value), rel=1e-12)
+    assert (trace.lam_at(trace.n_iter) == lam).all()
+
+
+def test_descent_reaches_the_minimum_where_there_is_one():
+    pos, neg = problem(2)
+    lam, trace = pnorm.train(pos, neg, p=4, t_max=100_000)
+    assert trace.status == "stationary"
+    u, w = np.exp(-pos @ lam), np.exp(4 * (neg @ lam))
+    np.testing.assert_allclose(pos.T @ u / u.sum(), neg.T @ w / w.sum(), atol=1e-9)  # the gradient is zero
+
+
+def test_a_larger_p_puts_more_positives_on_top_where_there_is_a_choice():
+    # x0 orders more pairs, but some negatives are far out on it; x1 orders fewer, and its top is clean
+    rng = np.random.default_rng(4)
+    pos = np.column_stack([rng.normal(1.5, 1, 400), rng.normal(0.6, 1, 400)])
+    neg = np.column_stack([rng.normal(0, 1, 600), np.minimum(rng.normal(0, 1, 600), 0.9)])
+    neg[:12, 0] += 4
+    top, auc = [], []
+    for p in (1, 4, 64):
+        lam, _ = pnorm.train(pos, neg, p=p)
+        top.append(pnorm.metrics.positives_at_top(pos @ lam, neg @ lam))
+        auc.append(pnorm.metrics.auc(pos @ lam, neg @ lam))
+    assert top[0] < top[1] < top[2]
+    assert auc[0] > auc[1] > auc[2]
+
+
+def test_signed_selection_never_lowers_a_coefficient():
+    pos, neg = problem(3)
+    lam, trace = pnorm.train(pos, neg, p=2, t_max=500, selection="signed")
+    assert (trace.step > 0).all()
+    assert (lam >= 0).all()
+    assert trace.status == "stationary"
+    u, w = np.exp(-pos @ lam), np.exp(2 * (neg @ lam))
+    assert (pos.T @ u / u.sum() - neg.T @ w / w.sum() <= 1e-9).all()
+
+
+def test_signed_on_closed_rankers_is_absolute():
+    rng = np.random.default_rng(0)
+    pos, neg = rng.random((30, 4)), rng.random((40, 4)) ** 1.3
+    closed = [np.concatenate([X, 1 - X], axis=1) for X in (pos, neg)]
+    lam, trace = pnorm.train(pos, neg, p=4, t_max=60)
+    both, signed = pnorm.train(*closed, p=4, t_max=60, selection="signed")
+    np.testing.assert_array_equal(signed.ranker % 4, trace.ranker)
+    np.testing.assert_allclose(both[:4] - both[4:], lam, rtol=1e-9)
+    np.testing.assert_allclose(signed.log_objective, trace.log_objective, rtol=1e-12)
+
+
+def test_tol_ends_the_run():
+    pos, neg = problem()
+    _, trace = pnorm.train(pos, neg, t_max=5000, tol=0.01)
+    assert trace.status == "stationary"
+    assert "0.01" in trace.message
+    assert np.abs(trace.edge).min() > 0.01
+
+
+def test_no_rounds():
+    pos, neg = problem()
+    lam, trace = pnorm.train(pos, neg, t_max=0)
+    assert (lam == 0).all()
+    assert trace.status == "t_max"
+    assert trace.n_iter == 0
+    assert trace.log_objective == pytest.approx([np.log(len(pos) * len(neg))])
+
+
+def test_the_callback_sees_every_round_and_can_stop():
+    pos, neg = problem()
+    seen = []
+
+    def callback(trace):
+        seen.append((trace.n_iter, trace.status, trace.log_objective[-1], trace.lam_at(trace.n_iter)))
+        return trace.n_iter == 130
+
+    lam, trace = pnorm.train(pos, neg, p=2, callback=callback, t_max=500)
+    assert trace.status == "callback"
+    assert [n for n, *_ in seen] == list(range(1, 131))
+    assert {status for _, status, *_ in seen} == {"running"}
+    np.testing.assert_array_equal([value for *_, value, _ in seen], trace.log_objective[1:])
+    np.testing.assert_array_equal(seen[-1][3], lam)
+
+
+def test_a_callback_that_returns_none_does_not_stop():
+    pos, neg = problem()
+    assert pnorm.train(pos, neg, t_max=7, callback=lambda trace: None)[1].n_iter == 7
+
+
+def test_an_error_in_the_callback_reaches_the_caller():
+    def callback(trace):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        pnorm.train(*problem(), callback=callback)
+
+
+def test_a_trace_is_read_only_and_of_the_promised_shape():
+    lam, trace = pnorm.train(*problem(), t_max=20)
+    assert lam.dtype == np.float64
+    for array in (trace.ranker, trace.step, trace.edge, trace.z):
+        assert array.shape == (trace.n_iter,)
+    assert trace.log_objective.shape == (trace.n_iter + 1,)
+    with pytest.raises(ValueError, match="read-only"):
+        trace.step[0] = 1
+    with pytest.raises(AttributeError):
+        trace.status = "mine"
+    assert repr(trace).startswith("<Trace: t_max after 20 rounds, log F_p 8.4")
+    with pytest.raises(ValueError, match="t must be at most the number of rounds, 20; got 21"):
+        trace.lam_at(21)
+    with pytest.raises(ValueError, match="t must be at least 0; got -1"):
+        trace.lam_at(-1)
+
+
+def test_progress_shows_the_rounds(capsys):
+    pytest.importorskip("tqdm")
+    pnorm.train(*problem(), t_max=12, progress=True)
+    assert "12/12" in capsys.readouterr().err
+
+
+def test_progress_without_tqdm_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.raises(ImportError, match=r'pip install "pnorm\[progress\]"'):
+        pnorm.train(*problem(), progress=True)
+
+
+def test_ctrl_c_stops_a_long_run():
+    pos, neg = problem(n_pos=20_000, n_neg=20_000)
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    start = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        pnorm.train(pos, neg, p=8, t_max=10**7, tol=0, callback=lambda trace: None)
+    assert time.monotonic() - start < 30  # ten million rounds take an hour
+
+
+def test_inputs_are_not_modified():
+    pos, neg = problem()
+    arguments = [pos, neg, np.ones(len(pos)), np.ones(len(neg)), np.full(pos.shape[1], 0.1)]
+    copies = [a.copy() for a in arguments]
+    for a in arguments:
+        a.flags.writeable = False
+    lam, _ = pnorm.train(pos, neg, pos_weight=arguments[2], neg_weight=arguments[3], init=arguments[4])
+    pnorm.score(pos, None, lam)
+    for a, copy in zip(arguments, copies, strict=True):
+        np.testing.assert_array_equal(a, copy)
+    assert not np.shares_memory(lam, arguments[4])
+
+
+def test_the_number_of_threads_does_not_change_a_bit():
+    pos, neg = problem()
+    runs = [pnorm.train(pos, neg, p=3, n_threads=n)[0] for n in (None, 1, 2, 7)]
+    assert all((lam == runs[0]).all() for lam in runs)
+
+
+def test_score_is_the_linear_combination():
+    pos, neg = problem()
+    lam, _ = pnorm.train(pos, neg, t_max=5)
+    np.testing.assert_allclose(pnorm.score(pos, None, lam), pos @ lam)
+    H = pnorm.rankers.callables([lambda X: X[:, 0], lambda X: 1 / 0])
+    np.testing.assert_array_equal(pnorm.score(pos, H, [2.0, 0.0]), 2 * pos[:, 0])  # the second is never asked
+
+
+def test_many_threads_may_train_at_once():
+    pos, neg = problem()
+    alone, _ = pnorm.train(pos, neg, p=5)
+    results = [None] * 8
+    barrier = threading.Barrier(8)
+
+    def work(k):
+        barrier.wait()
+        results[k] = pnorm.train(pos, neg, p=5)[0]
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((lam == alone).all() for lam in results)
+
+
+def test_importing_pnorm_is_light():
+    code = "import sys, pnorm; print([m for m in ('scipy', 'matplotlib', 'sklearn', 'pandas') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-P", "-c", code], text=True).strip() == "[]"
