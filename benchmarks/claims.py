@@ -38,8 +38,10 @@ def against_the_literal_algorithm():
     _, (lam, trace) = seconds(pnorm.train, pos, neg, None, 4, 20)
     theirs, judge = seconds(literal.train, pos, neg, 4, 20)
     apart = max(np.abs(trace.step - judge.step).max(), np.abs(lam - judge.lam).max())
-    print(f"literal NumPy {theirs:.2f} s, train {1e3 * ours:.2f} ms: {theirs / ours:.0f} times; "
-          f"largest difference of a step or coefficient {apart:.1e}")  # fmt: skip
+    print(
+        f"literal NumPy {theirs:.2f} s, train {1e3 * ours:.2f} ms: {theirs / ours:.0f} times; "
+        f"largest difference of a step or coefficient {apart:.1e}"
+    )
 
 
 def against_one_product():
@@ -76,9 +78,11 @@ def peak_memory_here():
     held = peak_mb()
     elapsed, (_, trace) = seconds(pnorm.train, pos, neg, None, 8, 200)
     size = (pos.nbytes + neg.nbytes) / 1e6
-    print(f"I = K = 10**5, n = 20, p = 8, {trace.n_iter} rounds: {elapsed:.1f} s; input {size:.0f} MB; peak of the "
-          f"process {peak_mb():.0f} MB: {peak_mb() - held:.0f} for training, {held - before:.0f} for the input, "
-          f"{before:.0f} for Python and its libraries")  # fmt: skip
+    print(
+        f"I = K = 10**5, n = 20, p = 8, {trace.n_iter} rounds: {elapsed:.1f} s; input {size:.0f} MB; peak of the "
+        f"process {peak_mb():.0f} MB: {peak_mb() - held:.0f} for training, {held - before:.0f} for the input, "
+        f"{before:.0f} for Python and its libraries"
+    )
 
 
 def peak_mb():

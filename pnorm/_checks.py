@@ -40,7 +40,7 @@ def n_rows(X: Any, name: str) -> int:
 
 def width(X: Any, name: str) -> int:
     """Return the number of columns of X; the values are not looked at where X has a shape."""
-    shape = getattr(X, "shape", ())
+    shape: Sequence[int] = getattr(X, "shape", ())
     return int(shape[1]) if len(shape) == 2 else int(matrix(X, name).shape[1])
 
 
@@ -62,14 +62,12 @@ def matrix(X: Any, name: str) -> Any:
         return _sparse_matrix(X, name)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         row, column = np.argwhere(np.ma.getmaskarray(X))[0][:2]
-        raise ValueError(
-            f"{name} is a masked array with a masked value at row {row}, column {column}; fill or drop it"
-        )
+        raise ValueError(f"{name} is a masked array with a masked value at row {row}, column {column}; fill or drop it")
+    n_rows(X, name)
     A = _as_array(X, name)
     if A.ndim != 2:
         hint = "; a single column is X.reshape(-1, 1)" if A.ndim == 1 else ""
         raise ValueError(f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{hint}")
-    n_rows(A, name)
     if A.shape[1] == 0:
         raise ValueError(f"{name} has no columns; got shape {A.shape}")
     A = _as_floats(A, name)
@@ -135,9 +133,16 @@ def _sparse_matrix(X: Any, name: str) -> Any:
 def same_columns(pos: Any, neg: Any) -> None:
     """Refuse two sides whose numbers of columns differ."""
     if pos.shape[1] != neg.shape[1]:
-        raise ValueError(
-            f"pos has {pos.shape[1]} columns and neg has {neg.shape[1]}; both sides need the same columns"
-        )
+        raise ValueError(f"pos has {pos.shape[1]} columns and neg has {neg.shape[1]}; both sides need the same columns")
+
+
+def spans(low: NDArray[np.float64], high: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Refuse columns whose highest less lowest value overflows."""
+    with np.errstate(over="ignore"):
+        wide = np.flatnonzero(~np.isfinite(high - low))
+    if wide.size:
+        j = int(wide[0])
+        raise ValueError(f"{names[j]} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first")
 
 
 def vector(x: Any, name: str, size: int | None, meaning: str) -> NDArray[np.float64]:
@@ -187,6 +192,14 @@ def real(x: Any, name: str) -> float:
     if not math.isfinite(x):
         raise ValueError(f"{name} must be finite; got {x!r}")
     return float(x)
+
+
+def numbers_of(values: Any, name: str) -> list[float]:
+    """Return a sequence of finite real numbers as a list of floats."""
+    try:
+        return [real(value, name) for value in values]
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence of numbers; got {values!r}") from None
 
 
 def power(p: Any) -> float:

@@ -82,14 +82,22 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("file", nargs="?", metavar="FILE", help="CSV file with a header line")
     add("--label", metavar="COLUMN", help="the column that says which rows are positive (needed with FILE)")
-    add("--positive", metavar="VALUE", help="the label of positive rows; all others are negative "
-        "(default: 1, yes, true or positive, where the other label is its opposite)")  # fmt: skip
+    add(
+        "--positive",
+        metavar="VALUE",
+        help="the label of positive rows; all others are negative "
+        "(default: 1, yes, true or positive, where the other label is its opposite)",
+    )
     add("--ignore", metavar="COLUMN", action="append", default=[], help="leave a column out; may be repeated")
     add("-p", type=float, metavar="P", help="how hard to push at the top, 1 or more (default: 4)")
     add("-t", type=int, metavar="ROUNDS", default=200, help="largest number of rounds (default: 200)")
-    add("--rankers", choices=("columns", "normalized", "thresholds"), default="normalized",
+    add(
+        "--rankers",
+        choices=("columns", "normalized", "thresholds"),
+        default="normalized",
         help="weak rankers: the columns as they are, scaled to [0, 1] (default), or indicators of exceeding "
-        "a cut, at most 31 cuts per column")  # fmt: skip
+        "a cut, at most 31 cuts per column",
+    )
     add("--top", type=int, metavar="N", default=10, help="rows of the list to print (default: 10)")
     add("--out", metavar="FILE", help="write row,score for all rows, best first")
     add("--seed", type=int, default=0, help="seed of the split of the tic-tac-toe boards (default: 0)")
@@ -153,10 +161,14 @@ def _rank_file(arguments: argparse.Namespace) -> None:
 
     label = f"{arguments.label} = {' or '.join(sorted(positive))}"
     print(f"{arguments.file}: {y.size} rows, {y.sum()} positive ({label}), {len(table.names)} columns")
-    print(f"P-Norm Push with p = {p:g}, {len(H)} weak rankers ({arguments.rankers}): {trace.status} after "
-          f"{trace.n_iter} rounds ({trace.message})")  # fmt: skip
-    print(f"On these rows: {pnorm.metrics.positives_at_top(f[y], f[~y])} of {y.sum()} positives above every negative, "
-          f"AUC {pnorm.metrics.auc(f[y], f[~y]):.4f}, log F_p {trace.log_objective[-1]:.4f}")  # fmt: skip
+    print(
+        f"P-Norm Push with p = {p:g}, {len(H)} weak rankers ({arguments.rankers}): {trace.status} after "
+        f"{trace.n_iter} rounds ({trace.message})"
+    )
+    print(
+        f"On these rows: {pnorm.metrics.positives_at_top(f[y], f[~y])} of {y.sum()} positives above every negative, "
+        f"AUC {pnorm.metrics.auc(f[y], f[~y]):.4f}, log F_p {trace.log_objective[-1]:.4f}"
+    )
     _print_rankers(H, lam, table.X)
     _print_top(f, best_first[: arguments.top], table.labels)
     if arguments.out is not None:

@@ -102,9 +102,19 @@ class PNorm:
         width = max(direction.pos_high - direction.pos_low, self.p * (direction.neg_high - direction.neg_low))
         floor = 0.5 * np.finfo(float).eps * (direction.high - direction.low)
         alpha, _ = _tilt.solve(
-            f.pos, direction.pos, self._log_c_pos, u, f.neg, direction.neg, self._log_c_neg, w,
-            self.p, sign, width, floor,
-        )  # fmt: skip
+            f.pos,
+            direction.pos,
+            self._log_c_pos,
+            u,
+            f.neg,
+            direction.neg,
+            self._log_c_neg,
+            w,
+            self.p,
+            sign,
+            width,
+            floor,
+        )
         return alpha
 
     def _split(self, f: Scores, direction: Direction, alpha: float, level: float) -> tuple[float, ...]:

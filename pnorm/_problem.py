@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks, _outputs, rankers
+from pnorm import _checks, _outputs
 from pnorm._objective import Direction, PNorm, Scores
+from pnorm.rankers import Rankers
 
 Vector = NDArray[np.float64]
 
@@ -25,10 +26,10 @@ class Problem:
         self.outputs = outputs
         self.names = names
         self.objective = objective
-        self.p = objective.p
         self.n_pos, self.n_neg, self.n_rankers = outputs.shape
         self._low = np.minimum(outputs.pos_low, outputs.neg_low)
         self._high = np.maximum(outputs.pos_high, outputs.neg_high)
+        _checks.spans(self._low, self._high, names)
         self._shift = self._low + 0.5 * (self._high - self._low)
         self._constant = self._low == self._high
         self._binary: dict[int, bool] = {}
@@ -55,11 +56,20 @@ class Problem:
         if j not in self._binary:
             self._binary[j] = _only(low, high, pos) and _only(low, high, neg)
         out = self.outputs
-        pos_low, pos_high, neg_low, neg_high = (float(x[j]) for x in (out.pos_low, out.pos_high, out.neg_low, out.neg_high))
+        pos_low, pos_high, neg_low, neg_high = (
+            float(x[j]) for x in (out.pos_low, out.pos_high, out.neg_low, out.neg_high)
+        )
         return Direction(
-            pos, neg, pos_low - shift, pos_high - shift, neg_low - shift, neg_high - shift,
-            gap_up=pos_low - neg_high, gap_down=neg_low - pos_high, binary=self._binary[j],
-        )  # fmt: skip
+            pos,
+            neg,
+            pos_low - shift,
+            pos_high - shift,
+            neg_low - shift,
+            neg_high - shift,
+            gap_up=pos_low - neg_high,
+            gap_down=neg_low - pos_high,
+            binary=self._binary[j],
+        )
 
 
 def _only(low: float, high: float, h: Vector) -> bool:
@@ -67,15 +77,13 @@ def _only(low: float, high: float, h: Vector) -> bool:
     return all(bool(((part == low) | (part == high)).all()) for part in (h[:256], h[256:]))
 
 
-def build(pos: Any, neg: Any, H: Any, p: Any, pos_weight: Any, neg_weight: Any) -> Problem:
-    """Check what a user passed and return the problem. Rows of weight zero are left out."""
-    p = _checks.power(p)
+def build(pos: Any, neg: Any, rankers: Rankers, p: float, pos_weight: Any, neg_weight: Any) -> Problem:
+    """Check the rows a user passed and return the problem. Rows of weight zero are left out."""
     c_pos = _checks.weights(pos_weight, "pos_weight", _checks.n_rows(pos, "pos"))
     c_neg = _checks.weights(neg_weight, "neg_weight", _checks.n_rows(neg, "neg"))
-    collection = rankers.as_rankers(H, pos)
-    A, log_c_pos = _present(collection._outputs(pos, "pos"), c_pos)
-    B, log_c_neg = _present(collection._outputs(neg, "neg"), c_neg)
-    return Problem(_outputs.of(A, B), collection.names, PNorm(p, log_c_pos, log_c_neg))
+    A, log_c_pos = _present(rankers._outputs(pos, "pos"), c_pos)
+    B, log_c_neg = _present(rankers._outputs(neg, "neg"), c_neg)
+    return Problem(_outputs.of(A, B), rankers.names, PNorm(p, log_c_pos, log_c_neg))
 
 
 def _present(values: Any, c: Vector | None) -> tuple[Any, Vector | None]:

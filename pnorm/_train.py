@@ -127,14 +127,16 @@ def train(
     >>> trace.status, trace.n_iter
     ('t_max', 100)
     """
-    problem = _problem.build(pos, neg, H, p, pos_weight, neg_weight)
+    p = _checks.power(p)
     t_max = _checks.count(t_max, "t_max", 0)
     signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
     tol = _checks.tolerance(tol)
     callback = _checks.callback(callback)
     _checks.threads(n_threads)
-    n = problem.n_rankers
+    rankers = as_rankers(H, pos, "pos")
+    n = len(rankers)
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
+    problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight)
 
     objective = problem.objective
     u, w = np.empty(problem.n_pos), np.empty(problem.n_neg)
@@ -162,7 +164,7 @@ def train(
             step = sign * (1.0 + max(0.0, float(f.neg.max() - f.pos.min()))) / gap
         else:
             step = objective.step(f, u, w, direction, sign)
-        if lam[j] + step == lam[j] or not problem.p * abs(step) * problem.largest < _OVERFLOW:
+        if lam[j] + step == lam[j] or not p * abs(step) * problem.largest < _OVERFLOW:
             status = "stalled"
             message = f"the step {step:.3g} along {problem.names[j]}, of edge {edge:.3g}, is lost in floating point"
             break
@@ -217,7 +219,7 @@ def score(X: Any, H: Any, lam: Any) -> Vector:
     >>> pnorm.score([[1.0, 2.0], [3.0, 4.0]], None, [0.5, -1.0])
     array([-1.5, -2.5])
     """
-    rankers = as_rankers(H, X)
+    rankers = as_rankers(H, X, "X")
     return rankers._combine(X, _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker"))
 
 

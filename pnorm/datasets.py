@@ -34,12 +34,12 @@ class Dataset:
     @property
     def pos(self) -> NDArray[np.float64]:
         """The positive rows, (I, d)."""
-        return self.X[self.y == 1]
+        return np.asarray(self.X[self.y == 1])
 
     @property
     def neg(self) -> NDArray[np.float64]:
         """The negative rows, (K, d)."""
-        return self.X[self.y == 0]
+        return np.asarray(self.X[self.y == 0])
 
     def __repr__(self) -> str:
         positives = int(self.y.sum())
@@ -84,10 +84,10 @@ def tic_tac_toe() -> Dataset:
 
 def _ends() -> dict[tuple[int, ...], bool]:
     """Every board that ends a game, with whether x has won: play on from the empty board, move by move."""
-    ends = {}
-    boards = {(_BLANK,) * 9}
+    ends: dict[tuple[int, ...], bool] = {}
+    boards: set[tuple[int, ...]] = {(_BLANK,) * 9}
     for mover, other in [(_X, _O), (_O, _X)] * 5:
-        following = set()
+        following: set[tuple[int, ...]] = set()
         for board in boards:
             won = any(all(board[square] == other for square in line) for line in _LINES)
             if won or _BLANK not in board:

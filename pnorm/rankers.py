@@ -157,7 +157,8 @@ class _Normalized(_OfColumns):
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         low, high = self._to
-        return low + (high - low) * ((_column(rows, j) - self._low[j]) / self._range[j])
+        scaled: Vector = low + (high - low) * ((_column(rows, j) - self._low[j]) / self._range[j])
+        return scaled
 
 
 class _Thresholds(_OfColumns):
@@ -217,7 +218,7 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
         width = _checks.count(pos, "the number of columns", 1)
         given = None
     else:
-        width = _checks.width(pos, "pos") if neg is None else _two_sides(pos, neg)[0].shape[1]
+        width = _checks.matrix(pos, "pos").shape[1] if neg is None else _two_sides(pos, neg)[0].shape[1]
         given = _checks.column_names(pos)
     return _Columns(_names(names, given, width), width)
 
@@ -268,10 +269,9 @@ def normalized(
         raise TypeError("normalized would make sparse data dense; pass H=None to use sparse columns as they are")
     lowest = np.minimum(A.min(axis=0), B.min(axis=0)).astype(np.float64)
     highest = np.maximum(A.max(axis=0), B.max(axis=0)).astype(np.float64)
-    if not np.isfinite(highest - lowest).all():
-        j = int(np.flatnonzero(~np.isfinite(highest - lowest))[0])
-        raise ValueError(f"column {j} spans {lowest[j]} to {highest[j]}, more than a float can hold; scale it first")
-    return _Normalized(_names(names, _checks.column_names(pos), A.shape[1]), lowest, highest, (low, high))
+    labels = _names(names, _checks.column_names(pos), A.shape[1])
+    _checks.spans(lowest, highest, labels)
+    return _Normalized(labels, lowest, highest, (low, high))
 
 
 def thresholds(
@@ -313,20 +313,21 @@ def thresholds(
            [0., 0., 0.]])
     """
     items = cuts.items() if isinstance(cuts, Mapping) else enumerate(cuts)
-    table = {_checks.count(c, "a column of cuts", 0): list(values) for c, values in items}
+    table = {
+        _checks.count(c, "a column of cuts", 0): _checks.numbers_of(values, f"cuts of column {c}")
+        for c, values in items
+    }
     least = len(cuts) if not isinstance(cuts, Mapping) else max(table, default=-1) + 1
     width = least if width is None else _checks.count(width, "width", max(least, 1))
     labels = _names(names, None, width)
     column = [c for c in sorted(table) for _ in table[c]]
-    cut = [_checks.real(value, f"a cut of column {c}") for c in sorted(table) for value in table[c]]
+    cut = [value for c in sorted(table) for value in table[c]]
     if not cut:
         raise ValueError("cuts is empty; give at least one cut")
     return _Thresholds([f"{labels[c]} > {v:g}" for c, v in zip(column, cut, strict=True)], width, column, cut)
 
 
-def quantile_thresholds(
-    pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequence[str] | None = None
-) -> Rankers:
+def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequence[str] | None = None) -> Rankers:
     """Place the cuts of `thresholds` by the training rows.
 
     Where a column has at most ``n_cuts + 1`` distinct values, every mid-point between neighbours
@@ -429,10 +430,11 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
     return _Callables(fs, _checks.names(names, len(fs), found))
 
 
-def as_rankers(H: Any, pos: Any) -> Rankers:
-    """Return H as a collection: None stands for the columns of `pos`."""
+def as_rankers(H: Any, X: Any, name: str) -> Rankers:
+    """Return H as a collection: None stands for the columns of X, called `name` in messages."""
     if H is None:
-        return columns(pos)
+        width = _checks.width(X, name)
+        return _Columns(_names(None, _checks.column_names(X), width), width)
     return H if isinstance(H, Rankers) else callables(H)
 
 

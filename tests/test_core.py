@@ -44,7 +44,9 @@ def test_split_log_sums(size):
     h = rng.integers(0, 2, size).astype(float)
     exponents = -(f + 0.7 * h) + log_c
     for level in (0.0, 1.0, 7.0):
-        for rows, got in zip((h == level, h != level), _tilt.split_log_sums(f, h, log_c, -1.0, 0.7, level), strict=True):
+        for rows, got in zip(
+            (h == level, h != level), _tilt.split_log_sums(f, h, log_c, -1.0, 0.7, level), strict=True
+        ):
             assert got == (pytest.approx(logsumexp(exponents[rows]), rel=1e-14) if rows.any() else -math.inf)
 
 

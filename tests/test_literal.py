@@ -44,9 +44,7 @@ def test_every_round_is_the_literal_one(kind, weighted, selection, p):
         H_pos, H_neg = outputs(kind, rng)
         c_pos, c_neg = (rng.uniform(0.2, 3, len(H)) if weighted else None for H in (H_pos, H_neg))
         judge = literal.train(H_pos, H_neg, p, 30, selection, c_pos, c_neg)
-        lam, trace = pnorm.train(
-            H_pos, H_neg, None, p, 30, selection=selection, pos_weight=c_pos, neg_weight=c_neg
-        )
+        lam, trace = pnorm.train(H_pos, H_neg, None, p, 30, selection=selection, pos_weight=c_pos, neg_weight=c_neg)
         assert_same_run(H_pos, H_neg, lam, trace, judge)
 
 

@@ -1,0 +1,188 @@
+"""Every refusal names the argument and what is wrong with it."""
+
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import pnorm
+
+GOOD = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]])
+NAN, INF = GOOD.copy(), GOOD.copy()
+NAN[1, 0], INF[2, 1] = np.nan, -np.inf
+
+
+def first(X):
+    return X[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        # the rows
+        ({"pos": []}, ValueError, "pos is empty; at least one row is needed"),
+        ({"neg": np.empty((0, 2))}, ValueError, "neg is empty"),
+        ({"pos": np.empty((3, 0))}, ValueError, "pos has no columns; got shape (3, 0)"),
+        (
+            {"pos": [1.0, 2.0]},
+            ValueError,
+            "pos must be two-dimensional (rows, columns); got shape (2,); a single column",
+        ),
+        ({"neg": np.zeros((2, 2, 2))}, ValueError, "neg must be two-dimensional (rows, columns); got shape (2, 2, 2)"),
+        ({"pos": NAN}, ValueError, "pos has nan at row 1, column 0; every value must be finite"),
+        ({"neg": INF}, ValueError, "neg has -inf at row 2, column 1"),
+        ({"neg": NAN.astype(np.float32)}, ValueError, "neg has nan at row 1, column 0"),
+        ({"pos": np.asfortranarray(NAN)}, ValueError, "pos has nan at row 1, column 0"),
+        ({"pos": [[1.0, None]]}, ValueError, "pos has None at row 0, column 1"),
+        ({"pos": [[1.0, "a"], [2.0, "b"]]}, TypeError, "pos must hold real numbers; got dtype <U"),
+        ({"pos": np.array([[1.0, "a"]], dtype=object)}, TypeError, "pos has 'a' (str) at row 0, column 1"),
+        ({"pos": GOOD + 1j}, TypeError, "pos must hold real numbers; got dtype complex128"),
+        ({"pos": np.array([["2020-01-01"]], dtype="datetime64[D]")}, TypeError, "pos must hold real numbers"),
+        ({"pos": [[1.0, 2.0], [3.0]]}, ValueError, "pos cannot be read as a matrix: its rows differ in length"),
+        (
+            {"pos": np.ma.masked_less(GOOD, 1)},
+            ValueError,
+            "pos is a masked array with a masked value at row 2, column 0",
+        ),
+        ({"pos": np.ones((3, 3))}, ValueError, "neg has 2 columns; these weak rankers read 3"),
+        ({"pos": 3.0}, TypeError, "pos must be a sequence of rows or a two-dimensional array; got float"),
+        (
+            {"pos": [[1.0, 1e308]], "neg": [[1.0, -1e308]]},
+            ValueError,
+            "x1 spans -1e+308 to 1e+308, more than a float can",
+        ),
+        ({"pos": scipy.sparse.csr_array(NAN)}, ValueError, "pos has nan at row 1, column 0"),
+        ({"pos": scipy.sparse.csr_array(GOOD)}, TypeError, "one of pos and neg is sparse and the other is not"),
+        (
+            {"pos": scipy.sparse.csr_array(GOOD + 1j)},
+            TypeError,
+            "pos must hold real numbers; got sparse dtype complex128",
+        ),
+        # the weak rankers
+        ({"H": []}, ValueError, "H is empty; at least one weak ranker is needed"),
+        (
+            {"H": first},
+            TypeError,
+            "H must be a sequence of callables, a collection made by pnorm.rankers, or None; "
+            "got function: put it into a list",
+        ),
+        ({"H": GOOD}, TypeError, "got ndarray: a matrix of outputs goes in as pos and neg, with H=None"),
+        ({"H": [first, 3]}, TypeError, "H[1] is not callable; got int"),
+        (
+            {"H": [first, lambda X: X[:2, 0]]},
+            ValueError,
+            "the output of H[1] (h1) on pos must have shape (3,), one value for each row of pos; got shape (2,)",
+        ),
+        ({"H": [lambda X: X]}, ValueError, "the output of H[0] (h0) on pos must have shape (3,)"),
+        (
+            {"H": [lambda X: np.where(X[:, 0] < 3, 1, np.inf)]},
+            ValueError,
+            "the output of H[0] (h0) on pos has inf at position 1",
+        ),
+        ({"H": [lambda X: ["a"] * len(X)]}, TypeError, "the output of H[0] (h0) on pos must hold real numbers"),
+        ({"H": [lambda X: [[1], [1, 2], 3]]}, ValueError, "the output of H[0] (h0) on pos cannot be read"),
+        ({"H": pnorm.rankers.columns(5)}, ValueError, "pos has 2 columns; these weak rankers read 5"),
+        # numbers
+        ({"p": 0.5}, ValueError, "p must be at least 1 (p = 1 is RankBoost); got 0.5"),
+        ({"p": float("nan")}, ValueError, "p must be finite; got nan"),
+        ({"p": np.inf}, ValueError, "p must be finite; got inf"),
+        ({"p": "2"}, TypeError, "p must be a real number; got '2' (str)"),
+        ({"p": True}, TypeError, "p must be a real number; got True (bool)"),
+        ({"p": None}, TypeError, "p must be a real number; got None"),
+        ({"t_max": -1}, ValueError, "t_max must be at least 0; got -1"),
+        ({"t_max": 2.5}, TypeError, "t_max must be an integer; got 2.5 (float)"),
+        ({"tol": -1e-3}, ValueError, "tol must be zero or more; got -0.001"),
+        ({"tol": np.nan}, ValueError, "tol must be finite; got nan"),
+        ({"n_threads": 0}, ValueError, "n_threads must be at least 1; got 0"),
+        ({"n_threads": 1.5}, TypeError, "n_threads must be an integer; got 1.5"),
+        ({"selection": "largest"}, ValueError, "selection must be one of 'absolute', 'signed'; got 'largest'"),
+        ({"callback": 3}, TypeError, "callback must be a function of the trace so far, or None; got int"),
+        # vectors
+        ({"pos_weight": [1, 2]}, ValueError, "pos_weight must have shape (3,), one weight per row; got shape (2,)"),
+        ({"neg_weight": [1, -2, 1]}, ValueError, "neg_weight has the negative weight -2.0 at row 1"),
+        ({"neg_weight": [0, 0, 0]}, ValueError, "neg_weight is all zero; at least one row needs a positive weight"),
+        ({"pos_weight": [1, np.nan, 1]}, ValueError, "pos_weight has nan at position 1; every value must be finite"),
+        ({"pos_weight": ["a", "b", "c"]}, TypeError, "pos_weight must hold real numbers; got dtype <U1"),
+        ({"pos_weight": 1.0}, ValueError, "pos_weight must have shape (3,), one weight per row; got shape ()"),
+        ({"init": [1.0]}, ValueError, "init must have shape (2,), one coefficient per weak ranker; got shape (1,)"),
+        ({"init": [1.0, np.inf]}, ValueError, "init has inf at position 1; every value must be finite"),
+    ],
+)
+def test_train_refuses(arguments, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        pnorm.train(**{"pos": GOOD, "neg": GOOD, **arguments})
+
+
+def test_nothing_is_computed_before_the_checks():
+    def never(X):
+        raise AssertionError("evaluated")
+
+    for bad in (
+        {"t_max": -1},
+        {"tol": -1},
+        {"selection": "?"},
+        {"p": 0},
+        {"callback": 3},
+        {"n_threads": 0},
+        {"pos_weight": [-1, 1, 1]},
+        {"neg_weight": [0, 0, 0]},
+        {"init": [1, 2]},
+    ):
+        with pytest.raises((ValueError, TypeError), match=next(iter(bad))):
+            pnorm.train(GOOD, GOOD, [never], **bad)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((GOOD, None, [1.0]), ValueError, "lam must have shape (2,), one coefficient per weak ranker; got shape (1,)"),
+        ((NAN, None, [1.0, 2.0]), ValueError, "X has nan at row 1, column 0"),
+        (([], None, [1.0]), ValueError, "X"),
+        ((GOOD, [first], [np.nan]), ValueError, "lam has nan at position 0"),
+        ((GOOD, pnorm.rankers.columns(3), [1.0, 1, 1]), ValueError, "X has 2 columns; these weak rankers read 3"),
+        ((GOOD, [lambda X: [1.0]], [1.0]), ValueError, "the output of H[0] (h0) on X must have shape (3,)"),
+    ],
+)
+def test_score_refuses(arguments, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        pnorm.score(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda r: r.columns(0), ValueError, "the number of columns must be at least 1; got 0"),
+        (lambda r: r.columns(2, names=["a"]), ValueError, "names must be a sequence of 2 names, one per ranker"),
+        (lambda r: r.columns(2, names="ab"), ValueError, "names must be a sequence of 2 names"),
+        (lambda r: r.columns(GOOD, np.ones((2, 3))), ValueError, "pos has 2 columns and neg has 3"),
+        (lambda r: r.normalized(GOOD, GOOD, 1, 1), ValueError, "low must be below high; got low=1.0 and high=1.0"),
+        (lambda r: r.normalized(GOOD, GOOD, "0"), TypeError, "low must be a real number; got '0'"),
+        (lambda r: r.normalized([[1e308]], [[-1e308]]), ValueError, "more than a float can hold"),
+        (lambda r: r.normalized(*[scipy.sparse.csr_array(GOOD)] * 2), TypeError, "would make sparse data dense"),
+        (lambda r: r.thresholds([[], []]), ValueError, "cuts is empty; give at least one cut"),
+        (lambda r: r.thresholds({}), ValueError, "cuts is empty"),
+        (lambda r: r.thresholds([[np.nan]]), ValueError, "cuts of column 0 must be finite; got nan"),
+        (lambda r: r.thresholds({-1: [2]}), ValueError, "a column of cuts must be at least 0; got -1"),
+        (lambda r: r.thresholds({3: [2]}, width=2), ValueError, "width must be at least 4; got 2"),
+        (lambda r: r.thresholds([[1], 2]), TypeError, "cuts of column 1 must be a sequence of numbers; got 2"),
+        (lambda r: r.quantile_thresholds(GOOD, GOOD, 0), ValueError, "n_cuts must be at least 1; got 0"),
+        (lambda r: r.quantile_thresholds([[1]], [[1]]), ValueError, "every column is constant"),
+        (lambda r: r.callables([len], names=["a", "b"]), ValueError, "names must be a sequence of 1 names"),
+        (lambda r: r.callables("len"), TypeError, "got str"),
+    ],
+)
+def test_rankers_refuse(make, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        make(pnorm.rankers)
+
+
+@pytest.mark.parametrize("measure", [pnorm.metrics.auc, pnorm.metrics.positives_at_top])
+def test_metrics_refuse(measure):
+    for arguments, message in [
+        (([], [1.0]), "f_pos is empty"),
+        (([1.0], [[1.0]]), "f_neg must have shape (N,), one score per row; got shape (1, 1)"),
+        (([np.nan], [1.0]), "f_pos has nan at position 0"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            measure(*arguments)
