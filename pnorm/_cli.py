@@ -146,6 +146,8 @@ def _rank_file(arguments: argparse.Namespace) -> None:
         raise CommandError("--label COLUMN is needed with a FILE: which column says which rows are positive?")
     if arguments.out is not None and os.path.exists(arguments.out) and os.path.samefile(arguments.out, arguments.file):
         raise CommandError(f"--out {arguments.out} would overwrite the input")
+    if arguments.out is not None and not os.path.isdir(os.path.dirname(arguments.out) or "."):
+        raise CommandError(f"--out {arguments.out}: no such directory")
     if arguments.top < 0:
         raise CommandError(f"--top must be zero or more; got {arguments.top}")
     p = 4.0 if arguments.p is None else arguments.p
@@ -274,7 +276,8 @@ def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
             raise CommandError(f"no row has the label {wanted!r} in column {column!r}; its labels are {shown}")
         return positive
     positive = {label for label in found if _word(label) in _POSITIVE_WORDS}
-    if len(found) == 2 and len(positive) == 1 and all(_word(x) in _NEGATIVE_WORDS for x in set(found) - positive):
+    negative = {label for label in found if _word(label) in _NEGATIVE_WORDS}
+    if len(set(map(_word, found))) == 2 and positive and negative:
         return positive
     raise CommandError(f"say which label in column {column!r} is positive with --positive; its labels are {shown}")
 

@@ -332,8 +332,8 @@ def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequenc
 
     Where a column has at most ``n_cuts + 1`` distinct values, every mid-point between neighbours
     becomes a cut, so that no other threshold could tell the training rows apart any further. Other
-    columns get at most `n_cuts` mid-points, those nearest above the quantiles of the column at
-    equal steps, rows of both sides together.
+    columns get at most `n_cuts` mid-points: those whose share of rows below comes nearest to
+    1 / (n_cuts + 1), 2 / (n_cuts + 1), ..., rows of both sides together.
 
     Parameters
     ----------
@@ -376,7 +376,9 @@ def _mid_points(x: Vector, n_cuts: int) -> list[float]:
     if middle.size > n_cuts:
         below = np.cumsum(counts)[:-1] / x.size  # share of rows below each mid-point
         wanted = np.arange(1, n_cuts + 1) / (n_cuts + 1)
-        middle = middle[np.unique(np.minimum(np.searchsorted(below, wanted), middle.size - 1))]
+        right = np.clip(np.searchsorted(below, wanted), 1, middle.size - 1)
+        nearest = right - (wanted - below[right - 1] < below[right] - wanted)
+        middle = middle[np.unique(nearest)]
     return [float(cut) for cut in middle]
 
 

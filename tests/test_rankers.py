@@ -1,0 +1,203 @@
+"""Weak rankers, and the forms in which data may come."""
+
+import io
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import pnorm
+
+POS = np.array([[1.0, 10.0, 5.0], [3.0, 30.0, 5.0]])
+NEG = np.array([[2.0, 50.0, 5.0], [2.0, 20.0, 5.0], [0.5, 20.0, 5.0]])
+X = np.array([[2.0, 60.0, 5.0], [0.0, 30.0, 7.0]])
+
+
+def collections():
+    r = pnorm.rankers
+    return {
+        "columns": r.columns(POS, NEG),
+        "normalized": r.normalized(POS, NEG, low=-1, high=1),
+        "thresholds": r.thresholds([[1, 2], [], [4]]),
+        "quantiles": r.quantile_thresholds(POS, NEG, 3),
+        "callables": r.callables([lambda Z: Z[:, 0], row_norm]),
+    }
+
+
+def row_norm(Z):
+    return np.linalg.norm(Z, axis=1)
+
+
+@pytest.mark.parametrize("kind", collections())
+def test_every_collection_agrees_with_itself(kind):
+    H = collections()[kind]
+    values = H.evaluate(X)
+    assert values.shape == (2, len(H))
+    assert len(H) == len(H.names) == len(set(H.names))
+    for j, h in enumerate(H):
+        np.testing.assert_array_equal(h(X), values[:, j])
+        assert h.name == H[j].name == H.names[j]
+    np.testing.assert_array_equal(H[-1](X), values[:, -1])
+    assert [h.name for h in H[:2]] == list(H.names[:2])
+    with pytest.raises(IndexError):
+        H[len(H)]
+    lam = np.linspace(-1, 2, len(H))
+    np.testing.assert_allclose(pnorm.score(X, H, lam), values @ lam)
+    assert repr(H).startswith(f"<{len(H)} weak rankers: ")
+    assert H.names[0] in repr(H[0])
+
+
+@pytest.mark.parametrize("kind", collections())
+def test_training_on_a_collection_is_training_on_its_outputs(kind):
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.4, 1, (30, 3)), rng.normal(0, 1, (40, 3))
+    H = collections()[kind]
+    lam, trace = pnorm.train(pos, neg, H, 4, 40)
+    same, again = pnorm.train(H.evaluate(pos), H.evaluate(neg), None, 4, 40)
+    np.testing.assert_array_equal(trace.ranker, again.ranker)
+    np.testing.assert_allclose(lam, same, rtol=1e-12)
+    as_list, _ = pnorm.train(pos, neg, list(H), 4, 40)
+    np.testing.assert_array_equal(as_list, lam)
+
+
+def test_normalized_spans_the_interval_and_does_not_clip():
+    H = pnorm.rankers.normalized(POS, NEG, low=-1, high=1)
+    both = H.evaluate(np.concatenate([POS, NEG]))
+    assert (both[:, :2].min(axis=0) == -1).all()
+    assert (both[:, :2].max(axis=0) == 1).all()
+    assert (both[:, 2] == -1).all()  # constant
+    np.testing.assert_allclose(H.evaluate(X), [[0.2, 1.5, -1], [-1.4, 0, -1]])
+
+
+def test_the_interval_does_not_change_the_path():
+    # TR2005-874 scales to [-1, 1], COLT 2006 to [0, 1]: half the coefficients
+    rng = np.random.default_rng(1)
+    pos, neg = rng.normal(0.5, 1, (50, 4)), rng.normal(0, 1, (60, 4))
+    zero, a = pnorm.train(pos, neg, pnorm.rankers.normalized(pos, neg), 8)
+    minus, b = pnorm.train(pos, neg, pnorm.rankers.normalized(pos, neg, -1, 1), 8)
+    rounds = 60  # later edges are within the tie rule of each other
+    np.testing.assert_array_equal(a.ranker[:rounds], b.ranker[:rounds])
+    np.testing.assert_allclose(zero, 2 * minus, rtol=1e-8)
+
+
+def test_a_threshold_is_strict():
+    H = pnorm.rankers.thresholds({1: [20, 30]}, width=3, names=["a", "b", "c"])
+    assert H.names == ("b > 20", "b > 30")
+    np.testing.assert_array_equal(H.evaluate(NEG), [[1, 1], [0, 0], [0, 0]])
+
+
+def test_quantile_thresholds_take_every_mid_point_or_spread_them():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(1000, 1))
+    H = pnorm.rankers.quantile_thresholds(x[:400], x[400:], 9)
+    np.testing.assert_allclose(H.evaluate(x).mean(axis=0), np.arange(9, 0, -1) / 10, atol=2e-3)
+    few = np.repeat([[0.0], [1.0], [4.0]], 50, axis=0)
+    assert pnorm.rankers.quantile_thresholds(few, few, 2).names == ("x0 > 0.5", "x0 > 2.5")
+    assert len(pnorm.rankers.quantile_thresholds(few, few, 1)) == 1
+    heavy = np.concatenate([np.zeros((900, 1)), x[:100]])  # nine tenths are one value
+    assert 2 <= len(pnorm.rankers.quantile_thresholds(heavy, heavy, 9)) <= 9
+
+
+def test_callables_read_whatever_the_rows_are():
+    pos, neg = ["WIN A PRIZE NOW", "free $$$ inside", "prize!!"], ["see you at ten", "lunch?", "the prize committee"]
+
+    def length(texts):
+        return [len(text) for text in texts]
+
+    def marks(texts):
+        return [sum(c in "!?$" for c in text) for text in texts]
+
+    H = pnorm.rankers.callables([length, marks, lambda texts: [text.isupper() for text in texts]])
+    assert H.names == ("length", "marks", "h2")
+    lam, trace = pnorm.train(pos, neg, H, p=2, t_max=20)
+    assert pnorm.score(["FREE!!!"], H, lam).shape == (1,)
+    assert trace.log_objective[-1] < trace.log_objective[0]
+
+
+def frames():
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame(POS, columns=["age", "bmi", "dose"])
+    return [frame, pyarrow.Table.from_pandas(frame, preserve_index=False)]
+
+
+def test_data_frames_bring_their_names():
+    for frame in frames():
+        assert pnorm.rankers.columns(frame).names == ("age", "bmi", "dose")
+        assert pnorm.rankers.normalized(frame, NEG).names == ("age", "bmi", "dose")
+        np.testing.assert_array_equal(pnorm.rankers.columns(frame).evaluate(frame), POS)
+
+
+def data():
+    rng = np.random.default_rng(3)
+    pos, neg = rng.integers(0, 9, (40, 6)) * 0.25 + 0.25, rng.integers(0, 9, (50, 6)) * 0.25
+    pos[rng.random(pos.shape) < 0.5] = 0
+    neg[rng.random(neg.shape) < 0.5] = 0
+    return pos, neg
+
+
+def forms():
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    return {
+        "lists": lambda A: A.tolist(),
+        "fortran": np.asfortranarray,
+        "strided": lambda A: np.repeat(np.repeat(A, 2, axis=0), 3, axis=1)[::2, ::3],
+        "reversed": lambda A: A[::-1].copy()[::-1],
+        "big-endian": lambda A: A.astype(">f8"),
+        "float32": lambda A: A.astype(np.float32),
+        "float32 fortran": lambda A: np.asfortranarray(A, np.float32),
+        "float16": lambda A: A.astype(np.float16),
+        "object": lambda A: A.astype(object),
+        "matrix subclass": lambda A: np.ma.masked_array(A),
+        "memory map": memory_map,
+        "pandas": lambda A: pandas.DataFrame(A),
+        "pyarrow": lambda A: pyarrow.table({f"c{j}": A[:, j] for j in range(A.shape[1])}),
+        "csr": scipy.sparse.csr_array,
+        "csc": scipy.sparse.csc_matrix,
+        "coo": scipy.sparse.coo_array,
+    }
+
+
+def memory_map(A):
+    stream = io.BytesIO()
+    np.save(stream, A)
+    return np.frombuffer(stream.getvalue()[-A.nbytes :]).reshape(A.shape)
+
+
+@pytest.mark.parametrize("form", ["lists", "fortran", "strided", "reversed", "big-endian", "float32",
+                                  "float32 fortran", "float16", "object", "matrix subclass", "memory map", "pandas",
+                                  "pyarrow", "csr", "csc", "coo"])  # fmt: skip
+def test_the_form_of_the_data_does_not_matter(form):
+    # quarters are exact in every precision, so float32 storage must give the float64 result
+    pos, neg = data()
+    c_pos = np.arange(len(pos)) % 3.0
+    lam, trace = pnorm.train(pos, neg, p=6, t_max=80, pos_weight=c_pos, init=[0.1] * 6)
+    convert = forms()[form]
+    same, again = pnorm.train(convert(pos), convert(neg), p=6, t_max=80, pos_weight=c_pos, init=[0.1] * 6)
+    np.testing.assert_array_equal(again.ranker, trace.ranker)
+    np.testing.assert_allclose(same, lam, rtol=1e-9)
+    np.testing.assert_allclose(again.log_objective, trace.log_objective, rtol=1e-12)
+    np.testing.assert_allclose(pnorm.score(convert(pos), None, lam), pos @ lam, rtol=1e-12)
+
+
+def test_arrays_in_the_right_layout_are_not_copied():
+    from pnorm import _problem
+    from pnorm.rankers import as_rankers
+
+    for dtype in (np.float32, np.float64):
+        for order in "CF":
+            pos, neg = (np.asarray(A, dtype=dtype, order=order) for A in data())
+            outputs = _problem.build(pos, neg, as_rankers(None, pos, "pos"), 2.0, None, None).outputs
+            assert np.shares_memory(outputs.pos, pos)
+            assert np.shares_memory(outputs.neg, neg)
+
+
+def test_float32_sums_are_float64():
+    # a sum of 2e5 float32 terms in float32 would be off by 1e-5
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.1, 1, (200_000, 3)).astype(np.float32), rng.normal(0, 1, (200_000, 3)).astype(np.float32)
+    lam, trace = pnorm.train(pos, neg, p=4, t_max=10)
+    same, again = pnorm.train(pos.astype(float), neg.astype(float), p=4, t_max=10)
+    np.testing.assert_allclose(trace.edge, again.edge, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(lam, same, rtol=1e-9)
