@@ -65,6 +65,7 @@ class Trace:
         Returns
         -------
         ndarray, shape (n,)
+            A fresh array.
 
         Raises
         ------

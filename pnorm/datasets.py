@@ -61,6 +61,7 @@ def tic_tac_toe() -> Dataset:
     Returns
     -------
     Dataset
+        958 rows, 9 columns, 626 positives.
 
     Examples
     --------

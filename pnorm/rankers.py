@@ -199,6 +199,7 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
     Returns
     -------
     Rankers
+        Ranker j is column j.
 
     Raises
     ------
@@ -246,6 +247,7 @@ def normalized(
     Returns
     -------
     Rankers
+        Ranker j is column j, scaled.
 
     Raises
     ------
@@ -349,6 +351,7 @@ def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequenc
     Returns
     -------
     Rankers
+        The cuts of each column in ascending order; named like ``x2 > 0.5``.
 
     Raises
     ------
@@ -396,6 +399,7 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
     Returns
     -------
     Rankers
+        Ranker j is ``fs[j]``.
 
     Raises
     ------

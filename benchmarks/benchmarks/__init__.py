@@ -1,0 +1,1 @@
+"""The asv suite: how time and memory grow with rows, weak rankers and p."""

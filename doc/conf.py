@@ -1,0 +1,46 @@
+"""Sphinx configuration. Build with: sphinx-build -W --keep-going doc doc/_build/html"""
+
+import os
+from pathlib import Path
+
+import pnorm
+from pnorm._cli import _parser
+
+project = "pnorm"
+author = "The pnorm developers"
+project_copyright = "2026, the pnorm developers"
+release = version = pnorm.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.doctest",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+]
+exclude_patterns = ["_build"]
+default_role = "code"
+nitpicky = True
+nitpick_ignore_regex = [("py:class", r"(?!pnorm).*"), ("py:obj", r"(?!pnorm).*"), ("py:data", r".*")]
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_validation_checks = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "RT03", "SS01", "SS05"}
+numpydoc_validation_exclude = {  # private, or classes that users do not construct
+    r"\._",
+    r"\.(WeakRanker|Dataset|Trace|Rankers)$",
+    r"\.Dataset\.",
+    r"\.n_iter$",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"pnorm {version}"
+html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"]}
+html_show_sourcelink = False
+
+# The command's own help text, for reference/command.rst.
+os.environ["COLUMNS"] = "90"
+help_text = Path(__file__).parent / "_build" / "help.txt"
+help_text.parent.mkdir(exist_ok=True)
+help_text.write_text(_parser().format_help())

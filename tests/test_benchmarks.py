@@ -1,0 +1,38 @@
+"""Every benchmark runs: each class with the first of its parameters."""
+
+import importlib
+import inspect
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+def cases():
+    sys.path.insert(0, str(FOLDER))
+    try:
+        module = importlib.import_module("benchmarks.train")
+    finally:
+        sys.path.remove(str(FOLDER))
+    for _, suite in inspect.getmembers(module, inspect.isclass):
+        for name in dir(suite):
+            if name.startswith(("time", "peakmem", "track")):
+                yield pytest.param(suite, name, id=f"{suite.__name__}.{name}")
+
+
+@pytest.mark.parametrize(("suite", "name"), list(cases()))
+def test_a_benchmark_runs(suite, name):
+    benchmark = suite()
+    parameters = [values[0] for values in getattr(suite, "params", ())]
+    assert len(parameters) == len(getattr(suite, "param_names", ()))
+    if hasattr(benchmark, "setup"):
+        benchmark.setup(*parameters)
+    getattr(benchmark, name)(*parameters)
+
+
+def test_the_configuration_is_read():
+    configuration = json.loads((FOLDER / "asv.conf.json").read_text())
+    assert (FOLDER / configuration["benchmark_dir"]).is_dir()

@@ -1,0 +1,124 @@
+"""The package as a whole: its public names, its files, its layers, its documents."""
+
+import ast
+import contextlib
+import doctest
+import importlib
+import inspect
+import io
+import re
+import typing
+from pathlib import Path
+
+import pytest
+
+import pnorm
+
+ROOT = Path(__file__).parents[1]
+MODULES = ["pnorm", "pnorm.rankers", "pnorm.metrics", "pnorm.datasets"]
+
+# Imports go down only: a module may use those in the lists before its own.
+LAYERS = [
+    ["pnorm._core", "pnorm._version"],
+    ["pnorm._checks"],
+    ["pnorm._outputs", "pnorm._objective", "pnorm._trace", "pnorm.datasets", "pnorm.metrics"],
+    ["pnorm.rankers"],
+    ["pnorm._problem"],
+    ["pnorm._train"],
+    ["pnorm"],
+    ["pnorm._cli"],
+    ["pnorm.__main__"],
+]
+
+
+def public():
+    for module_name in MODULES:
+        module = importlib.import_module(module_name)
+        for name in module.__all__:
+            yield module_name, name, getattr(module, name)
+
+
+def test_every_public_name_exists_and_is_documented():
+    for module_name, name, value in public():
+        if callable(value):
+            assert inspect.getdoc(value), f"{module_name}.{name}"
+
+
+def test_nothing_public_is_left_out_of_all():
+    for module_name in MODULES[1:]:
+        module = importlib.import_module(module_name)
+        defined = {name for name, value in vars(module).items()
+                   if getattr(value, "__module__", None) == module_name and not name.startswith("_")}  # fmt: skip
+        assert defined - set(module.__all__) <= {"as_rankers"}
+
+
+def test_every_public_function_is_annotated():
+    for module_name, name, value in public():
+        if inspect.isfunction(value):
+            hints = typing.get_type_hints(value)
+            assert set(hints) == {*inspect.signature(value).parameters, "return"}, f"{module_name}.{name}"
+
+
+def test_the_version_is_that_of_the_build_file():
+    assert f"version: '{pnorm.__version__}'" in (ROOT / "meson.build").read_text()
+    assert f"version: {pnorm.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_every_source_file_is_installed():
+    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pnorm").rglob("*.py*")}
+    sources -= {path for path in sources if "__pycache__" in path or path.endswith((".pyx", ".in"))}
+    listed = "".join((ROOT / path).read_text() for path in ("pnorm/meson.build", "pnorm/_core/meson.build"))
+    assert {path for path in sources if f"'{Path(path).name}'" not in listed} == set()
+    assert "'py.typed'" in listed
+
+
+def test_imports_go_down_only():
+    rank = {name: level for level, names in enumerate(LAYERS) for name in names}
+    for path in (ROOT / "pnorm").glob("*.py"):
+        module = "pnorm" if path.stem == "__init__" else f"pnorm.{path.stem}"
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                used = {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                parts = {f"{node.module}.{alias.name}" for alias in node.names}
+                used = {part if part in rank else node.module for part in parts}
+            else:
+                continue
+            for other in used:
+                if other.split(".")[0] == "pnorm":
+                    other = "pnorm._core" if other.startswith("pnorm._core") else other
+                    assert rank[other] < rank[module], f"{module} imports {other}"
+
+
+@pytest.mark.parametrize("module_name", [*MODULES, "pnorm._train", "pnorm._trace"])
+def test_the_examples_in_docstrings_are_true(module_name):
+    module = importlib.import_module(module_name)
+    assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "doc").glob("*.rst")), ids=lambda path: path.name)
+def test_the_examples_in_the_documentation_are_true(page):
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
+
+
+def test_the_example_in_the_readme_prints_what_it_says():
+    text = (ROOT / "README.md").read_text()
+    code, output = (re.search(f"```{kind}\n(.*?)```", text, re.DOTALL)[1] for kind in ("python", "text"))
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, {})
+    assert printed.getvalue() == output
+
+
+def test_a_source_folder_taken_for_the_package_explains_itself(tmp_path):
+    import subprocess
+    import sys
+
+    folder = tmp_path / "pnorm"
+    (folder / "_core").mkdir(parents=True)
+    for name in ("__init__.py", "_core/__init__.py"):
+        (folder / name).write_text((ROOT / "pnorm" / name).read_text())
+    done = subprocess.run([sys.executable, "-S", "-c", "import pnorm"], cwd=tmp_path, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert done.returncode == 1
+    assert "ImportError: pnorm is not compiled in" in done.stderr
+    assert "python -P" in done.stderr
