@@ -1,6 +1,7 @@
 """Sphinx configuration. Build with: sphinx-build -W --keep-going doc doc/_build/html"""
 
 import os
+import sys
 from pathlib import Path
 
 import pnorm
@@ -11,10 +12,11 @@ author = "The pnorm developers"
 project_copyright = "2026, the pnorm developers"
 release = version = pnorm.__version__
 
+sys.path.insert(0, str(Path(__file__).parent))
 extensions = [
+    "_mathml",
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "numpydoc",
 ]
@@ -34,6 +36,9 @@ numpydoc_validation_exclude = {  # private, or classes that users do not constru
     r"\.n_iter$",
 }
 
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["pnorm.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"pnorm {version}"
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"]}
