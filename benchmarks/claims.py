@@ -4,7 +4,8 @@
 
 1. `train` against the literal Figure 1 in NumPy (tests/literal.py), same problem, same trace.
 2. A dense round of `train` against one product `A.T @ s` with the same matrix.
-3. Peak memory of 200 rounds over 10**10 pairs, beside the size of the input.
+3. How the time of a round grows: the slope of log time on log size, and p = 64 beside p = 1.
+4. Peak memory of 200 rounds over 10**10 pairs, beside the size of the input.
 """
 
 import subprocess
@@ -17,7 +18,9 @@ import numpy as np
 
 import pnorm
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
+
+from benchmarks import problems  # noqa: E402
 
 
 def seconds(function, *args, **kwargs):
@@ -62,6 +65,29 @@ def against_one_product():
         print(f"a round at 10**6 x 50, p = {p}: {1e3 * median(rounds):.1f} ms, {median(ratios):.2f} products A.T @ s")
 
 
+def a_round(pos, neg, p):
+    """Seconds per round, from the difference of two runs."""
+    times = [seconds(pnorm.train, pos, neg, None, p, rounds)[0] for rounds in (22, 2) * 3]
+    return (median(times[::2]) - median(times[1::2])) / 20
+
+
+def growth():
+    """Rows from 2 * 10**4 to 2 * 10**6 at n = 20, n from 10 to 160 at 10**5 rows, p from 1 to 64."""
+    pos, neg = problems.gaussian(10**6, 10**6, 20)
+    sizes = [10**4, 10**5, 10**6]
+    rows = np.polyfit(np.log(sizes), np.log([a_round(pos[:m], neg[:m], 4) for m in sizes]), 1)[0]
+    pos, neg = problems.gaussian(5 * 10**4, 5 * 10**4, 160)
+    widths = [10, 40, 160]
+    times = [a_round(*(np.ascontiguousarray(X[:, :n]) for X in (pos, neg)), 4) for n in widths]
+    rankers = np.polyfit(np.log(widths), np.log(times), 1)[0]
+    pos, neg = problems.gaussian(10**5, 10**5, 20)
+    ratio = median(a_round(pos, neg, 64) / a_round(pos, neg, 1) for _ in range(5))
+    print(
+        f"slope of log time per round on log(I = K) {rows:.2f}, on log n {rankers:.2f}; p = 64 takes {ratio:.2f} "
+        "times p = 1"
+    )
+
+
 def peak_memory():
     """I = K = 10**5, n = 20, p = 8, 200 rounds, in a process of its own."""
     code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import claims; claims.peak_memory_here()"
@@ -69,12 +95,8 @@ def peak_memory():
 
 
 def peak_memory_here():
-    """Columns that share a factor, so that coordinate descent needs its rounds."""
-    rng = np.random.default_rng(0)
     before = peak_mb()
-    pos, neg = rng.normal(0.1, 1, (10**5, 20)), rng.normal(size=(10**5, 20))
-    for X in (pos, neg):
-        X += rng.normal(size=(len(X), 1))
+    pos, neg = problems.gaussian(10**5, 10**5, 20)
     held = peak_mb()
     elapsed, (_, trace) = seconds(pnorm.train, pos, neg, None, 8, 200)
     size = (pos.nbytes + neg.nbytes) / 1e6
@@ -94,4 +116,5 @@ def peak_mb():
 if __name__ == "__main__":
     against_the_literal_algorithm()
     against_one_product()
+    growth()
     peak_memory()

@@ -56,7 +56,8 @@ def matrix(X: Any, name: str) -> Any:
     """Return X as a finite two-dimensional matrix of floats.
 
     NumPy arrays of float32 and float64 that are contiguous in either order come back as they are,
-    without a copy; everything else is converted to float64. Sparse input comes back as CSC.
+    without a copy; half precision becomes float32, everything else float64. Sparse input comes
+    back as CSC.
     """
     if is_sparse(X):
         return _sparse_matrix(X, name)
@@ -66,21 +67,36 @@ def matrix(X: Any, name: str) -> Any:
     n_rows(X, name)
     A = _as_array(X, name)
     if A.ndim != 2:
-        hint = "; a single column is X.reshape(-1, 1)" if A.ndim == 1 else ""
-        raise ValueError(f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{hint}")
+        raise ValueError(f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{_shape_hint(A, name)}")
     if A.shape[1] == 0:
         raise ValueError(f"{name} has no columns; got shape {A.shape}")
-    A = _as_floats(A, name)
+    names = column_names(X)
+    A = _as_floats(A, name, names)
     if not (A.flags.c_contiguous or A.flags.f_contiguous):
         A = np.ascontiguousarray(A)
     # The extremes propagate NaN and infinity, and need no array of flags beside the data.
     if not (math.isfinite(A.min()) and math.isfinite(A.max())):
         row, column = np.argwhere(~np.isfinite(A))[0]
-        raise ValueError(
-            f"{name} has {A[row, column]} at row {row}, column {column}; every value must be finite: "
-            "fill in or drop missing values first"
-        )
+        raise _not_finite(A[row, column], name, row, column, names)
     return A
+
+
+def _shape_hint(A: Array, name: str) -> str:
+    if A.ndim != 1:
+        return ""
+    if name == "neg":
+        return "; train takes the good and the bad rows apart: train(X[y == 1], X[y == 0])"
+    return "; a single column has shape (N, 1), a single row (1, d)"
+
+
+def _at(row: Any, column: Any, names: Sequence[str] | None) -> str:
+    return f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
+
+
+def _not_finite(value: Any, name: str, row: Any, column: Any, names: Sequence[str] | None = None) -> ValueError:
+    return ValueError(
+        f"{name} has {value} at {_at(row, column, names)}; every value must be finite: fill in or drop missing values"
+    )
 
 
 def _as_array(X: Any, name: str) -> Array:
@@ -88,30 +104,30 @@ def _as_array(X: Any, name: str) -> Array:
         return np.asarray(X)
     except (ValueError, TypeError):
         raise ValueError(
-            f"{name} cannot be read as a matrix: its rows differ in length or hold unlike things"
+            f"{name} cannot be read as an array: its rows differ in length or hold unlike things"
         ) from None
 
 
-def _as_floats(A: Array, name: str) -> Array:
-    """Float32 and float64 in native byte order pass, other real numbers become float64."""
+def _as_floats(A: Array, name: str, names: Sequence[str] | None) -> Array:
+    """Float32 and float64 in native byte order pass, other real numbers become one of them."""
     if A.dtype in (np.float32, np.float64) and A.dtype.isnative:
         return A
     if A.dtype.kind in "bui" or A.dtype.kind == "f":
-        return A.astype(np.float32 if A.dtype in (np.float32, np.float16) else np.float64)
-    if A.dtype.kind == "O":
-        for j in range(A.shape[1]) if A.ndim == 2 else ():
-            for i, value in enumerate(A[:, j]):
-                if value is None:
-                    raise ValueError(f"{name} has None at row {i}, column {j}; fill in or drop missing values")
-                if not isinstance(value, (numbers.Real, np.bool_)):
-                    raise TypeError(
-                        f"{name} has {value!r} ({type(value).__name__}) at row {i}, column {j}; every value "
-                        "must be a real number: encode the column, or pass callables as H"
-                    )
-        return A.astype(np.float64)
-    raise TypeError(
-        f"{name} must hold real numbers; got dtype {A.dtype}. Encode the columns as numbers, or pass callables as H"
-    )
+        return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
+    if A.dtype.kind != "O":
+        raise TypeError(
+            f"{name} must hold real numbers; got dtype {A.dtype}. Encode the columns as numbers, or pass callables as H"
+        )
+    for j in range(A.shape[1]):
+        for i, value in enumerate(A[:, j]):
+            if value is None or type(value).__name__ == "NAType":
+                raise _not_finite(value, name, i, j, names)
+            if not isinstance(value, (numbers.Real, np.bool_)):
+                raise TypeError(
+                    f"{name} has {value!r} ({type(value).__name__}) at {_at(i, j, names)}; every value must be a "
+                    "real number: encode the column, or pass callables as H"
+                )
+    return A.astype(np.float64)
 
 
 def _sparse_matrix(X: Any, name: str) -> Any:
@@ -122,18 +138,32 @@ def _sparse_matrix(X: Any, name: str) -> Any:
     if X.dtype.kind not in "buif":
         raise TypeError(f"{name} must hold real numbers; got sparse dtype {X.dtype}")
     A = scipy.sparse.csc_array(X, dtype=np.float64)
-    A.sum_duplicates()
+    if not A.has_canonical_format:
+        A = A.copy()  # the user's arrays are not to be sorted
+        A.sum_duplicates()
     if not np.isfinite(A.data).all():
         k = int(np.flatnonzero(~np.isfinite(A.data))[0])
         column = int(np.searchsorted(A.indptr, k, side="right")) - 1
-        raise ValueError(f"{name} has {A.data[k]} at row {A.indices[k]}, column {column}; every value must be finite")
+        raise _not_finite(A.data[k], name, A.indices[k], column)
     return A
 
 
-def same_columns(pos: Any, neg: Any) -> None:
+def same_width(pos: Any, neg: Any) -> None:
     """Refuse two sides whose numbers of columns differ."""
-    if pos.shape[1] != neg.shape[1]:
-        raise ValueError(f"pos has {pos.shape[1]} columns and neg has {neg.shape[1]}; both sides need the same columns")
+    a, b = width(pos, "pos"), width(neg, "neg")
+    if a != b:
+        raise ValueError(f"pos has {a} columns and neg has {b}; both sides need the same columns")
+
+
+def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name: str) -> None:
+    """Refuse a data frame whose columns are not those of another, in the same order."""
+    if expected is None or found is None or tuple(expected) == tuple(found):
+        return
+    j = next(j for j, (a, b) in enumerate(zip(expected, found, strict=True)) if a != b)
+    raise ValueError(
+        f"{name} has the column {found[j]!r} in the place of {expected[j]!r}; bring its columns into the order of "
+        f"those before: {name}[[{', '.join(map(repr, expected[:4]))}{', ...' if len(expected) > 4 else ''}]]"
+    )
 
 
 def spans(low: NDArray[np.float64], high: NDArray[np.float64], names: Sequence[str]) -> None:
@@ -147,6 +177,8 @@ def spans(low: NDArray[np.float64], high: NDArray[np.float64], names: Sequence[s
 
 def vector(x: Any, name: str, size: int | None, meaning: str) -> NDArray[np.float64]:
     """Return a fresh finite float64 vector of the given size, which `meaning` explains in the message."""
+    if isinstance(x, tuple) and hasattr(x[-1] if x else x, "lam_at"):
+        raise TypeError(f"{name} must be an array; got the pair (lam, trace) that train returns: pass the first")
     a = _as_array(x, name)
     if a.dtype.kind not in "buif":
         raise TypeError(f"{name} must hold real numbers; got dtype {a.dtype}")

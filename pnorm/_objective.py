@@ -23,7 +23,7 @@ _LEFT_OVER = 1e-6
 _TINY = 5e-324
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scores:
     """The scores of both sides, changed in place from round to round."""
 
@@ -36,7 +36,7 @@ class Scores:
         _tilt.advance(self.neg, direction.neg, step)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Direction:
     """One weak ranker on the rows, less a constant, with its extremes on either side."""
 

@@ -12,7 +12,7 @@ from pnorm import _checks
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Trace:
     """The record of a run: one entry per round, and why it ended.
 

@@ -76,7 +76,7 @@ def train(
     callback : callable, optional
         Called with the trace so far after every round; a true return value stops the run.
     progress : bool
-        Show a progress bar; needs tqdm (``pip install "pnorm[progress]"``).
+        Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
         Checked, and without effect in this version: only NumPy's matrix product may use threads.
 
@@ -133,6 +133,8 @@ def train(
     tol = _checks.tolerance(tol)
     callback = _checks.callback(callback)
     _checks.threads(n_threads)
+    if H is None:
+        _checks.same_width(pos, neg)
     rankers = as_rankers(H, pos, "pos")
     n = len(rankers)
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
@@ -229,5 +231,5 @@ def _rounds(t_max: int, progress: bool) -> Iterable[int]:
     try:
         from tqdm import tqdm
     except ImportError:
-        raise ImportError('progress=True needs tqdm: pip install "pnorm[progress]"') from None
+        raise ImportError("progress=True needs tqdm, the extra 'progress' of pnorm: pip install tqdm") from None
     return tqdm(range(t_max), unit="round")  # type: ignore[no-any-return]

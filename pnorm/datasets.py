@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["Dataset", "tic_tac_toe"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Dataset:
     """Rows with labels.
 

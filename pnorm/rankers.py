@@ -119,16 +119,22 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
 
 class _OfColumns(Rankers):
-    """Rankers that read the columns of a matrix, `width` of them."""
+    """Rankers that read the columns of a matrix.
 
-    def __init__(self, names: Sequence[str], width: int) -> None:
+    They know how many columns they were made for (None: any number) and, where those came in a
+    data frame, their names. A frame with other names, or another order, is refused: it would be
+    ranked by the wrong columns.
+    """
+
+    def __init__(self, names: Sequence[str], width: int | None, found: tuple[str, ...] | None) -> None:
         super().__init__(names)
-        self._width = width
+        self._width, self._found = width, found
 
     def _read(self, X: Any, name: str) -> Any:
         A = _checks.matrix(X, name)
-        if A.shape[1] != self._width:
-            raise ValueError(f"{name} has {A.shape[1]} columns; these weak rankers read {self._width}")
+        if self._width is not None and A.shape[1] != self._width:
+            raise ValueError(f"{name} has {A.shape[1]} columns; these weak rankers were made for {self._width}")
+        _checks.same_names(self._found, _checks.column_names(X), name)
         return A
 
 
@@ -150,8 +156,10 @@ class _Columns(_OfColumns):
 
 
 class _Normalized(_OfColumns):
-    def __init__(self, names: Sequence[str], low: Vector, high: Vector, to: tuple[float, float]) -> None:
-        super().__init__(names, low.size)
+    def __init__(
+        self, names: Sequence[str], found: tuple[str, ...] | None, low: Vector, high: Vector, to: tuple[float, float]
+    ) -> None:
+        super().__init__(names, low.size, found)
         self._low, self._to = low, to
         self._range = np.where(high > low, high - low, np.inf)  # a constant column stays at to[0]
 
@@ -162,12 +170,22 @@ class _Normalized(_OfColumns):
 
 
 class _Thresholds(_OfColumns):
-    def __init__(self, names: Sequence[str], width: int, column: list[int], cut: list[float]) -> None:
-        super().__init__(names, width)
-        self._column, self._cut = column, cut
+    def __init__(
+        self, names: Sequence[str], width: int | None, found: tuple[str, ...] | None, cuts: list[tuple[int, float]]
+    ) -> None:
+        super().__init__(names, width, found)
+        self._cuts = cuts
+
+    def _read(self, X: Any, name: str) -> Any:
+        A = super()._read(X, name)
+        last = max(column for column, _ in self._cuts)
+        if A.shape[1] <= last:
+            raise ValueError(f"{name} has {A.shape[1]} columns; these weak rankers cut column {last}, counted from 0")
+        return A
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
-        return (_column(rows, self._column[j]) > self._cut[j]).astype(np.float64)
+        column, cut = self._cuts[j]
+        return (_column(rows, column) > cut).astype(np.float64)
 
 
 class _Callables(Rankers):
@@ -217,11 +235,11 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
     """
     if isinstance(pos, (int, np.integer)):
         width = _checks.count(pos, "the number of columns", 1)
-        given = None
+        found = None
     else:
         width = _checks.matrix(pos, "pos").shape[1] if neg is None else _two_sides(pos, neg)[0].shape[1]
-        given = _checks.column_names(pos)
-    return _Columns(_names(names, given, width), width)
+        found = _checks.column_names(pos)
+    return _Columns(_names(names, found, width), width, found)
 
 
 def normalized(
@@ -271,15 +289,15 @@ def normalized(
         raise TypeError("normalized would make sparse data dense; pass H=None to use sparse columns as they are")
     lowest = np.minimum(A.min(axis=0), B.min(axis=0)).astype(np.float64)
     highest = np.maximum(A.max(axis=0), B.max(axis=0)).astype(np.float64)
-    labels = _names(names, _checks.column_names(pos), A.shape[1])
+    found = _checks.column_names(pos)
+    labels = _names(names, found, A.shape[1])
     _checks.spans(lowest, highest, labels)
-    return _Normalized(labels, lowest, highest, (low, high))
+    return _Normalized(labels, found, lowest, highest, (low, high))
 
 
 def thresholds(
     cuts: Mapping[int, Sequence[float]] | Sequence[Sequence[float]],
     *,
-    width: int | None = None,
     names: Sequence[str] | None = None,
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
@@ -288,11 +306,9 @@ def thresholds(
     ----------
     cuts : sequence of sequences of float, or mapping from column to sequence of float
         ``cuts[c]`` are the cuts of column c. A sequence has one entry per column of the data,
-        empty where a column is not used; a mapping names only the columns that are.
-    width : int, optional
-        Number of columns of the data, needed with a mapping whose largest column is not the last.
+        empty where a column is not used; a mapping has only the columns that are.
     names : sequence of str, optional
-        Names of the columns; by default ``x0``, ``x1``, ...
+        Names of all columns; by default ``x0``, ``x1``, ...
 
     Returns
     -------
@@ -302,7 +318,7 @@ def thresholds(
     Raises
     ------
     ValueError, TypeError
-        If there is no cut, a cut is not a finite number, or a column is out of range.
+        If there is no cut, or a cut is not a finite number.
 
     Examples
     --------
@@ -315,18 +331,20 @@ def thresholds(
            [0., 0., 0.]])
     """
     items = cuts.items() if isinstance(cuts, Mapping) else enumerate(cuts)
-    table = {
-        _checks.count(c, "a column of cuts", 0): _checks.numbers_of(values, f"cuts of column {c}")
-        for c, values in items
-    }
-    least = len(cuts) if not isinstance(cuts, Mapping) else max(table, default=-1) + 1
-    width = least if width is None else _checks.count(width, "width", max(least, 1))
-    labels = _names(names, None, width)
-    column = [c for c in sorted(table) for _ in table[c]]
-    cut = [value for c in sorted(table) for value in table[c]]
-    if not cut:
+    table = {_checks.count(c, "a column of cuts", 0): _checks.numbers_of(v, f"cuts of column {c}") for c, v in items}
+    width = len(cuts) if not isinstance(cuts, Mapping) else None if names is None else len(names)
+    return _thresholds(table, width, None, _names(names, None, width or max(table, default=0) + 1))
+
+
+def _thresholds(
+    table: Mapping[int, list[float]], width: int | None, found: tuple[str, ...] | None, labels: Sequence[str]
+) -> Rankers:
+    pairs = [(column, cut) for column in sorted(table) for cut in table[column]]
+    if not pairs:
         raise ValueError("cuts is empty; give at least one cut")
-    return _Thresholds([f"{labels[c]} > {v:g}" for c, v in zip(column, cut, strict=True)], width, column, cut)
+    if pairs[-1][0] >= len(labels):
+        raise ValueError(f"there are cuts of column {pairs[-1][0]}, counted from 0, and only {len(labels)} names")
+    return _Thresholds([f"{labels[column]} > {cut:g}" for column, cut in pairs], width, found, pairs)
 
 
 def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequence[str] | None = None) -> Rankers:
@@ -370,7 +388,8 @@ def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequenc
     cuts = [_mid_points(np.concatenate([_column(A, j), _column(B, j)]), n_cuts) for j in range(A.shape[1])]
     if not any(cuts):
         raise ValueError("every column is constant, so no threshold tells any two rows apart")
-    return thresholds(cuts, names=_names(names, _checks.column_names(pos), A.shape[1]))
+    found = _checks.column_names(pos)
+    return _thresholds(dict(enumerate(cuts)), A.shape[1], found, _names(names, found, A.shape[1]))
 
 
 def _mid_points(x: Vector, n_cuts: int) -> list[float]:
@@ -386,7 +405,7 @@ def _mid_points(x: Vector, n_cuts: int) -> list[float]:
 
 
 def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = None) -> Rankers:
-    """Use functions as weak rankers: h_j = fs[j], each called once on the rows of a side.
+    """Use functions as weak rankers: h_j = fs[j], each called once with all rows of a side.
 
     Parameters
     ----------
@@ -421,7 +440,11 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
            [14.,  0.]])
     """
     if isinstance(fs, (str, Mapping)) or not isinstance(fs, Sequence):
-        hint = ": put it into a list" if callable(fs) else ": a matrix of outputs goes in as pos and neg, with H=None"
+        hint = ": a matrix of outputs goes in as pos and neg, with H=None" if hasattr(fs, "shape") else ""
+        if callable(fs):
+            hint = ": put it into a list"
+        elif isinstance(fs, (int, float)):
+            hint = f": p comes after H, write p={fs}"
         raise TypeError(
             "H must be a sequence of callables, a collection made by pnorm.rankers, or None; "
             f"got {type(fs).__name__}{hint}"
@@ -439,14 +462,15 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
 def as_rankers(H: Any, X: Any, name: str) -> Rankers:
     """Return H as a collection: None stands for the columns of X, called `name` in messages."""
     if H is None:
-        width = _checks.width(X, name)
-        return _Columns(_names(None, _checks.column_names(X), width), width)
+        width, found = _checks.width(X, name), _checks.column_names(X)
+        return _Columns(_names(None, found, width), width, found)
     return H if isinstance(H, Rankers) else callables(H)
 
 
 def _two_sides(pos: Any, neg: Any) -> tuple[Any, Any]:
     A, B = _checks.matrix(pos, "pos"), _checks.matrix(neg, "neg")
-    _checks.same_columns(A, B)
+    _checks.same_width(A, B)
+    _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
     return A, B
 
 

@@ -23,11 +23,16 @@ def first(X):
         # the rows
         ({"pos": []}, ValueError, "pos is empty; at least one row is needed"),
         ({"neg": np.empty((0, 2))}, ValueError, "neg is empty"),
-        ({"pos": np.empty((3, 0))}, ValueError, "pos has no columns; got shape (3, 0)"),
+        ({"pos": np.empty((3, 0)), "neg": np.empty((3, 0))}, ValueError, "pos has no columns; got shape (3, 0)"),
         (
             {"pos": [1.0, 2.0]},
             ValueError,
-            "pos must be two-dimensional (rows, columns); got shape (2,); a single column",
+            "pos must be two-dimensional (rows, columns); got shape (2,); a single column has",
+        ),
+        (
+            {"neg": [1.0, 0.0]},
+            ValueError,
+            "got shape (2,); train takes the good and the bad rows apart: train(X[y == 1]",
         ),
         ({"neg": np.zeros((2, 2, 2))}, ValueError, "neg must be two-dimensional (rows, columns); got shape (2, 2, 2)"),
         ({"pos": NAN}, ValueError, "pos has nan at row 1, column 0; every value must be finite"),
@@ -38,14 +43,14 @@ def first(X):
         ({"pos": [[1.0, "a"], [2.0, "b"]]}, TypeError, "pos must hold real numbers; got dtype <U"),
         ({"pos": np.array([[1.0, "a"]], dtype=object)}, TypeError, "pos has 'a' (str) at row 0, column 1"),
         ({"pos": GOOD + 1j}, TypeError, "pos must hold real numbers; got dtype complex128"),
-        ({"pos": np.array([["2020-01-01"]], dtype="datetime64[D]")}, TypeError, "pos must hold real numbers"),
-        ({"pos": [[1.0, 2.0], [3.0]]}, ValueError, "pos cannot be read as a matrix: its rows differ in length"),
+        ({"pos": np.array([["2020-01-01"] * 2], dtype="datetime64[D]")}, TypeError, "pos must hold real numbers"),
+        ({"pos": [[1.0, 2.0], [3.0]]}, ValueError, "pos cannot be read as an array: its rows differ in length"),
         (
             {"pos": np.ma.masked_less(GOOD, 1)},
             ValueError,
             "pos is a masked array with a masked value at row 2, column 0",
         ),
-        ({"pos": np.ones((3, 3))}, ValueError, "neg has 2 columns; these weak rankers read 3"),
+        ({"pos": np.ones((3, 3))}, ValueError, "pos has 3 columns and neg has 2; both sides need the same columns"),
         ({"pos": 3.0}, TypeError, "pos must be a sequence of rows or a two-dimensional array; got float"),
         (
             {"pos": [[1.0, 1e308]], "neg": [[1.0, -1e308]]},
@@ -68,6 +73,7 @@ def first(X):
             "got function: put it into a list",
         ),
         ({"H": GOOD}, TypeError, "got ndarray: a matrix of outputs goes in as pos and neg, with H=None"),
+        ({"H": 4.0}, TypeError, "got float: p comes after H, write p=4.0"),
         ({"H": [first, 3]}, TypeError, "H[1] is not callable; got int"),
         (
             {"H": [first, lambda X: X[:2, 0]]},
@@ -82,7 +88,7 @@ def first(X):
         ),
         ({"H": [lambda X: ["a"] * len(X)]}, TypeError, "the output of H[0] (h0) on pos must hold real numbers"),
         ({"H": [lambda X: [[1], [1, 2], 3]]}, ValueError, "the output of H[0] (h0) on pos cannot be read"),
-        ({"H": pnorm.rankers.columns(5)}, ValueError, "pos has 2 columns; these weak rankers read 5"),
+        ({"H": pnorm.rankers.columns(5)}, ValueError, "pos has 2 columns; these weak rankers were made for 5"),
         # numbers
         ({"p": 0.5}, ValueError, "p must be at least 1 (p = 1 is RankBoost); got 0.5"),
         ({"p": float("nan")}, ValueError, "p must be finite; got nan"),
@@ -105,6 +111,11 @@ def first(X):
         ({"pos_weight": [1, np.nan, 1]}, ValueError, "pos_weight has nan at position 1; every value must be finite"),
         ({"pos_weight": ["a", "b", "c"]}, TypeError, "pos_weight must hold real numbers; got dtype <U1"),
         ({"pos_weight": 1.0}, ValueError, "pos_weight must have shape (3,), one weight per row; got shape ()"),
+        (
+            {"init": pnorm.train(GOOD, GOOD)},
+            TypeError,
+            "init must be an array; got the pair (lam, trace) that train returns",
+        ),
         ({"init": [1.0]}, ValueError, "init must have shape (2,), one coefficient per weak ranker; got shape (1,)"),
         ({"init": [1.0, np.inf]}, ValueError, "init has inf at position 1; every value must be finite"),
     ],
@@ -140,7 +151,11 @@ def test_nothing_is_computed_before_the_checks():
         ((NAN, None, [1.0, 2.0]), ValueError, "X has nan at row 1, column 0"),
         (([], None, [1.0]), ValueError, "X"),
         ((GOOD, [first], [np.nan]), ValueError, "lam has nan at position 0"),
-        ((GOOD, pnorm.rankers.columns(3), [1.0, 1, 1]), ValueError, "X has 2 columns; these weak rankers read 3"),
+        (
+            (GOOD, pnorm.rankers.columns(3), [1.0, 1, 1]),
+            ValueError,
+            "X has 2 columns; these weak rankers were made for 3",
+        ),
         ((GOOD, [lambda X: [1.0]], [1.0]), ValueError, "the output of H[0] (h0) on X must have shape (3,)"),
     ],
 )
@@ -164,7 +179,16 @@ def test_score_refuses(arguments, error, message):
         (lambda r: r.thresholds({}), ValueError, "cuts is empty"),
         (lambda r: r.thresholds([[np.nan]]), ValueError, "cuts of column 0 must be finite; got nan"),
         (lambda r: r.thresholds({-1: [2]}), ValueError, "a column of cuts must be at least 0; got -1"),
-        (lambda r: r.thresholds({3: [2]}, width=2), ValueError, "width must be at least 4; got 2"),
+        (
+            lambda r: r.thresholds({3: [2]}, names=["a"]),
+            ValueError,
+            "cuts of column 3, counted from 0, and only 1 names",
+        ),
+        (
+            lambda r: r.thresholds({3: [2]}).evaluate(GOOD),
+            ValueError,
+            "X has 2 columns; these weak rankers cut column 3",
+        ),
         (lambda r: r.thresholds([[1], 2]), TypeError, "cuts of column 1 must be a sequence of numbers; got 2"),
         (lambda r: r.quantile_thresholds(GOOD, GOOD, 0), ValueError, "n_cuts must be at least 1; got 0"),
         (lambda r: r.quantile_thresholds([[1]], [[1]]), ValueError, "every column is constant"),
@@ -175,6 +199,30 @@ def test_score_refuses(arguments, error, message):
 def test_rankers_refuse(make, error, message):
     with pytest.raises(error, match=re.escape(message)):
         make(pnorm.rankers)
+
+
+def test_frames_with_other_columns_are_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(GOOD, columns=["age", "dose"])
+    swapped = frame[["dose", "age"]]
+    message = "neg has the column 'dose' in the place of 'age'; bring its columns into the order of those before: neg[['age', 'dose']]"
+    for make in (pnorm.rankers.columns, pnorm.rankers.normalized, pnorm.rankers.quantile_thresholds, pnorm.train):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            make(frame, swapped)
+    for make in (pnorm.rankers.columns, pnorm.rankers.normalized, pnorm.rankers.quantile_thresholds):
+        H = make(frame, frame)
+        lam = np.ones(len(H))
+        np.testing.assert_array_equal(pnorm.score(frame, H, lam), pnorm.score(GOOD, H, lam))
+        with pytest.raises(ValueError, match="X has the column 'dose' in the place of 'age'"):
+            pnorm.score(swapped, H, lam)
+    frame.loc[1, "dose"] = np.nan
+    with pytest.raises(ValueError, match=re.escape("pos has nan at row 1, column 1 ('dose')")):
+        pnorm.train(frame, GOOD)
+    frame["dose"] = pandas.array([1, None, 3], dtype="Int64")
+    with pytest.raises(
+        ValueError, match=re.escape("pos has <NA> at row 1, column 1 ('dose'); every value must be finite")
+    ):
+        pnorm.train(frame, GOOD)
 
 
 @pytest.mark.parametrize("measure", [pnorm.metrics.auc, pnorm.metrics.positives_at_top])

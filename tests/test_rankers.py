@@ -81,9 +81,10 @@ def test_the_interval_does_not_change_the_path():
 
 
 def test_a_threshold_is_strict():
-    H = pnorm.rankers.thresholds({1: [20, 30]}, width=3, names=["a", "b", "c"])
+    H = pnorm.rankers.thresholds({1: [20, 30]}, names=["a", "b", "c"])
     assert H.names == ("b > 20", "b > 30")
     np.testing.assert_array_equal(H.evaluate(NEG), [[1, 1], [0, 0], [0, 0]])
+    np.testing.assert_array_equal(pnorm.rankers.thresholds({1: [20, 30]}).evaluate(NEG), H.evaluate(NEG))
 
 
 def test_quantile_thresholds_take_every_mid_point_or_spread_them():
