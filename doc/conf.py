@@ -42,6 +42,7 @@ html_css_files = ["pnorm.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"pnorm {version}"
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"]}
+html_sidebars = {page: [] for page in ("index", "start", "theory", "speed")}
 html_show_sourcelink = False
 
 # The command's own help text, for reference/command.rst.

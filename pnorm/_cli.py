@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import math
 import os
 import sys
@@ -18,7 +19,7 @@ import pnorm
 
 _POWERS = (1.0, 2.0, 4.0, 8.0, 16.0, 64.0)  # those of both papers
 _TRAINING_BOARDS = 500  # as in TR2005-874
-_POSITIVE_WORDS = ("1", "+1", "true", "yes", "y", "t", "positive", "pos")
+_POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 _MISSING_WORDS = ("", "?", "na", "n/a", "nan", "null", "none", "-")
 
@@ -35,6 +36,10 @@ examples:
 A CSV file has a header line; apart from the label and what --ignore names, its columns
 must hold numbers. All rows are used for training, so the list printed is the training
 list. Rows are numbered from 0, without the header.
+
+A weak ranker is one way to order the rows: here a column, or whether a column exceeds a
+cut. The list is ordered by their sum, each times its coefficient. log F_p is what
+training lowers; AUC is the share of pairs of a positive and a negative in right order.
 """
 
 
@@ -53,9 +58,9 @@ class Table:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = _parser()
-    arguments = parser.parse_args(argv)
+    arguments = _parser().parse_args(argv)
     try:
+        _check(arguments)
         if arguments.file is None:
             _demonstrate(arguments)
         else:
@@ -64,12 +69,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (CommandError, OSError, ValueError) as error:
-        print(f"pnorm: error: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}" if error.strerror else str(error))
+    except (CommandError, ValueError) as error:
+        return _fail(str(error))
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _fail(message: str) -> int:
+    print(f"pnorm: error: {' '.join(message.split())}", file=sys.stderr)
+    return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,42 +89,55 @@ def _parser() -> argparse.ArgumentParser:
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     add = parser.add_argument
-    add("file", nargs="?", metavar="FILE", help="CSV file with a header line")
-    add("--label", metavar="COLUMN", help="the column that says which rows are positive (needed with FILE)")
+    add("file", nargs="?", metavar="FILE", help="CSV file with a header line; - reads the standard input")
+    add("-p", type=float, metavar="P", help="how hard to push at the top, 1 or more (default with FILE: 4)")
+    add("-t", type=int, metavar="ROUNDS", default=200, help="largest number of rounds (default: 200)")
+    add("--seed", type=int, help="without FILE: seed of the split of the tic-tac-toe boards (default: 0)")
+    add("--version", action="version", version=f"pnorm {pnorm.__version__}")
+    add = parser.add_argument_group("with FILE").add_argument
+    add("--label", metavar="COLUMN", help="the column that says which rows are positive (needed)")
     add(
         "--positive",
         metavar="VALUE",
-        help="the label of positive rows; all others are negative "
-        "(default: 1, yes, true or positive, where the other label is its opposite)",
+        help="the label of positive rows, all others are negative "
+        "(default: 1, yes, true or positive, where the only other label is its opposite)",
     )
-    add("--ignore", metavar="COLUMN", action="append", default=[], help="leave a column out; may be repeated")
-    add("-p", type=float, metavar="P", help="how hard to push at the top, 1 or more (default: 4)")
-    add("-t", type=int, metavar="ROUNDS", default=200, help="largest number of rounds (default: 200)")
+    add("--ignore", metavar="COLUMN", action="append", help="leave a column out; may be repeated")
     add(
         "--rankers",
         choices=("columns", "normalized", "thresholds"),
-        default="normalized",
-        help="weak rankers: the columns as they are, scaled to [0, 1] (default), or indicators of exceeding "
-        "a cut, at most 31 cuts per column",
+        help="weak rankers: the columns as they are, scaled to [0, 1] (default), or whether they exceed a cut, "
+        "with at most 31 cuts per column",
     )
-    add("--top", type=int, metavar="N", default=10, help="rows of the list to print (default: 10)")
+    add("--top", type=int, metavar="N", help="rows of the list to print (default: 10)")
     add("--out", metavar="FILE", help="write row,score for all rows, best first")
-    add("--seed", type=int, default=0, help="seed of the split of the tic-tac-toe boards (default: 0)")
-    add("--version", action="version", version=f"pnorm {pnorm.__version__}")
     return parser
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse options that make no sense, before any work."""
+    if arguments.file is None:
+        for option in ("label", "positive", "ignore", "rankers", "top", "out"):
+            if getattr(arguments, option) is not None:
+                raise CommandError(f"--{option} needs a FILE to work on; see --help")
+    elif arguments.seed is not None:
+        raise CommandError("--seed is for the tic-tac-toe boards; with a FILE all rows are used")
+    if arguments.p is not None and not 1 <= arguments.p < math.inf:
+        raise CommandError(f"-p must be at least 1 and finite; got {arguments.p:g}")
+    for option, value in (("-t", arguments.t), ("--top", arguments.top), ("--seed", arguments.seed)):
+        if value is not None and value < 0:
+            raise CommandError(f"{option} must be zero or more; got {value}")
 
 
 # The main job on embedded data ----------------------------------------------------------------------
 
 
 def _demonstrate(arguments: argparse.Namespace) -> None:
-    for option in ("label", "positive", "ignore", "out"):
-        if getattr(arguments, option):
-            raise CommandError(f"--{option} needs a FILE to work on; see --help")
     data = pnorm.datasets.tic_tac_toe()
-    order = np.random.default_rng(arguments.seed).permutation(data.y.size)
+    order = np.random.default_rng(arguments.seed or 0).permutation(data.y.size)
     train, test = order[:_TRAINING_BOARDS], order[_TRAINING_BOARDS:]
     pos, neg = (data.X[train][data.y[train] == label] for label in (1, 0))
     test_pos, test_neg = (data.X[test][data.y[test] == label] for label in (1, 0))
@@ -142,43 +166,46 @@ def _demonstrate(arguments: argparse.Namespace) -> None:
 
 
 def _rank_file(arguments: argparse.Namespace) -> None:
+    path, out = arguments.file, arguments.out
     if arguments.label is None:
         raise CommandError("--label COLUMN is needed with a FILE: which column says which rows are positive?")
-    if arguments.out is not None and os.path.exists(arguments.out) and os.path.samefile(arguments.out, arguments.file):
-        raise CommandError(f"--out {arguments.out} would overwrite the input")
-    if arguments.out is not None and not os.path.isdir(os.path.dirname(arguments.out) or "."):
-        raise CommandError(f"--out {arguments.out}: no such directory")
-    if arguments.top < 0:
-        raise CommandError(f"--top must be zero or more; got {arguments.top}")
-    p = 4.0 if arguments.p is None else arguments.p
-    table = _read(arguments.file, arguments.label, arguments.ignore)
+    if out is not None and not os.path.isdir(os.path.dirname(out) or "."):
+        raise CommandError(f"--out {out}: no such directory")
+    if out is not None and os.path.exists(out) and os.path.exists(path) and os.path.samefile(out, path):
+        raise CommandError(f"--out {out} would overwrite the input")
+    table = _read(path, arguments.label, arguments.ignore or [])
     positive = _positive(table.labels, arguments.label, arguments.positive)
     y = np.array([label in positive for label in table.labels])
     pos, neg = table.X[y], table.X[~y]
 
-    H = _rankers(arguments.rankers, pos, neg, table.names)
+    p, kind = 4.0 if arguments.p is None else arguments.p, arguments.rankers or "normalized"
+    H = _rankers(kind, pos, neg, table.names)
     lam, trace = pnorm.train(pos, neg, H, p, arguments.t)
     f = pnorm.score(table.X, H, lam)
     best_first = np.argsort(-f, kind="stable")
 
-    label = f"{arguments.label} = {' or '.join(sorted(positive))}"
-    print(f"{arguments.file}: {y.size} rows, {y.sum()} positive ({label}), {len(table.names)} columns")
     print(
-        f"P-Norm Push with p = {p:g}, {len(H)} weak rankers ({arguments.rankers}): {trace.status} after "
-        f"{trace.n_iter} rounds ({trace.message})"
+        f"{path}: {_counted(y.size, 'row')}, {y.sum()} positive ({arguments.label} = {' or '.join(sorted(positive))})"
     )
-    print(
-        f"On these rows: {pnorm.metrics.positives_at_top(f[y], f[~y])} of {y.sum()} positives above every negative, "
-        f"AUC {pnorm.metrics.auc(f[y], f[~y]):.4f}, log F_p {trace.log_objective[-1]:.4f}"
-    )
+    print(f"P-Norm Push with p = {p:g} on {_counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
+    print(f"after {_counted(trace.n_iter, 'round')}: {trace.message}")
+    if trace.status == "separable":
+        print("Look at what separates: was it known before the label was?")
+    top, auc = pnorm.metrics.positives_at_top(f[y], f[~y]), pnorm.metrics.auc(f[y], f[~y])
+    print(f"On these rows, the ones trained on: {top} of {y.sum()} positives above every negative,")
+    print(f"AUC {auc:.4f}, log F_p {trace.log_objective[-1]:.6g}")
     _print_rankers(H, lam, table.X)
-    _print_top(f, best_first[: arguments.top], table.labels)
-    if arguments.out is not None:
-        with open(arguments.out, "w", newline="", encoding="utf-8") as stream:
+    _print_top(f, best_first[: 10 if arguments.top is None else arguments.top], table.labels)
+    if out is not None:
+        with open(out, "w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(["row", "score"])
             writer.writerows((int(i), repr(float(f[i]))) for i in best_first)
-        print(f"\nScores of all {y.size} rows, best first: {arguments.out}")
+        print(f"\nScores of {_counted(y.size, 'row')}, best first: {out}")
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _rankers(kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], names: list[str]) -> pnorm.rankers.Rankers:
@@ -192,104 +219,137 @@ def _rankers(kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], name
 def _print_rankers(H: pnorm.rankers.Rankers, lam: NDArray[np.float64], X: NDArray[np.float64]) -> None:
     """The rankers that move scores the most: coefficient times range of the outputs."""
     used = [int(j) for j in np.flatnonzero(lam)]
-    reach = {j: abs(lam[j]) * float(np.ptp(H[j](X))) for j in used}
-    leading = sorted(used, key=lambda j: -reach[j])[:10]
-    width = max([len(H.names[j]) for j in leading], default=0)
+    if not used:
+        print("\nNo weak ranker is in use: every row has the same score.")
+        return
+    moves = {j: abs(lam[j]) * float(np.ptp(H[j](X))) for j in used}
+    leading = sorted(used, key=lambda j: -moves[j])[:10]
+    names = [name if len(name) <= 40 else name[:39] + "\u2026" for name in (H.names[j] for j in leading)]
+    width = max(map(len, names))
     print(f"\nThe weak rankers that carry the most weight ({len(leading)} of {len(used)} in use):")
-    print(f"  {'':{width}}   coefficient   moves a score by up to")
-    for j in leading:
-        print(f"  {H.names[j]:{width}}   {lam[j]:+11.5g}   {reach[j]:8.4g}")
+    print(f"  {'':{width}}    coefficient   moves a score by up to")
+    for name, j in zip(names, leading, strict=True):
+        print(f"  {name:{width}}   {lam[j]:+12.5g}   {moves[j]:22.4f}")
 
 
 def _print_top(f: NDArray[np.float64], rows: NDArray[np.intp], labels: list[str]) -> None:
     if rows.size == 0:
         return
     print("\nThe top of the list:")
-    print("  rank       row       score   label")
+    print("  rank       row        score   label")
     for rank, i in enumerate(rows, start=1):
-        print(f"  {rank:4d}   {i:7d}   {f[i]:9.5g}   {labels[i]}")
+        print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}   {labels[i]}")
 
 
 # Reading --------------------------------------------------------------------------------------------
 
 
 def _read(path: str, label: str, ignored: Sequence[str]) -> Table:
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as stream:
-            first = stream.readline()
-            stream.seek(0)
-            delimiter = max(",;\t", key=first.count)
-            lines = [line for line in csv.reader(stream, delimiter=delimiter) if line]
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from None
-    except csv.Error as error:
-        raise CommandError(f"{path} is not a CSV file: {error}") from None
+    lines = _lines(path)
     if not lines:
         raise CommandError(f"{path} is empty")
-    header, rows = [name.strip() for name in lines[0]], lines[1:]
-    for name in header:
+    header, rows = [name.strip() for name in lines[0][1]], lines[1:]
+    if all(map(_is_number, header)):
+        raise CommandError(f"the first line of {path} holds numbers; it should be a header with the column names")
+    for position, name in enumerate(header, start=1):
+        if not name:
+            raise CommandError(f"column {position} of {path} has no name in the header")
         if header.count(name) > 1:
             raise CommandError(f"the column name {name!r} appears more than once in {path}")
     for name in (label, *ignored):
         if name not in header:
-            raise CommandError(f"no column {name!r} in {path}; its columns are {', '.join(header)}")
+            shown = ", ".join(header[:20]) + (", ..." if len(header) > 20 else "")
+            raise CommandError(f"no column {name!r} in {path}; its columns are {shown}")
+    if label in ignored:
+        raise CommandError(f"--ignore {label} is the label")
     if not rows:
         raise CommandError(f"{path} has a header and no rows")
-    for i, row in enumerate(rows):
+    for number, row in rows:
         if len(row) != len(header):
-            raise CommandError(f"row {i} of {path} has {len(row)} fields; the header has {len(header)}")
+            raise CommandError(
+                f"line {number} of {path} has {_counted(len(row), 'field')}; the header has {len(header)}"
+            )
     names = [name for name in header if name != label and name not in ignored]
     if not names:
         raise CommandError(f"{path} has no column beside the label {label!r} to rank by")
     X = np.empty((len(rows), len(names)))
     for c, name in enumerate(names):
         at = header.index(name)
-        X[:, c] = [_number(row[at], name, i) for i, row in enumerate(rows)]
+        X[:, c] = [_number(row[at], name, number) for number, row in rows]
     at = header.index(label)
-    return Table(X, [row[at].strip() for row in rows], names)
+    labels = [row[at].strip() for _, row in rows]
+    for (number, _), text in zip(rows, labels, strict=True):
+        if text.lower() in _MISSING_WORDS:
+            raise CommandError(f"the label {label!r} is missing in line {number}; rows to train on need one")
+    return Table(X, labels, names)
 
 
-def _number(text: str, column: str, row: int) -> float:
+def _lines(path: str) -> list[tuple[int, list[str]]]:
+    """The lines of a CSV file that are not blank, each with its number in the file."""
+    if path == "-":
+        data = sys.stdin.buffer.read()
+    else:
+        with open(path, "rb") as stream:
+            data = stream.read()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError(
+            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from None
+    delimiter = max(",;\t|", key=text.partition("\n")[0].count)
+    csv.field_size_limit(2**31 - 1)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return [(reader.line_num, line) for line in reader if line]
+    except csv.Error as error:
+        raise CommandError(f"line {reader.line_num} of {path} is not CSV: {error}") from None
+
+
+def _number(text: str, column: str, line: int) -> float:
     text = text.strip()
     if text.lower() in _MISSING_WORDS:
-        raise CommandError(f"column {column!r} has a missing value in row {row}; fill it in, or --ignore {column!r}")
+        raise CommandError(f"column {column!r} has a missing value in line {line}; fill it in, or --ignore {column!r}")
     try:
         value = float(text.replace("_", "x"))  # Python reads 1_000 as a number, a CSV file should not
     except ValueError:
         raise CommandError(
-            f"column {column!r} is not numeric: {text!r} in row {row}; encode it as numbers, or --ignore {column!r}"
+            f"column {column!r} is not numeric: {text!r} in line {line}; encode it as numbers, or --ignore {column!r}"
         ) from None
     if not math.isfinite(value):
-        raise CommandError(f"column {column!r} has {text!r} in row {row}; every value must be finite")
+        raise CommandError(f"column {column!r} has {text!r} in line {line}; every value must be finite")
     return value
 
 
 def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
-    """The labels that mean positive; both kinds of rows must be there."""
+    """The labels that mean positive, in all their spellings; both kinds of rows must be there."""
     found = sorted(set(labels))
+    words = {label: _word(label) for label in found}
     shown = ", ".join(found[:8]) + (", ..." if len(found) > 8 else "")
-    if len(found) < 2:
+    if len(set(words.values())) < 2:
         raise CommandError(f"column {column!r} holds one label only ({shown}); both kinds of rows are needed")
     if wanted is not None:
-        positive = {label for label in found if label == wanted} or {x for x in found if _same_number(x, wanted)}
+        positive = {label for label in found if words[label] == _word(wanted)}
         if not positive:
             raise CommandError(f"no row has the label {wanted!r} in column {column!r}; its labels are {shown}")
         return positive
-    positive = {label for label in found if _word(label) in _POSITIVE_WORDS}
-    negative = {label for label in found if _word(label) in _NEGATIVE_WORDS}
-    if len(set(map(_word, found))) == 2 and positive and negative:
+    positive = {label for label in found if words[label] in _POSITIVE_WORDS}
+    negative = {label for label in found if words[label] in _NEGATIVE_WORDS}
+    if len(set(words.values())) == 2 and positive and negative:
         return positive
     raise CommandError(f"say which label in column {column!r} is positive with --positive; its labels are {shown}")
 
 
 def _word(label: str) -> str:
-    """A label in lower case, with 1.0 read as 1."""
-    label = label.lower()
-    return next((word for word in ("1", "0", "-1") if _same_number(label, word)), label)
-
-
-def _same_number(a: str, b: str) -> bool:
+    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1."""
     try:
-        return float(a) == float(b)
+        return f"{float(label):.17g}"
+    except ValueError:
+        return label.lower()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
     except ValueError:
         return False

@@ -189,6 +189,8 @@ def train(
             status, message = "callback", f"the callback stopped the run after round {record.n_iter}"
             break
 
+    if status == "t_max" and f.neg.max() < f.pos.min():
+        message += "; the scores put every positive above every negative, so more rounds only scale them up"
     return lam, record.trace(status, message)
 
 

@@ -100,7 +100,7 @@ def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     top = out.split("The top of the list:\n")[1].splitlines()[1:5]
     assert [int(line.split()[1]) for line in top] == order[:4]
     assert [int(line.split()[3]) for line in top] == [int(y[i]) for i in order[:4]]
-    assert f"{trace.status} after {trace.n_iter} rounds" in out
+    assert f"{trace.status}\nafter {trace.n_iter} rounds: {trace.message}" in out
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,9 @@ def test_a_file_is_ranked(capsys, table, kind, tmp_path):
         (["Yes", "no", "yes"], [], [0, 2]),
         (["True", "False", "False"], [], [0]),
         (["won", "lost", "open"], ["--positive", "won"], [0]),
-        (["2", "3", "2.0"], ["--positive", "2"], [0]),
+        (["2", "3", "2.0"], ["--positive", "2"], [0, 2]),
         (["2.0", "3", "02"], ["--positive", "2"], [0, 2]),
+        (["Yes", "maybe", "yes"], ["--positive", "YES"], [0, 2]),
     ],
 )
 def test_which_label_is_positive(capsys, tmp_path, labels, arguments, positive):
@@ -135,17 +136,24 @@ def test_which_label_is_positive(capsys, tmp_path, labels, arguments, positive):
         ("x,y\n1,1\n2,2\n", ["--label", "y"], "say which label in column 'y' is positive"),
         ("x,y\n1,1\n2,1\n", ["--label", "y"], "column 'y' holds one label only (1); both kinds of rows are needed"),
         ("x,city,y\n1,Oslo,1\n2,Rome,0\n", ["--label", "y"],
-         "column 'city' is not numeric: 'Oslo' in row 0; encode it as numbers, or --ignore 'city'"),
-        ("x,y\n1,1\n,0\n", ["--label", "y"], "column 'x' has a missing value in row 1; fill it in, or --ignore 'x'"),
-        ("x,y\n1,1\nNaN,0\n", ["--label", "y"], "column 'x' has a missing value in row 1"),
-        ("x,y\n1,1\ninf,0\n", ["--label", "y"], "column 'x' has 'inf' in row 1; every value must be finite"),
-        ("x,y\n1_000,1\n2,0\n", ["--label", "y"], "column 'x' is not numeric: '1_000' in row 0"),
-        ("x,y\n1,1\n2\n", ["--label", "y"], "row 1 of FILE has 1 fields; the header has 2"),
+         "column 'city' is not numeric: 'Oslo' in line 2; encode it as numbers, or --ignore 'city'"),
+        ("x,y\n1,1\n,0\n", ["--label", "y"], "column 'x' has a missing value in line 3; fill it in, or --ignore 'x'"),
+        ("x,y\n1,1\nNaN,0\n", ["--label", "y"], "column 'x' has a missing value in line 3"),
+        ("x,y\n1,1\ninf,0\n", ["--label", "y"], "column 'x' has 'inf' in line 3; every value must be finite"),
+        ("x,y\n1_000,1\n2,0\n", ["--label", "y"], "column 'x' is not numeric: '1_000' in line 2"),
+        ("x,y\n1,1\n2\n", ["--label", "y"], "line 3 of FILE has 1 field; the header has 2"),
         ("x,x,y\n1,1,1\n", ["--label", "y"], "the column name 'x' appears more than once in FILE"),
+        ("x,,y\n1,1,1\n", ["--label", "y"], "column 2 of FILE has no name in the header"),
+        ("1,2\n3,4\n", ["--label", "2"], "the first line of FILE holds numbers; it should be a header"),
         ("x,y\n", ["--label", "y"], "FILE has a header and no rows"),
+        ("x,y\n1,1\n\n2,\n3,0\n", ["--label", "y"], "the label 'y' is missing in line 4; rows to train on need one"),
+        ("x,y\n1,1\n2,NA\n", ["--label", "y", "--positive", "1"], "the label 'y' is missing in line 3"),
+        ('x,y\n1,1\n"2,0\n', ["--label", "y"], "line 3 of FILE is not CSV: unexpected end of data"),
+        ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "y"], "--ignore y is the label"),
+        ("x,y\n1,1\n2,0\n", ["--label", "y", "--seed", "3"], "--seed is for the tic-tac-toe boards"),
         ("", ["--label", "y"], "FILE is empty"),
-        ("x,y\n1,1\n2,0\n", ["--label", "y", "-p", "0.5"], "p must be at least 1"),
-        ("x,y\n1,1\n2,0\n", ["--label", "y", "-t", "-5"], "t_max must be at least 0; got -5"),
+        ("x,y\n1,1\n2,0\n", ["--label", "y", "-p", "0.5"], "-p must be at least 1 and finite; got 0.5"),
+        ("x,y\n1,1\n2,0\n", ["--label", "y", "-t", "-5"], "-t must be zero or more; got -5"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--top", "-1"], "--top must be zero or more; got -1"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--out", "FILE"], "--out FILE would overwrite the input"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--out", "FILE.d/s.csv"], "--out FILE.d/s.csv: no such directory"),
@@ -175,7 +183,48 @@ def test_files_that_cannot_be_read(capsys, tmp_path):
 
 
 def test_options_of_a_file_without_one(capsys):
-    assert run(capsys, "--label", "y")[::2] == (2, "pnorm: error: --label needs a FILE to work on; see --help\n")
+    for option in (["--label", "y"], ["--rankers", "thresholds"], ["--top", "3"], ["--out", "s.csv"]):
+        message = f"pnorm: error: {option[0]} needs a FILE to work on; see --help\n"
+        assert run(capsys, *option) == (2, "", message)
+    assert run(capsys, "-p", "0.2") == (2, "", "pnorm: error: -p must be at least 1 and finite; got 0.2\n")
+
+
+def test_the_standard_input_and_odd_files(table, tmp_path):
+    path, X, y = table
+    command = [sys.executable, "-P", "-m", "pnorm"]
+    arguments = ["--label", "bought", "--ignore", "city", "-t", "3"]
+    expected = subprocess.run([*command, path, *arguments], capture_output=True, check=True, text=True).stdout
+    text = path.read_text()
+    piped = subprocess.run([*command, "-", *arguments], input=text, capture_output=True, check=True, text=True)
+    assert piped.stdout.splitlines()[1:] == expected.splitlines()[1:]
+    odd = tmp_path / "odd.csv"
+    for changed in (
+        "\ufeff" + text,
+        text.replace("\n", "\r\n"),
+        text.replace(",", "\t"),
+        text.replace("Oslo", '"a,\nb"'),
+    ):
+        odd.write_bytes(changed.encode())
+        done = subprocess.run([*command, odd, *arguments], capture_output=True, check=True, text=True)
+        assert done.stdout.splitlines()[1:] == expected.splitlines()[1:]
+
+
+def test_a_column_that_separates_is_pointed_out(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,refund,y\n1,0,0\n2,5,1\n1.5,7,1\n1.8,0,0\n")
+    status, out, _ = run(capsys, path, "--label", "y")
+    assert status == 0
+    assert "refund alone puts every positive above every negative" in out
+    assert "was it known before the label was?" in out
+
+
+def test_constant_columns(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,0\n1,1\n")
+    status, out, _ = run(capsys, path, "--label", "y")
+    assert status == 0
+    assert "No weak ranker is in use: every row has the same score." in out
+    assert "0 rounds" in out
 
 
 def test_help_and_version(capsys):

@@ -190,6 +190,7 @@ def test_rankers_that_separate_only_together_end_in_finite_numbers(seed, p):
     lam, trace = pnorm.train(pos, neg, p=p, t_max=3000)
     assert_finite(lam, trace, "t_max")
     assert (pos @ lam).min() > (neg @ lam).max()
+    assert "the scores put every positive above every negative" in trace.message
     assert trace.log_objective[-1] < 0
 
 
