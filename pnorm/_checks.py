@@ -61,9 +61,7 @@ def matrix(X: Any, name: str) -> Any:
     """
     if is_sparse(X):
         return _sparse_matrix(X, name)
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        row, column = np.argwhere(np.ma.getmaskarray(X))[0][:2]
-        raise ValueError(f"{name} is a masked array with a masked value at row {row}, column {column}; fill or drop it")
+    _no_mask(X, name)
     n_rows(X, name)
     A = _as_array(X, name)
     if A.ndim != 2:
@@ -79,6 +77,12 @@ def matrix(X: Any, name: str) -> Any:
         row, column = np.argwhere(~np.isfinite(A))[0]
         raise _not_finite(A[row, column], name, row, column, names)
     return A
+
+
+def _no_mask(X: Any, name: str) -> None:
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        at = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(X))[0]))
+        raise ValueError(f"{name} is a masked array with a masked value at ({at}); fill or drop it")
 
 
 def _shape_hint(A: Array, name: str) -> str:
@@ -179,6 +183,7 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> NDArray[np.floa
     """Return a fresh finite float64 vector of the given size, which `meaning` explains in the message."""
     if isinstance(x, tuple) and hasattr(x[-1] if x else x, "lam_at"):
         raise TypeError(f"{name} must be an array; got the pair (lam, trace) that train returns: pass the first")
+    _no_mask(x, name)
     a = _as_array(x, name)
     if a.dtype.kind not in "buif":
         raise TypeError(f"{name} must hold real numbers; got dtype {a.dtype}")
@@ -221,9 +226,21 @@ def real(x: Any, name: str) -> float:
     """Return a finite real number as a float."""
     if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Real):
         raise TypeError(f"{name} must be a real number; got {x!r} ({type(x).__name__})")
-    if not math.isfinite(x):
+    try:
+        value = float(x)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
         raise ValueError(f"{name} must be finite; got {x!r}")
-    return float(x)
+    return value
+
+
+def exponents(p: float, f_pos: NDArray[np.float64], f_neg: NDArray[np.float64]) -> None:
+    """Refuse starting scores whose exponents p f overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = p * (max(f_pos.max(), f_neg.max()) - min(f_pos.min(), f_neg.min()))
+    if not math.isfinite(spread):
+        raise ValueError("init gives scores whose differences, times p, overflow; scale it down")
 
 
 def numbers_of(values: Any, name: str) -> list[float]:

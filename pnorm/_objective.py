@@ -20,7 +20,8 @@ Vector = NDArray[np.float64]
 _LEFT_OVER = 1e-6
 """Share of the decrease offered that may be left where a direction's infimum is at infinity."""
 
-_TINY = 5e-324
+_TINY = 1e-280
+"""A decrease of log F_p that is nothing, and whose parts can still be told apart in a double."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +99,10 @@ class PNorm:
         if direction.gap(sign) == 0.0:
             return self._step_toward_infinity(f, direction, sign)
         if direction.binary:
-            return self._step_of_binary(f, direction)
+            step = self._step_of_binary(f, direction)
+            return step if step * sign > 0.0 else 0.0
         width = max(direction.pos_high - direction.pos_low, self.p * (direction.neg_high - direction.neg_low))
-        floor = 0.5 * np.finfo(float).eps * (direction.high - direction.low)
+        span = direction.high - direction.low
         alpha, _ = _tilt.solve(
             f.pos,
             direction.pos,
@@ -113,7 +115,7 @@ class PNorm:
             self.p,
             sign,
             width,
-            floor,
+            span,
         )
         return alpha
 
@@ -144,7 +146,7 @@ class PNorm:
 
         a, b, offered = excess(0.0)
         target = _LEFT_OVER * offered
-        if target == 0.0:
+        if target < _TINY:
             return 0.0
         if direction.binary:  # one side is wholly at m, and the other side's a or b falls linearly
             rate, start, goal = (1.0, a, target / self.p) if b == -math.inf else (self.p, b, target)
@@ -153,7 +155,7 @@ class PNorm:
         from scipy.optimize import brentq  # rare, and slow to import
 
         def log_ratio(x: float) -> float:
-            return math.log(max(excess(x)[2], _TINY)) - math.log(target)
+            return math.log(max(excess(x)[2], _TINY * _LEFT_OVER)) - math.log(target)
 
         far = 1.0 / (direction.high - direction.low)
         while log_ratio(far) > 0.0:

@@ -14,8 +14,9 @@ from pnorm.rankers import Rankers
 
 Vector = NDArray[np.float64]
 
-# Rankers whose edges are this close, as a share of the largest output, tie: complementary and
-# duplicate columns differ by rounding only, and the lowest index must win on every machine.
+# Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
+# duplicate columns differ by rounding only, and the lowest index must win on every machine. The
+# share is not of the largest output of all, or one column of milliseconds would tie with everything.
 _TIE = 1e-10
 
 
@@ -34,18 +35,24 @@ class Problem:
         self._constant = self._low == self._high
         self._binary: dict[int, bool] = {}
         self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
-        self.largest = float(max(abs(self._low).max(), abs(self._high).max()))
-        self.slack = _TIE * self.largest
+        self._size = np.minimum(np.maximum(abs(self._low), abs(self._high)), self._high - self._low)
 
     def scores(self, lam: Vector) -> Scores:
         """f = H lam on both sides."""
-        return Scores(*self.outputs.combine(lam)) if lam.any() else Scores(np.zeros(self.n_pos), np.zeros(self.n_neg))
+        if not lam.any():
+            return Scores(np.zeros(self.n_pos), np.zeros(self.n_neg))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Scores(*self.outputs.combine(lam))
 
     def edges(self, u: Vector, w: Vector) -> Vector:
         """<u, h_j> - <w, h_j> of every ranker; exactly zero for a constant one, whatever its size."""
         edges = self.outputs.edges(u, w)
         edges[self._constant] = 0.0
         return edges
+
+    def slack(self, merit: Vector) -> float:
+        """How far below the best edge a ranker still ties with it."""
+        return _TIE * float(self._size[int(merit.argmax())])
 
     def direction(self, j: int) -> Direction:
         """Ranker j on the rows, centred. Valid until the next call."""

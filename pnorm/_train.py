@@ -109,7 +109,8 @@ def train(
     ``"separable"``: inf F_p is 0 and no minimiser exists. Its step leaves every positive at least
     1 above every negative. Where the infimum along a ranker lies at infinity without separating,
     the step stops where 1e-6 of the decrease is left. Rankers whose edges differ by less than
-    1e-10 of the largest output tie, and the lowest index wins.
+    1e-10 of the best one's largest output (or of its range, if that is less) tie, and the lowest
+    index wins.
 
     References
     ----------
@@ -133,6 +134,7 @@ def train(
     tol = _checks.tolerance(tol)
     callback = _checks.callback(callback)
     _checks.threads(n_threads)
+    rounds = _rounds(t_max, progress)
     if H is None:
         _checks.same_width(pos, neg)
     rankers = as_rankers(H, pos, "pos")
@@ -143,32 +145,35 @@ def train(
     objective = problem.objective
     u, w = np.empty(problem.n_pos), np.empty(problem.n_neg)
     f = problem.scores(lam)
+    _checks.exponents(p, f.pos, f.neg)
     log_f, log_mass = objective.weigh(f, u, w)
     record = Recorder(lam.copy(), log_f)
     status, message = "t_max", f"all {t_max} rounds were run"
 
-    for _ in _rounds(t_max, progress):
+    for _ in rounds:
         # (a) the weak ranker with the largest edge; of those that tie, the first
         edges = problem.edges(u, w)
-        merit = edges if signed else np.abs(edges)
-        best = float(merit.max())
-        if best <= tol:
-            status, message = "stationary", f"no weak ranker has an edge above tol = {tol:g}"
-            break
-        j = int(np.argmax((merit >= best - problem.slack) & (merit > tol)))
-        edge = float(edges[j])
-        sign = math.copysign(1.0, edge)
+        merit = edges.copy() if signed else np.abs(edges)
+        lost = ""
+        while (best := float(merit.max())) > tol:
+            j = int(np.argmax((merit >= best - problem.slack(merit)) & (merit > tol)))
+            edge = float(edges[j])
+            sign = math.copysign(1.0, edge)
 
-        # (b) the step that solves equation (1); a ranker that separates has none
-        direction = problem.direction(j)
-        gap = direction.gap(sign)
-        if gap > 0.0:
-            step = sign * (1.0 + max(0.0, float(f.neg.max() - f.pos.min()))) / gap
+            # (b) the step that solves equation (1); a ranker that separates has none
+            direction = problem.direction(j)
+            gap = direction.gap(sign)
+            if gap > 0.0:
+                step = sign * (1.0 + max(0.0, float(f.neg.max() - f.pos.min()))) / gap
+            else:
+                step = objective.step(f, u, w, direction, sign)
+            if lam[j] + step != lam[j] and p * abs(step) * max(-direction.low, direction.high) < _OVERFLOW:
+                break
+            lost = f"; the step {step:.3g} along {problem.names[j]}, of edge {edge:.3g}, is lost in floating point"
+            merit[j] = -math.inf
         else:
-            step = objective.step(f, u, w, direction, sign)
-        if lam[j] + step == lam[j] or not p * abs(step) * problem.largest < _OVERFLOW:
-            status = "stalled"
-            message = f"the step {step:.3g} along {problem.names[j]}, of edge {edge:.3g}, is lost in floating point"
+            status = "stalled" if lost else "stationary"
+            message = f"no weak ranker has an edge above tol = {tol:g}{' that a step could use' if lost else ''}{lost}"
             break
 
         # (c) the coefficient
@@ -190,7 +195,7 @@ def train(
             break
 
     if status == "t_max" and f.neg.max() < f.pos.min():
-        message += "; the scores put every positive above every negative, so more rounds only scale them up"
+        message += "; the scores put every positive above every negative, so no minimiser exists"
     return lam, record.trace(status, message)
 
 

@@ -18,7 +18,8 @@ def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_ne
     c_pos = np.ones(n_pos) if c_pos is None else np.asarray(c_pos, float)
     c_neg = np.ones(n_neg) if c_neg is None else np.asarray(c_neg, float)
     M = H_pos[:, None, :] - H_neg[None, :, :]
-    slack = 1e-10 * max(np.abs(H_pos).max(), np.abs(H_neg).max())
+    H = np.concatenate([H_pos, H_neg])
+    largest = np.minimum(np.abs(H).max(axis=0), np.ptp(H, axis=0))
 
     lam = np.zeros(n)
     d = np.outer(c_pos, c_neg)
@@ -34,7 +35,8 @@ def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_ne
         if size.max() <= tol:
             run.status = "stationary"
             break
-        j = int(np.flatnonzero((size >= size.max() - slack) & (size > tol))[0])
+        ties = size >= size.max() - 1e-10 * largest[size.argmax()]
+        j = int(np.flatnonzero(ties & (size > tol))[0])
         sign = np.sign(edges[j])
         Mj = M[:, :, j]
 

@@ -48,7 +48,7 @@ def first(X):
         (
             {"pos": np.ma.masked_less(GOOD, 1)},
             ValueError,
-            "pos is a masked array with a masked value at row 2, column 0",
+            "pos is a masked array with a masked value at (2, 0)",
         ),
         ({"pos": np.ones((3, 3))}, ValueError, "pos has 3 columns and neg has 2; both sides need the same columns"),
         ({"pos": 3.0}, TypeError, "pos must be a sequence of rows or a two-dimensional array; got float"),
@@ -117,6 +117,17 @@ def first(X):
             "init must be an array; got the pair (lam, trace) that train returns",
         ),
         ({"init": [1.0]}, ValueError, "init must have shape (2,), one coefficient per weak ranker; got shape (1,)"),
+        (
+            {"pos_weight": np.ma.masked_equal([1, 0, 1], 0)},
+            ValueError,
+            "pos_weight is a masked array with a masked value at (1)",
+        ),
+        (
+            {"init": [1e308, -1e308]},
+            ValueError,
+            "init gives scores whose differences, times p, overflow; scale it down",
+        ),
+        ({"p": 10**400}, ValueError, "p must be finite; got 1000"),
         ({"init": [1.0, np.inf]}, ValueError, "init has inf at position 1; every value must be finite"),
     ],
 )

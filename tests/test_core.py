@@ -82,7 +82,8 @@ def test_the_step_solves_equation_1(spread, p):
         u, w = softmax(-f_pos), softmax(p * f_neg)
         sign = float(np.sign(u @ h_pos - w @ h_neg))
         width = max(np.ptp(h_pos), p * np.ptp(h_neg))
-        alpha, evaluations = _tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, p, sign, width, 1e-16)
+        span = np.ptp(np.concatenate([h_pos, h_neg]))
+        alpha, evaluations = _tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, p, sign, width, span)
         assert alpha == pytest.approx(exact_root(f_pos, h_pos, f_neg, h_neg, p), rel=1e-10 * max(1, spread))
         assert evaluations <= (8 if p * max(spread, 1.0) <= 4 else 50)
 
@@ -96,7 +97,7 @@ def test_the_step_needs_few_evaluations_where_scores_are_moderate():
             h_pos, h_neg = rng.random(500), rng.random(500) ** 1.2
             u, w = softmax(-f_pos), softmax(p * f_neg)
             sign = float(np.sign(u @ h_pos - w @ h_neg))
-            counts.append(_tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, p, sign, p, 1e-16)[1])
+            counts.append(_tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, p, sign, p, 1.0)[1])
     assert np.mean(counts) <= 4
     assert max(counts) <= 8
 
@@ -104,7 +105,7 @@ def test_the_step_needs_few_evaluations_where_scores_are_moderate():
 def test_no_step_where_the_edge_has_the_other_sign():
     f, h = np.zeros(3), np.array([0.0, 1.0, 2.0])
     even = np.full(3, 1 / 3)
-    assert _tilt.solve(f, h, None, even, f, h + 1, None, even, 1.0, 1.0, 3.0, 1e-16) == (0.0, 0)
+    assert _tilt.solve(f, h, None, even, f, h + 1, None, even, 1.0, 1.0, 3.0, 3.0) == (0.0, 0)
 
 
 def test_exp_is_within_two_units_in_the_last_place():

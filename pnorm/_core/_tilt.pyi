@@ -22,5 +22,5 @@ def solve(
     p: float,
     sign: float,
     width: float,
-    floor: float,
+    span: float,
 ) -> tuple[float, int]: ...

@@ -19,7 +19,7 @@ block sums keeps the rounding error of a million rows near that of a thousand.
 `log_c` may be None: no case weights.
 """
 
-from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, log1p
+from libc.math cimport INFINITY, NAN, exp, fabs, fmax, fmin, log, log1p
 
 cdef extern from "_exp.h" nogil:
     void pnorm_exp_below(double* values, Py_ssize_t m, double top) noexcept
@@ -27,6 +27,10 @@ cdef extern from "_exp.h" nogil:
 cdef enum:
     BLOCK = 256
     MAX_EVALUATIONS = 400
+
+cdef:
+    double PLATEAU = 1e-6  # share of the largest variance below which u and w lie at single levels
+    double ROUNDING = 1.2e-16  # of a difference of two means, as a share of the range
 
 cdef struct Side:
     const double* f
@@ -39,6 +43,7 @@ cdef struct Moments:
     double mean
     double variance
     double third
+    double mode
 
 
 # (a) ---------------------------------------------------------------------------------------------
@@ -176,19 +181,20 @@ cdef void add_powers(const double* weights, const double* h, Py_ssize_t m, doubl
     sums[3] += a3 + b3
 
 
-cdef Moments cumulants(const double* sums) noexcept nogil:
-    """Mean, variance and third cumulant from the power sums of (c)."""
+cdef Moments cumulants(const double* sums, double mode) noexcept nogil:
+    """Mean, variance and third cumulant from the power sums of (c); mode is h of the heaviest row."""
     cdef:
         Moments result
         double mean = sums[1] / sums[0], square = sums[2] / sums[0]
     result.mean = mean
     result.variance = fmax(square - mean * mean, 0.0)
     result.third = sums[3] / sums[0] - 3.0 * mean * square + 2.0 * mean * mean * mean
+    result.mode = mode
     return result
 
 
 cdef Moments given_moments(const double* weights, const Side* side) noexcept nogil:
-    """Moments of h under weights already at hand: no exponential."""
+    """Moments of h under weights already at hand: no exponential, and no mode."""
     cdef:
         double sums[4]
         Py_ssize_t start
@@ -197,7 +203,7 @@ cdef Moments given_moments(const double* weights, const Side* side) noexcept nog
     while start < side.size:
         add_powers(weights + start, side.h + start, min(<Py_ssize_t>BLOCK, side.size - start), sums)
         start += BLOCK
-    return cumulants(sums)
+    return cumulants(sums, NAN)
 
 
 cdef Moments tilted_moments(const Side* side, double alpha) noexcept nogil:
@@ -205,8 +211,8 @@ cdef Moments tilted_moments(const Side* side, double alpha) noexcept nogil:
     cdef:
         double exponents[BLOCK]
         double sums[4]
-        double top = -INFINITY, block_top, shrink
-        Py_ssize_t start, m
+        double top = -INFINITY, block_top, shrink, mode = NAN
+        Py_ssize_t start, m, r
         int k
     sums[0] = sums[1] = sums[2] = sums[3] = 0.0
     start = 0
@@ -218,10 +224,58 @@ cdef Moments tilted_moments(const Side* side, double alpha) noexcept nogil:
             for k in range(4):
                 sums[k] *= shrink
             top = block_top
+            for r in range(m):
+                if exponents[r] == top:
+                    mode = side.h[start + r]
         pnorm_exp_below(exponents, m, top)
         add_powers(exponents, side.h + start, m, sums)
         start += BLOCK
-    return cumulants(sums)
+    return cumulants(sums, mode)
+
+
+cdef double plateau_sums(const Side* side, double alpha, double level, double* sums) noexcept nogil:
+    """Power sums of h - level where almost all weight lies at the level.
+
+    Rows at the level add exact zeros to every sum, so the others are taken relative to their own
+    largest exponent, and keep their digits however little they weigh. Fills sums[1:4] with
+    E (h - level)^k e^-t, to be read with the returned t: minus infinity where all rows are at the level.
+    """
+    cdef:
+        double exponents[BLOCK]
+        double at_top = -INFINITY, off_top = -INFINITY, at = 0.0, off = 0.0, e, x, y, shift
+        Py_ssize_t start = 0, m, r
+    sums[1] = sums[2] = sums[3] = 0.0
+    while start < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - start)
+        fill(side, alpha, start, m, exponents)
+        for r in range(m):
+            x = exponents[r]
+            y = side.h[start + r] - level
+            if y == 0.0:
+                if x > at_top:
+                    at *= exp(at_top - x)
+                    at_top = x
+                at += exp(x - at_top)
+            else:
+                if x > off_top:
+                    e = exp(off_top - x)
+                    off *= e
+                    sums[1] *= e
+                    sums[2] *= e
+                    sums[3] *= e
+                    off_top = x
+                e = exp(x - off_top)
+                off += e
+                sums[1] += e * y
+                sums[2] += e * y * y
+                sums[3] += e * y * y * y
+        start += BLOCK
+    shift = fmax(at_top, off_top)
+    e = at * exp(at_top - shift) + off * exp(off_top - shift)
+    sums[1] /= e
+    sums[2] /= e
+    sums[3] /= e
+    return off_top - shift
 
 
 # (d) ---------------------------------------------------------------------------------------------
@@ -238,11 +292,46 @@ cdef double equation_1(
     return sign * (w.mean - u.mean)
 
 
+cdef double on_plateau(
+    const Side* pos, const Side* neg, double alpha, double level, double sign, double* slope, double* bend
+) noexcept nogil:
+    """The same times a positive number, to leading order, where u and w both lie at one level.
+
+    g is then a difference of two numbers that both decay like e^-x, and would be lost beside the
+    level. Only ratios of g, g' and g'' are used, so the largest exponent is taken out of all three.
+    """
+    cdef:
+        double u[4]
+        double w[4]
+        double p = neg.scale
+        double u_top = plateau_sums(pos, alpha, level, u), w_top = plateau_sums(neg, alpha, level, w)
+        double top = fmax(u_top, w_top), a, b
+    if top == -INFINITY:
+        slope[0] = bend[0] = 0.0
+        return 0.0
+    a, b = exp(u_top - top), exp(w_top - top)
+    slope[0] = p * b * w[2] + a * u[2]
+    bend[0] = sign * (p * p * b * w[3] - a * u[3])
+    return sign * (b * w[1] - a * u[1])
+
+
+cdef double evaluate(
+    const Side* pos, const Side* neg, double x, double sign, double span, double* slope, double* bend
+) noexcept nogil:
+    """g and its derivatives at x, by the sums that keep their digits there."""
+    cdef:
+        Moments u = tilted_moments(pos, sign * x), w = tilted_moments(neg, sign * x)
+        double g = equation_1(u, w, neg.scale, sign, slope, bend)
+    if slope[0] <= PLATEAU * (1.0 + neg.scale) * span * span and fabs(u.mode - w.mode) <= 1e-8 * span:
+        g = on_plateau(pos, neg, sign * x, u.mode, sign, slope, bend)
+    return g
+
+
 cdef int find_root(
     const Side* pos, const Side* neg, const double* u, const double* w,
-    double sign, double width, double floor, double* alpha
+    double sign, double width, double span, double* alpha
 ) noexcept nogil:
-    """Solve g(x) = 0 for x > 0; the number of evaluations, or 0 where g(0) is not negative.
+    """Solve g(x) = 0 for x > 0; the number of evaluations, or 0 where g(0) is not below rounding.
 
     Halley's step inside what is certain. As |g''| <= width * g', with width the largest range of
     the exponents per unit of alpha, the root is at least near = log(1 + rho) / width away and, for
@@ -251,6 +340,7 @@ cdef int find_root(
     x at most quadruples, and on a plateau (rho > 100) at least doubles.
 
     A step below 1e-6 / width from rho < 1 is the last: what it leaves is of third order, 1e-18 / width.
+    `span` is the range of h over both sides.
     """
     cdef:
         double lo = 0.0, hi = INFINITY, bracket = INFINITY, x = 0.0, y
@@ -258,9 +348,13 @@ cdef int find_root(
         int evaluations = 1
     alpha[0] = 0.0
     g = equation_1(given_moments(u, pos), given_moments(w, neg), neg.scale, sign, &slope, &bend)
+    if slope <= PLATEAU * (1.0 + neg.scale) * span * span:
+        g = evaluate(pos, neg, 0.0, sign, span, &slope, &bend)
+    elif fabs(g) <= ROUNDING * span:
+        return 0
     if not g < 0.0:
         return 0
-    while fabs(g) > floor and evaluations < MAX_EVALUATIONS:
+    while g != 0.0 and evaluations < MAX_EVALUATIONS:
         rho = width * fabs(g) / slope if slope > 0.0 else INFINITY
         near = fmin(log1p(rho), 700.0) / width
         move = 2.0 * slope * slope - g * bend
@@ -284,11 +378,41 @@ cdef int find_root(
                 break
         bracket = hi - lo
         x = y
-        g = equation_1(
-            tilted_moments(pos, sign * x), tilted_moments(neg, sign * x), neg.scale, sign, &slope, &bend)
+        g = evaluate(pos, neg, x, sign, span, &slope, &bend)
         evaluations += 1
     alpha[0] = sign * x
     return evaluations
+
+
+cdef void add_multiple(double* f, const double* h, Py_ssize_t size, double alpha) noexcept nogil:
+    """f += alpha * h."""
+    cdef Py_ssize_t r
+    for r in range(size):
+        f[r] += alpha * h[r]
+
+
+cdef void split(const Side* side, double alpha, double level, double* log_sums) noexcept nogil:
+    """log_sums = log of the sum of c exp(scale (f + alpha h)) where h is at the level, and where not."""
+    cdef:
+        double exponents[BLOCK]
+        double top[2]
+        double total[2]
+        Py_ssize_t start = 0, m, r
+        int off
+    top[0] = top[1] = -INFINITY
+    total[0] = total[1] = 0.0
+    while start < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - start)
+        fill(side, alpha, start, m, exponents)
+        for r in range(m):
+            off = side.h[start + r] != level
+            if exponents[r] > top[off]:
+                total[off] *= exp(top[off] - exponents[r])
+                top[off] = exponents[r]
+            total[off] += exp(exponents[r] - top[off])
+        start += BLOCK
+    for off in range(2):
+        log_sums[off] = top[off] + log(total[off]) if total[off] > 0.0 else -INFINITY
 
 
 # What Python calls --------------------------------------------------------------------------------
@@ -331,10 +455,8 @@ def weigh(const double[::1] f, const double[::1] log_c, double[::1] weights, dou
 
 
 def advance(double[::1] f, const double[::1] h, double alpha):
-    cdef Py_ssize_t r
     with nogil:
-        for r in range(f.shape[0]):
-            f[r] += alpha * h[r]
+        add_multiple(&f[0], &h[0], f.shape[0], alpha)
 
 
 def split_log_sums(
@@ -342,35 +464,16 @@ def split_log_sums(
 ):
     cdef:
         Side side = side_of(f, h, log_c, scale)
-        double exponents[BLOCK]
-        double top[2]
-        double total[2]
-        Py_ssize_t start, m, r
-        int off
-    top[0] = top[1] = -INFINITY
-    total[0] = total[1] = 0.0
+        double log_sums[2]
     with nogil:
-        start = 0
-        while start < side.size:
-            m = min(<Py_ssize_t>BLOCK, side.size - start)
-            fill(&side, alpha, start, m, exponents)
-            for r in range(m):
-                off = side.h[start + r] != level
-                if exponents[r] > top[off]:
-                    total[off] *= exp(top[off] - exponents[r])
-                    top[off] = exponents[r]
-                total[off] += exp(exponents[r] - top[off])
-            start += BLOCK
-    return (
-        top[0] + log(total[0]) if total[0] > 0.0 else -INFINITY,
-        top[1] + log(total[1]) if total[1] > 0.0 else -INFINITY,
-    )
+        split(&side, alpha, level, log_sums)
+    return log_sums[0], log_sums[1]
 
 
 def solve(
     const double[::1] f_pos, const double[::1] h_pos, const double[::1] log_c_pos, const double[::1] u,
     const double[::1] f_neg, const double[::1] h_neg, const double[::1] log_c_neg, const double[::1] w,
-    double p, double sign, double width, double floor,
+    double p, double sign, double width, double span,
 ):
     cdef:
         Side pos = side_of(f_pos, h_pos, log_c_pos, -1.0)
@@ -378,5 +481,5 @@ def solve(
         double alpha
         int evaluations
     with nogil:
-        evaluations = find_root(&pos, &neg, &u[0], &w[0], sign, width, floor, &alpha)
+        evaluations = find_root(&pos, &neg, &u[0], &w[0], sign, width, span, &alpha)
     return alpha, evaluations
