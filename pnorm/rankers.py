@@ -33,6 +33,13 @@ class WeakRanker:
         """Return the outputs h(x), shape (N,), on the rows of X."""
         return self._collection._output(self._collection._read(X, "X"), self._index, "X")
 
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, WeakRanker) and self._collection is other._collection
+        return same and self._index == other._index  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((id(self._collection), self._index))
+
     def __repr__(self) -> str:
         return f"<weak ranker {self.name}>"
 
@@ -86,7 +93,8 @@ class Rankers(ABC, Sequence[WeakRanker]):
         Returns
         -------
         ndarray, shape (N, n)
-            Column j holds h_j(x). A sparse matrix where the rankers are the columns of a sparse X.
+            Column j holds h_j(x). Where the rankers are the columns themselves, this is X, sparse if
+            X is, without a copy where its layout allows.
 
         Raises
         ------
@@ -330,6 +338,8 @@ def thresholds(
     array([[1., 0., 1.],
            [0., 0., 0.]])
     """
+    if not isinstance(cuts, (Mapping, Sequence)) or isinstance(cuts, str):
+        raise TypeError(f"cuts must be a sequence or mapping of sequences of numbers; got {type(cuts).__name__}")
     items = cuts.items() if isinstance(cuts, Mapping) else enumerate(cuts)
     table = {_checks.count(c, "a column of cuts", 0): _checks.numbers_of(v, f"cuts of column {c}") for c, v in items}
     width = len(cuts) if not isinstance(cuts, Mapping) else None if names is None else len(names)
@@ -344,7 +354,10 @@ def _thresholds(
         raise ValueError("cuts is empty; give at least one cut")
     if pairs[-1][0] >= len(labels):
         raise ValueError(f"there are cuts of column {pairs[-1][0]}, counted from 0, and only {len(labels)} names")
-    return _Thresholds([f"{labels[column]} > {cut:g}" for column, cut in pairs], width, found, pairs)
+    names = [f"{labels[column]} > {cut:g}" for column, cut in pairs]
+    if len(set(names)) < len(names):  # six digits do not tell all cuts apart
+        names = [f"{labels[column]} > {cut!r}" for column, cut in pairs]
+    return _Thresholds(names, width, found, pairs)
 
 
 def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequence[str] | None = None) -> Rankers:
@@ -394,7 +407,8 @@ def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequenc
 
 def _mid_points(x: Vector, n_cuts: int) -> list[float]:
     values, counts = np.unique(x, return_counts=True)
-    middle = values[:-1] + 0.5 * (values[1:] - values[:-1])
+    middle = 0.5 * values[:-1] + 0.5 * values[1:]
+    middle = np.where(middle < values[1:], middle, values[:-1])  # next to each other, they have none
     if middle.size > n_cuts:
         below = np.cumsum(counts)[:-1] / x.size  # share of rows below each mid-point
         wanted = np.arange(1, n_cuts + 1) / (n_cuts + 1)

@@ -188,6 +188,11 @@ def test_score_refuses(arguments, error, message):
         (lambda r: r.normalized(*[scipy.sparse.csr_array(GOOD)] * 2), TypeError, "would make sparse data dense"),
         (lambda r: r.thresholds([[], []]), ValueError, "cuts is empty; give at least one cut"),
         (lambda r: r.thresholds({}), ValueError, "cuts is empty"),
+        (
+            lambda r: r.thresholds(None),
+            TypeError,
+            "cuts must be a sequence or mapping of sequences of numbers; got NoneType",
+        ),
         (lambda r: r.thresholds([[np.nan]]), ValueError, "cuts of column 0 must be finite; got nan"),
         (lambda r: r.thresholds({-1: [2]}), ValueError, "a column of cuts must be at least 0; got -1"),
         (

@@ -48,6 +48,25 @@ def test_every_round_is_the_literal_one(kind, weighted, selection, p):
         assert_same_run(H_pos, H_neg, lam, trace, judge)
 
 
+@pytest.mark.parametrize("selection", ["absolute", "signed"])
+@pytest.mark.parametrize("p", [1, 1.5, 4, 16])
+def test_long_runs_on_few_rows_of_integers(p, selection):
+    # most are quasi-separable: coefficients grow, and the roots lie far out on plateaus
+    rng = np.random.default_rng([int(2 * p), len(selection)])
+    compared = 0
+    for _ in range(40):
+        n_pos, n_neg, n = rng.integers(2, 16, 3) // [1, 1, 3] + [0, 0, 1]
+        H_pos, H_neg = outputs("integer", rng, n_pos, n_neg, n)
+        try:
+            judge = literal.train(H_pos, H_neg, p, 60, selection)
+        except RuntimeWarning:  # the weights of all pairs underflow: no judge there
+            continue
+        compared += 1
+        lam, trace = pnorm.train(H_pos, H_neg, None, p, 60, selection=selection)
+        assert_same_run(H_pos, H_neg, lam, trace, judge)
+    assert compared >= 35
+
+
 @pytest.mark.parametrize("p", POWERS)
 def test_a_ranker_that_separates_ends_the_run_as_in_the_literal_one(p):
     H_pos = np.array([[0.3, 0.2, 1.0], [0.1, 0.9, 0.8], [0.6, 0.4, 0.9]])

@@ -1,5 +1,6 @@
 """Hard numerics: finite results and the right status, without a warning (the suite makes those errors)."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -155,6 +156,45 @@ def test_steps_toward_infinity_from_scores_that_leave_no_weight_in_a_double():
     lam, trace = pnorm.train(pos, neg, p=4, init=[0.0, 1.0], t_max=3)
     assert_finite(lam, trace)
     assert trace.log_objective[-1] < trace.log_objective[0] - 1000
+
+
+def test_a_root_far_out_on_a_plateau():
+    # past x = 30 both means are 3 in floating point; the row of weight 1e-200 decides at x = 115
+    pos, neg = np.array([[0, 3, 3, 3, 3.0]]).T, np.array([[2, 1, 3, 3, 1.0]]).T
+    lam, trace = pnorm.train(pos, neg, t_max=1, pos_weight=[1e-200, 1, 1, 1, 1])
+    with mpmath.workdps(60):
+        x = mpmath.mpf(float(lam[0]))
+        u = [mpmath.mpf("1e-200"), *[mpmath.exp(-3 * x)] * 4]
+        w = [mpmath.exp(h * x) for h in (2, 1, 3, 3, 1)]
+        mean_pos = mpmath.fdot(u, [0, 3, 3, 3, 3]) / mpmath.fsum(u)
+        mean_neg = mpmath.fdot(w, [2, 1, 3, 3, 1]) / mpmath.fsum(w)
+        assert abs((3 - mean_pos) / (3 - mean_neg) - 1) < 1e-9  # equation (1), relative to what is left of it
+    assert lam[0] == pytest.approx(115.0, abs=0.1)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e5, 1e6, -1e6])
+@pytest.mark.parametrize("selection", ["absolute", "signed"])
+def test_offsets_of_rankers_with_two_values(offset, selection):
+    # the rounding of the offset leaves edges where there are none
+    rng = np.random.default_rng(9)
+    for _ in range(50):
+        n_pos, n_neg = rng.integers(1, 6, 2)
+        pos, neg = rng.integers(0, 2, (n_pos, 2)) + offset, rng.integers(0, 2, (n_neg, 2)) + offset
+        lam, trace = pnorm.train(pos, neg, p=4, selection=selection)
+        assert_finite(lam, trace, "t_max", "stationary", "separable", "stalled")
+        if selection == "signed":
+            assert (trace.step > 0).all()
+
+
+@pytest.mark.parametrize("place", [0, 2, 5])
+def test_a_column_on_a_huge_scale_does_not_hide_the_others(place):
+    pos, neg = overlapping(5, 300, 400, 5)
+    rng = np.random.default_rng(0)
+    milliseconds = 1.7e12 + rng.integers(0, 10**9, 700)
+    both = [np.insert(X, place, t, axis=1) for X, t in ((pos, milliseconds[:300]), (neg, milliseconds[300:]))]
+    lam, trace = pnorm.train(pos, neg, p=4, t_max=1000)
+    wide, again = pnorm.train(*both, p=4, t_max=1000)
+    assert again.log_objective[-1] <= trace.log_objective[-1] + 1e-6
 
 
 @pytest.mark.parametrize("p", [1, 3, 64])

@@ -1,6 +1,6 @@
 """Weak rankers, and the forms in which data may come."""
 
-import io
+import tempfile
 
 import numpy as np
 import pytest
@@ -38,6 +38,8 @@ def test_every_collection_agrees_with_itself(kind):
         np.testing.assert_array_equal(h(X), values[:, j])
         assert h.name == H[j].name == H.names[j]
     np.testing.assert_array_equal(H[-1](X), values[:, -1])
+    assert H[0] in H
+    assert H.index(H[-1]) == len(H) - 1
     assert [h.name for h in H[:2]] == list(H.names[:2])
     with pytest.raises(IndexError):
         H[len(H)]
@@ -99,6 +101,18 @@ def test_quantile_thresholds_take_every_mid_point_or_spread_them():
     assert 2 <= len(pnorm.rankers.quantile_thresholds(heavy, heavy, 9)) <= 9
 
 
+def test_thresholds_between_neighbours_tell_them_apart():
+    x = np.array([[1.0], [1 + 2**-52], [1 + 2**-51]])
+    H = pnorm.rankers.quantile_thresholds(x, x)
+    np.testing.assert_array_equal(H.evaluate(x).sum(axis=1), [0, 1, 2])
+    wide = np.array([[-1.5e308], [1.5e308]])
+    np.testing.assert_array_equal(pnorm.rankers.quantile_thresholds(wide, wide).evaluate(wide), [[0], [1]])
+
+
+def test_names_of_thresholds_tell_them_apart():
+    assert pnorm.rankers.thresholds([[1000001.5, 1000002.5]]).names == ("x0 > 1000001.5", "x0 > 1000002.5")
+
+
 def test_callables_read_whatever_the_rows_are():
     pos, neg = ["WIN A PRIZE NOW", "free $$$ inside", "prize!!"], ["see you at ten", "lunch?", "the prize committee"]
 
@@ -140,6 +154,7 @@ def data():
 def forms():
     pandas = pytest.importorskip("pandas")
     pyarrow = pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
     return {
         "lists": lambda A: A.tolist(),
         "fortran": np.asfortranarray,
@@ -154,6 +169,7 @@ def forms():
         "memory map": memory_map,
         "pandas": lambda A: pandas.DataFrame(A),
         "pyarrow": lambda A: pyarrow.table({f"c{j}": A[:, j] for j in range(A.shape[1])}),
+        "polars": lambda A: polars.DataFrame(A),
         "csr": scipy.sparse.csr_array,
         "csc": scipy.sparse.csc_matrix,
         "coo": scipy.sparse.coo_array,
@@ -161,14 +177,15 @@ def forms():
 
 
 def memory_map(A):
-    stream = io.BytesIO()
-    np.save(stream, A)
-    return np.frombuffer(stream.getvalue()[-A.nbytes :]).reshape(A.shape)
+    with tempfile.NamedTemporaryFile() as file:
+        mapped = np.memmap(file.name, dtype=A.dtype, shape=A.shape, mode="w+")
+        mapped[:] = A
+        return mapped
 
 
 @pytest.mark.parametrize("form", ["lists", "fortran", "strided", "reversed", "big-endian", "float32",
                                   "float32 fortran", "float16", "object", "matrix subclass", "memory map", "pandas",
-                                  "pyarrow", "csr", "csc", "coo"])  # fmt: skip
+                                  "pyarrow", "polars", "csr", "csc", "coo"])  # fmt: skip
 def test_the_form_of_the_data_does_not_matter(form):
     # quarters are exact in every precision, so float32 storage must give the float64 result
     pos, neg = data()
