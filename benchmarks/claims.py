@@ -72,20 +72,25 @@ def a_round(pos, neg, p):
 
 
 def growth():
-    """Rows from 2 * 10**4 to 2 * 10**6 at n = 20, n from 10 to 160 at 10**5 rows, p from 1 to 64."""
+    """Each slope is that of log time per round on log size, from one size to the next."""
     pos, neg = problems.gaussian(10**6, 10**6, 20)
     sizes = [10**4, 10**5, 10**6]
-    rows = np.polyfit(np.log(sizes), np.log([a_round(pos[:m], neg[:m], 4) for m in sizes]), 1)[0]
-    pos, neg = problems.gaussian(5 * 10**4, 5 * 10**4, 160)
-    widths = [10, 40, 160]
-    times = [a_round(*(np.ascontiguousarray(X[:, :n]) for X in (pos, neg)), 4) for n in widths]
-    rankers = np.polyfit(np.log(widths), np.log(times), 1)[0]
-    pos, neg = problems.gaussian(10**5, 10**5, 20)
+    print("I = K = 10**4, 10**5, 10**6 at n = 20: slopes", slopes(sizes, [a_round(pos[:m], neg[:m], 4) for m in sizes]))
+    s = np.ones(10**6)
+    products = [median(seconds(np.matmul, pos[:m].T, s[:m])[0] for _ in range(9)) for m in sizes]
+    print("    one product with the same positives: slopes", slopes(sizes, products))
+    pos, neg = problems.gaussian(10**5, 10**5, 320)
+    sizes = [20, 80, 320]
+    cut = [[np.ascontiguousarray(X[:, :n]) for X in (pos, neg)] for n in sizes]
+    print("n = 20, 80, 320 at I = K = 10**5: slopes", slopes(sizes, [a_round(*sides, 4) for sides in cut]))
+    pos, neg = cut[0]
     ratio = median(a_round(pos, neg, 64) / a_round(pos, neg, 1) for _ in range(5))
-    print(
-        f"slope of log time per round on log(I = K) {rows:.2f}, on log n {rankers:.2f}; p = 64 takes {ratio:.2f} "
-        "times p = 1"
-    )
+    print(f"p = 64 takes {ratio:.2f} times p = 1")
+
+
+def slopes(sizes, times):
+    """One slope per step."""
+    return ", ".join(f"{slope:.2f}" for slope in np.diff(np.log(times)) / np.diff(np.log(sizes)))
 
 
 def peak_memory():

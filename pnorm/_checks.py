@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 """A NumPy array of any dtype; the functions below say which one they return."""
 
+Vector = NDArray[np.float64]
+"""What scores, weights, edges and coefficients are: float64, one-dimensional."""
+
 
 def is_sparse(X: object) -> bool:
     """Whether X is a SciPy sparse matrix or array; does not import SciPy for those who have none."""
@@ -170,7 +173,7 @@ def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name
     )
 
 
-def spans(low: NDArray[np.float64], high: NDArray[np.float64], names: Sequence[str]) -> None:
+def spans(low: Vector, high: Vector, names: Sequence[str]) -> None:
     """Refuse columns whose highest less lowest value overflows."""
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(~np.isfinite(high - low))
@@ -179,7 +182,7 @@ def spans(low: NDArray[np.float64], high: NDArray[np.float64], names: Sequence[s
         raise ValueError(f"{names[j]} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first")
 
 
-def vector(x: Any, name: str, size: int | None, meaning: str) -> NDArray[np.float64]:
+def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     """Return a fresh finite float64 vector of the given size, which `meaning` explains in the message."""
     if isinstance(x, tuple) and hasattr(x[-1] if x else x, "lam_at"):
         raise TypeError(f"{name} must be an array; got the pair (lam, trace) that train returns: pass the first")
@@ -197,7 +200,7 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> NDArray[np.floa
     return a
 
 
-def weights(c: Any, name: str, size: int) -> NDArray[np.float64] | None:
+def weights(c: Any, name: str, size: int) -> Vector | None:
     """Return case weights (nonnegative, one per row, not all zero), or None for none."""
     if c is None:
         return None
@@ -210,14 +213,14 @@ def weights(c: Any, name: str, size: int) -> NDArray[np.float64] | None:
     return a
 
 
-def scores(f: Any, name: str) -> NDArray[np.float64]:
+def scores(f: Any, name: str) -> Vector:
     """Return a non-empty finite vector of scores."""
     a = vector(f, name, None, "one score per row")
     n_rows(a, name)
     return a
 
 
-def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> NDArray[np.float64]:
+def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vector:
     """Return what a user's weak ranker gave on one side, as a float64 vector of one value per row."""
     return vector(values, f"the output of {ranker} on {side}", size, f"one value for each row of {side}")
 
@@ -235,7 +238,7 @@ def real(x: Any, name: str) -> float:
     return value
 
 
-def exponents(p: float, f_pos: NDArray[np.float64], f_neg: NDArray[np.float64]) -> None:
+def exponents(p: float, f_pos: Vector, f_neg: Vector) -> None:
     """Refuse starting scores whose exponents p f overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         spread = p * (max(f_pos.max(), f_neg.max()) - min(f_pos.min(), f_neg.min()))

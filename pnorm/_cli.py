@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}" if error.strerror else str(error))
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except (CommandError, ValueError) as error:
         return _fail(str(error))
     except KeyboardInterrupt:

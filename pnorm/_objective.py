@@ -11,11 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnorm._checks import Vector
 from pnorm._core import _tilt
-
-Vector = NDArray[np.float64]
 
 _LEFT_OVER = 1e-6
 """Share of the decrease offered that may be left where a direction's infimum is at infinity."""

@@ -13,11 +13,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pnorm import _checks
-
-Vector = NDArray[np.float64]
+from pnorm._checks import Vector
 
 # Rows converted to float64 at a time where the data are float32: some 200 kB at 50 columns, which
 # stays in the second cache.

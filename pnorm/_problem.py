@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pnorm import _checks, _outputs
+from pnorm._checks import Vector
 from pnorm._objective import Direction, PNorm, Scores
 from pnorm.rankers import Rankers
-
-Vector = NDArray[np.float64]
 
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
 # duplicate columns differ by rounding only, and the lowest index must win on every machine. The

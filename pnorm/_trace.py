@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-
-Vector = NDArray[np.float64]
+from pnorm._checks import Vector
 
 
 @dataclass(frozen=True, repr=False, eq=False)

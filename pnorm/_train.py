@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pnorm import _checks, _problem
+from pnorm._checks import Vector
 from pnorm._trace import Recorder, Trace
 from pnorm.rankers import as_rankers
-
-Vector = NDArray[np.float64]
 
 _OVERFLOW = 1e300
 """No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""

@@ -13,13 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pnorm import _checks, _outputs
+from pnorm._checks import Vector
 
 __all__ = ["Rankers", "WeakRanker", "callables", "columns", "normalized", "quantile_thresholds", "thresholds"]
-
-Vector = NDArray[np.float64]
 
 
 class WeakRanker:
