@@ -86,8 +86,8 @@ def build(pos: Any, neg: Any, rankers: Rankers, p: float, pos_weight: Any, neg_w
     """Check the rows a user passed and return the problem. Rows of weight zero are left out."""
     c_pos = _checks.weights(pos_weight, "pos_weight", _checks.n_rows(pos, "pos"))
     c_neg = _checks.weights(neg_weight, "neg_weight", _checks.n_rows(neg, "neg"))
-    A, log_c_pos = _present(rankers._outputs(pos, "pos"), c_pos)
-    B, log_c_neg = _present(rankers._outputs(neg, "neg"), c_neg)
+    A, log_c_pos = _present(rankers._matrix(pos, "pos"), c_pos)
+    B, log_c_neg = _present(rankers._matrix(neg, "neg"), c_neg)
     return Problem(_outputs.of(A, B), rankers.names, PNorm(p, log_c_pos, log_c_neg))
 
 

@@ -66,7 +66,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
     # What follows from that, and what a collection may know a faster way for.
 
-    def _outputs(self, X: Any, name: str) -> Any:
+    def _matrix(self, X: Any, name: str) -> Any:
         rows = self._read(X, name)
         values = np.empty((_checks.n_rows(rows, name), len(self)), order="F")
         for j in range(len(self)):
@@ -99,7 +99,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         ValueError, TypeError
             If X is not a finite matrix of numbers with the columns that the rankers read.
         """
-        return self._outputs(X, "X")
+        return self._matrix(X, "X")
 
     def __len__(self) -> int:
         return len(self.names)
@@ -154,7 +154,7 @@ class _Columns(_OfColumns):
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         return _column(rows, j)
 
-    def _outputs(self, X: Any, name: str) -> Any:
+    def _matrix(self, X: Any, name: str) -> Any:
         return self._read(X, name)
 
     def _combine(self, X: Any, lam: Vector) -> Vector:

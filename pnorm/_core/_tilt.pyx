@@ -28,9 +28,15 @@ cdef enum:
     BLOCK = 256
     MAX_EVALUATIONS = 400
 
-cdef:
-    double PLATEAU = 1e-6  # share of the largest variance below which u and w lie at single levels
-    double ROUNDING = 1.2e-16  # of a difference of two means, as a share of the range
+cdef extern from *:
+    """
+    /* Share of the largest variance below which u and w each lie at a single level. */
+    static const double PLATEAU = 1e-6;
+    /* Rounding of a difference of two means, as a share of the range. */
+    static const double ROUNDING = 1.2e-16;
+    """
+    const double PLATEAU
+    const double ROUNDING
 
 cdef struct Side:
     const double* f
