@@ -233,9 +233,9 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
     Examples
     --------
     >>> import pnorm
-    >>> H = pnorm.rankers.columns(3, names=["age", "income", "visits"])
+    >>> H = pnorm.rankers.columns(3, names=["age", "pay", "visits"])
     >>> H
-    <3 weak rankers: age, income, visits>
+    <3 weak rankers: age, pay, visits>
     >>> H[1]([[41, 52.5, 3], [30, 18.0, 9]])
     array([52.5, 18. ])
     """
@@ -251,10 +251,11 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
 def normalized(
     pos: Any, neg: Any, low: float = 0.0, high: float = 1.0, *, names: Sequence[str] | None = None
 ) -> Rankers:
-    """Scale every column so that the training rows span [low, high].
+    r"""Scale every column so that the training rows span [low, high].
 
-    h_j(x) = low + (high - low) (x_j - min_j) / (max_j - min_j), with the extremes of column j over
-    the rows of both sides. New rows may fall outside [low, high]: nothing is clipped. A constant
+    .. math:: h_j(x) = low + (high - low) \frac{x_j - \min_j}{\max_j - \min_j},
+
+    with the extremes of column j over the rows of both sides. New rows may fall outside [low, high]: nothing is clipped. A constant
     column becomes the constant `low`. The papers use [0, 1] (COLT 2006) and [-1, 1] (TR2005-874).
 
     Parameters
@@ -281,7 +282,7 @@ def normalized(
     Examples
     --------
     >>> import pnorm
-    >>> H = pnorm.rankers.normalized([[2.0], [6.0]], [[4.0]], low=-1, high=1)
+    >>> H = pnorm.rankers.normalized([[2.0], [6.0]], [[4.0]], -1, 1)
     >>> H.evaluate([[2.0], [5.0], [7.0]])
     array([[-1. ],
            [ 0.5],
