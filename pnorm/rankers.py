@@ -255,8 +255,9 @@ def normalized(
 
     .. math:: h_j(x) = low + (high - low) \frac{x_j - \min_j}{\max_j - \min_j},
 
-    with the extremes of column j over the rows of both sides. New rows may fall outside [low, high]: nothing is clipped. A constant
-    column becomes the constant `low`. The papers use [0, 1] (COLT 2006) and [-1, 1] (TR2005-874).
+    with the extremes of column j over the rows of both sides. New rows may fall outside
+    [low, high]: nothing is clipped. A constant column becomes the constant `low`. The papers use
+    [0, 1] (COLT 2006) and [-1, 1] (TR2005-874).
 
     Parameters
     ----------
