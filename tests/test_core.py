@@ -50,9 +50,9 @@ def test_split_log_sums(size):
             assert got == (pytest.approx(logsumexp(exponents[rows]), rel=1e-14) if rows.any() else -math.inf)
 
 
-def exact_root(f_pos, h_pos, f_neg, h_neg, p):
-    """Equation (1) in 50 digits, by bisection."""
-    with mpmath.workdps(50):
+def exact_root(f_pos, h_pos, f_neg, h_neg, p, digits=50):
+    """Equation (1) in many digits, by bisection."""
+    with mpmath.workdps(digits):
         f_pos, h_pos, f_neg, h_neg = ([mpmath.mpf(float(x)) for x in v] for v in (f_pos, h_pos, f_neg, h_neg))
 
         def mean(f, h, scale, alpha):
@@ -121,3 +121,13 @@ def test_exp_is_within_two_units_in_the_last_place():
     _tilt.exp_below(far, 0.0)
     assert (far == far[0]).all()
     assert far[0] == pytest.approx(np.exp(-600.0))
+
+
+def test_a_far_root_is_reached_in_steps_that_grow():
+    # scores of 1e4 and three levels: g falls by 1 / e per unit over ten thousand units
+    f_pos, h_pos = np.array([-6885.6, -1914.1, 1442.6, 8521.4, 17533.8]), np.array([-1.0, -1, 0, 0, 1])
+    f_neg, h_neg = np.array([15239.4, 6658.9, 4695.7, -10338.7, -15246.9]), np.array([0.0, 0, -1, 0, -1])
+    u, w = softmax(-f_pos), softmax(64 * f_neg)
+    alpha, evaluations = _tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, 64.0, -1.0, 64.0, 2.0)
+    assert evaluations < 60
+    assert alpha == pytest.approx(exact_root(f_pos, h_pos, f_neg, h_neg, 64, digits=2000), rel=1e-12)

@@ -343,14 +343,15 @@ cdef int find_root(
     the exponents per unit of alpha, the root is at least near = log(1 + rho) / width away and, for
     rho = width |g| / g' < 1, at most far = -log(1 - rho) / width. Where rho >= 1 the signs of g
     bracket the root: the bracket is halved when it shrinks too slowly; while its upper end is open
-    x at most quadruples, and on a plateau (rho > 100) at least doubles.
+    each move is at least twice the one before, as Halley's alone would crawl on a plateau, and x at
+    most quadruples (or goes four times near).
 
     A step below 1e-6 / width from rho < 1 is the last: what it leaves is of third order, 1e-18 / width.
     `span` is the range of h over both sides.
     """
     cdef:
         double lo = 0.0, hi = INFINITY, bracket = INFINITY, x = 0.0, y
-        double g, slope, bend, rho, near, move
+        double g, slope, bend, rho, near, move, last = 0.0
         int evaluations = 1
     alpha[0] = 0.0
     g = equation_1(given_moments(u, pos), given_moments(w, neg), neg.scale, sign, &slope, &bend)
@@ -368,7 +369,8 @@ cdef int find_root(
         if rho < 1.0:
             move = fmin(move, -log1p(-rho) / width)
         elif hi == INFINITY and g < 0.0:
-            move = fmin(fmax(move, x if rho > 100.0 else 0.0), fmax(4.0 * near, 3.0 * x))
+            move = fmin(fmax(move, 2.0 * last), fmax(4.0 * near, 3.0 * x))
+            last = move
         if g < 0.0:
             lo = x
             y = x + move
