@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -32,8 +32,9 @@ class WeakRanker:
         return self._collection._output(self._collection._read(X, "X"), self._index, "X")
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, WeakRanker) and self._collection is other._collection
-        return same and self._index == other._index  # type: ignore[attr-defined]
+        if not isinstance(other, WeakRanker):
+            return NotImplemented
+        return self._collection is other._collection and self._index == other._index
 
     def __hash__(self) -> int:
         return hash((id(self._collection), self._index))
@@ -340,9 +341,13 @@ def thresholds(
     """
     if not isinstance(cuts, (Mapping, Sequence)) or isinstance(cuts, str):
         raise TypeError(f"cuts must be a sequence or mapping of sequences of numbers; got {type(cuts).__name__}")
-    items = cuts.items() if isinstance(cuts, Mapping) else enumerate(cuts)
+    items: Iterable[tuple[int, Sequence[float]]]
+    width: int | None
+    if isinstance(cuts, Mapping):
+        items, width = cuts.items(), None if names is None else len(names)
+    else:
+        items, width = enumerate(cuts), len(cuts)
     table = {_checks.count(c, "a column of cuts", 0): _checks.numbers_of(v, f"cuts of column {c}") for c, v in items}
-    width = len(cuts) if not isinstance(cuts, Mapping) else None if names is None else len(names)
     return _thresholds(table, width, None, _names(names, None, width or max(table, default=0) + 1))
 
 
