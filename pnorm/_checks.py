@@ -200,6 +200,15 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     return a
 
 
+def pairs(q: Any, name: str) -> NDArray[np.float64]:
+    """Return one number per pair, zero or more, as a float64 matrix (I, K)."""
+    a = np.array(matrix(q, name), dtype=np.float64)
+    if (a < 0.0).any():
+        i, k = np.argwhere(a < 0.0)[0]
+        raise ValueError(f"{name} has {a[i, k]} at pair ({i}, {k}); every number must be zero or more")
+    return a
+
+
 def weights(c: Any, name: str, size: int) -> Vector | None:
     """Return case weights (nonnegative, one per row, not all zero), or None for none."""
     if c is None:
@@ -211,6 +220,29 @@ def weights(c: Any, name: str, size: int) -> Vector | None:
     if not a.any():
         raise ValueError(f"{name} is all zero; at least one row needs a positive weight")
     return a
+
+
+def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return the labels of both sides as numbers, equal where the labels are; None for no groups."""
+    if pos_group is None and neg_group is None:
+        return None
+    if pos_group is None or neg_group is None:
+        given, missing = ("neg_group", "pos_group") if pos_group is None else ("pos_group", "neg_group")
+        raise ValueError(f"{given} is given and {missing} is not; pairs form within a group, so both sides need labels")
+    numbers: dict[Any, int] = {}
+    codes = []
+    for labels, name, size in ((pos_group, "pos_group", n_pos), (neg_group, "neg_group", n_neg)):
+        values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+        if len(values) != size:
+            raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}")
+        for i, value in enumerate(values):
+            if value is None or value != value:
+                raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
+        try:
+            codes.append(np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp))
+        except TypeError:
+            raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
+    return codes[0], codes[1]
 
 
 def scores(f: Any, name: str) -> Vector:
@@ -238,12 +270,12 @@ def real(x: Any, name: str) -> float:
     return value
 
 
-def exponents(p: float, f_pos: Vector, f_neg: Vector) -> None:
-    """Refuse starting scores whose exponents p f overflow."""
+def exponents(p: float, f_pos: Vector, f_neg: Vector, name: str = "init") -> None:
+    """Refuse scores whose exponents p f overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         spread = p * (max(f_pos.max(), f_neg.max()) - min(f_pos.min(), f_neg.min()))
     if not math.isfinite(spread):
-        raise ValueError("init gives scores whose differences, times p, overflow; scale it down")
+        raise ValueError(f"{name} gives scores whose differences, times p, overflow; scale it down")
 
 
 def numbers_of(values: Any, name: str) -> list[float]:
@@ -267,6 +299,14 @@ def tolerance(tol: Any) -> float:
     value = real(tol, "tol")
     if not value >= 0.0:
         raise ValueError(f"tol must be zero or more; got {tol!r}")
+    return value
+
+
+def penalty(l2: Any) -> float:
+    """Return the weight of a penalty, zero or more."""
+    value = real(l2, "l2")
+    if not value >= 0.0:
+        raise ValueError(f"l2 must be zero or more; got {l2!r}")
     return value
 
 

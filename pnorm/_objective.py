@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._core import _tilt
@@ -65,6 +66,20 @@ class Direction:
         return self.gap_up if sign > 0 else self.gap_down
 
 
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Query groups: the number of each row's group, 0 .. n - 1, all of which have both sides."""
+
+    pos: NDArray[np.intp]
+    neg: NDArray[np.intp]
+    n: int
+
+    def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Groups:
+        """Some of the rows; the groups that are left are numbered anew."""
+        left, codes = np.unique(self.pos[pos], return_inverse=True)
+        return Groups(codes.astype(np.intp), np.searchsorted(left, self.neg[neg]), left.size)
+
+
 class PNorm:
     """The P-Norm Push: exponential loss and the price r ** p, in the log domain.
 
@@ -74,18 +89,42 @@ class PNorm:
 
     u = softmax(log c - f) on the positives and w = softmax(log c + p f) on the negatives; F_p
     falls at the rate p F_p (<u, h> - <w, h>) along a weak ranker h.
+
+    With query groups F_p is a sum over groups g of such terms, pi_g its shares, and u and w are
+    those of the row's group times pi_g.
     """
 
-    def __init__(self, p: float, log_c_pos: Vector | None, log_c_neg: Vector | None) -> None:
+    def __init__(
+        self, p: float, log_c_pos: Vector | None, log_c_neg: Vector | None, groups: Groups | None = None
+    ) -> None:
         self.p = p
+        self.groups = groups
         self._log_c_pos, self._log_c_neg = log_c_pos, log_c_neg
+
+    def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> PNorm:
+        """The objective on some of the rows."""
+        log_c_pos = None if self._log_c_pos is None else self._log_c_pos[pos]
+        log_c_neg = None if self._log_c_neg is None else self._log_c_neg[neg]
+        return PNorm(self.p, log_c_pos, log_c_neg, self.groups and self.groups.take(pos, neg))
 
     def weigh(self, f: Scores, u: Vector, w: Vector) -> tuple[float, float]:
         """Fill u and w, each of sum one; return log F_p and log of the sum of q over all pairs."""
+        if self.groups is not None:
+            return self._weigh_groups(self.groups, f, u, w)
         pos = _tilt.weigh(f.pos, self._log_c_pos, u, -1.0)
         neg = _tilt.weigh(f.neg, self._log_c_neg, w, self.p)
         mass = neg if self.p == 1.0 else _tilt.log_sum(f.neg, self._log_c_neg, 1.0)
         return self.p * pos + neg, pos + mass
+
+    def _weigh_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> tuple[float, float]:
+        pos = _weigh_by_group(-f.pos, self._log_c_pos, groups.pos, groups.n, u)
+        mass = _weigh_by_group(f.neg, self._log_c_neg, groups.neg, groups.n, w)
+        neg = mass if self.p == 1.0 else _weigh_by_group(self.p * f.neg, self._log_c_neg, groups.neg, groups.n, w)
+        log_f = _tilt.log_sum(self.p * pos + neg, None, 1.0)
+        share = np.exp(self.p * pos + neg - log_f)
+        u *= share[groups.pos]
+        w *= share[groups.neg]
+        return log_f, _tilt.log_sum(pos + mass, None, 1.0)
 
     def step(self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float) -> float:
         """Return the step that minimises F_p along a direction, equation (1) of the COLT paper.
@@ -159,6 +198,20 @@ class PNorm:
         while log_ratio(far) > 0.0:
             far *= 2.0
         return sign * float(brentq(log_ratio, 0.0, far, xtol=4e-16 * far, rtol=1e-15))
+
+
+def _weigh_by_group(
+    exponents: Vector, log_c: Vector | None, codes: NDArray[np.intp], n: int, weights: Vector
+) -> Vector:
+    """Fill weights with the softmax within each group; return each group's log-sum."""
+    np.copyto(weights, exponents if log_c is None else exponents + log_c)
+    top = np.full(n, -np.inf)
+    np.maximum.at(top, codes, weights)
+    weights -= top[codes]
+    np.exp(weights, out=weights)
+    total = np.bincount(codes, weights, n)
+    weights /= total[codes]
+    return np.asarray(top + np.log(total))
 
 
 def _softplus(x: float) -> float:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks, _outputs
 from pnorm._checks import Vector
-from pnorm._objective import Direction, PNorm, Scores
+from pnorm._objective import Direction, Groups, PNorm, Scores
 from pnorm.rankers import Rankers
 
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
@@ -18,22 +20,44 @@ from pnorm.rankers import Rankers
 _TIE = 1e-10
 
 
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What the objective says of one vector of coefficients."""
+
+    lam: Vector
+    f: Scores
+    u: Vector
+    w: Vector
+    log_f: float
+    log_mass: float
+    precise: bool
+    """Whether the scores were formed in twice the working precision."""
+
+
 class Problem:
     """All that a solver ever sees. Its data never change; two scratch columns are reused."""
 
-    def __init__(self, outputs: _outputs.Outputs, names: Sequence[str], objective: PNorm) -> None:
+    def __init__(
+        self,
+        outputs: _outputs.Outputs,
+        names: Sequence[str],
+        objective: PNorm,
+        kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
+    ) -> None:
+        self.kept = kept
+        """Which of the user's rows these are, per side; None where all are."""
         self.outputs = outputs
         self.names = names
         self.objective = objective
         self.n_pos, self.n_neg, self.n_rankers = outputs.shape
-        self._low = np.minimum(outputs.pos_low, outputs.neg_low)
-        self._high = np.maximum(outputs.pos_high, outputs.neg_high)
-        _checks.spans(self._low, self._high, names)
-        self._shift = self._low + 0.5 * (self._high - self._low)
-        self._constant = self._low == self._high
+        self.low = np.minimum(outputs.pos_low, outputs.neg_low)
+        self.high = np.maximum(outputs.pos_high, outputs.neg_high)
+        _checks.spans(self.low, self.high, names)
+        self._shift = self.low + 0.5 * (self.high - self.low)
+        self.constant = self.low == self.high
         self._binary: dict[int, bool] = {}
         self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
-        self._size = np.minimum(np.maximum(abs(self._low), abs(self._high)), self._high - self._low)
+        self._size = np.minimum(np.maximum(abs(self.low), abs(self.high)), self.high - self.low)
 
     def scores(self, lam: Vector) -> Scores:
         """f = H lam on both sides."""
@@ -42,10 +66,49 @@ class Problem:
         with np.errstate(over="ignore", invalid="ignore"):
             return Scores(*self.outputs.combine(lam))
 
+    def point(self, lam: Vector, precise: bool = False) -> Point:
+        """The scores at lam and what follows from them."""
+        f = _precise_scores(self.outputs, lam) if precise else self.scores(lam)
+        u, w = np.empty(self.n_pos), np.empty(self.n_neg)
+        log_f, log_mass = self.objective.weigh(f, u, w)
+        return Point(lam, f, u, w, log_f, log_mass, precise)
+
+    def margin(self, f: Scores) -> float:
+        """Least difference of scores over all pairs: above zero, the scores separate strictly."""
+        groups = self.objective.groups
+        if groups is None:
+            return float(f.pos.min() - f.neg.max())
+        low, high = np.full(groups.n, np.inf), np.full(groups.n, -np.inf)
+        np.minimum.at(low, groups.pos, f.pos)
+        np.maximum.at(high, groups.neg, f.neg)
+        return float((low - high).min())
+
+    def separation(self, point: Point) -> float:
+        """The margin of a point if it is above zero and no artefact of rounding, else zero."""
+        margin = self.margin(point.f)
+        largest = np.maximum(np.abs(self.low), np.abs(self.high))
+        error = self.n_rankers * np.finfo(float).eps * float(np.abs(point.lam) @ largest)
+        if 0.0 < margin <= 4.0 * error:
+            margin = self.margin(self.point(point.lam, precise=True).f)
+        return max(margin, 0.0)
+
+    def take(self, pos: _outputs.Rows, neg: _outputs.Rows) -> Problem:
+        """The problem on some of the rows, given by their places among these."""
+        return Problem(self.outputs.take(pos, neg), self.names, self.objective.take(pos, neg))
+
+    def spread(self, values: Any, side: _outputs.Side, fill: Any) -> Any:
+        """Values of the rows of one side as values of the user's rows; those left out get `fill`."""
+        if self.kept is None:
+            return values
+        kept = self.kept[0 if side == "pos" else 1]
+        spread = np.full(kept.size, fill, dtype=np.asarray(values).dtype)
+        spread[kept] = values
+        return spread
+
     def edges(self, u: Vector, w: Vector) -> Vector:
         """<u, h_j> - <w, h_j> of every ranker; exactly zero for a constant one, whatever its size."""
         edges = self.outputs.edges(u, w)
-        edges[self._constant] = 0.0
+        edges[self.constant] = 0.0
         return edges
 
     def slack(self, merit: Vector) -> float:
@@ -57,7 +120,7 @@ class Problem:
         pos, neg = self._column
         shift = float(self._shift[j])
         self.outputs.column(j, shift, pos, neg)
-        low, high = float(self._low[j]) - shift, float(self._high[j]) - shift
+        low, high = float(self.low[j]) - shift, float(self.high[j]) - shift
         if j not in self._binary:
             self._binary[j] = _only(low, high, pos) and _only(low, high, neg)
         out = self.outputs
@@ -82,18 +145,73 @@ def _only(low: float, high: float, h: Vector) -> bool:
     return all(bool(((part == low) | (part == high)).all()) for part in (h[:256], h[256:]))
 
 
-def build(pos: Any, neg: Any, rankers: Rankers, p: float, pos_weight: Any, neg_weight: Any) -> Problem:
-    """Check the rows a user passed and return the problem. Rows of weight zero are left out."""
+def _precise_scores(outputs: _outputs.Outputs, lam: Vector) -> Scores:
+    """H lam less a constant, as though computed in twice the working precision and then rounded.
+
+    Large coefficients of nearly collinear columns cancel in the scores. Dekker's product and
+    Knuth's sum keep what they round off (Ogita, Rump & Oishi, SIAM J. Sci. Comput. 26, 2005).
+    """
+
+    def halves(x: Any) -> tuple[Any, Any]:
+        large = 134217729.0 * x  # 2**27 + 1
+        high = large - (large - x)
+        return high, x - high
+
+    sides = []
+    for side in _outputs.SIDES:
+        parts = []
+        for _, block in outputs.blocks(side):
+            total, rest = np.zeros(len(block)), np.zeros(len(block))
+            for j in np.flatnonzero(lam):
+                h, (a, b), (c, d) = block[:, j], halves(block[:, j]), halves(lam[j])
+                product = h * lam[j]
+                rest += b * d - (((product - a * c) - b * c) - a * d)
+                before, total = total, total + product
+                moved = total - before
+                rest += (before - (total - moved)) + (product - moved)
+            parts.append((total, rest))
+        sides.append([np.concatenate(part) for part in zip(*parts, strict=True)])
+    (pos, pos_rest), (neg, neg_rest) = sides
+    level = neg.max()
+    return Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
+
+
+def build(
+    pos: Any,
+    neg: Any,
+    rankers: Rankers,
+    p: float,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+) -> Problem:
+    """Check the rows a user passed and return the problem.
+
+    Rows of weight zero, and rows of groups that have only one side, are left out.
+    """
     c_pos = _checks.weights(pos_weight, "pos_weight", _checks.n_rows(pos, "pos"))
     c_neg = _checks.weights(neg_weight, "neg_weight", _checks.n_rows(neg, "neg"))
-    A, log_c_pos = _present(rankers._matrix(pos, "pos"), c_pos)
-    B, log_c_neg = _present(rankers._matrix(neg, "neg"), c_neg)
-    return Problem(_outputs.of(A, B), rankers.names, PNorm(p, log_c_pos, log_c_neg))
-
-
-def _present(values: Any, c: Vector | None) -> tuple[Any, Vector | None]:
-    """The rows of positive weight, and the logarithms of their weights."""
-    if c is None:
-        return values, None
-    present = c > 0.0
-    return (values if present.all() else values[present]), np.log(c[present])
+    codes = _checks.groups(pos_group, neg_group, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))
+    A, B = rankers._matrix(pos, "pos"), rankers._matrix(neg, "neg")
+    if c_pos is None and c_neg is None and codes is None:
+        return Problem(_outputs.of(A, B), rankers.names, PNorm(p, None, None))
+    keep_pos = np.ones(A.shape[0], bool) if c_pos is None else c_pos > 0.0
+    keep_neg = np.ones(B.shape[0], bool) if c_neg is None else c_neg > 0.0
+    groups = None
+    if codes is not None:
+        both = np.intersect1d(codes[0][keep_pos], codes[1][keep_neg])
+        if both.size == 0:
+            raise ValueError(
+                "no group has rows on both sides: pos_group and neg_group share no label of positive weight"
+            )
+        keep_pos &= np.isin(codes[0], both)
+        keep_neg &= np.isin(codes[1], both)
+        groups = Groups(np.searchsorted(both, codes[0][keep_pos]), np.searchsorted(both, codes[1][keep_neg]), both.size)
+    log_c_pos = None if c_pos is None else np.log(c_pos[keep_pos])
+    log_c_neg = None if c_neg is None else np.log(c_neg[keep_neg])
+    objective = PNorm(p, log_c_pos, log_c_neg, groups)
+    if keep_pos.all() and keep_neg.all():
+        return Problem(_outputs.of(A, B), rankers.names, objective)
+    outputs = _outputs.of(A[keep_pos], B[keep_neg])
+    return Problem(outputs, rankers.names, objective, (keep_pos, keep_neg))

@@ -30,13 +30,22 @@ class Trace:
         log F_p in nats, before the first round and after each one.
     status : str
         ``"t_max"``: all rounds were run. ``"stationary"``: no edge above `tol` was left.
-        ``"separable"``: one weak ranker puts all positives above all negatives, so that F_p has
-        infimum 0 and no minimiser. ``"callback"``: the callback asked to stop. ``"stalled"``: the
-        best edge was below what rounding lets a line search see. ``"running"`` in a callback.
+        ``"separable"``: `train` found one weak ranker that puts all positives above all negatives,
+        or `minimize` a combination that puts none below, so that the infimum of F_p is not
+        attained. ``"callback"``: the callback asked to stop. ``"stalled"``: rounding hides any
+        further progress. ``"converged"``: `minimize` has proved its tolerance. ``"max_iter"``: it
+        has not, and its steps are used up. ``"running"`` in a callback.
     message : str
         The same in a sentence with its numbers.
     init : ndarray, shape (n,)
         Coefficients before the first round.
+    direction : ndarray, shape (n,), or None
+        From `minimize` on data that are not overlapping: coefficients, to be added to `lam` in any
+        large multiple, that lower F_p toward its infimum for ever.
+    path : ndarray, shape (T + 1, n), or None
+        From `minimize`: the coefficients themselves. In its rounds all of them move: `ranker` is the
+        one with the largest absolute edge, `edge` that edge, `step` the share of the Newton step
+        that was taken (with L-BFGS: nan).
     """
 
     ranker: NDArray[np.intp]
@@ -47,6 +56,29 @@ class Trace:
     status: str
     message: str
     init: Vector
+    direction: Vector | None = None
+    path: NDArray[np.float64] | None = None
+    _objective: Vector | None = None
+    _gaps: Vector | None = None
+
+    @property
+    def objective(self) -> Vector:
+        """What was minimised, shape (T + 1,): log F_p plus the penalty l2/2 |lam|**2 if there is one."""
+        return self.log_objective if self._objective is None else self._objective
+
+    @property
+    def gaps(self) -> Vector:
+        """Certified bounds on objective less infimum, in nats, shape (T + 1,).
+
+        inf where there is no certificate; nan after `train`, which asks for none:
+        `pnorm.diagnostics.certificate` gives it for any coefficients.
+        """
+        return np.full(self.n_iter + 1, np.nan) if self._gaps is None else self._gaps
+
+    @property
+    def gap(self) -> float:
+        """The last of the `gaps`."""
+        return float(self.gaps[-1])
 
     @property
     def n_iter(self) -> int:
@@ -81,6 +113,8 @@ class Trace:
         t = _checks.count(t, "t", 0)
         if t > self.n_iter:
             raise ValueError(f"t must be at most the number of rounds, {self.n_iter}; got {t}")
+        if self.path is not None:
+            return np.array(self.path[t])
         lam = self.init.copy()
         np.add.at(lam, self.ranker[:t], self.step[:t])
         return lam

@@ -15,16 +15,19 @@ import pytest
 import pnorm
 
 ROOT = Path(__file__).parents[1]
-MODULES = ["pnorm", "pnorm.rankers", "pnorm.metrics", "pnorm.datasets"]
+MODULES = ["pnorm", "pnorm.rankers", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets"]
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
     ["pnorm._core", "pnorm._version"],
     ["pnorm._checks"],
-    ["pnorm._outputs", "pnorm._objective", "pnorm._trace", "pnorm.datasets", "pnorm.metrics"],
+    ["pnorm._outputs", "pnorm._objective", "pnorm._trace", "pnorm._bregman", "pnorm.datasets", "pnorm.metrics"],
     ["pnorm.rankers"],
     ["pnorm._problem"],
-    ["pnorm._train"],
+    ["pnorm._curvature", "pnorm._separability"],
+    ["pnorm._certificate"],
+    ["pnorm._train", "pnorm._minimize"],
+    ["pnorm.diagnostics"],
     ["pnorm"],
     ["pnorm._cli"],
     ["pnorm.__main__"],
@@ -89,7 +92,7 @@ def test_imports_go_down_only():
                     assert rank[other] < rank[module], f"{module} imports {other}"
 
 
-@pytest.mark.parametrize("module_name", [*MODULES, "pnorm._train", "pnorm._trace"])
+@pytest.mark.parametrize("module_name", [*MODULES, "pnorm._train", "pnorm._minimize", "pnorm._trace", "pnorm._bregman"])
 def test_the_examples_in_docstrings_are_true(module_name):
     module = importlib.import_module(module_name)
     assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

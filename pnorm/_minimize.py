@@ -1,0 +1,430 @@
+"""The exact minimiser of the P-Norm Push objective, and the proof that it is one."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks, _problem
+from pnorm._certificate import Bound, certify, penalised_gap
+from pnorm._checks import Vector
+from pnorm._curvature import Curvature, null_space
+from pnorm._problem import Point, Problem
+from pnorm._separability import Hulls, hulls
+from pnorm._trace import Trace
+from pnorm.rankers import as_rankers
+
+LARGEST_HESSIAN = 2000
+"""Weak rankers up to which Newton's method is used: four arrays of 32 MB."""
+
+_DOUBT = 25
+"""Newton steps without convergence after which the linear program is asked whether there is a minimiser."""
+
+_FAR = 100.0
+"""Change of an exponent in one step beyond which the Hessian where it begins says nothing about its end."""
+
+_PER_STEP = 10
+"""Iterations of L-BFGS allowed for each Newton step."""
+
+
+def minimize(
+    pos: Any,
+    neg: Any,
+    H: Any = None,
+    p: float = 1.0,
+    *,
+    l2: float = 0.0,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    init: Any = None,
+    method: str | None = None,
+    callback: Callable[[Trace], bool | None] | None = None,
+) -> tuple[Vector, Trace]:
+    r"""Find the exact minimiser of the P-Norm Push objective, with a proof, or say why there is none.
+
+    Newton's method on
+
+    .. math:: \log F_p(\lambda) + \tfrac{l2}{2} |\lambda|^2, \qquad F_p(\lambda) = \sum_{k=1}^K
+              \Bigl(\sum_{i=1}^I e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p, \qquad f = \sum_{j=1}^n \lambda_j h_j,
+
+    which `train` approaches by coordinate descent. Stopped early, `train` regularises; this is where
+    it would end.
+
+    Parameters
+    ----------
+    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
+        The positive rows, as in `train`.
+    neg : array_like, shape (K, d), or sequence of K things
+        The negative rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. None takes the columns of the data.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    l2 : float
+        Weight of the penalty, zero or more. Above zero, a unique minimiser exists whatever the data.
+    tol : float
+        Stop when the objective is proved to be this close to its infimum, in nats.
+    max_iter : int
+        Largest number of Newton steps, each of which counts as ten iterations of L-BFGS.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, as in `train`.
+    pos_group, neg_group : sequence of labels, of length I and K, optional
+        Query groups: pairs form within a group only, and :math:`F_p` is the sum over groups. Rows
+        of a group that has only one side are left out.
+    init : array_like, shape (n,), optional
+        Coefficients to start from; zero by default.
+    method : {None, "newton", "lbfgs"}
+        None takes Newton's method up to 2000 weak rankers, and beyond that SciPy's L-BFGS, which
+        needs no Hessian, and has a certificate only where `l2` is above zero.
+    callback : callable, optional
+        Called with the trace so far after every step; a true return value stops the run.
+
+    Returns
+    -------
+    lam : ndarray, shape (n,)
+        The minimiser, of least norm if there are several. On quasi-separable data, the minimiser
+        on the rows of the support (see Notes); on separable data, coefficients that put every
+        positive at least 1 above every negative.
+    trace : Trace
+        `gap` is the certificate at the end, `gaps` those on the way, `status` why it ended:
+        ``"converged"``, ``"separable"``, ``"max_iter"``, ``"stalled"`` (rounding hides further
+        progress), ``"callback"``, or with L-BFGS and no penalty ``"stationary"`` (no edge is above
+        `tol`). `message` says the same in a sentence.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; the message names it and the offending row or column.
+
+    See Also
+    --------
+    train : Coordinate descent, the algorithm of the papers.
+    pnorm.diagnostics.certificate : The proof for any coefficients.
+    pnorm.diagnostics.report : All that can be said of given coefficients, in words.
+
+    Notes
+    -----
+    The certificate is that of `pnorm.diagnostics.certificate`. A step costs a few passes over the
+    rows and one product for the Hessian, O((I + K) n**2), in blocks; memory beyond the data is
+    O(I + K + n**2).
+
+    No minimiser exists where the convex hulls of the outputs on the two sides do not overlap. If they
+    miss each other (`status` ``"separable"``, `gap` inf), the infimum of F_p is 0. If they touch
+    (``"separable"`` too, the data are quasi-separable), some rows lose all weight along
+    `trace.direction`, and the rest, the support, has a minimiser: `lam`, `trace.log_objective` and
+    `trace.gap` are those of the support, and :math:`\log F_p(\lambda + s \cdot direction)` of all rows
+    falls toward the same value as s grows. A linear program decides, once the Newton steps
+    look as though they went on for ever.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 3.
+    .. [2] S. Boyd and L. Vandenberghe, "Convex Optimization", 2004, sections 5.5 and 9.5.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos = [[0.9, 0.2], [0.7, 0.9], [0.3, 0.8]]
+    >>> neg = [[0.8, 0.1], [0.2, 0.6], [0.1, 0.3], [0.6, 0.9]]
+    >>> lam, trace = pnorm.minimize(pos, neg, p=4)
+    >>> trace.status, trace.gap < 1e-10
+    ('converged', True)
+    """
+    p = _checks.power(p)
+    l2 = _checks.penalty(l2)
+    tol = _checks.tolerance(tol)
+    max_iter = _checks.count(max_iter, "max_iter", 0)
+    if method is not None:
+        _checks.choice(method, "method", ("newton", "lbfgs"))
+    callback = _checks.callback(callback)
+    if H is None:
+        _checks.same_width(pos, neg)
+    rankers = as_rankers(H, pos, "pos")
+    n = len(rankers)
+    start = None if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
+    problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group)
+    if start is not None:
+        f = problem.scores(start)
+        _checks.exponents(p, f.pos, f.neg)
+    lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
+    return lam, trace
+
+
+def solve(
+    problem: Problem,
+    l2: float = 0.0,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    init: Vector | None = None,
+    method: str | None = None,
+    callback: Callable[[Trace], bool | None] | None = None,
+) -> tuple[Vector, Trace, Hulls | None]:
+    """Minimise a checked problem; the third value is what the linear program said, if it was asked."""
+    if method is None:
+        method = "newton" if problem.n_rankers <= LARGEST_HESSIAN else "lbfgs"
+    run = _Run(problem, l2, tol, max_iter, callback)
+    lam, trace = (run.newton if method == "newton" else run.lbfgs)(
+        np.zeros(problem.n_rankers) if init is None else init
+    )
+    return lam, trace, run.found
+
+
+@dataclass
+class _Run:
+    """One minimisation: the points so far, and how to go on."""
+
+    problem: Problem
+    l2: float
+    tol: float
+    max_iter: int
+    callback: Callable[[Trace], bool | None] | None
+    ask: bool = True
+    """Whether the linear program may be asked for the support."""
+    found: Hulls | None = None
+    _precise: bool = False
+    """Whether scores are formed in twice the working precision from now on."""
+    _points: list[tuple[Point, float]] = field(default_factory=list)
+    _rounds: list[tuple[int, float, float, float]] = field(default_factory=list)
+
+    @property
+    def n_iter(self) -> int:
+        return len(self._rounds)
+
+    def value(self, point: Point) -> float:
+        """log F_p and the penalty."""
+        return point.log_f + 0.5 * self.l2 * float(point.lam @ point.lam)
+
+    # Newton's method
+
+    def newton(self, lam: Vector) -> tuple[Vector, Trace]:
+        """Newton steps with backtracking; every point with its certificate."""
+        problem, p = self.problem, self.problem.objective.p
+        null: Any = None
+        curvature: Curvature | None = None
+        asked = not self.ask or self.l2 > 0.0
+        doubtful = blurred = 0
+        undecided = ""
+        point = problem.point(lam)
+        while True:
+            if self.l2 == 0.0 and (margin := problem.separation(point)) > 0.0:
+                return self._separable(point.lam / margin)
+            curvature = (curvature and curvature.at(point.u, point.w)) or Curvature(problem, point.u, point.w, self.l2)
+            if null is None and not curvature.full_rank:
+                null = null_space(problem)
+                if point.lam.any() and null.shape[1]:  # a start of the user's
+                    point = problem.point(point.lam - null @ (null.T @ point.lam))
+                    continue
+            slope = p * curvature.edges - self.l2 * point.lam
+            delta = curvature.step(slope)
+            if null is not None:
+                delta -= null @ (null.T @ delta)
+            point, bound = self._certified(point, curvature, delta)
+            self._points.append((point, bound.gap))
+
+            # Off the support of quasi-separable data each Newton step divides the weights by e, for ever.
+            promised = float(slope @ delta)
+            proved = bound.gap <= max(self.tol, 2.0 * bound.rounding)
+            doubtful = doubtful + 1 if promised < 1e-6 and (bound.least < 0.5 or math.isinf(bound.gap)) else 0
+            if not asked and (doubtful >= 3 or self.n_iter >= _DOUBT):
+                asked = True
+                self.found = found = hulls(problem)
+                if found.direction is not None and found.kind == "separable":
+                    return self._separable(found.direction / problem.margin(problem.scores(found.direction)))
+                if found.direction is not None:
+                    return self._on_support(found)
+                if found.kind == "undecided":
+                    undecided = "; whether the data are separable could not be decided"
+            if proved and (asked or bound.least > 0.5):
+                return self._end("converged", f"{self._name} is within {bound.gap:.2g} of its infimum{undecided}")
+            why = (
+                f"its gap is at most {bound.gap:.2g}" if not bound.reason else f"no certificate: {bound.reason}"
+            ) + undecided
+            if self.n_iter >= self.max_iter:
+                return self._end("max_iter", f"all {self.max_iter} Newton steps were taken; {why}")
+            taken = self._line_search(point, slope, delta)
+            blurred = blurred + 1 if promised < min(1e-4, 0.01 * bound.gap) and bound.gap < math.inf else 0
+            if taken is None or blurred >= 4 or self._still(6, bound.rounding):
+                return self._end("stalled", f"rounding hides any further progress; {why}")
+            share, point = taken
+            if self._record(curvature.edges, share, point):
+                self._points.append((point, math.nan))
+                return self._end("callback", f"the callback stopped the run after step {self.n_iter}")
+
+    def _certified(self, point: Point, curvature: Curvature, delta: Vector) -> tuple[Point, Bound]:
+        """The certificate; where only the rounding of the scores is above the tolerance, with better scores."""
+        bound = certify(self.problem, point, curvature, delta)
+        near = bound.gap < 2.0 * max(self.tol, bound.rounding)
+        if not point.precise and near and bound.rounding > 0.25 * self.tol:
+            self._precise = True
+            point = self.problem.point(point.lam, precise=True)
+            bound = certify(self.problem, point, curvature, delta)
+        return point, bound
+
+    def _line_search(self, point: Point, slope: Vector, delta: Vector) -> tuple[float, Point] | None:
+        """Halve the Newton step until the objective falls by a share of what its slope promises."""
+        promised, before = float(slope @ delta), self.value(point)
+        slack = 16.0 * np.finfo(float).eps * (abs(point.log_f) + abs(before) + 1.0)
+        p, drift = self.problem.objective.p, self.problem.scores(delta)
+        low = min(float(drift.pos.min()), float(drift.neg.min()))
+        high = max(float(drift.pos.max()), float(drift.neg.max()))
+        share = min(1.0, _FAR / (p * (high - low))) if high > low else 1.0
+        shortest = 1e-12 * share
+        while share > shortest:
+            after = self.problem.point(point.lam + share * delta, self._precise)
+            if self.value(after) <= before - 1e-4 * share * promised + slack:
+                return share, after
+            share *= 0.5
+        return None
+
+    def _still(self, points: int, rounding: float) -> bool:
+        """Whether the last points are the same to within rounding."""
+        values = [self.value(point) for point, _ in self._points[-points:]]
+        return len(values) == points and max(values) - min(values) <= rounding
+
+    # No minimiser
+
+    def _separable(self, lam: Vector) -> tuple[Vector, Trace]:
+        """Every positive above every negative, by at least one: the last round leads there."""
+        after = self.problem.point(lam)
+        if self._points:
+            before = self._points[-1][0]
+            del self._rounds[len(self._points) - 1 :]
+            self._rounds.append(_round(self.problem.edges(before.u, before.w), math.nan, before, after))
+        self._points.append((after, math.inf))
+        message = "the coefficients put every positive above every negative: inf F_p is 0 and no minimiser exists"
+        return lam, self._trace("separable", message, self._points, lam)
+
+    def _on_support(self, found: Hulls) -> tuple[Vector, Trace]:
+        """Where only some pairs keep weight, the minimiser of these and the direction that rids F_p of the rest."""
+        pos, neg = np.flatnonzero(found.pos), np.flatnonzero(found.neg)
+        support = self.problem.take(pos, neg)
+        run = _Run(support, 0.0, self.tol, self.max_iter, self.callback, ask=False)
+        lam, trace = run.newton(np.zeros(support.n_rankers))
+        message = (
+            f"quasi-separable: {pos.size} of {self.problem.n_pos} positives and {neg.size} of {self.problem.n_neg} "
+            "negatives keep weight, and F_p falls toward its infimum along `direction` for ever; on these rows "
+            f"({trace.status}) {trace.message}"
+        )
+        return lam, dataclasses.replace(trace, status="separable", message=message, direction=found.direction)
+
+    # L-BFGS
+
+    def lbfgs(self, lam: Vector) -> tuple[Vector, Trace]:
+        """SciPy's L-BFGS-B, where the Hessian would be too large; in units of the rankers' ranges."""
+        from scipy.optimize import minimize as scipy_minimize
+
+        problem = self.problem
+        unit = np.where(problem.constant, 1.0, problem.high - problem.low)
+        point, edges = self._first_order(np.where(problem.constant & (self.l2 == 0.0), 0.0, lam))
+        seen = (point, edges)
+        verdict = self._judge(point, edges)
+
+        def value_and_gradient(x: Vector) -> tuple[float, Vector]:
+            nonlocal seen
+            seen = here, its_edges = self._first_order(x / unit)
+            return self.value(here), (self.l2 * here.lam - problem.objective.p * its_edges) / unit
+
+        def after_iteration(intermediate_result: Any) -> None:
+            nonlocal edges, verdict
+            if not np.array_equal(seen[0].lam, intermediate_result.x / unit):
+                value_and_gradient(intermediate_result.x)
+            asked_to_stop = self._record(edges, math.nan, seen[0])
+            edges = seen[1]
+            verdict = self._judge(*seen) or ("callback" if asked_to_stop else "")
+            if verdict:
+                raise StopIteration
+
+        if not verdict:
+            most = _PER_STEP * self.max_iter
+            options = {"maxiter": most, "maxfun": 20 * most, "maxcor": 20, "ftol": 0.0, "gtol": 0.0}
+            if most:
+                done = scipy_minimize(
+                    value_and_gradient,
+                    point.lam * unit,
+                    jac=True,
+                    method="L-BFGS-B",
+                    callback=after_iteration,
+                    options=options,
+                )
+            verdict = verdict or ("max_iter" if not most or done.status == 1 else "stalled")
+        if verdict == "separable":
+            last = self._points.pop()[0]
+            return self._separable(last.lam / problem.margin(last.f))
+        point, gap = self._points[-1]
+        if self.l2 == 0.0 and problem.n_rankers <= LARGEST_HESSIAN:  # the user's wish, not a need
+            curvature = Curvature(problem, point.u, point.w)
+            point, bound = self._certified(point, curvature, curvature.step(problem.objective.p * curvature.edges))
+            gap = bound.gap
+            self._points[-1] = point, gap
+            if gap <= max(self.tol, 2.0 * bound.rounding):
+                verdict = "converged"
+        proof = "no certificate" if math.isinf(gap) else f"{self._name} is within {gap:.2g} of its infimum"
+        message = f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(edges).max():.2g}"
+        return self._end(verdict, message)
+
+    def _first_order(self, lam: Vector) -> tuple[Point, Vector]:
+        point = self.problem.point(lam)
+        return point, self.problem.edges(point.u, point.w)
+
+    def _judge(self, point: Point, edges: Vector) -> str:
+        """Keep a point of L-BFGS with its certificate, which only a penalty gives without a Hessian."""
+        gap = math.inf
+        if self.l2 > 0.0:
+            gap, rounding = penalised_gap(self.problem, point, edges, self.l2)
+        self._points.append((point, gap))
+        if self.l2 > 0.0:
+            return "converged" if gap <= max(self.tol, 2.0 * rounding) else ""
+        if self.problem.separation(point) > 0.0:
+            return "separable"
+        return "stationary" if float(np.abs(edges).max()) <= self.tol else ""
+
+    # What is left behind
+
+    @property
+    def _name(self) -> str:
+        return "log F_p" if self.l2 == 0.0 else "log F_p with its penalty"
+
+    def _record(self, edges: Vector, share: float, after: Point) -> bool:
+        """Keep one step; whether the callback asks to stop."""
+        self._rounds.append(_round(edges, share, self._points[-1][0], after))
+        if self.callback is None:
+            return False
+        points = [*self._points, (after, math.nan)]
+        return bool(self.callback(self._trace("running", f"after step {self.n_iter}", points)))
+
+    def _end(self, status: str, message: str) -> tuple[Vector, Trace]:
+        return self._points[-1][0].lam.copy(), self._trace(status, message, self._points)
+
+    def _trace(
+        self, status: str, message: str, points: list[tuple[Point, float]], direction: Vector | None = None
+    ) -> Trace:
+        ranker, step, edge, z = zip(*self._rounds, strict=True) if self._rounds else ((), (), (), ())
+        path = np.array([point.lam for point, _ in points])
+        arrays = [
+            np.array(ranker, dtype=np.intp),
+            *(np.array(column, dtype=np.float64) for column in (step, edge, z)),
+            np.array([point.log_f for point, _ in points]),
+            path[0],
+            path,
+            np.array([self.value(point) for point, _ in points]),
+            np.array([gap for _, gap in points]),
+        ]
+        for array in arrays:
+            array.flags.writeable = False
+        ranker, step, edge, z, log_objective, init, path, objective, gaps = arrays
+        return Trace(ranker, step, edge, z, log_objective, status, message, init, direction, path, objective, gaps)
+
+
+def _round(edges: Vector, share: float, before: Point, after: Point) -> tuple[int, float, float, float]:
+    """What a trace says of one step: the ranker of the largest edge, the share of the step, the edge, and z."""
+    j = int(np.abs(edges).argmax())
+    return j, share, float(edges[j]), math.exp(min(after.log_mass - before.log_mass, 700.0))
