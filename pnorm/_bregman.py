@@ -104,8 +104,9 @@ def bregman_distance(a: Any, b: Any, p: float) -> float:
     if a.shape != b.shape:
         raise ValueError(f"a and b must have one shape; got {a.shape} and {b.shape}")
     sum_a, sum_b = a.sum(axis=0), b.sum(axis=0)
-    share = b / np.maximum(b.max(axis=0), np.finfo(float).tiny)  # the sum of b times that of a may overflow
-    level = share / np.maximum(share.sum(axis=0), np.finfo(float).tiny) * sum_a
+    # The columns of b at the sums of a; by square roots, as the ratio of two sums may overflow.
+    root = np.sqrt(sum_a) / np.sqrt(np.maximum(sum_b, np.finfo(float).tiny))
+    level = b * root * root
     return float(kl_div(a, level).sum() + kl_div(sum_a, sum_b).sum() / p)
 
 

@@ -32,6 +32,9 @@ from pnorm._problem import Point, Problem
 
 _EPS = float(np.finfo(float).eps)
 
+_LEAST = 1e-9
+"""Share of its weight that a row must keep: rounding must not decide on which side of zero a weight is."""
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -57,7 +60,7 @@ def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector)
     reason = "not tried"
     for attempt in range(3):
         moved = _Moved(problem, point, delta)
-        if moved.lowest <= 0.0:
+        if moved.lowest < _LEAST:
             if l2 == 0.0:
                 reason = "the weights that a Newton step gives are not all positive"
                 return Bound(math.inf, rounding, math.nan, moved.lowest, reason)
@@ -108,43 +111,37 @@ class _Moved:
         p, groups = problem.objective.p, problem.objective.groups
         pos, neg = (part.copy() for part in problem.outputs.combine(delta))
         u, w = point.u, point.w
+        share = mean_pos = mean_neg = np.ones(1)
+        of_group: Any = np.zeros(1)  # change of a group's mass, as a share of it
+        at_pos: Any = slice(None)
+        at_neg: Any = slice(None)
         if groups is None:
             pos -= u @ pos
             neg -= w @ neg
-            of_group: Any = 0.0
-            self.lowest = 1.0 - max(float(pos.max()), -p * float(neg.min()))
-            group_pos = group_neg = of_group
-            entropy = 0.0
         else:
-            share = np.bincount(groups.pos, u, groups.n)
-            mean_pos = np.bincount(groups.pos, u * pos, groups.n) / share
-            mean_neg = np.bincount(groups.neg, w * neg, groups.n) / share
-            pos -= mean_pos[groups.pos]
-            neg -= mean_neg[groups.neg]
-            of_group = p * (mean_neg - mean_pos)
+            at_pos, at_neg = groups.pos, groups.neg
+            share = np.bincount(at_pos, u, groups.n)
+            mean_pos, mean_neg = np.bincount(at_pos, u * pos, groups.n), np.bincount(at_neg, w * neg, groups.n)
+            pos -= (mean_pos / share)[at_pos]
+            neg -= (mean_neg / share)[at_neg]
+            of_group = p * (mean_neg - mean_pos) / share
             of_group -= share @ of_group
-            group_pos, group_neg = of_group[groups.pos], of_group[groups.neg]
-            self.lowest = float(min((1.0 + of_group).min(), (1.0 + group_pos - pos).min(),
-                                    (1.0 + group_neg + p * neg).min()))  # fmt: skip
-        self.entropy = self.turn = math.inf
-        self.shift = 0.0
-        if self.lowest <= 0.0:
+        # Ratios u'/u = 1 + x, and within a group (1 + x) / (1 + of_group).
+        x_pos, x_neg = of_group[at_pos] - pos, of_group[at_neg] + p * neg
+        self.lowest = 1.0 + float(min(x_pos.min(), x_neg.min(), of_group.min()))
+        self.entropy = math.inf
+        if self.lowest < _LEAST:
             return
-        # Ratios u'/u = 1 + x, and within a group 1 + x over that of the group's mass.
-        x_pos, x_neg = group_pos - pos, group_neg + p * neg
+        ratio = 1.0 + of_group
+        entropy = p * float((u * ratio[at_pos]) @ _kl(-pos / ratio[at_pos]))
+        entropy += float((w * ratio[at_neg]) @ _kl(p * neg / ratio[at_neg])) + float(share @ _kl(of_group))
         self.u, self.w = u * (1.0 + x_pos), w * (1.0 + x_neg)
         if groups is None:
-            entropy = p * float(u @ _kl(-pos)) + float(w @ _kl(p * neg))
             self.u /= self.u.sum()
             self.w /= self.w.sum()
         else:
-            ratio_pos, ratio_neg = 1.0 + group_pos, 1.0 + group_neg
-            within = p * float((u * ratio_pos) @ _kl(-pos / ratio_pos))
-            within += float((w * ratio_neg) @ _kl(p * neg / ratio_neg))
-            entropy = within + float(share @ _kl(of_group))
-            mass = share * (1.0 + of_group)
-            self.u *= (mass / np.bincount(groups.pos, self.u, groups.n))[groups.pos]
-            self.w *= (mass / np.bincount(groups.neg, self.w, groups.n))[groups.neg]
+            self.u *= (share * ratio / np.bincount(at_pos, self.u, groups.n))[at_pos]
+            self.w *= (share * ratio / np.bincount(at_neg, self.w, groups.n))[at_neg]
         self.entropy = entropy
         self.shift = p * float(u @ np.abs(x_pos)) + p * float(w @ np.abs(x_neg))
         self.turn = math.sqrt(p * float(u @ np.log1p(x_pos) ** 2) + float(w @ np.log1p(x_neg) ** 2))

@@ -245,6 +245,14 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     return codes[0], codes[1]
 
 
+def shared(pos: NDArray[np.intp], neg: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the groups that have rows of positive weight on both sides; one at least."""
+    both = np.intersect1d(pos, neg)
+    if both.size == 0:
+        raise ValueError("pos_group and neg_group share no label among rows of positive weight: no pair is left")
+    return both
+
+
 def scores(f: Any, name: str) -> Vector:
     """Return a non-empty finite vector of scores."""
     a = vector(f, name, None, "one score per row")

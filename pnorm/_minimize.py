@@ -365,7 +365,7 @@ class _Run:
             point, bound = self._certified(point, curvature, curvature.step(problem.objective.p * curvature.edges))
             gap = bound.gap
             self._points[-1] = point, gap
-            if gap <= max(self.tol, 2.0 * bound.rounding):
+            if verdict != "callback" and gap <= max(self.tol, 2.0 * bound.rounding):
                 verdict = "converged"
         proof = "no certificate" if math.isinf(gap) else f"{self._name} is within {gap:.2g} of its infimum"
         message = f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(edges).max():.2g}"

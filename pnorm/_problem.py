@@ -190,28 +190,23 @@ def build(
 
     Rows of weight zero, and rows of groups that have only one side, are left out.
     """
-    c_pos = _checks.weights(pos_weight, "pos_weight", _checks.n_rows(pos, "pos"))
-    c_neg = _checks.weights(neg_weight, "neg_weight", _checks.n_rows(neg, "neg"))
-    codes = _checks.groups(pos_group, neg_group, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))
-    A, B = rankers._matrix(pos, "pos"), rankers._matrix(neg, "neg")
-    if c_pos is None and c_neg is None and codes is None:
-        return Problem(_outputs.of(A, B), rankers.names, PNorm(p, None, None))
-    keep_pos = np.ones(A.shape[0], bool) if c_pos is None else c_pos > 0.0
-    keep_neg = np.ones(B.shape[0], bool) if c_neg is None else c_neg > 0.0
+    sizes = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
+    c_pos = _checks.weights(pos_weight, "pos_weight", sizes[0])
+    c_neg = _checks.weights(neg_weight, "neg_weight", sizes[1])
+    keep_pos = np.ones(sizes[0], bool) if c_pos is None else c_pos > 0.0
+    keep_neg = np.ones(sizes[1], bool) if c_neg is None else c_neg > 0.0
+    codes = _checks.groups(pos_group, neg_group, *sizes)
     groups = None
     if codes is not None:
-        both = np.intersect1d(codes[0][keep_pos], codes[1][keep_neg])
-        if both.size == 0:
-            raise ValueError(
-                "no group has rows on both sides: pos_group and neg_group share no label of positive weight"
-            )
+        both = _checks.shared(codes[0][keep_pos], codes[1][keep_neg])
         keep_pos &= np.isin(codes[0], both)
         keep_neg &= np.isin(codes[1], both)
         groups = Groups(np.searchsorted(both, codes[0][keep_pos]), np.searchsorted(both, codes[1][keep_neg]), both.size)
     log_c_pos = None if c_pos is None else np.log(c_pos[keep_pos])
     log_c_neg = None if c_neg is None else np.log(c_neg[keep_neg])
     objective = PNorm(p, log_c_pos, log_c_neg, groups)
+
+    A, B = rankers._matrix(pos, "pos"), rankers._matrix(neg, "neg")
     if keep_pos.all() and keep_neg.all():
         return Problem(_outputs.of(A, B), rankers.names, objective)
-    outputs = _outputs.of(A[keep_pos], B[keep_neg])
-    return Problem(outputs, rankers.names, objective, (keep_pos, keep_neg))
+    return Problem(_outputs.of(A[keep_pos], B[keep_neg]), rankers.names, objective, (keep_pos, keep_neg))

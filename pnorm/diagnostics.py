@@ -28,7 +28,7 @@ from pnorm._objective import Scores
 from pnorm._problem import Problem
 from pnorm._separability import hulls
 from pnorm._trace import Trace
-from pnorm.rankers import as_rankers
+from pnorm.rankers import Rankers, as_rankers
 
 __all__ = [
     "Certificate",
@@ -404,7 +404,7 @@ def q_limit(
 
 
 def _limit(problem: Problem) -> Limit:
-    lam, trace, found = _minimize.solve(problem)
+    lam, trace, found = _minimize.solve(problem, tol=0.0)  # q' is as far off as the square root of the gap
     pos, neg = np.ones(problem.n_pos, bool), np.ones(problem.n_neg, bool)
     kind = "overlapping" if trace.status == "converged" else "undecided"
     if trace.status == "separable":
@@ -670,7 +670,7 @@ def report(
     coefficients  log F_p = 5.303148728, at most 0.00047 above its infimum; largest edge 0.0091
     kind          overlapping: the hulls of the two sides overlap, and a minimiser exists
     support       3 of 3 positives and 3 of 3 negatives keep weight in the limit of training
-    infimum       5.302679073, to 1.2e-12
+    infimum       5.302679073, to 1e-12
     distance      log F_p is 0.00047 above its infimum, score differences are within 0.024 of the
                   minimiser's
     uniqueness    q' is unique, and so is lam: the scores determine every coefficient
@@ -697,7 +697,7 @@ def _about_penalised(problem: Problem, lam: Vector, here: Certificate, l2: float
     best, trace, _ = _minimize.solve(problem, l2)
     done = here.gap <= max(_CLOSE, 2.0 * trace.gap)
     return {
-        "infimum": f"{trace.objective[-1]:.10g}, to {trace.gap:.2g}",
+        "infimum": f"{trace.objective[-1]:.10g}, to {max(trace.gap, _FINE):.2g}",
         "distance": f"score differences are within {_apart(problem, lam - best):.2g} of the minimiser's",
         "uniqueness": "whatever the data, a penalty makes the minimiser exist and be unique",
         "advice": "none needed: this is the minimiser" if done else "pnorm.minimize with this l2 gives the minimiser",
@@ -714,7 +714,7 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float) -> d
             f"{n_pos} of {_count(problem.n_pos, 'positive')} and {n_neg} of {_count(problem.n_neg, 'negative')} "
             "keep weight in the limit of training"
         )
-        lines["infimum"] = f"{limit.log_objective:.10g}, to {limit.gap:.2g}"
+        lines["infimum"] = f"{limit.log_objective:.10g}, to {max(limit.gap, _FINE):.2g}"
         lines["distance"] = f"log F_p is {max(0.0, here.log_objective - limit.log_objective):.2g} above its infimum"
     if limit.kind == "overlapping" and limit.lam is not None:
         apart = _apart(problem, lam - limit.lam)
@@ -738,6 +738,9 @@ def _count(n: int, what: str) -> str:
 
 _CLOSE = 1e-6
 """A gap in nats that no list will show."""
+
+_FINE = 1e-12
+"""Below this a report says no more: the digits of a gap near rounding differ between machines."""
 
 _KINDS = {
     "overlapping": (
@@ -774,16 +777,22 @@ def _page(lines: dict[str, str]) -> str:
 
 def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any) -> Problem:
     p = _checks.power(p)
+    return _problem.build(pos, neg, _rankers(pos, neg, H), p, *weights_and_groups)
+
+
+def _rankers(pos: Any, neg: Any, H: Any) -> Rankers:
     if H is None:
         _checks.same_width(pos, neg)
-    return _problem.build(pos, neg, as_rankers(H, pos, "pos"), p, *weights_and_groups)
+    return as_rankers(H, pos, "pos")
 
 
 def _problem_and(
     lam: Any, name: str, pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any
 ) -> tuple[Problem, Vector]:
-    problem = _build(pos, neg, H, p, *weights_and_groups)
-    checked = _checks.vector(lam, name, problem.n_rankers, "one coefficient per weak ranker")
+    """The problem, and coefficients that fit it."""
+    rankers = _rankers(pos, neg, H)
+    checked = _checks.vector(lam, name, len(rankers), "one coefficient per weak ranker")
+    problem = _build(pos, neg, rankers, p, *weights_and_groups)
     f = problem.scores(checked)
     _checks.exponents(p, f.pos, f.neg, name)
     return problem, checked

@@ -155,6 +155,112 @@ def test_nothing_is_computed_before_the_checks():
             pnorm.train(GOOD, GOOD, [never], **bad)
 
 
+SHARED = [
+    ({"pos": NAN}, ValueError, "pos has nan at row 1, column 0; every value must be finite"),
+    ({"neg": GOOD[:, :1]}, ValueError, "pos has 2 columns and neg has 1"),
+    ({"H": 3}, TypeError, "H must be a sequence of callables, a collection made by pnorm.rankers, or None; got int"),
+    ({"neg_weight": [1.0, -2.0, 1.0]}, ValueError, "neg_weight has the negative weight -2.0 at row 1"),
+    ({"pos_group": [0, 0, 1]}, ValueError, "pos_group is given and neg_group is not; pairs form within a group"),
+    ({"neg_group": [0, 0, 1]}, ValueError, "neg_group is given and pos_group is not"),
+    (
+        {"pos_group": [0, 0], "neg_group": [0, 0, 1]},
+        ValueError,
+        "pos_group must hold one label per row, 3; got 2",
+    ),
+    ({"pos_group": [0, 0, None], "neg_group": [0, 0, 1]}, ValueError, "pos_group has None at row 2"),
+    ({"pos_group": [0, 0, 1], "neg_group": [0, np.nan, 1]}, ValueError, "neg_group has nan at row 1"),
+    ({"pos_group": [[0], [1], [0]], "neg_group": [0, 0, 1]}, TypeError, "the labels of pos_group must be hashable"),
+    ({"pos_group": "aab", "neg_group": "ccd"}, ValueError, "pos_group and neg_group share no label"),
+    (
+        {"pos_group": "aab", "neg_group": "bbb", "pos_weight": [1, 1, 0]},
+        ValueError,
+        "share no label among rows of positive weight: no pair is left",
+    ),
+]
+POWER = [
+    ({"p": 0.5}, ValueError, "p must be at least 1"),
+    ({"p": "4"}, TypeError, "p must be a real number; got '4'"),
+]
+COEFFICIENTS = [
+    ({"lam": [1.0]}, ValueError, "lam must have shape (2,), one coefficient per weak ranker; got shape (1,)"),
+    ({"lam": [1.0, np.nan]}, ValueError, "lam has nan at position 1; every value must be finite"),
+    ({"lam": [1e308, -1e308]}, ValueError, "lam gives scores whose differences, times p, overflow; scale it down"),
+    ({"lam": pnorm.minimize(GOOD, GOOD)}, TypeError, "lam must be an array; got the pair (lam, trace)"),
+]
+PENALTY = [
+    ({"l2": -1}, ValueError, "l2 must be zero or more; got -1"),
+    ({"l2": "much"}, TypeError, "l2 must be a real number; got 'much'"),
+]
+MINIMIZE = [
+    ({"tol": -1e-3}, ValueError, "tol must be zero or more"),
+    ({"max_iter": -1}, ValueError, "max_iter must be at least 0; got -1"),
+    ({"max_iter": 1.5}, TypeError, "max_iter must be an integer; got 1.5 (float)"),
+    ({"method": "sgd"}, ValueError, "method must be one of 'newton', 'lbfgs'; got 'sgd'"),
+    ({"callback": 1}, TypeError, "callback must be a function of the trace so far, or None; got int"),
+    ({"init": [1.0]}, ValueError, "init must have shape (2,), one coefficient per weak ranker"),
+    ({"init": [1e308, -1e308]}, ValueError, "init gives scores whose differences, times p, overflow"),
+]
+LAM = {"lam": [1.0, 0.0]}
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "wrong"),
+    [
+        (pnorm.minimize, {}, SHARED + POWER + PENALTY + MINIMIZE),
+        (pnorm.diagnostics.certificate, {"H": None, "p": 2, **LAM}, SHARED + POWER + PENALTY + COEFFICIENTS),
+        (pnorm.diagnostics.report, {"H": None, "p": 2, **LAM}, SHARED + POWER + PENALTY + COEFFICIENTS),
+        (pnorm.diagnostics.separability, {}, SHARED),
+        (pnorm.diagnostics.q_limit, {"H": None, "p": 2}, SHARED + POWER),
+        (pnorm.diagnostics.q_prime, {"H": None, **LAM}, SHARED + COEFFICIENTS),
+        (pnorm.diagnostics.same_limit, {"H": None, "lam1": [1.0, 0.0], "lam2": [1.0, 0.0]}, SHARED),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_minimize_and_diagnostics_refuse(function, given, wrong):
+    for arguments, error, message in wrong:
+        with pytest.raises(error, match=re.escape(message)):
+            function(**{"pos": GOOD, "neg": GOOD, **given, **arguments})
+
+
+def test_minimize_computes_nothing_before_the_checks():
+    def never(X):
+        raise AssertionError("evaluated")
+
+    for arguments, error, _ in POWER + PENALTY + MINIMIZE[:-2] + SHARED[3:]:
+        with pytest.raises(error):
+            pnorm.minimize(GOOD, GOOD, [never], **arguments)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda d: d.same_limit(GOOD, GOOD, None, [1, 2], [1]), ValueError, "lam2 must have shape (2,)"),
+        (lambda d: d.same_limit(GOOD, GOOD, None, [1], [1, 2]), ValueError, "lam1 must have shape (2,)"),
+        (lambda d: d.convergence([1, 2], 0.0), TypeError, "trace must be the second value that train or minimize"),
+        (lambda d: d.convergence(TRACE, "low"), TypeError, "limit must be a real number; got 'low'"),
+        (lambda d: d.convergence(TRACE, 0.0, 0.1), TypeError, "accuracies must be a sequence of numbers"),
+        (
+            lambda d: d.convergence(TRACE, d.q_limit([[1.0]], [[0.0]], None, 1)),
+            ValueError,
+            "limit is that of separable data",
+        ),
+        (lambda d: d.phi([[1, -1.0]], 2), ValueError, "q has -1.0 at pair (0, 1); every number must be zero or more"),
+        (lambda d: d.phi([1.0], 2), ValueError, "q must be two-dimensional"),
+        (lambda d: d.phi([[1.0]], 0), ValueError, "p must be at least 1"),
+        (lambda d: d.bregman_distance([[1.0]], [[1.0, 2]], 2), ValueError, "one shape; got (1, 1) and (1, 2)"),
+        (lambda d: d.bregman_distance([[1.0]], [[np.inf]], 2), ValueError, "b has inf at row 0, column 0"),
+        (lambda d: d.legendre_bregman_projection([[1.0]], [[1.0, 2]], 2), ValueError, "q and v must have one shape"),
+        (lambda d: d.primal_objective(np.ones((100, 1)), 400), ValueError, "100 ** 399 is more than a float can hold"),
+    ],
+)
+def test_diagnostics_refuse(call, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        call(pnorm.diagnostics)
+
+
+TRACE = pnorm.train(GOOD, GOOD)[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

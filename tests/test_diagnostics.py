@@ -1,0 +1,412 @@
+"""Separability by brute force, the limit of training, the geometry of COLT 2006, and the report."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from problems import needs, pima, wdbc
+
+import pnorm
+from pnorm.diagnostics import (
+    bregman_distance,
+    certificate,
+    convergence,
+    legendre_bregman_projection,
+    phi,
+    primal_objective,
+    q_limit,
+    q_prime,
+    report,
+    same_limit,
+    separability,
+)
+
+# Separability
+
+
+def zero_pairs(pos, neg):
+    """The pairs that some direction in the plane separates while it puts no pair the wrong way round: exactly.
+
+    The directions that put no pair the wrong way round form a cone. If it is not the origin alone,
+    its edges are perpendicular to a difference, or it is the plane, a half-plane or a line along one.
+    """
+    differences = [(int(a[0] - b[0]), int(a[1] - b[1])) for a in pos for b in neg]
+    zero = np.zeros(len(differences), bool)
+    for x, y in set(differences) | {(1, 0), (0, 1)}:
+        for d in ((x, y), (-x, -y), (-y, x), (y, -x)):
+            margins = np.array([d[0] * m[0] + d[1] * m[1] for m in differences])
+            if (margins >= 0).all():
+                zero |= margins > 0
+    return zero.reshape(len(pos), len(neg))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_the_support_is_that_of_brute_force_in_the_plane(seed):
+    rng = np.random.default_rng(seed)
+    size, wide = rng.integers(1, 7, 2), rng.integers(1, 5)
+    pos = rng.integers(0, wide + 1, (size[0], 2)) + rng.integers(0, 2, 2)
+    neg = rng.integers(0, wide + 1, (size[1], 2))
+    zero = zero_pairs(pos, neg)
+    found = separability(pos, neg)
+    np.testing.assert_array_equal(~np.outer(found.support_pos, found.support_neg), zero)
+    assert found.kind == ("separable" if zero.all() else "quasi-separable" if zero.any() else "overlapping")
+    assert_separates(found, pos, neg)
+
+
+def assert_separates(found, pos, neg, same=None):
+    """The direction, in exact arithmetic: no pair the wrong way round, and just the zero pairs strictly."""
+    if found.kind == "overlapping":
+        assert found.direction is None
+        assert found.support_pos.all()
+        assert found.support_neg.all()
+        return
+    lam = [Fraction(x) for x in found.direction]
+    f, g = (np.array([sum(map(Fraction.__mul__, lam, map(Fraction, map(float, x)))) for x in X]) for X in (pos, neg))
+    margins = np.subtract.outer(f, g)
+    zero = ~np.outer(found.support_pos, found.support_neg)
+    same = np.ones_like(zero) if same is None else same
+    assert (margins >= 0)[same].all()
+    np.testing.assert_array_equal((margins > 0)[same], zero[same])
+
+
+@pytest.mark.parametrize("kind", ["overlapping", "quasi-separable", "separable"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_kinds_of_constructed_data(kind, sparse):
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.2, 1, (200, 6)), rng.normal(0, 1, (250, 6))
+    pos[:, 5], neg[:, 5] = rng.random(200) < 0.1, 0
+    if kind == "overlapping":
+        neg[3, 5] = 1
+        neg[3, :5] = pos[pos[:, 5] == 1, :5].mean(axis=0)
+    if kind == "separable":
+        pos[:, 5] = 0.5
+    found = separability(*(scipy.sparse.csr_array(X) if sparse else X for X in (pos, neg)))
+    assert found.kind == kind
+    assert_separates(found, pos, neg)
+    if kind == "quasi-separable":
+        np.testing.assert_array_equal(found.support_pos, pos[:, 5] == 0)
+        assert found.support_neg.all()
+
+
+def test_touching_in_one_point_along_an_oblique_line():
+    pos = [[2, 1], [1, 2], [3, 3], [4, 0]]
+    neg = [[0, 3], [3, 0], [0, 0], [1, 1]]
+    found = separability(pos, neg)
+    assert found.kind == "quasi-separable"
+    np.testing.assert_array_equal(found.support_pos, [True, True, False, False])
+    np.testing.assert_array_equal(found.support_neg, [True, True, False, False])
+    np.testing.assert_array_equal(found.direction / found.direction[0], [1, 1])
+
+
+def test_groups_and_weights_decide_with_the_rows():
+    pos, neg = np.array([[1], [4], [9]]), np.array([[2], [3], [5]])
+    assert separability(pos, neg).kind == "overlapping"
+    # Group 0 is separable one way and group 1 the other, so that no direction is right for both.
+    groups = {"pos_group": [0, 1, 0], "neg_group": [1, 0, 2]}
+    found = separability([[4], [1], [9]], [[2], [3], [5]], **groups)
+    assert found.kind == "overlapping"
+    np.testing.assert_array_equal(found.support_neg, [True, True, False])  # the last has no partner
+    # Without the row of weight zero, both are separable the same way.
+    found = separability([[4], [1], [9]], [[2], [3], [5]], **groups, pos_weight=[1, 0, 1])
+    assert found.kind == "separable"
+    assert found.direction[0] > 0
+    assert not found.support_pos.any()
+    assert separability(pos, neg, pos_weight=[0, 0, 2]).kind == "separable"
+
+
+def test_a_group_that_separates_leaves_the_support():
+    """The second column is zero in group 0, and separates group 1."""
+    rng = np.random.default_rng(0)
+    pos, neg = np.zeros((20, 2)), np.zeros((20, 2))
+    pos[:, 0], neg[:, 0] = rng.normal(size=20), rng.normal(size=20)
+    group = np.repeat([0, 1], 10)
+    pos[group == 1, 1] = 1
+    found = separability(pos, neg, pos_group=group, neg_group=group)
+    assert found.kind == "quasi-separable"
+    np.testing.assert_array_equal(found.support_pos, group == 0)
+    np.testing.assert_array_equal(found.support_neg, group == 0)
+    assert_separates(found, pos, neg, np.equal.outer(group, group))
+    lam, trace = pnorm.minimize(pos, neg, p=4, pos_group=group, neg_group=group)
+    assert trace.status == "separable"
+    alone, _ = pnorm.minimize(pos[group == 0, :1], neg[group == 0, :1], p=4)
+    np.testing.assert_allclose(lam, [alone[0], 0], atol=1e-6)
+
+
+@needs("pima-indians-diabetes.csv")
+def test_pima_real_features_overlap_and_the_papers_thresholds_do_so_rarely():
+    X, y, H = pima()
+    assert separability(X[y], X[~y]).kind == "overlapping"
+    kinds = {300: [], 50: []}
+    for size, seed in itertools.product(kinds, range(20)):
+        rows = np.random.default_rng(seed).permutation(len(X))[:size]
+        pos, neg = X[rows][y[rows]], X[rows][~y[rows]]
+        found = separability(pos, neg, H)
+        kinds[size].append(found.kind)
+        assert_separates(found, H.evaluate(pos), H.evaluate(neg))
+    assert kinds[300].count("quasi-separable") > 14
+    assert kinds[50].count("separable") > 14
+
+
+# The limit of training
+
+
+def hand_made():
+    """Quasi-separable: the second column has something on one positive and, negated, on one negative."""
+    pos = np.array([[0.9, 0], [0.3, 0], [0.5, 0], [0.1, 1]])
+    neg = np.array([[0.8, 0], [0.1, 0], [0.6, -1]])
+    return pos, neg
+
+
+@pytest.mark.parametrize("p", [1, 2, 8])
+def test_the_limit_of_quasi_separable_data_is_that_of_long_descent(p):
+    pos, neg = hand_made()
+    limit = q_limit(pos, neg, None, p)
+    assert limit.kind == "quasi-separable"
+    assert not limit.lam_unique
+    np.testing.assert_array_equal(limit.support_pos, [True, True, True, False])
+    np.testing.assert_array_equal(limit.support_neg, [True, True, False])
+    lam, trace = pnorm.train(pos, neg, p=p, t_max=20_000, tol=0)
+    q = q_prime(pos, neg, None, lam)
+    np.testing.assert_allclose(limit.dense(), q, rtol=1e-6, atol=1e-9)
+    assert limit.log_objective == pytest.approx(trace.log_objective[-1], abs=1e-9)
+    assert limit.log_objective <= trace.log_objective[-1] + limit.gap
+    zero = limit.dense() == 0
+    np.testing.assert_array_equal(zero, np.add.outer(limit.log_pos, limit.log_neg) == -np.inf)
+    np.testing.assert_array_equal(zero, ~np.outer(limit.support_pos, limit.support_neg))
+
+
+def test_the_limit_of_overlapping_data_is_that_of_the_minimiser():
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.4, 1, (25, 3)), rng.normal(0, 1, (30, 3))
+    limit = q_limit(pos, neg, None, 4)
+    lam, trace = pnorm.minimize(pos, neg, p=4)
+    assert limit.kind == "overlapping"
+    assert limit.lam_unique
+    assert limit.gap <= 1e-10
+    np.testing.assert_allclose(limit.lam, lam, rtol=1e-4)
+    np.testing.assert_allclose(limit.dense(), q_prime(pos, neg, None, limit.lam), rtol=1e-12)
+    assert limit.log_objective == pytest.approx(trace.log_objective[-1], abs=1e-10)
+    F = (limit.dense().sum(axis=0) ** 4).sum()
+    assert limit.log_objective == pytest.approx(np.log(F))
+    doubled = q_limit(np.hstack([pos, pos]), np.hstack([neg, neg]), None, 4)
+    assert not doubled.lam_unique
+    np.testing.assert_allclose(doubled.dense(), limit.dense(), rtol=1e-5)
+
+
+def test_the_limit_of_separable_data_is_zero():
+    limit = q_limit([[1.0], [2.0]], [[0.0]], None, 4)
+    assert limit.kind == "separable"
+    assert limit.log_objective == -np.inf
+    assert limit.lam is None
+    assert not limit.lam_unique
+    assert not limit.dense().any()
+    assert not limit.support_pos.any()
+    assert limit.direction[0] > 0
+
+
+def test_rows_of_weight_zero_and_groups_show_in_q_prime():
+    pos, neg = hand_made()
+    weights, groups = {"pos_weight": [1, 0, 1, 1]}, {"pos_group": [0, 1, 0, 1], "neg_group": [0, 1, 1]}
+    same = np.equal.outer(groups["pos_group"], groups["neg_group"])
+    for options, kept in ((weights, np.outer([1, 0, 1, 1], [1, 1, 1])), (groups, same)):
+        q = q_prime(pos, neg, None, [1.0, 2.0], **options)
+        expected = np.exp(-np.subtract.outer(pos @ [1, 2], neg @ [1, 2]))
+        np.testing.assert_allclose(q, expected * kept)
+        assert q_limit(pos, neg, None, 2, **options).dense().shape == (4, 3)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_same_limit_is_the_largest_change_over_pairs(grouped):
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(size=(7, 3)), rng.normal(size=(9, 3))
+    groups = {"pos_group": rng.integers(0, 2, 7), "neg_group": rng.integers(0, 2, 9)} if grouped else {}
+    for _ in range(20):
+        a, b = rng.normal(size=(2, 3))
+        qs = [q_prime(pos, neg, None, lam, **groups) for lam in (a, b)]
+        pairs = qs[0] > 0
+        largest = np.abs(np.log(qs[0][pairs]) - np.log(qs[1][pairs])).max()
+        assert same_limit(pos, neg, None, a, b, **groups) == pytest.approx(largest)
+        assert same_limit(pos, neg, None, a, a, **groups) == 0
+
+
+# Convergence
+
+
+def test_convergence_reads_rate_and_rounds_off_a_known_run():
+    gap = 0.5 * 0.8 ** np.arange(60)
+    T = len(gap) - 1
+    zeros = np.zeros(T)
+    trace = pnorm.Trace(zeros.astype(int), zeros, zeros, zeros, 7 + gap, "t_max", "", np.zeros(1))
+    c = convergence(trace, 7.0, [0.1, 1e-3, 1e-12])
+    np.testing.assert_allclose(c.gap, gap, atol=1e-14)
+    assert c.rate == pytest.approx(0.8, rel=1e-6)
+    assert c.rounds == {0.1: int((gap > 0.1).sum()), 1e-3: int((gap > 1e-3).sum()), 1e-12: None}
+
+
+def test_convergence_takes_any_form_of_the_infimum():
+    data = pnorm.datasets.tic_tac_toe()
+    rows = (data.pos, data.neg, None, 4)
+    lam, trace = pnorm.minimize(*rows)
+    _, run = pnorm.train(*rows, t_max=300)
+    forms = [trace, q_limit(*rows), certificate(*rows, lam), float(trace.log_objective[-1])]
+    results = [convergence(run, form) for form in forms]
+    for c in results:
+        np.testing.assert_allclose(c.gap, results[0].gap, atol=1e-9)
+        assert (np.diff(c.gap) <= 1e-12).all()
+        assert 0 < c.rate < 1
+        assert c.gap[c.rounds[1e-3]] <= 1e-3 < c.gap[c.rounds[1e-3] - 1]
+
+
+def test_a_run_of_few_rounds_has_no_rate():
+    data = pnorm.datasets.tic_tac_toe()
+    _, run = pnorm.train(data.pos, data.neg, t_max=1)
+    assert np.isnan(convergence(run, 0.0).rate)
+
+
+# Bregman geometry: identities of COLT 2006, Appendix B, on arbitrary small problems
+
+powers = st.sampled_from([1.0, 1.5, 2.0, 4.0, 16.0, 64.0])
+shapes = st.tuples(st.integers(1, 4), st.integers(1, 4))
+numbers = st.floats(-2, 2, width=32)
+
+
+def matrices(shape, elements=numbers):
+    return arrays(float, shape, elements=elements)
+
+
+@st.composite
+def coefficients(draw):
+    """Outputs of both sides and coefficients."""
+    (n_pos, n_neg), n = draw(shapes), draw(st.integers(1, 3))
+    return draw(matrices((n_pos, n))), draw(matrices((n_neg, n))), draw(matrices(n)), draw(powers)
+
+
+def q_of(pos, neg, lam, p):
+    """q_ik = q'_ik (sum_i' q'_i'k) ** (p - 1)."""
+    q = np.exp(-np.subtract.outer(pos @ lam, neg @ lam))
+    return q * q.sum(axis=0) ** (p - 1)
+
+
+def gradient(q, p):
+    return np.log(q) - np.log(p) / p - (p - 1) / p * np.log(q.sum(axis=0)) + 1 / p
+
+
+@given(coefficients())
+@settings(max_examples=150, deadline=None)
+def test_the_distance_from_zero_is_the_objective(problem):
+    pos, neg, lam, p = problem
+    q = q_of(pos, neg, lam, p)
+    F = (np.exp(-np.subtract.outer(pos @ lam, neg @ lam)).sum(axis=0) ** p).sum()
+    assert bregman_distance(np.zeros_like(q), q, p) == pytest.approx(F / p, rel=1e-9)
+
+
+@given(shapes.flatmap(lambda s: st.tuples(matrices(s), matrices(s))), powers)
+@settings(max_examples=150, deadline=None)
+def test_the_projection_adds_to_the_gradient(q_and_v, p):
+    q, v = np.exp(q_and_v[0]), q_and_v[1]
+    moved = legendre_bregman_projection(q, v, p)
+    np.testing.assert_allclose(gradient(moved, p), gradient(q, p) + v, atol=1e-9)
+
+
+@given(coefficients())
+@settings(max_examples=100, deadline=None)
+def test_coefficients_move_the_start_to_their_q(problem):
+    pos, neg, lam, p = problem
+    start = np.full((len(pos), len(neg)), float(len(pos)) ** (p - 1))
+    moved = legendre_bregman_projection(start, -np.subtract.outer(pos @ lam, neg @ lam), p)
+    np.testing.assert_allclose(moved, q_of(pos, neg, lam, p), rtol=1e-9)
+
+
+@given(shapes.flatmap(lambda s: st.tuples(matrices(s), matrices(s), matrices(s))), powers)
+@settings(max_examples=150, deadline=None)
+def test_the_distance_is_the_definition_and_nonnegative(logs, p):
+    a, b = np.exp(logs[0]), np.exp(logs[1])
+    a[logs[2] > 1] = 0
+    expected = phi(a, p) - phi(b, p) - (gradient(b, p) * (a - b)).sum()
+    assert bregman_distance(a, b, p) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert bregman_distance(a, b, p) >= 0
+    assert bregman_distance(b, b, p) <= 1e-13 * b.sum()
+    base = float(len(a)) ** (p - 1)
+    if base < 1e10:
+        expected = phi(a, p) - (1 - np.log(p)) / p * a.sum() + len(a) ** p * a.shape[1] / p
+        assert primal_objective(a, p) == pytest.approx(expected, rel=1e-7, abs=1e-9 * base)
+
+
+@pytest.mark.parametrize("p", [1, 2, 4, 16])
+@pytest.mark.parametrize("seed", range(8))
+def test_pythagoras_at_the_minimiser(p, seed):
+    """B(P, q) = B(P, q*) + B(q*, q) for every P with matching moments and every q of some coefficients."""
+    rng = np.random.default_rng(seed)
+    pos, neg = rng.normal(0.2, 1, (6, 2)), rng.normal(0, 1, (7, 2))
+    lam, trace = pnorm.minimize(pos, neg, p=p, tol=1e-13)
+    if trace.status == "separable":
+        pytest.skip("no minimiser")
+    best = q_of(pos, neg, lam, p)
+    q = q_of(pos, neg, rng.normal(0, 0.3, 2), p)
+    for P in (np.zeros_like(best), best):
+        whole, parts = bregman_distance(P, q, p), bregman_distance(P, best, p) + bregman_distance(best, q, p)
+        assert whole == pytest.approx(parts, rel=1e-6)
+    # Another P with P.T M = 0: a change of q* in the null space of its moments.
+    M = (pos[:, None] - neg[None]).reshape(-1, 2)
+    null = np.linalg.svd(np.column_stack([M]).T)[2][2:]
+    change = (null.T @ rng.normal(size=len(null))).reshape(best.shape)
+    P = best + change * 0.5 * (best / np.abs(change)).min()
+    assert (P > 0).all()
+    whole, parts = bregman_distance(P, q, p), bregman_distance(P, best, p) + bregman_distance(best, q, p)
+    assert whole == pytest.approx(parts, rel=1e-6)
+    assert primal_objective(P, p) >= primal_objective(best, p) * (1 - 1e-12)
+
+
+def test_the_geometry_is_safe_at_zero_and_at_the_edge_of_doubles():
+    q = np.array([[0.0, 1e-300], [0.0, 1e200]])
+    assert np.isfinite(phi(q, 64))
+    assert bregman_distance(q, q, 64) == 0
+    assert bregman_distance([[1.0]], [[0.0]], 2) == np.inf
+    assert bregman_distance([[0.0], [1.0]], [[1.0], [0.0]], 2) == np.inf
+    np.testing.assert_array_equal(legendre_bregman_projection([[0.0], [0.0]], [[1.0], [2.0]], 3), 0)
+    assert legendre_bregman_projection([[1e300]], [[700.0]], 64)[0, 0] == np.inf
+    np.testing.assert_allclose(
+        legendre_bregman_projection([[1e300]], [[-20.0]], 64), np.exp(300 * np.log(10) - 20.0 * 64)
+    )
+
+
+# The report
+
+
+@pytest.mark.parametrize(
+    ("pos", "neg", "options", "phrases"),
+    [
+        ([[1.0], [3.0]], [[2.0]], {}, ["overlapping", "2 of 2 positives", "so is lam", "pnorm.minimize"]),
+        (*hand_made(), {}, ["quasi-separable", "3 of 4 positives and 2 of 3 negatives", "goes to infinity", "l2"]),
+        ([[1.0], [3.0]], [[0.0]], {}, ["separable", "every positive above every negative", "inf F_p is 0"]),
+        ([[1.0], [3.0]], [[0.0]], {"l2": 0.5}, ["0.25 |lam|^2", "exist and be unique", "pnorm.minimize with this l2"]),
+        ([[1.0, 1.0], [3.0, 3.0]], [[2.0, 2.0]], {}, ["1 combination of the weak rankers changes no score difference"]),
+        ([[1.0], [3.0]], [[2.0]], {"pos_group": [0, 0], "neg_group": [0]}, ["1 negative, 1 weak ranker, 1 group"]),
+    ],
+)
+def test_the_report_says_what_matters(pos, neg, options, phrases):
+    lam = [0.9] * len(pos[0])
+    text = " ".join(report(pos, neg, None, 4, lam, **options).split())
+    for phrase in phrases:
+        assert phrase in text
+
+
+def test_the_report_of_a_minimiser_asks_for_nothing():
+    for options in ({}, {"l2": 0.1}):
+        lam, _ = pnorm.minimize([[1.0], [3.0]], [[2.0]], p=4, **options)
+        text = report([[1.0], [3.0]], [[2.0]], None, 4, lam, **options)
+        assert "none needed: this is the minimiser" in text
+
+
+@needs("wdbc.data")
+def test_the_report_fits_a_page():
+    pos, neg, H = wdbc()
+    lam, _ = pnorm.train(pos, neg, H, 16, t_max=200)
+    lines = report(pos, neg, H, 16, lam).splitlines()
+    assert len(lines) < 25
+    assert max(map(len, lines)) <= 100

@@ -1,0 +1,449 @@
+"""`minimize` and its certificates, against 50 digits, the definition over all pairs, and each other."""
+
+import itertools
+
+import exact
+import literal
+import numpy as np
+import pytest
+import scipy.sparse
+from problems import needs, wdbc
+from scipy.optimize import minimize as scipy_minimize
+from scipy.special import logsumexp
+
+import pnorm
+from pnorm.diagnostics import certificate, q_prime, same_limit
+
+POWERS = [1, 1.5, 4, 16, 64]
+
+
+def random_problem(seed):
+    """Small, mostly overlapping; a third with weights, a third with groups."""
+    rng = np.random.default_rng(seed)
+    n_pos, n_neg, n = rng.integers(7, 13), rng.integers(7, 13), rng.integers(1, 4)
+    problem = {"pos": rng.normal(size=(n_pos, n)), "neg": rng.normal(size=(n_neg, n)), "p": rng.choice(POWERS)}
+    if seed % 3 == 0:
+        problem |= {"pos_weight": rng.choice([0, 0.5, 1, 3], n_pos), "neg_weight": rng.choice([0.01, 1, 3], n_neg)}
+        problem["pos_weight"][0] = 1
+    if seed % 3 == 1:
+        problem |= {"pos_group": rng.integers(0, 3, n_pos), "neg_group": rng.integers(0, 3, n_neg)}
+    if seed % 5 == 0:
+        problem["l2"] = rng.choice([1e-6, 1e-2, 1.0])
+    return problem
+
+
+def judge(problem):
+    names = {"pos_weight": "c_pos", "neg_weight": "c_neg", "pos_group": "g_pos", "neg_group": "g_neg"}
+    return exact.Objective(**{names.get(key, key): value for key, value in problem.items()})
+
+
+# The certificate
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_gap_on_the_way_is_below_the_true_one(seed):
+    problem = random_problem(seed)
+    lam, trace = pnorm.minimize(**problem)
+    if trace.status == "separable":
+        assert trace.gap == np.inf or trace.direction is not None
+        return
+    assert trace.status == "converged"
+    objective = judge(problem)
+    infimum, _ = objective.minimum(lam)
+    for point, gap, value in zip(trace.path, trace.gaps, trace.objective, strict=True):
+        assert gap >= objective.value(point) - infimum
+        assert gap >= value - infimum  # the value as reported, rounding and all
+    assert trace.gap <= 1e-10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_certificate_of_any_point_is_not_below_the_true_gap(seed):
+    problem = random_problem(seed)
+    lam, trace = pnorm.minimize(**problem)
+    if trace.status == "separable":
+        pytest.skip("no minimiser")
+    objective = judge(problem)
+    infimum, _ = objective.minimum(lam)
+    rng = np.random.default_rng(seed)
+    for far in (1e-12, 1e-8, 1e-5, 1e-3, 0.1, 1.0):
+        point = lam + far * rng.normal(size=lam.size)
+        c = certificate(problem["pos"], problem["neg"], None, lam=point, **without_rows(problem))
+        true = objective.value(point) - infimum
+        assert c.gap >= true
+        assert c.objective - c.gap <= infimum
+        assert c.lower_bound == c.objective - c.gap
+        if far <= 1e-5 and trace.gap < 1e-11:
+            assert c.gap <= 2 * true + 1e-11  # and it is not idle talk
+
+
+def without_rows(problem):
+    return {key: value for key, value in problem.items() if key not in ("pos", "neg")}
+
+
+@pytest.mark.parametrize("apart", [10.0**-k for k in range(1, 17)])
+@pytest.mark.parametrize("p", [1, 16])
+def test_nearly_equal_columns_get_an_honest_gap_or_none(apart, p):
+    rng = np.random.default_rng(5)
+    pos, neg = rng.normal(size=(9, 2)), rng.normal(size=(9, 2))
+    for X in (pos, neg):
+        X[:, 1] = X[:, 0] + apart * X[:, 1]
+    lam, trace = pnorm.minimize(pos, neg, p=p)
+    if apart < 5e-15:  # a few units in the last place: the columns count as equal
+        assert lam[0] == pytest.approx(lam[1])
+        return
+    objective = exact.Objective(pos, neg, p)
+    infimum, _ = objective.minimum()
+    assert trace.gap >= objective.value(lam) - infimum
+    if apart > 1e-7:
+        assert trace.status == "converged"
+
+
+@pytest.mark.parametrize("apart", [10.0**-k for k in range(1, 15)])
+def test_separation_by_the_tiny_difference_of_two_columns_is_never_certified(apart):
+    rng = np.random.default_rng(6)
+    pos, neg = rng.normal(size=(12, 2)), rng.normal(size=(12, 2))
+    pos[:, 1], neg[:, 1] = pos[:, 0] + apart * (1 + pos[:, 1] ** 2), neg[:, 0] - apart * (1 + neg[:, 1] ** 2)
+    lam, trace = pnorm.minimize(pos, neg, p=4)
+    assert trace.gap == np.inf
+    assert trace.status in ("separable", "stalled", "max_iter")
+    assert certificate(pos, neg, None, 4, [0.3, 0.1]).gap == np.inf
+    if apart > 1e-8:
+        assert trace.status == "separable"
+        assert (pos @ lam).min() > (neg @ lam).max()
+
+
+def test_the_moments_behind_a_certificate_match():
+    problem = random_problem(2)
+    lam, _ = pnorm.minimize(**problem)
+    c = certificate(problem["pos"], problem["neg"], None, problem["p"], lam)
+    assert c.moment_residual < 1e-14
+    assert c.gradient_norm < 1e-5
+    assert c.message == ""
+    far = certificate(problem["pos"], problem["neg"], None, problem["p"], lam + 30)
+    assert far.gap == np.inf
+    assert far.lower_bound == -np.inf
+    assert "not all positive" in far.message
+
+
+def test_certificate_of_a_penalised_objective_is_finite_everywhere():
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(size=(10, 3)), rng.normal(size=(8, 3))
+    infimum, _ = exact.Objective(pos, neg, 4, l2=0.1).minimum()
+    for _ in range(20):
+        lam = rng.normal(0, 5, 3)
+        c = certificate(pos, neg, None, 4, lam, l2=0.1)
+        assert c.gap < np.inf
+        assert c.lower_bound <= infimum
+        assert c.objective == pytest.approx(c.log_objective + 0.05 * lam @ lam)
+
+
+# The minimiser
+
+
+@pytest.mark.parametrize("p", POWERS)
+def test_tic_tac_toe_is_certified_in_a_few_steps(p):
+    data = pnorm.datasets.tic_tac_toe()
+    lam, trace = pnorm.minimize(data.pos, data.neg, p=p)
+    assert trace.status == "converged"
+    assert trace.gap <= 1e-10
+    assert trace.n_iter <= 25
+    descent, long = pnorm.train(data.pos, data.neg, p=p, t_max=3000)
+    assert long.log_objective[-1] >= trace.log_objective[-1] - trace.gap
+    assert long.log_objective[-1] == pytest.approx(trace.log_objective[-1], abs=1e-6)
+
+
+@needs("wdbc.data")
+@pytest.mark.parametrize("p", [1, 4, 16, 64])
+def test_wdbc_is_certified_within_25_steps(p):
+    pos, neg, H = wdbc()
+    _, trace = pnorm.minimize(pos, neg, H, p)
+    assert trace.status == "converged"
+    assert trace.gap <= 1e-9
+    assert trace.n_iter <= 25
+
+
+@needs("wdbc.data")
+@pytest.mark.parametrize("p", [1, 4, 16, 64])
+def test_wdbc_by_20000_rounds_of_descent_tends_to_the_same_limit(p):
+    pos, neg, H = wdbc()
+    lam, trace = pnorm.minimize(pos, neg, H, p)
+    _, run = pnorm.train(pos, neg, H, p, t_max=20_000)
+    stops = [t for t in (200, 2000, 20_000) if t <= run.n_iter] + [run.n_iter]
+    apart = [same_limit(pos, neg, H, lam, run.lam_at(t)) for t in stops]
+    assert all(a >= b for a, b in itertools.pairwise(apart))
+    assert apart[-1] < 0.1 * apart[0]
+    gaps = pnorm.diagnostics.convergence(run, trace).gap
+    assert (gaps >= -1e-9).all()
+    assert gaps[-1] < 1e-2 * gaps[200]
+
+
+@pytest.mark.parametrize("l2", [0.0, 1e-3])
+@pytest.mark.parametrize("p", [1, 4, 16])
+def test_same_value_as_scipy_on_the_same_objective(p, l2):
+    rng = np.random.default_rng(p)
+    mix = rng.normal(size=(10, 10))
+    pos, neg = rng.normal(0.1, 1, (800, 10)) @ mix, rng.normal(0, 1, (900, 10)) @ mix
+
+    def objective(lam):
+        f, g = pos @ lam, neg @ lam
+        value = p * logsumexp(-f) + logsumexp(p * g)
+        u, w = np.exp(-f - logsumexp(-f)), np.exp(p * g - logsumexp(p * g))
+        return value + 0.5 * l2 * lam @ lam, p * (neg.T @ w - pos.T @ u) + l2 * lam
+
+    theirs = scipy_minimize(
+        objective, np.zeros(10), jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000}
+    )
+    lam, trace = pnorm.minimize(pos, neg, p=p, l2=l2)
+    assert trace.objective[-1] == pytest.approx(theirs.fun, abs=1e-8)
+    assert trace.objective[-1] <= theirs.fun + trace.gap
+    assert trace.log_objective[-1] == pytest.approx(trace.objective[-1] - 0.5 * l2 * lam @ lam, abs=1e-12)
+    assert np.abs(objective(lam)[1]).max() < 1e-3
+
+
+def test_of_several_minimisers_the_least_norm_one_is_returned():
+    rng = np.random.default_rng(1)
+    pos, neg = rng.normal(0.3, 1, (60, 3)), rng.normal(0, 1, (70, 3))
+    alone, _ = pnorm.minimize(pos, neg, p=4)
+    more = [np.column_stack([X, X[:, 0], 2 * X[:, 1], 5 - X[:, 2], np.full(len(X), 7.0)]) for X in (pos, neg)]
+    for init in (None, rng.normal(size=7)):
+        lam, trace = pnorm.minimize(*more, p=4, init=init)
+        assert trace.status == "converged"
+        expected = [alone[0] / 2, alone[1] / 5, alone[2] / 2, alone[0] / 2, 2 * alone[1] / 5, -alone[2] / 2, 0]
+        np.testing.assert_allclose(lam, expected, atol=1e-6)
+        assert same_limit(*more, None, lam, [*alone, 0, 0, 0, 0]) < 1e-5
+
+
+def test_different_runs_end_at_one_q_prime():
+    """COLT 2006, Theorem 3: the minimiser in q' is unique even where the coefficients are not."""
+    rng = np.random.default_rng(2)
+    pos, neg = rng.uniform([0.2, 0, 0], [1.2, 1, 1], (40, 3)), rng.uniform(0, 1, (50, 3))
+    closed = [np.column_stack([X, 1 - X, X[:, 1]]) for X in (pos, neg)]
+    ends = [
+        pnorm.minimize(*closed, p=4)[0],
+        pnorm.minimize(*closed, p=4, method="lbfgs", init=rng.normal(size=7))[0],
+        pnorm.train(*closed, p=4, t_max=20_000, tol=1e-12)[0],
+        pnorm.train(*closed, p=4, t_max=20_000, tol=1e-12, selection="signed")[0],
+        pnorm.train(*closed, p=4, t_max=20_000, tol=1e-12, init=rng.normal(size=7))[0],
+    ]
+    for a, b in itertools.combinations(ends, 2):
+        assert np.abs(a - b).max() > 1e-3
+        assert same_limit(*closed, None, a, b) < 1e-5
+        np.testing.assert_allclose(q_prime(*closed, None, a), q_prime(*closed, None, b), rtol=1e-5)
+        assert certificate(*closed, None, 4, a).gap < 1e-9
+
+
+# Data without a minimiser
+
+
+def test_separable_data_give_coefficients_that_separate_by_at_least_one():
+    rng = np.random.default_rng(3)
+    for p in POWERS:
+        pos, neg = rng.normal(size=(20, 5)), rng.normal(size=(20, 5))
+        pos[:, 2] += neg[:, 2].max() - pos[:, 2].min() + 0.01
+        lam, trace = pnorm.minimize(pos, neg, p=p)
+        assert trace.status == "separable"
+        assert trace.gap == np.inf
+        assert "no minimiser" in trace.message
+        f, g = pnorm.score(pos, None, lam), pnorm.score(neg, None, lam)
+        assert f.min() - g.max() == pytest.approx(1)
+        np.testing.assert_array_equal(trace.direction, lam)
+        np.testing.assert_array_equal(trace.lam_at(trace.n_iter), lam)
+        assert trace.gaps.size == trace.log_objective.size == trace.n_iter + 1
+
+
+def test_one_good_and_one_bad_row_are_separable_unless_they_are_equal():
+    assert pnorm.minimize([[1.0]], [[0.0]], p=4)[1].status == "separable"
+    lam, trace = pnorm.minimize([[1.0, 2.0]], [[1.0, 2.0]], p=4)
+    assert trace.status == "converged"
+    np.testing.assert_array_equal(lam, 0)
+    assert trace.log_objective[-1] == 0
+
+
+def quasi_separable(seed=0):
+    """Two real columns that overlap, and a third that only some positives and, negated, some negatives have."""
+    rng = np.random.default_rng(seed)
+    pos, neg = rng.normal(0.3, 1, (40, 3)), rng.normal(0, 1, (50, 3))
+    pos[:, 2], neg[:, 2] = rng.random(40) < 0.2, -(rng.random(50) < 0.1).astype(float)
+    return pos, neg
+
+
+@pytest.mark.parametrize("p", [1, 4, 16])
+def test_quasi_separable_data_give_the_minimiser_on_the_support_and_a_direction(p):
+    pos, neg = quasi_separable()
+    on_pos, on_neg = pos[:, 2] == 0, neg[:, 2] == 0
+    lam, trace = pnorm.minimize(pos, neg, p=p)
+    assert trace.status == "separable"
+    assert f"{on_pos.sum()} of 40 positives and {on_neg.sum()} of 50 negatives" in trace.message
+    assert trace.gap <= 1e-10
+    np.testing.assert_array_equal(trace.direction, [0, 0, 1])
+    alone, restricted = pnorm.minimize(pos[on_pos, :2], neg[on_neg, :2], p=p)
+    np.testing.assert_allclose(lam, [*alone, 0], atol=1e-6)
+    assert trace.log_objective[-1] == pytest.approx(restricted.log_objective[-1], abs=1e-10)
+
+    # All rows, far along the direction, and long descent: both come down to the same infimum.
+    def value(lam):
+        return p * logsumexp(-pos @ lam) + logsumexp(p * (neg @ lam))
+
+    assert value(lam + 40 * trace.direction) == pytest.approx(trace.log_objective[-1], abs=1e-9)
+    _, run = pnorm.train(pos, neg, p=p, t_max=3000)
+    assert run.log_objective[-1] >= trace.log_objective[-1] - trace.gap
+    assert run.log_objective[-1] == pytest.approx(trace.log_objective[-1], abs=1e-5)
+
+
+def test_with_a_penalty_separable_data_have_a_minimiser():
+    for pos, neg in (quasi_separable(), (np.array([[1.0], [2.0]]), np.array([[0.0]]))):
+        lam, trace = pnorm.minimize(pos, neg, p=4, l2=0.01)
+        assert trace.status == "converged"
+        assert trace.direction is None
+        infimum, best = exact.Objective(pos[:15], neg[:15], 4, l2=0.01).minimum() if len(pos) < 15 else (None, None)
+        if best is not None:
+            np.testing.assert_allclose(lam, np.array(best, float), rtol=1e-6)
+
+
+# Weights, groups, storage
+
+
+def test_a_weight_is_a_number_of_copies_and_zero_is_absence():
+    rng = np.random.default_rng(4)
+    pos, neg = rng.normal(0.2, 1, (15, 3)), rng.normal(0, 1, (20, 3))
+    c_pos, c_neg = rng.integers(0, 4, 15), rng.integers(0, 4, 20)
+    lam, trace = pnorm.minimize(pos, neg, p=4, pos_weight=c_pos, neg_weight=c_neg)
+    copied, repeated = pnorm.minimize(np.repeat(pos, c_pos, axis=0), np.repeat(neg, c_neg, axis=0), p=4)
+    np.testing.assert_allclose(lam, copied, atol=1e-6)
+    assert trace.log_objective[-1] == pytest.approx(repeated.log_objective[-1], abs=1e-10)
+
+
+@pytest.mark.parametrize("p", [1, 4, 16])
+def test_groups_agree_with_the_sum_over_groups(p):
+    rng = np.random.default_rng(p)
+    pos, neg = rng.normal(0.3, 1, (30, 3)), rng.normal(0, 1, (40, 3))
+    g_pos, g_neg = rng.choice(["a", "b", "only good"], 30), rng.choice(["b", "a", "only bad"], 40)
+    lam, trace = pnorm.minimize(pos, neg, p=p, pos_group=g_pos, neg_group=g_neg)
+    assert trace.status == "converged"
+
+    def literally(lam):
+        M = {g: pos[g_pos == g][:, None] - neg[g_neg == g][None] for g in "ab"}
+        parts = [literal.log_objective(M[g], lam, p, np.ones(len(M[g])), np.ones(M[g].shape[1])) for g in "ab"]
+        return logsumexp(parts)
+
+    assert literally(lam) == pytest.approx(trace.log_objective[-1], abs=1e-9)
+    for j, sign in itertools.product(range(3), (-1, 1)):
+        assert literally(lam + sign * 1e-3 * np.eye(3)[j]) > literally(lam)
+    shuffled = rng.permutation(40)
+    again, _ = pnorm.minimize(pos, neg[shuffled], p=p, pos_group=g_pos, neg_group=g_neg[shuffled])
+    np.testing.assert_allclose(again, lam, rtol=1e-6)
+
+
+def test_one_group_is_no_group():
+    pos, neg = quasi_separable(1)
+    pos, neg = pos[:, :2], neg[:, :2]
+    lam, trace = pnorm.minimize(pos, neg, p=4)
+    grouped, run = pnorm.minimize(pos, neg, p=4, pos_group=["q"] * 40, neg_group=["q"] * 50)
+    np.testing.assert_allclose(grouped, lam, rtol=1e-4)
+    assert run.log_objective[-1] == pytest.approx(trace.log_objective[-1], abs=2e-10)
+    assert run.gap <= 1e-10
+
+
+@pytest.mark.parametrize("store", [np.asfortranarray, scipy.sparse.csr_array, np.float32, "callables"])
+def test_storages_agree(store):
+    rng = np.random.default_rng(7)
+    pos, neg = (np.round(rng.normal(m, 2, (n, 4))) for m, n in ((0.5, 80), (0, 90)))
+    lam, trace = pnorm.minimize(pos, neg, p=4)
+    if store == "callables":
+        other, run = pnorm.minimize(list(pos), list(neg), [lambda X, j=j: [x[j] for x in X] for j in range(4)], 4)
+    else:
+        other, run = pnorm.minimize(store(pos), store(neg), p=4)
+    np.testing.assert_allclose(other, lam, atol=1e-9)
+    assert run.status == trace.status == "converged"
+
+
+def test_an_offset_and_a_scale_of_the_columns_do_not_matter():
+    pos, neg = quasi_separable(2)
+    pos, neg = pos[:, :2], neg[:, :2]
+    lam, trace = pnorm.minimize(pos, neg, p=4)
+    scaled, run = pnorm.minimize(pos * [1e5, 1e-5] + [1e7, 3], neg * [1e5, 1e-5] + [1e7, 3], p=4)
+    np.testing.assert_allclose(scaled * [1e5, 1e-5], lam, rtol=1e-4)
+    assert run.status == "converged"
+
+
+# How it runs
+
+
+def test_it_goes_on_from_where_it_was():
+    problem = random_problem(2)
+    lam, _ = pnorm.minimize(**problem)
+    again, trace = pnorm.minimize(**problem, init=lam)
+    assert trace.n_iter == 0
+    assert trace.status == "converged"
+    np.testing.assert_array_equal(again, lam)
+    np.testing.assert_array_equal(trace.init, lam)
+
+
+@pytest.mark.parametrize("method", ["newton", "lbfgs"])
+def test_it_stops_when_told(method):
+    problem = random_problem(2)
+    lam, trace = pnorm.minimize(**problem, max_iter=0, method=method)
+    assert trace.status == "max_iter"
+    assert trace.n_iter == 0
+    np.testing.assert_array_equal(lam, 0)
+    seen = []
+    lam, trace = pnorm.minimize(**problem, method=method, callback=lambda t: seen.append(t) or t.n_iter == 1)
+    assert trace.status == "callback"
+    assert trace.n_iter == 1
+    assert [t.n_iter for t in seen] == [1]
+    assert {t.status for t in seen} == {"running"}
+    np.testing.assert_array_equal(seen[-1].lam_at(1), lam)
+
+
+def test_the_trace_holds_every_step():
+    problem = random_problem(8)
+    lam, trace = pnorm.minimize(**problem)
+    rounds = trace.n_iter
+    assert rounds >= 2
+    for array in (trace.ranker, trace.step, trace.edge, trace.z):
+        assert array.shape == (rounds,)
+    for array in (trace.log_objective, trace.objective, trace.gaps):
+        assert array.shape == (rounds + 1,)
+    assert trace.path.shape == (rounds + 1, lam.size)
+    assert trace.gap == trace.gaps[-1]
+    assert isinstance(trace.gap, float)
+    np.testing.assert_array_equal(trace.lam_at(rounds), lam)
+    assert (np.diff(trace.log_objective) < 0).all()
+    assert (trace.step > 0).all()
+    assert (trace.step <= 1).all()
+    q = [q_prime(problem["pos"], problem["neg"], None, x).sum() for x in trace.path]
+    np.testing.assert_allclose(trace.z, np.divide(q[1:], q[:-1]), rtol=1e-9)
+
+
+def test_many_rankers_go_by_lbfgs_and_the_trace_says_so():
+    rng = np.random.default_rng(8)
+    pos = scipy.sparse.random_array((300, 2100), density=0.01, rng=rng)
+    neg = scipy.sparse.random_array((300, 2100), density=0.01, rng=rng)
+    lam, trace = pnorm.minimize(pos, neg, p=2, l2=0.1, tol=1e-8)
+    assert trace.status == "converged"
+    assert trace.gap <= 1e-8
+    assert "L-BFGS" in trace.message
+    by_newton, run = pnorm.minimize(pos, neg, p=2, l2=0.1, method="newton")
+    assert trace.objective[-1] - run.objective[-1] <= trace.gap + run.gap
+    assert trace.objective[-1] >= run.objective[-1] - run.gap
+    np.testing.assert_allclose(lam, by_newton, atol=1e-3)
+    assert certificate(pos, neg, None, 2, lam, l2=0.1).gap < 1e-7
+    c = certificate(pos, neg, None, 2, lam)
+    assert c.gap == np.inf
+    assert "2100 weak rankers" in c.message
+
+
+def test_lbfgs_notices_separation():
+    pos, neg = np.array([[1.0, 0.3], [2.0, 0.1]]), np.array([[0.0, 0.2]])
+    lam, trace = pnorm.minimize(pos, neg, p=4, method="lbfgs")
+    assert trace.status == "separable"
+    assert (pos @ lam).min() - (neg @ lam).max() == pytest.approx(1)
+    np.testing.assert_array_equal(trace.lam_at(trace.n_iter), lam)
+
+
+@pytest.mark.parametrize("p", [1, 64])
+def test_a_tolerance_of_zero_ends_at_the_floor_of_rounding(p):
+    data = pnorm.datasets.tic_tac_toe()
+    _, trace = pnorm.minimize(data.pos, data.neg, p=p, tol=0)
+    assert trace.status == "converged"
+    assert trace.gap <= 100 * np.finfo(float).eps * p * 10 * trace.log_objective[-1]
