@@ -14,12 +14,12 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 def cases():
     sys.path.insert(0, str(FOLDER))
     try:
-        module = importlib.import_module("benchmarks.train")
+        modules = [importlib.import_module(f"benchmarks.{name}") for name in ("train", "minimize")]
     finally:
         sys.path.remove(str(FOLDER))
-    for _, suite in inspect.getmembers(module, inspect.isclass):
+    for module, (_, suite) in ((m, member) for m in modules for member in inspect.getmembers(m, inspect.isclass)):
         for name in dir(suite):
-            if name.startswith(("time", "peakmem", "track")):
+            if suite.__module__ == module.__name__ and name.startswith(("time", "peakmem", "track")):
                 yield pytest.param(suite, name, id=f"{suite.__name__}.{name}")
 
 

@@ -15,3 +15,19 @@ def gaussian(n_pos, n_neg, n, seed=0):
 def binary(n_pos, n_neg, n, seed=0):
     """Return the same, cut at zero."""
     return tuple((X > 0).astype(float) for X in gaussian(n_pos, n_neg, n, seed))
+
+
+def correlated(n_pos, n_neg, n, seed=0):
+    """Return outputs whose columns a random matrix has mixed, with labels drawn from a logistic model."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2 * (n_pos + n_neg), n)) @ rng.normal(size=(n, n)) / np.sqrt(n)
+    f = X @ rng.normal(size=n)
+    y = rng.random(len(X)) < 1 / (1 + np.exp(-1.5 * f / f.std()))
+    return X[y][:n_pos], X[~y][:n_neg]
+
+
+def touching(n_pos, n_neg, n, seed=0):
+    """Return outputs whose last column is one on some positives and zero on all else: quasi-separable."""
+    pos, neg = gaussian(n_pos, n_neg, n, seed)
+    pos[:, -1], neg[:, -1] = np.random.default_rng(seed).random(n_pos) < 0.05, 0.0
+    return pos, neg

@@ -1,0 +1,118 @@
+"""Measure what the page "Is it the minimiser?" says; needs PNORM_DATA, a folder with wdbc.data and the Pima data.
+
+    PNORM_DATA=... python -P benchmarks/certified.py
+
+1. Newton's method on WDBC beside coordinate descent: steps, certified gap, gap left by descent.
+2. How the q' of descent approaches that of the minimiser.
+3. The share of each kind of data over random splits of the papers' Pima thresholds.
+4. `minimize` against SciPy's L-BFGS-B on the same objective with its gradient, 10**5 x 50.
+5. Seconds for `separability`.
+"""
+
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import pnorm
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
+
+from benchmarks.minimize import scipy_lbfgsb  # noqa: E402
+from benchmarks.problems import correlated, gaussian, touching  # noqa: E402
+from problems import pima, wdbc  # noqa: E402
+
+SPLITS = 200
+
+
+def newton_beside_descent():
+    """Steps and gaps on WDBC, first six features scaled to [0, 1]."""
+    pos, neg, H = wdbc()
+    print("WDBC        Newton: steps, certified gap    descent: gap after 200, 2,000, 20,000 rounds")
+    for p in (1, 4, 16, 64):
+        _, trace = pnorm.minimize(pos, neg, H, p)
+        _, run = pnorm.train(pos, neg, H, p, t_max=20_000)
+        gap = pnorm.diagnostics.convergence(run, trace).gap
+        left = [f"{gap[min(t, run.n_iter)]:8.1e}" for t in (200, 2000, 20_000)]
+        print(f"    p = {p:<4}  {trace.n_iter:8}        {trace.gap:8.1e}              {'  '.join(left)}")
+
+
+def distance_of_q_prime():
+    """Largest change of a score difference, of all pairs, from descent to the minimiser."""
+    pos, neg, H = wdbc()
+    print("WDBC        largest difference of log q' from the minimiser after 200, 2,000, 20,000 rounds")
+    for p in (1, 4, 16, 64):
+        lam, _ = pnorm.minimize(pos, neg, H, p)
+        _, run = pnorm.train(pos, neg, H, p, t_max=20_000)
+        stops = [run.lam_at(min(t, run.n_iter)) for t in (200, 2000, 20_000)]
+        apart = [f"{pnorm.diagnostics.same_limit(pos, neg, H, lam, at):8.1e}" for at in stops]
+        print(f"    p = {p:<4}            {'  '.join(apart)}")
+
+
+def kinds(sizes, splits=SPLITS):
+    """Count the kinds of random training sets of the papers' Pima thresholds."""
+    X, y, H = pima()
+    counts = {}
+    for size in sizes:
+        rows = [np.random.default_rng(seed).permutation(len(X))[:size] for seed in range(splits)]
+        parts = [(X[r][y[r]], X[r][~y[r]]) for r in rows]
+        counts[size] = Counter(pnorm.diagnostics.separability(pos, neg, H).kind for pos, neg in parts)
+    return counts
+
+
+def shares():
+    """Print them for the papers' sizes."""
+    for size, count in kinds([50, 300]).items():
+        share = ", ".join(f"{100 * n / SPLITS:.0f} % {kind}" for kind, n in count.most_common())
+        print(f"Pima thresholds, {size} training rows, {SPLITS} random splits: {share}")
+    X, y, _ = pima()
+    print("Pima, the eight features themselves, all rows:", pnorm.diagnostics.separability(X[y], X[~y]).kind)
+
+
+def against_lbfgsb():
+    """I + K = 10**5, n = 50, columns mixed by a random matrix."""
+    for p in (1, 4, 16):
+        pos, neg = correlated(50_000, 50_000, 50)
+        pnorm.minimize(pos[:5000], neg[:5000], None, p)
+        ours, theirs = [], []
+        for _ in range(5):
+            start = time.perf_counter()
+            _, trace = pnorm.minimize(pos, neg, None, p, tol=1e-8)
+            ours.append(time.perf_counter() - start)
+            start = time.perf_counter()
+            result = scipy_lbfgsb(pos, neg, p)
+            theirs.append(time.perf_counter() - start)
+        ratio = median(b / a for a, b in zip(ours, theirs, strict=True))
+        print(
+            f"10**5 x 50, p = {p}: minimize {1e3 * median(ours):.0f} ms, {trace.n_iter} steps, gap {trace.gap:.0e}; "
+            f"L-BFGS-B {median(theirs):.2f} s, {result.nfev} evaluations, value {result.fun - trace.objective[-1]:+.0e}"
+            f": {ratio:.0f} times"
+        )
+
+
+def separability_times():
+    """Seconds per problem, Gaussian rows: without and with a column that only some positives have."""
+    for rows, n in ((10_000, 20), (10_000, 50), (100_000, 20)):
+        times = []
+        for make in (gaussian, touching):
+            sides = make(rows // 2, rows // 2, n)
+            start = time.perf_counter()
+            kind = pnorm.diagnostics.separability(*sides).kind
+            times.append(f"{time.perf_counter() - start:.2f} s ({kind})")
+        print(f"separability, {rows} x {n}: {', '.join(times)}")
+    X, y, H = pima()
+    rows = np.random.default_rng(0).permutation(len(X))[:300]
+    start = time.perf_counter()
+    kind = pnorm.diagnostics.separability(X[rows][y[rows]], X[rows][~y[rows]], H).kind
+    print(f"separability, 300 x 32 thresholds: {1e3 * (time.perf_counter() - start):.0f} ms ({kind})")
+
+
+if __name__ == "__main__":
+    newton_beside_descent()
+    distance_of_q_prime()
+    shares()
+    against_lbfgsb()
+    separability_times()
