@@ -63,7 +63,7 @@ class Trace:
 
     @property
     def objective(self) -> Vector:
-        """What was minimised, shape (T + 1,): log F_p plus the penalty l2/2 |lam|**2 if there is one."""
+        """What was minimised, shape (T + 1,): log F_p plus the penalty ``l2/2 |lam|**2`` if there is one."""
         return self.log_objective if self._objective is None else self._objective
 
     @property

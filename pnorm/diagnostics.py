@@ -58,7 +58,7 @@ class Certificate:
     log_objective : float
         log F_p at the coefficients, in nats.
     objective : float
-        The same with the penalty l2/2 |lam|**2.
+        The same with the penalty ``l2/2 |lam|**2``.
     lower_bound : float
         A number that the objective does not go below, whatever the coefficients: objective - gap.
     gap : float
@@ -108,14 +108,14 @@ class Separability:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """The unique q'* that minimises the objective, COLT 2006, Theorem 3, in factored form.
+    """The unique ``q'*`` that minimises the objective, COLT 2006, Theorem 3, in factored form.
 
     Attributes
     ----------
     kind : str
         As in `separability`.
     log_pos : ndarray, shape (I,)
-        log q'*_ik = log_pos_i + log_neg_k; -inf on rows that carry no weight in the limit.
+        ``log q'*_ik = log_pos_i + log_neg_k``; -inf on rows that carry no weight in the limit.
     log_neg : ndarray, shape (K,)
         The negatives' part.
     support_pos : ndarray of bool, shape (I,)
@@ -127,7 +127,7 @@ class Limit:
     gap : float
         How far above, at most.
     lam : ndarray, shape (n,), or None
-        The coefficients of least norm that give q'* on its support; None if the data are separable.
+        The coefficients of least norm that give ``q'*`` on its support; None if the data are separable.
     lam_unique : bool
         Whether they are the only minimiser: the data overlap, and different coefficients give
         different score differences.
@@ -148,7 +148,7 @@ class Limit:
     _same_group: NDArray[np.bool_] | None = None
 
     def dense(self) -> Array:
-        """Return q'* for every pair.
+        """Return ``q'*`` for every pair.
 
         Returns
         -------
@@ -243,7 +243,7 @@ def certificate(
     Notes
     -----
     Cost: one pass for the Hessian, O((I + K) n**2), and a few over the rows. Beyond 2000 weak rankers
-    only a penalised objective has a certificate, |gradient|**2 / (2 l2).
+    only a penalised objective has a certificate, ``|gradient|**2 / (2 l2)``.
 
     Examples
     --------
@@ -356,7 +356,7 @@ def q_limit(
     pos_group: Any = None,
     neg_group: Any = None,
 ) -> Limit:
-    r"""Find the limit of training: the unique q'* of COLT 2006, Theorem 3.
+    r"""Find the limit of training: the unique ``q'*`` of COLT 2006, Theorem 3.
 
     .. math:: q'^*  = \operatorname{argmin} \sum_k \Bigl(\sum_i q'_{ik}\Bigr)^p \quad\text{over the closure of}\quad
               \bigl\{ q' : q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}, \; f = \sum_j \lambda_j h_j \bigr\} .
@@ -686,7 +686,7 @@ def report(
         "problem": f"p = {p:g}, {sides}, {_count(problem.n_rankers, 'weak ranker')}"
         + (f", {_count(groups.n, 'group')}" if groups else "")
     }
-    bound = f"at most {here.gap:.2g} above its infimum" if here.gap < math.inf else f"no certificate: {here.message}"
+    bound = f"at most {max(here.gap, _FINE):.2g} above its infimum" if here.gap < math.inf else f"no certificate: {here.message}"
     name = "log F_p" if l2 == 0.0 else f"log F_p + {l2 / 2:g} |lam|^2"
     lines["coefficients"] = f"{name} = {here.objective:.10g}, {bound}; largest edge {here.gradient_norm:.2g}"
     about = _about_penalised if l2 > 0.0 else _about_data

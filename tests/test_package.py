@@ -106,9 +106,14 @@ def test_the_examples_in_the_documentation_are_true(page):
 def test_the_example_in_the_readme_prints_what_it_says():
     text = (ROOT / "README.md").read_text()
     code, output = (re.search(f"```{kind}\n(.*?)```", text, re.DOTALL)[1] for kind in ("python", "text"))
+    names = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(code, {})
+        exec(code, names)
     assert printed.getvalue() == output
+    sessions = "\n".join(re.findall("```pycon\n(.*?)```", text, re.DOTALL))
+    session = doctest.DocTestParser().get_doctest(sessions, names, "README.md", None, 0)
+    assert len(session.examples) > 3
+    assert doctest.DocTestRunner().run(session).failed == 0
 
 
 def test_a_source_folder_taken_for_the_package_explains_itself(tmp_path):

@@ -1,0 +1,180 @@
+"""Draw the pictures of the documentation into doc/_static; needs Matplotlib and PNORM_DATA.
+
+    PNORM_DATA=... python -P doc/pictures.py
+
+PNORM_DATA is a folder with wdbc.data and pima-indians-diabetes.csv.
+"""
+
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("svg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import PercentFormatter
+from scipy.spatial import ConvexHull
+from scipy.special import logsumexp
+
+import pnorm
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
+
+from certified import kinds  # noqa: E402
+from problems import wdbc  # noqa: E402
+
+STATIC = ROOT / "doc" / "_static"
+
+# Okabe & Ito's colours, told apart by the colour-blind.
+BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#777777"
+
+STYLE = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "svg.hashsalt": "pnorm",
+    "figure.constrained_layout.use": True,
+}
+
+
+def save(figure, name):
+    """Write one picture, the same bytes each time."""
+    figure.savefig(STATIC / f"{name}.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
+def three_kinds_of_data():
+    """Two weak rankers, nine rows a side: overlapping, touching along an edge, apart."""
+    rng = np.random.default_rng(3)
+    cloud = rng.uniform(-1, 1, (2, 7, 2)) * [0.8, 0.8]
+    pos, neg = cloud[0] + [0.5, 0.35], cloud[1] - [0.5, 0.35]
+    overlapping = pos, neg
+    # Push both sides apart along (2, 1), to a common line on which each keeps two rows, not side by side.
+    along, across = np.array([2, 1]) / 5**0.5, np.array([-1, 2]) / 5**0.5
+    a, b = pos @ along, neg @ along
+    touching = [
+        pos + np.outer(np.maximum(0.25 - a, 0) + 0.05, along),
+        neg - np.outer(np.maximum(b + 0.25, 0) + 0.05, along),
+    ]
+    touching = [
+        np.vstack([X, np.outer(at, across)]) for X, at in zip(touching, ([-0.5, 0.6], [-0.9, 0.1]), strict=True)
+    ]
+    apart = touching[0] + 0.3 * along, touching[1] - 0.3 * along
+    return {"overlapping": overlapping, "quasi-separable": touching, "separable": apart}
+
+
+def hulls_and_objectives(p=4):
+    """Above, the rows and their hulls; below, the objective over the coefficients."""
+    figure, axes = plt.subplots(2, 3, figsize=(10, 6.6))
+    for (kind, (pos, neg)), (above, below) in zip(three_kinds_of_data().items(), axes.T, strict=True):
+        draw_hulls(above, kind, pos, neg)
+        draw_objective(below, kind, pos, neg, p)
+    axes[0, 0].set_ylabel("$h_2$")
+    axes[1, 0].set_ylabel("$\\lambda_2$")
+    axes[0, 0].legend(loc="upper left", fontsize=9, handletextpad=0.2, borderaxespad=0)
+    save(figure, "hulls")
+
+
+def draw_hulls(ax, kind, pos, neg):
+    """Rows that lose all weight are hollow."""
+    along = np.array([2, 1]) / 5**0.5
+    for X, colour, marker, label in ((pos, BLUE, "o", "positives"), (neg, RED, "s", "negatives")):
+        hull = X[ConvexHull(X).vertices]
+        ax.fill(*hull.T, color=colour, alpha=0.15, lw=0)
+        on = np.abs(X @ along) < 1e-9 if kind == "quasi-separable" else np.full(len(X), kind == "overlapping")
+        ax.scatter(*X[on].T, c=colour, marker=marker, s=34, zorder=3, label=label)
+        ax.scatter(*X[~on].T, edgecolors=colour, facecolors="white", marker=marker, s=34, zorder=3)
+    if kind != "overlapping":
+        line = np.outer([-1.35, 1.35], [-along[1], along[0]])
+        ax.plot(*line.T, color=GREY, lw=1, ls="--", zorder=1)
+    title = {"overlapping": "hulls overlap", "quasi-separable": "hulls touch", "separable": "hulls miss each other"}[
+        kind
+    ]
+    ax.set_title(f"{kind}: {title}")
+    ax.set(xlabel="$h_1$", xlim=(-1.9, 1.9), ylim=(-1.7, 1.7), aspect="equal", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+
+
+def draw_objective(ax, kind, pos, neg, p):
+    """Contours of log F_p, the path of descent, and the minimiser or the way to infinity."""
+    grid = np.linspace(-3, 12, 61)
+    lam = np.stack(np.meshgrid(grid, grid - 3), axis=-1)
+    value = p * logsumexp(-lam @ pos.T, axis=-1) + logsumexp(p * lam @ neg.T, axis=-1)
+    low = value.min()
+    levels = low + np.geomspace(0.05, value.max() - low, 14) if kind == "overlapping" else 16
+    ax.contourf(lam[..., 0], lam[..., 1], value, levels=8, cmap="Greys", alpha=0.45)
+    ax.contour(lam[..., 0], lam[..., 1], value, levels=levels, colors=GREY, linewidths=0.6)
+    _, run = pnorm.train(pos, neg, p=p, t_max=60)
+    path = np.array([run.lam_at(t) for t in range(run.n_iter + 1)])
+    ax.plot(*path.T, color=ORANGE, lw=1.6, label="coordinate descent")
+    best, _ = pnorm.minimize(pos, neg, p=p)
+    if kind == "overlapping":
+        ax.plot(*best, "*", color=GREEN, ms=13, mec="white", label="the minimiser")
+    else:
+        direction = np.array([2, 1]) / 5**0.5
+        start = best if kind == "quasi-separable" else np.zeros(2)
+        ax.annotate(
+            "",
+            start + 12 * direction,
+            start + 7 * direction,
+            arrowprops={"arrowstyle": "->", "color": GREEN, "lw": 2.5},
+        )
+        ax.plot([], [], color=GREEN, lw=2, label="to infinity")
+    ax.plot(0, 0, "o", color="black", ms=4)
+    ax.legend(loc="lower right", fontsize=9)
+    ax.set(xlabel="$\\lambda_1$", xlim=(-3, 12), ylim=(-6, 9), aspect="equal")
+
+
+def gaps():
+    """WDBC: what descent leaves, what Newton's method certifies, and q' settling while the coefficients do not."""
+    pos, neg, H = wdbc()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9))
+    for p, colour in ((1, BLUE), (4, ORANGE), (16, GREEN), (64, RED)):
+        _, trace = pnorm.minimize(pos, neg, H, p, tol=0)
+        _, run = pnorm.train(pos, neg, H, p, t_max=20_000)
+        gap = pnorm.diagnostics.convergence(run, trace).gap
+        rounds = np.unique(np.geomspace(1, len(gap) - 1, 300).astype(int))
+        left.loglog(rounds, np.maximum(gap[rounds], 1e-14), color=colour, lw=1.2)
+        steps = np.arange(1, trace.n_iter + 1)
+        value = trace.log_objective - trace.log_objective[-1] + trace.gap
+        left.loglog(steps, value[1:], color=colour, marker="o", ms=3.5, lw=0.8, ls=":")
+        lam = trace.path[-1]
+        stops = np.unique(np.geomspace(1, run.n_iter, 60).astype(int))
+        apart = [pnorm.diagnostics.same_limit(pos, neg, H, lam, run.lam_at(t)) for t in stops]
+        right.loglog(stops, apart, color=colour, lw=1.2, label=f"p = {p}")
+    left.set(xlabel="rounds of descent, or Newton steps", ylabel="log $F_p$ less its infimum (nats)", ylim=(1e-14, 1e3))
+    left.set_title("dotted: Newton; lines: coordinate descent")
+    right.set(xlabel="rounds of descent", ylabel="largest difference of log $q'$")
+    right.set_title("how far descent is from the limit $q'^*$")
+    right.legend(fontsize=9, loc="lower left")
+    save(figure, "gaps")
+
+
+def shares_of_kinds():
+    """Pima, the papers' thresholds: kinds of random training sets by their size."""
+    sizes = [20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 600, 700]
+    counts = kinds(sizes, 100)
+    order = {"separable": RED, "quasi-separable": ORANGE, "overlapping": BLUE}
+    table = np.array([[counts[size][kind] / 100 for size in sizes] for kind in order])
+    figure, ax = plt.subplots(figsize=(7, 3.4))
+    ax.stackplot(sizes, table, colors=order.values(), alpha=0.85, lw=0)
+    for x, y, text, turn in (
+        (38, 0.3, "separable", 90),
+        (190, 0.5, "quasi-separable", 0),
+        (585, 0.72, "overlapping", 0),
+    ):
+        ax.text(x, y, text, color="black", weight="bold", rotation=turn)
+    ax.set(xlabel="training rows", ylabel="share of 100 random splits", xlim=(sizes[0], sizes[-1]), ylim=(0, 1))
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    save(figure, "kinds")
+
+
+if __name__ == "__main__":
+    with plt.rc_context(STYLE):
+        hulls_and_objectives()
+        gaps()
+        shares_of_kinds()
