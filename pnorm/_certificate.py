@@ -27,6 +27,7 @@ import numpy as np
 
 from pnorm._checks import Vector
 from pnorm._curvature import Curvature
+from pnorm._objective import Groups
 from pnorm._outputs import SIDES
 from pnorm._problem import Point, Problem
 
@@ -56,48 +57,54 @@ def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector)
     """Bound the objective at a point from below, with its curvature and its Newton step delta."""
     p, l2 = problem.objective.p, curvature.l2
     rounding = _rounding_of_value(problem, point, curvature)
-    careful = not curvature.full_rank
-    reason = "not tried"
+    careful = curvature.null is not None
+    reason = _why_not(curvature) if l2 == 0.0 else ""
+    worst = math.nan
     for attempt in range(3):
         moved = _Moved(problem, point, delta)
+        if moved.lowest < _LEAST and l2 > 0.0:
+            moved = _Moved(problem, point, np.zeros_like(delta))  # with a penalty, any weights will do
         if moved.lowest < _LEAST:
-            if l2 == 0.0:
-                reason = "the weights that a Newton step gives are not all positive"
-                return Bound(math.inf, rounding, math.nan, moved.lowest, reason)
-            delta = np.zeros_like(delta)  # with a penalty, any weights will do
-            moved = _Moved(problem, point, delta)
+            reason = "the weights that a Newton step gives are not all positive"
+        if reason:
+            break
         residual, error = _residual(problem, curvature, moved, careful)
         worst = float(np.abs(residual).max())
-        slack = _effect_of_scores(problem, point, moved)
+        slack = _effect_of_scores(problem, point, moved) + rounding
         if l2 > 0.0:
             short = np.abs(l2 * point.lam - p * residual) + p * error
-            gap = moved.entropy + float(short @ short) / (2.0 * l2) + slack + rounding
+            gap = moved.entropy + float(short @ short) / (2.0 * l2) + slack
             return Bound(gap, rounding, worst, moved.lowest, "")
-        if bool((np.abs(curvature.blind.T @ residual) > np.abs(curvature.blind.T) @ error).any()):
-            reason = "weak rankers are equal to within rounding, but not quite, and their moments differ"
-        else:
-            reach = np.sqrt(np.einsum("jr,jr->j", curvature.root, curvature.root))
-            left = p * curvature.slack * (float(np.linalg.norm(curvature.root.T @ residual)) + float(reach @ error))
-            repair = left * moved.turn + 2.0 * left * left / moved.lowest
-            leverage = float(reach @ (problem.high - problem.low))
-            if careful and p * left * leverage > 0.25 * moved.lowest:
-                leverage = curvature.leverage()
-            if p * left * leverage <= 0.25 * moved.lowest and (
-                attempt == 2 or repair <= 0.1 * moved.entropy + rounding
-            ):
-                return Bound(moved.entropy + slack + repair + rounding, rounding, worst, moved.lowest, "")
-            reason = "weak rankers are nearly dependent, and rounding hides whether their moments match"
+        reach = np.sqrt(np.einsum("jr,jr->j", curvature.root, curvature.root))
+        left = p * curvature.slack * (float(np.linalg.norm(curvature.root.T @ residual)) + float(reach @ error))
+        repair = left * moved.turn + 2.0 * left * left / moved.lowest
+        leverage = 2.0 * float(reach @ (problem.high - problem.low))
+        if careful and p * left * leverage > 0.25 * moved.lowest:
+            leverage = 2.0 * curvature.leverage()
+        if p * left * leverage <= 0.25 * moved.lowest and (attempt == 2 or repair <= 0.1 * moved.entropy + rounding):
+            return Bound(moved.entropy + repair + slack, rounding, worst, moved.lowest, "")
         delta = delta + curvature.solve(p * residual)
         careful = True
+    reason = reason or "weak rankers are nearly dependent, and rounding hides whether their moments match"
     return Bound(math.inf, rounding, worst, moved.lowest, reason)
+
+
+def _why_not(curvature: Curvature) -> str:
+    """Why the Hessian proves nothing, if it does not."""
+    if curvature.null is not None and not curvature.null.exact:
+        return "some combination of weak rankers is the same on all rows but for a little more than rounding"
+    if curvature.cut.shape[1]:
+        return "only rows of next to no weight tell some weak rankers apart"
+    return ""
 
 
 def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
     """A bound that needs no Hessian, and its rounding: |gradient|**2 / (2 l2), with u' = u and w' = w."""
     p, size = problem.objective.p, np.maximum(np.abs(problem.low), np.abs(problem.high))
     weight = float(np.abs(point.lam) @ size)
+    counts = p * math.log(problem.n_pos) + math.log(problem.n_neg) + (1.0 + p) * sum(problem.objective.sizes())
     rounding = _EPS * (
-        4.0 * abs(point.log_f) + 2.0 * p * point.lam.size * weight + 4.0 * l2 * float(point.lam @ point.lam)
+        4.0 * (abs(point.log_f) + counts) + 2.0 * p * point.lam.size * weight + 4.0 * l2 * float(point.lam @ point.lam)
     )
     error = p * (max(problem.n_pos, problem.n_neg) + 8) * _EPS * 2.0 * size
     short = np.abs(l2 * point.lam - p * edges) + error
@@ -108,86 +115,106 @@ class _Moved:
     """The weights u', w' that a Newton step makes of u, w, and their relative entropies."""
 
     def __init__(self, problem: Problem, point: Point, delta: Vector) -> None:
-        p, groups = problem.objective.p, problem.objective.groups
-        pos, neg = (part.copy() for part in problem.outputs.combine(delta))
-        u, w = point.u, point.w
-        share = mean_pos = mean_neg = np.ones(1)
-        of_group: Any = np.zeros(1)  # change of a group's mass, as a share of it
-        at_pos: Any = slice(None)
-        at_neg: Any = slice(None)
-        if groups is None:
-            pos -= u @ pos
-            neg -= w @ neg
-        else:
-            at_pos, at_neg = groups.pos, groups.neg
-            share = np.bincount(at_pos, u, groups.n)
-            mean_pos, mean_neg = np.bincount(at_pos, u * pos, groups.n), np.bincount(at_neg, w * neg, groups.n)
-            pos -= (mean_pos / share)[at_pos]
-            neg -= (mean_neg / share)[at_neg]
-            of_group = p * (mean_neg - mean_pos) / share
-            of_group -= share @ of_group
-        # Ratios u'/u = 1 + x, and within a group (1 + x) / (1 + of_group).
-        x_pos, x_neg = of_group[at_pos] - pos, of_group[at_neg] + p * neg
-        self.lowest = 1.0 + float(min(x_pos.min(), x_neg.min(), of_group.min()))
+        p, groups, weights = problem.objective.p, problem.objective.groups, point.weights
+        at: Any = (np.intp(0), np.intp(0)) if groups is None else (groups.pos, groups.neg)
+        sides = [part.copy() for part in problem.outputs.combine(delta)]
+        means = []
+        for side, within, codes in zip(sides, weights.within, at, strict=True):
+            mean = _by_group(groups, codes, within * side)
+            side -= mean[codes]
+            left = _by_group(groups, codes, within * side)  # of a large mean, rounding leaves something
+            side -= left[codes]
+            means.append(mean + left)
+        # Ratios u'/u are (1 + of_group) (1 + x), the first factor for the group, the second within it.
+        of_group = p * (means[1] - means[0])
+        of_group -= weights.share @ of_group
+        scale = [1.0 + of_group[codes] for codes in at]
+        self.lowest = float(1.0 + of_group.min())
+        if self.lowest >= _LEAST:
+            inside = [-sides[0] / scale[0], p * sides[1] / scale[1]]
+            self.lowest *= float(1.0 + min(x.min() for x in inside))
         self.entropy = math.inf
         if self.lowest < _LEAST:
             return
-        ratio = 1.0 + of_group
-        entropy = p * float((u * ratio[at_pos]) @ _kl(-pos / ratio[at_pos]))
-        entropy += float((w * ratio[at_neg]) @ _kl(p * neg / ratio[at_neg])) + float(share @ _kl(of_group))
-        self.u, self.w = u * (1.0 + x_pos), w * (1.0 + x_neg)
-        if groups is None:
-            self.u /= self.u.sum()
-            self.w /= self.w.sum()
-        else:
-            self.u *= (share * ratio / np.bincount(at_pos, self.u, groups.n))[at_pos]
-            self.w *= (share * ratio / np.bincount(at_neg, self.w, groups.n))[at_neg]
-        self.entropy = entropy
-        self.shift = p * float(u @ np.abs(x_pos)) + p * float(w @ np.abs(x_neg))
-        self.turn = math.sqrt(p * float(u @ np.log1p(x_pos) ** 2) + float(w @ np.log1p(x_neg) ** 2))
-        self.largest = 1.0 + float(max(x_pos.max(), x_neg.max()))
+        mass, entropy = _normalised(weights.share, of_group)
+        self.u, self.w = (np.empty_like(x) for x in weights.total)
+        for out, x, within, codes, factor in zip((self.u, self.w), inside, weights.within, at, (p, 1.0), strict=True):
+            # Weights are divided by their sums, so the entropies are those of what comes of it.
+            excess = _by_group(groups, codes, within * x)
+            inner = _by_group(groups, codes, within * _kl(x)) / (1.0 + excess)
+            inner += excess / (1.0 + excess) - np.log1p(excess)
+            entropy += factor * float(mass @ inner)
+            np.multiply(within * (1.0 + x), (mass / (1.0 + excess))[codes], out=out)
+        self.entropy = max(entropy, 0.0)
+        logs = [np.log(s) + np.log1p(x) for s, x in zip(scale, inside, strict=True)]
+        (u, w), changes = weights.total, [s * (1.0 + x) - 1.0 for s, x in zip(scale, inside, strict=True)]
+        self.shift = p * float(u @ np.abs(changes[0])) + p * float(w @ np.abs(changes[1]))
+        self.turn = math.sqrt(p * float(u @ np.square(logs[0])) + float(w @ np.square(logs[1])))
+        self.largest = 1.0 + float(max(change.max() for change in changes))
+
+
+def _by_group(groups: Groups | None, codes: Any, values: Vector) -> Vector:
+    """The sum of values in every group."""
+    return np.array([values.sum()]) if groups is None else np.bincount(codes, values, groups.n)
+
+
+def _normalised(share: Vector, change: Vector) -> tuple[Vector, float]:
+    """share (1 + change) over its sum, and its relative entropy to share."""
+    excess = float(share @ change)
+    mass = share * (1.0 + change) / (1.0 + excess)
+    entropy = float(share @ _kl(change)) / (1.0 + excess) + excess / (1.0 + excess) - math.log1p(excess)
+    return mass / mass.sum(), max(entropy, 0.0)
 
 
 def _kl(x: Vector) -> Vector:
     """(1 + x) ln(1 + x) - x, that is, about x**2 / 2."""
-    small = np.abs(x) < 1e-4
-    exact = (1.0 + x) * np.log1p(x) - x
-    return np.where(small, x * x * (0.5 - x * (1.0 / 6.0 - x / 12.0)), exact)
+    near = np.clip(x, -1e-4, 1e-4)
+    return np.where(near == x, x * x * (0.5 - near * (1.0 / 6.0 - near / 12.0)), (1.0 + x) * np.log1p(x) - x)
 
 
 def _residual(problem: Problem, curvature: Curvature, moved: _Moved, careful: bool) -> tuple[Vector, Vector]:
     """The difference of the moments of u' and w', and a bound on its rounding error."""
     outputs = problem.outputs
-    size = moved.largest * (curvature.deviation_pos + curvature.deviation_neg)
+    size = moved.largest * (curvature.deviation[0] + curvature.deviation[1])
     if careful:
-        centre = curvature.share @ curvature.means_pos
-        residual = np.zeros(problem.n_rankers)
-        terms: list[list[Any]] = [[] for _ in residual]
-        size = np.zeros_like(residual)
+        centre = curvature.weights.share @ curvature.means[0]
+        parts: list[Any] = []
+        size = np.zeros(problem.n_rankers)
         for side, weights in zip(SIDES, (moved.u, -moved.w), strict=True):
             for rows, block in outputs.blocks(side):
                 product = weights[rows, None] * (block - centre)
                 size += np.abs(product).sum(axis=0)
-                for j in range(residual.size):
-                    terms[j].append(math.fsum(product[:, j].tolist()))
-        return np.array([math.fsum(term) for term in terms]), 6.0 * _EPS * size
+                parts.extend(_sum(product, np.zeros_like(product)))
+        total, rest = _sum(np.array(parts), np.zeros((len(parts), problem.n_rankers)))
+        return total + rest, 6.0 * _EPS * size
     residual = outputs.edges(moved.u, moved.w)
     residual[problem.constant] = 0.0
-    size += curvature.share @ (np.abs(curvature.means_pos) + np.abs(curvature.means_neg))
-    return residual, (max(problem.n_pos, problem.n_neg) + 8) * _EPS * size
+    return residual, (max(problem.n_pos, problem.n_neg) + 8) * _EPS * (size + curvature.typical())
+
+
+def _sum(terms: Any, rests: Any) -> tuple[Vector, Vector]:
+    """The sum over rows, and what it rounds off: two by two, each time with Knuth's remainder."""
+    while len(terms) > 1:
+        half = len(terms) // 2
+        a, b, odd, odd_rest = terms[:half], terms[half : 2 * half], terms[2 * half :], rests[2 * half :]
+        total = a + b
+        moved = total - a
+        rests = rests[:half] + rests[half : 2 * half] + ((a - (total - moved)) + (b - moved))
+        terms, rests = np.concatenate([total, odd]), np.concatenate([rests, odd_rest])
+    return terms[0], rests[0]
 
 
 def _rounding_of_value(problem: Problem, point: Point, curvature: Curvature) -> float:
     """Bound the rounding error of the objective at the point."""
-    p, lam = problem.objective.p, np.abs(point.lam)
-    typical = curvature.share @ (np.abs(curvature.means_pos) + np.abs(curvature.means_neg))
-    typical = typical + curvature.deviation_pos + curvature.deviation_neg
+    p, lam, (u, w) = problem.objective.p, np.abs(point.lam), point.weights.total
     if point.precise:
-        scores = 2.0 * (float(point.u @ np.abs(point.f.pos)) + float(point.w @ np.abs(point.f.neg)))
+        scores = 2.0 * (float(u @ np.abs(point.f.pos)) + float(w @ np.abs(point.f.neg)))
     else:
-        scores = lam.size * float(lam @ typical)
-    penalty = 0.5 * curvature.l2 * float(lam @ lam)
-    return _EPS * (4.0 * abs(point.log_f) + p * (scores + 8.0) + 8.0 * penalty)
+        scores = lam.size * float(lam @ curvature.typical())
+    c_pos, c_neg = problem.objective.sizes()
+    counts = p * (math.log(problem.n_pos) + c_pos) + math.log(problem.n_neg) + c_neg
+    penalty = 0.5 * curvature.l2 * float(lam @ lam) if curvature.l2 else 0.0
+    return _EPS * (4.0 * (abs(point.log_f) + counts) + p * (scores + 8.0) + 8.0 * penalty)
 
 
 def _effect_of_scores(problem: Problem, point: Point, moved: _Moved) -> float:
@@ -198,4 +225,5 @@ def _effect_of_scores(problem: Problem, point: Point, moved: _Moved) -> float:
     else:
         largest = np.maximum(np.abs(problem.low), np.abs(problem.high))
         error = _EPS * (4.0 + point.lam.size * float(np.abs(point.lam) @ largest))
+    error += 2.0 * _EPS * sum(problem.objective.sizes())
     return error * moved.shift + (p + p * p) * error * error

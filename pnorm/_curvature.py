@@ -1,6 +1,6 @@
 """Second order: gradient and Hessian of log F_p, and a solve that says which directions it cannot see.
 
-With u and w the weights of the two sides and, where there are groups g, pi_g their masses,
+With u and w the weights of the two sides and, where there are groups g, pi_g their shares,
 
     gradient = p (E_w h - E_u h),
     Hessian  = p Cov_u(h) + p**2 Cov_w(h) + p**2 Cov_pi(E_w|g h - E_u|g h),
@@ -10,26 +10,93 @@ the covariances within groups; l2 adds l2 lam and l2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm._checks import Vector
-from pnorm._outputs import SIDES, Side
-from pnorm._problem import Problem
+from pnorm._outputs import SIDES
+from pnorm._problem import Problem, Weights
+
+_EPS = float(np.finfo(float).eps)
 
 _WELL_CONDITIONED = 1e-8
 """Least eigenvalue of a Hessian of unit diagonal that its own rounding, some 1e-14, leaves six digits."""
-
 
 _FAR = 10.0
 """Change of the exponents, at most, in one step along directions that the Hessian does not see."""
 
 
-class Curvature:
-    """The Hessian at weights u, w, factored: its pseudo-inverse is root @ root.T.
+class Moments:
+    """Means and covariances of the outputs under weights, to all digits whatever the offset of a column."""
+
+    def __init__(self, problem: Problem, weights: Weights) -> None:
+        self._problem = problem
+        self.p = p = problem.objective.p
+        self._first(weights)
+        second = []
+        for side in range(2):
+            codes, centres = self._codes[side], self.means[side]
+            scatter, left = problem.outputs.scatter(SIDES[side], self.weights.total[side], centres, codes)
+            # A mean is rounded; what it leaves of the rows is not, and is taken off again.
+            self._left[side] = left = left / np.maximum(self.weights.share, 1e-290)[:, None]
+            second.append(scatter - (left.T * self.weights.share) @ left)
+        self.deviation = [np.sqrt(np.maximum(matrix.diagonal(), 0.0)) for matrix in second]
+        self._edges_of_groups()
+        self.hessian = p * second[0] + p * p * second[1] + self.moved.T @ self.moved
+        self._size = np.maximum(np.abs(problem.low), np.abs(problem.high))
+
+    def _first(self, weights: Weights) -> None:
+        """Means and edges."""
+        outputs, groups = self._problem.outputs, self._problem.objective.groups
+        self.weights = weights
+        self._codes: tuple[Any, Any] = (None, None) if groups is None else (groups.pos, groups.neg)
+        self.means: list[Any] = []
+        for side, within, codes in zip(SIDES, weights.within, self._codes, strict=True):
+            if groups is None or codes is None:
+                self.means.append(outputs.sums(side, within)[None])
+            else:
+                from scipy.sparse import csr_array
+
+                by_group = csr_array((within, codes, np.arange(codes.size + 1)), shape=(codes.size, groups.n))
+                self.means.append(outputs.sums(side, by_group))
+        self._left = [np.zeros_like(mean) for mean in self.means]
+        self._edges_of_groups()
+
+    def _edges_of_groups(self) -> None:
+        self.differences = (self.means[0] - self.means[1]) + (self._left[0] - self._left[1])
+        self.differences[:, self._problem.constant] = 0.0
+        self.edges = self.weights.share @ self.differences
+        """<u, h_j> - <w, h_j>; the gradient of log F_p is -p times this."""
+        self.moved = self.p * np.sqrt(self.weights.share)[:, None] * (self.differences - self.edges)
+        """What the differences between groups add to the rows whose outer products sum to the Hessian."""
+
+    def typical(self) -> Vector:
+        """Mean size of the outputs, at most, on both sides together."""
+        means = self.weights.share @ (np.abs(self.means[0]) + np.abs(self.means[1]))
+        return np.asarray(means + self.deviation[0] + self.deviation[1])
+
+    def centred(self, side: int) -> Iterator[tuple[slice, Any]]:
+        """Blocks of rows less the mean of their group."""
+        codes = self._codes[side]
+        for rows, block in self._problem.outputs.blocks(SIDES[side]):
+            at = np.zeros(len(block), np.intp) if codes is None else codes[rows]
+            yield rows, (block - self.means[side][at]) - self._left[side][at]
+
+    def weighted_rows(self) -> Iterator[Any]:
+        """Rows whose outer products sum to the Hessian."""
+        for side, factor in ((0, self.p), (1, self.p * self.p)):
+            root = np.sqrt(factor * self.weights.total[side])
+            for rows, block in self.centred(side):
+                yield block * root[rows, None]
+        yield self.moved
+
+
+class Curvature(Moments):
+    """The Hessian at given weights, factored: its pseudo-inverse is root @ root.T.
 
     The Hessian of n nearly collinear columns loses half the digits of the rows: two columns that
     agree to 1e-8 look the same to it. Where its condition is in doubt, the singular values of the
@@ -38,62 +105,57 @@ class Curvature:
 
     root: Any
     """(n, rank)."""
-    blind: Any
-    """(n, n - rank): directions along which all outputs are equal, to within rounding."""
+    null: NullSpace | None
+    """The null space of the outputs, if it was asked for."""
+    cut: Any
+    """(n, m): further directions along which next to no weight is left to tell rows apart."""
 
-    def __init__(self, problem: Problem, u: Vector, w: Vector, l2: float = 0.0) -> None:
-        self._problem, self.l2 = problem, l2
-        groups = problem.objective.groups
-        self.p = p = problem.objective.p
-        self._codes = (None, None) if groups is None else (groups.pos, groups.neg)
-        moved = self._first_moments(u, w)
-        covariance_pos = problem.outputs.scatter("pos", u, self.means_pos, self._codes[0])
-        covariance_neg = problem.outputs.scatter("neg", w, self.means_neg, self._codes[1])
-        self.deviation_pos = np.sqrt(np.maximum(covariance_pos.diagonal(), 0.0))
-        self.deviation_neg = np.sqrt(np.maximum(covariance_neg.diagonal(), 0.0))
-        hessian = p * covariance_pos + p * p * covariance_neg + moved.T @ moved
-        hessian[np.diag_indices_from(hessian)] += l2
-        self._factor(hessian, moved)
+    def __init__(self, problem: Problem, weights: Weights, l2: float = 0.0) -> None:
+        super().__init__(problem, weights)
+        self.l2 = l2
         self.slack = 1.0
-        """The inverse of the Hessian at u and w is at most this squared times root @ root.T."""
+        """The inverse of the Hessian at these weights is at most this squared times root @ root.T."""
+        self.null = None
+        hessian = self.hessian
+        hessian[np.diag_indices_from(hessian)] += l2
+        diagonal = hessian.diagonal()
+        self._scale, live = _scale(diagonal, 0.0 if l2 else self.p * self._size)
+        root = self._cholesky(live)
+        if l2 == 0.0 and (root is None or live.size < problem.n_rankers):
+            self.null = null_space(problem)
+            live = np.setdiff1d(live, self.null.dependent)
+            root = self._cholesky(live)
+        cut = np.zeros((live.size, 0))
+        if root is None:
+            rows = self.weighted_rows()
+            values, right = _singular(_and(rows, np.sqrt(l2) * np.eye(problem.n_rankers)), live, self._scale)
+            kept = values > 4.0 * _EPS * np.sqrt(live.size) * values.max(initial=0.0)
+            root, cut = right[kept].T / values[kept], right[~kept].T
+        self._set(live, root, cut)
 
-    def _first_moments(self, u: Vector, w: Vector) -> Any:
-        """Means and edges; returns what the differences between groups add to the rows of the Hessian."""
-        self._u, self._w = u, w
-        outputs, groups = self._problem.outputs, self._problem.objective.groups
-        if groups is None:
-            self.share = np.ones(1)
-            self.means_pos, self.means_neg = outputs.sums("pos", u)[None], outputs.sums("neg", w)[None]
-        else:
-            from scipy.sparse import csr_array
-
-            self.share = np.bincount(groups.pos, u, groups.n)
-            self.means_pos, self.means_neg = (
-                outputs.sums(side, csr_array((x / self.share[c], c, np.arange(c.size + 1)), shape=(c.size, groups.n)))
-                for side, x, c in zip(SIDES, (u, w), (groups.pos, groups.neg), strict=True)
-            )
-        difference = self.means_pos - self.means_neg
-        self.edges = self.share @ difference
-        self.edges[self._problem.constant] = 0.0
-        return self.p * np.sqrt(self.share)[:, None] * (difference - self.edges)
-
-    def _factor(self, hessian: Any, moved: Any) -> None:
+    def _cholesky(self, live: NDArray[np.intp]) -> Any:
+        """The inverse root of the Hessian of the live rankers, if its condition leaves it digits."""
         from scipy.linalg import lapack
 
-        diagonal = np.maximum(hessian.diagonal(), 0.0)
-        seen = (diagonal > 0.0) & ~(self._problem.constant & (self.l2 == 0.0))
-        self._scale = np.where(seen, 1.0 / np.sqrt(np.where(seen, diagonal, 1.0)), 0.0)
-        self._live = live = np.flatnonzero(seen)
-        scaled = hessian[np.ix_(live, live)] * self._scale[live, None] * self._scale[live]
+        scaled = self.hessian[np.ix_(live, live)] * self._scale[live, None] * self._scale[live]
+        if live.size == 0:
+            return np.zeros((0, 0))
         factor, failed = lapack.dpotrf(scaled, lower=1)
-        well = live.size > 0 and not failed and lapack.dpocon(factor, np.abs(scaled).sum(axis=0).max(), uplo="L")[0]
-        if well > _WELL_CONDITIONED:
-            inverse, _ = lapack.dtrtri(factor, lower=1)
-            self._set(np.tril(inverse).T, np.zeros((live.size, 0)))
-        else:
-            self._by_singular_values(moved)
+        if failed or lapack.dpocon(factor, np.abs(scaled).sum(axis=0).max(), uplo="L")[0] <= _WELL_CONDITIONED:
+            return None
+        return np.tril(lapack.dtrtri(factor, lower=1)[0]).T
 
-    def at(self, u: Vector, w: Vector) -> Curvature | None:
+    def _set(self, live: NDArray[np.intp], root: Any, cut: Any) -> None:
+        n = self._problem.n_rankers
+        self.root = np.zeros((n, root.shape[1]))
+        self.root[live] = self._scale[live, None] * root
+        known = live if self.null is None else np.concatenate([live, self.null.dependent])
+        unseen = np.setdiff1d(np.arange(n), known)
+        self.cut = np.zeros((n, cut.shape[1] + unseen.size))
+        self.cut[live, : cut.shape[1]] = self._scale[live, None] * cut
+        self.cut[unseen, cut.shape[1] + np.arange(unseen.size)] = 1.0
+
+    def at(self, weights: Weights) -> Curvature | None:
         """The same factors at other weights, if none of these has changed by more than a tenth.
 
         Then the Hessian, a sum of weights times squares about their mean, is at least 0.9 times
@@ -101,90 +163,177 @@ class Curvature:
         """
         if self._problem.objective.groups is not None or self.slack > 1.0:
             return None
-        for old, new in ((self._u, u), (self._w, w)):
+        for old, new in zip(self.weights.total, weights.total, strict=True):
             ratio = new / np.maximum(old, 1e-290)
             if not (ratio.min() > 0.9 and ratio.max() < 1.1):
                 return None
         here = copy(self)
-        here._first_moments(u, w)
+        left = self._left
+        here._first(weights)
+        here._left = left  # of the order of rounding, and the same to a tenth
+        here._edges_of_groups()
         here.slack = 1.06
         return here
-
-    def _set(self, root: Any, blind: Any) -> None:
-        n, live = self._problem.n_rankers, self._live
-        self.root = np.zeros((n, root.shape[1]))
-        self.root[live] = self._scale[live, None] * root
-        unseen = np.setdiff1d(np.arange(n), live)
-        self.blind = np.zeros((n, blind.shape[1] + unseen.size))
-        self.blind[live, : blind.shape[1]] = self._scale[live, None] * blind
-        self.blind[unseen, blind.shape[1] + np.arange(unseen.size)] = 1.0
-
-    def _by_singular_values(self, moved: Any) -> None:
-        from scipy.linalg import qr, svd
-
-        live = self._live
-        triangle = np.zeros((0, live.size))
-        for rows in self._weighted_rows(moved):
-            triangle = qr(np.concatenate([triangle, rows[:, live] * self._scale[live]]), mode="r")[0][: live.size]
-        _, values, right = svd(np.concatenate([triangle, np.zeros_like(triangle, shape=(1, live.size))]))
-        values = np.concatenate([values, np.zeros(live.size - values.size)])
-        # What rounding of the rows and of the factorisation leaves of columns that are truly dependent.
-        kept = values > 4.0 * np.finfo(float).eps * np.sqrt(live.size) * values.max(initial=0.0)
-        self._set(right[kept].T / values[kept], right[~kept].T)
-
-    def _sides(self) -> tuple[tuple[Side, Any, Any], tuple[Side, Any, Any]]:
-        return ("pos", self.means_pos, self._codes[0]), ("neg", self.means_neg, self._codes[1])
-
-    def _weighted_rows(self, moved: Any) -> Iterator[Any]:
-        """Rows whose outer products sum to the Hessian."""
-        p = self.p
-        for side, centres, codes in self._sides():
-            root = np.sqrt(self._u * p if side == "pos" else self._w * p * p)
-            for rows, block in self._problem.outputs.blocks(side):
-                yield (block - (centres[0] if codes is None else centres[codes[rows]])) * root[rows, None]
-        if len(self.share) > 1:
-            yield moved
-        if self.l2 > 0.0:
-            yield np.sqrt(self.l2) * np.eye(self._problem.n_rankers)
 
     def solve(self, x: Vector) -> Vector:
         """The pseudo-inverse of the Hessian, on what it sees, times x."""
         return np.asarray(self.root @ (self.root.T @ x))
 
     def step(self, slope: Vector) -> Vector:
-        """The Newton step for a slope, and a long one along what the Hessian does not see.
+        """The Newton step for a slope, and a long one along what no weight is left on.
 
         Far from the minimum nearly all weight may lie on one row of each side, the more so with a
         large p, and there the objective is linear.
         """
         delta = self.solve(slope)
-        if not self.full_rank:
+        if self.cut.shape[1]:
             span = self._problem.high - self._problem.low
-            along = self.blind.T @ slope
-            along[np.abs(along) <= 1e-8 * self.p * (np.abs(self.blind.T) @ span)] = 0.0
-            unseen = self.blind @ along
+            along = self.cut.T @ slope
+            along[np.abs(along) <= 1e-8 * self.p * (np.abs(self.cut.T) @ span)] = 0.0
+            unseen = self.cut @ along
             if unseen.any():
                 delta += unseen * (_FAR / (self.p * float(np.abs(unseen) @ span)))
-        return delta
-
-    @property
-    def full_rank(self) -> bool:
-        return bool(self.blind.shape[1] == 0)
+        return delta if self.null is None else self.null.without(delta)
 
     def leverage(self) -> float:
-        """Largest |root.T (h - E h)| over all rows, by a pass over them."""
-        largest = 0.0
-        for side, centres, codes in self._sides():
-            for rows, block in self._problem.outputs.blocks(side):
-                whitened = (block - (centres[0] if codes is None else centres[codes[rows]])) @ self.root
-                largest = max(largest, float(np.einsum("ij,ij->i", whitened, whitened).max()))
+        """Largest |root.T (h - E h)| over all rows, by a pass over them, and of the means of groups."""
+        largest = np.square((self.differences - self.edges) @ self.root).sum(axis=1).max()
+        for side in range(2):
+            for _, block in self.centred(side):
+                largest = max(largest, np.square(block @ self.root).sum(axis=1).max())
         return float(np.sqrt(largest))
 
 
-def null_space(problem: Problem) -> Any:
-    """An orthonormal basis (n, m) of the coefficients that leave all differences of scores as they are."""
-    from scipy.linalg import orth
+class NullSpace:
+    """Coefficients that leave all differences of scores as they are, to within the rounding of the outputs.
 
-    middle = problem.point(np.zeros(problem.n_rankers))
-    blind = Curvature(problem, middle.u, middle.w).blind
-    return orth(blind) if blind.shape[1] else blind
+    Found by singular values, of which those of truly dependent columns come out near 1e-16 times
+    the largest, or 5e-13 for 123 indicators; made exact by one refinement; and checked on all rows.
+    """
+
+    basis: Any
+    """(n, m), orthonormal."""
+    dependent: NDArray[np.intp]
+    """(m,): without these weak rankers, the others can still do whatever all can."""
+    exact: bool
+    """Whether outputs are equal along the basis on all rows, to a few units in the last place of their largest."""
+
+    def __init__(self, problem: Problem) -> None:
+        from scipy.linalg import qr
+
+        n = problem.n_rankers
+        moments = Moments(problem, problem.uniform())
+        differences = np.sqrt(moments.weights.share)[:, None] * moments.differences
+        diagonal = moments.hessian.diagonal() + np.square(differences).sum(axis=0)
+        scale, live = _scale(diagonal, moments.p * moments._size)
+        values, right = _singular(_and(moments.weighted_rows(), differences), live, scale)
+        kept = values > 100.0 * n * _EPS * values.max(initial=0.0)
+        flat = np.setdiff1d(np.arange(n), live)
+        self.dependent = flat
+        self.basis = np.zeros((n, 0))
+        self.exact = True
+        vectors = np.zeros((n, np.count_nonzero(~kept)))
+        vectors[live] = scale[live, None] * right[~kept].T
+        if vectors.shape[1]:
+            root = np.zeros((n, np.count_nonzero(kept)))
+            root[live] = scale[live, None] * (right[kept].T / values[kept])
+            vectors -= root @ (root.T @ _hessian_times(moments, vectors))
+            order = qr(right[~kept], mode="r", pivoting=True)[1]
+            self.dependent = np.concatenate([flat, live[order[: vectors.shape[1]]]])
+        vectors = np.column_stack([np.eye(n)[:, flat], vectors])
+        if vectors.shape[1]:
+            self.basis = qr(vectors, mode="economic")[0]
+            self.exact = _equal_along(problem, moments._size, vectors)
+
+    @property
+    def size(self) -> int:
+        return int(self.basis.shape[1])
+
+    def without(self, lam: Vector) -> Vector:
+        """The coefficients of least norm that order all rows as lam does."""
+        return np.asarray(lam - self.basis @ (self.basis.T @ lam))
+
+
+def null_space(problem: Problem) -> NullSpace:
+    """The null space of the outputs, found once for a problem."""
+    if problem.null is None:
+        problem.null = NullSpace(problem)
+    return problem.null  # type: ignore[no-any-return]
+
+
+def _scale(diagonal: Vector, size: Any) -> tuple[Vector, NDArray[np.intp]]:
+    """Factors to a unit diagonal, and the columns that vary by more than the rounding of their size."""
+    seen = diagonal > np.square(2.0 * _EPS * size)
+    return np.where(seen, 1.0 / np.sqrt(np.where(seen, diagonal, 1.0)), 0.0), np.flatnonzero(seen)
+
+
+def _and(rows: Iterable[Any], more: Any) -> Iterator[Any]:
+    yield from rows
+    yield more
+
+
+def _singular(rows: Iterable[Any], live: NDArray[np.intp], scale: Vector) -> tuple[Vector, Any]:
+    """Singular values and right vectors of scaled rows that come in blocks."""
+    from scipy.linalg import qr, svd
+
+    triangle = np.zeros((live.size, live.size))
+    if live.size == 0:
+        return np.zeros(0), triangle
+    for block in rows:
+        triangle = qr(np.concatenate([triangle, block[:, live] * scale[live]]), mode="r")[0][: live.size]
+    _, values, right = svd(triangle)
+    return values, right
+
+
+def _hessian_times(moments: Moments, vectors: Any) -> Any:
+    """The unscaled Hessian of the null space, with differences, times vectors that it all but annihilates."""
+    problem, total = moments._problem, np.zeros_like(vectors)
+    means = []
+    for side, factor in ((0, moments.p), (1, moments.p * moments.p)):
+        weights, codes = moments.weights.total[side], moments._codes[side]
+        product = _precise_product(problem, side, vectors)
+        at = np.zeros(len(product), np.intp) if codes is None else codes
+        mean = np.zeros((len(moments.weights.share), vectors.shape[1]))
+        np.add.at(mean, at, moments.weights.within[side][:, None] * product)
+        means.append(mean)
+        product -= mean[at]
+        for rows, block in moments.centred(side):
+            total += block.T @ (factor * weights[rows, None] * product[rows])
+    share, difference = moments.weights.share, means[0] - means[1]
+    total += moments.differences.T @ (share[:, None] * difference)
+    between = moments.p * moments.p * share[:, None] * (difference - share @ difference)
+    return total + (moments.differences - moments.edges).T @ between
+
+
+def _precise_product(problem: Problem, side: int, vectors: Any) -> Any:
+    """H @ vectors with an error of 1e-22 or so of their size, where they cancel.
+
+    Leading bits of both factors, few enough that a product of these parts is exact, and the rest
+    (Ozaki, Ogita, Oishi & Rump, Numerical Algorithms 59, 2012).
+    """
+    n = problem.n_rankers
+    bits = (53 - int(np.ceil(np.log2(n + 1)))) // 2
+    top = 1.5 * 2.0 ** (52 - bits)
+    unit = np.exp2(np.ceil(np.log2(np.maximum(np.maximum(np.abs(problem.low), np.abs(problem.high)), 1e-290))))
+    scaled = vectors * unit[:, None]
+    tall = np.exp2(np.ceil(np.log2(np.maximum(np.abs(scaled).max(axis=0), 1e-290))))
+    scaled = scaled / tall
+    lead = (scaled + top) - top
+    parts = []
+    for _, block in problem.outputs.blocks(SIDES[side]):
+        rows = block / unit
+        first = (rows + top) - top
+        parts.append((first @ lead + (first @ (scaled - lead) + (rows - first) @ scaled)) * tall)
+    return np.concatenate(parts)
+
+
+def _equal_along(problem: Problem, size: Vector, vectors: Any) -> bool:
+    """Whether no two rows of a group differ along the vectors by more than rounding of the outputs."""
+    groups = problem.objective.groups
+    low, high = (np.full((1 if groups is None else groups.n, vectors.shape[1]), x) for x in (np.inf, -np.inf))
+    for side in range(2):
+        product = _precise_product(problem, side, vectors)
+        at = np.zeros(len(product), np.intp) if groups is None else (groups.pos, groups.neg)[side]
+        np.minimum.at(low, at, product)
+        np.maximum.at(high, at, product)
+    return bool((high - low <= 4.0 * _EPS * (size @ np.abs(vectors))).all())

@@ -13,7 +13,7 @@ import numpy as np
 from pnorm import _checks, _problem
 from pnorm._certificate import Bound, certify, penalised_gap
 from pnorm._checks import Vector
-from pnorm._curvature import Curvature, null_space
+from pnorm._curvature import Curvature
 from pnorm._problem import Point, Problem
 from pnorm._separability import Hulls, hulls
 from pnorm._trace import Trace
@@ -178,6 +178,17 @@ def solve(
     return lam, trace, run.found
 
 
+@dataclass(frozen=True)
+class _Visited:
+    """What a trace keeps of a point."""
+
+    lam: Vector
+    log_f: float
+    log_mass: float
+    value: float
+    gap: float
+
+
 @dataclass
 class _Run:
     """One minimisation: the points so far, and how to go on."""
@@ -192,7 +203,7 @@ class _Run:
     found: Hulls | None = None
     _precise: bool = False
     """Whether scores are formed in twice the working precision from now on."""
-    _points: list[tuple[Point, float]] = field(default_factory=list)
+    _points: list[_Visited] = field(default_factory=list)
     _rounds: list[tuple[int, float, float, float]] = field(default_factory=list)
 
     @property
@@ -201,62 +212,68 @@ class _Run:
 
     def value(self, point: Point) -> float:
         """log F_p and the penalty."""
-        return point.log_f + 0.5 * self.l2 * float(point.lam @ point.lam)
+        return point.log_f + (0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0)
 
     # Newton's method
 
     def newton(self, lam: Vector) -> tuple[Vector, Trace]:
         """Newton steps with backtracking; every point with its certificate."""
         problem, p = self.problem, self.problem.objective.p
-        null: Any = None
+        projected = False
         curvature: Curvature | None = None
         asked = not self.ask or self.l2 > 0.0
         doubtful = blurred = 0
-        undecided = ""
         point = problem.point(lam)
         while True:
             if self.l2 == 0.0 and (margin := problem.separation(point)) > 0.0:
-                return self._separable(point.lam / margin)
-            curvature = (curvature and curvature.at(point.u, point.w)) or Curvature(problem, point.u, point.w, self.l2)
-            if null is None and not curvature.full_rank:
-                null = null_space(problem)
-                if point.lam.any() and null.shape[1]:  # a start of the user's
-                    point = problem.point(point.lam - null @ (null.T @ point.lam))
+                return self._separable(point.lam / margin, None if curvature is None else curvature.edges)
+            near = curvature and curvature.at(point.weights)
+            curvature = near or Curvature(problem, point.weights, self.l2)
+            if curvature.null is not None and not projected:
+                projected = True
+                least = curvature.null.without(point.lam)
+                if not np.array_equal(least, point.lam):  # a start of the user's
+                    point = problem.point(least)
                     continue
             slope = p * curvature.edges - self.l2 * point.lam
             delta = curvature.step(slope)
-            if null is not None:
-                delta -= null @ (null.T @ delta)
             point, bound = self._certified(point, curvature, delta)
-            self._points.append((point, bound.gap))
+            self._visit(point, bound.gap)
 
             # Off the support of quasi-separable data each Newton step divides the weights by e, for ever.
             promised = float(slope @ delta)
             proved = bound.gap <= max(self.tol, 2.0 * bound.rounding)
-            doubtful = doubtful + 1 if promised < 1e-6 and (bound.least < 0.5 or math.isinf(bound.gap)) else 0
-            if not asked and (doubtful >= 3 or self.n_iter >= _DOUBT):
+            settled = bound.least > 0.5 and not bound.reason
+            doubtful = doubtful + 1 if promised < 1e-6 and not settled else 0
+            blurred = blurred + 1 if promised < min(1e-4, 0.01 * bound.gap) and bound.gap < math.inf else 0
+            why = f"no certificate: {bound.reason}" if bound.reason else f"its gap is at most {bound.gap:.2g}"
+            status, message, taken = "", "", None
+            if proved and (settled or asked):
+                status, message = "converged", f"{self._name} is within {bound.gap:.2g} of its infimum"
+            elif self.n_iter >= self.max_iter:
+                status, message = "max_iter", f"all {self.max_iter} Newton steps were taken; {why}"
+            else:
+                taken = self._line_search(point, slope, delta)
+                if taken is None or blurred >= 4 or self._still(6, bound.rounding):
+                    status, message = "stalled", f"rounding hides any further progress; {why}"
+            if not asked and (doubtful >= 3 or self.n_iter >= _DOUBT or status == "stalled"):
                 asked = True
                 self.found = found = hulls(problem)
                 if found.direction is not None and found.kind == "separable":
-                    return self._separable(found.direction / problem.margin(problem.scores(found.direction)))
+                    margin = problem.margin(problem.scores(found.direction))
+                    return self._separable(found.direction / margin, curvature.edges)
                 if found.direction is not None:
                     return self._on_support(found)
-                if found.kind == "undecided":
-                    undecided = "; whether the data are separable could not be decided"
-            if proved and (asked or bound.least > 0.5):
-                return self._end("converged", f"{self._name} is within {bound.gap:.2g} of its infimum{undecided}")
-            why = (
-                f"its gap is at most {bound.gap:.2g}" if not bound.reason else f"no certificate: {bound.reason}"
-            ) + undecided
-            if self.n_iter >= self.max_iter:
-                return self._end("max_iter", f"all {self.max_iter} Newton steps were taken; {why}")
-            taken = self._line_search(point, slope, delta)
-            blurred = blurred + 1 if promised < min(1e-4, 0.01 * bound.gap) and bound.gap < math.inf else 0
-            if taken is None or blurred >= 4 or self._still(6, bound.rounding):
-                return self._end("stalled", f"rounding hides any further progress; {why}")
+                if proved:
+                    status, message = "converged", f"{self._name} is within {bound.gap:.2g} of its infimum"
+            if status:
+                if self.found is not None and self.found.kind == "undecided":
+                    message += "; whether the data are separable could not be decided"
+                return self._end(status, message)
+            assert taken is not None
             share, point = taken
             if self._record(curvature.edges, share, point):
-                self._points.append((point, math.nan))
+                self._visit(point, math.nan)
                 return self._end("callback", f"the callback stopped the run after step {self.n_iter}")
 
     def _certified(self, point: Point, curvature: Curvature, delta: Vector) -> tuple[Point, Bound]:
@@ -278,28 +295,40 @@ class _Run:
         high = max(float(drift.pos.max()), float(drift.neg.max()))
         share = min(1.0, _FAR / (p * (high - low))) if high > low else 1.0
         shortest = 1e-12 * share
+        after = self._at(point, share, delta)
+        if self.value(after) <= before - 1e-4 * share * promised + slack:
+            while share < 1.0:  # a long way that falls as its slope says: far starts, and separable data with a penalty
+                longer = min(1.0, 2.0 * share)
+                farther = self._at(point, longer, delta)
+                if self.value(farther) > before - 0.4 * longer * promised:
+                    break
+                share, after = longer, farther
+            return share, after
         while share > shortest:
-            after = self.problem.point(point.lam + share * delta, self._precise)
+            share *= 0.5
+            after = self._at(point, share, delta)
             if self.value(after) <= before - 1e-4 * share * promised + slack:
                 return share, after
-            share *= 0.5
         return None
+
+    def _at(self, point: Point, share: float, delta: Vector) -> Point:
+        return self.problem.point(point.lam + share * delta, self._precise)
 
     def _still(self, points: int, rounding: float) -> bool:
         """Whether the last points are the same to within rounding."""
-        values = [self.value(point) for point, _ in self._points[-points:]]
+        values = [visited.value for visited in self._points[-points:]]
         return len(values) == points and max(values) - min(values) <= rounding
 
     # No minimiser
 
-    def _separable(self, lam: Vector) -> tuple[Vector, Trace]:
-        """Every positive above every negative, by at least one: the last round leads there."""
+    def _separable(self, lam: Vector, edges: Vector | None) -> tuple[Vector, Trace]:
+        """Every positive above every negative, by at least one: the last round leads there from these edges."""
+        del self._rounds[max(0, len(self._points) - 1) :]
         after = self.problem.point(lam)
         if self._points:
-            before = self._points[-1][0]
-            del self._rounds[len(self._points) - 1 :]
-            self._rounds.append(_round(self.problem.edges(before.u, before.w), math.nan, before, after))
-        self._points.append((after, math.inf))
+            assert edges is not None
+            self._rounds.append(self._round(edges, math.nan, after))
+        self._visit(after, math.inf)
         message = "the coefficients put every positive above every negative: inf F_p is 0 and no minimiser exists"
         return lam, self._trace("separable", message, self._points, lam)
 
@@ -322,67 +351,68 @@ class _Run:
         """SciPy's L-BFGS-B, where the Hessian would be too large; in units of the rankers' ranges."""
         from scipy.optimize import minimize as scipy_minimize
 
-        problem = self.problem
+        problem, p = self.problem, self.problem.objective.p
         unit = np.where(problem.constant, 1.0, problem.high - problem.low)
-        point, edges = self._first_order(np.where(problem.constant & (self.l2 == 0.0), 0.0, lam))
-        seen = (point, edges)
-        verdict = self._judge(point, edges)
+        here = self._first_order(np.where(problem.constant & (self.l2 == 0.0), 0.0, lam))
+        latest, before = here, here[1]
+        verdict = self._judge(*here)
 
         def value_and_gradient(x: Vector) -> tuple[float, Vector]:
-            nonlocal seen
-            seen = here, its_edges = self._first_order(x / unit)
-            return self.value(here), (self.l2 * here.lam - problem.objective.p * its_edges) / unit
+            nonlocal latest
+            latest = point, edges = self._first_order(x / unit)
+            return self.value(point), (self.l2 * point.lam - p * edges) / unit
 
         def after_iteration(intermediate_result: Any) -> None:
-            nonlocal edges, verdict
-            if not np.array_equal(seen[0].lam, intermediate_result.x / unit):
+            nonlocal here, before, verdict
+            if not np.array_equal(latest[0].lam, intermediate_result.x / unit):
                 value_and_gradient(intermediate_result.x)
-            asked_to_stop = self._record(edges, math.nan, seen[0])
-            edges = seen[1]
-            verdict = self._judge(*seen) or ("callback" if asked_to_stop else "")
+            before = here[1]
+            asked_to_stop = self._record(before, math.nan, latest[0])
+            here = latest
+            verdict = self._judge(*here) or ("callback" if asked_to_stop else "")
             if verdict:
                 raise StopIteration
 
-        if not verdict:
-            most = _PER_STEP * self.max_iter
+        most = _PER_STEP * self.max_iter
+        if not verdict and most:
             options = {"maxiter": most, "maxfun": 20 * most, "maxcor": 20, "ftol": 0.0, "gtol": 0.0}
-            if most:
-                done = scipy_minimize(
-                    value_and_gradient,
-                    point.lam * unit,
-                    jac=True,
-                    method="L-BFGS-B",
-                    callback=after_iteration,
-                    options=options,
-                )
-            verdict = verdict or ("max_iter" if not most or done.status == 1 else "stalled")
+            done = scipy_minimize(
+                value_and_gradient,
+                here[0].lam * unit,
+                jac=True,
+                method="L-BFGS-B",
+                callback=after_iteration,
+                options=options,
+            )
+            verdict = verdict or ("max_iter" if done.status == 1 else "stalled")
+        point, edges = here
+        gap = self._points[-1].gap
         if verdict == "separable":
-            last = self._points.pop()[0]
-            return self._separable(last.lam / problem.margin(last.f))
-        point, gap = self._points[-1]
+            self._points.pop()  # the last step leads to a margin of one instead
+            return self._separable(point.lam / problem.margin(point.f), before)
         if self.l2 == 0.0 and problem.n_rankers <= LARGEST_HESSIAN:  # the user's wish, not a need
-            curvature = Curvature(problem, point.u, point.w)
-            point, bound = self._certified(point, curvature, curvature.step(problem.objective.p * curvature.edges))
+            curvature = Curvature(problem, point.weights)
+            point, bound = self._certified(point, curvature, curvature.step(p * curvature.edges))
             gap = bound.gap
-            self._points[-1] = point, gap
+            del self._points[-1]
+            self._visit(point, gap)
             if verdict != "callback" and gap <= max(self.tol, 2.0 * bound.rounding):
                 verdict = "converged"
         proof = "no certificate" if math.isinf(gap) else f"{self._name} is within {gap:.2g} of its infimum"
         message = f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(edges).max():.2g}"
-        return self._end(verdict, message)
+        return self._end(verdict or "max_iter", message)
 
     def _first_order(self, lam: Vector) -> tuple[Point, Vector]:
         point = self.problem.point(lam)
-        return point, self.problem.edges(point.u, point.w)
+        return point, self.problem.edges(*point.weights.total)
 
     def _judge(self, point: Point, edges: Vector) -> str:
         """Keep a point of L-BFGS with its certificate, which only a penalty gives without a Hessian."""
-        gap = math.inf
         if self.l2 > 0.0:
             gap, rounding = penalised_gap(self.problem, point, edges, self.l2)
-        self._points.append((point, gap))
-        if self.l2 > 0.0:
+            self._visit(point, gap)
             return "converged" if gap <= max(self.tol, 2.0 * rounding) else ""
+        self._visit(point, math.inf)
         if self.problem.separation(point) > 0.0:
             return "separable"
         return "stationary" if float(np.abs(edges).max()) <= self.tol else ""
@@ -393,38 +423,39 @@ class _Run:
     def _name(self) -> str:
         return "log F_p" if self.l2 == 0.0 else "log F_p with its penalty"
 
+    def _visit(self, point: Point, gap: float) -> None:
+        """Keep what a trace says of a point, and not its rows."""
+        self._points.append(_Visited(point.lam, point.log_f, point.log_mass, self.value(point), gap))
+
+    def _round(self, edges: Vector, share: float, after: Point) -> tuple[int, float, float, float]:
+        """What a trace says of a step: the ranker of the largest edge, the share of the step, the edge, and z."""
+        j = int(np.abs(edges).argmax())
+        return j, share, float(edges[j]), math.exp(min(after.log_mass - self._points[-1].log_mass, 700.0))
+
     def _record(self, edges: Vector, share: float, after: Point) -> bool:
         """Keep one step; whether the callback asks to stop."""
-        self._rounds.append(_round(edges, share, self._points[-1][0], after))
+        self._rounds.append(self._round(edges, share, after))
         if self.callback is None:
             return False
-        points = [*self._points, (after, math.nan)]
-        return bool(self.callback(self._trace("running", f"after step {self.n_iter}", points)))
+        reached = _Visited(after.lam, after.log_f, after.log_mass, self.value(after), math.nan)
+        return bool(self.callback(self._trace("running", f"after step {self.n_iter}", [*self._points, reached])))
 
     def _end(self, status: str, message: str) -> tuple[Vector, Trace]:
-        return self._points[-1][0].lam.copy(), self._trace(status, message, self._points)
+        return self._points[-1].lam.copy(), self._trace(status, message, self._points)
 
-    def _trace(
-        self, status: str, message: str, points: list[tuple[Point, float]], direction: Vector | None = None
-    ) -> Trace:
+    def _trace(self, status: str, message: str, points: list[_Visited], direction: Vector | None = None) -> Trace:
         ranker, step, edge, z = zip(*self._rounds, strict=True) if self._rounds else ((), (), (), ())
-        path = np.array([point.lam for point, _ in points])
+        path = np.array([visited.lam for visited in points])
         arrays = [
             np.array(ranker, dtype=np.intp),
             *(np.array(column, dtype=np.float64) for column in (step, edge, z)),
-            np.array([point.log_f for point, _ in points]),
+            np.array([visited.log_f for visited in points]),
             path[0],
             path,
-            np.array([self.value(point) for point, _ in points]),
-            np.array([gap for _, gap in points]),
+            np.array([visited.value for visited in points]),
+            np.array([visited.gap for visited in points]),
         ]
         for array in arrays:
             array.flags.writeable = False
         ranker, step, edge, z, log_objective, init, path, objective, gaps = arrays
         return Trace(ranker, step, edge, z, log_objective, status, message, init, direction, path, objective, gaps)
-
-
-def _round(edges: Vector, share: float, before: Point, after: Point) -> tuple[int, float, float, float]:
-    """What a trace says of one step: the ranker of the largest edge, the share of the step, the edge, and z."""
-    j = int(np.abs(edges).argmax())
-    return j, share, float(edges[j]), math.exp(min(after.log_mass - before.log_mass, 700.0))

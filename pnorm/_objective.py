@@ -116,6 +116,23 @@ class PNorm:
         mass = neg if self.p == 1.0 else _tilt.log_sum(f.neg, self._log_c_neg, 1.0)
         return self.p * pos + neg, pos + mass
 
+    def within(self, f: Scores, u: Vector, w: Vector) -> tuple[tuple[Vector, Vector], Vector]:
+        """The weights within each group, and the shares of the groups, whose product is u and w."""
+        groups = self.groups
+        if groups is None:
+            return (u, w), np.ones(1)
+        u_in, w_in = np.empty_like(u), np.empty_like(w)
+        pos = _weigh_by_group(-f.pos, self._log_c_pos, groups.pos, groups.n, u_in)
+        neg = _weigh_by_group(self.p * f.neg, self._log_c_neg, groups.neg, groups.n, w_in)
+        share = np.empty(groups.n)
+        _tilt.weigh(self.p * pos + neg, None, share, 1.0)
+        return (u_in, w_in), share
+
+    def sizes(self) -> tuple[float, float]:
+        """Largest |log c| on either side: what rounds beside the scores."""
+        sizes = (0.0 if log_c is None else float(np.abs(log_c).max()) for log_c in (self._log_c_pos, self._log_c_neg))
+        return next(sizes), next(sizes)
+
     def _weigh_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> tuple[float, float]:
         pos = _weigh_by_group(-f.pos, self._log_c_pos, groups.pos, groups.n, u)
         mass = _weigh_by_group(f.neg, self._log_c_neg, groups.neg, groups.n, w)

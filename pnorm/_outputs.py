@@ -58,11 +58,13 @@ class Outputs(Protocol):
     def sums(self, side: Side, weights: Any) -> Any:
         """weights.T @ H: (n,) for one vector of weights (N,), (G, n) for a sparse matrix (N, G) of them."""
 
-    def scatter(self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None) -> Any:
-        """Sum of weight (h - centre)(h - centre).T over the rows, (n, n).
+    def scatter(
+        self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
+    ) -> tuple[Any, Any]:
+        """Sum of weight (h - centre)(h - centre).T over the rows, (n, n), and of weight (h - centre), (G, n).
 
         `centres` (G, n) are the weighted means of the groups that `codes` gives the rows; None is
-        one group.
+        one group. The second sum is what the rounding of the means has left.
         """
 
     def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
@@ -98,15 +100,10 @@ class Dense:
         A = getattr(self, side)
         return transposed_product(A, weights) if weights.ndim == 1 else np.asarray(weights.T @ A)
 
-    def scatter(self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None) -> Any:
-        n = centres.shape[1]
-        root, total, buffer = np.sqrt(weights), np.zeros((n, n)), np.empty((_BLOCK, n))
-        for rows, block in self.blocks(side):
-            centred = buffer[: len(block)]
-            np.subtract(block, centres[0] if codes is None else centres[codes[rows]], out=centred)
-            centred *= root[rows, None]
-            total += _square(centred)
-        return total
+    def scatter(
+        self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
+    ) -> tuple[Any, Any]:
+        return _scatter(self.blocks(side), weights, centres, codes)
 
     def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
         A = getattr(self, side)
@@ -146,11 +143,16 @@ class Sparse:
         A = getattr(self, side)
         return np.asarray(A.T @ weights if weights.ndim == 1 else (A.T @ weights).T.toarray())
 
-    def scatter(self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None) -> Any:
+    def scatter(
+        self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
+    ) -> tuple[Any, Any]:
         A = getattr(self, side)
-        weighted = A.multiply(weights[:, None]).tocsc()
         mass = np.bincount(np.zeros(len(weights), np.intp) if codes is None else codes, weights, len(centres))
-        return (A.T @ weighted).toarray() - (centres.T * mass) @ centres
+        shift = (centres.T * mass) @ centres
+        scatter = (A.T @ A.multiply(weights[:, None]).tocsc()).toarray() - shift
+        if bool((shift.diagonal() > 1e4 * scatter.diagonal()).any()):  # an offset: the difference has lost its digits
+            return _scatter(self.blocks(side), weights, centres, codes)
+        return scatter, np.zeros_like(centres)
 
     def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
         A = getattr(self, side).tocsr()
@@ -189,6 +191,28 @@ def transposed_product(A: _checks.Array, s: Vector) -> Vector:
     for r in range(0, A.shape[0], _ROWS):
         total += A[r : r + _ROWS].astype(np.float64).T @ s[r : r + _ROWS]
     return total
+
+
+def _scatter(
+    blocks: Iterator[tuple[slice, _checks.Array]],
+    weights: Vector,
+    centres: _checks.Array,
+    codes: NDArray[np.intp] | None,
+) -> tuple[Any, Any]:
+    n = centres.shape[1]
+    root, total, left = np.sqrt(weights), np.zeros((n, n)), np.zeros_like(centres)
+    buffer = np.empty((_BLOCK, n))
+    for rows, block in blocks:
+        centred = buffer[: len(block)]
+        if codes is None:
+            np.subtract(block, centres[0], out=centred)
+            left[0] += weights[rows] @ centred
+        else:
+            np.subtract(block, centres[codes[rows]], out=centred)
+            np.add.at(left, codes[rows], weights[rows, None] * centred)
+        centred *= root[rows, None]
+        total += _square(centred)
+    return total, left
 
 
 def _square(Z: _checks.Array) -> _checks.Array:

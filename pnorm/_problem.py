@@ -21,13 +21,24 @@ _TIE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
+class Weights:
+    """u and w, and where there are groups their shares and the weights within them."""
+
+    total: tuple[Vector, Vector]
+    """u and w, each of sum one."""
+    within: tuple[Vector, Vector]
+    """The same, of sum one in every group; they do not underflow with the group's share."""
+    share: Vector
+    """(G,), of sum one."""
+
+
+@dataclass(frozen=True, eq=False)
 class Point:
     """What the objective says of one vector of coefficients."""
 
     lam: Vector
     f: Scores
-    u: Vector
-    w: Vector
+    weights: Weights
     log_f: float
     log_mass: float
     precise: bool
@@ -44,6 +55,8 @@ class Problem:
         objective: PNorm,
         kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
     ) -> None:
+        self.null: Any = None
+        """The null space of the outputs, once somebody has asked."""
         self.kept = kept
         """Which of the user's rows these are, per side; None where all are."""
         self.outputs = outputs
@@ -71,7 +84,17 @@ class Problem:
         f = _precise_scores(self.outputs, lam) if precise else self.scores(lam)
         u, w = np.empty(self.n_pos), np.empty(self.n_neg)
         log_f, log_mass = self.objective.weigh(f, u, w)
-        return Point(lam, f, u, w, log_f, log_mass, precise)
+        within, share = self.objective.within(f, u, w)
+        return Point(lam, f, Weights((u, w), within, share), log_f, log_mass, precise)
+
+    def uniform(self) -> Weights:
+        """Weights that count the rows of a group alike, and the groups alike."""
+        groups = self.objective.groups
+        if groups is None:
+            within = np.full(self.n_pos, 1.0 / self.n_pos), np.full(self.n_neg, 1.0 / self.n_neg)
+            return Weights(within, within, np.ones(1))
+        u, w = (1.0 / np.bincount(codes, minlength=groups.n)[codes] for codes in (groups.pos, groups.neg))
+        return Weights((u / groups.n, w / groups.n), (u, w), np.full(groups.n, 1.0 / groups.n))
 
     def margin(self, f: Scores) -> float:
         """Least difference of scores over all pairs: above zero, the scores separate strictly."""
@@ -173,6 +196,8 @@ def _precise_scores(outputs: _outputs.Outputs, lam: Vector) -> Scores:
         sides.append([np.concatenate(part) for part in zip(*parts, strict=True)])
     (pos, pos_rest), (neg, neg_rest) = sides
     level = neg.max()
+    if not (np.isfinite(level) and np.isfinite(pos).all() and np.isfinite(neg).all()):  # beyond 2**996
+        return Scores(*(part.copy() for part in outputs.combine(lam)))
     return Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
 
 

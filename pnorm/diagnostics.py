@@ -262,7 +262,7 @@ def certificate(
 
 def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
     point = problem.point(lam, precise=True)
-    edges = problem.edges(point.u, point.w)
+    edges = problem.edges(*point.weights.total)
     if problem.n_rankers > _minimize.LARGEST_HESSIAN:
         gap, message = (
             math.inf,
@@ -272,10 +272,10 @@ def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
         if l2 > 0.0:
             (gap, _), message, residual = penalised_gap(problem, point, edges, l2), "", float(np.abs(edges).max())
     else:
-        curvature = Curvature(problem, point.u, point.w, l2)
-        bound = certify(problem, point, curvature, curvature.step(problem.objective.p * edges - l2 * lam))
+        curvature = Curvature(problem, point.weights, l2)
+        bound = certify(problem, point, curvature, curvature.step(problem.objective.p * curvature.edges - l2 * lam))
         gap, message, residual = bound.gap, bound.reason, bound.moment_residual
-    objective = point.log_f + 0.5 * l2 * float(lam @ lam)
+    objective = point.log_f + (0.5 * l2 * float(lam @ lam) if l2 else 0.0)
     return Certificate(point.log_f, objective, objective - gap, gap, float(np.abs(edges).max()), residual, message)
 
 
@@ -407,16 +407,14 @@ def _limit(problem: Problem) -> Limit:
     lam, trace, found = _minimize.solve(problem, tol=0.0)  # q' is as far off as the square root of the gap
     pos, neg = np.ones(problem.n_pos, bool), np.ones(problem.n_neg, bool)
     kind = "overlapping" if trace.status == "converged" else "undecided"
-    if trace.status == "separable":
-        separable = math.isinf(trace.gap)
-        kind = "separable" if separable else "quasi-separable"
-        pos, neg = (~pos, ~neg) if separable or found is None else (found.pos, found.neg)
-    elif found is not None:
-        kind = found.kind
+    if found is not None:
+        kind, pos, neg = found.kind, found.pos, found.neg
+    elif trace.status == "separable":
+        kind, pos, neg = "separable", ~pos, ~neg
     f = problem.scores(lam)
     middle = float(f.neg[neg].mean()) if neg.any() else 0.0
     log_pos, log_neg = np.where(pos, middle - f.pos, -np.inf), np.where(neg, f.neg - middle, -np.inf)
-    unique = kind == "overlapping" and null_space(problem).shape[1] == 0
+    unique = kind == "overlapping" and null_space(problem).size == 0
     return Limit(
         kind,
         problem.spread(log_pos, "pos", -np.inf),
@@ -686,7 +684,11 @@ def report(
         "problem": f"p = {p:g}, {sides}, {_count(problem.n_rankers, 'weak ranker')}"
         + (f", {_count(groups.n, 'group')}" if groups else "")
     }
-    bound = f"at most {max(here.gap, _FINE):.2g} above its infimum" if here.gap < math.inf else f"no certificate: {here.message}"
+    bound = (
+        f"at most {max(here.gap, _FINE):.2g} above its infimum"
+        if here.gap < math.inf
+        else f"no certificate: {here.message}"
+    )
     name = "log F_p" if l2 == 0.0 else f"log F_p + {l2 / 2:g} |lam|^2"
     lines["coefficients"] = f"{name} = {here.objective:.10g}, {bound}; largest edge {here.gradient_norm:.2g}"
     about = _about_penalised if l2 > 0.0 else _about_data
@@ -721,7 +723,7 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float) -> d
         lines["distance"] += f", score differences are within {apart:.2g} of the minimiser's"
         if here.gap > max(_CLOSE, 2.0 * limit.gap):
             advice = "pnorm.minimize gives the minimiser; stopping early on purpose is a way to regularise"
-    missing = null_space(problem).shape[1]
+    missing = null_space(problem).size
     if limit.lam_unique:
         lines["uniqueness"] = "q' is unique, and so is lam: the scores determine every coefficient"
     elif limit.kind != "separable":
