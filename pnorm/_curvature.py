@@ -34,7 +34,7 @@ class Moments:
     """Means and covariances of the outputs under weights, to all digits whatever the offset of a column."""
 
     def __init__(self, problem: Problem, weights: Weights) -> None:
-        self._problem = problem
+        self.problem = problem
         self.p = p = problem.objective.p
         self._first(weights)
         second = []
@@ -47,11 +47,11 @@ class Moments:
         self.deviation = [np.sqrt(np.maximum(matrix.diagonal(), 0.0)) for matrix in second]
         self._edges_of_groups()
         self.hessian = p * second[0] + p * p * second[1] + self.moved.T @ self.moved
-        self._size = np.maximum(np.abs(problem.low), np.abs(problem.high))
+        self.size = np.maximum(np.abs(problem.low), np.abs(problem.high))
 
     def _first(self, weights: Weights) -> None:
         """Means and edges."""
-        outputs, groups = self._problem.outputs, self._problem.objective.groups
+        outputs, groups = self.problem.outputs, self.problem.objective.groups
         self.weights = weights
         self._codes: tuple[Any, Any] = (None, None) if groups is None else (groups.pos, groups.neg)
         self.means: list[Any] = []
@@ -68,7 +68,7 @@ class Moments:
 
     def _edges_of_groups(self) -> None:
         self.differences = (self.means[0] - self.means[1]) + (self._left[0] - self._left[1])
-        self.differences[:, self._problem.constant] = 0.0
+        self.differences[:, self.problem.constant] = 0.0
         self.edges = self.weights.share @ self.differences
         """<u, h_j> - <w, h_j>; the gradient of log F_p is -p times this."""
         self.moved = self.p * np.sqrt(self.weights.share)[:, None] * (self.differences - self.edges)
@@ -79,12 +79,16 @@ class Moments:
         means = self.weights.share @ (np.abs(self.means[0]) + np.abs(self.means[1]))
         return np.asarray(means + self.deviation[0] + self.deviation[1])
 
+    def codes_of(self, side: int) -> NDArray[np.intp]:
+        """The group of every row."""
+        codes = self._codes[side]
+        return np.zeros(self.weights.total[side].size, np.intp) if codes is None else np.asarray(codes)
+
     def centred(self, side: int) -> Iterator[tuple[slice, Any]]:
         """Blocks of rows less the mean of their group."""
-        codes = self._codes[side]
-        for rows, block in self._problem.outputs.blocks(SIDES[side]):
-            at = np.zeros(len(block), np.intp) if codes is None else codes[rows]
-            yield rows, (block - self.means[side][at]) - self._left[side][at]
+        codes = self.codes_of(side)
+        for rows, block in self.problem.outputs.blocks(SIDES[side]):
+            yield rows, (block - self.means[side][codes[rows]]) - self._left[side][codes[rows]]
 
     def weighted_rows(self) -> Iterator[Any]:
         """Rows whose outer products sum to the Hessian."""
@@ -119,7 +123,7 @@ class Curvature(Moments):
         hessian = self.hessian
         hessian[np.diag_indices_from(hessian)] += l2
         diagonal = hessian.diagonal()
-        self._scale, live = _scale(diagonal, 0.0 if l2 else self.p * self._size)
+        self._scale, live = _scale(diagonal, 0.0 if l2 else self.p * self.size)
         root = self._cholesky(live)
         if l2 == 0.0 and (root is None or live.size < problem.n_rankers):
             self.null = null_space(problem)
@@ -146,7 +150,7 @@ class Curvature(Moments):
         return np.tril(lapack.dtrtri(factor, lower=1)[0]).T
 
     def _set(self, live: NDArray[np.intp], root: Any, cut: Any) -> None:
-        n = self._problem.n_rankers
+        n = self.problem.n_rankers
         self.root = np.zeros((n, root.shape[1]))
         self.root[live] = self._scale[live, None] * root
         known = live if self.null is None else np.concatenate([live, self.null.dependent])
@@ -161,7 +165,7 @@ class Curvature(Moments):
         Then the Hessian, a sum of weights times squares about their mean, is at least 0.9 times
         this one.
         """
-        if self._problem.objective.groups is not None or self.slack > 1.0:
+        if self.problem.objective.groups is not None or self.slack > 1.0:
             return None
         for old, new in zip(self.weights.total, weights.total, strict=True):
             ratio = new / np.maximum(old, 1e-290)
@@ -187,7 +191,7 @@ class Curvature(Moments):
         """
         delta = self.solve(slope)
         if self.cut.shape[1]:
-            span = self._problem.high - self._problem.low
+            span = self.problem.high - self.problem.low
             along = self.cut.T @ slope
             along[np.abs(along) <= 1e-8 * self.p * (np.abs(self.cut.T) @ span)] = 0.0
             unseen = self.cut @ along
@@ -208,7 +212,7 @@ class NullSpace:
     """Coefficients that leave all differences of scores as they are, to within the rounding of the outputs.
 
     Found by singular values, of which those of truly dependent columns come out near 1e-16 times
-    the largest, or 5e-13 for 123 indicators; made exact by one refinement; and checked on all rows.
+    the largest, or 5e-13 for 123 indicators; made exact by two refinements; and checked on all rows.
     """
 
     basis: Any
@@ -225,7 +229,7 @@ class NullSpace:
         moments = Moments(problem, problem.uniform())
         differences = np.sqrt(moments.weights.share)[:, None] * moments.differences
         diagonal = moments.hessian.diagonal() + np.square(differences).sum(axis=0)
-        scale, live = _scale(diagonal, moments.p * moments._size)
+        scale, live = _scale(diagonal, moments.p * moments.size)
         values, right = _singular(_and(moments.weighted_rows(), differences), live, scale)
         kept = values > 100.0 * n * _EPS * values.max(initial=0.0)
         flat = np.setdiff1d(np.arange(n), live)
@@ -237,13 +241,14 @@ class NullSpace:
         if vectors.shape[1]:
             root = np.zeros((n, np.count_nonzero(kept)))
             root[live] = scale[live, None] * (right[kept].T / values[kept])
-            vectors -= root @ (root.T @ _hessian_times(moments, vectors))
+            for _ in range(2):
+                vectors -= root @ (root.T @ _hessian_times(moments, vectors))
             order = qr(right[~kept], mode="r", pivoting=True)[1]
             self.dependent = np.concatenate([flat, live[order[: vectors.shape[1]]]])
         vectors = np.column_stack([np.eye(n)[:, flat], vectors])
         if vectors.shape[1]:
             self.basis = qr(vectors, mode="economic")[0]
-            self.exact = _equal_along(problem, moments._size, vectors)
+            self.exact = _equal_along(moments, vectors)
 
     @property
     def size(self) -> int:
@@ -287,22 +292,28 @@ def _singular(rows: Iterable[Any], live: NDArray[np.intp], scale: Vector) -> tup
 
 def _hessian_times(moments: Moments, vectors: Any) -> Any:
     """The unscaled Hessian of the null space, with differences, times vectors that it all but annihilates."""
-    problem, total = moments._problem, np.zeros_like(vectors)
+    total, share = np.zeros_like(vectors), moments.weights.share
     means = []
-    for side, factor in ((0, moments.p), (1, moments.p * moments.p)):
-        weights, codes = moments.weights.total[side], moments._codes[side]
-        product = _precise_product(problem, side, vectors)
-        at = np.zeros(len(product), np.intp) if codes is None else codes
-        mean = np.zeros((len(moments.weights.share), vectors.shape[1]))
-        np.add.at(mean, at, moments.weights.within[side][:, None] * product)
+    for side, factor, product in zip((0, 1), (moments.p, moments.p**2), _along(moments, vectors), strict=True):
+        codes = moments.codes_of(side)
+        mean = np.zeros((share.size, vectors.shape[1]))
+        np.add.at(mean, codes, moments.weights.within[side][:, None] * product)
         means.append(mean)
-        product -= mean[at]
+        product -= mean[codes]
         for rows, block in moments.centred(side):
-            total += block.T @ (factor * weights[rows, None] * product[rows])
-    share, difference = moments.weights.share, means[0] - means[1]
+            total += block.T @ (factor * moments.weights.total[side][rows, None] * product[rows])
+    difference = means[0] - means[1]
+    between = moments.p**2 * share[:, None] * (difference - share @ difference)
     total += moments.differences.T @ (share[:, None] * difference)
-    between = moments.p * moments.p * share[:, None] * (difference - share @ difference)
     return total + (moments.differences - moments.edges).T @ between
+
+
+def _along(moments: Moments, vectors: Any) -> tuple[Any, Any]:
+    """The outputs along vectors on both sides, less what they are on some row of the group."""
+    pos, neg = (_precise_product(moments.problem, side, vectors) for side in range(2))
+    level = np.zeros((moments.weights.share.size, vectors.shape[1]))
+    level[moments.codes_of(0)] = pos
+    return pos - level[moments.codes_of(0)], neg - level[moments.codes_of(1)]
 
 
 def _precise_product(problem: Problem, side: int, vectors: Any) -> Any:
@@ -327,13 +338,10 @@ def _precise_product(problem: Problem, side: int, vectors: Any) -> Any:
     return np.concatenate(parts)
 
 
-def _equal_along(problem: Problem, size: Vector, vectors: Any) -> bool:
+def _equal_along(moments: Moments, vectors: Any) -> bool:
     """Whether no two rows of a group differ along the vectors by more than rounding of the outputs."""
-    groups = problem.objective.groups
-    low, high = (np.full((1 if groups is None else groups.n, vectors.shape[1]), x) for x in (np.inf, -np.inf))
-    for side in range(2):
-        product = _precise_product(problem, side, vectors)
-        at = np.zeros(len(product), np.intp) if groups is None else (groups.pos, groups.neg)[side]
-        np.minimum.at(low, at, product)
-        np.maximum.at(high, at, product)
-    return bool((high - low <= 4.0 * _EPS * (size @ np.abs(vectors))).all())
+    low, high = (np.full((moments.weights.share.size, vectors.shape[1]), x) for x in (np.inf, -np.inf))
+    for side, product in enumerate(_along(moments, vectors)):
+        np.minimum.at(low, moments.codes_of(side), product)
+        np.maximum.at(high, moments.codes_of(side), product)
+    return bool((high - low <= 4.0 * _EPS * (moments.size @ np.abs(vectors))).all())

@@ -81,7 +81,8 @@ def minimize(
         Query groups: pairs form within a group only, and :math:`F_p` is the sum over groups. Rows
         of a group that has only one side are left out.
     init : array_like, shape (n,), optional
-        Coefficients to start from; zero by default.
+        Coefficients to start from; zero by default. They are halved as long as that lowers the
+        objective.
     method : {None, "newton", "lbfgs"}
         None takes Newton's method up to 2000 weak rankers, and beyond that SciPy's L-BFGS, which
         needs no Hessian, and has a certificate only where `l2` is above zero.
@@ -172,9 +173,8 @@ def solve(
     if method is None:
         method = "newton" if problem.n_rankers <= LARGEST_HESSIAN else "lbfgs"
     run = _Run(problem, l2, tol, max_iter, callback)
-    lam, trace = (run.newton if method == "newton" else run.lbfgs)(
-        np.zeros(problem.n_rankers) if init is None else init
-    )
+    start = np.zeros(problem.n_rankers) if init is None else run.brought_near(init)
+    lam, trace = (run.newton if method == "newton" else run.lbfgs)(start)
     return lam, trace, run.found
 
 
@@ -213,6 +213,13 @@ class _Run:
     def value(self, point: Point) -> float:
         """log F_p and the penalty."""
         return point.log_f + (0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0)
+
+    def brought_near(self, lam: Vector) -> Vector:
+        """Halve a start as long as that lowers the objective: far out it is linear, and every method slow."""
+        point = self.problem.point(lam)
+        while lam.any() and self.value(half := self.problem.point(0.5 * point.lam)) < self.value(point):
+            point = half
+        return point.lam
 
     # Newton's method
 

@@ -180,8 +180,7 @@ def _precise_scores(outputs: _outputs.Outputs, lam: Vector) -> Scores:
         high = large - (large - x)
         return high, x - high
 
-    sides = []
-    for side in _outputs.SIDES:
+    def of_side(side: _outputs.Side) -> tuple[Vector, Vector]:
         parts = []
         for _, block in outputs.blocks(side):
             total, rest = np.zeros(len(block)), np.zeros(len(block))
@@ -193,12 +192,16 @@ def _precise_scores(outputs: _outputs.Outputs, lam: Vector) -> Scores:
                 moved = total - before
                 rest += (before - (total - moved)) + (product - moved)
             parts.append((total, rest))
-        sides.append([np.concatenate(part) for part in zip(*parts, strict=True)])
-    (pos, pos_rest), (neg, neg_rest) = sides
-    level = neg.max()
-    if not (np.isfinite(level) and np.isfinite(pos).all() and np.isfinite(neg).all()):  # beyond 2**996
-        return Scores(*(part.copy() for part in outputs.combine(lam)))
-    return Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
+        totals, rests = zip(*parts, strict=True)
+        return np.concatenate(totals), np.concatenate(rests)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        (pos, pos_rest), (neg, neg_rest) = of_side("pos"), of_side("neg")
+        level = neg.max()
+        f = Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
+    if np.isfinite(f.pos).all() and np.isfinite(f.neg).all():
+        return f
+    return Scores(*(part.copy() for part in outputs.combine(lam)))  # beyond 2**996, where halves overflow
 
 
 def build(
