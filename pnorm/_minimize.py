@@ -152,7 +152,7 @@ def minimize(
     rankers = as_rankers(H, pos, "pos")
     n = len(rankers)
     start = None if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
-    problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group)
+    problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group).centred()
     if start is not None:
         f = problem.scores(start)
         _checks.exponents(p, f.pos, f.neg)
@@ -200,6 +200,8 @@ class _Run:
     callback: Callable[[Trace], bool | None] | None
     ask: bool = True
     """Whether the linear program may be asked for the support."""
+    follow: bool = True
+    """Whether a penalty may be approached from larger ones."""
     found: Hulls | None = None
     _precise: bool = False
     """Whether scores are formed in twice the working precision from now on."""
@@ -230,6 +232,7 @@ class _Run:
         curvature: Curvature | None = None
         asked = not self.ask or self.l2 > 0.0
         doubtful = blurred = 0
+        last = math.inf
         point = problem.point(lam)
         while True:
             if self.l2 == 0.0 and (margin := problem.separation(point)) > 0.0:
@@ -252,7 +255,9 @@ class _Run:
             proved = bound.gap <= max(self.tol, 2.0 * bound.rounding)
             settled = bound.least > 0.5 and not bound.reason
             doubtful = doubtful + 1 if promised < 1e-6 and not settled else 0
-            blurred = blurred + 1 if promised < min(1e-4, 0.01 * bound.gap) and bound.gap < math.inf else 0
+            hidden = promised < min(1e-4, 0.01 * bound.gap) and 0.5 * last < bound.gap < math.inf
+            blurred = blurred + 1 if hidden else 0
+            last = bound.gap
             why = f"no certificate: {bound.reason}" if bound.reason else f"its gap is at most {bound.gap:.2g}"
             status, message, taken = "", "", None
             if proved and (settled or asked):
@@ -261,8 +266,15 @@ class _Run:
                 status, message = "max_iter", f"all {self.max_iter} Newton steps were taken; {why}"
             else:
                 taken = self._line_search(point, slope, delta)
+                if taken is None and not point.precise:  # rounding of the scores may be why
+                    self._precise = True
+                    del self._points[-1]
+                    point = problem.point(point.lam, precise=True)
+                    continue
                 if taken is None or blurred >= 4 or self._still(6, bound.rounding):
                     status, message = "stalled", f"rounding hides any further progress; {why}"
+            if self.l2 > 0.0 and self.follow and self.n_iter == _DOUBT and not status and problem.margin(point.f) > 0.0:
+                taken = math.nan, problem.point(self._followed())
             if not asked and (doubtful >= 3 or self.n_iter >= _DOUBT or status == "stalled"):
                 asked = True
                 self.found = found = hulls(problem)
@@ -282,6 +294,23 @@ class _Run:
             if self._record(curvature.edges, share, point):
                 self._visit(point, math.nan)
                 return self._end("callback", f"the callback stopped the run after step {self.n_iter}")
+
+    def _followed(self) -> Vector:
+        """The minimiser with a large penalty, followed as the penalty falls tenfold at a time.
+
+        On separable data coefficients grow like 1 / l2, and far out the objective has kinks in place
+        of curvature. From one penalty to the next, though, it is mostly their scale that changes.
+        """
+        problem, p = self.problem, self.problem.objective.p
+        middle = problem.point(np.zeros(problem.n_rankers))
+        largest = p * p * float(np.square(problem.edges(*middle.weights.total)).sum())
+        lam = middle.lam
+        for k in range(math.ceil(math.log10(max(largest / self.l2, 1.0))), 0, -1):
+            penalty = self.l2 * 10.0**k
+            lam, _ = _Run(problem, penalty, 1e-3, 50, None, ask=False, follow=False).newton(lam)
+            if problem.margin(problem.scores(lam)) > 0.0:
+                lam = 10.0 * lam
+        return lam
 
     def _certified(self, point: Point, curvature: Curvature, delta: Vector) -> tuple[Point, Bound]:
         """The certificate; where only the rounding of the scores is above the tolerance, with better scores."""

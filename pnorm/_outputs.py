@@ -76,6 +76,9 @@ class Outputs(Protocol):
     def take(self, pos: Rows, neg: Rows) -> Outputs:
         """Some of the rows, in the same storage."""
 
+    def less(self, shift: Vector) -> Outputs:
+        """The outputs less a constant each; the same where zeros are not stored."""
+
 
 class Dense:
     """NumPy arrays (I, n) and (K, n), float64 or float32, in either order: used where they lie."""
@@ -116,6 +119,9 @@ class Dense:
 
     def take(self, pos: Rows, neg: Rows) -> Dense:
         return Dense(self.pos[pos], self.neg[neg])
+
+    def less(self, shift: Vector) -> Dense:
+        return Dense(self.pos - shift, self.neg - shift)
 
 
 class Sparse:
@@ -167,6 +173,9 @@ class Sparse:
 
     def take(self, pos: Rows, neg: Rows) -> Sparse:
         return Sparse(self.pos[pos], self.neg[neg])
+
+    def less(self, shift: Vector) -> Sparse:
+        return self
 
 
 def of(pos: Any, neg: Any) -> Outputs:

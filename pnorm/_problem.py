@@ -19,6 +19,9 @@ from pnorm.rankers import Rankers
 # share is not of the largest output of all, or one column of milliseconds would tie with everything.
 _TIE = 1e-10
 
+# An offset of so many ranges costs scores three digits.
+_FAR_FROM_ZERO = 1e3
+
 
 @dataclass(frozen=True, eq=False)
 class Weights:
@@ -118,6 +121,13 @@ class Problem:
     def take(self, pos: _outputs.Rows, neg: _outputs.Rows) -> Problem:
         """The problem on some of the rows, given by their places among these."""
         return Problem(self.outputs.take(pos, neg), self.names, self.objective.take(pos, neg))
+
+    def centred(self) -> Problem:
+        """The same problem, columns far from zero moved there (a copy), so that scores keep their digits."""
+        far = np.where(np.abs(self._shift) > _FAR_FROM_ZERO * (self.high - self.low), self._shift, 0.0)
+        if not far.any():
+            return self
+        return Problem(self.outputs.less(far), self.names, self.objective, self.kept)
 
     def spread(self, values: Any, side: _outputs.Side, fill: Any) -> Any:
         """Values of the rows of one side as values of the user's rows; those left out get `fill`."""

@@ -779,7 +779,7 @@ def _page(lines: dict[str, str]) -> str:
 
 def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any) -> Problem:
     p = _checks.power(p)
-    return _problem.build(pos, neg, _rankers(pos, neg, H), p, *weights_and_groups)
+    return _problem.build(pos, neg, _rankers(pos, neg, H), p, *weights_and_groups).centred()
 
 
 def _rankers(pos: Any, neg: Any, H: Any) -> Rankers:

@@ -1,5 +1,6 @@
 """Separability by brute force, the limit of training, the geometry of COLT 2006, and the report."""
 
+import gzip
 import itertools
 from fractions import Fraction
 
@@ -9,7 +10,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from problems import needs, pima, wdbc
+from problems import HOME, needs, pima, wdbc
 
 import pnorm
 from pnorm.diagnostics import (
@@ -410,3 +411,44 @@ def test_the_report_fits_a_page():
     lines = report(pos, neg, H, 16, lam).splitlines()
     assert len(lines) < 25
     assert max(map(len, lines)) <= 100
+
+
+# Cases that were wrong once
+
+
+def test_the_limit_of_quasi_separable_data_with_an_offset():
+    pos = [[1002, 1000002], [1000, 1000000], [1001, 1000001], [1002, 1000001]]
+    neg = [[1000, 1000000], [1002, 1000002]]
+    limit = q_limit(pos, neg, None, 2)
+    moved = q_limit(np.subtract(pos, [1000, 1000000]), np.subtract(neg, [1000, 1000000]), None, 2)
+    assert limit.kind == moved.kind == separability(pos, neg).kind == "quasi-separable"
+    assert limit.log_objective == pytest.approx(moved.log_objective)
+    assert "quasi-separable" in report(pos, neg, None, 2, [0, 0])
+
+
+def test_quasi_separable_data_with_uneven_weights_are_not_called_overlapping():
+    pos, neg = [[1, 1, 0], [0, 0, 1]], [[1, 1, 1], [1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 1, 1]]
+    weights = {
+        "pos_weight": [0.31642128, 0.01085435],
+        "neg_weight": [0.38291794, 0.01157087, 62.633283, 0.04551571, 0.01859722],
+    }
+    assert q_limit(pos, neg, None, 4, **weights).kind == separability(pos, neg).kind == "quasi-separable"
+
+
+@needs("a9a.libsvm.gz")
+def test_a9a_with_its_dependent_indicators_is_settled():
+    """123 sparse indicators, 16 combinations of them dependent."""
+    rows, columns, y = [], [], []
+    with gzip.open(HOME / "a9a.libsvm.gz", "rt") as lines:
+        for i, line in enumerate(itertools.islice(lines, 8000)):
+            label, *entries = line.split()
+            y.append(label == "+1")
+            columns += [int(entry.split(":")[0]) - 1 for entry in entries]
+            rows += [i] * len(entries)
+    X, y = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), (len(y), 123)), np.array(y)
+    lam, trace = pnorm.minimize(X[y], X[~y], p=4)
+    assert trace.status == "separable"
+    assert trace.gap <= 1e-9
+    assert np.abs(lam).max() < 20
+    f, g = pnorm.score(X[y], None, trace.direction), pnorm.score(X[~y], None, trace.direction)
+    assert f.min() >= g.max()

@@ -447,3 +447,115 @@ def test_a_tolerance_of_zero_ends_at_the_floor_of_rounding(p):
     _, trace = pnorm.minimize(data.pos, data.neg, p=p, tol=0)
     assert trace.status == "converged"
     assert trace.gap <= 100 * np.finfo(float).eps * p * 10 * trace.log_objective[-1]
+
+
+# Cases that were wrong once
+
+
+def test_dependent_integer_columns_with_an_offset_are_solved_in_least_norm():
+    """Year, birth year and age: the centres are rounded means, and must not make a direction of their own."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n_pos, n_neg = rng.integers(5, 15, 2)
+        year, age = rng.integers(2000, 2010, n_pos + n_neg), rng.integers(0, 80, n_pos + n_neg)
+        X = np.column_stack([year, year - age, age]).astype(float)
+        lam, trace = pnorm.minimize(X[:n_pos], X[n_pos:])
+        assert trace.status in ("converged", "separable")
+        if trace.status == "converged":
+            assert lam @ [1, -1, -1] == pytest.approx(0, abs=1e-12)
+
+
+def test_indicators_of_a_level_each_are_solved_in_least_norm():
+    rng = np.random.default_rng(0)
+    for weights in ({}, {"pos_weight": 10.0 ** rng.uniform(-4, 4, 300)}):
+        pos, neg = (np.eye(5)[rng.choice(5, size, p=[0.4, 0.3, 0.2, 0.09, 0.01])] for size in (300, 400))
+        pos, neg = np.hstack([pos, rng.normal(0.3, 1, (300, 2))]), np.hstack([neg, rng.normal(0, 1, (400, 2))])
+        lam, trace = pnorm.minimize(pos, neg, p=4, **weights)
+        assert trace.gap <= 1e-10
+        assert lam[:5].sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_a_column_that_alone_separates_is_seen():
+    lam, trace = pnorm.minimize([[2, 1], [1, 1]], [[0, 0], [2, 0], [2, 0]], p=4)
+    assert trace.status == "separable"
+    assert (np.array([[2, 1], [1, 1]]) @ lam).min() > (np.array([[0, 0], [2, 0]]) @ lam).max()
+    # The mean of five equal doubles is not that double; what is left must not be taken for variance.
+    assert certificate([[-1.3151242243842465]] * 5, [[-0.856845509524625]] * 7, None, 1, [-1.59]).gap == np.inf
+
+
+@pytest.mark.parametrize("l2", [1.0, 1e-2, 1e-4, 1e-8])
+@pytest.mark.parametrize("p", [1, 8, 64])
+def test_separable_data_with_a_small_penalty_are_solved(p, l2):
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(2, 1, (20, 4)), rng.normal(-2, 1, (20, 4))
+    lam, trace = pnorm.minimize(pos, neg, p=p, l2=l2)
+    assert trace.status == "converged"
+    assert trace.gap <= 1e-9 + 1e-12 * abs(trace.objective[-1])
+    for _ in range(20):
+        nearby = lam * (1 + 1e-3 * rng.normal(size=4))
+        c = certificate(pos, neg, None, p, nearby, l2=l2)
+        assert c.objective > trace.objective[-1] - trace.gap
+
+
+@pytest.mark.parametrize("far", [1e2, 1e5])
+def test_a_far_start_is_brought_near(far):
+    rng = np.random.default_rng(1)
+    pos, neg = rng.normal(0.3, 1, (50, 3)), rng.normal(0, 1, (50, 3))
+    _, trace = pnorm.minimize(pos, neg, p=4, init=[-far, far, 0])
+    assert trace.status == "converged"
+    assert np.abs(trace.init).max() < far
+
+
+@pytest.mark.parametrize("l2", [0.0, 1.0])
+def test_a_group_of_next_to_no_weight_does_no_harm(l2):
+    pos, neg, group = [[0.0], [1.0], [0.0], [1.0]], [[1.0], [0.0], [1.0], [0.0]], [0, 0, 1, 1]
+    weights = [1, 1, 1e-50, 1e-50]
+    lam, trace = pnorm.minimize(pos, neg, p=8, l2=l2, pos_weight=weights, pos_group=group, neg_group=group)
+    assert trace.status == "converged"
+    assert lam[0] == pytest.approx(0, abs=1e-9)
+    wide = [[0.0, 0], [1, 0], [0, 0], [1, 40]], [[1.0, 0], [0, 0], [1, 20], [0, 20]]
+    c = certificate(*wide, None, 16, [0.3, 3.0], l2=0.1, pos_group=group, neg_group=group)
+    assert c.objective - 1e-6 < c.gap + c.lower_bound < c.objective + 1e-6
+    assert c.gap > 0
+
+
+def test_an_offset_of_the_scores_does_not_shorten_the_gap():
+    """The weights that a Newton step gives are divided by their sums, and their entropies have to follow."""
+    pos, neg = [[1000.0], [1000.0]], [[1000 + 2.0**-7], [992.0]]
+    infimum, _ = exact.Objective(pos, neg, 1).minimum()
+    for lam in np.linspace(-3, 5, 97):
+        c = certificate(pos, neg, None, 1, [lam])
+        assert c.gap >= exact.Objective(pos, neg, 1).value([lam]) - infimum
+
+
+def test_sparse_columns_with_an_offset_have_honest_gaps():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        pos, neg = rng.normal(0.5, 1, (10, 2)) + 1e7, rng.normal(0, 1, (10, 2)) + 1e7
+        lam, trace = pnorm.minimize(scipy.sparse.csc_array(pos), scipy.sparse.csc_array(neg), p=2)
+        objective = exact.Objective(pos, neg, 2)
+        infimum, _ = objective.minimum(start=np.zeros(2))
+        for point, gap in zip(trace.path, trace.gaps, strict=True):
+            assert gap >= objective.value(point) - infimum
+
+
+def test_extreme_weights_have_honest_gaps():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        pos, neg = rng.normal(0.3, 1, (8, 2)), rng.normal(0, 1, (9, 2))
+        c_pos, c_neg = 10.0 ** rng.uniform(-2, 2, 8) * 1e140, 10.0 ** rng.uniform(-2, 2, 9) * 1e-140
+        lam, trace = pnorm.minimize(pos, neg, p=2, pos_weight=c_pos, neg_weight=c_neg)
+        if trace.status == "separable":
+            continue
+        objective = exact.Objective(pos, neg, 2, c_pos, c_neg)
+        infimum, _ = objective.minimum(lam)
+        assert trace.gap >= objective.value(lam) - infimum
+        assert trace.gap >= trace.objective[-1] - infimum
+
+
+@pytest.mark.parametrize("size", [1e160, 1e302])
+def test_coefficients_of_any_size_have_a_certificate_or_none(size):
+    c = certificate([[1.0], [2.0]], [[1.5]], None, 1, [size])
+    assert c.gap == np.inf
+    assert c.log_objective == pytest.approx(0.5 * size)
+    assert c.lower_bound == -np.inf
