@@ -20,7 +20,11 @@ from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._objective import Scores
+from pnorm._outputs import SIDES
 from pnorm._problem import Problem
+
+_FRACTIONS = 500_000
+"""Products up to which scores are compared as fractions: about a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +81,7 @@ def hulls(problem: Problem) -> Hulls:
     multipliers[varies] = found.eqlin.marginals[: varies.size] / scale
     for direction in _candidates(multipliers, high - low):
         for oriented in (direction + 0.0, 0.0 - direction):  # no -0.0
-            if _strict(problem, pos, neg, problem.scores(oriented)):
+            if _strict(problem, pos, neg, problem.scores(oriented)) and _level(problem, pos, neg, oriented):
                 return Hulls(kind, pos, neg, oriented)
     return Hulls("undecided", pos, neg, None)
 
@@ -107,6 +111,26 @@ def _candidates(direction: Vector, size: Vector) -> list[Vector]:
         ):
             found.append(np.array([float(part * int(whole)) for part in parts]))
     return [*found, kept]
+
+
+def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], direction: Vector) -> bool:
+    """Whether scores on the support, equal as doubles, are equal as numbers; they are if all terms are whole."""
+    if not pos.any():
+        return True
+    used = np.flatnonzero(direction)
+    support = problem.take(np.flatnonzero(pos), np.flatnonzero(neg)).outputs
+    rows = [block[:, used] for side in SIDES for _, block in support.blocks(side)]
+    if all((block == np.rint(block)).all() for block in rows) and (direction == np.rint(direction)).all():
+        return True
+    if sum(block.size for block in rows) > _FRACTIONS:
+        return False
+    groups = problem.objective.groups
+    exact = [Fraction(x) for x in direction[used].tolist()]
+    levels = [sum(map(Fraction.__mul__, exact, map(Fraction, row))) for block in rows for row in block.tolist()]
+    if groups is None:
+        return len(set(levels)) <= 1
+    codes = np.concatenate([groups.pos[pos], groups.neg[neg]]).tolist()
+    return len(set(zip(codes, levels, strict=True))) == len(set(codes))
 
 
 def _strict(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], f: Scores) -> bool:

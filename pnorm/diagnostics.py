@@ -227,8 +227,10 @@ def certificate(
     -------
     Certificate
         With `gap` never below the true one, rounding included: what rounding may hide is added, and
-        where it could hide too much, or a corrected weight is negative, the gap is inf and `message` says why.
-        Weak rankers that agree to a few units in the last place are taken to be equal.
+        where it could hide too much, or a corrected weight is negative, the gap is inf and `message`
+        says why. Outputs are taken for what they are to within rounding: a combination of weak
+        rankers that is the same on all rows to a few units in the last place of its largest term
+        counts as constant.
 
     Raises
     ------
