@@ -189,6 +189,31 @@ class _Visited:
     gap: float
 
 
+def _proof(bound: Bound) -> str:
+    return f"no certificate: {bound.reason}" if bound.reason else f"its gap is at most {bound.gap:.2g}"
+
+
+@dataclass
+class _Signs:
+    """Signs that Newton's method will not end by itself."""
+
+    settled: bool = False
+    """Whether the step leaves all weights about as they are."""
+    infinite: int = 0
+    """Steps in a row that promise nothing but change weights: off the support they divide them by e, for ever."""
+    blurred: int = 0
+    """Steps in a row that promise nothing and do not shorten the gap, which rounding keeps up."""
+    gap: float = math.inf
+
+    def read(self, promised: float, bound: Bound) -> None:
+        """Take note of one step."""
+        self.settled = bound.least > 0.5 and not bound.reason
+        self.infinite = self.infinite + 1 if promised < 1e-6 and not self.settled else 0
+        hidden = promised < min(1e-4, 0.01 * bound.gap) and 0.5 * self.gap < bound.gap < math.inf
+        self.blurred = self.blurred + 1 if hidden else 0
+        self.gap = bound.gap
+
+
 @dataclass
 class _Run:
     """One minimisation: the points so far, and how to go on."""
@@ -199,9 +224,7 @@ class _Run:
     max_iter: int
     callback: Callable[[Trace], bool | None] | None
     ask: bool = True
-    """Whether the linear program may be asked for the support."""
-    follow: bool = True
-    """Whether a penalty may be approached from larger ones."""
+    """Whether help may be asked for, once: the linear program, or with a penalty a path of penalties."""
     found: Hulls | None = None
     _precise: bool = False
     """Whether scores are formed in twice the working precision from now on."""
@@ -228,11 +251,9 @@ class _Run:
     def newton(self, lam: Vector) -> tuple[Vector, Trace]:
         """Newton steps with backtracking; every point with its certificate."""
         problem, p = self.problem, self.problem.objective.p
-        projected = False
+        signs = _Signs()
         curvature: Curvature | None = None
-        asked = not self.ask or self.l2 > 0.0
-        doubtful = blurred = 0
-        last = math.inf
+        projected = False
         point = problem.point(lam)
         while True:
             if self.l2 == 0.0 and (margin := problem.separation(point)) > 0.0:
@@ -241,59 +262,61 @@ class _Run:
             curvature = near or Curvature(problem, point.weights, self.l2)
             if curvature.null is not None and not projected:
                 projected = True
-                least = curvature.null.without(point.lam)
-                if not np.array_equal(least, point.lam):  # a start of the user's
-                    point = problem.point(least)
+                if point.lam.any():  # a start of the user's
+                    point = problem.point(curvature.null.without(point.lam))
                     continue
             slope = p * curvature.edges - self.l2 * point.lam
             delta = curvature.step(slope)
             point, bound = self._certified(point, curvature, delta)
             self._visit(point, bound.gap)
+            signs.read(float(slope @ delta), bound)
 
-            # Off the support of quasi-separable data each Newton step divides the weights by e, for ever.
-            promised = float(slope @ delta)
-            proved = bound.gap <= max(self.tol, 2.0 * bound.rounding)
-            settled = bound.least > 0.5 and not bound.reason
-            doubtful = doubtful + 1 if promised < 1e-6 and not settled else 0
-            hidden = promised < min(1e-4, 0.01 * bound.gap) and 0.5 * last < bound.gap < math.inf
-            blurred = blurred + 1 if hidden else 0
-            last = bound.gap
-            why = f"no certificate: {bound.reason}" if bound.reason else f"its gap is at most {bound.gap:.2g}"
-            status, message, taken = "", "", None
-            if proved and (settled or asked):
-                status, message = "converged", f"{self._name} is within {bound.gap:.2g} of its infimum"
-            elif self.n_iter >= self.max_iter:
-                status, message = "max_iter", f"all {self.max_iter} Newton steps were taken; {why}"
-            else:
-                taken = self._line_search(point, slope, delta)
-                if taken is None and not point.precise:  # rounding of the scores may be why
-                    self._precise = True
-                    del self._points[-1]
-                    point = problem.point(point.lam, precise=True)
-                    continue
-                if taken is None or blurred >= 4 or self._still(6, bound.rounding):
-                    status, message = "stalled", f"rounding hides any further progress; {why}"
-            if self.l2 > 0.0 and self.follow and self.n_iter == _DOUBT and not status and problem.margin(point.f) > 0.0:
-                taken = math.nan, problem.point(self._followed())
-            if not asked and (doubtful >= 3 or self.n_iter >= _DOUBT or status == "stalled"):
-                asked = True
-                self.found = found = hulls(problem)
-                if found.direction is not None and found.kind == "separable":
-                    margin = problem.margin(problem.scores(found.direction))
-                    return self._separable(found.direction / margin, curvature.edges)
-                if found.direction is not None:
-                    return self._on_support(found)
-                if proved:
-                    status, message = "converged", f"{self._name} is within {bound.gap:.2g} of its infimum"
+            status, message = self._verdict(bound, signs)
+            taken = None if status else self._line_search(point, slope, delta)
+            if not status and taken is None and not point.precise:  # rounding of the scores may be why
+                self._precise = True
+                self._points.pop()
+                point = problem.point(point.lam, precise=True)
+                continue
+            if not status and (taken is None or signs.blurred >= 4 or self._still(6, bound.rounding)):
+                status, message = "stalled", f"rounding hides any further progress; {_proof(bound)}"
+            lost = self.l2 == 0.0 and (signs.infinite >= 3 or status == "stalled")
+            if self.ask and (lost or self.n_iter >= _DOUBT):
+                self.ask = False
+                if self.l2 == 0.0:
+                    self.found = hulls(problem)
+                    if self.found.direction is not None:
+                        return self._without_minimiser(self.found, curvature.edges)
+                    again = self._verdict(bound, signs)
+                    status, message = again if again[0] else (status, message)
+                elif not status and problem.margin(point.f) > 0.0:
+                    taken = math.nan, problem.point(self._followed())
             if status:
-                if self.found is not None and self.found.kind == "undecided":
-                    message += "; whether the data are separable could not be decided"
                 return self._end(status, message)
             assert taken is not None
             share, point = taken
             if self._record(curvature.edges, share, point):
                 self._visit(point, math.nan)
                 return self._end("callback", f"the callback stopped the run after step {self.n_iter}")
+
+    def _verdict(self, bound: Bound, signs: _Signs) -> tuple[str, str]:
+        """Status and message if the run ends here."""
+        proved = bound.gap <= max(self.tol, 2.0 * bound.rounding)
+        if proved and (signs.settled or self.l2 > 0.0 or not self.ask):
+            return "converged", f"{self._name} is within {bound.gap:.2g} of its infimum"
+        if self.n_iter >= self.max_iter:
+            return "max_iter", f"all {self.max_iter} Newton steps were taken; {_proof(bound)}"
+        return "", ""
+
+    def _certified(self, point: Point, curvature: Curvature, delta: Vector) -> tuple[Point, Bound]:
+        """The certificate; where only the rounding of the scores is above the tolerance, with better scores."""
+        bound = certify(self.problem, point, curvature, delta)
+        near = bound.gap < 2.0 * max(self.tol, bound.rounding)
+        if not point.precise and near and bound.rounding > 0.25 * self.tol:
+            self._precise = True
+            point = self.problem.point(point.lam, precise=True)
+            bound = certify(self.problem, point, curvature, delta)
+        return point, bound
 
     def _followed(self) -> Vector:
         """The minimiser with a large penalty, followed as the penalty falls tenfold at a time.
@@ -307,20 +330,10 @@ class _Run:
         lam = middle.lam
         for k in range(math.ceil(math.log10(max(largest / self.l2, 1.0))), 0, -1):
             penalty = self.l2 * 10.0**k
-            lam, _ = _Run(problem, penalty, 1e-3, 50, None, ask=False, follow=False).newton(lam)
+            lam, _ = _Run(problem, penalty, 1e-3, 50, None, ask=False).newton(lam)
             if problem.margin(problem.scores(lam)) > 0.0:
                 lam = 10.0 * lam
         return lam
-
-    def _certified(self, point: Point, curvature: Curvature, delta: Vector) -> tuple[Point, Bound]:
-        """The certificate; where only the rounding of the scores is above the tolerance, with better scores."""
-        bound = certify(self.problem, point, curvature, delta)
-        near = bound.gap < 2.0 * max(self.tol, bound.rounding)
-        if not point.precise and near and bound.rounding > 0.25 * self.tol:
-            self._precise = True
-            point = self.problem.point(point.lam, precise=True)
-            bound = certify(self.problem, point, curvature, delta)
-        return point, bound
 
     def _line_search(self, point: Point, slope: Vector, delta: Vector) -> tuple[float, Point] | None:
         """Halve the Newton step until the objective falls by a share of what its slope promises."""
@@ -367,6 +380,13 @@ class _Run:
         self._visit(after, math.inf)
         message = "the coefficients put every positive above every negative: inf F_p is 0 and no minimiser exists"
         return lam, self._trace("separable", message, self._points, lam)
+
+    def _without_minimiser(self, found: Hulls, edges: Vector) -> tuple[Vector, Trace]:
+        """What the linear program has found instead of a minimiser."""
+        assert found.direction is not None
+        if found.kind == "separable":
+            return self._separable(found.direction / self.problem.margin(self.problem.scores(found.direction)), edges)
+        return self._on_support(found)
 
     def _on_support(self, found: Hulls) -> tuple[Vector, Trace]:
         """Where only some pairs keep weight, the minimiser of these and the direction that rids F_p of the rest."""
@@ -477,6 +497,8 @@ class _Run:
         return bool(self.callback(self._trace("running", f"after step {self.n_iter}", [*self._points, reached])))
 
     def _end(self, status: str, message: str) -> tuple[Vector, Trace]:
+        if self.found is not None and self.found.kind == "undecided":
+            message += "; whether the data are separable could not be decided"
         return self._points[-1].lam.copy(), self._trace(status, message, self._points)
 
     def _trace(self, status: str, message: str, points: list[_Visited], direction: Vector | None = None) -> Trace:

@@ -45,7 +45,7 @@ class Trace:
     path : ndarray, shape (T + 1, n), or None
         From `minimize`: the coefficients themselves. In its rounds all of them move: `ranker` is the
         one with the largest absolute edge, `edge` that edge, `step` the share of the Newton step
-        that was taken (with L-BFGS: nan).
+        that was taken (nan where it was no Newton step).
     """
 
     ranker: NDArray[np.intp]
