@@ -155,7 +155,8 @@ class _Moved:
 
 def _by_group(groups: Groups | None, codes: Any, values: Vector) -> Vector:
     """The sum of values in every group."""
-    return np.array([values.sum()]) if groups is None else np.bincount(codes, values, groups.n)
+    sums = values.sum(keepdims=True) if groups is None else np.bincount(codes, values, groups.n)
+    return np.asarray(sums, dtype=np.float64)
 
 
 def _normalised(share: Vector, change: Vector) -> tuple[Vector, float]:
