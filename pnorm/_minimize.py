@@ -16,7 +16,7 @@ from pnorm._checks import Vector
 from pnorm._curvature import Curvature
 from pnorm._problem import Point, Problem
 from pnorm._separability import Hulls, hulls
-from pnorm._trace import Trace
+from pnorm._trace import Path, Reached, Trace
 from pnorm.rankers import as_rankers
 
 LARGEST_HESSIAN = 2000
@@ -178,17 +178,6 @@ def solve(
     return lam, trace, run.found
 
 
-@dataclass(frozen=True)
-class _Visited:
-    """What a trace keeps of a point."""
-
-    lam: Vector
-    log_f: float
-    log_mass: float
-    value: float
-    gap: float
-
-
 def _proof(bound: Bound) -> str:
     return f"no certificate: {bound.reason}" if bound.reason else f"its gap is at most {bound.gap:.2g}"
 
@@ -226,14 +215,9 @@ class _Run:
     ask: bool = True
     """Whether help may be asked for, once: the linear program, or with a penalty a path of penalties."""
     found: Hulls | None = None
+    path: Path = field(default_factory=Path)
     _precise: bool = False
     """Whether scores are formed in twice the working precision from now on."""
-    _points: list[_Visited] = field(default_factory=list)
-    _rounds: list[tuple[int, float, float, float]] = field(default_factory=list)
-
-    @property
-    def n_iter(self) -> int:
-        return len(self._rounds)
 
     def value(self, point: Point) -> float:
         """log F_p and the penalty."""
@@ -256,8 +240,9 @@ class _Run:
         projected = False
         point = problem.point(lam)
         while True:
+            self.path.replace(self._reached(point))
             if self.l2 == 0.0 and (margin := problem.separation(point)) > 0.0:
-                return self._separable(point.lam / margin, None if curvature is None else curvature.edges)
+                return self._separable(point.lam / margin)
             near = curvature and curvature.at(point.weights)
             curvature = near or Curvature(problem, point.weights, self.l2)
             if curvature.null is not None and not projected:
@@ -268,20 +253,19 @@ class _Run:
             slope = p * curvature.edges - self.l2 * point.lam
             delta = curvature.step(slope)
             point, bound = self._certified(point, curvature, delta)
-            self._visit(point, bound.gap)
+            self.path.replace(self._reached(point, bound.gap))
             signs.read(float(slope @ delta), bound)
 
             status, message = self._verdict(bound, signs)
             taken = None if status else self._line_search(point, slope, delta)
             if not status and taken is None and not point.precise:  # rounding of the scores may be why
                 self._precise = True
-                self._points.pop()
                 point = problem.point(point.lam, precise=True)
                 continue
-            if not status and (taken is None or signs.blurred >= 4 or self._still(6, bound.rounding)):
+            if not status and (taken is None or signs.blurred >= 4 or self.path.still(bound.rounding)):
                 status, message = "stalled", f"rounding hides any further progress; {_proof(bound)}"
             lost = self.l2 == 0.0 and (signs.infinite >= 3 or status == "stalled")
-            if self.ask and (lost or self.n_iter >= _DOUBT):
+            if self.ask and (lost or self.path.n_iter >= _DOUBT):
                 self.ask = False
                 if self.l2 == 0.0:
                     self.found = hulls(problem)
@@ -295,16 +279,15 @@ class _Run:
                 return self._end(status, message)
             assert taken is not None
             share, point = taken
-            if self._record(curvature.edges, share, point):
-                self._visit(point, math.nan)
-                return self._end("callback", f"the callback stopped the run after step {self.n_iter}")
+            if self._step(curvature.edges, share, point):
+                return self._end("callback", f"the callback stopped the run after step {self.path.n_iter}")
 
     def _verdict(self, bound: Bound, signs: _Signs) -> tuple[str, str]:
         """Status and message if the run ends here."""
         proved = bound.gap <= max(self.tol, 2.0 * bound.rounding)
         if proved and (signs.settled or self.l2 > 0.0 or not self.ask):
             return "converged", f"{self._name} is within {bound.gap:.2g} of its infimum"
-        if self.n_iter >= self.max_iter:
+        if self.path.n_iter >= self.max_iter:
             return "max_iter", f"all {self.max_iter} Newton steps were taken; {_proof(bound)}"
         return "", ""
 
@@ -363,30 +346,22 @@ class _Run:
     def _at(self, point: Point, share: float, delta: Vector) -> Point:
         return self.problem.point(point.lam + share * delta, self._precise)
 
-    def _still(self, points: int, rounding: float) -> bool:
-        """Whether the last points are the same to within rounding."""
-        values = [visited.value for visited in self._points[-points:]]
-        return len(values) == points and max(values) - min(values) <= rounding
-
     # No minimiser
 
-    def _separable(self, lam: Vector, edges: Vector | None) -> tuple[Vector, Trace]:
-        """Every positive above every negative, by at least one: the last round leads there from these edges."""
-        del self._rounds[max(0, len(self._points) - 1) :]
-        after = self.problem.point(lam)
-        if self._points:
-            assert edges is not None
-            self._rounds.append(self._round(edges, math.nan, after))
-        self._visit(after, math.inf)
+    def _separable(self, lam: Vector) -> tuple[Vector, Trace]:
+        """Every positive above every negative, by at least one: in the place of the last point."""
+        self.path.replace(self._reached(self.problem.point(lam), math.inf))
         message = "the coefficients put every positive above every negative: inf F_p is 0 and no minimiser exists"
-        return lam, self._trace("separable", message, self._points, lam)
+        return lam, self.path.trace("separable", message, lam)
 
     def _without_minimiser(self, found: Hulls, edges: Vector) -> tuple[Vector, Trace]:
         """What the linear program has found instead of a minimiser."""
         assert found.direction is not None
-        if found.kind == "separable":
-            return self._separable(found.direction / self.problem.margin(self.problem.scores(found.direction)), edges)
-        return self._on_support(found)
+        if found.kind != "separable":
+            return self._on_support(found)
+        lam = found.direction / self.problem.margin(self.problem.scores(found.direction))
+        self.path.step(edges, math.nan, self._reached(self.problem.point(lam)))
+        return self._separable(lam)
 
     def _on_support(self, found: Hulls) -> tuple[Vector, Trace]:
         """Where only some pairs keep weight, the minimiser of these and the direction that rids F_p of the rest."""
@@ -410,7 +385,7 @@ class _Run:
         problem, p = self.problem, self.problem.objective.p
         unit = np.where(problem.constant, 1.0, problem.high - problem.low)
         here = self._first_order(np.where(problem.constant & (self.l2 == 0.0), 0.0, lam))
-        latest, before = here, here[1]
+        latest = here
         verdict = self._judge(*here)
 
         def value_and_gradient(x: Vector) -> tuple[float, Vector]:
@@ -419,11 +394,10 @@ class _Run:
             return self.value(point), (self.l2 * point.lam - p * edges) / unit
 
         def after_iteration(intermediate_result: Any) -> None:
-            nonlocal here, before, verdict
+            nonlocal here, verdict
             if not np.array_equal(latest[0].lam, intermediate_result.x / unit):
                 value_and_gradient(intermediate_result.x)
-            before = here[1]
-            asked_to_stop = self._record(before, math.nan, latest[0])
+            asked_to_stop = self._step(here[1], math.nan, latest[0])
             here = latest
             verdict = self._judge(*here) or ("callback" if asked_to_stop else "")
             if verdict:
@@ -442,16 +416,14 @@ class _Run:
             )
             verdict = verdict or ("max_iter" if done.status == 1 else "stalled")
         point, edges = here
-        gap = self._points[-1].gap
+        gap = self.path.points[-1].gap
         if verdict == "separable":
-            self._points.pop()  # the last step leads to a margin of one instead
-            return self._separable(point.lam / problem.margin(point.f), before)
+            return self._separable(point.lam / problem.margin(point.f))
         if self.l2 == 0.0 and problem.n_rankers <= LARGEST_HESSIAN:  # the user's wish, not a need
             curvature = Curvature(problem, point.weights)
             point, bound = self._certified(point, curvature, curvature.step(p * curvature.edges))
             gap = bound.gap
-            del self._points[-1]
-            self._visit(point, gap)
+            self.path.replace(self._reached(point, gap))
             if verdict != "callback" and gap <= max(self.tol, 2.0 * bound.rounding):
                 verdict = "converged"
         proof = "no certificate" if math.isinf(gap) else f"{self._name} is within {gap:.2g} of its infimum"
@@ -466,9 +438,9 @@ class _Run:
         """Keep a point of L-BFGS with its certificate, which only a penalty gives without a Hessian."""
         if self.l2 > 0.0:
             gap, rounding = penalised_gap(self.problem, point, edges, self.l2)
-            self._visit(point, gap)
+            self.path.replace(self._reached(point, gap))
             return "converged" if gap <= max(self.tol, 2.0 * rounding) else ""
-        self._visit(point, math.inf)
+        self.path.replace(self._reached(point, math.inf))
         if self.problem.separation(point) > 0.0:
             return "separable"
         return "stationary" if float(np.abs(edges).max()) <= self.tol else ""
@@ -479,41 +451,17 @@ class _Run:
     def _name(self) -> str:
         return "log F_p" if self.l2 == 0.0 else "log F_p with its penalty"
 
-    def _visit(self, point: Point, gap: float) -> None:
-        """Keep what a trace says of a point, and not its rows."""
-        self._points.append(_Visited(point.lam, point.log_f, point.log_mass, self.value(point), gap))
+    def _reached(self, point: Point, gap: float = math.nan) -> Reached:
+        return Reached(point.lam, point.log_f, point.log_mass, self.value(point), gap)
 
-    def _round(self, edges: Vector, share: float, after: Point) -> tuple[int, float, float, float]:
-        """What a trace says of a step: the ranker of the largest edge, the share of the step, the edge, and z."""
-        j = int(np.abs(edges).argmax())
-        return j, share, float(edges[j]), math.exp(min(after.log_mass - self._points[-1].log_mass, 700.0))
-
-    def _record(self, edges: Vector, share: float, after: Point) -> bool:
+    def _step(self, edges: Vector, share: float, after: Point) -> bool:
         """Keep one step; whether the callback asks to stop."""
-        self._rounds.append(self._round(edges, share, after))
+        self.path.step(edges, share, self._reached(after))
         if self.callback is None:
             return False
-        reached = _Visited(after.lam, after.log_f, after.log_mass, self.value(after), math.nan)
-        return bool(self.callback(self._trace("running", f"after step {self.n_iter}", [*self._points, reached])))
+        return bool(self.callback(self.path.trace("running", f"after step {self.path.n_iter}")))
 
     def _end(self, status: str, message: str) -> tuple[Vector, Trace]:
         if self.found is not None and self.found.kind == "undecided":
             message += "; whether the data are separable could not be decided"
-        return self._points[-1].lam.copy(), self._trace(status, message, self._points)
-
-    def _trace(self, status: str, message: str, points: list[_Visited], direction: Vector | None = None) -> Trace:
-        ranker, step, edge, z = zip(*self._rounds, strict=True) if self._rounds else ((), (), (), ())
-        path = np.array([visited.lam for visited in points])
-        arrays = [
-            np.array(ranker, dtype=np.intp),
-            *(np.array(column, dtype=np.float64) for column in (step, edge, z)),
-            np.array([visited.log_f for visited in points]),
-            path[0],
-            path,
-            np.array([visited.value for visited in points]),
-            np.array([visited.gap for visited in points]),
-        ]
-        for array in arrays:
-            array.flags.writeable = False
-        ranker, step, edge, z, log_objective, init, path, objective, gaps = arrays
-        return Trace(ranker, step, edge, z, log_objective, status, message, init, direction, path, objective, gaps)
+        return self.path.points[-1].lam.copy(), self.path.trace(status, message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -160,3 +161,64 @@ class Recorder:
             view.flags.writeable = False
         ranker, step, edge, z, log_objective, init = arrays
         return Trace(ranker, step, edge, z, log_objective, status, message, init)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What a trace keeps of a point."""
+
+    lam: Vector
+    log_f: float
+    log_mass: float
+    value: float
+    """log_f and the penalty."""
+    gap: float = math.nan
+
+
+@dataclass
+class Path:
+    """Collects the points of a run in which all coefficients move, and the steps between them."""
+
+    points: list[Reached] = field(default_factory=list)
+    _steps: list[tuple[int, float, float]] = field(default_factory=list)
+
+    @property
+    def n_iter(self) -> int:
+        """Number of steps."""
+        return len(self._steps)
+
+    def step(self, edges: Vector, share: float, reached: Reached) -> None:
+        """A share of the Newton step (nan: another step) from a point with these edges to the next."""
+        j = int(np.abs(edges).argmax())
+        self._steps.append((j, share, float(edges[j])))
+        self.points.append(reached)
+
+    def replace(self, reached: Reached) -> None:
+        """Say more of the last point, or put another in its place."""
+        self.points[-1:] = [reached]
+
+    def still(self, rounding: float) -> bool:
+        """Whether the last six points are the same to within rounding."""
+        values = [point.value for point in self.points[-6:]]
+        return len(values) == 6 and max(values) - min(values) <= rounding
+
+    def trace(self, status: str, message: str, direction: Vector | None = None) -> Trace:
+        """The trace so far."""
+        ranker, step, edge = zip(*self._steps, strict=True) if self._steps else ((), (), ())
+        lams = np.array([point.lam for point in self.points])
+        log_mass = np.array([point.log_mass for point in self.points])
+        arrays = [
+            np.array(ranker, dtype=np.intp),
+            np.array(step, dtype=np.float64),
+            np.array(edge, dtype=np.float64),
+            np.exp(np.minimum(np.diff(log_mass), 700.0)),
+            np.array([point.log_f for point in self.points]),
+            lams[0],
+            lams,
+            np.array([point.value for point in self.points]),
+            np.array([point.gap for point in self.points]),
+        ]
+        for array in arrays:
+            array.flags.writeable = False
+        ranker, step, edge, z, log_objective, init, path, objective, gaps = arrays
+        return Trace(ranker, step, edge, z, log_objective, status, message, init, direction, path, objective, gaps)

@@ -417,8 +417,7 @@ def test_the_trace_holds_every_step():
 
 def test_many_rankers_go_by_lbfgs_and_the_trace_says_so():
     rng = np.random.default_rng(8)
-    pos = scipy.sparse.random_array((300, 2100), density=0.01, rng=rng)
-    neg = scipy.sparse.random_array((300, 2100), density=0.01, rng=rng)
+    pos, neg = (scipy.sparse.csr_array(rng.random((300, 2100)) * (rng.random((300, 2100)) < 0.01)) for _ in range(2))
     lam, trace = pnorm.minimize(pos, neg, p=2, l2=0.1, tol=1e-8)
     assert trace.status == "converged"
     assert trace.gap <= 1e-8
