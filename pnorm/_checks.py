@@ -186,6 +186,8 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     """Return a fresh finite float64 vector of the given size, which `meaning` explains in the message."""
     if isinstance(x, tuple) and hasattr(x[-1] if x else x, "lam_at"):
         raise TypeError(f"{name} must be an array; got the pair (lam, trace) that train returns: pass the first")
+    if hasattr(x, "lam_at"):
+        raise TypeError(f"{name} must be an array; got a Trace: pass the coefficients, lam, that came with it")
     _no_mask(x, name)
     a = _as_array(x, name)
     if a.dtype.kind not in "buif":

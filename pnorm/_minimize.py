@@ -72,7 +72,8 @@ def minimize(
     l2 : float
         Weight of the penalty, zero or more. Above zero, a unique minimiser exists whatever the data.
     tol : float
-        Stop when the objective is proved to be this close to its infimum, in nats.
+        Stop when the objective is proved to be this close to its infimum, in nats, or as close as
+        rounding lets it.
     max_iter : int
         Largest number of Newton steps, each of which counts as ten iterations of L-BFGS.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -92,8 +93,9 @@ def minimize(
     Returns
     -------
     lam : ndarray, shape (n,)
-        The minimiser, of least norm if there are several. On quasi-separable data, the minimiser
-        on the rows of the support (see Notes); on separable data, coefficients that put every
+        The minimiser; of least norm, by Newton's method, if there are several. On quasi-separable
+        data, the minimiser on the rows of the support (see Notes), and `lam` plus a large multiple of
+        `trace.direction` is what comes near the infimum over all rows; on separable data, coefficients that put every
         positive at least 1 above every negative.
     trace : Trace
         `gap` is the certificate at the end, `gaps` those on the way, `status` why it ended:
@@ -428,6 +430,8 @@ class _Run:
                 verdict = "converged"
         proof = "no certificate" if math.isinf(gap) else f"{self._name} is within {gap:.2g} of its infimum"
         message = f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(edges).max():.2g}"
+        if self.l2 == 0.0 and math.isinf(gap):
+            message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
         return self._end(verdict or "max_iter", message)
 
     def _first_order(self, lam: Vector) -> tuple[Point, Vector]:

@@ -72,7 +72,9 @@ class Trace:
         """Certified bounds on objective less infimum, in nats, shape (T + 1,).
 
         inf where there is no certificate; nan after `train`, which asks for none:
-        `pnorm.diagnostics.certificate` gives it for any coefficients.
+        `pnorm.diagnostics.certificate` gives it for any coefficients. Where there is a `direction`
+        and the gap is finite (quasi-separable data), it is that of the limit of
+        ``lam + s * direction`` for growing s, not of `lam` itself.
         """
         return np.full(self.n_iter + 1, np.nan) if self._gaps is None else self._gaps
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -145,7 +145,7 @@ class Limit:
     lam: Vector | None
     lam_unique: bool
     direction: Vector | None
-    _same_group: NDArray[np.bool_] | None = None
+    _same_group: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     def dense(self) -> Array:
         """Return ``q'*`` for every pair.
@@ -563,8 +563,8 @@ def convergence(
     trace : Trace
         A run of `pnorm.train` or `pnorm.minimize`.
     limit : Limit, Certificate, Trace, or float
-        Where to take the infimum of log F_p from: `q_limit`, a certificate or a run of `minimize`
-        of the same problem, or the number itself.
+        Where to take the infimum from: `q_limit`, a run of `minimize`, or the lower bound of a
+        certificate, all of the same problem and p; or the number itself.
     accuracies : sequence of float
         Gaps in nats whose first rounds are asked for.
 
@@ -576,7 +576,8 @@ def convergence(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or the infimum is that of separable data.
+        If an argument is not as described, the limit is that of separable data or has no
+        certificate, or the run goes below it.
 
     Examples
     --------
@@ -589,20 +590,32 @@ def convergence(
     """
     if not isinstance(trace, Trace):
         raise TypeError(f"trace must be the second value that train or minimize returns; got {type(trace).__name__}")
-    if isinstance(limit, Trace):
-        infimum = float(limit.log_objective[-1])
-    elif isinstance(limit, (Limit, Certificate)):
-        infimum = limit.log_objective
-    else:
-        infimum = _checks.real(limit, "limit")
-    if infimum == -math.inf:
-        raise ValueError("limit is that of separable data: log F_p falls without bound, and there is no gap to follow")
+    infimum = _infimum(limit)
+    known = limit.gap if isinstance(limit, (Limit, Trace)) else 0.0
     wanted = _checks.numbers_of(accuracies, "accuracies")
-    gap = trace.log_objective - infimum
+    gap = trace.objective - infimum
+    if gap[-1] < -(known + 1e-9 * (1.0 + abs(infimum))):
+        raise ValueError(f"the run ends {-gap[-1]:.3g} below limit, which so is not the infimum of its problem and p")
     visible = np.flatnonzero(gap > 1e-13 * (1.0 + abs(infimum)) * 10.0)
     tail = visible[visible.size // 2 :]
     rate = math.nan if tail.size < 3 else math.exp(np.polyfit(tail, np.log(gap[tail]), 1)[0])
     return Convergence(gap, rate, {a: _first(gap <= a) for a in wanted})
+
+
+def _infimum(limit: Any) -> float:
+    """The infimum that a limit stands for."""
+    if not isinstance(limit, (Limit, Certificate, Trace)):
+        return _checks.real(limit, "limit")
+    if isinstance(limit, Limit) and limit.kind == "separable":
+        raise ValueError("limit is that of separable data: log F_p falls without bound, and there is no gap to follow")
+    if not math.isfinite(limit.gap):
+        raise ValueError(
+            "limit has no certificate, so its value may be far from the infimum (or there is none); "
+            "pass what minimize or q_limit returns for overlapping or quasi-separable data"
+        )
+    if isinstance(limit, Certificate):
+        return limit.lower_bound
+    return float(limit.objective[-1]) if isinstance(limit, Trace) else limit.log_objective
 
 
 def _first(reached: NDArray[np.bool_]) -> int | None:
@@ -692,7 +705,9 @@ def report(
         else f"no certificate: {here.message}"
     )
     name = "log F_p" if l2 == 0.0 else f"log F_p + {l2 / 2:g} |lam|^2"
-    lines["coefficients"] = f"{name} = {here.objective:.10g}, {bound}; largest edge {here.gradient_norm:.2g}"
+    lines["coefficients"] = f"{name} = {here.objective:.10g}, {bound}"
+    if l2 == 0.0:
+        lines["coefficients"] += f"; largest edge {here.gradient_norm:.2g}"
     about = _about_penalised if l2 > 0.0 else _about_data
     return _page(lines | about(problem, lam, here, l2))
 
@@ -725,6 +740,9 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float) -> d
         lines["distance"] += f", score differences are within {apart:.2g} of the minimiser's"
         if here.gap > max(_CLOSE, 2.0 * limit.gap):
             advice = "pnorm.minimize gives the minimiser; stopping early on purpose is a way to regularise"
+    if limit.kind == "separable":
+        right = "put every" if problem.margin(problem.scores(lam)) > 0.0 else "do not put every"
+        lines["distance"] = f"these coefficients {right} positive above every negative"
     missing = null_space(problem).size
     if limit.lam_unique:
         lines["uniqueness"] = "q' is unique, and so is lam: the scores determine every coefficient"
@@ -753,11 +771,11 @@ _KINDS = {
     ),
     "quasi-separable": (
         "quasi-separable: the hulls touch, and some coefficients go to infinity",
-        "use l2 > 0 for a finite minimiser, or stop early; separability(...).direction names the weak rankers",
+        "use l2 > 0 for a finite minimiser, or stop early, or score with pnorm.minimize's lam + s * direction, s large",
     ),
     "separable": (
         "separable: some combination puts every positive above every negative; inf F_p is 0",
-        "use l2 > 0, stop early, or judge by held-out rows: on these rows nothing is left to learn",
+        "pnorm.minimize gives coefficients that do; to choose among them use l2 > 0, stop early, or ask new rows",
     ),
     "undecided": (
         "undecided: the linear program and an exact comparison of scores do not agree",

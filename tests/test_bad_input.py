@@ -186,6 +186,7 @@ COEFFICIENTS = [
     ({"lam": [1.0, np.nan]}, ValueError, "lam has nan at position 1; every value must be finite"),
     ({"lam": [1e308, -1e308]}, ValueError, "lam gives scores whose differences, times p, overflow; scale it down"),
     ({"lam": pnorm.minimize(GOOD, GOOD)}, TypeError, "lam must be an array; got the pair (lam, trace)"),
+    ({"lam": pnorm.minimize(GOOD, GOOD)[1]}, TypeError, "lam must be an array; got a Trace: pass the coefficients"),
 ]
 PENALTY = [
     ({"l2": -1}, ValueError, "l2 must be zero or more; got -1"),
@@ -244,6 +245,13 @@ def test_minimize_computes_nothing_before_the_checks():
             ValueError,
             "limit is that of separable data",
         ),
+        (
+            lambda d: d.convergence(TRACE, pnorm.minimize([[1.0]], [[0.0]])[1]),
+            ValueError,
+            "limit has no certificate",
+        ),
+        (lambda d: d.convergence(TRACE, TRACE), ValueError, "limit has no certificate"),
+        (lambda d: d.convergence(TRACE, 25.0), ValueError, "below limit, which so is not the infimum"),
         (lambda d: d.phi([[1, -1.0]], 2), ValueError, "q has -1.0 at pair (0, 1); every number must be zero or more"),
         (lambda d: d.phi([1.0], 2), ValueError, "q must be two-dimensional"),
         (lambda d: d.phi([[1.0]], 0), ValueError, "p must be at least 1"),
