@@ -100,7 +100,7 @@ def _why_not(curvature: Curvature) -> str:
 
 def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
     """A bound that needs no Hessian, and its rounding: |gradient|**2 / (2 l2), with u' = u and w' = w."""
-    p, size = problem.objective.p, np.maximum(np.abs(problem.low), np.abs(problem.high))
+    p, size = problem.objective.p, problem.largest
     weight = float(np.abs(point.lam) @ size)
     counts = p * math.log(problem.n_pos) + math.log(problem.n_neg) + (1.0 + p) * sum(problem.objective.sizes())
     rounding = _EPS * (
@@ -141,8 +141,7 @@ class _Moved:
         for out, x, within, codes, factor in zip((self.u, self.w), inside, weights.within, at, (p, 1.0), strict=True):
             # Weights are divided by their sums, so the entropies are those of what comes of it.
             excess = _by_group(groups, codes, within * x)
-            inner = _by_group(groups, codes, within * _kl(x)) / (1.0 + excess)
-            inner += excess / (1.0 + excess) - np.log1p(excess)
+            inner = _over_sum(_by_group(groups, codes, within * _kl(x)), excess)
             entropy += factor * float(mass @ inner)
             np.multiply(within * (1.0 + x), (mass / (1.0 + excess))[codes], out=out)
         self.entropy = max(entropy, 0.0)
@@ -163,8 +162,12 @@ def _normalised(share: Vector, change: Vector) -> tuple[Vector, float]:
     """share (1 + change) over its sum, and its relative entropy to share."""
     excess = float(share @ change)
     mass = share * (1.0 + change) / (1.0 + excess)
-    entropy = float(share @ _kl(change)) / (1.0 + excess) + excess / (1.0 + excess) - math.log1p(excess)
-    return mass / mass.sum(), max(entropy, 0.0)
+    return mass / mass.sum(), max(float(_over_sum(share @ _kl(change), excess)), 0.0)
+
+
+def _over_sum(entropy: Any, excess: Any) -> Any:
+    """A relative entropy, once the weights that sum to 1 + excess are divided by that."""
+    return entropy / (1.0 + excess) + (excess / (1.0 + excess) - np.log1p(excess))
 
 
 def _kl(x: Vector) -> Vector:
@@ -224,7 +227,6 @@ def _effect_of_scores(problem: Problem, point: Point, moved: _Moved) -> float:
     if point.precise:
         error = 2.0 * _EPS * (1.0 + max(float(np.abs(point.f.pos).max()), float(np.abs(point.f.neg).max())))
     else:
-        largest = np.maximum(np.abs(problem.low), np.abs(problem.high))
-        error = _EPS * (4.0 + point.lam.size * float(np.abs(point.lam) @ largest))
+        error = _EPS * (4.0 + point.lam.size * float(np.abs(point.lam) @ problem.largest))
     error += 2.0 * _EPS * sum(problem.objective.sizes())
     return error * moved.shift + (p + p * p) * error * error

@@ -47,10 +47,9 @@ class Moments:
         self.deviation = [np.sqrt(np.maximum(matrix.diagonal(), 0.0)) for matrix in second]
         self._edges_of_groups()
         self.hessian = p * second[0] + p * p * second[1] + self.moved.T @ self.moved
-        self.size = np.maximum(np.abs(problem.low), np.abs(problem.high))
 
     def _first(self, weights: Weights) -> None:
-        """Means and edges."""
+        """Means."""
         outputs, groups = self.problem.outputs, self.problem.objective.groups
         self.weights = weights
         self._codes: tuple[Any, Any] = (None, None) if groups is None else (groups.pos, groups.neg)
@@ -64,7 +63,6 @@ class Moments:
                 by_group = csr_array((within, codes, np.arange(codes.size + 1)), shape=(codes.size, groups.n))
                 self.means.append(outputs.sums(side, by_group))
         self._left = [np.zeros_like(mean) for mean in self.means]
-        self._edges_of_groups()
 
     def _edges_of_groups(self) -> None:
         self.differences = (self.means[0] - self.means[1]) + (self._left[0] - self._left[1])
@@ -123,7 +121,7 @@ class Curvature(Moments):
         hessian = self.hessian
         hessian[np.diag_indices_from(hessian)] += l2
         diagonal = hessian.diagonal()
-        self._scale, live = _scale(diagonal, 0.0 if l2 else self.p * self.size)
+        self._scale, live = _scale(diagonal, 0.0 if l2 else self.p * problem.largest)
         root = self._cholesky(live)
         if l2 == 0.0 and (root is None or live.size < problem.n_rankers):
             self.null = null_space(problem)
@@ -229,7 +227,7 @@ class NullSpace:
         moments = Moments(problem, problem.uniform())
         differences = np.sqrt(moments.weights.share)[:, None] * moments.differences
         diagonal = moments.hessian.diagonal() + np.square(differences).sum(axis=0)
-        scale, live = _scale(diagonal, moments.p * moments.size)
+        scale, live = _scale(diagonal, moments.p * problem.largest)
         values, right = _singular(_and(moments.weighted_rows(), differences), live, scale)
         kept = values > 100.0 * n * _EPS * values.max(initial=0.0)
         flat = np.setdiff1d(np.arange(n), live)
@@ -325,7 +323,7 @@ def _precise_product(problem: Problem, side: int, vectors: Any) -> Any:
     n = problem.n_rankers
     bits = (53 - int(np.ceil(np.log2(n + 1)))) // 2
     top = 1.5 * 2.0 ** (52 - bits)
-    unit = np.exp2(np.ceil(np.log2(np.maximum(np.maximum(np.abs(problem.low), np.abs(problem.high)), 1e-290))))
+    unit = np.exp2(np.ceil(np.log2(np.maximum(problem.largest, 1e-290))))
     scaled = vectors * unit[:, None]
     tall = np.exp2(np.ceil(np.log2(np.maximum(np.abs(scaled).max(axis=0), 1e-290))))
     scaled = scaled / tall
@@ -344,4 +342,4 @@ def _equal_along(moments: Moments, vectors: Any) -> bool:
     for side, product in enumerate(_along(moments, vectors)):
         np.minimum.at(low, moments.codes_of(side), product)
         np.maximum.at(high, moments.codes_of(side), product)
-    return bool((high - low <= 4.0 * _EPS * (moments.size @ np.abs(vectors))).all())
+    return bool((high - low <= 4.0 * _EPS * (moments.problem.largest @ np.abs(vectors))).all())

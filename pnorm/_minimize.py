@@ -17,7 +17,6 @@ from pnorm._curvature import Curvature
 from pnorm._problem import Point, Problem
 from pnorm._separability import Hulls, hulls
 from pnorm._trace import Path, Reached, Trace
-from pnorm.rankers import as_rankers
 
 LARGEST_HESSIAN = 2000
 """Weak rankers up to which Newton's method is used: four arrays of 32 MB."""
@@ -149,9 +148,7 @@ def minimize(
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
     callback = _checks.callback(callback)
-    if H is None:
-        _checks.same_width(pos, neg)
-    rankers = as_rankers(H, pos, "pos")
+    rankers = _problem.rankers_of(pos, neg, H)
     n = len(rankers)
     start = None if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group).centred()
@@ -225,6 +222,10 @@ class _Run:
         """log F_p and the penalty."""
         return point.log_f + (0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0)
 
+    def _proved(self, gap: float, rounding: float) -> bool:
+        """Whether a gap is within the tolerance, or as small as the rounding that is part of it lets it be."""
+        return gap <= max(self.tol, 2.0 * rounding)
+
     def brought_near(self, lam: Vector) -> Vector:
         """Halve a start as long as that lowers the objective: far out it is linear, and every method slow."""
         point = self.problem.point(lam)
@@ -286,8 +287,7 @@ class _Run:
 
     def _verdict(self, bound: Bound, signs: _Signs) -> tuple[str, str]:
         """Status and message if the run ends here."""
-        proved = bound.gap <= max(self.tol, 2.0 * bound.rounding)
-        if proved and (signs.settled or self.l2 > 0.0 or not self.ask):
+        if self._proved(bound.gap, bound.rounding) and (signs.settled or self.l2 > 0.0 or not self.ask):
             return "converged", f"{self._name} is within {bound.gap:.2g} of its infimum"
         if self.path.n_iter >= self.max_iter:
             return "max_iter", f"all {self.max_iter} Newton steps were taken; {_proof(bound)}"
@@ -426,7 +426,7 @@ class _Run:
             point, bound = self._certified(point, curvature, curvature.step(p * curvature.edges))
             gap = bound.gap
             self.path.replace(self._reached(point, gap))
-            if verdict != "callback" and gap <= max(self.tol, 2.0 * bound.rounding):
+            if verdict != "callback" and self._proved(gap, bound.rounding):
                 verdict = "converged"
         proof = "no certificate" if math.isinf(gap) else f"{self._name} is within {gap:.2g} of its infimum"
         message = f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(edges).max():.2g}"
@@ -443,7 +443,7 @@ class _Run:
         if self.l2 > 0.0:
             gap, rounding = penalised_gap(self.problem, point, edges, self.l2)
             self.path.replace(self._reached(point, gap))
-            return "converged" if gap <= max(self.tol, 2.0 * rounding) else ""
+            return "converged" if self._proved(gap, rounding) else ""
         self.path.replace(self._reached(point, math.inf))
         if self.problem.separation(point) > 0.0:
             return "separable"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pnorm import _checks, _outputs
 from pnorm._checks import Vector
 from pnorm._objective import Direction, Groups, PNorm, Scores
-from pnorm.rankers import Rankers
+from pnorm.rankers import Rankers, as_rankers
 
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
 # duplicate columns differ by rounding only, and the lowest index must win on every machine. The
@@ -73,7 +73,9 @@ class Problem:
         self.constant = self.low == self.high
         self._binary: dict[int, bool] = {}
         self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
-        self._size = np.minimum(np.maximum(abs(self.low), abs(self.high)), self.high - self.low)
+        self.largest = np.maximum(abs(self.low), abs(self.high))
+        """Largest absolute output of every ranker."""
+        self._size = np.minimum(self.largest, self.high - self.low)
 
     def scores(self, lam: Vector) -> Scores:
         """f = H lam on both sides."""
@@ -112,8 +114,7 @@ class Problem:
     def separation(self, point: Point) -> float:
         """The margin of a point if it is above zero and no artefact of rounding, else zero."""
         margin = self.margin(point.f)
-        largest = np.maximum(np.abs(self.low), np.abs(self.high))
-        error = self.n_rankers * np.finfo(float).eps * float(np.abs(point.lam) @ largest)
+        error = self.n_rankers * np.finfo(float).eps * float(np.abs(point.lam) @ self.largest)
         if 0.0 < margin <= 4.0 * error:
             margin = self.margin(self.point(point.lam, precise=True).f)
         return max(margin, 0.0)
@@ -212,6 +213,13 @@ def _precise_scores(outputs: _outputs.Outputs, lam: Vector) -> Scores:
     if np.isfinite(f.pos).all() and np.isfinite(f.neg).all():
         return f
     return Scores(*(part.copy() for part in outputs.combine(lam)))  # beyond 2**996, where halves overflow
+
+
+def rankers_of(pos: Any, neg: Any, H: Any) -> Rankers:
+    """Return H as a collection; the columns of both sides, if it is None, must be as many."""
+    if H is None:
+        _checks.same_width(pos, neg)
+    return as_rankers(H, pos, "pos")
 
 
 def build(

@@ -52,7 +52,7 @@ def hulls(problem: Problem) -> Hulls:
     rows = problem.outputs.matrix()[:, varies]
     sign = np.r_[np.ones(n_pos), -np.ones(n_neg)]
     if issparse(rows):
-        scale = np.maximum(np.abs(low), np.abs(high))[varies]
+        scale = problem.largest[varies]
         rows = rows.multiply(1.0 / scale)
     else:  # an offset cancels, as the masses are equal
         scale = (high - low)[varies]

@@ -133,9 +133,7 @@ def train(
     callback = _checks.callback(callback)
     _checks.threads(n_threads)
     rounds = _rounds(t_max, progress)
-    if H is None:
-        _checks.same_width(pos, neg)
-    rankers = as_rankers(H, pos, "pos")
+    rankers = _problem.rankers_of(pos, neg, H)
     n = len(rankers)
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight)

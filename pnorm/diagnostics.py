@@ -28,7 +28,6 @@ from pnorm._objective import Scores
 from pnorm._problem import Problem
 from pnorm._separability import hulls
 from pnorm._trace import Trace
-from pnorm.rankers import Rankers, as_rankers
 
 __all__ = [
     "Certificate",
@@ -596,7 +595,7 @@ def convergence(
     gap = trace.objective - infimum
     if gap[-1] < -(known + 1e-9 * (1.0 + abs(infimum))):
         raise ValueError(f"the run ends {-gap[-1]:.3g} below limit, which so is not the infimum of its problem and p")
-    visible = np.flatnonzero(gap > 1e-13 * (1.0 + abs(infimum)) * 10.0)
+    visible = np.flatnonzero(gap > 1e-12 * (1.0 + abs(infimum)))
     tail = visible[visible.size // 2 :]
     rate = math.nan if tail.size < 3 else math.exp(np.polyfit(tail, np.log(gap[tail]), 1)[0])
     return Convergence(gap, rate, {a: _first(gap <= a) for a in wanted})
@@ -799,20 +798,14 @@ def _page(lines: dict[str, str]) -> str:
 
 def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any) -> Problem:
     p = _checks.power(p)
-    return _problem.build(pos, neg, _rankers(pos, neg, H), p, *weights_and_groups).centred()
-
-
-def _rankers(pos: Any, neg: Any, H: Any) -> Rankers:
-    if H is None:
-        _checks.same_width(pos, neg)
-    return as_rankers(H, pos, "pos")
+    return _problem.build(pos, neg, _problem.rankers_of(pos, neg, H), p, *weights_and_groups).centred()
 
 
 def _problem_and(
     lam: Any, name: str, pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any
 ) -> tuple[Problem, Vector]:
     """The problem, and coefficients that fit it."""
-    rankers = _rankers(pos, neg, H)
+    rankers = _problem.rankers_of(pos, neg, H)
     checked = _checks.vector(lam, name, len(rankers), "one coefficient per weak ranker")
     problem = _build(pos, neg, rankers, p, *weights_and_groups)
     f = problem.scores(checked)
