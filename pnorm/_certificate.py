@@ -27,7 +27,7 @@ import numpy as np
 
 from pnorm._checks import Vector
 from pnorm._curvature import Curvature
-from pnorm._objective import Groups
+from pnorm._line import Groups
 from pnorm._outputs import SIDES
 from pnorm._problem import Point, Problem
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,15 +55,15 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(str(name) for name in names)
 
 
-def matrix(X: Any, name: str) -> Any:
-    """Return X as a finite two-dimensional matrix of floats.
+def matrix(X: Any, name: str, missing: bool = False) -> Any:
+    """Return X as a finite two-dimensional matrix of floats; with `missing`, NaN may stand for a missing value.
 
     NumPy arrays of float32 and float64 that are contiguous in either order come back as they are,
     without a copy; half precision becomes float32, everything else float64. Sparse input comes
     back as CSC.
     """
     if is_sparse(X):
-        return _sparse_matrix(X, name)
+        return _sparse_matrix(X, name, missing)
     _no_mask(X, name)
     n_rows(X, name)
     A = _as_array(X, name)
@@ -72,14 +72,45 @@ def matrix(X: Any, name: str) -> Any:
     if A.shape[1] == 0:
         raise ValueError(f"{name} has no columns; got shape {A.shape}")
     names = column_names(X)
-    A = _as_floats(A, name, names)
+    A = _as_floats(A, name, names, missing)
     if not (A.flags.c_contiguous or A.flags.f_contiguous):
         A = np.ascontiguousarray(A)
     # The extremes propagate NaN and infinity, and need no array of flags beside the data.
     if not (math.isfinite(A.min()) and math.isfinite(A.max())):
-        row, column = np.argwhere(~np.isfinite(A))[0]
-        raise _not_finite(A[row, column], name, row, column, names)
+        wrong = np.argwhere(np.isinf(A) if missing else ~np.isfinite(A))
+        if len(wrong):
+            row, column = wrong[0]
+            raise _not_finite(A[row, column], name, row, column, names)
     return A
+
+
+def table(X: Any, name: str) -> tuple[list[list[Any]], tuple[str, ...] | None]:
+    """Return the columns of X as lists of values of any kind, and their names if they have some."""
+    if is_sparse(X):
+        raise TypeError(f"{name} is sparse; categories needs a table of values: a list of rows, an array or a frame")
+    _no_mask(X, name)
+    n = n_rows(X, name)
+    names = column_names(X)
+    if names is not None:
+        columns = [X[column] for column in (X.columns if not hasattr(X, "column_names") else X.column_names)]
+        return [list(column.to_pylist() if hasattr(column, "to_pylist") else column) for column in columns], names
+    if isinstance(X, np.ndarray):
+        if X.ndim != 2 or X.shape[1] == 0:
+            raise ValueError(
+                f"{name} must be two-dimensional (rows, columns); got shape {X.shape}{_shape_hint(X, name)}"
+            )
+        return [column.tolist() for column in X.T], None
+    rows = [row if isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) else None for row in X]
+    if any(row is None for row in rows):
+        i = rows.index(None)
+        raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {X[i]!r}")
+    width = len(rows[0] or ())
+    for i, row in enumerate(rows):
+        if len(row or ()) != width or width == 0:
+            raise ValueError(
+                f"{name} has {len(row or ())} values in row {i} and {width} in row 0; rows need as many, one at least"
+            )
+    return [[row[j] for row in rows if row is not None] for j in range(width)][: width if n else 0], None
 
 
 def _no_mask(X: Any, name: str) -> None:
@@ -115,7 +146,7 @@ def _as_array(X: Any, name: str) -> Array:
         ) from None
 
 
-def _as_floats(A: Array, name: str, names: Sequence[str] | None) -> Array:
+def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool) -> Array:
     """Float32 and float64 in native byte order pass, other real numbers become one of them."""
     if A.dtype in (np.float32, np.float64) and A.dtype.isnative:
         return A
@@ -127,17 +158,27 @@ def _as_floats(A: Array, name: str, names: Sequence[str] | None) -> Array:
         )
     for j in range(A.shape[1]):
         for i, value in enumerate(A[:, j]):
-            if value is None or type(value).__name__ == "NAType":
-                raise _not_finite(value, name, i, j, names)
-            if not isinstance(value, (numbers.Real, np.bool_)):
+            if is_missing(value):
+                if not missing:
+                    raise _not_finite(value, name, i, j, names)
+            elif not isinstance(value, (numbers.Real, np.bool_)):
                 raise TypeError(
                     f"{name} has {value!r} ({type(value).__name__}) at {_at(i, j, names)}; every value must be a "
                     "real number: encode the column, or pass callables as H"
                 )
+    if missing:
+        A = np.where(np.vectorize(is_missing, otypes=[bool])(A), np.nan, A)
     return A.astype(np.float64)
 
 
-def _sparse_matrix(X: Any, name: str) -> Any:
+def is_missing(value: Any) -> bool:
+    """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
+def _sparse_matrix(X: Any, name: str, missing: bool) -> Any:
     import scipy.sparse
 
     if X.ndim != 2 or 0 in X.shape:
@@ -148,8 +189,9 @@ def _sparse_matrix(X: Any, name: str) -> Any:
     if not A.has_canonical_format:
         A = A.copy()  # the user's arrays are not to be sorted
         A.sum_duplicates()
-    if not np.isfinite(A.data).all():
-        k = int(np.flatnonzero(~np.isfinite(A.data))[0])
+    wrong = np.isinf(A.data) if missing else ~np.isfinite(A.data)
+    if wrong.any():
+        k = int(np.flatnonzero(wrong)[0])
         column = int(np.searchsorted(A.indptr, k, side="right")) - 1
         raise _not_finite(A.data[k], name, A.indices[k], column)
     return A
@@ -359,3 +401,105 @@ def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tup
     if isinstance(given, str) or len(given) != size:
         raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {given!r}")
     return tuple(str(name) for name in given)
+
+
+def level(value: Any, name: str, row: int, column: int, missing: bool) -> Any:
+    """Return a level of a category: a string, a number, or None for a missing value if there may be some."""
+    if is_missing(value):
+        if not missing:
+            raise ValueError(
+                f"{name} has {value} at {_at(row, column, None)}; fill it in, or pass missing='own' to make it a level"
+            )
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (str, bool, int, float)):
+        raise TypeError(
+            f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, None)}; a level must be a string, a "
+            "number or a boolean"
+        )
+    return value
+
+
+class Fields:
+    """What a dictionary read from a file holds, checked field by field."""
+
+    def __init__(self, data: Any, what: str, form: str, version: int) -> None:
+        if not isinstance(data, Mapping):
+            raise TypeError(f"{what} must be a dictionary, as to_dict returns it; got {type(data).__name__}")
+        self._data, self._what = data, what
+        if data.get("format") != form:
+            raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r}")
+        if data.get("version") != version:
+            raise ValueError(
+                f"{what} have version {data.get('version')!r} of the format, and this pnorm reads version {version}"
+            )
+
+    def get(self, key: str) -> Any:
+        """Return a field that must be there."""
+        if key not in self._data:
+            raise ValueError(f"{self._what} lack the field {key!r}")
+        return self._data[key]
+
+    def choice(self, key: str, allowed: Collection[str]) -> str:
+        """Return one of the allowed words."""
+        return choice(self.get(key), f"{key!r} of {self._what}", allowed)
+
+    def flag(self, key: str) -> bool:
+        """Return true or false."""
+        value = self.get(key)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false", value)
+        return value
+
+    def list(self, key: str, size: int | None = None) -> list[Any]:
+        """Return a list, of a given size if there is one."""
+        value = self.get(key)
+        if not isinstance(value, list) or not value or size not in (None, len(value)):
+            raise self._wrong(key, "a list" + (f" of {size}" if size else " that is not empty"), value)
+        return value
+
+    def strings(self, key: str, size: int | None) -> tuple[str, ...]:
+        """Return a list of strings."""
+        values = self.list(key, size)
+        if not all(isinstance(value, str) for value in values):
+            raise self._wrong(key, "a list of strings", values)
+        return tuple(values)
+
+    def optional_strings(self, key: str, size: int | None) -> tuple[str, ...] | None:
+        """Return a list of strings, or None."""
+        return None if self.get(key) is None else self.strings(key, size)
+
+    def optional_count(self, key: str, least: int) -> int | None:
+        """Return an integer that is at least `least`, or None."""
+        return None if self.get(key) is None else count(self.get(key), f"{key!r} of {self._what}", least)
+
+    def numbers(self, key: str, size: int | None) -> list[float]:
+        """Return a list of finite numbers."""
+        return numbers_of(self.list(key, size), f"{key!r} of {self._what}")
+
+    def cuts(self, key: str, width: int | None) -> list[tuple[int, float]]:
+        """Return pairs of a column and a cut; the cut None stands for a missing value, and is NaN here."""
+        pairs = []
+        for pair in self.list(key):
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise self._wrong(key, "a list of pairs [column, cut]", pair)
+            column = count(pair[0], f"a column in {key!r} of {self._what}", 0)
+            if width is not None and column >= width:
+                raise self._wrong(key, f"cuts of columns 0 to {width - 1}", pair)
+            pairs.append((column, math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")))
+        return pairs
+
+    def levels(self, key: str) -> list[list[Any]]:
+        """Return lists of levels, each of which stands there once; None is a missing value."""
+        columns = self.list(key)
+        for c, column in enumerate(columns):
+            if not isinstance(column, list):
+                raise self._wrong(key, "a list of lists of levels", column)
+            found = {level(value, f"{key!r} of {self._what}", k, c, True) for k, value in enumerate(column)}
+            if len(found) < len(column):
+                raise self._wrong(key, "different levels in every column", column)
+        return columns
+
+    def _wrong(self, key: str, expected: str, got: Any) -> ValueError:
+        return ValueError(f"{key!r} of {self._what} must be {expected}; got {got!r:.80}")

@@ -1,4 +1,4 @@
-"""What a list is worth: from scores to the objective, two weight vectors, and a step.
+"""What a list is worth: from scores to the objective and two weight vectors.
 
 An objective knows nothing of weak rankers, of storage or of the loop. It answers two questions:
 `weigh`, what are these scores worth and how much does each row matter; `step`, how far to go along
@@ -13,14 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _tilt
-
-_LEFT_OVER = 1e-6
-"""Share of the decrease offered that may be left where a direction's infimum is at infinity."""
-
-_TINY = 1e-280
-"""A decrease of log F_p that is nothing, and whose parts can still be told apart in a double."""
+from pnorm._line import Direction, GroupLine, Groups, Line, Side
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,54 +26,27 @@ class Scores:
     pos: Vector
     neg: Vector
 
-    def advance(self, direction: Direction, step: float) -> None:
+    def advance(self, direction: Direction, step: float, pool: Pool = SERIAL) -> None:
         """f += step * h, on both sides. A constant in h cancels in every pair."""
-        _tilt.advance(self.pos, direction.pos, step)
-        _tilt.advance(self.neg, direction.neg, step)
+        sides = (self.pos, direction.pos), (self.neg, direction.neg)
+        pool.map(
+            lambda item: _tilt.advance(item[0], item[1], step, item[2].start, item[2].stop),
+            [(f, h, rows) for f, h in sides for rows in blocks(f.size)],
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
-    """One weak ranker on the rows, less a constant, with its extremes on either side."""
+class Worth:
+    """What scores are worth, beside u and w."""
 
-    pos: Vector
-    neg: Vector
-    pos_low: float
-    pos_high: float
-    neg_low: float
-    neg_high: float
-    gap_up: float
-    """Least positive less greatest negative, before centring: > 0 separates, 0 touches."""
-    gap_down: float
-    """Least negative less greatest positive."""
-    binary: bool
-    """Whether it takes two values only."""
-
-    @property
-    def low(self) -> float:
-        return min(self.pos_low, self.neg_low)
-
-    @property
-    def high(self) -> float:
-        return max(self.pos_high, self.neg_high)
-
-    def gap(self, sign: float) -> float:
-        """Least score difference over all pairs along a step of the given sign."""
-        return self.gap_up if sign > 0 else self.gap_down
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """Query groups: the number of each row's group, 0 .. n - 1, all of which have both sides."""
-
-    pos: NDArray[np.intp]
-    neg: NDArray[np.intp]
-    n: int
-
-    def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Groups:
-        """Some of the rows; the groups that are left are numbered anew."""
-        left, codes = np.unique(self.pos[pos], return_inverse=True)
-        return Groups(codes.astype(np.intp), np.searchsorted(left, self.neg[neg]), left.size)
+    log_f: float
+    """log F_p."""
+    log_mass: float
+    """log of the sum of q over all pairs."""
+    within: tuple[Vector, Vector]
+    """u and w divided by the shares of their groups: of sum one in each."""
+    share: Vector
+    """pi, (G,), of sum one."""
 
 
 class PNorm:
@@ -95,53 +64,70 @@ class PNorm:
     """
 
     def __init__(
-        self, p: float, log_c_pos: Vector | None, log_c_neg: Vector | None, groups: Groups | None = None
+        self,
+        p: float,
+        log_c_pos: Vector | None,
+        log_c_neg: Vector | None,
+        groups: Groups | None = None,
+        pool: Pool = SERIAL,
     ) -> None:
         self.p = p
         self.groups = groups
+        self.pool = pool
         self._log_c_pos, self._log_c_neg = log_c_pos, log_c_neg
 
     def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> PNorm:
         """The objective on some of the rows."""
         log_c_pos = None if self._log_c_pos is None else self._log_c_pos[pos]
         log_c_neg = None if self._log_c_neg is None else self._log_c_neg[neg]
-        return PNorm(self.p, log_c_pos, log_c_neg, self.groups and self.groups.take(pos, neg))
+        return PNorm(self.p, log_c_pos, log_c_neg, self.groups and self.groups.take(pos, neg), self.pool)
 
-    def weigh(self, f: Scores, u: Vector, w: Vector) -> tuple[float, float]:
-        """Fill u and w, each of sum one; return log F_p and log of the sum of q over all pairs."""
+    def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
+        """Fill u and w, each of sum one, and v, if it is asked for, with the weights of negatives at p = 1."""
         if self.groups is not None:
             return self._weigh_groups(self.groups, f, u, w)
-        pos = _tilt.weigh(f.pos, self._log_c_pos, u, -1.0)
-        neg = _tilt.weigh(f.neg, self._log_c_neg, w, self.p)
-        mass = neg if self.p == 1.0 else _tilt.log_sum(f.neg, self._log_c_neg, 1.0)
-        return self.p * pos + neg, pos + mass
+        sides = [(f.pos, self._log_c_pos, u, -1.0), (f.neg, self._log_c_neg, w, self.p)]
+        if v is not None:
+            sides.append((f.neg, self._log_c_neg, v, 1.0))
+        items = [(*side, rows, k) for k, side in enumerate(sides) for rows in blocks(side[0].size)]
+        parts = self.pool.map(lambda item: _tilt.weigh(*item[:4], item[4].start, item[4].stop), items)
+        logs = [
+            _log_of([part for part, item in zip(parts, items, strict=True) if item[5] == k]) for k in range(len(sides))
+        ]
+        factors = [math.exp(part[0] - logs[item[5]]) for part, item in zip(parts, items, strict=True)]
+        self.pool.map(
+            lambda item: _tilt.rescale_rows(item[0][2], item[1], item[0][4].start, item[0][4].stop),
+            list(zip(items, factors, strict=True)),
+        )
+        if v is None:
+            logs.append(logs[1] if self.p == 1.0 else self._log_mass_of_negatives(f))
+        return Worth(self.p * logs[0] + logs[1], logs[0] + logs[2], (u, w), np.ones(1))
 
-    def within(self, f: Scores, u: Vector, w: Vector) -> tuple[tuple[Vector, Vector], Vector]:
-        """The weights within each group, and the shares of the groups, whose product is u and w."""
-        groups = self.groups
-        if groups is None:
-            return (u, w), np.ones(1)
-        u_in, w_in = np.empty_like(u), np.empty_like(w)
-        pos = _weigh_by_group(-f.pos, self._log_c_pos, groups.pos, groups.n, u_in)
-        neg = _weigh_by_group(self.p * f.neg, self._log_c_neg, groups.neg, groups.n, w_in)
-        share = np.empty(groups.n)
-        _tilt.weigh(self.p * pos + neg, None, share, 1.0)
-        return (u_in, w_in), share
+    def _log_mass_of_negatives(self, f: Scores) -> float:
+        rows_of_neg = blocks(f.neg.size)
+        return _log_of(
+            self.pool.map(lambda rows: _tilt.log_sum(f.neg, self._log_c_neg, 1.0, rows.start, rows.stop), rows_of_neg)
+        )
 
     def sizes(self) -> tuple[float, float]:
         """Largest |log c| on either side: what rounds beside the scores."""
         sizes = (0.0 if log_c is None else float(np.abs(log_c).max()) for log_c in (self._log_c_pos, self._log_c_neg))
         return next(sizes), next(sizes)
 
-    def _weigh_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> tuple[float, float]:
-        pos = _weigh_by_group(-f.pos, self._log_c_pos, groups.pos, groups.n, u)
-        mass = _weigh_by_group(f.neg, self._log_c_neg, groups.neg, groups.n, w)
-        neg = mass if self.p == 1.0 else _weigh_by_group(self.p * f.neg, self._log_c_neg, groups.neg, groups.n, w)
-        log_f = _tilt.log_sum(self.p * pos + neg, None, 1.0)
-        share = np.exp(self.p * pos + neg - log_f)
-        u *= share[groups.pos]
-        w *= share[groups.neg]
-        return log_f, _tilt.log_sum(pos + mass, None, 1.0)
+    def _weigh_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> Worth:
+        pos, mass, neg, scratch = (np.empty(groups.n) for _ in range(4))
+        within = np.empty_like(u), np.empty_like(w)
+        _tilt.weigh_by_group(f.pos, self._log_c_pos, groups.pos, -1.0, within[0], pos, scratch)
+        _tilt.weigh_by_group(f.neg, self._log_c_neg, groups.neg, 1.0, within[1], mass, scratch)
+        if self.p == 1.0:
+            neg = mass
+        else:
+            _tilt.weigh_by_group(f.neg, self._log_c_neg, groups.neg, self.p, within[1], neg, scratch)
+        share = np.empty(groups.n)
+        log_f = _softmax(self.p * pos + neg, share)
+        np.multiply(within[0], share[groups.pos], out=u)
+        np.multiply(within[1], share[groups.neg], out=w)
+        return Worth(log_f, _softmax(pos + mass, scratch), within, share)
 
     def step(self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float) -> float:
         """Return the step that minimises F_p along a direction, equation (1) of the COLT paper.
@@ -150,92 +136,23 @@ class PNorm:
         edge. Where F_p only falls toward an infimum at infinity, the step stops when a millionth
         of the decrease is left. The direction must not separate strictly.
         """
-        if direction.gap(sign) == 0.0:
-            return self._step_toward_infinity(f, direction, sign)
-        if direction.binary:
-            step = self._step_of_binary(f, direction)
-            return step if step * sign > 0.0 else 0.0
-        width = max(direction.pos_high - direction.pos_low, self.p * (direction.neg_high - direction.neg_low))
-        span = direction.high - direction.low
-        alpha, _ = _tilt.solve(
-            f.pos,
-            direction.pos,
-            self._log_c_pos,
-            u,
-            f.neg,
-            direction.neg,
-            self._log_c_neg,
-            w,
-            self.p,
-            sign,
-            width,
-            span,
+        sides = (
+            Side(f.pos, direction.pos, self._log_c_pos, u, -1.0),
+            Side(f.neg, direction.neg, self._log_c_neg, w, self.p),
         )
-        return alpha
-
-    def _split(self, f: Scores, direction: Direction, alpha: float, level: float) -> tuple[float, ...]:
-        """Log-sums of the exponents tilted by alpha where h is at a level and where it is not, per side."""
-        pos = _tilt.split_log_sums(f.pos, direction.pos, self._log_c_pos, -1.0, alpha, level)
-        neg = _tilt.split_log_sums(f.neg, direction.neg, self._log_c_neg, self.p, alpha, level)
-        return *pos, *neg
-
-    def _step_of_binary(self, f: Scores, direction: Direction) -> float:
-        """ln(u1 w0 / (u0 w1)) / (p + 1) for values 0 and 1; in logs, as u1 may be less than any double."""
-        u1, u0, w1, w0 = self._split(f, direction, 0.0, direction.high)
-        return ((u1 - u0) + (w0 - w1)) / ((self.p + 1.0) * (direction.high - direction.low))
-
-    def _step_toward_infinity(self, f: Scores, direction: Direction, sign: float) -> float:
-        """The least positive ties with the greatest negative, at a level m: F_p falls for ever.
-
-        Going to infinity leaves the rows at m. The excess over that limit is
-        p ln(1 + e^a) + ln(1 + e^b), where e^a and e^b are what the other positives and negatives
-        weigh beside those at m; a and b fall along the step.
-        """
-        level = direction.pos_low if sign > 0 else direction.pos_high
-
-        def excess(x: float) -> tuple[float, float, float]:
-            u_at, u_off, w_at, w_off = self._split(f, direction, sign * x, level)
-            a, b = u_off - u_at, w_off - w_at
-            return a, b, self.p * _softplus(a) + _softplus(b)
-
-        a, b, offered = excess(0.0)
-        target = _LEFT_OVER * offered
-        if target < _TINY:
-            return 0.0
-        if direction.binary:  # one side is wholly at m, and the other side's a or b falls linearly
-            rate, start, goal = (1.0, a, target / self.p) if b == -math.inf else (self.p, b, target)
-            return sign * (start - _inverse_softplus(goal)) / (rate * (direction.high - direction.low))
-
-        from scipy.optimize import brentq  # rare, and slow to import
-
-        def log_ratio(x: float) -> float:
-            return math.log(max(excess(x)[2], _TINY * _LEFT_OVER)) - math.log(target)
-
-        far = 1.0 / (direction.high - direction.low)
-        while log_ratio(far) > 0.0:
-            far *= 2.0
-        return sign * float(brentq(log_ratio, 0.0, far, xtol=4e-16 * far, rtol=1e-15))
+        if self.groups is None:
+            return Line(self.p, sides, direction, sign, self.pool).step()
+        return GroupLine(self.p, sides, direction, sign, self.groups).step()
 
 
-def _weigh_by_group(
-    exponents: Vector, log_c: Vector | None, codes: NDArray[np.intp], n: int, weights: Vector
-) -> Vector:
-    """Fill weights with the softmax within each group; return each group's log-sum."""
-    np.copyto(weights, exponents if log_c is None else exponents + log_c)
-    top = np.full(n, -np.inf)
-    np.maximum.at(top, codes, weights)
-    weights -= top[codes]
-    np.exp(weights, out=weights)
-    total = np.bincount(codes, weights, n)
-    weights /= total[codes]
-    return np.asarray(top + np.log(total))
+def _log_of(parts: list[tuple[float, float]]) -> float:
+    """log of a sum of exponentials from those of blocks of rows, in their order."""
+    top, (total,) = _tilt.merged([(largest, (part,)) for largest, part in parts])
+    return top + math.log(total)
 
 
-def _softplus(x: float) -> float:
-    """ln(1 + e^x)."""
-    return float(np.logaddexp(0.0, x))
-
-
-def _inverse_softplus(y: float) -> float:
-    """The x with ln(1 + e^x) = y."""
-    return y + math.log(-math.expm1(-y))
+def _softmax(exponents: Vector, out: Vector) -> float:
+    """Fill out with the shares of e^exponents; return the log of their sum."""
+    top, total = _tilt.weigh(exponents, None, out, 1.0, 0, out.size)
+    out /= total
+    return top + math.log(total)

@@ -3,29 +3,31 @@
 A storage answers these questions, and no one else reads the rows:
 
 - `edges(u, w)`: u-mean of every ranker on the positives minus its w-mean on the negatives;
-- `column(j, pos_out, neg_out)`: one ranker's outputs, centred;
+- `column(j, shift, pos_out, neg_out)`: one ranker's outputs, centred;
 - `combine(lam)`: scores of a linear combination;
+- `levels(j)`: the few values that one ranker takes, if the storage knows that they are few, and
+  then `masses` and `multiply`, which sum and change weights by value;
 - `sums(side, weights)` and `scatter(side, weights, centres)`: first and second moments of one side;
 - `blocks(side)`: the rows of one side as they come, for what is asked rarely;
 - `matrix()`: all of them with a sign, for the linear program;
 - `take(pos, neg)`: the same storage with some of the rows;
 - the extremes of every ranker on either side.
+
+Dense and sparse matrices are here, and what makes one storage of several; `_binned` has the third kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
-
-# Rows converted to float64 at a time where the data are float32: some 200 kB at 50 columns, which
-# stays in the second cache.
-_ROWS = 512
+from pnorm._core import _dense
 
 # Rows whose second moments are formed at a time: 1.6 MB at 50 columns. Measured at 10**5 x 50:
 # 12.5 ms with 512 rows, 10.9 ms with 4096, 12.9 ms with all.
@@ -45,6 +47,7 @@ class Outputs(Protocol):
     pos_high: Vector
     neg_low: Vector
     neg_high: Vector
+    pool: Pool
 
     def edges(self, u: Vector, w: Vector) -> Vector:
         """H.T @ u on the positives minus H.T @ w on the negatives: one pass over both."""
@@ -54,6 +57,19 @@ class Outputs(Protocol):
 
     def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
         """Write h_j - shift on both sides."""
+
+    @property
+    def coded(self) -> NDArray[np.bool_]:
+        """Which rankers are known to take few values."""
+
+    def levels(self, j: int) -> Any:
+        """The values of a coded ranker, with the number of rows on either side, by code; None for others."""
+
+    def masses(self, j: int, side: Side, weights: Vector) -> Vector:
+        """Sum of weights by the code of ranker j."""
+
+    def multiply(self, j: int, side: Side, table: Vector, weights: Vector) -> float:
+        """Multiply weights by what a table says of the code of ranker j; return their sum."""
 
     def sums(self, side: Side, weights: Any) -> Any:
         """weights.T @ H: (n,) for one vector of weights (N,), (G, n) for a sparse matrix (N, G) of them."""
@@ -80,61 +96,124 @@ class Outputs(Protocol):
         """The outputs less a constant each; the same where zeros are not stored."""
 
 
-class Dense:
-    """NumPy arrays (I, n) and (K, n), float64 or float32, in either order: used where they lie."""
+class Uncoded:
+    """What a storage without codes says of them."""
 
-    def __init__(self, pos: _checks.Array, neg: _checks.Array) -> None:
-        self.pos, self.neg = pos, neg
-        self.shape = (pos.shape[0], neg.shape[0], pos.shape[1])
-        self.pos_low, self.pos_high = _extremes(pos)
-        self.neg_low, self.neg_high = _extremes(neg)
+    shape: tuple[int, int, int]
+
+    @property
+    def coded(self) -> NDArray[np.bool_]:
+        return np.zeros(self.shape[2], bool)
+
+    def levels(self, j: int) -> Any:
+        return None
+
+    def masses(self, j: int, side: Side, weights: Vector) -> Vector:
+        raise NotImplementedError
+
+    def multiply(self, j: int, side: Side, table: Vector, weights: Vector) -> float:
+        raise NotImplementedError
+
+
+class Dense(Uncoded):
+    """Columns of NumPy arrays, float64 or float32, row by row or column by column: used where they lie."""
+
+    def __init__(
+        self,
+        pos: _checks.Array,
+        neg: _checks.Array,
+        pool: Pool = SERIAL,
+        columns: NDArray[np.intp] | None = None,
+    ) -> None:
+        """Some of the columns, in ascending order, or all."""
+        self.pos, self.neg, self.pool = pos, neg, pool
+        n = pos.shape[1]
+        self._columns = np.arange(n) if columns is None else columns
+        starts = np.flatnonzero(np.diff(self._columns, prepend=-2) > 1)
+        self._runs = np.column_stack([self._columns[starts], self._columns[np.r_[starts[1:], 0] - 1] + 1])
+        self._all: Any = slice(None) if self._columns.size == n else self._columns
+        self.shape = (pos.shape[0], neg.shape[0], self._columns.size)
+        self.pos_low, self.pos_high = (x[self._all] for x in _extremes(pos))
+        self.neg_low, self.neg_high = (x[self._all] for x in _extremes(neg))
 
     def edges(self, u: Vector, w: Vector) -> Vector:
-        return transposed_product(self.pos, u) - transposed_product(self.neg, w)
+        return self._weighted((self.pos, u, 1.0), (self.neg, w, -1.0))
+
+    def _weighted(self, *sides: tuple[_checks.Array, Vector, float]) -> Vector:
+        def work(item: tuple[_checks.Array, Vector, slice]) -> Vector:
+            A, weights, rows = item
+            out = np.empty(self.shape[2])
+            _dense.products(A, self._runs, weights, rows.start, rows.stop, out)
+            return out
+
+        items = [(A, weights, sign, rows) for A, weights, sign in sides for rows in blocks(len(A))]
+        parts = self.pool.map(work, [(A, weights, rows) for A, weights, _, rows in items])
+        total = np.zeros(self.shape[2])
+        for (_, _, sign, _), part in zip(items, parts, strict=True):
+            total += sign * part
+        return total
 
     def combine(self, lam: Vector) -> tuple[Vector, Vector]:
-        return product(self.pos, lam), product(self.neg, lam)
+        out = np.zeros(self.shape[0]), np.zeros(self.shape[1])
+        items = [(A, f, rows) for A, f in zip((self.pos, self.neg), out, strict=True) for rows in blocks(f.size)]
+        self.pool.map(
+            lambda item: _dense.combined(item[0], self._runs, lam, item[2].start, item[2].stop, item[1]), items
+        )
+        return out
 
     def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
-        np.subtract(self.pos[:, j], shift, out=pos_out, dtype=np.float64)
-        np.subtract(self.neg[:, j], shift, out=neg_out, dtype=np.float64)
+        k = int(self._columns[j])
+        items = [(A, out, rows) for A, out in ((self.pos, pos_out), (self.neg, neg_out)) for rows in blocks(out.size)]
+        self.pool.map(lambda item: _dense.column(item[0], k, shift, item[2].start, item[2].stop, item[1]), items)
 
     def sums(self, side: Side, weights: Any) -> Any:
-        A = getattr(self, side)
-        return transposed_product(A, weights) if weights.ndim == 1 else np.asarray(weights.T @ A)
+        if weights.ndim == 1:
+            return self._weighted((getattr(self, side), weights, 1.0))
+        return np.asarray(weights.T @ getattr(self, side)[:, self._all])
 
     def scatter(
         self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
     ) -> tuple[Any, Any]:
-        return _scatter(self.blocks(side), weights, centres, codes)
+        return scatter_of(self.blocks(side), weights, centres, codes)
 
     def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
         A = getattr(self, side)
         for start in range(0, A.shape[0], _BLOCK):
             rows = slice(start, min(start + _BLOCK, A.shape[0]))
-            yield rows, A[rows].astype(np.float64, copy=False)
+            yield rows, A[rows, self._all].astype(np.float64, copy=False)
 
     def matrix(self) -> Any:
-        return np.concatenate([self.pos, -self.neg]).astype(np.float64, copy=False)
+        return np.concatenate([self.pos[:, self._all], -self.neg[:, self._all]]).astype(np.float64, copy=False)
 
     def take(self, pos: Rows, neg: Rows) -> Dense:
-        return Dense(self.pos[pos], self.neg[neg])
+        return Dense(self.pos[pos], self.neg[neg], self.pool, self._columns)
 
     def less(self, shift: Vector) -> Dense:
-        return Dense(self.pos - shift, self.neg - shift)
+        return Dense(self.pos[:, self._all] - shift, self.neg[:, self._all] - shift, self.pool)
 
 
-class Sparse:
+class Sparse(Uncoded):
     """SciPy CSC matrices of float64; zeros that are not stored cost nothing in a round's edges."""
 
-    def __init__(self, pos: Any, neg: Any) -> None:
-        self.pos, self.neg = pos, neg
+    def __init__(self, pos: Any, neg: Any, pool: Pool = SERIAL) -> None:
+        self.pos, self.neg, self.pool = pos, neg, pool
         self.shape = (pos.shape[0], neg.shape[0], pos.shape[1])
         self.pos_low, self.pos_high = (_flat(pos.min(axis=0)), _flat(pos.max(axis=0)))
         self.neg_low, self.neg_high = (_flat(neg.min(axis=0)), _flat(neg.max(axis=0)))
 
     def edges(self, u: Vector, w: Vector) -> Vector:
-        return np.asarray(self.pos.T @ u - self.neg.T @ w)
+        return self._weighted(self.pos, u) - self._weighted(self.neg, w)
+
+    def _weighted(self, A: Any, weights: Vector) -> Vector:
+        """A.T @ weights: a column is summed by one thread, whichever that is."""
+        out = np.empty(self.shape[2])
+        stored = np.linspace(0, A.indptr[-1], 4 * self.pool.n_threads + 1)  # about as much for each
+        ends = np.unique(np.r_[0, np.searchsorted(A.indptr, stored[1:]), self.shape[2]])
+        self.pool.map(
+            lambda item: _dense.sparse_products(A.indptr, A.indices, A.data, weights, item[0], item[1], out),
+            list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)),
+        )
+        return out
 
     def combine(self, lam: Vector) -> tuple[Vector, Vector]:
         return product(self.pos, lam), product(self.neg, lam)
@@ -147,7 +226,7 @@ class Sparse:
 
     def sums(self, side: Side, weights: Any) -> Any:
         A = getattr(self, side)
-        return np.asarray(A.T @ weights if weights.ndim == 1 else (A.T @ weights).T.toarray())
+        return self._weighted(A, weights) if weights.ndim == 1 else np.asarray((A.T @ weights).T.toarray())
 
     def scatter(
         self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
@@ -157,7 +236,7 @@ class Sparse:
         shift = (centres.T * mass) @ centres
         scatter = (A.T @ A.multiply(weights[:, None]).tocsc()).toarray() - shift
         if bool((shift.diagonal() > 1e4 * scatter.diagonal()).any()):  # an offset: the difference has lost its digits
-            return _scatter(self.blocks(side), weights, centres, codes)
+            return scatter_of(self.blocks(side), weights, centres, codes)
         return scatter, np.zeros_like(centres)
 
     def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
@@ -172,42 +251,207 @@ class Sparse:
         return scipy.sparse.vstack([self.pos, -self.neg], format="csc")
 
     def take(self, pos: Rows, neg: Rows) -> Sparse:
-        return Sparse(self.pos[pos], self.neg[neg])
+        return Sparse(self.pos[pos], self.neg[neg], self.pool)
 
     def less(self, shift: Vector) -> Sparse:
         return self
 
 
-def of(pos: Any, neg: Any) -> Outputs:
-    """Return the storage that fits two matrices of outputs."""
-    if _checks.is_sparse(pos) != _checks.is_sparse(neg):
-        raise TypeError("one of pos and neg is sparse and the other is not; pass both in the same form")
-    return Sparse(pos, neg) if _checks.is_sparse(pos) else Dense(pos, neg)
+class Closed(Uncoded):
+    """The rankers of a storage without codes, and then 1 - h for each of them, which take no room."""
+
+    def __init__(self, half: Outputs, shift: Vector | None = None) -> None:
+        """The complements are 1 - h less a shift."""
+        self.half, self.pool = half, half.pool
+        n_pos, n_neg, n = half.shape
+        self.shape = (n_pos, n_neg, 2 * n)
+        self._level = np.ones(n) if shift is None else shift
+        for side in SIDES:
+            low, high = getattr(half, f"{side}_low"), getattr(half, f"{side}_high")
+            setattr(self, f"{side}_low", np.r_[low, self._level - high])
+            setattr(self, f"{side}_high", np.r_[high, self._level - low])
+
+    pos_low: Vector
+    pos_high: Vector
+    neg_low: Vector
+    neg_high: Vector
+
+    def edges(self, u: Vector, w: Vector) -> Vector:
+        edges = self.half.edges(u, w)
+        return np.r_[edges, -edges]
+
+    def combine(self, lam: Vector) -> tuple[Vector, Vector]:
+        n = self._level.size
+        pos, neg = self.half.combine(lam[:n] - lam[n:])
+        level = float(self._level @ lam[n:])
+        return pos + level, neg + level
+
+    def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
+        n = self._level.size
+        if j < n:
+            self.half.column(j, shift, pos_out, neg_out)
+            return
+        self.half.column(j - n, float(self._level[j - n]) - shift, pos_out, neg_out)
+        np.negative(pos_out, out=pos_out)
+        np.negative(neg_out, out=neg_out)
+
+    def sums(self, side: Side, weights: Any) -> Any:
+        sums = self.half.sums(side, weights)
+        total = np.asarray(weights.sum(axis=0))
+        return np.concatenate([sums, np.multiply.outer(total, self._level).reshape(sums.shape) - sums], axis=-1)
+
+    def scatter(
+        self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
+    ) -> tuple[Any, Any]:
+        scatter, left = self.half.scatter(side, weights, centres[:, : self._level.size], codes)
+        return np.block([[scatter, -scatter], [-scatter, scatter]]), np.concatenate([left, -left], axis=1)
+
+    def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
+        for rows, block in self.half.blocks(side):
+            yield rows, np.concatenate([block, self._level - block], axis=1)
+
+    def matrix(self) -> Any:
+        return np.concatenate(
+            [sign * block for side, sign in zip(SIDES, (1, -1), strict=True) for _, block in self.blocks(side)]
+        )
+
+    def take(self, pos: Rows, neg: Rows) -> Closed:
+        return Closed(self.half.take(pos, neg), self._level)
+
+    def less(self, shift: Vector) -> Closed:
+        n = self._level.size
+        return Closed(self.half.less(shift[:n]), self._level - shift[:n] - shift[n:])
+
+
+class Stacked:
+    """Rankers that lie in several storages of the same rows."""
+
+    def __init__(self, parts: Sequence[Outputs], where: Sequence[NDArray[np.intp]]) -> None:
+        """Ranker i of part k is number where[k][i] of all."""
+        self.parts, self.where, self.pool = parts, where, parts[0].pool
+        n = sum(part.shape[2] for part in parts)
+        self.shape = (*parts[0].shape[:2], n)
+        self._part, self._place = np.empty(n, np.intp), np.empty(n, np.intp)
+        for k, own in enumerate(where):
+            self._part[own], self._place[own] = k, np.arange(own.size)
+        self.pos_low, self.pos_high, self.neg_low, self.neg_high = (
+            self._gathered([getattr(part, name) for part in parts])
+            for name in ("pos_low", "pos_high", "neg_low", "neg_high")
+        )
+
+    def _gathered(self, values: Sequence[Any]) -> Any:
+        """Values of the parts' rankers, along the last axis, as those of all."""
+        out = np.empty((*values[0].shape[:-1], self.shape[2]))
+        for own, value in zip(self.where, values, strict=True):
+            out[..., own] = value
+        return out
+
+    def _of(self, j: int) -> tuple[Outputs, int]:
+        return self.parts[self._part[j]], int(self._place[j])
+
+    def edges(self, u: Vector, w: Vector) -> Vector:
+        return self._gathered([part.edges(u, w) for part in self.parts])  # type: ignore[no-any-return]
+
+    def combine(self, lam: Vector) -> tuple[Vector, Vector]:
+        pos, neg = np.zeros(self.shape[0]), np.zeros(self.shape[1])
+        for part, own in zip(self.parts, self.where, strict=True):
+            if lam[own].any():
+                more = part.combine(lam[own])
+                pos += more[0]
+                neg += more[1]
+        return pos, neg
+
+    def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
+        part, i = self._of(j)
+        part.column(i, shift, pos_out, neg_out)
+
+    @property
+    def coded(self) -> NDArray[np.bool_]:
+        return self._gathered([part.coded for part in self.parts]) > 0.0  # type: ignore[no-any-return]
+
+    def levels(self, j: int) -> Any:
+        part, i = self._of(j)
+        return part.levels(i)
+
+    def masses(self, j: int, side: Side, weights: Vector) -> Vector:
+        part, i = self._of(j)
+        return part.masses(i, side, weights)
+
+    def multiply(self, j: int, side: Side, table: Vector, weights: Vector) -> float:
+        part, i = self._of(j)
+        return part.multiply(i, side, table, weights)
+
+    def sums(self, side: Side, weights: Any) -> Any:
+        return self._gathered([part.sums(side, weights) for part in self.parts])
+
+    def scatter(
+        self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
+    ) -> tuple[Any, Any]:
+        return scatter_of(self.blocks(side), weights, centres, codes)
+
+    def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
+        rows_of_parts = [_rowwise(part.blocks(side)) for part in self.parts]
+        n_rows = self.shape[0 if side == "pos" else 1]
+        for start in range(0, n_rows, 256):
+            rows = slice(start, min(start + 256, n_rows))
+            yield rows, self._gathered([next(blocks_of_part) for blocks_of_part in rows_of_parts])
+
+    def matrix(self) -> Any:
+        matrices = [part.matrix() for part in self.parts]
+        order = np.argsort(np.concatenate(self.where), kind="stable")
+        if not any(_checks.is_sparse(matrix) for matrix in matrices):
+            return np.concatenate(matrices, axis=1)[:, order]
+        import scipy.sparse
+
+        return scipy.sparse.hstack(matrices, format="csc")[:, order]
+
+    def take(self, pos: Rows, neg: Rows) -> Stacked:
+        return Stacked([part.take(pos, neg) for part in self.parts], self.where)
+
+    def less(self, shift: Vector) -> Stacked:
+        return Stacked([part.less(shift[own]) for part, own in zip(self.parts, self.where, strict=True)], self.where)
+
+
+def _rowwise(parts: Iterable[tuple[slice, _checks.Array]]) -> Iterator[_checks.Array]:
+    """Blocks of whatever height as blocks of 256 rows."""
+    rest: list[_checks.Array] = []
+    for _, block in parts:
+        rest.append(block)
+        if sum(map(len, rest)) < 256:
+            continue
+        block = np.concatenate(rest) if len(rest) > 1 else block
+        even = len(block) // 256 * 256
+        for start in range(0, even, 256):
+            yield block[start : start + 256]
+        rest = [block[even:]] if even < len(block) else []
+    if rest:
+        yield np.concatenate(rest)
 
 
 def product(A: Any, lam: Vector) -> Vector:
     """A @ lam in float64, whatever A is stored in."""
-    if A.dtype == np.float64:
+    if _checks.is_sparse(A):
         return np.asarray(A @ lam)
-    return np.concatenate([A[r : r + _ROWS].astype(np.float64) @ lam for r in range(0, A.shape[0], _ROWS)])
+    out = np.zeros(len(A))
+    _dense.combined(A, np.array([[0, A.shape[1]]]), lam, 0, len(A), out)
+    return out
 
 
-def transposed_product(A: _checks.Array, s: Vector) -> Vector:
-    """A.T @ s in float64, whatever A is stored in."""
-    if A.dtype == np.float64:
-        return np.asarray(A.T @ s)
-    total = np.zeros(A.shape[1])
-    for r in range(0, A.shape[0], _ROWS):
-        total += A[r : r + _ROWS].astype(np.float64).T @ s[r : r + _ROWS]
+def sums_of(parts: Iterator[tuple[slice, _checks.Array]], weights: Any, n: int) -> Any:
+    """weights.T @ H for a sparse matrix of weights, from blocks of rows."""
+    total = np.zeros((weights.shape[1], n))
+    for rows, block in parts:
+        total += weights[rows].T @ block
     return total
 
 
-def _scatter(
+def scatter_of(
     blocks: Iterator[tuple[slice, _checks.Array]],
     weights: Vector,
     centres: _checks.Array,
     codes: NDArray[np.intp] | None,
 ) -> tuple[Any, Any]:
+    """Second moments about given centres, and what the centres leave of the first, from blocks of rows."""
     n = centres.shape[1]
     root, total, left = np.sqrt(weights), np.zeros((n, n)), np.zeros_like(centres)
     buffer = np.empty((_BLOCK, n))

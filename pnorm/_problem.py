@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks, _outputs
+from pnorm import _checks, _outputs, _storage
+from pnorm._blocks import SERIAL, Pool
 from pnorm._checks import Vector
-from pnorm._objective import Direction, Groups, PNorm, Scores
+from pnorm._line import Direction, Groups
+from pnorm._objective import PNorm, Scores
 from pnorm.rankers import Rankers, as_rankers
 
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
@@ -69,12 +71,15 @@ class Problem:
         self.low = np.minimum(outputs.pos_low, outputs.neg_low)
         self.high = np.maximum(outputs.pos_high, outputs.neg_high)
         _checks.spans(self.low, self.high, names)
-        self._shift = self.low + 0.5 * (self.high - self.low)
+        self.shift = self.low + 0.5 * (self.high - self.low)
+        """The middle of every ranker's outputs, which directions are less."""
         self.constant = self.low == self.high
         self._binary: dict[int, bool] = {}
         self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
         self.largest = np.maximum(abs(self.low), abs(self.high))
         """Largest absolute output of every ranker."""
+        self.reach = np.maximum(self.high - self.shift, self.shift - self.low)
+        """Largest absolute output of every ranker, centred."""
         self._size = np.minimum(self.largest, self.high - self.low)
 
     def scores(self, lam: Vector) -> Scores:
@@ -88,9 +93,8 @@ class Problem:
         """The scores at lam and what follows from them."""
         f = _precise_scores(self.outputs, lam) if precise else self.scores(lam)
         u, w = np.empty(self.n_pos), np.empty(self.n_neg)
-        log_f, log_mass = self.objective.weigh(f, u, w)
-        within, share = self.objective.within(f, u, w)
-        return Point(lam, f, Weights((u, w), within, share), log_f, log_mass, precise)
+        worth = self.objective.weigh(f, u, w)
+        return Point(lam, f, Weights((u, w), worth.within, worth.share), worth.log_f, worth.log_mass, precise)
 
     def uniform(self) -> Weights:
         """Weights that count the rows of a group alike, and the groups alike."""
@@ -125,7 +129,7 @@ class Problem:
 
     def centred(self) -> Problem:
         """The same problem, columns far from zero moved there (a copy), so that scores keep their digits."""
-        far = np.where(np.abs(self._shift) > _FAR_FROM_ZERO * (self.high - self.low), self._shift, 0.0)
+        far = np.where(np.abs(self.shift) > _FAR_FROM_ZERO * (self.high - self.low), self.shift, 0.0)
         if not far.any():
             return self
         return Problem(self.outputs.less(far), self.names, self.objective, self.kept)
@@ -152,15 +156,23 @@ class Problem:
     def direction(self, j: int) -> Direction:
         """Ranker j on the rows, centred. Valid until the next call."""
         pos, neg = self._column
-        shift = float(self._shift[j])
+        shift = float(self.shift[j])
         self.outputs.column(j, shift, pos, neg)
         low, high = float(self.low[j]) - shift, float(self.high[j]) - shift
         if j not in self._binary:
             self._binary[j] = _only(low, high, pos) and _only(low, high, neg)
-        out = self.outputs
+        return self.along(j, pos, neg, self._binary[j])
+
+    def along(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
+        """Ranker j, given its centred outputs."""
+        out, shift, groups = self.outputs, float(self.shift[j]), self.objective.groups
         pos_low, pos_high, neg_low, neg_high = (
             float(x[j]) for x in (out.pos_low, out.pos_high, out.neg_low, out.neg_high)
         )
+        if groups is None:
+            gap_up, gap_down = pos_low - neg_high, neg_low - pos_high
+        else:
+            gap_up, gap_down = self.margin(Scores(pos, neg)), self.margin(Scores(-pos, -neg))
         return Direction(
             pos,
             neg,
@@ -168,10 +180,17 @@ class Problem:
             pos_high - shift,
             neg_low - shift,
             neg_high - shift,
-            gap_up=pos_low - neg_high,
-            gap_down=neg_low - pos_high,
-            binary=self._binary[j],
+            gap_up,
+            gap_down,
+            binary,
         )
+
+    def gap(self, j: int, sign: float) -> float:
+        """Least score difference over all pairs along a step of the given sign."""
+        if self.objective.groups is not None:
+            return self.direction(j).gap(sign)
+        out = self.outputs
+        return float(out.pos_low[j] - out.neg_high[j] if sign > 0.0 else out.neg_low[j] - out.pos_high[j])
 
 
 def _only(low: float, high: float, h: Vector) -> bool:
@@ -231,6 +250,7 @@ def build(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    pool: Pool = SERIAL,
 ) -> Problem:
     """Check the rows a user passed and return the problem.
 
@@ -250,9 +270,11 @@ def build(
         groups = Groups(np.searchsorted(both, codes[0][keep_pos]), np.searchsorted(both, codes[1][keep_neg]), both.size)
     log_c_pos = None if c_pos is None else np.log(c_pos[keep_pos])
     log_c_neg = None if c_neg is None else np.log(c_neg[keep_neg])
-    objective = PNorm(p, log_c_pos, log_c_neg, groups)
+    objective = PNorm(p, log_c_pos, log_c_neg, groups, pool)
 
-    A, B = rankers._matrix(pos, "pos"), rankers._matrix(neg, "neg")
-    if keep_pos.all() and keep_neg.all():
-        return Problem(_outputs.of(A, B), rankers.names, objective)
-    return Problem(_outputs.of(A[keep_pos], B[keep_neg]), rankers.names, objective, (keep_pos, keep_neg))
+    pieces = rankers._pieces(pos, neg, np.arange(len(rankers)))
+    kept = None
+    if not (keep_pos.all() and keep_neg.all()):
+        kept = keep_pos, keep_neg
+        pieces = _storage.taken(pieces, *kept)
+    return Problem(_storage.store(pieces, pool), rankers.names, objective, kept)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks, _problem
+from pnorm._blocks import Pool
 from pnorm._checks import Vector
+from pnorm._standing import Standing
 from pnorm._trace import Recorder, Trace
 from pnorm.rankers import as_rankers
 
@@ -27,6 +29,8 @@ def train(
     selection: str = "absolute",
     pos_weight: Any = None,
     neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
     init: Any = None,
     tol: float = 1e-10,
     callback: Callable[[Trace], bool | None] | None = None,
@@ -66,6 +70,9 @@ def train(
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more: :math:`F_p = \sum_k \tilde c_k (\sum_i c_i e^{-(f_i - \tilde f_k)})^p`.
         A whole number means that many copies of the row, zero that it is absent.
+    pos_group, neg_group : sequence of labels, of length I and K, optional
+        Query groups: pairs form within a group only, and :math:`F_p` is the sum over groups. Rows
+        of a group that has only one side are left out.
     init : array_like, shape (n,), optional
         Coefficients to start from; zero by default. A run that starts from the result of another
         continues it.
@@ -76,7 +83,9 @@ def train(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Checked, and without effect in this version: only NumPy's matrix product may use threads.
+        Threads that share the passes over the rows; by default, as many as this process may use
+        cores. Up to 65,536 rows, one does it all. The coefficients are the same to the last bit
+        for any number.
 
     Returns
     -------
@@ -131,24 +140,36 @@ def train(
     signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
     tol = _checks.tolerance(tol)
     callback = _checks.callback(callback)
-    _checks.threads(n_threads)
+    n_threads = _checks.threads(n_threads)
     rounds = _rounds(t_max, progress)
     rankers = _problem.rankers_of(pos, neg, H)
     n = len(rankers)
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
-    problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight)
+    with Pool(n_threads, _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")) as pool:
+        problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group, pool)
+        if lam.any():
+            f = problem.scores(lam)
+            _checks.exponents(p, f.pos, f.neg)
+        return lam, _run(problem, lam, rounds, signed, tol, callback)
 
-    objective = problem.objective
-    u, w = np.empty(problem.n_pos), np.empty(problem.n_neg)
-    f = problem.scores(lam)
-    _checks.exponents(p, f.pos, f.neg)
-    log_f, log_mass = objective.weigh(f, u, w)
-    record = Recorder(lam.copy(), log_f)
-    status, message = "t_max", f"all {t_max} rounds were run"
+
+def _run(
+    problem: _problem.Problem,
+    lam: Vector,
+    rounds: Iterable[int],
+    signed: bool,
+    tol: float,
+    callback: Callable[[Trace], bool | None] | None,
+) -> Trace:
+    """Figure 1, step by step; lam is changed in place."""
+    p, names = problem.objective.p, problem.names
+    standing = Standing(problem, lam)
+    record = Recorder(lam.copy(), standing.log_f)
+    status, message = "t_max", ""
 
     for _ in rounds:
         # (a) the weak ranker with the largest edge; of those that tie, the first
-        edges = problem.edges(u, w)
+        edges = standing.edges()
         merit = edges.copy() if signed else np.abs(edges)
         lost = ""
         while (best := float(merit.max())) > tol:
@@ -157,15 +178,11 @@ def train(
             sign = math.copysign(1.0, edge)
 
             # (b) the step that solves equation (1); a ranker that separates has none
-            direction = problem.direction(j)
-            gap = direction.gap(sign)
-            if gap > 0.0:
-                step = sign * (1.0 + max(0.0, float(f.neg.max() - f.pos.min()))) / gap
-            else:
-                step = objective.step(f, u, w, direction, sign)
-            if lam[j] + step != lam[j] and p * abs(step) * max(-direction.low, direction.high) < _OVERFLOW:
+            gap = problem.gap(j, sign)
+            step = sign * (1.0 + max(0.0, -standing.margin())) / gap if gap > 0.0 else standing.step(j, sign)
+            if lam[j] + step != lam[j] and p * abs(step) * problem.reach[j] < _OVERFLOW:
                 break
-            lost = f"; the step {step:.3g} along {problem.names[j]}, of edge {edge:.3g}, is lost in floating point"
+            lost = f"; the step {step:.3g} along {names[j]}, of edge {edge:.3g}, is lost in floating point"
             merit[j] = -math.inf
         else:
             status = "stalled" if lost else "stationary"
@@ -175,24 +192,25 @@ def train(
         # (c) the coefficient
         lam[j] += step
 
-        # (d), (e) d lives on as scores; its normaliser is a ratio of sums of q over all pairs
-        f.advance(direction, step)
-        previous = log_mass
-        log_f, log_mass = objective.weigh(f, u, w)
-        record.add(j, step, edge, math.exp(log_mass - previous), log_f)
+        # (d), (e) d lives on as weights of rows; its normaliser is a ratio of sums of q over all pairs
+        previous = standing.log_mass
+        standing.move(j, step)
+        record.add(j, step, edge, math.exp(standing.log_mass - previous), standing.log_f)
 
         stop = callback is not None and callback(record.trace("running", f"after round {record.n_iter}"))
         if gap > 0.0:
             status = "separable"
-            message = f"{problem.names[j]} alone puts every positive above every negative: no minimiser exists"
+            message = f"{names[j]} alone puts every positive above every negative: no minimiser exists"
             break
         if stop:
             status, message = "callback", f"the callback stopped the run after round {record.n_iter}"
             break
 
-    if status == "t_max" and f.neg.max() < f.pos.min():
-        message += "; the scores put every positive above every negative, so no minimiser exists"
-    return lam, record.trace(status, message)
+    if status == "t_max":
+        message = f"all {record.n_iter} rounds were run"
+        if standing.margin() > 0.0:
+            message += "; the scores put every positive above every negative, so no minimiser exists"
+    return record.trace(status, message)
 
 
 def score(X: Any, H: Any, lam: Any) -> Vector:

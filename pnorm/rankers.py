@@ -1,23 +1,43 @@
 """Weak rankers: from rows of data to outputs h_1(x), ..., h_n(x).
 
-A collection knows its `names` and its length, gives one weak ranker by index (a callable), and
-turns rows into the matrix of all outputs. `pnorm.train` and `pnorm.score` take a collection, a
-plain sequence of callables, or None, which stands for the columns of the data.
+A collection knows its `names` and its length, gives one weak ranker by index (a callable), turns
+rows into the matrix of all outputs, can be added to another and written to JSON. `pnorm.train`
+and `pnorm.score` take a collection, a plain sequence of callables, or None, which stands for the columns of the data.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks, _outputs
+from pnorm._binned import LARGEST_FEATURE, Codes, Cuts, Feature
+from pnorm._blocks import Pool
 from pnorm._checks import Vector
+from pnorm._storage import Coded, Matrices, Piece
 
-__all__ = ["Rankers", "WeakRanker", "callables", "columns", "normalized", "quantile_thresholds", "thresholds"]
+__all__ = [
+    "Rankers",
+    "WeakRanker",
+    "callables",
+    "categories",
+    "closed",
+    "columns",
+    "from_dict",
+    "normalized",
+    "quantile_thresholds",
+    "thresholds",
+]
+
+_FORMAT, _VERSION = "pnorm.rankers", 1
+
+Index = NDArray[np.intp]
 
 
 class WeakRanker:
@@ -65,21 +85,68 @@ class Rankers(ABC, Sequence[WeakRanker]):
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         """Return output j on rows that `_read` has returned."""
 
+    def _size(self, rows: Any, name: str) -> int:
+        """Return the number of rows that `_read` has returned."""
+        return _checks.n_rows(rows, name)
+
     # What follows from that, and what a collection may know a faster way for.
 
     def _matrix(self, X: Any, name: str) -> Any:
         rows = self._read(X, name)
-        values = np.empty((_checks.n_rows(rows, name), len(self)), order="F")
+        values = np.empty((self._size(rows, name), len(self)), order="F")
         for j in range(len(self)):
             values[:, j] = self._output(rows, j, name)
         return values
 
     def _combine(self, X: Any, lam: Vector) -> Vector:
         rows = self._read(X, "X")
-        f = np.zeros(_checks.n_rows(rows, "X"))
+        f = np.zeros(self._size(rows, "X"))
         for j in np.flatnonzero(lam):
             f += lam[j] * self._output(rows, int(j), "X")
         return f
+
+    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        """What training stores of these rankers; they have the numbers `where`, and 1 - h those in `complements`."""
+        return [Matrices(self._matrix(pos, "pos"), self._matrix(neg, "neg"), where, complements)]
+
+    def _fields(self) -> dict[str, Any]:
+        """What `from_dict` needs beside the names, `kind` included, in numbers, strings, lists and dictionaries."""
+        raise TypeError("functions cannot be written to a file; keep the code that makes these weak rankers")
+
+    @property
+    def _parts(self) -> tuple[Rankers, ...]:
+        return (self,)
+
+    def __add__(self, other: object) -> Rankers:
+        """The weak rankers of this collection, followed by those of another."""
+        return _Union([*self._parts, *other._parts]) if isinstance(other, Rankers) else NotImplemented
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the collection as a dictionary that `json.dumps` takes.
+
+        Returns
+        -------
+        dict
+            `from_dict` makes of it a collection with the same outputs, bit for bit. Nothing in it
+            is code.
+
+        Raises
+        ------
+        TypeError
+            If functions are among the weak rankers.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> pnorm.rankers.thresholds([[0.5]]).to_dict()["kind"]
+        'thresholds'
+        """
+        return {"format": _FORMAT, "version": _VERSION, **self._fields(), "names": list(self.names)}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Rankers:
+        """Make the collection that `to_dict` has written; the same as `pnorm.rankers.from_dict`."""
+        return from_dict(data)
 
     def evaluate(self, X: Any) -> Any:
         """Return all outputs on the rows of X.
@@ -133,12 +200,18 @@ class _OfColumns(Rankers):
     ranked by the wrong columns.
     """
 
+    _missing = False
+    """Whether NaN may stand for a missing value."""
+
     def __init__(self, names: Sequence[str], width: int | None, found: tuple[str, ...] | None) -> None:
         super().__init__(names)
         self._width, self._found = width, found
 
+    def _fields(self) -> dict[str, Any]:
+        return {"width": self._width, "columns": None if self._found is None else list(self._found)}
+
     def _read(self, X: Any, name: str) -> Any:
-        A = _checks.matrix(X, name)
+        A = _checks.matrix(X, name, self._missing)
         if self._width is not None and A.shape[1] != self._width:
             raise ValueError(f"{name} has {A.shape[1]} columns; these weak rankers were made for {self._width}")
         _checks.same_names(self._found, _checks.column_names(X), name)
@@ -152,6 +225,9 @@ def _column(A: Any, j: int) -> Vector:
 
 
 class _Columns(_OfColumns):
+    def _fields(self) -> dict[str, Any]:
+        return {"kind": "columns", **super()._fields()}
+
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         return _column(rows, j)
 
@@ -167,8 +243,12 @@ class _Normalized(_OfColumns):
         self, names: Sequence[str], found: tuple[str, ...] | None, low: Vector, high: Vector, to: tuple[float, float]
     ) -> None:
         super().__init__(names, low.size, found)
-        self._low, self._to = low, to
+        self._low, self._high, self._to = low, high, to
         self._range = np.where(high > low, high - low, np.inf)  # a constant column stays at to[0]
+
+    def _fields(self) -> dict[str, Any]:
+        ends = {"lowest": self._low.tolist(), "highest": self._high.tolist(), "to": list(self._to)}
+        return {"kind": "normalized", **super()._fields(), **ends}
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         low, high = self._to
@@ -177,11 +257,22 @@ class _Normalized(_OfColumns):
 
 
 class _Thresholds(_OfColumns):
+    """Ranker j is x > cut for the pair (column, cut) number j, or, where the cut is NaN, whether x is missing."""
+
     def __init__(
-        self, names: Sequence[str], width: int | None, found: tuple[str, ...] | None, cuts: list[tuple[int, float]]
+        self,
+        names: Sequence[str],
+        width: int | None,
+        found: tuple[str, ...] | None,
+        cuts: Sequence[tuple[int, float]],
+        missing: bool,
     ) -> None:
         super().__init__(names, width, found)
-        self._cuts = cuts
+        self._cuts, self._missing = cuts, missing
+
+    def _fields(self) -> dict[str, Any]:
+        cuts = [[column, None if math.isnan(cut) else cut] for column, cut in self._cuts]
+        return {"kind": "thresholds", **super()._fields(), "cuts": cuts, "missing": self._missing}
 
     def _read(self, X: Any, name: str) -> Any:
         A = super()._read(X, name)
@@ -192,7 +283,193 @@ class _Thresholds(_OfColumns):
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         column, cut = self._cuts[j]
-        return (_column(rows, column) > cut).astype(np.float64)
+        x = _column(rows, column)
+        return (np.isnan(x) if math.isnan(cut) else x > cut).astype(np.float64)
+
+    def _combine(self, X: Any, lam: Vector) -> Vector:
+        """A sum over the cuts below a value is one number of a table."""
+        rows = self._read(X, "X")
+        f = np.zeros(_checks.n_rows(rows, "X"))
+        columns = np.array([column for column, _ in self._cuts])
+        cuts = np.array([cut for _, cut in self._cuts])
+        for column in np.unique(columns[lam != 0.0]).tolist():
+            x, own = _column(rows, column), np.flatnonzero((columns == column) & (lam != 0.0))
+            own = own[np.argsort(cuts[own], kind="stable")]  # NaN comes last
+            known = own[~np.isnan(cuts[own])]
+            table = np.r_[0.0, np.cumsum(lam[known])]
+            number = np.searchsorted(cuts[known], x)
+            missing = np.isnan(x)
+            f += np.where(missing, lam[own[known.size :]].sum(), table[np.where(missing, 0, number)])
+        return f
+
+    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        A, B = self._read(pos, "pos"), self._read(neg, "neg")
+        of_column: dict[int, list[int]] = {}
+        for j, (column, _) in enumerate(self._cuts):
+            of_column.setdefault(column, []).append(j)
+        pieces: list[Piece] = []
+        for column, members in of_column.items():
+            own, cuts = np.array(members), np.array([self._cuts[j][1] for j in members])
+            known = ~np.isnan(cuts)
+            below, steps = np.unique(cuts[known], return_inverse=True)
+            sides, at = (
+                ((A, B), column) if not _checks.is_sparse(A) else ((_matrix_of(A, column), _matrix_of(B, column)), 0)
+            )
+            # A first cut below everything leaves code 0 to missing values.
+            room = LARGEST_FEATURE - 2
+            for start in range(0, max(below.size, 1), room):
+                some = (steps >= start) & (steps < start + room)
+                found = np.r_[-np.inf, below[start : start + room]]
+                source = Cuts(*sides, at, found)
+                feature = Feature.of_steps(source, found.size + 1, 2 + steps[some] - start)
+                numbers = own[known][some]
+                if start == 0 and not known.all():
+                    feature, numbers = (
+                        feature.and_indicators(np.zeros((~known).sum(), np.intp)),
+                        np.r_[numbers, own[~known]],
+                    )
+                pieces.append(_coded(feature, numbers, where, complements))
+        return pieces
+
+
+def _matrix_of(A: Any, j: int) -> Any:
+    return _column(A, j)[:, None]
+
+
+def _coded(feature: Feature, numbers: Index, where: Index, complements: Index | None) -> Coded:
+    if complements is None:
+        return Coded(feature, where[numbers])
+    return Coded(feature.and_complements(), np.r_[where[numbers], complements[numbers]])
+
+
+class _Categories(Rankers):
+    """Ranker j is whether x has the level number j of its column; the level None is a missing value."""
+
+    def __init__(
+        self, names: Sequence[str], found: tuple[str, ...] | None, levels: Sequence[Sequence[Any]], missing: bool
+    ) -> None:
+        super().__init__(names)
+        self._found, self._levels, self._missing = found, levels, missing
+        self._number = [{level: k for k, level in enumerate(column)} for column in levels]
+        self._place = [(c, k) for c, column in enumerate(levels) for k in range(len(column))]
+
+    def _fields(self) -> dict[str, Any]:
+        columns = None if self._found is None else list(self._found)
+        levels = [list(column) for column in self._levels]
+        return {"kind": "categories", "columns": columns, "levels": levels, "missing": self._missing}
+
+    def _read(self, X: Any, name: str) -> list[NDArray[np.uint16]]:
+        """The number of every value's level, by column; a level that is not known has the number after the last."""
+        values, found = _checks.table(X, name)
+        if len(values) != len(self._levels):
+            raise ValueError(f"{name} has {len(values)} columns; these weak rankers were made for {len(self._levels)}")
+        _checks.same_names(self._found, found, name)
+        codes = []
+        for c, column in enumerate(values):
+            number = self._number[c]
+            of_column = [_checks.level(value, name, i, c, self._missing) for i, value in enumerate(column)]
+            codes.append(np.array([number.get(value, len(number)) for value in of_column], np.uint16))
+        return codes
+
+    def _size(self, rows: Any, name: str) -> int:
+        return len(rows[0])
+
+    def _output(self, rows: Any, j: int, name: str) -> Vector:
+        column, level = self._place[j]
+        return (rows[column] == level).astype(np.float64)
+
+    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        A, B = self._read(pos, "pos"), self._read(neg, "neg")
+        pieces: list[Piece] = []
+        start = 0
+        for column, a, b in zip(self._levels, A, B, strict=True):
+            n = len(column)
+            if n:
+                levels = int(max(a.max(), b.max(), n - 1)) + 1
+                feature = Feature.of_steps(Codes(a, b), levels, np.zeros(0, np.intp)).and_indicators(np.arange(n))
+                pieces.append(_coded(feature, np.arange(start, start + n), where, complements))
+            start += n
+        return pieces
+
+
+class _Closed(Rankers):
+    """All rankers of a collection, and then 1 - h for each."""
+
+    def __init__(self, names: Sequence[str], half: Rankers) -> None:
+        super().__init__(names)
+        self._half = half
+
+    def _fields(self) -> dict[str, Any]:
+        return {"kind": "closed", "of": self._half.to_dict()}
+
+    def _read(self, X: Any, name: str) -> Any:
+        return self._half._read(X, name)
+
+    def _size(self, rows: Any, name: str) -> int:
+        return self._half._size(rows, name)
+
+    def _output(self, rows: Any, j: int, name: str) -> Vector:
+        n = len(self._half)
+        return self._half._output(rows, j, name) if j < n else 1.0 - self._half._output(rows, j - n, name)
+
+    def _combine(self, X: Any, lam: Vector) -> Vector:
+        n = len(self._half)
+        return self._half._combine(X, lam[:n] - lam[n:]) + float(lam[n:].sum())
+
+    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        n = len(self._half)
+        pieces = self._half._pieces(pos, neg, where[:n], where[n:])
+        if complements is not None:  # 1 - (1 - h) is h
+            pieces += self._half._pieces(pos, neg, complements[n:], complements[:n])
+        return pieces
+
+
+class _Union(Rankers):
+    """The rankers of several collections, one after the other."""
+
+    def __init__(self, parts: Sequence[Rankers]) -> None:
+        super().__init__([name for part in parts for name in part.names])
+        self._members = tuple(parts)
+        self._ends = np.cumsum([len(part) for part in parts])
+
+    @property
+    def _parts(self) -> tuple[Rankers, ...]:
+        return self._members
+
+    def _fields(self) -> dict[str, Any]:
+        return {"kind": "union", "parts": [part.to_dict() for part in self._members]}
+
+    def _slices(self) -> list[slice]:
+        return [slice(int(end) - len(part), int(end)) for part, end in zip(self._members, self._ends, strict=True)]
+
+    def _read(self, X: Any, name: str) -> Any:
+        return [part._read(X, name) for part in self._members]
+
+    def _size(self, rows: Any, name: str) -> int:
+        return self._members[0]._size(rows[0], name)
+
+    def _output(self, rows: Any, j: int, name: str) -> Vector:
+        k = int(np.searchsorted(self._ends, j, side="right"))
+        return self._members[k]._output(rows[k], j - self._slices()[k].start, name)
+
+    def _matrix(self, X: Any, name: str) -> Any:
+        matrices = [part._matrix(X, name) for part in self._members]
+        if not all(_checks.is_sparse(matrix) for matrix in matrices):
+            dense = [matrix.toarray() if _checks.is_sparse(matrix) else matrix for matrix in matrices]
+            return np.concatenate(dense, axis=1)
+        import scipy.sparse
+
+        return scipy.sparse.hstack(matrices, format="csc")
+
+    def _combine(self, X: Any, lam: Vector) -> Vector:
+        scores = [part._combine(X, lam[own]) for part, own in zip(self._members, self._slices(), strict=True)]
+        return np.asarray(sum(scores[1:], start=scores[0]))
+
+    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        pieces: list[Piece] = []
+        for part, own in zip(self._members, self._slices(), strict=True):
+            pieces += part._pieces(pos, neg, where[own], None if complements is None else complements[own])
+        return pieces
 
 
 class _Callables(Rankers):
@@ -308,6 +585,7 @@ def thresholds(
     cuts: Mapping[int, Sequence[float]] | Sequence[Sequence[float]],
     *,
     names: Sequence[str] | None = None,
+    missing: str = "error",
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
 
@@ -318,6 +596,9 @@ def thresholds(
         empty where a column is not used; a mapping has only the columns that are.
     names : sequence of str, optional
         Names of all columns; by default ``x0``, ``x1``, ...
+    missing : {"error", "own"}
+        Refuse rows with missing values (NaN, None), or give every column with cuts a weak ranker
+        ``x2 is missing``: 1 where the value is missing, else 0. A missing value is above no cut.
 
     Returns
     -------
@@ -348,30 +629,46 @@ def thresholds(
     else:
         items, width = enumerate(cuts), len(cuts)
     table = {_checks.count(c, "a column of cuts", 0): _checks.numbers_of(v, f"cuts of column {c}") for c, v in items}
-    return _thresholds(table, width, None, _names(names, None, width or max(table, default=0) + 1))
+    own = _checks.choice(missing, "missing", ("error", "own")) == "own"
+    if own:
+        table = {column: [*cuts, math.nan] if cuts else [] for column, cuts in table.items()}
+    return _thresholds(table, width, None, _names(names, None, width or max(table, default=0) + 1), own)
 
 
 def _thresholds(
-    table: Mapping[int, list[float]], width: int | None, found: tuple[str, ...] | None, labels: Sequence[str]
+    table: Mapping[int, list[float]],
+    width: int | None,
+    found: tuple[str, ...] | None,
+    labels: Sequence[str],
+    missing: bool,
 ) -> Rankers:
+    def named(digits: str) -> list[str]:
+        return [
+            f"{labels[column]} is missing" if math.isnan(cut) else f"{labels[column]} > {format(cut, digits)}"
+            for column, cut in pairs
+        ]
+
     pairs = [(column, cut) for column in sorted(table) for cut in table[column]]
     if not pairs:
         raise ValueError("cuts is empty; give at least one cut")
     if pairs[-1][0] >= len(labels):
         raise ValueError(f"there are cuts of column {pairs[-1][0]}, counted from 0, and only {len(labels)} names")
-    names = [f"{labels[column]} > {cut:g}" for column, cut in pairs]
+    names = named("g")
     if len(set(names)) < len(names):  # six digits do not tell all cuts apart
-        names = [f"{labels[column]} > {cut!r}" for column, cut in pairs]
-    return _Thresholds(names, width, found, pairs)
+        names = named("")
+    return _Thresholds(names, width, found, pairs, missing)
 
 
-def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequence[str] | None = None) -> Rankers:
+def quantile_thresholds(
+    pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequence[str] | None = None, missing: str = "error"
+) -> Rankers:
     """Place the cuts of `thresholds` by the training rows.
 
     Where a column has at most ``n_cuts + 1`` distinct values, every mid-point between neighbours
     becomes a cut, so that no other threshold could tell the training rows apart any further. Other
     columns get at most `n_cuts` mid-points: those whose share of rows below comes nearest to
-    1 / (n_cuts + 1), 2 / (n_cuts + 1), ..., rows of both sides together.
+    1 / (n_cuts + 1), 2 / (n_cuts + 1), ..., rows of both sides together. A sort per column,
+    O((I + K) log(I + K)), on all cores this process may use.
 
     Parameters
     ----------
@@ -383,6 +680,10 @@ def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequenc
         Largest number of cuts per column.
     names : sequence of str, optional
         Names of the columns; by default those of a data frame, else ``x0``, ``x1``, ...
+    missing : {"error", "own"}
+        Refuse rows with missing values (NaN, None), or give every column in which training rows
+        have some a weak ranker ``x2 is missing``. A missing value is above no cut, and has no part
+        in placing them.
 
     Returns
     -------
@@ -402,25 +703,154 @@ def quantile_thresholds(pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequenc
     ('x0 > 1.5', 'x0 > 3')
     """
     n_cuts = _checks.count(n_cuts, "n_cuts", 1)
-    A, B = _two_sides(pos, neg)
-    cuts = [_mid_points(np.concatenate([_column(A, j), _column(B, j)]), n_cuts) for j in range(A.shape[1])]
+    own = _checks.choice(missing, "missing", ("error", "own")) == "own"
+    A, B = _two_sides(pos, neg, own)
+    n_rows = A.shape[0] + B.shape[0]
+    # Neighbouring columns of a row-major matrix share cache lines: several are read at a time.
+    together = min(max(2**24 // n_rows, 1), 16)
+    with Pool(None, n_rows) as pool:
+        batches = [range(j, min(j + together, A.shape[1])) for j in range(0, A.shape[1], together)]
+        cuts = [found for batch in batches for found in pool.map(lambda x: _cuts(x, n_cuts), _sides_of(A, B, batch))]
     if not any(cuts):
         raise ValueError("every column is constant, so no threshold tells any two rows apart")
     found = _checks.column_names(pos)
-    return _thresholds(dict(enumerate(cuts)), A.shape[1], found, _names(names, found, A.shape[1]))
+    return _thresholds(dict(enumerate(cuts)), A.shape[1], found, _names(names, found, A.shape[1]), own)
 
 
-def _mid_points(x: Vector, n_cuts: int) -> list[float]:
-    values, counts = np.unique(x, return_counts=True)
-    middle = 0.5 * values[:-1] + 0.5 * values[1:]
-    middle = np.where(middle < values[1:], middle, values[:-1])  # next to each other, they have none
-    if middle.size > n_cuts:
-        below = np.cumsum(counts)[:-1] / x.size  # share of rows below each mid-point
+def _sides_of(A: Any, B: Any, columns: range) -> list[_checks.Array]:
+    """Columns of both sides together, one array each."""
+    if _checks.is_sparse(A):
+        return [np.concatenate([_column(A, j), _column(B, j)]) for j in columns]
+    out = np.empty((len(columns), len(A) + len(B)), np.result_type(A, B))
+    out[:, : len(A)], out[:, len(A) :] = A[:, columns].T, B[:, columns].T
+    return list(out)
+
+
+def _cuts(x: _checks.Array, n_cuts: int) -> list[float]:
+    """Mid-points between neighbours, at most n_cuts, and NaN if a value is missing; sorts x in place."""
+    x.sort()  # NaN comes last
+    known = int(np.searchsorted(x, np.nan))
+    cuts = _mid_points(x[:known], n_cuts)
+    return [*cuts, math.nan] if known < x.size else cuts
+
+
+def _mid_points(x: _checks.Array, n_cuts: int) -> list[float]:
+    n = x.size
+    n_ends = np.count_nonzero(x[1:] != x[:-1])  # places after which a greater value begins
+    if n_ends <= n_cuts:
+        ends = np.flatnonzero(x[1:] != x[:-1]) + 1
+    else:
+        first, last = int(np.searchsorted(x, x[0], "right")), int(np.searchsorted(x, x[-1], "left"))
         wanted = np.arange(1, n_cuts + 1) / (n_cuts + 1)
-        right = np.clip(np.searchsorted(below, wanted), 1, middle.size - 1)
-        nearest = right - (wanted - below[right - 1] < below[right] - wanted)
-        middle = middle[np.unique(nearest)]
-    return [float(cut) for cut in middle]
+        # The first end whose share of rows below is at least the one wanted, and the end before it.
+        right = np.ceil(wanted * n).astype(np.intp)
+        right -= (right - 1) / n >= wanted
+        right = np.clip(right + (right / n < wanted), first, last)
+        right = np.minimum(np.where(x[right - 1] != x[right], right, np.searchsorted(x, x[right], "right")), last)
+        left = np.searchsorted(x, x[right - 1], "left")
+        ends = np.where((left > 0) & (wanted - left / n < right / n - wanted), left, right)
+        ends = np.unique(ends)
+    below, above = x[ends - 1].astype(np.float64), x[ends].astype(np.float64)
+    middle = 0.5 * below + 0.5 * above
+    return [float(cut) for cut in np.where(middle < above, middle, below)]  # next to each other, they have none
+
+
+def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missing: str = "error") -> Rankers:
+    """Make one indicator per level of every column: h(x) = 1 if x_c is that level, else 0.
+
+    Parameters
+    ----------
+    pos : array_like, shape (I, d), or data frame
+        Positive training rows: strings, numbers and booleans, mixed as they like.
+    neg : array_like, shape (K, d), or data frame
+        Negative training rows.
+    names : sequence of str, optional
+        Names of the columns; by default those of a data frame, else ``x0``, ``x1``, ...
+    missing : {"error", "own"}
+        Refuse rows with missing values (None, NaN), or make "missing" a level of every column in
+        which training rows have some.
+
+    Returns
+    -------
+    Rankers
+        Column by column, the levels in ascending order, numbers before strings; named like
+        ``x2 = red``. A level that no training row has is none of them: all indicators of its
+        column are 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the rows are not tables with the same columns, a value is missing without leave, or it is
+        no string, number or boolean.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.categories([["red", 2], ["blue", 2]], [["red", 3]])
+    >>> H.names
+    ('x0 = blue', 'x0 = red', 'x1 = 2', 'x1 = 3')
+    >>> H.evaluate([["red", 3], ["green", 2]])
+    array([[0., 1., 0., 1.],
+           [0., 0., 1., 0.]])
+    """
+    own = _checks.choice(missing, "missing", ("error", "own")) == "own"
+    (A, found), (B, of_neg) = _checks.table(pos, "pos"), _checks.table(neg, "neg")
+    if len(A) != len(B):
+        raise ValueError(f"pos has {len(A)} columns and neg has {len(B)}; both sides need the same columns")
+    _checks.same_names(found, of_neg, "neg")
+    labels = _names(names, found, len(A))
+    levels = []
+    for c, columns in enumerate(zip(A, B, strict=True)):
+        seen = {
+            _checks.level(value, name, i, c, own)
+            for name, column in zip(("pos", "neg"), columns, strict=True)
+            for i, value in enumerate(column)
+        }
+        if len(seen) >= LARGEST_FEATURE:
+            raise ValueError(
+                f"column {labels[c]} has {len(seen)} levels; at most {LARGEST_FEATURE - 1} can be told apart"
+            )
+        levels.append(sorted(seen, key=lambda level: (level is None, isinstance(level, str), level)))
+    texts = [
+        f"{label} is missing" if level is None else f"{label} = {level}"
+        for label, column in zip(labels, levels, strict=True)
+        for level in column
+    ]
+    return _Categories(texts, found, levels, own)
+
+
+def closed(H: Rankers | Sequence[Callable[[Any], Any]]) -> Rankers:
+    """Add 1 - h for every weak ranker h.
+
+    With ``selection="signed"`` (COLT 2006) coefficients only rise, which reaches the infimum over
+    all coefficients if H is closed under h -> 1 - h. Complements take no room and, but for sparse
+    data, no time.
+
+    Parameters
+    ----------
+    H : Rankers or sequence of callables
+        The weak rankers, 2 n of which come out of n.
+
+    Returns
+    -------
+    Rankers
+        Those of H, followed by the complements, named like ``1 - x2``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If H is not a collection or a sequence of callables.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.closed(pnorm.rankers.thresholds([[0.5]]))
+    >>> H.evaluate([[0.0], [1.0]])
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    half = H if isinstance(H, Rankers) else callables(H)
+    return _Closed([*half.names, *(f"1 - {name}" if " " not in name else f"1 - ({name})" for name in half.names)], half)
 
 
 def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = None) -> Rankers:
@@ -478,6 +908,58 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
     return _Callables(fs, _checks.names(names, len(fs), found))
 
 
+def from_dict(data: Mapping[str, Any]) -> Rankers:
+    """Make the collection that `Rankers.to_dict` has written.
+
+    Parameters
+    ----------
+    data : dict
+        As `to_dict` returns it, also after a way through JSON.
+
+    Returns
+    -------
+    Rankers
+        A collection with the same names and, bit for bit, the same outputs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `data` is something else, or of a version that this one does not know.
+
+    Examples
+    --------
+    >>> import json, pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 3]]) + pnorm.rankers.columns(1)
+    >>> text = json.dumps(H.to_dict())
+    >>> pnorm.rankers.from_dict(json.loads(text))
+    <3 weak rankers: x0 > 2, x0 > 3, x0>
+    """
+    fields = _checks.Fields(data, "the weak rankers", _FORMAT, _VERSION)
+    kind = fields.choice("kind", ("columns", "normalized", "thresholds", "categories", "closed", "union"))
+    if kind == "union":
+        union = _Union([from_dict(part) for part in fields.list("parts")])
+        fields.strings("names", len(union))
+        return union
+    if kind == "closed":
+        half = from_dict(fields.get("of"))
+        return _Closed(fields.strings("names", 2 * len(half)), half)
+    if kind == "categories":
+        levels = fields.levels("levels")
+        names = fields.strings("names", sum(map(len, levels)))
+        return _Categories(names, fields.optional_strings("columns", len(levels)), levels, fields.flag("missing"))
+    width = fields.optional_count("width", 1)
+    found = fields.optional_strings("columns", width)
+    if kind == "thresholds":
+        cuts = fields.cuts("cuts", width)
+        return _Thresholds(fields.strings("names", len(cuts)), width, found, cuts, fields.flag("missing"))
+    names = fields.strings("names", width)
+    if kind == "columns":
+        return _Columns(names, width, found)
+    low, high = (np.array(fields.numbers(end, width)) for end in ("lowest", "highest"))
+    start, end = fields.numbers("to", 2)
+    return _Normalized(names, found, low, high, (start, end))
+
+
 def as_rankers(H: Any, X: Any, name: str) -> Rankers:
     """Return H as a collection: None stands for the columns of X, called `name` in messages."""
     if H is None:
@@ -486,8 +968,8 @@ def as_rankers(H: Any, X: Any, name: str) -> Rankers:
     return H if isinstance(H, Rankers) else callables(H)
 
 
-def _two_sides(pos: Any, neg: Any) -> tuple[Any, Any]:
-    A, B = _checks.matrix(pos, "pos"), _checks.matrix(neg, "neg")
+def _two_sides(pos: Any, neg: Any, missing: bool = False) -> tuple[Any, Any]:
+    A, B = _checks.matrix(pos, "pos", missing), _checks.matrix(neg, "neg", missing)
     _checks.same_width(A, B)
     _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
     return A, B

@@ -20,11 +20,13 @@ MODULES = ["pnorm", "pnorm.rankers", "pnorm.diagnostics", "pnorm.metrics", "pnor
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
     ["pnorm._core", "pnorm._version"],
-    ["pnorm._checks"],
-    ["pnorm._outputs", "pnorm._objective", "pnorm._trace", "pnorm._bregman", "pnorm.datasets", "pnorm.metrics"],
+    ["pnorm._checks", "pnorm._blocks"],
+    ["pnorm._outputs", "pnorm._line", "pnorm._trace", "pnorm._bregman", "pnorm.datasets", "pnorm.metrics"],
+    ["pnorm._binned", "pnorm._objective"],
+    ["pnorm._storage"],
     ["pnorm.rankers"],
     ["pnorm._problem"],
-    ["pnorm._curvature", "pnorm._separability"],
+    ["pnorm._curvature", "pnorm._separability", "pnorm._standing"],
     ["pnorm._certificate"],
     ["pnorm._train", "pnorm._minimize"],
     ["pnorm.diagnostics"],

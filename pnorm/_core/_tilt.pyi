@@ -1,26 +1,49 @@
-from numpy import float64
+from collections.abc import Callable, Sequence
+
+from numpy import float64, intp
 from numpy.typing import NDArray
 
 _Vector = NDArray[float64]
+_Codes = NDArray[intp]
+_Sums = tuple[float, Sequence[float]]
 
 def exp_below(values: _Vector, top: float) -> None: ...
-def log_sum(f: _Vector, log_c: _Vector | None, scale: float) -> float: ...
-def weigh(f: _Vector, log_c: _Vector | None, weights: _Vector, scale: float) -> float: ...
-def advance(f: _Vector, h: _Vector, alpha: float) -> None: ...
-def split_log_sums(
-    f: _Vector, h: _Vector, log_c: _Vector | None, scale: float, alpha: float, level: float
+def log_sum(f: _Vector, log_c: _Vector | None, scale: float, start: int, stop: int) -> tuple[float, float]: ...
+def weigh(
+    f: _Vector, log_c: _Vector | None, weights: _Vector, scale: float, start: int, stop: int
 ) -> tuple[float, float]: ...
-def solve(
-    f_pos: _Vector,
-    h_pos: _Vector,
-    log_c_pos: _Vector | None,
-    u: _Vector,
-    f_neg: _Vector,
-    h_neg: _Vector,
-    log_c_neg: _Vector | None,
-    w: _Vector,
-    p: float,
-    sign: float,
-    width: float,
-    span: float,
+def rescale_rows(weights: _Vector, factor: float, start: int, stop: int) -> None: ...
+def advance(f: _Vector, h: _Vector, alpha: float, start: int, stop: int) -> None: ...
+def given(weights: _Vector, h: _Vector, start: int, stop: int) -> tuple[float, Sequence[float], float]: ...
+def tilted(
+    f: _Vector, h: _Vector, log_c: _Vector | None, scale: float, alpha: float, start: int, stop: int
+) -> tuple[float, Sequence[float], float]: ...
+def cumulants(parts: Sequence[tuple[float, Sequence[float], float]]) -> tuple[float, float, float, float]: ...
+def split(
+    f: _Vector, h: _Vector, log_c: _Vector | None, scale: float, alpha: float, level: float, start: int, stop: int
+) -> tuple[_Sums, _Sums]: ...
+def merged(parts: Sequence[_Sums]) -> tuple[float, list[float]]: ...
+def find_root(
+    evaluate: Callable[[float], tuple[float, float, float]], width: float, g: float, slope: float, bend: float
 ) -> tuple[float, int]: ...
+def weigh_by_group(
+    f: _Vector,
+    log_c: _Vector | None,
+    codes: _Codes,
+    scale: float,
+    weights: _Vector,
+    log_sums: _Vector,
+    sums: _Vector,
+) -> None: ...
+def tilted_by_group(
+    f: _Vector,
+    h: _Vector,
+    log_c: _Vector | None,
+    codes: _Codes,
+    scale: float,
+    alpha: float,
+    level: _Vector,
+    choose: bool,
+    top: _Vector,
+    sums: _Vector,
+) -> None: ...

@@ -9,14 +9,15 @@ with case weights c_r, scale = -1 on the positives (omega = u) and scale = p on 
 (omega = w). What follows are sums over such weights, always with the largest exponent taken out,
 so that nothing overflows and no row that matters underflows.
 
-(a) one block of exponents, the only place where they are formed
-(b) log-sum-exp and normalised weights
-(c) mean, variance and third cumulant of h under the weights, tilted by alpha
+(a) some exponents, the only place where they are formed
+(b) sums of exponentials, and weights
+(c) power sums of h under the weights, tilted by alpha
 (d) the root of equation (1) in alpha
+(e) the same for every query group
 
-Rows are read in blocks of 256: the exponents of a block stay in the first cache, and a sum of
-block sums keeps the rounding error of a million rows near that of a thousand.
-`log_c` may be None: no case weights.
+All but (e) work on a block of rows, and the results of blocks merge. Within it, rows are read 256
+at a time: their exponents stay in the first cache, and a sum of such sums keeps the rounding error
+of a million rows near that of a thousand. `log_c` may be None: no case weights.
 """
 
 from libc.math cimport INFINITY, NAN, exp, fabs, fmax, fmin, log, log1p
@@ -28,29 +29,24 @@ cdef enum:
     BLOCK = 256
     MAX_EVALUATIONS = 400
 
-cdef extern from *:
-    """
-    /* Share of the largest variance below which u and w each lie at a single level. */
-    static const double PLATEAU = 1e-6;
-    /* Rounding of a difference of two means, as a share of the range. */
-    static const double ROUNDING = 1.2e-16;
-    """
-    const double PLATEAU
-    const double ROUNDING
-
 cdef struct Side:
     const double* f
     const double* h
     const double* log_c
+    const double* weights
     Py_ssize_t size
     double scale
 
-cdef struct Moments:
-    double mean
-    double variance
-    double third
+cdef struct Tilted:
+    double sums[4]
+    double top
     double mode
 
+cdef struct Split:
+    double at_top
+    double at
+    double off_top
+    double off[4]
 
 # (a) ---------------------------------------------------------------------------------------------
 
@@ -111,8 +107,8 @@ cdef double sum_exp(double* values, Py_ssize_t m, double top) noexcept nogil:
     return (s0 + s1) + (s2 + s3)
 
 
-cdef double log_sum_exp(const Side* side) noexcept nogil:
-    """log of the sum of c exp(scale f), in one pass: a larger exponent rescales the sum so far."""
+cdef double sum_of_exp(const Side* side, double* largest) noexcept nogil:
+    """Sum of c exp(scale f - largest), in one pass: a larger exponent rescales the sum so far."""
     cdef:
         double exponents[BLOCK]
         double top = -INFINITY, block_top, total = 0.0
@@ -126,28 +122,27 @@ cdef double log_sum_exp(const Side* side) noexcept nogil:
             top = block_top
         total += sum_exp(exponents, m, top)
         start += BLOCK
-    return top + log(total)
+    largest[0] = top
+    return total
 
 
-cdef double softmax(const Side* side, double* weights) noexcept nogil:
-    """weights = c exp(scale f) / their sum; returns the log of that sum."""
+cdef double softmax(const Side* side, double* weights, double* top) noexcept nogil:
+    """weights = c exp(scale f - top), with the largest exponent in `top`; returns their sum."""
     cdef:
-        double top = -INFINITY, total = 0.0, inverse
-        Py_ssize_t start, m, r
+        double total = 0.0
+        Py_ssize_t start, m
+    top[0] = -INFINITY
     start = 0
     while start < side.size:
         m = min(<Py_ssize_t>BLOCK, side.size - start)
-        top = fmax(top, fill(side, 0.0, start, m, weights + start))
+        top[0] = fmax(top[0], fill(side, 0.0, start, m, weights + start))
         start += BLOCK
     start = 0
     while start < side.size:
         m = min(<Py_ssize_t>BLOCK, side.size - start)
-        total += sum_exp(weights + start, m, top)
+        total += sum_exp(weights + start, m, top[0])
         start += BLOCK
-    inverse = 1.0 / total
-    for r in range(side.size):
-        weights[r] *= inverse
-    return top + log(total)
+    return total
 
 
 # (c) ---------------------------------------------------------------------------------------------
@@ -187,70 +182,54 @@ cdef void add_powers(const double* weights, const double* h, Py_ssize_t m, doubl
     sums[3] += a3 + b3
 
 
-cdef Moments cumulants(const double* sums, double mode) noexcept nogil:
-    """Mean, variance and third cumulant from the power sums of (c); mode is h of the heaviest row."""
-    cdef:
-        Moments result
-        double mean = sums[1] / sums[0], square = sums[2] / sums[0]
-    result.mean = mean
-    result.variance = fmax(square - mean * mean, 0.0)
-    result.third = sums[3] / sums[0] - 3.0 * mean * square + 2.0 * mean * mean * mean
-    result.mode = mode
-    return result
-
-
-cdef Moments given_moments(const double* weights, const Side* side) noexcept nogil:
-    """Moments of h under weights already at hand: no exponential, and no mode."""
-    cdef:
-        double sums[4]
-        Py_ssize_t start
+cdef void given_sums(const Side* side, double* sums) noexcept nogil:
+    """Power sums of h under weights already at hand: no exponential."""
+    cdef Py_ssize_t start = 0
     sums[0] = sums[1] = sums[2] = sums[3] = 0.0
-    start = 0
     while start < side.size:
-        add_powers(weights + start, side.h + start, min(<Py_ssize_t>BLOCK, side.size - start), sums)
+        add_powers(side.weights + start, side.h + start, min(<Py_ssize_t>BLOCK, side.size - start), sums)
         start += BLOCK
-    return cumulants(sums, NAN)
 
 
-cdef Moments tilted_moments(const Side* side, double alpha) noexcept nogil:
-    """Moments of h under omega at step alpha, in one pass: one exponential per row."""
+cdef void tilted_sums(const Side* side, double alpha, Tilted* out) noexcept nogil:
+    """Power sums of h under omega at step alpha, in one pass: one exponential per row."""
     cdef:
         double exponents[BLOCK]
-        double sums[4]
-        double top = -INFINITY, block_top, shrink, mode = NAN
-        Py_ssize_t start, m, r
+        double block_top, shrink
+        Py_ssize_t start = 0, m, r
         int k
-    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
-    start = 0
+    out.top = -INFINITY
+    out.mode = NAN
+    out.sums[0] = out.sums[1] = out.sums[2] = out.sums[3] = 0.0
     while start < side.size:
         m = min(<Py_ssize_t>BLOCK, side.size - start)
         block_top = fill(side, alpha, start, m, exponents)
-        if block_top > top:
-            shrink = exp(top - block_top)
+        if block_top > out.top:
+            shrink = exp(out.top - block_top)
             for k in range(4):
-                sums[k] *= shrink
-            top = block_top
+                out.sums[k] *= shrink
+            out.top = block_top
             for r in range(m):
-                if exponents[r] == top:
-                    mode = side.h[start + r]
-        pnorm_exp_below(exponents, m, top)
-        add_powers(exponents, side.h + start, m, sums)
+                if exponents[r] == block_top:
+                    out.mode = side.h[start + r]
+        pnorm_exp_below(exponents, m, out.top)
+        add_powers(exponents, side.h + start, m, out.sums)
         start += BLOCK
-    return cumulants(sums, mode)
 
 
-cdef double plateau_sums(const Side* side, double alpha, double level, double* sums) noexcept nogil:
-    """Power sums of h - level where almost all weight lies at the level.
+cdef void split_sums(const Side* side, double alpha, double level, Split* out) noexcept nogil:
+    """Sums of exponentials over the rows where h is at a level, and where not, relative to the largest of each kind.
 
-    Rows at the level add exact zeros to every sum, so the others are taken relative to their own
-    largest exponent, and keep their digits however little they weigh. Fills sums[1:4] with
-    E (h - level)^k e^-t, to be read with the returned t: minus infinity where all rows are at the level.
+    Rows at the level add exact zeros to every power sum of h - level; the others keep their digits
+    however little they weigh.
     """
     cdef:
         double exponents[BLOCK]
-        double at_top = -INFINITY, off_top = -INFINITY, at = 0.0, off = 0.0, e, x, y, shift
+        double e, x, y
         Py_ssize_t start = 0, m, r
-    sums[1] = sums[2] = sums[3] = 0.0
+    out.at_top = out.off_top = -INFINITY
+    out.at = 0.0
+    out.off[0] = out.off[1] = out.off[2] = out.off[3] = 0.0
     while start < side.size:
         m = min(<Py_ssize_t>BLOCK, side.size - start)
         fill(side, alpha, start, m, exponents)
@@ -258,86 +237,54 @@ cdef double plateau_sums(const Side* side, double alpha, double level, double* s
             x = exponents[r]
             y = side.h[start + r] - level
             if y == 0.0:
-                if x > at_top:
-                    at *= exp(at_top - x)
-                    at_top = x
-                at += exp(x - at_top)
+                if x > out.at_top:
+                    out.at *= exp(out.at_top - x)
+                    out.at_top = x
+                out.at += exp(x - out.at_top)
             else:
-                if x > off_top:
-                    e = exp(off_top - x)
-                    off *= e
-                    sums[1] *= e
-                    sums[2] *= e
-                    sums[3] *= e
-                    off_top = x
-                e = exp(x - off_top)
-                off += e
-                sums[1] += e * y
-                sums[2] += e * y * y
-                sums[3] += e * y * y * y
+                if x > out.off_top:
+                    rescale(out.off, exp(out.off_top - x))
+                    out.off_top = x
+                e = exp(x - out.off_top)
+                out.off[0] += e
+                out.off[1] += e * y
+                out.off[2] += e * y * y
+                out.off[3] += e * y * y * y
         start += BLOCK
-    shift = fmax(at_top, off_top)
-    e = at * exp(at_top - shift) + off * exp(off_top - shift)
-    sums[1] /= e
-    sums[2] /= e
-    sums[3] /= e
-    return off_top - shift
+
+
+cdef inline void rescale(double* sums, double factor) noexcept nogil:
+    cdef int k
+    for k in range(4):
+        sums[k] *= factor
+
+
+def cumulants(parts):
+    """(mean, variance, third cumulant, mode) of h from the sums of blocks of rows; mode is h of the heaviest row."""
+    cdef:
+        double sums[4]
+        double top = -INFINITY, mode = NAN, factor, mean, square
+        int k
+    for part in parts:
+        top = fmax(top, part[0])
+    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
+    for part in parts:
+        factor = exp(<double>part[0] - top)
+        for k in range(4):
+            sums[k] += factor * <double>part[1][k]
+        if part[0] == top and mode != mode:
+            mode = part[2]
+    mean, square = sums[1] / sums[0], sums[2] / sums[0]
+    variance = fmax(square - mean * mean, 0.0)
+    return mean, variance, sums[3] / sums[0] - 3.0 * mean * square + 2.0 * mean * mean * mean, mode
 
 
 # (d) ---------------------------------------------------------------------------------------------
 
-cdef double equation_1(
-    Moments u, Moments w, double p, double sign, double* slope, double* bend
-) noexcept nogil:
-    """g(x) = sign * (E_w h - E_u h) at alpha = sign * x, with its first two derivatives in x.
+def find_root(evaluate, double width, double g, double slope, double bend):
+    """Solve g(x) = 0 for x > 0; x and the number of evaluations.
 
-    p g is the slope of log F_p along the ranker, and g increases: g' = p Var_w h + Var_u h.
-    """
-    slope[0] = p * w.variance + u.variance
-    bend[0] = sign * (p * p * w.third - u.third)
-    return sign * (w.mean - u.mean)
-
-
-cdef double on_plateau(
-    const Side* pos, const Side* neg, double alpha, double level, double sign, double* slope, double* bend
-) noexcept nogil:
-    """The same times a positive number, to leading order, where u and w both lie at one level.
-
-    g is then a difference of two numbers that both decay like e^-x, and would be lost beside the
-    level. Only ratios of g, g' and g'' are used, so the largest exponent is taken out of all three.
-    """
-    cdef:
-        double u[4]
-        double w[4]
-        double p = neg.scale
-        double u_top = plateau_sums(pos, alpha, level, u), w_top = plateau_sums(neg, alpha, level, w)
-        double top = fmax(u_top, w_top), a, b
-    if top == -INFINITY:
-        slope[0] = bend[0] = 0.0
-        return 0.0
-    a, b = exp(u_top - top), exp(w_top - top)
-    slope[0] = p * b * w[2] + a * u[2]
-    bend[0] = sign * (p * p * b * w[3] - a * u[3])
-    return sign * (b * w[1] - a * u[1])
-
-
-cdef double evaluate(
-    const Side* pos, const Side* neg, double x, double sign, double span, double* slope, double* bend
-) noexcept nogil:
-    """g and its derivatives at x, by the sums that keep their digits there."""
-    cdef:
-        Moments u = tilted_moments(pos, sign * x), w = tilted_moments(neg, sign * x)
-        double g = equation_1(u, w, neg.scale, sign, slope, bend)
-    if slope[0] <= PLATEAU * (1.0 + neg.scale) * span * span and fabs(u.mode - w.mode) <= 1e-8 * span:
-        g = on_plateau(pos, neg, sign * x, u.mode, sign, slope, bend)
-    return g
-
-
-cdef int find_root(
-    const Side* pos, const Side* neg, const double* u, const double* w,
-    double sign, double width, double span, double* alpha
-) noexcept nogil:
-    """Solve g(x) = 0 for x > 0; the number of evaluations, or 0 where g(0) is not below rounding.
+    `evaluate(x)` gives g and two derivatives; those at 0 are given, with g < 0.
 
     Halley's step inside what is certain. As |g''| <= width * g', with width the largest range of
     the exponents per unit of alpha, the root is at least near = log(1 + rho) / width away and, for
@@ -347,20 +294,11 @@ cdef int find_root(
     most quadruples (or goes four times near).
 
     A step below 1e-6 / width from rho < 1 is the last: what it leaves is of third order, 1e-18 / width.
-    `span` is the range of h over both sides.
     """
     cdef:
         double lo = 0.0, hi = INFINITY, bracket = INFINITY, x = 0.0, y
-        double g, slope, bend, rho, near, move, last = 0.0
+        double rho, near, move, last = 0.0
         int evaluations = 1
-    alpha[0] = 0.0
-    g = equation_1(given_moments(u, pos), given_moments(w, neg), neg.scale, sign, &slope, &bend)
-    if slope <= PLATEAU * (1.0 + neg.scale) * span * span:
-        g = evaluate(pos, neg, 0.0, sign, span, &slope, &bend)
-    elif fabs(g) <= ROUNDING * span:
-        return 0
-    if not g < 0.0:
-        return 0
     while g != 0.0 and evaluations < MAX_EVALUATIONS:
         rho = width * fabs(g) / slope if slope > 0.0 else INFINITY
         near = fmin(log1p(rho), 700.0) / width
@@ -386,10 +324,9 @@ cdef int find_root(
                 break
         bracket = hi - lo
         x = y
-        g = evaluate(pos, neg, x, sign, span, &slope, &bend)
+        g, slope, bend = evaluate(x)
         evaluations += 1
-    alpha[0] = sign * x
-    return evaluations
+    return x, evaluations
 
 
 cdef void add_multiple(double* f, const double* h, Py_ssize_t size, double alpha) noexcept nogil:
@@ -399,42 +336,21 @@ cdef void add_multiple(double* f, const double* h, Py_ssize_t size, double alpha
         f[r] += alpha * h[r]
 
 
-cdef void split(const Side* side, double alpha, double level, double* log_sums) noexcept nogil:
-    """log_sums = log of the sum of c exp(scale (f + alpha h)) where h is at the level, and where not."""
-    cdef:
-        double exponents[BLOCK]
-        double top[2]
-        double total[2]
-        Py_ssize_t start = 0, m, r
-        int off
-    top[0] = top[1] = -INFINITY
-    total[0] = total[1] = 0.0
-    while start < side.size:
-        m = min(<Py_ssize_t>BLOCK, side.size - start)
-        fill(side, alpha, start, m, exponents)
-        for r in range(m):
-            off = side.h[start + r] != level
-            if exponents[r] > top[off]:
-                total[off] *= exp(top[off] - exponents[r])
-                top[off] = exponents[r]
-            total[off] += exp(exponents[r] - top[off])
-        start += BLOCK
-    for off in range(2):
-        log_sums[off] = top[off] + log(total[off]) if total[off] > 0.0 else -INFINITY
-
-
 # What Python calls --------------------------------------------------------------------------------
 
 cdef Side side_of(
-    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale
+    const double[::1] f, const double[::1] h, const double[::1] log_c, const double[::1] weights, double scale,
+    Py_ssize_t start, Py_ssize_t stop,
 ) noexcept:
     cdef Side side
-    side.f = &f[0]
-    side.h = &h[0]
-    side.log_c = NULL
+    side.f = &f[start]
+    side.h = &h[start]
+    side.log_c = side.weights = NULL
     if log_c is not None:
-        side.log_c = &log_c[0]
-    side.size = f.shape[0]
+        side.log_c = &log_c[start]
+    if weights is not None:
+        side.weights = &weights[start]
+    side.size = stop - start
     side.scale = scale
     return side
 
@@ -444,50 +360,161 @@ def exp_below(double[::1] values, double top):
         pnorm_exp_below(&values[0], values.shape[0], top)
 
 
-def log_sum(const double[::1] f, const double[::1] log_c, double scale):
+def log_sum(const double[::1] f, const double[::1] log_c, double scale, Py_ssize_t start, Py_ssize_t stop):
+    """(top, total): the sum of c exp(scale f) on rows start:stop is total e^top."""
     cdef:
-        Side side = side_of(f, f, log_c, scale)
-        double result
+        Side side = side_of(f, f, log_c, None, scale, start, stop)
+        double total, top
     with nogil:
-        result = log_sum_exp(&side)
-    return result
+        total = sum_of_exp(&side, &top)
+    return top, total
 
 
-def weigh(const double[::1] f, const double[::1] log_c, double[::1] weights, double scale):
-    cdef:
-        Side side = side_of(f, f, log_c, scale)
-        double result
-    with nogil:
-        result = softmax(&side, &weights[0])
-    return result
-
-
-def advance(double[::1] f, const double[::1] h, double alpha):
-    with nogil:
-        add_multiple(&f[0], &h[0], f.shape[0], alpha)
-
-
-def split_log_sums(
-    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, double alpha, double level
+def weigh(
+    const double[::1] f, const double[::1] log_c, double[::1] weights, double scale, Py_ssize_t start, Py_ssize_t stop
 ):
+    """weights = c exp(scale f - top) on rows start:stop; (top, total) as `log_sum` does."""
     cdef:
-        Side side = side_of(f, h, log_c, scale)
-        double log_sums[2]
+        Side side = side_of(f, f, log_c, None, scale, start, stop)
+        double total, top
     with nogil:
-        split(&side, alpha, level, log_sums)
-    return log_sums[0], log_sums[1]
+        total = softmax(&side, &weights[start], &top)
+    return top, total
 
 
-def solve(
-    const double[::1] f_pos, const double[::1] h_pos, const double[::1] log_c_pos, const double[::1] u,
-    const double[::1] f_neg, const double[::1] h_neg, const double[::1] log_c_neg, const double[::1] w,
-    double p, double sign, double width, double span,
+def rescale_rows(double[::1] weights, double factor, Py_ssize_t start, Py_ssize_t stop):
+    """weights *= factor on rows start:stop."""
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(start, stop):
+            weights[r] *= factor
+
+
+def advance(double[::1] f, const double[::1] h, double alpha, Py_ssize_t start, Py_ssize_t stop):
+    """f += alpha * h on rows start:stop."""
+    with nogil:
+        add_multiple(&f[start], &h[start], stop - start, alpha)
+
+
+def given(const double[::1] weights, const double[::1] h, Py_ssize_t start, Py_ssize_t stop):
+    """(0, power sums of h, nan) under given weights on rows start:stop."""
+    cdef:
+        Side side = side_of(h, h, None, weights, 1.0, start, stop)
+        double sums[4]
+    with nogil:
+        given_sums(&side, sums)
+    return 0.0, (sums[0], sums[1], sums[2], sums[3]), NAN
+
+
+def tilted(
+    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, double alpha,
+    Py_ssize_t start, Py_ssize_t stop,
 ):
+    """(top, power sums of h relative to it, mode) under the weights at step alpha, on rows start:stop."""
     cdef:
-        Side pos = side_of(f_pos, h_pos, log_c_pos, -1.0)
-        Side neg = side_of(f_neg, h_neg, log_c_neg, p)
-        double alpha
-        int evaluations
+        Side side = side_of(f, h, log_c, None, scale, start, stop)
+        Tilted out
     with nogil:
-        evaluations = find_root(&pos, &neg, &u[0], &w[0], sign, width, span, &alpha)
-    return alpha, evaluations
+        tilted_sums(&side, alpha, &out)
+    return out.top, (out.sums[0], out.sums[1], out.sums[2], out.sums[3]), out.mode
+
+
+def split(
+    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, double alpha, double level,
+    Py_ssize_t start, Py_ssize_t stop,
+):
+    """((top, sum), (top, power sums)): of the rows where h is at a level, and of the others, on rows start:stop."""
+    cdef:
+        Side side = side_of(f, h, log_c, None, scale, start, stop)
+        Split out
+    with nogil:
+        split_sums(&side, alpha, level, &out)
+    return (out.at_top, (out.at,)), (out.off_top, (out.off[0], out.off[1], out.off[2], out.off[3]))
+
+
+def merged(parts):
+    """(top, sums) of all blocks from those of each; minus infinity and zeros if none of them has any."""
+    cdef double top = -INFINITY, factor
+    for part in parts:
+        top = fmax(top, part[0])
+    sums = [0.0] * len(parts[0][1])
+    for part in parts:
+        factor = exp(<double>part[0] - top) if part[0] > -INFINITY else 0.0
+        sums = [total + factor * x for total, x in zip(sums, part[1])]
+    return top, sums
+
+
+# (e) ---------------------------------------------------------------------------------------------
+
+def weigh_by_group(
+    const double[::1] f, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
+    double[::1] weights, double[::1] log_sums, double[::1] sums,
+):
+    """weights = softmax of scale f + log c within each group; log_sums of the groups, all of which have rows; `sums` is scratch."""
+    cdef:
+        Side side = side_of(f, f, log_c, None, scale, 0, f.shape[0])
+        Py_ssize_t r, g, start = 0
+    with nogil:
+        for g in range(log_sums.shape[0]):
+            log_sums[g] = -INFINITY
+        while start < side.size:
+            fill(&side, 0.0, start, min(<Py_ssize_t>BLOCK, side.size - start), &weights[start])
+            start += BLOCK
+        for r in range(side.size):
+            log_sums[codes[r]] = fmax(log_sums[codes[r]], weights[r])
+        for r in range(side.size):
+            weights[r] -= log_sums[codes[r]]
+        pnorm_exp_below(&weights[0], side.size, 0.0)
+        for g in range(sums.shape[0]):
+            sums[g] = 0.0
+        for r in range(side.size):
+            sums[codes[r]] += weights[r]
+        for r in range(side.size):
+            weights[r] /= sums[codes[r]]
+        for g in range(sums.shape[0]):
+            log_sums[g] += log(sums[g])
+
+
+def tilted_by_group(
+    const double[::1] f, const double[::1] h, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
+    double alpha, double[::1] level, bint choose, double[::1] top, double[:, ::1] sums,
+):
+    """Power sums of h - level in every group under the weights at step alpha, relative to its largest exponent.
+
+    With `choose`, the level becomes h of the group's heaviest row: where all weight lies there, the
+    sums of h - level keep their digits.
+    """
+    cdef:
+        Side side = side_of(f, h, log_c, None, scale, 0, f.shape[0])
+        double exponents[BLOCK]
+        double y
+        Py_ssize_t start = 0, m, r, g
+    with nogil:
+        for g in range(top.shape[0]):
+            top[g] = -INFINITY
+            sums[g, 0] = sums[g, 1] = sums[g, 2] = sums[g, 3] = 0.0
+        while start < side.size:
+            m = min(<Py_ssize_t>BLOCK, side.size - start)
+            fill(&side, alpha, start, m, exponents)
+            for r in range(m):
+                g = codes[start + r]
+                if exponents[r] > top[g]:
+                    top[g] = exponents[r]
+                    if choose:
+                        level[g] = h[start + r]
+            start += BLOCK
+        start = 0
+        while start < side.size:
+            m = min(<Py_ssize_t>BLOCK, side.size - start)
+            fill(&side, alpha, start, m, exponents)
+            for r in range(m):
+                exponents[r] -= top[codes[start + r]]
+            pnorm_exp_below(exponents, m, 0.0)
+            for r in range(m):
+                g = codes[start + r]
+                y = h[start + r] - level[g]
+                sums[g, 0] += exponents[r]
+                sums[g, 1] += exponents[r] * y
+                sums[g, 2] += exponents[r] * y * y
+                sums[g, 3] += exponents[r] * y * y * y
+            start += BLOCK

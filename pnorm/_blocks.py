@@ -1,0 +1,93 @@
+"""Rows in fixed blocks, and who does the work.
+
+Whatever a round needs of the rows is a sum over them, or a log of a sum of exponentials, which
+merges exactly. A pool maps a function over blocks and returns the results in the order of the
+blocks, which the caller merges in that order. The blocks depend on the number of rows alone, so
+the same bits come out on any number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+ROWS = 2**15
+"""Rows of a block, at least: 256 kB of weights, a quarter of a second cache."""
+
+_BLOCKS = 64
+"""Blocks of one side, at most: the most threads that can share a pass."""
+
+_FEW = 2 * ROWS
+"""Rows up to which a pass takes less time than waking a thread does."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def blocks(n_rows: int, least: int = ROWS) -> list[slice]:
+    """Cut rows into blocks of one size, but for the last."""
+    size = max(least, -(-n_rows // _BLOCKS))
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def usable_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Pool:
+    """Runs a function on many items; kernels release the interpreter's lock, so threads help.
+
+    The threads live from the first use to `close`, or to the end of a ``with`` block.
+    """
+
+    def __init__(self, n_threads: int | None = None, n_rows: int = _FEW + 1) -> None:
+        self.n_threads = 1 if n_rows <= _FEW else n_threads or usable_cores()
+        self._executor: Any = None
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
+        """Return [function(item) for item in items]."""
+        todo = deque(enumerate(items))
+        results: list[Any] = [None] * len(todo)
+
+        def work() -> None:
+            while True:
+                try:
+                    i, item = todo.popleft()
+                except IndexError:  # nothing left
+                    return
+                results[i] = function(item)
+
+        others = [self._submit(work) for _ in range(min(self.n_threads, len(todo)) - 1)]
+        try:
+            work()
+        finally:
+            todo.clear()  # after an error the others have nothing to go on with
+            for other in others:
+                other.result()
+        return results
+
+    def _submit(self, work: Callable[[], None]) -> Any:
+        if self._executor is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._executor = ThreadPoolExecutor(self.n_threads - 1, "pnorm")
+        return self._executor.submit(work)
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._executor is not None:
+            self._executor.shutdown()
+            self._executor = None
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+SERIAL = Pool(1)
+"""The pool of those who ask for none."""

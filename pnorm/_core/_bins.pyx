@@ -1,0 +1,338 @@
+"""Outputs that take few values: codes per row, and what is asked of them.
+
+A *word* holds one feature's code of a row, or the codes of several features with few levels in
+mixed radix. All rows' words of one kind lie in an array (words, rows), so that a pass reads one
+word of many rows after the other.
+
+(a) from values to codes: values to tell apart, and the number of cuts below a value
+(b) sums of weights by code: the one pass of a round
+(c) tables by code, read for every row
+(d) from sums by code to edges
+"""
+
+from libc.math cimport INFINITY, isnan
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.string cimport memcpy
+
+ctypedef fused code_t:
+    uint8_t
+    uint16_t
+
+ctypedef fused real_t:
+    float
+    double
+
+cdef enum:
+    ROWS = 256     # rows coded at a time: their values, and where their search stands, stay in the first cache
+    SLOTS = 2048   # of the table of distinct values
+    LANES = 4
+    PAD = 24       # tables an exact number of pages apart would make loads wait for unrelated stores
+
+
+# (a) ---------------------------------------------------------------------------------------------
+
+def distinct(const real_t[:, :] A, Py_ssize_t column, double[::1] values):
+    """Fill values with the distinct values of a column, in no order; their number, or one more than there is room for.
+
+    A hash table that gives up early: a column of measurements is known for one after a few hundred rows.
+    """
+    cdef:
+        double table[SLOTS]
+        uint8_t used[SLOTS]
+        Py_ssize_t limit = values.shape[0], count = 0, k = 0, r, slot
+        Py_ssize_t down = A.strides[0] // sizeof(real_t)
+        const real_t* a = &A[0, column]
+        double x
+        uint64_t bits
+    with nogil:
+        for slot in range(SLOTS):
+            used[slot] = 0
+        for r in range(A.shape[0]):
+            x = <double>a[r * down] + 0.0  # -0.0 is 0.0
+            memcpy(&bits, &x, 8)
+            slot = <Py_ssize_t>((bits * <uint64_t>0x9E3779B97F4A7C15) >> 53)
+            while used[slot] and table[slot] != x:
+                slot = (slot + 1) % SLOTS
+            if not used[slot]:
+                count += 1
+                if count > limit:
+                    break
+                used[slot] = 1
+                table[slot] = x
+        if count <= limit:
+            for slot in range(SLOTS):
+                if used[slot]:
+                    values[k] = table[slot]
+                    k += 1
+    return count
+
+
+cdef void count_below(
+    const real_t* x, const double* cuts, Py_ssize_t half, int32_t missing, int32_t* below
+) noexcept nogil:
+    """below = number of cuts < x, for ROWS values at once; NaN gives `missing`.
+
+    A binary search without branches in 2 * half - 1 sorted cuts, the last of which may be infinite.
+    """
+    cdef:
+        Py_ssize_t r
+        Py_ssize_t step = half
+    for r in range(ROWS):
+        below[r] = 0
+    while step > 0:
+        for r in range(ROWS):
+            below[r] += <int32_t>step if cuts[below[r] + step - 1] < x[r] else 0
+        step //= 2
+    for r in range(ROWS):
+        if isnan(x[r]):
+            below[r] = missing
+
+
+def encode(
+    const real_t[:, :] A, Py_ssize_t start, Py_ssize_t stop, const Py_ssize_t[::1] columns,
+    const Py_ssize_t[::1] first, const double[::1] cuts, const int32_t[::1] missing,
+    const Py_ssize_t[::1] words, const Py_ssize_t[::1] radix, code_t[:, ::1] out,
+):
+    """Add radix times the code of every feature to its word, on rows start:stop.
+
+    Feature k counts the cuts[first[k]:first[k + 1]] below column columns[k]; their number is one
+    less than a power of two.
+    """
+    cdef:
+        real_t x[ROWS]
+        int32_t below[ROWS]
+        Py_ssize_t features = columns.shape[0], begin = start, m, k, r, column
+        Py_ssize_t down = A.strides[0] // sizeof(real_t), right = A.strides[1] // sizeof(real_t)
+        const real_t* values
+        code_t* codes
+    with nogil:
+        while begin < stop:
+            m = min(<Py_ssize_t>ROWS, stop - begin)
+            for k in range(features):
+                column = columns[k]
+                values = &A[0, 0] + begin * down + column * right
+                for r in range(m):
+                    x[r] = values[r * down]
+                for r in range(m, ROWS):
+                    x[r] = 0.0
+                count_below(x, &cuts[first[k]], (first[k + 1] - first[k] + 1) // 2, missing[k], below)
+                codes = &out[words[k], begin]
+                for r in range(m):
+                    codes[r] += <code_t>(below[r] * radix[k])
+            begin += ROWS
+
+
+# (b) ---------------------------------------------------------------------------------------------
+
+cdef void add_by_code(
+    const code_t* codes, const double* weights, Py_ssize_t n, double* lanes, Py_ssize_t lane
+) noexcept nogil:
+    """Add weights to tables of sums by code, four in turn: one alone would wait for itself where a code repeats."""
+    cdef:
+        double* a = lanes
+        double* b = lanes + lane
+        double* c = lanes + 2 * lane
+        double* d = lanes + 3 * lane
+        Py_ssize_t r
+    for r in range(0, n - 3, 4):
+        a[codes[r]] += weights[r]
+        b[codes[r + 1]] += weights[r + 1]
+        c[codes[r + 2]] += weights[r + 2]
+        d[codes[r + 3]] += weights[r + 3]
+    for r in range(n - n % 4, n):
+        a[codes[r]] += weights[r]
+
+
+def sums_by_code(
+    const code_t[:, ::1] codes, const double[::1] weights, Py_ssize_t start, Py_ssize_t stop,
+    const Py_ssize_t[::1] first, double[::1] sums, double[::1] scratch,
+):
+    """sums[first[w]:first[w + 1]] = sums of weights by the codes of word w, on rows start:stop.
+
+    Measured per word and row: 0.45 ns for 256 even codes, 0.8 ns where one of them has 9 of 10 rows
+    (2.9 ns with one table in place of four), 0.64 ns for 4096.
+    """
+    cdef:
+        Py_ssize_t w, k, m, lane
+        double* total
+        double* lanes = &scratch[0]
+    with nogil:
+        for w in range(codes.shape[0]):
+            m = first[w + 1] - first[w]
+            lane = (m + 7) // 8 * 8 + PAD
+            for k in range(LANES * lane):
+                lanes[k] = 0.0
+            add_by_code(&codes[w, start], &weights[start], stop - start, lanes, lane)
+            total = &sums[first[w]]
+            for k in range(m):
+                total[k] = (lanes[k] + lanes[lane + k]) + (lanes[2 * lane + k] + lanes[3 * lane + k])
+
+
+def scratch_size(Py_ssize_t largest):
+    """Doubles that `sums_by_code` needs for words of so many codes."""
+    return LANES * ((largest + 7) // 8 * 8 + PAD)
+
+
+def sums_by_pair(
+    const code_t[::1] a, const code_t[::1] b, const double[::1] weights, Py_ssize_t start, Py_ssize_t stop,
+    double[:, ::1] sums,
+):
+    """sums[i, j] += sum of weights where a is i and b is j, on rows start:stop."""
+    cdef:
+        Py_ssize_t r, width = sums.shape[1]
+        double* table = &sums[0, 0]
+    with nogil:
+        for r in range(start, stop):
+            table[a[r] * width + b[r]] += weights[r]
+
+
+# (c) ---------------------------------------------------------------------------------------------
+
+def look_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
+    """out = table[codes] on rows start:stop."""
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(start, stop):
+            out[r] = table[codes[r]]
+
+
+def add_looked_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
+    """out += table[codes] on rows start:stop."""
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(start, stop):
+            out[r] += table[codes[r]]
+
+
+def multiply_looked_up(
+    const code_t[::1] codes, const double[::1] table, Py_ssize_t start, Py_ssize_t stop, double[::1] weights
+):
+    """weights *= table[codes] on rows start:stop; returns their sum."""
+    cdef:
+        double a = 0.0, b = 0.0, c = 0.0, d = 0.0
+        Py_ssize_t r = start
+    with nogil:
+        while r + 3 < stop:
+            weights[r] *= table[codes[r]]
+            weights[r + 1] *= table[codes[r + 1]]
+            weights[r + 2] *= table[codes[r + 2]]
+            weights[r + 3] *= table[codes[r + 3]]
+            a += weights[r]
+            b += weights[r + 1]
+            c += weights[r + 2]
+            d += weights[r + 3]
+            r += 4
+        while r < stop:
+            weights[r] *= table[codes[r]]
+            a += weights[r]
+            r += 1
+    return (a + b) + (c + d)
+
+
+def extract(const code_t[::1] codes, Py_ssize_t radix, Py_ssize_t levels, uint16_t[::1] out):
+    """out = the code of one feature of a word."""
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(codes.shape[0]):
+            out[r] = <uint16_t>((codes[r] // radix) % levels)
+
+
+# (d) ---------------------------------------------------------------------------------------------
+
+def marginals(
+    const double[::1] of_words, const Py_ssize_t[::1] first, const Py_ssize_t[::1] size, const Py_ssize_t[::1] radix,
+    const Py_ssize_t[::1] cells, double[::1] of_features,
+):
+    """Sums by the codes of every feature from sums by the codes of its word.
+
+    Feature k is in the word whose size[k] codes begin at first[k], and has its own sums from cells[k].
+    """
+    cdef:
+        Py_ssize_t k, code, level, low, levels
+        const double* joint
+        double* own
+        double total
+    with nogil:
+        for k in range(first.shape[0]):
+            joint = &of_words[first[k]]
+            own = &of_features[cells[k]]
+            levels = cells[k + 1] - cells[k]
+            for level in range(levels):
+                own[level] = 0.0
+            code = 0
+            while code < size[k]:
+                for level in range(levels):
+                    total = 0.0
+                    for low in range(radix[k]):
+                        total += joint[code + low]
+                    own[level] += total
+                    code += radix[k]
+
+
+cdef void fill_values(
+    const Py_ssize_t* at, const double* terms, Py_ssize_t n, Py_ssize_t levels, double* out
+) noexcept nogil:
+    """out[c] = value of a ranker at code c, from its terms.
+
+    A term at c < levels is a value at that code alone, one at levels + c a value at c and all codes above.
+    """
+    cdef Py_ssize_t k, c
+    for c in range(levels):
+        out[c] = 0.0
+    for k in range(n):
+        if at[k] < levels:
+            out[at[k]] += terms[k]
+        else:
+            for c in range(at[k] - levels, levels):
+                out[c] += terms[k]
+
+
+def values_by_code(const Py_ssize_t[::1] at, const double[::1] terms, double[::1] out):
+    fill_values(&at[0], &terms[0], at.shape[0], out.shape[0], &out[0])
+
+
+def extremes(
+    const Py_ssize_t[::1] feature, const Py_ssize_t[::1] first, const Py_ssize_t[::1] at, const double[::1] terms,
+    const Py_ssize_t[::1] cells, const double[::1] rows, double[::1] values, double[::1] low, double[::1] high,
+):
+    """Least and greatest value of every ranker on the codes that have rows."""
+    cdef Py_ssize_t j, c, base, levels
+    with nogil:
+        for j in range(feature.shape[0]):
+            base = cells[feature[j]]
+            levels = cells[feature[j] + 1] - base
+            fill_values(&at[first[j]], &terms[first[j]], first[j + 1] - first[j], levels, &values[0])
+            low[j] = INFINITY
+            high[j] = -INFINITY
+            for c in range(levels):
+                if rows[base + c] > 0.0:
+                    low[j] = min(low[j], values[c])
+                    high[j] = max(high[j], values[c])
+
+
+def edges(
+    const double[::1] sums, const Py_ssize_t[::1] cells, const Py_ssize_t[::1] feature,
+    const Py_ssize_t[::1] first, const Py_ssize_t[::1] at, const double[::1] terms,
+    double[::1] above, double[::1] out,
+):
+    """out[j] = sum over codes of sums times the value of ranker j, from its terms.
+
+    above[cells[k] + c] becomes the sum over the codes of feature k from c on.
+    """
+    cdef:
+        Py_ssize_t j, k, t, c, base, levels
+        double total
+    with nogil:
+        for k in range(cells.shape[0] - 1):
+            total = 0.0
+            for c in range(cells[k + 1] - 1, cells[k] - 1, -1):
+                total += sums[c]
+                above[c] = total
+        for j in range(feature.shape[0]):
+            base = cells[feature[j]]
+            levels = cells[feature[j] + 1] - base
+            total = 0.0
+            for t in range(first[j], first[j + 1]):
+                c = at[t]
+                total += terms[t] * (sums[base + c] if c < levels else above[base + c - levels])
+            out[j] = total

@@ -1,0 +1,150 @@
+"""Matrices of outputs, dense and sparse, block by block: products with one vector, and one column.
+
+BLAS would do for the products, but starts threads of its own: sums would depend on their number,
+and two pools of threads would be in each other's way. Reading the matrix is what takes the time.
+"""
+
+ctypedef fused real_t:
+    float
+    double
+
+ctypedef fused index_t:
+    int
+    long long
+
+cdef enum:
+    WIDTH = 512    # columns of a row-major matrix summed at a time, whose sums stay in the first cache
+    HEIGHT = 512   # rows of a column-major matrix combined at a time, likewise
+
+
+cdef void add_rows(
+    const real_t* A, Py_ssize_t down, Py_ssize_t rows, Py_ssize_t n, const double* s, double* out
+) noexcept nogil:
+    """out += s @ A for rows of n adjacent numbers; four rows at a time, so that sums are read once for four."""
+    cdef:
+        const real_t* a
+        const real_t* b
+        const real_t* c
+        const real_t* d
+        double p, q, x, y
+        Py_ssize_t r = 0, j
+    while r + 3 < rows:
+        a = A + r * down
+        b = a + down
+        c = b + down
+        d = c + down
+        p, q, x, y = s[r], s[r + 1], s[r + 2], s[r + 3]
+        for j in range(n):
+            out[j] += (p * a[j] + q * b[j]) + (x * c[j] + y * d[j])
+        r += 4
+    while r < rows:
+        a = A + r * down
+        for j in range(n):
+            out[j] += s[r] * a[j]
+        r += 1
+
+
+cdef double dot(const real_t* a, const double* s, Py_ssize_t rows) noexcept nogil:
+    """Sum of a * s; eight chains, as compilers may not reorder sums."""
+    cdef:
+        double sums[8]
+        Py_ssize_t r, k
+    for k in range(8):
+        sums[k] = 0.0
+    r = 0
+    while r + 7 < rows:
+        for k in range(8):
+            sums[k] += a[r + k] * s[r + k]
+        r += 8
+    while r < rows:
+        sums[0] += a[r] * s[r]
+        r += 1
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
+
+
+def products(
+    const real_t[:, :] A, const Py_ssize_t[:, ::1] runs, const double[::1] s, Py_ssize_t start, Py_ssize_t stop,
+    double[::1] out,
+):
+    """out = A.T @ s over rows start:stop, of the columns in runs [first, last)."""
+    cdef:
+        Py_ssize_t down = A.strides[0] // sizeof(real_t), right = A.strides[1] // sizeof(real_t)
+        Py_ssize_t k, first, j, n, done = 0
+        const real_t* top = &A[start, 0]
+    with nogil:
+        for k in range(runs.shape[0]):
+            n = runs[k, 1] - runs[k, 0]
+            for j in range(n):
+                out[done + j] = 0.0
+            if down == 1:
+                for j in range(n):
+                    out[done + j] = dot(top + (runs[k, 0] + j) * right, &s[start], stop - start)
+            else:
+                first = 0
+                while first < n:
+                    add_rows(
+                        top + runs[k, 0] + first, down, stop - start, min(<Py_ssize_t>WIDTH, n - first), &s[start],
+                        &out[done + first],
+                    )
+                    first += WIDTH
+            done += n
+
+
+def combined(
+    const real_t[:, :] A, const Py_ssize_t[:, ::1] runs, const double[::1] lam, Py_ssize_t start, Py_ssize_t stop,
+    double[::1] out,
+):
+    """out += A @ lam on rows start:stop, over the columns in runs."""
+    cdef:
+        Py_ssize_t down = A.strides[0] // sizeof(real_t), right = A.strides[1] // sizeof(real_t)
+        Py_ssize_t k, j, n, r, first, last, done = 0
+        const real_t* a
+        double c
+    with nogil:
+        for k in range(runs.shape[0]):
+            n = runs[k, 1] - runs[k, 0]
+            if down == 1:
+                first = start
+                while first < stop:
+                    last = min(stop, first + HEIGHT)
+                    for j in range(n):
+                        a = &A[0, 0] + (runs[k, 0] + j) * right
+                        c = lam[done + j]
+                        if c != 0.0:
+                            for r in range(first, last):
+                                out[r] += c * a[r]
+                    first = last
+            else:
+                for r in range(start, stop):
+                    out[r] += dot(&A[0, 0] + r * down + runs[k, 0], &lam[done], n)
+            done += n
+
+
+def column(const real_t[:, :] A, Py_ssize_t j, double shift, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
+    """out = column j less a constant, on rows start:stop."""
+    cdef:
+        Py_ssize_t down = A.strides[0] // sizeof(real_t), r
+        const real_t* a = &A[0, j]
+    with nogil:
+        for r in range(start, stop):
+            out[r] = a[r * down] - shift
+
+
+def sparse_products(
+    const index_t[::1] indptr, const index_t[::1] indices, const double[::1] data, const double[::1] s,
+    Py_ssize_t start, Py_ssize_t stop, double[::1] out,
+):
+    """out = A.T @ s for columns start:stop of a CSC matrix."""
+    cdef:
+        Py_ssize_t j, k
+        double a, b
+    with nogil:
+        for j in range(start, stop):
+            a = b = 0.0
+            for k in range(indptr[j], indptr[j + 1] - 1, 2):
+                a += data[k] * s[indices[k]]
+                b += data[k + 1] * s[indices[k + 1]]
+            if (indptr[j + 1] - indptr[j]) % 2:
+                k = indptr[j + 1] - 1
+                a += data[k] * s[indices[k]]
+            out[j] = a + b

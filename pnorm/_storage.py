@@ -1,0 +1,135 @@
+"""Which weak rankers are stored how.
+
+Rankers come in pieces: features with codes, or a matrix of outputs. Columns of a dense matrix
+that take few values become features too, without loss; all features share one packed storage, the other
+columns of a matrix stay where they lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._binned import Binned, Cuts, Feature
+from pnorm._blocks import SERIAL, Pool
+from pnorm._core import _bins
+from pnorm._outputs import Closed, Dense, Outputs, Sparse, Stacked
+
+_VALUES = 256
+"""Distinct values up to which a column becomes a feature: those of a byte."""
+
+_ROWS_PER_VALUE = 4
+"""Rows for each value, at least: sums by value of fewer rows would be no shorter than the rows."""
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """Outputs (I, n) and (K, n), both dense or both sparse; ranker i is number where[i] of all."""
+
+    pos: _checks.Array
+    neg: _checks.Array
+    where: Index
+    complements: Index | None = None
+    """Numbers of 1 - h, if these are wanted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A feature; its ranker i is number where[i] of all."""
+
+    feature: Feature
+    where: Index
+
+
+Piece = Matrices | Coded
+
+
+def store(pieces: Sequence[Piece], pool: Pool = SERIAL) -> Outputs:
+    """Return the storage of all rankers."""
+    coded = [piece for piece in pieces if isinstance(piece, Coded)]
+    parts: list[tuple[Outputs, Index]] = []
+    for piece in pieces:
+        if isinstance(piece, Matrices):
+            features, rest = _split(piece, pool)
+            coded += features
+            if rest is not None:
+                parts.append(rest)
+    if coded:
+        where = [piece.where for piece in coded]
+        own = np.sort(np.concatenate(where))
+        ranks = [np.searchsorted(own, numbers) for numbers in where]
+        parts.append((Binned([piece.feature for piece in coded], ranks, pool), own))
+    if len(parts) == 1:
+        return parts[0][0]
+    return Stacked([part for part, _ in parts], [own for _, own in parts])
+
+
+def taken(pieces: Sequence[Piece], pos: NDArray[np.bool_], neg: NDArray[np.bool_]) -> list[Piece]:
+    """Some of the rows of all pieces."""
+    known: dict[int, _checks.Array] = {}  # matrices that several pieces share stay shared
+
+    def rows_of(A: _checks.Array, keep: NDArray[np.bool_]) -> _checks.Array:
+        if id(A) not in known:
+            known[id(A)] = A[keep]
+        return known[id(A)]
+
+    def of(piece: Piece) -> Piece:
+        if isinstance(piece, Matrices):
+            return replace(piece, pos=rows_of(piece.pos, pos), neg=rows_of(piece.neg, neg))
+        source = piece.feature.source
+        source = replace(source, pos=rows_of(source.pos, pos), neg=rows_of(source.neg, neg))
+        return replace(piece, feature=replace(piece.feature, source=source))
+
+    return [of(piece) for piece in pieces]
+
+
+def _split(piece: Matrices, pool: Pool) -> tuple[list[Coded], tuple[Outputs, Index] | None]:
+    """The columns that take few values as features, and the others."""
+    pos, neg, complements = piece.pos, piece.neg, piece.complements
+    if _checks.is_sparse(pos) != _checks.is_sparse(neg):
+        raise TypeError("one of pos and neg is sparse and the other is not; pass both in the same form")
+    rest: Outputs
+    if _checks.is_sparse(pos):
+        coded, left = [], np.arange(pos.shape[1])
+        rest = Sparse(pos, neg, pool)
+    else:
+        values = _few_values(pos, neg)
+        left = np.setdiff1d(np.arange(pos.shape[1]), np.fromiter(values, np.intp, len(values)))
+        coded = []
+        for column, found in values.items():
+            feature = Feature.of_values(Cuts(pos, neg, column, found[:-1]), found)
+            where = piece.where[[column]]
+            if complements is not None:
+                feature, where = feature.and_complements(), np.r_[where, complements[column]]
+            coded.append(Coded(feature, where))
+        if not left.size:
+            return coded, None
+        rest = Dense(pos, neg, pool, left)
+    if complements is None:
+        return coded, (rest, piece.where[left])
+    return coded, (Closed(rest), np.r_[piece.where[left], complements[left]])
+
+
+def _few_values(pos: _checks.Array, neg: _checks.Array) -> dict[int, _checks.Array]:
+    """The sorted values of the columns that take few."""
+    most = min(_VALUES, (len(pos) + len(neg)) // _ROWS_PER_VALUE)
+    room = np.empty(max(most, 1))
+    few = {}
+    for column in range(pos.shape[1]):
+        found: list[float] = []
+        for A in (pos, neg):
+            count = _bins.distinct(A, column, room)
+            if count > most:
+                break
+            found.extend(room[:count].tolist())
+        else:
+            values = np.unique(np.array(found))
+            if values.size <= most:
+                few[column] = values
+    return few
