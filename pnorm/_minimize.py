@@ -241,6 +241,8 @@ class _Run:
         signs = _Signs()
         curvature: Curvature | None = None
         projected = False
+        since = 0
+        """Steps before the scores were last formed with less care."""
         point = problem.point(lam)
         while True:
             self.path.replace(self._reached(point))
@@ -261,11 +263,13 @@ class _Run:
 
             status, message = self._verdict(bound, signs)
             taken = None if status else self._line_search(point, slope, delta)
-            if not status and taken is None and not point.precise:  # rounding of the scores may be why
+            still = taken is None or signs.blurred >= 4 or self.path.n_iter >= since + 5 and self.path.still(bound.rounding)
+            if not status and still and not point.precise:  # rounding of the scores may be why
                 self._precise = True
                 point = problem.point(point.lam, precise=True)
+                signs.blurred, since = 0, self.path.n_iter
                 continue
-            if not status and (taken is None or signs.blurred >= 4 or self.path.still(bound.rounding)):
+            if not status and still:
                 status, message = "stalled", f"rounding hides any further progress; {_proof(bound)}"
             lost = self.l2 == 0.0 and (signs.infinite >= 3 or status == "stalled")
             if self.ask and (lost or self.path.n_iter >= _DOUBT):

@@ -312,28 +312,22 @@ class _Thresholds(_OfColumns):
             own, cuts = np.array(members), np.array([self._cuts[j][1] for j in members])
             known = ~np.isnan(cuts)
             below, steps = np.unique(cuts[known], return_inverse=True)
-            sides, at = (
-                ((A, B), column) if not _checks.is_sparse(A) else ((_matrix_of(A, column), _matrix_of(B, column)), 0)
-            )
-            # A first cut below everything leaves code 0 to missing values.
+            sides, at = (A, B), column
+            if _checks.is_sparse(A):
+                sides, at = (_column(A, column)[:, None], _column(B, column)[:, None]), 0
+            # With missing values, a first cut below everything leaves code 0 to them.
+            floor = np.full(int(self._missing), -np.inf)
             room = LARGEST_FEATURE - 2
             for start in range(0, max(below.size, 1), room):
                 some = (steps >= start) & (steps < start + room)
-                found = np.r_[-np.inf, below[start : start + room]]
-                source = Cuts(*sides, at, found)
-                feature = Feature.of_steps(source, found.size + 1, 2 + steps[some] - start)
+                ends = np.r_[floor, below[start : start + room]]
+                feature = Feature.of_steps(Cuts(*sides, at, ends), ends.size + 1, 1 + floor.size + steps[some] - start)
                 numbers = own[known][some]
                 if start == 0 and not known.all():
-                    feature, numbers = (
-                        feature.and_indicators(np.zeros((~known).sum(), np.intp)),
-                        np.r_[numbers, own[~known]],
-                    )
+                    feature = feature.and_indicators(np.zeros(np.count_nonzero(~known), np.intp))
+                    numbers = np.r_[numbers, own[~known]]
                 pieces.append(_coded(feature, numbers, where, complements))
         return pieces
-
-
-def _matrix_of(A: Any, j: int) -> Any:
-    return _column(A, j)[:, None]
 
 
 def _coded(feature: Feature, numbers: Index, where: Index, complements: Index | None) -> Coded:

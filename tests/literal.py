@@ -4,6 +4,7 @@ The judge of every fast path. Slow and obvious on purpose. It follows COLT 2006 
 TR2005-874 (absolute), with the tie rule and the two stopping rules that `pnorm.train` documents.
 Case weights enter as repeated rows would: d starts at c_i c_k, and a negative's price is divided by
 c_k ** (p - 1), since its sum over i carries c_k to the power p and should carry it once.
+Query groups leave out the pairs of two groups: d starts at zero there, and stays.
 """
 
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 
-def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_neg=None, tol=1e-10):
+def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_neg=None, tol=1e-10, groups=None):
     n_pos, n_neg, n = len(H_pos), len(H_neg), H_pos.shape[1]
     c_pos = np.ones(n_pos) if c_pos is None else np.asarray(c_pos, float)
     c_neg = np.ones(n_neg) if c_neg is None else np.asarray(c_neg, float)
@@ -21,11 +22,14 @@ def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_ne
     H = np.concatenate([H_pos, H_neg])
     largest = np.minimum(np.abs(H).max(axis=0), np.ptp(H, axis=0))
 
+    pairs = np.ones((n_pos, n_neg), bool) if groups is None else np.equal.outer(*map(np.asarray, groups))
+    M = M * pairs[:, :, None]
+
     lam = np.zeros(n)
-    d = np.outer(c_pos, c_neg)
+    d = np.outer(c_pos, c_neg) * pairs
     d /= d.sum()
     run = SimpleNamespace(
-        ranker=[], step=[], edge=[], z=[], log_objective=[log_objective(M, lam, p, c_pos, c_neg)], status="t_max"
+        ranker=[], step=[], edge=[], z=[], log_objective=[log_objective(M, lam, p, c_pos, c_neg, pairs)], status="t_max"
     )
     for _ in range(t_max):
         # (a), divided by what makes it an edge of the normalised kind
@@ -41,11 +45,11 @@ def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_ne
         Mj = M[:, :, j]
 
         # (b)
-        separates = (sign * Mj).min() > 0
+        gap = (sign * Mj)[pairs].min()
+        separates = gap > 0
         if separates:
-            f_pos, f_neg = H_pos @ lam, H_neg @ lam
-            step = sign * (1 + max(0, f_neg.max() - f_pos.min())) / (sign * Mj).min()
-        elif (sign * Mj).min() == 0:
+            step = sign * (1 + max(0, -(M @ lam)[pairs].min())) / gap
+        elif gap == 0:
             offered = excess(d, Mj, 0.0, p, c_neg)
             step = sign * falling_root(
                 lambda x: excess(d, sign * Mj, x, p, c_neg) - 1e-6 * offered  # noqa: B023
@@ -62,7 +66,7 @@ def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_ne
         run.step.append(step)
         run.edge.append(edges[j])
         run.z.append(z)
-        run.log_objective.append(log_objective(M, lam, p, c_pos, c_neg))
+        run.log_objective.append(log_objective(M, lam, p, c_pos, c_neg, pairs))
         if separates:
             run.status = "separable"
             break
@@ -70,9 +74,9 @@ def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_ne
     return run
 
 
-def log_objective(M, lam, p, c_pos, c_neg):
+def log_objective(M, lam, p, c_pos, c_neg, pairs=True):
     """log F_p straight from the definition."""
-    return logsumexp(p * np.log((c_pos[:, None] * np.exp(-(M @ lam))).sum(axis=0)), b=c_neg)
+    return logsumexp(p * np.log((pairs * c_pos[:, None] * np.exp(-(M @ lam))).sum(axis=0)), b=c_neg)
 
 
 def excess(d, Mj, alpha, p, c_neg):
@@ -83,7 +87,7 @@ def excess(d, Mj, alpha, p, c_neg):
     """
     q = d * np.exp(-alpha * Mj)
     at, off = (q * (Mj == 0)).sum(axis=0), (q * (Mj != 0)).sum(axis=0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         rise = p * np.log(at + off) + np.log(-np.expm1(-p * np.log1p(off / at)))
         stay = p * np.log(at)
     rise, stay = (logsumexp(x, b=c_neg ** (1 - p)) for x in (rise, stay))
@@ -92,7 +96,7 @@ def excess(d, Mj, alpha, p, c_neg):
 
 def slope(d, Mj, alpha, p, c_neg):
     """The right side of equation (1) at alpha, divided by a positive number."""
-    q = d * np.exp(-alpha * Mj + (alpha * Mj).min())
+    q = d * np.exp(-alpha * Mj + (alpha * Mj)[d > 0].min())
     columns = q.sum(axis=0)
     return (c_neg ** (1 - p) * (columns / columns.max()) ** (p - 1) * (Mj * q).sum(axis=0)).sum() / columns.max()
 

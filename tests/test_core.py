@@ -8,6 +8,18 @@ import pytest
 from scipy.special import logsumexp, softmax
 
 from pnorm._core import _tilt
+from pnorm._line import Direction, Line, Side
+
+
+def solve(f_pos, h_pos, u, f_neg, h_neg, w, p, sign):
+    """The step along h, and how often its slope was evaluated."""
+    pos, neg = Side(f_pos, h_pos, None, u, -1.0), Side(f_neg, h_neg, None, w, p)
+    ends = [x for h in (h_pos, h_neg) for x in (h.min(), h.max())]
+    line = Line(p, (pos, neg), Direction(h_pos, h_neg, *ends, ends[0] - ends[3], ends[2] - ends[1], False), sign)
+    calls = []
+    slope = line._slope
+    line._slope = lambda x: calls.append(x) or slope(x)
+    return line.step(), len(calls)
 
 
 def side(rng, size, spread=1.0, weighted=True):
@@ -24,30 +36,87 @@ def test_log_sum_and_weights(size, spread, weighted):
     for scale in (-1.0, 1.0, 64.0):
         exponents = scale * f + (log_c if weighted else 0.0)
         weights = np.empty(size)
-        total = _tilt.weigh(f, log_c, weights, scale)
-        assert total == pytest.approx(logsumexp(exponents), rel=1e-14, abs=1e-13)
-        assert _tilt.log_sum(f, log_c, scale) == pytest.approx(total, rel=1e-14, abs=1e-13)
-        np.testing.assert_allclose(weights, softmax(exponents), rtol=1e-12, atol=1e-260)
-        assert weights.sum() == pytest.approx(1.0, rel=1e-14)
+        top, total = _tilt.weigh(f, log_c, weights, scale, 0, size)
+        assert top == exponents.max()
+        assert top + math.log(total) == pytest.approx(logsumexp(exponents), rel=1e-14, abs=1e-13)
+        assert _tilt.log_sum(f, log_c, scale, 0, size) == (top, pytest.approx(total, rel=1e-14))
+        assert weights.sum() == pytest.approx(total, rel=1e-14)
+        np.testing.assert_allclose(weights / total, softmax(exponents), rtol=1e-12, atol=1e-260)
+
+
+def test_some_rows_only():
+    rng = np.random.default_rng(0)
+    f, h, log_c = side(rng, 700)
+    weights = np.full(700, 7.0)
+    top, total = _tilt.weigh(f, log_c, weights, 2.0, 100, 600)
+    assert top + math.log(total) == pytest.approx(logsumexp((2.0 * f + log_c)[100:600]), rel=1e-14)
+    _tilt.rescale_rows(weights, 0.5, 100, 600)
+    assert weights[100:600].sum() == pytest.approx(total / 2)
+    assert (weights[:100] == 7.0).all()
+    assert (weights[600:] == 7.0).all()
+    moved = f.copy()
+    _tilt.advance(moved, h, 0.3, 100, 600)
+    np.testing.assert_allclose(moved, np.where((np.arange(700) >= 100) & (np.arange(700) < 600), f + 0.3 * h, f))
+
+
+def test_blocks_merge_to_the_whole():
+    rng = np.random.default_rng(1)
+    f, h, log_c = side(rng, 1000, 20.0)
+    ends = [0, 10, 300, 999, 1000]
+    parts = [_tilt.tilted(f, h, log_c, -1.0, 0.4, *rows) for rows in zip(ends, ends[1:], strict=False)]
+    whole = _tilt.tilted(f, h, log_c, -1.0, 0.4, 0, 1000)
+    assert _tilt.cumulants(parts) == pytest.approx(_tilt.cumulants([whole]), rel=1e-12)
+    omega = softmax(-(f + 0.4 * h) + log_c)
+    mean = omega @ h
+    centred = [omega @ (h - mean) ** k for k in (2, 3)]
+    assert _tilt.cumulants(parts)[:3] == pytest.approx((mean, *centred), rel=1e-9)
+    assert _tilt.cumulants(parts)[3] == h[np.argmax(omega)]
 
 
 def test_a_million_rows_sum_like_fifty_digits():
     f = np.random.default_rng(0).normal(size=10**6)
     exact = math.fsum(np.exp(f))
-    assert _tilt.log_sum(f, None, 1.0) == pytest.approx(math.log(exact), rel=1e-15)
+    top, total = _tilt.log_sum(f, None, 1.0, 0, f.size)
+    assert top + math.log(total) == pytest.approx(math.log(exact), rel=1e-15)
 
 
 @pytest.mark.parametrize("size", [1, 5, 300])
-def test_split_log_sums(size):
+def test_sums_at_a_level_and_off_it(size):
     rng = np.random.default_rng(size)
     f, _, log_c = side(rng, size, 100.0)
-    h = rng.integers(0, 2, size).astype(float)
+    h = rng.integers(0, 3, size).astype(float)
     exponents = -(f + 0.7 * h) + log_c
     for level in (0.0, 1.0, 7.0):
-        for rows, got in zip(
-            (h == level, h != level), _tilt.split_log_sums(f, h, log_c, -1.0, 0.7, level), strict=True
-        ):
-            assert got == (pytest.approx(logsumexp(exponents[rows]), rel=1e-14) if rows.any() else -math.inf)
+        parts = [_tilt.split(f, h, log_c, -1.0, 0.7, level, *rows) for rows in ((0, size // 2), (size // 2, size))]
+        at, off = (_tilt.merged(kind) for kind in zip(*parts, strict=True))
+        for rows, (top, sums) in ((h == level, at), (h != level, off)):
+            if not rows.any():
+                assert top == -math.inf
+                assert not any(sums)
+                continue
+            assert top == exponents[rows].max()
+            powers = [(np.exp(exponents[rows] - top) * (h[rows] - level) ** k).sum() for k in range(len(sums))]
+            assert sums == pytest.approx(powers, rel=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_by_group(weighted):
+    rng = np.random.default_rng(4)
+    f, h, log_c = side(rng, 600, 30.0, weighted)
+    codes = np.r_[np.arange(7), rng.integers(0, 7, 593)]
+    weights, log_sums, level, top, sums = np.empty(600), np.empty(7), np.empty(7), np.empty(7), np.empty((7, 4))
+    _tilt.weigh_by_group(f, log_c, codes, 3.0, weights, log_sums, np.empty(7))
+    _tilt.tilted_by_group(f, h, log_c, codes, 3.0, -0.2, level, True, top, sums)
+    for g in range(7):
+        own = codes == g
+        exponents = 3.0 * f[own] + (log_c[own] if weighted else 0.0)
+        assert log_sums[g] == pytest.approx(logsumexp(exponents), rel=1e-14)
+        np.testing.assert_allclose(weights[own], softmax(exponents), rtol=1e-12, atol=1e-250)
+        exponents -= 0.6 * h[own]
+        assert top[g] == pytest.approx(exponents.max(), rel=1e-15)
+        assert level[g] == h[own][exponents.argmax()]
+        powers = [(np.exp(exponents - top[g]) * (h[own] - level[g]) ** k).sum() for k in range(4)]
+        np.testing.assert_allclose(sums[g], powers, rtol=1e-12, atol=1e-250)
 
 
 def exact_root(f_pos, h_pos, f_neg, h_neg, p, digits=50):
@@ -81,9 +150,7 @@ def test_the_step_solves_equation_1(spread, p):
         (f_pos, h_pos, _), (f_neg, h_neg, _) = side(rng, 12, spread), side(rng, 15, spread)
         u, w = softmax(-f_pos), softmax(p * f_neg)
         sign = float(np.sign(u @ h_pos - w @ h_neg))
-        width = max(np.ptp(h_pos), p * np.ptp(h_neg))
-        span = np.ptp(np.concatenate([h_pos, h_neg]))
-        alpha, evaluations = _tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, p, sign, width, span)
+        alpha, evaluations = solve(f_pos, h_pos, u, f_neg, h_neg, w, p, sign)
         assert alpha == pytest.approx(exact_root(f_pos, h_pos, f_neg, h_neg, p), rel=1e-10 * max(1, spread))
         assert evaluations <= (8 if p * max(spread, 1.0) <= 4 else 50)
 
@@ -97,7 +164,7 @@ def test_the_step_needs_few_evaluations_where_scores_are_moderate():
             h_pos, h_neg = rng.random(500), rng.random(500) ** 1.2
             u, w = softmax(-f_pos), softmax(p * f_neg)
             sign = float(np.sign(u @ h_pos - w @ h_neg))
-            counts.append(_tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, p, sign, p, 1.0)[1])
+            counts.append(solve(f_pos, h_pos, u, f_neg, h_neg, w, p, sign)[1])
     assert np.mean(counts) <= 4
     assert max(counts) <= 8
 
@@ -105,7 +172,7 @@ def test_the_step_needs_few_evaluations_where_scores_are_moderate():
 def test_no_step_where_the_edge_has_the_other_sign():
     f, h = np.zeros(3), np.array([0.0, 1.0, 2.0])
     even = np.full(3, 1 / 3)
-    assert _tilt.solve(f, h, None, even, f, h + 1, None, even, 1.0, 1.0, 3.0, 3.0) == (0.0, 0)
+    assert solve(f, h, even, f, np.array([1.0, 2.0, 2.5]), even, 1.0, 1.0) == (0.0, 0)
 
 
 def test_exp_is_within_two_units_in_the_last_place():
@@ -128,6 +195,6 @@ def test_a_far_root_is_reached_in_steps_that_grow():
     f_pos, h_pos = np.array([-6885.6, -1914.1, 1442.6, 8521.4, 17533.8]), np.array([-1.0, -1, 0, 0, 1])
     f_neg, h_neg = np.array([15239.4, 6658.9, 4695.7, -10338.7, -15246.9]), np.array([0.0, 0, -1, 0, -1])
     u, w = softmax(-f_pos), softmax(64 * f_neg)
-    alpha, evaluations = _tilt.solve(f_pos, h_pos, None, u, f_neg, h_neg, None, w, 64.0, -1.0, 64.0, 2.0)
+    alpha, evaluations = solve(f_pos, h_pos, u, f_neg, h_neg, w, 64.0, -1.0)
     assert evaluations < 60
     assert alpha == pytest.approx(exact_root(f_pos, h_pos, f_neg, h_neg, 64, digits=2000), rel=1e-12)

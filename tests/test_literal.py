@@ -48,6 +48,56 @@ def test_every_round_is_the_literal_one(kind, weighted, selection, p):
         assert_same_run(H_pos, H_neg, lam, trace, judge)
 
 
+@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("selection", ["absolute", "signed"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed"])
+def test_every_round_with_groups_is_the_literal_one(kind, weighted, selection, p):
+    rng = np.random.default_rng([POWERS.index(p), weighted, len(kind), 7])
+    for n_groups in (1, 2, 3, 5):
+        H_pos, H_neg = outputs(kind, rng, 25, 30)
+        groups = [np.r_[np.arange(n_groups), rng.integers(0, n_groups, len(H) - n_groups)] for H in (H_pos, H_neg)]
+        c_pos, c_neg = (rng.uniform(0.2, 3, len(H)) if weighted else None for H in (H_pos, H_neg))
+        judge = literal.train(H_pos, H_neg, p, 30, selection, c_pos, c_neg, groups=groups)
+        lam, trace = pnorm.train(
+            H_pos,
+            H_neg,
+            None,
+            p,
+            30,
+            selection=selection,
+            pos_weight=c_pos,
+            neg_weight=c_neg,
+            pos_group=groups[0],
+            neg_group=groups[1],
+        )
+        assert_same_run(H_pos, H_neg, lam, trace, judge)
+
+
+@pytest.mark.parametrize("selection", ["absolute", "signed"])
+@pytest.mark.parametrize("p", [1, 1.5, 4, 16])
+def test_small_groups_of_integers_meet_infinity_as_in_the_literal_one(p, selection):
+    rng = np.random.default_rng([int(2 * p), len(selection), 3])
+    compared = 0
+    statuses = set()
+    for _ in range(40):
+        n_pos, n_neg, n = (int(x) for x in rng.integers(4, 12, 3) // [1, 1, 3])
+        H_pos, H_neg = outputs("integer", rng, n_pos, n_neg, n)
+        groups = [np.r_[[0, 1, 2], rng.integers(0, 3, len(H) - 3)] for H in (H_pos, H_neg)]
+        try:
+            judge = literal.train(H_pos, H_neg, p, 25, selection, groups=groups)
+        except RuntimeWarning:  # the weights of all pairs underflow: no judge there
+            continue
+        compared += 1
+        statuses.add(judge.status)
+        lam, trace = pnorm.train(
+            H_pos, H_neg, None, p, 25, selection=selection, pos_group=groups[0], neg_group=groups[1]
+        )
+        assert_same_run(H_pos, H_neg, lam, trace, judge)
+    assert compared >= 35
+    assert len(statuses) >= 2
+
+
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("p", [1, 1.5, 4, 16])
 def test_long_runs_on_few_rows_of_integers(p, selection):
