@@ -234,10 +234,13 @@ class Binned:
         self._centred = self._terms - np.repeat(middle, np.diff(self._first))
 
     def _extremes(self, side: Side) -> tuple[Vector, Vector]:
-        n = self.shape[2]
-        low, high, values = np.empty(n), np.empty(n), np.empty(int(np.diff(self._cells).max()))
+        low, high, rows = np.empty(self.shape[2]), np.empty(self.shape[2]), self._rows[side]
+        seen: Index = np.flatnonzero(rows)
+        ends = np.asarray(np.searchsorted(seen, self._cells))
+        lowest, highest = (seen[x] - self._cells[:-1] for x in (ends[:-1], ends[1:] - 1))
+        values = np.empty(int(np.diff(self._cells).max()))
         _bins.extremes(
-            self._feature, self._first, self._at, self._terms, self._cells, self._rows[side], values, low, high
+            self._feature, self._first, self._at, self._terms, self._cells, rows, lowest, highest, values, low, high
         )
         return low, high
 
@@ -354,15 +357,15 @@ class Binned:
         levels, size = np.diff(self._cells), int(self._cells[-1])
         step = self._at >= levels[feature]
         values = np.bincount(self._cells[feature] + self._at, np.where(step, 0.0, weights), 2 * size)[:size]
-        place = self._cells[feature] + self._at - np.where(step, levels[feature], 0)
-        steps = np.bincount(place, np.where(step, weights, 0.0), size)
+        start = self._cells[feature] + self._at - np.where(step, levels[feature], 0)
+        steps = np.bincount(start, np.where(step, weights, 0.0), size)
         out = np.zeros(self.shape[0]), np.zeros(self.shape[1])
         tables: dict[tuple[bool, int], Vector] = {}
         for k in np.unique(feature[weights != 0.0]).tolist():
             cells = slice(self._cells[k], self._cells[k + 1])
-            table = self._by_code_of_word(k, values[cells] + np.cumsum(steps[cells]))
-            word = bool(self._words.wide[k]), int(self._words.word[k])
-            tables[word] = tables.get(word, 0.0) + table
+            table = self._by_code_of_word(k, np.asarray(values[cells] + np.cumsum(steps[cells]), np.float64))
+            place = bool(self._words.wide[k]), int(self._words.word[k])
+            tables[place] = tables.get(place, 0.0) + table
         for (wide, word), table in tables.items():
             for side, scores in zip(SIDES, out, strict=True):
                 self._look_up(_bins.add_looked_up, self._codes[side][int(wide)][word], table, scores)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 ROWS = 2**15
@@ -26,10 +27,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def blocks(n_rows: int, least: int = ROWS) -> list[slice]:
+@lru_cache(maxsize=64)
+def blocks(n_rows: int, least: int = ROWS) -> tuple[slice, ...]:
     """Cut rows into blocks of one size, but for the last."""
     size = max(least, -(-n_rows // _BLOCKS))
-    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+    return tuple(slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 def usable_cores() -> int:
@@ -49,6 +51,8 @@ class Pool:
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
         """Return [function(item) for item in items]."""
+        if self.n_threads == 1:
+            return [function(item) for item in items]
         todo = deque(enumerate(items))
         results: list[Any] = [None] * len(todo)
 

@@ -167,7 +167,7 @@ def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool) 
                     "real number: encode the column, or pass callables as H"
                 )
     if missing:
-        A = np.where(np.vectorize(is_missing, otypes=[bool])(A), np.nan, A)
+        A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])
     return A.astype(np.float64)
 
 
@@ -452,7 +452,7 @@ class Fields:
             raise self._wrong(key, "true or false", value)
         return value
 
-    def list(self, key: str, size: int | None = None) -> list[Any]:
+    def items(self, key: str, size: int | None = None) -> list[Any]:
         """Return a list, of a given size if there is one."""
         value = self.get(key)
         if not isinstance(value, list) or not value or size not in (None, len(value)):
@@ -461,7 +461,7 @@ class Fields:
 
     def strings(self, key: str, size: int | None) -> tuple[str, ...]:
         """Return a list of strings."""
-        values = self.list(key, size)
+        values = self.items(key, size)
         if not all(isinstance(value, str) for value in values):
             raise self._wrong(key, "a list of strings", values)
         return tuple(values)
@@ -476,12 +476,12 @@ class Fields:
 
     def numbers(self, key: str, size: int | None) -> list[float]:
         """Return a list of finite numbers."""
-        return numbers_of(self.list(key, size), f"{key!r} of {self._what}")
+        return numbers_of(self.items(key, size), f"{key!r} of {self._what}")
 
     def cuts(self, key: str, width: int | None) -> list[tuple[int, float]]:
         """Return pairs of a column and a cut; the cut None stands for a missing value, and is NaN here."""
         pairs = []
-        for pair in self.list(key):
+        for pair in self.items(key):
             if not isinstance(pair, list) or len(pair) != 2:
                 raise self._wrong(key, "a list of pairs [column, cut]", pair)
             column = count(pair[0], f"a column in {key!r} of {self._what}", 0)
@@ -492,7 +492,7 @@ class Fields:
 
     def levels(self, key: str) -> list[list[Any]]:
         """Return lists of levels, each of which stands there once; None is a missing value."""
-        columns = self.list(key)
+        columns = self.items(key)
         for c, column in enumerate(columns):
             if not isinstance(column, list):
                 raise self._wrong(key, "a list of lists of levels", column)

@@ -263,7 +263,8 @@ class _Run:
 
             status, message = self._verdict(bound, signs)
             taken = None if status else self._line_search(point, slope, delta)
-            still = taken is None or signs.blurred >= 4 or self.path.n_iter >= since + 5 and self.path.still(bound.rounding)
+            still = taken is None or signs.blurred >= 4
+            still = still or (self.path.n_iter >= since + 5 and self.path.still(bound.rounding))
             if not status and still and not point.precise:  # rounding of the scores may be why
                 self._precise = True
                 point = problem.point(point.lam, precise=True)

@@ -278,7 +278,7 @@ class Closed(Uncoded):
 
     def edges(self, u: Vector, w: Vector) -> Vector:
         edges = self.half.edges(u, w)
-        return np.r_[edges, -edges]
+        return np.concatenate([edges, -edges])
 
     def combine(self, lam: Vector) -> tuple[Vector, Vector]:
         n = self._level.size

@@ -76,6 +76,7 @@ class Problem:
         self.constant = self.low == self.high
         self._binary: dict[int, bool] = {}
         self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
+        self._direction: tuple[int, Direction] | None = None
         self.largest = np.maximum(abs(self.low), abs(self.high))
         """Largest absolute output of every ranker."""
         self.reach = np.maximum(self.high - self.shift, self.shift - self.low)
@@ -154,14 +155,17 @@ class Problem:
         return _TIE * float(self._size[int(merit.argmax())])
 
     def direction(self, j: int) -> Direction:
-        """Ranker j on the rows, centred. Valid until the next call."""
+        """Ranker j on the rows, centred. Valid until another is asked for."""
+        if self._direction and self._direction[0] == j:
+            return self._direction[1]
         pos, neg = self._column
         shift = float(self.shift[j])
         self.outputs.column(j, shift, pos, neg)
         low, high = float(self.low[j]) - shift, float(self.high[j]) - shift
         if j not in self._binary:
             self._binary[j] = _only(low, high, pos) and _only(low, high, neg)
-        return self.along(j, pos, neg, self._binary[j])
+        self._direction = j, self.along(j, pos, neg, self._binary[j])
+        return self._direction[1]
 
     def along(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
         """Ranker j, given its centred outputs."""

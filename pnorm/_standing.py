@@ -13,7 +13,6 @@ import numpy as np
 
 from pnorm._binned import Levels
 from pnorm._checks import Vector
-from pnorm._line import Direction
 from pnorm._objective import PNorm, Scores
 from pnorm._outputs import SIDES
 from pnorm._problem import Problem
@@ -26,6 +25,23 @@ _EXPONENTS = 300.0
 
 _LIGHT = 1e-200
 """Share of all weight below which a sum of weights is not believed: its rows' may be at their floor of e^-600."""
+
+
+class _Few:
+    """A ranker that takes few values, and where it does."""
+
+    def __init__(self, levels: Levels, shift: float) -> None:
+        self.by_code = levels.values - shift
+        values, self._place = np.unique(self.by_code, return_inverse=True)
+        self._has = [np.bincount(self._place, rows) > 0.0 for rows in (levels.pos, levels.neg)]
+        self.binary = np.count_nonzero(self._has[0] | self._has[1]) == 2
+        self.on_side = values[self._has[0]], values[self._has[1]]
+        """Its distinct values on the positives and on the negatives, centred."""
+        self.nothing = np.zeros_like(self.on_side[0]), np.zeros_like(self.on_side[1])
+
+    def by_value(self, side: int, masses: Vector) -> Vector:
+        """Sums by code as sums by the values on one side."""
+        return np.asarray(np.bincount(self._place, masses)[self._has[side]], dtype=np.float64)
 
 
 class Standing:
@@ -41,6 +57,9 @@ class Standing:
         self._keep = not coded.all()
         self._v = np.empty(problem.n_neg) if coded.any() and objective.p != 1.0 else None
         self._f: Scores | None = problem.scores(lam)
+        self._known: dict[int, _Few | None] = {}
+        self._masses: tuple[Vector, Vector] = (self.u, self.w)
+        self._masses_of = -1
         self._weigh()
 
     def _weigh(self) -> None:
@@ -68,62 +87,60 @@ class Standing:
             self._f = None
         return margin
 
-    def _levels(self, j: int) -> Levels | None:
+    def _few(self, j: int) -> _Few | None:
         """The few values of a ranker, where they will do."""
-        found: Levels | None = None if self.problem.objective.groups else self.problem.outputs.levels(j)
-        return found
+        if j not in self._known:
+            levels = None if self.problem.objective.groups else self.problem.outputs.levels(j)
+            self._known[j] = None if levels is None else _Few(levels, float(self.problem.shift[j]))
+        return self._known[j]
 
     def step(self, j: int, sign: float) -> float:
         """The step along ranker j, in the direction of its edge, that minimises F_p; zero if rounding hides it."""
         problem, objective = self.problem, self.problem.objective
-        levels = self._levels(j)
-        line = levels and self._condensed(j, levels)
-        if line:
-            direction, masses = line
-            nothing = Scores(*(np.zeros(mass.size) for mass in masses))
-            return PNorm(objective.p, np.log(masses[0]), np.log(masses[1])).step(nothing, *masses, direction, sign)
+        few = self._few(j)
+        if few is not None:
+            self._find_masses(j)
+            masses = few.by_value(0, self._masses[0]), few.by_value(1, self._masses[1])
+            if min(masses[0].min(), masses[1].min()) > _LIGHT:
+                direction = problem.along(j, *few.on_side, few.binary)
+                line = PNorm(objective.p, np.log(masses[0]), np.log(masses[1]))
+                return line.step(Scores(*few.nothing), *masses, direction, sign)
         step = objective.step(self.scores(), self.u, self.w, problem.direction(j), sign)
-        if not self._keep:
+        if few is not None:
             self._changed = math.inf  # weights are too uneven to be multiplied any further
         return step
 
-    def _condensed(self, j: int, levels: Levels) -> tuple[Direction, tuple[Vector, Vector]] | None:
-        """Ranker j with one row per value and side, of the weight of all rows that have it."""
-        problem = self.problem
-        values, place = np.unique(levels.values - problem.shift[j], return_inverse=True)
-        sides, masses = [], []
-        for side, weights, rows in zip(SIDES, (self.u, self.w), (levels.pos, levels.neg), strict=True):
-            has = np.bincount(place, rows) > 0.0
-            mass = np.bincount(place, problem.outputs.masses(j, side, weights))[has]
-            if mass.min() < _LIGHT:
-                return None
-            sides.append(values[has])
-            masses.append(mass)
-        binary = np.union1d(*sides).size == 2
-        return problem.along(j, *sides, binary), (masses[0], masses[1])
+    def _find_masses(self, j: int) -> None:
+        """Sums of u and w by the code of ranker j."""
+        if self._masses_of != j:
+            self._masses_of = j
+            outputs = self.problem.outputs
+            self._masses = outputs.masses(j, "pos", self.u), outputs.masses(j, "neg", self.w)
 
     def move(self, j: int, step: float) -> None:
         """Take a step along ranker j, which is in `lam` already."""
         problem, p = self.problem, self.problem.objective.p
-        levels = self._levels(j)
+        few = self._few(j)
         self._changed += p * abs(step) * float(problem.high[j] - problem.low[j])
         if self._f is not None:
             self._f.advance(problem.direction(j), step, problem.objective.pool)
-        if levels is None or self._changed > _EXPONENTS or self._multiplied == _ROUNDS:
+        if few is not None:
+            self._find_masses(j)
+        self._masses_of = -1
+        if few is None or self._changed > _EXPONENTS or self._multiplied == _ROUNDS:
             self._weigh()
             return
         self._multiplied += 1
-        h = levels.values - problem.shift[j]
-        log_z = [self._multiply(j, 0, np.exp(-step * h)), self._multiply(j, 1, np.exp(p * step * h))]
-        self.log_f += p * log_z[0] + log_z[1]
-        self.log_mass += log_z[0] + (log_z[1] if self._v is None else self._multiply_v(j, np.exp(step * h)))
+        tables = np.exp(-step * few.by_code), np.exp(p * step * few.by_code)
+        log_u, log_w = (self._multiply(j, side, tables[side]) for side in range(2))
+        self.log_f += p * log_u + log_w
+        self.log_mass += log_u + (log_w if self._v is None else self._multiply_v(j, np.exp(step * few.by_code)))
 
     def _multiply(self, j: int, side: int, table: Vector) -> float:
         """Multiply u or w by a table of ranker j, and by what makes its sum one again; log of the ratio of sums."""
-        outputs, weights = self.problem.outputs, (self.u, self.w)[side]
-        mass = outputs.masses(j, SIDES[side], weights)
+        mass = self._masses[side]
         total = float(mass @ table)
-        outputs.multiply(j, SIDES[side], table / total, weights)
+        self.problem.outputs.multiply(j, SIDES[side], table / total, (self.u, self.w)[side])
         return math.log(total) - math.log(float(mass.sum()))
 
     def _multiply_v(self, j: int, table: Vector) -> float:

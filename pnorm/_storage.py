@@ -95,13 +95,13 @@ def _split(piece: Matrices, pool: Pool) -> tuple[list[Coded], tuple[Outputs, Ind
     if _checks.is_sparse(pos) != _checks.is_sparse(neg):
         raise TypeError("one of pos and neg is sparse and the other is not; pass both in the same form")
     rest: Outputs
+    coded: list[Coded] = []
     if _checks.is_sparse(pos):
-        coded, left = [], np.arange(pos.shape[1])
+        left = np.arange(pos.shape[1])
         rest = Sparse(pos, neg, pool)
     else:
         values = _few_values(pos, neg)
         left = np.setdiff1d(np.arange(pos.shape[1]), np.fromiter(values, np.intp, len(values)))
-        coded = []
         for column, found in values.items():
             feature = Feature.of_values(Cuts(pos, neg, column, found[:-1]), found)
             where = piece.where[[column]]

@@ -370,7 +370,7 @@ class _Categories(Rankers):
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         column, level = self._place[j]
-        return (rows[column] == level).astype(np.float64)
+        return np.asarray(rows[column] == level, dtype=np.float64)
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         A, B = self._read(pos, "pos"), self._read(neg, "neg")
@@ -379,7 +379,7 @@ class _Categories(Rankers):
         for column, a, b in zip(self._levels, A, B, strict=True):
             n = len(column)
             if n:
-                levels = int(max(a.max(), b.max(), n - 1)) + 1
+                levels = max(int(a.max()), int(b.max()), n - 1) + 1  # one more where a level is not known
                 feature = Feature.of_steps(Codes(a, b), levels, np.zeros(0, np.intp)).and_indicators(np.arange(n))
                 pieces.append(_coded(feature, np.arange(start, start + n), where, complements))
             start += n
@@ -931,7 +931,7 @@ def from_dict(data: Mapping[str, Any]) -> Rankers:
     fields = _checks.Fields(data, "the weak rankers", _FORMAT, _VERSION)
     kind = fields.choice("kind", ("columns", "normalized", "thresholds", "categories", "closed", "union"))
     if kind == "union":
-        union = _Union([from_dict(part) for part in fields.list("parts")])
+        union = _Union([from_dict(part) for part in fields.items("parts")])
         fields.strings("names", len(union))
         return union
     if kind == "closed":

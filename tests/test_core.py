@@ -1,5 +1,6 @@
 """The kernels against 50-digit arithmetic and plain NumPy."""
 
+import itertools
 import math
 
 import mpmath
@@ -63,7 +64,7 @@ def test_blocks_merge_to_the_whole():
     rng = np.random.default_rng(1)
     f, h, log_c = side(rng, 1000, 20.0)
     ends = [0, 10, 300, 999, 1000]
-    parts = [_tilt.tilted(f, h, log_c, -1.0, 0.4, *rows) for rows in zip(ends, ends[1:], strict=False)]
+    parts = [_tilt.tilted(f, h, log_c, -1.0, 0.4, *rows) for rows in itertools.pairwise(ends)]
     whole = _tilt.tilted(f, h, log_c, -1.0, 0.4, 0, 1000)
     assert _tilt.cumulants(parts) == pytest.approx(_tilt.cumulants([whole]), rel=1e-12)
     omega = softmax(-(f + 0.4 * h) + log_c)

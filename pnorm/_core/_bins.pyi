@@ -41,6 +41,8 @@ def extremes(
     terms: _Vector,
     cells: _Index,
     rows: _Vector,
+    lowest: _Index,
+    highest: _Index,
     values: _Vector,
     low: _Vector,
     high: _Vector,

@@ -293,17 +293,31 @@ def values_by_code(const Py_ssize_t[::1] at, const double[::1] terms, double[::1
 
 def extremes(
     const Py_ssize_t[::1] feature, const Py_ssize_t[::1] first, const Py_ssize_t[::1] at, const double[::1] terms,
-    const Py_ssize_t[::1] cells, const double[::1] rows, double[::1] values, double[::1] low, double[::1] high,
+    const Py_ssize_t[::1] cells, const double[::1] rows, const Py_ssize_t[::1] lowest, const Py_ssize_t[::1] highest,
+    double[::1] values, double[::1] low, double[::1] high,
 ):
-    """Least and greatest value of every ranker on the codes that have rows."""
-    cdef Py_ssize_t j, c, base, levels
+    """Least and greatest value of every ranker on the codes that have rows, `lowest` to `highest` of every feature."""
+    cdef:
+        Py_ssize_t j, k, c, base, levels, start
+        double value
     with nogil:
         for j in range(feature.shape[0]):
-            base = cells[feature[j]]
-            levels = cells[feature[j] + 1] - base
-            fill_values(&at[first[j]], &terms[first[j]], first[j + 1] - first[j], levels, &values[0])
+            k = feature[j]
+            base = cells[k]
+            levels = cells[k + 1] - base
             low[j] = INFINITY
             high[j] = -INFINITY
+            if first[j + 1] == first[j] + 1 and at[first[j]] >= levels:  # a threshold: two codes tell
+                start = at[first[j]] - levels
+                value = terms[first[j]]
+                if lowest[k] < start:
+                    low[j] = min(0.0, low[j])
+                    high[j] = max(0.0, high[j])
+                if highest[k] >= start:
+                    low[j] = min(value, low[j])
+                    high[j] = max(value, high[j])
+                continue
+            fill_values(&at[first[j]], &terms[first[j]], first[j + 1] - first[j], levels, &values[0])
             for c in range(levels):
                 if rows[base + c] > 0.0:
                     low[j] = min(low[j], values[c])

@@ -17,49 +17,29 @@ cdef enum:
     HEIGHT = 512   # rows of a column-major matrix combined at a time, likewise
 
 
-cdef void add_rows(
+cdef extern from "_dense.h" nogil:
+    void pnorm_add_rows_float(
+        const float* A, Py_ssize_t down, Py_ssize_t rows, Py_ssize_t n, const double* s, double* out) noexcept
+    void pnorm_add_rows_double(
+        const double* A, Py_ssize_t down, Py_ssize_t rows, Py_ssize_t n, const double* s, double* out) noexcept
+    double pnorm_dot_float(const float* a, const double* s, Py_ssize_t n) noexcept
+    double pnorm_dot_double(const double* a, const double* s, Py_ssize_t n) noexcept
+
+
+cdef inline void add_rows(
     const real_t* A, Py_ssize_t down, Py_ssize_t rows, Py_ssize_t n, const double* s, double* out
 ) noexcept nogil:
-    """out += s @ A for rows of n adjacent numbers; four rows at a time, so that sums are read once for four."""
-    cdef:
-        const real_t* a
-        const real_t* b
-        const real_t* c
-        const real_t* d
-        double p, q, x, y
-        Py_ssize_t r = 0, j
-    while r + 3 < rows:
-        a = A + r * down
-        b = a + down
-        c = b + down
-        d = c + down
-        p, q, x, y = s[r], s[r + 1], s[r + 2], s[r + 3]
-        for j in range(n):
-            out[j] += (p * a[j] + q * b[j]) + (x * c[j] + y * d[j])
-        r += 4
-    while r < rows:
-        a = A + r * down
-        for j in range(n):
-            out[j] += s[r] * a[j]
-        r += 1
+    if real_t is float:
+        pnorm_add_rows_float(A, down, rows, n, s, out)
+    else:
+        pnorm_add_rows_double(A, down, rows, n, s, out)
 
 
-cdef double dot(const real_t* a, const double* s, Py_ssize_t rows) noexcept nogil:
-    """Sum of a * s; eight chains, as compilers may not reorder sums."""
-    cdef:
-        double sums[8]
-        Py_ssize_t r, k
-    for k in range(8):
-        sums[k] = 0.0
-    r = 0
-    while r + 7 < rows:
-        for k in range(8):
-            sums[k] += a[r + k] * s[r + k]
-        r += 8
-    while r < rows:
-        sums[0] += a[r] * s[r]
-        r += 1
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
+cdef inline double dot(const real_t* a, const double* s, Py_ssize_t n) noexcept nogil:
+    if real_t is float:
+        return pnorm_dot_float(a, s, n)
+    else:
+        return pnorm_dot_double(a, s, n)
 
 
 def products(

@@ -1,0 +1,462 @@
+"""Every storage against the matrix of outputs that it stands for."""
+
+import itertools
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse
+from problems import HOME, needs
+
+import pnorm
+from pnorm import _binned, _blocks, _problem, _storage
+from pnorm._binned import Binned, Codes, Cuts, Feature
+from pnorm._outputs import SIDES, Closed, Dense, Sparse, Stacked
+
+N_POS, N_NEG = 170, 230
+
+
+def few(rng, rows):
+    """Columns of two, three, five and a hundred values, one of them far from zero, one constant."""
+    return np.column_stack(
+        [
+            rng.integers(0, 2, rows),
+            rng.integers(0, 3, rows) * 0.5 - 1,
+            rng.integers(0, 5, rows) + 1e6,
+            rng.integers(0, 90, rows) / 7,
+            np.full(rows, 3.0),
+        ]
+    )
+
+
+def storages():
+    """Name -> storage, positives and negatives as plain matrices."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(0.3, 1, (N_POS, 4)), rng.normal(0, 1, (N_NEG, 4))
+    A, B = few(rng, N_POS), few(rng, N_NEG)
+    made = {}
+    for order in "CF":
+        for dtype in (np.float32, np.float64):
+            pos, neg = (np.asarray(Z, dtype=dtype, order=order) for Z in (X, Y))
+            made[f"dense {order} {np.dtype(dtype)}"] = Dense(pos, neg), pos.astype(float), neg.astype(float)
+        pos, neg = (np.asarray(np.column_stack([Z, Z[:, :1]]), order=order) for Z in (X, Y))
+        columns = np.array([0, 2, 3])
+        made[f"some columns {order}"] = Dense(pos, neg, columns=columns), pos[:, columns], neg[:, columns]
+    thin = [Z * (rng.random(Z.shape) < 0.3) for Z in (X, Y)]
+    made["sparse"] = Sparse(*map(scipy.sparse.csc_array, thin)), *thin
+    made["closed"] = Closed(Dense(X, Y)), np.column_stack([X, 1 - X]), np.column_stack([Y, 1 - Y])
+    made["few values"] = _problem.build(A, B, pnorm.rankers.columns(5), 2).outputs, A, B
+    H = pnorm.rankers.quantile_thresholds(X, Y, 120)
+    made["thresholds"] = of(H, X, Y)
+    made["closed thresholds"] = of(pnorm.rankers.closed(H), X, Y)
+    made["closed few values"] = of(pnorm.rankers.closed(pnorm.rankers.columns(5)), A, B)
+    holes = [np.where(rng.random(Z.shape) < 0.2, np.nan, Z) for Z in (X, Y)]
+    made["missing"] = of(pnorm.rankers.quantile_thresholds(*holes, 9, missing="own"), *holes)
+    made["categories"] = of(pnorm.rankers.categories(A, B), A, B)
+    made["mixed columns"] = of(pnorm.rankers.columns(9), np.column_stack([A, X]), np.column_stack([B, Y]))
+    made["a union"] = of(pnorm.rankers.columns(4) + pnorm.rankers.normalized(X, Y) + H, X, Y)
+    made["a closed union"] = of(pnorm.rankers.closed(pnorm.rankers.columns(4) + H), X, Y)
+    return made
+
+
+def of(H, pos, neg):
+    return _problem.build(pos, neg, H, 2).outputs, H.evaluate(pos), H.evaluate(neg)
+
+
+STORAGES = storages()
+
+
+@pytest.fixture(params=STORAGES)
+def case(request):
+    return STORAGES[request.param]
+
+
+def weights(rng, rows):
+    w = rng.exponential(size=rows) ** 3
+    return w / w.sum()
+
+
+def test_the_kinds_are_what_they_are_called():
+    kinds = {name: type(store) for name, (store, _, _) in STORAGES.items()}
+    assert {kinds[name] for name in ("few values", "thresholds", "closed thresholds", "missing", "categories")} == {
+        Binned
+    }
+    assert {kinds[name] for name in ("mixed columns", "a union", "a closed union")} == {Stacked}
+
+
+def test_shape_and_extremes(case):
+    store, A, B = case
+    assert store.shape == (len(A), len(B), A.shape[1])
+    for got, expected in (
+        (store.pos_low, A.min(axis=0)),
+        (store.pos_high, A.max(axis=0)),
+        (store.neg_low, B.min(axis=0)),
+        (store.neg_high, B.max(axis=0)),
+    ):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_edges_and_sums(case):
+    store, A, B = case
+    rng = np.random.default_rng(1)
+    u, w = weights(rng, len(A)), weights(rng, len(B))
+    size = 1e-14 * (1 + np.abs(A).max(axis=0))
+    assert (np.abs(store.edges(u, w) - (A.T @ u - B.T @ w)) <= size).all()
+    for side, weight, matrix in (("pos", u, A), ("neg", w, B)):
+        assert (np.abs(store.sums(side, 3 * weight) - 3 * matrix.T @ weight) <= 3 * size).all()
+        by_group = scipy.sparse.csr_array(weight[:, None] * rng.integers(0, 2, (len(weight), 3)))
+        np.testing.assert_allclose(store.sums(side, by_group), by_group.T @ matrix, rtol=1e-12, atol=1e-12)
+
+
+def test_scores(case):
+    store, A, B = case
+    rng = np.random.default_rng(2)
+    for share in (1.0, 0.1, 0.0):
+        lam = rng.normal(size=A.shape[1]) * (rng.random(A.shape[1]) < share)
+        size = 1e-13 * (1 + np.abs(A) @ np.abs(lam)).max()
+        for got, matrix in zip(store.combine(lam), (A, B), strict=True):
+            np.testing.assert_allclose(got, matrix @ lam, atol=size)
+
+
+def test_one_ranker(case):
+    store, A, B = case
+    u = weights(np.random.default_rng(3), len(A))
+    for j in range(A.shape[1]):
+        pos, neg = np.empty(len(A)), np.empty(len(B))
+        store.column(j, 0.25, pos, neg)
+        np.testing.assert_allclose(pos, A[:, j] - 0.25, rtol=1e-15, atol=1e-15)
+        np.testing.assert_allclose(neg, B[:, j] - 0.25, rtol=1e-15, atol=1e-15)
+        levels = store.levels(j)
+        assert (levels is not None) == store.coded[j]
+        if levels is None:
+            continue
+        masses = store.masses(j, "pos", u)
+        for value in np.unique(levels.values):
+            at = levels.values == value
+            assert levels.pos[at].sum() == (A[:, j] == value).sum()
+            assert levels.neg[at].sum() == (B[:, j] == value).sum()
+            assert masses[at].sum() == pytest.approx(u[A[:, j] == value].sum(), rel=1e-13)
+        table = np.exp(-0.1 * (levels.values - levels.values.mean()))
+        changed = u.copy()
+        total = store.multiply(j, "pos", table, changed)
+        np.testing.assert_allclose(changed, u * np.exp(-0.1 * (A[:, j] - levels.values.mean())), rtol=1e-12)
+        assert total == pytest.approx(changed.sum(), rel=1e-14)
+
+
+def test_second_moments(case):
+    store, A, B = case
+    rng = np.random.default_rng(4)
+    for side, matrix in (("pos", A), ("neg", B)):
+        weight = weights(rng, len(matrix))
+        codes = rng.integers(0, 3, len(matrix))
+        for groups, at in ((None, np.zeros(len(matrix), int)), (codes, codes)):
+            centres = np.array([np.average(matrix[at == g], axis=0, weights=weight[at == g]) for g in np.unique(at)])
+            scatter, left = store.scatter(side, weight, centres, groups)
+            centred = matrix - centres[at]
+            size = 1e-12 * (1 + np.abs(centred).max()) ** 2 + 1e-15 * np.abs(matrix).max() ** 2 * isinstance(
+                store, Sparse
+            )
+            np.testing.assert_allclose(scatter, (centred * weight[:, None]).T @ centred, atol=size)
+            assert np.abs(left).max() <= 1e-8
+
+
+def test_rows_as_they_come(case):
+    store, A, B = case
+    for side, matrix in zip(SIDES, (A, B), strict=True):
+        parts = list(store.blocks(side))
+        assert [rows.start for rows, _ in parts][1:] == [rows.stop for rows, _ in parts][:-1]
+        np.testing.assert_array_equal(np.concatenate([block for _, block in parts]), matrix)
+    signed = store.matrix()
+    np.testing.assert_array_equal(
+        signed.toarray() if scipy.sparse.issparse(signed) else signed, np.concatenate([A, -B])
+    )
+
+
+def test_some_of_the_rows(case):
+    store, A, B = case
+    rng = np.random.default_rng(5)
+    pos, neg = np.flatnonzero(rng.random(len(A)) < 0.5), np.flatnonzero(rng.random(len(B)) < 0.5)
+    test_shape_and_extremes((store.take(pos, neg), A[pos], B[neg]))
+    test_edges_and_sums((store.take(pos, neg), A[pos], B[neg]))
+    test_rows_as_they_come((store.take(pos, neg), A[pos], B[neg]))
+
+
+def test_less_a_constant(case):
+    store, A, B = case
+    middle = 0.5 * (np.minimum(A.min(axis=0), B.min(axis=0)) + np.maximum(A.max(axis=0), B.max(axis=0)))
+    shift = np.where(np.abs(middle) > 1e3, middle, 0.0)
+    moved = store.less(shift)
+    if isinstance(store, Sparse):
+        return
+    for side, matrix in zip(SIDES, (A, B), strict=True):
+        np.testing.assert_allclose(
+            np.concatenate([block for _, block in moved.blocks(side)]), matrix - shift, atol=1e-12
+        )
+
+
+# Codes and words
+
+
+def coded(levels, rng):
+    codes = [rng.integers(0, n, 100) for n in levels]
+    return [
+        Feature.of_values(Codes(c.astype(np.uint16), c.astype(np.uint16)), rng.normal(size=n))
+        for c, n in zip(codes, levels, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("n_rows", [100, 10_000, 10**6])
+def test_words_hold_every_feature(n_rows):
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        levels = rng.choice([1, 2, 3, 5, 16, 17, 64, 65, 255, 256, 257, 4000], size=rng.integers(1, 30))
+        words = _binned._packed(levels, n_rows)
+        for wide in (False, True):
+            for i, size in enumerate(words.size[int(wide)]):
+                own = np.flatnonzero((words.wide == wide) & (words.word == i))
+                assert size == np.prod(levels[own])
+                assert size <= (2**16 if wide else 2**8)
+                order = own[np.argsort(words.radix[own], kind="stable")]
+                assert words.radix[order].tolist() == np.r_[1, np.cumprod(levels[order])[:-1]].tolist()
+        assert (words.wide | (words.word < words.size[0].size)).all()
+
+
+def test_features_of_all_sizes_come_back():
+    rng = np.random.default_rng(7)
+    levels = [2, 256, 3, 300, 2, 60, 60, 17, 1, 9, 5000, 2, 2, 2, 2, 2, 2]
+    features = coded(levels, rng)
+    store = Binned(features, [np.array([k]) for k in range(len(levels))], _blocks.SERIAL)
+    rows = len(features[0].source.pos)
+    expected = np.column_stack([feature.terms[feature.source.pos.astype(int)] for feature in features])
+    assert len(expected) == rows
+    np.testing.assert_array_equal(np.concatenate([block for _, block in store.blocks("pos")]), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_cuts", [0, 1, 2, 3, 254, 255, 256, 700])
+def test_codes_count_the_cuts_below(n_cuts, dtype):
+    rng = np.random.default_rng(n_cuts)
+    cuts = np.unique(np.round(rng.normal(size=n_cuts), 2))
+    x = np.r_[np.round(rng.normal(size=1000), 2), cuts, cuts + 1e-9, -1e30, 1e30].astype(dtype)
+    A = np.column_stack([np.zeros_like(x), x])
+    values = np.arange(cuts.size + 1.0)
+    store = Binned([Feature.of_values(Cuts(A, A[:5], 1, cuts), values)], [np.array([0])], _blocks.SERIAL)
+    out = np.empty(x.size), np.empty(5)
+    store.column(0, 0.0, *out)
+    np.testing.assert_array_equal(out[0], (cuts[None, :] < x[:, None].astype(float)).sum(axis=1))
+
+
+def test_more_cuts_than_a_feature_has_codes():
+    x = np.arange(140_000.0)
+    H = pnorm.rankers.thresholds([x[1:-1] - 0.5])
+    store = _problem.build(x[::2, None], x[1::2, None], H, 1).outputs
+    u, w = np.full(70_000, 1 / 70_000), np.full(70_000, 1 / 70_000)
+    above = np.array([(x[::2] > cut).mean() - (x[1::2] > cut).mean() for cut in (x[1:-1] - 0.5)[::7000]])
+    np.testing.assert_allclose(store.edges(u, w)[::7000], above, atol=1e-12)
+
+
+# What goes where
+
+
+def test_columns_of_few_values_are_found_and_the_rest_is_not_copied():
+    rng = np.random.default_rng(8)
+    for order in "CF":
+        pos, neg = (
+            np.asarray(np.column_stack([few(rng, n), rng.normal(size=(n, 3))]), order=order) for n in (900, 700)
+        )
+        store = _problem.build(pos, neg, pnorm.rankers.columns(8), 1).outputs
+        assert store.coded.tolist() == [True] * 5 + [False] * 3
+        dense = next(part for part in store.parts if isinstance(part, Dense))
+        assert np.shares_memory(dense.pos, pos)
+        assert np.shares_memory(dense.neg, neg)
+
+
+def test_memory_mapped_rows_stay_on_disk(tmp_path):
+    rng = np.random.default_rng(9)
+    path = tmp_path / "pos.npy"
+    np.save(path, rng.normal(size=(500, 3)))
+    pos, neg = np.load(path, mmap_mode="r"), rng.normal(size=(400, 3))
+    store = _problem.build(pos, neg, pnorm.rankers.columns(3), 1).outputs
+    assert np.shares_memory(store.pos, pos)
+    np.testing.assert_array_equal(pnorm.train(pos, neg, p=2)[0], pnorm.train(np.array(pos), neg, p=2)[0])
+
+
+def test_as_many_values_as_a_byte_has():
+    rng = np.random.default_rng(10)
+    for n, found in ((256, True), (257, False)):
+        column = np.r_[np.arange(n), rng.integers(0, n, 4000)].astype(float)[:, None]
+        store = _problem.build(column, column, pnorm.rankers.columns(1), 1).outputs
+        assert store.coded.all() == found
+    assert not _problem.build(np.arange(9.0)[:, None], np.ones((4, 1)), pnorm.rankers.columns(1), 1).outputs.coded.any()
+
+
+def test_weights_of_zero_leave_rows_out_of_every_storage(case):
+    _, A, B = case
+    c_pos, c_neg = (np.random.default_rng(11).integers(0, 3, len(Z)) for Z in (A, B))
+    H = pnorm.rankers.quantile_thresholds(A, B, 20) + pnorm.rankers.columns(A.shape[1])
+    lam, _ = pnorm.train(A, B, H, 3, 15, pos_weight=c_pos, neg_weight=c_neg)
+    same, _ = pnorm.train(A.repeat(c_pos, axis=0), B.repeat(c_neg, axis=0), H, 3, 15)
+    np.testing.assert_allclose(lam, same, rtol=1e-9, atol=1e-12)
+
+
+# One path in every storage
+
+
+def assert_one_path(pos, neg, H, p, rounds, **more):
+    """Dense, sparse and binned storage of the same rankers."""
+    dense = H.evaluate(pos), H.evaluate(neg)
+    runs = [pnorm.train(pos, neg, H, p, rounds, **more)]
+    runs.append(pnorm.train(*map(scipy.sparse.csc_array, dense), None, p, rounds, **more))
+    whole = np.concatenate(dense)
+    store = Dense(*dense)
+    problem = _problem.Problem(store, H.names, _problem.PNorm(p, None, None))
+    from pnorm import _train
+
+    lam = np.zeros(whole.shape[1])
+    runs.append((lam, _train._run(problem, lam, range(rounds), False, 1e-10, None)))
+    kinds = [
+        _problem.build(pos, neg, H, p).outputs,
+        _problem.build(*map(scipy.sparse.csc_array, dense), pnorm.rankers.columns(len(H)), p).outputs,
+    ]
+    assert [type(kind) for kind in kinds] == [Binned, Sparse]
+    for lam, trace in runs[1:]:
+        np.testing.assert_array_equal(trace.ranker, runs[0][1].ranker)
+        np.testing.assert_allclose(lam, runs[0][0], rtol=1e-9, atol=1e-9)
+        for name in ("step", "edge", "z", "log_objective"):
+            np.testing.assert_allclose(getattr(trace, name), getattr(runs[0][1], name), rtol=1e-9, atol=1e-9)
+    return runs[0]
+
+
+@pytest.mark.parametrize("p", [1, 4, 16])
+def test_one_path_on_random_thresholds(p):
+    rng = np.random.default_rng(12)
+    pos, neg = rng.normal(0.3, 1, (300, 5)).round(1), rng.normal(0, 1, (400, 5)).round(1)
+    assert_one_path(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg), p, 150)
+
+
+@needs("magic04.data")
+@pytest.mark.parametrize("p", [1, 8])
+def test_one_path_on_magic(p):
+    rows = [line.split(",") for line in (HOME / "magic04.data").read_text().split()]
+    X, y = np.array([row[:10] for row in rows], float), np.array([row[10] == "g" for row in rows])
+    H = pnorm.rankers.quantile_thresholds(X[y], X[~y], 255)
+    _, trace = assert_one_path(X[y], X[~y], H, p, 60)
+    assert trace.n_iter == 60
+
+
+@needs("a9a.libsvm.gz")
+@pytest.mark.parametrize("p", [1, 4])
+def test_one_path_on_a9a(p):
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(str(HOME / "a9a.libsvm.gz"), n_features=123)
+    pos, neg = X[y > 0].toarray(), X[y < 0].toarray()
+    _, trace = assert_one_path(pos, neg, pnorm.rankers.columns(123), p, 100)
+    assert trace.n_iter == 100
+
+
+# Threads
+
+
+def threaded_problems():
+    rng = np.random.default_rng(13)
+    pos, neg = rng.normal(0.2, 1, (80_000, 4)), rng.normal(0, 1, (60_000, 4))
+    few_pos, few_neg = np.round(pos), np.round(neg)
+    return {
+        "dense": (pos, neg, None, {}),
+        "float32": (pos.astype(np.float32), neg.astype(np.float32), None, {}),
+        "sparse": (*(scipy.sparse.csc_array(Z * (Z > 0.5)) for Z in (pos, neg)), None, {}),
+        "binned": (pos, neg, pnorm.rankers.quantile_thresholds(pos, neg, 63), {}),
+        "mixed": (np.c_[pos, few_pos], np.c_[neg, few_neg], None, {}),
+        "weighted": (pos, neg, None, {"pos_weight": rng.random(80_000), "neg_weight": rng.random(60_000)}),
+        "groups": (
+            few_pos,
+            few_neg,
+            None,
+            {"pos_group": rng.integers(0, 9, 80_000), "neg_group": rng.integers(0, 9, 60_000)},
+        ),
+    }
+
+
+THREADED = threaded_problems()
+
+
+@pytest.mark.parametrize("kind", THREADED)
+def test_the_same_bits_for_any_number_of_threads(kind):
+    pos, neg, H, more = THREADED[kind]
+    runs = [pnorm.train(pos, neg, H, 4, 12, n_threads=n, **more) for n in (1, 2, 7, None)]
+    for lam, trace in runs[1:]:
+        np.testing.assert_array_equal(lam, runs[0][0])
+        for name in ("ranker", "step", "edge", "z", "log_objective"):
+            np.testing.assert_array_equal(getattr(trace, name), getattr(runs[0][1], name))
+
+
+def test_a_pool_keeps_the_order_and_uses_its_threads():
+    seen = set()
+    together = threading.Barrier(3, timeout=20)
+
+    def work(i):
+        if i < 3:
+            together.wait()  # three threads must be here at once
+        seen.add(threading.get_ident())
+        return i * i
+
+    with _blocks.Pool(3) as pool:
+        assert pool.map(work, range(50)) == [i * i for i in range(50)]
+        assert pool.map(work, range(3)) == [0, 1, 4]
+        assert pool.map(work, []) == []
+    assert len(seen) >= 3
+    assert threading.active_count() == 1
+
+
+def test_an_error_in_a_block_is_raised_and_ends_the_others():
+    def work(i):
+        if i == 3:
+            raise ValueError("block three")
+        return i
+
+    with _blocks.Pool(4) as pool:
+        with pytest.raises(ValueError, match="block three"):
+            pool.map(work, range(1000))
+        assert pool.map(abs, [-1, -2]) == [1, 2]
+
+
+def test_blocks_cover_all_rows_once():
+    for n in (1, 2, _blocks.ROWS, _blocks.ROWS + 1, 10**6, 10**7 + 3):
+        rows = _blocks.blocks(n)
+        assert rows[0].start == 0
+        assert rows[-1].stop == n
+        assert all(a.stop == b.start for a, b in itertools.pairwise(rows))
+        assert len(rows) <= 64
+
+
+def test_small_problems_stay_on_one_thread():
+    assert _blocks.Pool(None, 1000).n_threads == 1
+    assert _blocks.Pool(5, 1000).n_threads == 1
+    assert _blocks.Pool(5, 10**6).n_threads == 5
+    assert _blocks.Pool(None, 10**6).n_threads == _blocks.usable_cores()
+
+
+# Weights that are multiplied
+
+
+@pytest.mark.parametrize("p", [1, 4, 64])
+def test_ten_thousand_rounds_do_not_drift(p):
+    rng = np.random.default_rng(14)
+    pos, neg = rng.normal(0.4, 1, (150, 6)).round(1), rng.normal(0, 1, (200, 6)).round(1)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 12)
+    lam, trace = pnorm.train(pos, neg, H, p, 10_000, tol=0)
+    assert trace.n_iter > 3000
+    f_pos, f_neg = pnorm.score(pos, H, lam), pnorm.score(neg, H, lam)
+    from scipy.special import logsumexp
+
+    value = p * logsumexp(-f_pos) + logsumexp(p * f_neg)
+    assert trace.log_objective[-1] == pytest.approx(value, abs=1e-10 * max(1, abs(value)))
+    assert (np.diff(trace.log_objective) <= 1e-12 * np.abs(trace.log_objective[1:]) + 1e-13).all()
+    mass = [logsumexp(-f_pos) + logsumexp(f_neg), np.log(150) + np.log(200)]
+    assert np.log(trace.z).sum() == pytest.approx(mass[0] - mass[1], abs=1e-8)
+
+
+def test_a_matrix_of_few_values_needs_one_form():
+    with pytest.raises(TypeError, match="same form"):
+        _storage.store([_storage.Matrices(np.ones((3, 1)), scipy.sparse.csc_array(np.ones((3, 1))), np.arange(1))])
