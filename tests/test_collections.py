@@ -145,7 +145,7 @@ def test_signed_selection_on_a_closed_collection_takes_the_steps_of_absolute():
     lam, trace = pnorm.train(pos, neg, None, 2, 18)
     closed, signed = pnorm.train(pos, neg, pnorm.rankers.closed(pnorm.rankers.columns(4)), 2, 18, selection="signed")
     np.testing.assert_array_equal(signed.ranker % 4, trace.ranker)
-    np.testing.assert_allclose(signed.step, np.abs(trace.step), rtol=1e-9)
+    np.testing.assert_allclose(signed.step, np.abs(trace.step), rtol=1e-9, atol=1e-14)
     np.testing.assert_allclose(closed[:4] - closed[4:], lam, rtol=1e-9, atol=1e-12)
     assert (closed >= 0).all()
 
