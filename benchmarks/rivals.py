@@ -31,7 +31,10 @@ def main():
     rows = 10**5 if given.quick else 10**6
     print(f"{rows} rows, 50 columns, {given.threads} threads; a round in ms, and pnorm's share of the rival's\n")
     dense_round(rows, given.threads)
-    for bins, most in ((64, {"LightGBM": 0.6}), (255, {"LightGBM": 0.95, "XGBoost": 0.4, "XGBoost rank:pairwise": 0.05})):
+    for bins, most in (
+        (64, {"LightGBM": 0.6}),
+        (255, {"LightGBM": 0.95, "XGBoost": 0.4, "XGBoost rank:pairwise": 0.05}),
+    ):
         threshold_rounds(rows, bins, given.threads, most)
     first_round(rows, given.threads)
     stumps_of_scikit_learn(rows // 10)
@@ -67,7 +70,9 @@ def timed(function, n):
 
 def report(what, own, rival, name, asked):
     own, rival = median(own), median(rival)
-    print(f"{what:36} {own * 1e3:8.1f}  {name:24} {rival * 1e3:9.1f}  {own / rival:6.3f}  (at most {asked})", flush=True)
+    print(
+        f"{what:36} {own * 1e3:8.1f}  {name:24} {rival * 1e3:9.1f}  {own / rival:6.3f}  (at most {asked})", flush=True
+    )
 
 
 def dense_round(rows, threads):

@@ -145,8 +145,11 @@ class Problem:
         return spread
 
     def edges(self, u: Vector, w: Vector) -> Vector:
-        """<u, h_j> - <w, h_j> of every ranker; exactly zero for a constant one, whatever its size."""
-        edges = self.outputs.edges(u, w)
+        """<u, h_j> - <w, h_j> of every ranker."""
+        return self.without_constants(self.outputs.edges(u, w))
+
+    def without_constants(self, edges: Vector) -> Vector:
+        """The edges, exactly zero for a constant ranker, whatever its size."""
         edges[self.constant] = 0.0
         return edges
 

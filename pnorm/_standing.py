@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from pnorm._binned import Levels
+from pnorm._binned import Binned, Levels
 from pnorm._checks import Vector
 from pnorm._objective import PNorm, Scores
 from pnorm._outputs import SIDES
@@ -67,6 +67,8 @@ class Standing:
         worth = self.problem.objective.weigh(self.scores(), self.u, self.w, self._v)
         self.log_f, self.log_mass = worth.log_f, worth.log_mass
         self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
+        self._tally: list[Vector] | None = None
+        """Sums of u and w by code, of all features, where these are all there is."""
         if not self._keep:
             self._f = None
 
@@ -78,7 +80,12 @@ class Standing:
 
     def edges(self) -> Vector:
         """Edges of all weak rankers."""
-        return self.problem.edges(self.u, self.w)
+        outputs = self.problem.outputs
+        if not isinstance(outputs, Binned) or self.problem.objective.groups:
+            return self.problem.edges(self.u, self.w)
+        if self._tally is None:
+            self._tally = [outputs.tally("pos", self.u), outputs.tally("neg", self.w)]
+        return self.problem.without_constants(outputs.edges_of(*self._tally))
 
     def margin(self) -> float:
         """Least difference of scores over all pairs."""
@@ -112,9 +119,13 @@ class Standing:
 
     def _find_masses(self, j: int) -> None:
         """Sums of u and w by the code of ranker j."""
-        if self._masses_of != j:
-            self._masses_of = j
-            outputs = self.problem.outputs
+        outputs = self.problem.outputs
+        if self._masses_of == j:
+            return
+        self._masses_of = j
+        if self._tally is not None and isinstance(outputs, Binned):
+            self._masses = outputs.masses_of(j, self._tally[0]), outputs.masses_of(j, self._tally[1])
+        else:
             self._masses = outputs.masses(j, "pos", self.u), outputs.masses(j, "neg", self.w)
 
     def move(self, j: int, step: float) -> None:
@@ -140,7 +151,10 @@ class Standing:
         """Multiply u or w by a table of ranker j, and by what makes its sum one again; log of the ratio of sums."""
         mass = self._masses[side]
         total = float(mass @ table)
-        self.problem.outputs.multiply(j, SIDES[side], table / total, (self.u, self.w)[side])
+        outputs, weights, table = self.problem.outputs, (self.u, self.w)[side], table / total
+        outputs.multiply(j, SIDES[side], table, weights)
+        if self._tally is not None and isinstance(outputs, Binned):
+            self._tally[side] = outputs.retally(j, SIDES[side], table, weights, self._tally[side])
         return math.log(total) - math.log(float(mass.sum()))
 
     def _multiply_v(self, j: int, table: Vector) -> float:

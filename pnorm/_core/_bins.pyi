@@ -1,6 +1,6 @@
 from typing import Any
 
-from numpy import float64, int32, intp, uint16
+from numpy import float64, int32, intp, uint8, uint16
 from numpy.typing import NDArray
 
 _Matrix = NDArray[Any]
@@ -22,8 +22,24 @@ def encode(
     out: _Codes,
 ) -> None: ...
 def sums_by_code(
-    codes: _Codes, weights: _Vector, start: int, stop: int, first: _Index, sums: _Vector, scratch: _Vector
+    codes: _Codes,
+    weights: _Vector,
+    start: int,
+    stop: int,
+    rows: NDArray[int32] | None,
+    first: _Index,
+    sums: _Vector,
+    scratch: _Vector,
 ) -> None: ...
+def choose(
+    codes: _Codes,
+    wanted: NDArray[uint8],
+    weights: _Vector,
+    start: int,
+    stop: int,
+    rows: NDArray[int32],
+    of_rows: _Vector,
+) -> int: ...
 def scratch_size(largest: int) -> int: ...
 def sums_by_pair(a: _Codes, b: _Codes, weights: _Vector, start: int, stop: int, sums: _Vector) -> None: ...
 def look_up(codes: _Codes, table: _Vector, start: int, stop: int, out: _Vector) -> None: ...
