@@ -13,6 +13,7 @@ ones in a byte each costs 0.06 ns.
 from __future__ import annotations
 
 import copy
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._blocks import Pool, blocks
+from pnorm._blocks import ROWS, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _bins
 from pnorm._outputs import SIDES, Rows, Side, scatter_of, sums_of
@@ -140,6 +141,15 @@ class _Words:
     """Codes of the words of one byte, and of those of two."""
 
 
+class _Room:
+    """What a thread needs while it adds up; made once, as new memory of this size is slow to get."""
+
+    def __init__(self, scratch: int, n_rows: int) -> None:
+        self.scratch = np.empty(scratch)
+        self.rows = np.empty(n_rows, np.int32)
+        self.weights = np.empty(n_rows)
+
+
 def _packed(levels: Index, n_rows: int) -> _Words:
     """Put features into words, those with many levels first, each into the first that has room."""
     # Sums of all codes of a word are cleared and merged once per block of rows: a word of more codes
@@ -224,7 +234,9 @@ class Binned:
         self._word_cells = starts[number], np.concatenate([narrow, wide])[number]
         largest = int(np.concatenate([narrow, wide]).max())
         self._scratch = _bins.scratch_size(largest)
-        self._least_rows = max(blocks(1)[0].stop, 32 * largest)
+        self._least_rows = max(ROWS, 32 * largest)
+        self._largest_block = max(blocks(n, self._least_rows)[0].stop for n in self.shape[:2])
+        self._rooms: deque[_Room] = deque()
         self._rows = {side: self._by_feature(self.tally(side, np.ones(self._n_rows(side)))) for side in SIDES}
         self.pos_low, self.pos_high = self._extremes("pos")
         self.neg_low, self.neg_high = self._extremes("neg")
@@ -250,21 +262,21 @@ class Binned:
     # Sums by code
 
     def tally(self, side: Side, weights: Vector, chosen: tuple[int, NDArray[np.uint8]] | None = None) -> Vector:
-        """Sums of weights by the codes of every word; those of rows whose code in feature k is wanted, for a chosen k."""
+        """Sums of weights by the codes of every word; of rows whose code in one feature is wanted, if that is given."""
         n_cells = int(self._starts[1][-1])
 
         def work(rows: slice) -> Vector:
-            sums, scratch, own, found = np.empty(n_cells), np.empty(self._scratch), weights, None
+            room = self._rooms.pop() if self._rooms else _Room(self._scratch, self._largest_block)
+            sums, own, found = np.zeros(n_cells), weights, None
             if chosen is not None:
-                found, own = np.empty(rows.stop - rows.start, np.int32), np.empty(rows.stop - rows.start)
                 codes = self._word_of(chosen[0], side)
-                n = _bins.choose(codes, chosen[1], weights, rows.start, rows.stop, found, own)
-                if n == 0:
-                    return np.zeros(n_cells)
-                found = found[:n]
-            for codes, starts in zip(self._codes[side], self._starts, strict=True):
-                if codes.size:
-                    _bins.sums_by_code(codes, own, rows.start, rows.stop, found, starts, sums, scratch)
+                n = _bins.choose(codes, chosen[1], weights, rows.start, rows.stop, room.rows, room.weights)
+                own, found = room.weights, room.rows[:n]
+            if found is None or found.size:
+                for codes, starts in zip(self._codes[side], self._starts, strict=True):
+                    if codes.size:
+                        _bins.sums_by_code(codes, own, rows.start, rows.stop, found, starts, sums, room.scratch)
+            self._rooms.append(room)
             return sums
 
         total = np.zeros(n_cells)
@@ -337,7 +349,7 @@ class Binned:
         words = self._words
         return self._codes[side][int(words.wide[k])][words.word[k]]  # type: ignore[no-any-return]
 
-    def _by_code_of_word(self, k: int, values: Vector) -> Vector:
+    def _by_code_of_word(self, k: int, values: NDArray[Any]) -> NDArray[Any]:
         """Values by the code of a feature as values by the code of its word."""
         code = np.arange(self._word_cells[1][k]) // self._words.radix[k]
         return np.asarray(values[code % values.size])

@@ -145,21 +145,28 @@ cdef void add_by_code(
     Each has four tables, which take turns: one alone would wait for itself where a code repeats.
     """
     cdef:
-        double* other = lanes + LANES * lane
+        double* a0 = lanes
+        double* a1 = lanes + lane
+        double* a2 = lanes + 2 * lane
+        double* a3 = lanes + 3 * lane
+        double* b0 = lanes + 4 * lane
+        double* b1 = lanes + 5 * lane
+        double* b2 = lanes + 6 * lane
+        double* b3 = lanes + 7 * lane
         Py_ssize_t r = 0
     while r + 3 < n:
-        lanes[a[r]] += weights[r]
-        other[b[r]] += weights[r]
-        lanes[lane + a[r + 1]] += weights[r + 1]
-        other[lane + b[r + 1]] += weights[r + 1]
-        lanes[2 * lane + a[r + 2]] += weights[r + 2]
-        other[2 * lane + b[r + 2]] += weights[r + 2]
-        lanes[3 * lane + a[r + 3]] += weights[r + 3]
-        other[3 * lane + b[r + 3]] += weights[r + 3]
+        a0[a[r]] += weights[r]
+        b0[b[r]] += weights[r]
+        a1[a[r + 1]] += weights[r + 1]
+        b1[b[r + 1]] += weights[r + 1]
+        a2[a[r + 2]] += weights[r + 2]
+        b2[b[r + 2]] += weights[r + 2]
+        a3[a[r + 3]] += weights[r + 3]
+        b3[b[r + 3]] += weights[r + 3]
         r += 4
     while r < n:
-        lanes[a[r]] += weights[r]
-        other[b[r]] += weights[r]
+        a0[a[r]] += weights[r]
+        b0[b[r]] += weights[r]
         r += 1
 
 
@@ -169,21 +176,28 @@ cdef void add_chosen(
 ) noexcept nogil:
     """The same for some of the rows."""
     cdef:
-        double* other = lanes + LANES * lane
+        double* a0 = lanes
+        double* a1 = lanes + lane
+        double* a2 = lanes + 2 * lane
+        double* a3 = lanes + 3 * lane
+        double* b0 = lanes + 4 * lane
+        double* b1 = lanes + 5 * lane
+        double* b2 = lanes + 6 * lane
+        double* b3 = lanes + 7 * lane
         Py_ssize_t r = 0
     while r + 3 < n:
-        lanes[a[rows[r]]] += weights[r]
-        other[b[rows[r]]] += weights[r]
-        lanes[lane + a[rows[r + 1]]] += weights[r + 1]
-        other[lane + b[rows[r + 1]]] += weights[r + 1]
-        lanes[2 * lane + a[rows[r + 2]]] += weights[r + 2]
-        other[2 * lane + b[rows[r + 2]]] += weights[r + 2]
-        lanes[3 * lane + a[rows[r + 3]]] += weights[r + 3]
-        other[3 * lane + b[rows[r + 3]]] += weights[r + 3]
+        a0[a[rows[r]]] += weights[r]
+        b0[b[rows[r]]] += weights[r]
+        a1[a[rows[r + 1]]] += weights[r + 1]
+        b1[b[rows[r + 1]]] += weights[r + 1]
+        a2[a[rows[r + 2]]] += weights[r + 2]
+        b2[b[rows[r + 2]]] += weights[r + 2]
+        a3[a[rows[r + 3]]] += weights[r + 3]
+        b3[b[rows[r + 3]]] += weights[r + 3]
         r += 4
     while r < n:
-        lanes[a[rows[r]]] += weights[r]
-        other[b[rows[r]]] += weights[r]
+        a0[a[rows[r]]] += weights[r]
+        b0[b[rows[r]]] += weights[r]
         r += 1
 
 
