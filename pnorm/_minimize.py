@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks, _problem
+from pnorm._blocks import Pool
 from pnorm._certificate import Bound, certify, penalised_gap
 from pnorm._checks import Vector
 from pnorm._curvature import Curvature
@@ -47,6 +48,7 @@ def minimize(
     init: Any = None,
     method: str | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
+    n_threads: int | None = None,
 ) -> tuple[Vector, Trace]:
     r"""Find the exact minimiser of the P-Norm Push objective, with a proof, or say why there is none.
 
@@ -88,6 +90,8 @@ def minimize(
         needs no Hessian, and has a certificate only where `l2` is above zero.
     callback : callable, optional
         Called with the trace so far after every step; a true return value stops the run.
+    n_threads : int, optional
+        Threads that share the passes over the rows, as in `train`.
 
     Returns
     -------
@@ -151,11 +155,13 @@ def minimize(
     rankers = _problem.rankers_of(pos, neg, H)
     n = len(rankers)
     start = None if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
-    problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group).centred()
-    if start is not None:
-        f = problem.scores(start)
-        _checks.exponents(p, f.pos, f.neg)
-    lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
+    n_threads = _checks.threads(n_threads)
+    with Pool(n_threads, _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")) as pool:
+        problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
+        if start is not None:
+            f = problem.scores(start)
+            _checks.exponents(p, f.pos, f.neg)
+        lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
     return lam, trace
 
 

@@ -1,8 +1,9 @@
 """Where a run of `train` stands: the weights of the rows, what the list is worth, and how both move on.
 
 Along most rankers weights are formed anew from the scores, an exponential per row. Along one that
-takes few values the step is found on the sums of the weights by value, and weights are multiplied by a number
-for each value. Their rounding errors add up slowly, and from time to time they are formed anew.
+takes few values the step is found on the sums of the weights by value, and weights are multiplied
+by a number for each value. Their rounding errors add up slowly, and from time to time they are
+formed anew.
 """
 
 from __future__ import annotations
@@ -51,15 +52,17 @@ class Standing:
         """`lam` stays the caller's, who changes it before `move`."""
         self.problem, self.lam = problem, lam
         self.u, self.w = np.empty(problem.n_pos), np.empty(problem.n_neg)
-        objective = problem.objective
-        coded = problem.outputs.coded & (objective.groups is None)
-        # Of coded rankers alone, scores follow from lam at the price of a few rounds: no need to keep them.
-        self._keep = not coded.all()
-        self._v = np.empty(problem.n_neg) if coded.any() and objective.p != 1.0 else None
-        self._f: Scores | None = problem.scores(lam)
+        outputs, ungrouped = problem.outputs, problem.objective.groups is None
+        # Of coded rankers alone, sums of u and w by code are kept from round to round, and no scores:
+        # these follow from lam at the price of a few rounds.
+        self._binned = outputs if isinstance(outputs, Binned) and ungrouped else None
+        self._tally: list[Vector] | None = None
+        coded = ungrouped and bool(outputs.coded.any())
+        self._v = np.empty(problem.n_neg) if coded and problem.objective.p != 1.0 else None
         self._known: dict[int, _Few | None] = {}
         self._masses: tuple[Vector, Vector] = (self.u, self.w)
         self._masses_of = -1
+        self._f: Scores | None = problem.scores(lam)
         self._weigh()
 
     def _weigh(self) -> None:
@@ -67,9 +70,11 @@ class Standing:
         worth = self.problem.objective.weigh(self.scores(), self.u, self.w, self._v)
         self.log_f, self.log_mass = worth.log_f, worth.log_mass
         self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
-        self._tally: list[Vector] | None = None
-        """Sums of u and w by code, of all features, where these are all there is."""
-        if not self._keep:
+        self._tally = None
+        self._forget_scores()
+
+    def _forget_scores(self) -> None:
+        if self._binned is not None:
             self._f = None
 
     def scores(self) -> Scores:
@@ -78,21 +83,19 @@ class Standing:
             self._f = self.problem.scores(self.lam)
         return self._f
 
-    def edges(self) -> Vector:
-        """Edges of all weak rankers."""
-        outputs = self.problem.outputs
-        if not isinstance(outputs, Binned) or self.problem.objective.groups:
-            return self.problem.edges(self.u, self.w)
-        if self._tally is None:
-            self._tally = [outputs.tally("pos", self.u), outputs.tally("neg", self.w)]
-        return self.problem.without_constants(outputs.edges_of(*self._tally))
-
     def margin(self) -> float:
         """Least difference of scores over all pairs."""
         margin = self.problem.margin(self.scores())
-        if not self._keep:
-            self._f = None
+        self._forget_scores()
         return margin
+
+    def edges(self) -> Vector:
+        """Edges of all weak rankers."""
+        if self._binned is None:
+            return self.problem.edges(self.u, self.w)
+        if self._tally is None:
+            self._tally = [self._binned.tally("pos", self.u), self._binned.tally("neg", self.w)]
+        return self.problem.without_constants(self._binned.edges_of(*self._tally))
 
     def _few(self, j: int) -> _Few | None:
         """The few values of a ranker, where they will do."""
@@ -101,6 +104,17 @@ class Standing:
             self._known[j] = None if levels is None else _Few(levels, float(self.problem.shift[j]))
         return self._known[j]
 
+    def _find_masses(self, j: int) -> None:
+        """Sums of u and w by the code of ranker j."""
+        if self._masses_of == j:
+            return
+        self._masses_of = j
+        if self._tally is not None and self._binned is not None:
+            self._masses = self._binned.masses_of(j, self._tally[0]), self._binned.masses_of(j, self._tally[1])
+        else:
+            outputs = self.problem.outputs
+            self._masses = outputs.masses(j, "pos", self.u), outputs.masses(j, "neg", self.w)
+
     def step(self, j: int, sign: float) -> float:
         """The step along ranker j, in the direction of its edge, that minimises F_p; zero if rounding hides it."""
         problem, objective = self.problem, self.problem.objective
@@ -108,25 +122,14 @@ class Standing:
         if few is not None:
             self._find_masses(j)
             masses = few.by_value(0, self._masses[0]), few.by_value(1, self._masses[1])
-            if min(masses[0].min(), masses[1].min()) > _LIGHT:
+            if min(masses[0].min(), masses[1].min()) > _LIGHT:  # one row for each value and side
                 direction = problem.along(j, *few.on_side, few.binary)
-                line = PNorm(objective.p, np.log(masses[0]), np.log(masses[1]))
-                return line.step(Scores(*few.nothing), *masses, direction, sign)
+                condensed = PNorm(objective.p, np.log(masses[0]), np.log(masses[1]))
+                return condensed.step(Scores(*few.nothing), *masses, direction, sign)
         step = objective.step(self.scores(), self.u, self.w, problem.direction(j), sign)
         if few is not None:
             self._changed = math.inf  # weights are too uneven to be multiplied any further
         return step
-
-    def _find_masses(self, j: int) -> None:
-        """Sums of u and w by the code of ranker j."""
-        outputs = self.problem.outputs
-        if self._masses_of == j:
-            return
-        self._masses_of = j
-        if self._tally is not None and isinstance(outputs, Binned):
-            self._masses = outputs.masses_of(j, self._tally[0]), outputs.masses_of(j, self._tally[1])
-        else:
-            self._masses = outputs.masses(j, "pos", self.u), outputs.masses(j, "neg", self.w)
 
     def move(self, j: int, step: float) -> None:
         """Take a step along ranker j, which is in `lam` already."""
@@ -135,12 +138,12 @@ class Standing:
         self._changed += p * abs(step) * float(problem.high[j] - problem.low[j])
         if self._f is not None:
             self._f.advance(problem.direction(j), step, problem.objective.pool)
-        if few is not None:
-            self._find_masses(j)
-        self._masses_of = -1
         if few is None or self._changed > _EXPONENTS or self._multiplied == _ROUNDS:
+            self._masses_of = -1
             self._weigh()
             return
+        self._find_masses(j)
+        self._masses_of = -1
         self._multiplied += 1
         tables = np.exp(-step * few.by_code), np.exp(p * step * few.by_code)
         log_u, log_w = (self._multiply(j, side, tables[side]) for side in range(2))
@@ -149,12 +152,12 @@ class Standing:
 
     def _multiply(self, j: int, side: int, table: Vector) -> float:
         """Multiply u or w by a table of ranker j, and by what makes its sum one again; log of the ratio of sums."""
-        mass = self._masses[side]
+        mass, weights = self._masses[side], (self.u, self.w)[side]
         total = float(mass @ table)
-        outputs, weights, table = self.problem.outputs, (self.u, self.w)[side], table / total
-        outputs.multiply(j, SIDES[side], table, weights)
-        if self._tally is not None and isinstance(outputs, Binned):
-            self._tally[side] = outputs.retally(j, SIDES[side], table, weights, self._tally[side])
+        table = table / total
+        self.problem.outputs.multiply(j, SIDES[side], table, weights)
+        if self._tally is not None and self._binned is not None:
+            self._tally[side] = self._binned.retally(j, SIDES[side], table, weights, self._tally[side])
         return math.log(total) - math.log(float(mass.sum()))
 
     def _multiply_v(self, j: int, table: Vector) -> float:
