@@ -215,6 +215,25 @@ def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name
     )
 
 
+def pick(X: Any, expected: Sequence[str] | None, name: str) -> Any:
+    """Return the columns of a data frame that were expected, by their names; anything else than a frame as it is."""
+    found = column_names(X)
+    if expected is None or found is None or tuple(expected) == found:
+        return X
+    if len(set(found)) < len(found):
+        raise ValueError(f"{name} has two columns of one name among {', '.join(map(repr, found[:8]))}; rename one")
+    missing = [column for column in expected if column not in found]
+    if missing:
+        raise ValueError(
+            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(map(repr, missing[:4]))}"
+            f"{', ...' if len(missing) > 4 else ''} that these weak rankers were made from"
+        )
+    places = [found.index(column) for column in expected]
+    if hasattr(X, "iloc"):
+        return X.iloc[:, places]
+    return X.select([found[place] for place in places])
+
+
 def spans(low: Vector, high: Vector, names: Sequence[str]) -> None:
     """Refuse columns whose highest less lowest value overflows."""
     with np.errstate(over="ignore"):

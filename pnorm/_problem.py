@@ -245,6 +245,7 @@ def rankers_of(pos: Any, neg: Any, H: Any) -> Rankers:
     """Return H as a collection; the columns of both sides, if it is None, must be as many."""
     if H is None:
         _checks.same_width(pos, neg)
+        _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
     return as_rankers(H, pos, "pos")
 
 

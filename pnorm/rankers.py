@@ -145,7 +145,18 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Rankers:
-        """Make the collection that `to_dict` has written; the same as `pnorm.rankers.from_dict`."""
+        """Make the collection that `to_dict` has written.
+
+        Parameters
+        ----------
+        data : dict
+            As `to_dict` returns it.
+
+        Returns
+        -------
+        Rankers
+            What `pnorm.rankers.from_dict` makes of it.
+        """
         return from_dict(data)
 
     def evaluate(self, X: Any) -> Any:
@@ -196,8 +207,8 @@ class _OfColumns(Rankers):
     """Rankers that read the columns of a matrix.
 
     They know how many columns they were made for (None: any number) and, where those came in a
-    data frame, their names. A frame with other names, or another order, is refused: it would be
-    ranked by the wrong columns.
+    data frame, their names. Of another frame they read the columns of these names, whatever else
+    it has and in whatever order.
     """
 
     _missing = False
@@ -211,10 +222,9 @@ class _OfColumns(Rankers):
         return {"width": self._width, "columns": None if self._found is None else list(self._found)}
 
     def _read(self, X: Any, name: str) -> Any:
-        A = _checks.matrix(X, name, self._missing)
+        A = _checks.matrix(_checks.pick(X, self._found, name), name, self._missing)
         if self._width is not None and A.shape[1] != self._width:
             raise ValueError(f"{name} has {A.shape[1]} columns; these weak rankers were made for {self._width}")
-        _checks.same_names(self._found, _checks.column_names(X), name)
         return A
 
 
@@ -354,10 +364,9 @@ class _Categories(Rankers):
 
     def _read(self, X: Any, name: str) -> list[NDArray[np.uint16]]:
         """The number of every value's level, by column; a level that is not known has the number after the last."""
-        values, found = _checks.table(X, name)
+        values, _ = _checks.table(_checks.pick(X, self._found, name), name)
         if len(values) != len(self._levels):
             raise ValueError(f"{name} has {len(values)} columns; these weak rankers were made for {len(self._levels)}")
-        _checks.same_names(self._found, found, name)
         codes = []
         for c, column in enumerate(values):
             number = self._number[c]

@@ -62,11 +62,12 @@ def test_each_ranker_and_every_combination_agree_with_the_matrix(kind):
         np.testing.assert_allclose(pnorm.score(rows, H, lam), matrix @ lam, rtol=1e-12, atol=1e-12)
 
 
-def test_a_frame_of_other_columns_is_refused_after_json():
+def test_names_of_columns_are_known_after_json():
     H, frame = many()["named columns"]
     again = pnorm.rankers.from_dict(json.loads(json.dumps(H.to_dict())))
-    with pytest.raises(ValueError, match="'c' in the place of 'a'"):
-        again.evaluate(frame[["c", "b", "a"]])
+    np.testing.assert_array_equal(again.evaluate(frame[["c", "b", "a"]]), frame)
+    with pytest.raises(ValueError, match="lacks the columns 'a', 'b'"):
+        again.evaluate(frame[["c"]])
 
 
 @pytest.mark.parametrize(
@@ -169,8 +170,28 @@ def test_categories_of_strings_numbers_and_frames():
         np.testing.assert_array_equal(own.evaluate(make(frames[0])), H.evaluate(pos))
     lam, trace = pnorm.train(pos, neg, H, 2, 5)
     assert trace.n_iter > 0
-    with pytest.raises(ValueError, match="'size' in the place of 'colour'"):
-        pnorm.rankers.categories(*frames).evaluate(frames[0][["size", "colour"]])
+    own = pnorm.rankers.categories(*frames)
+    np.testing.assert_array_equal(own.evaluate(frames[0][["size", "colour"]]), H.evaluate(pos))
+    with pytest.raises(ValueError, match="neg has the column 'size' in the place of 'colour'"):
+        pnorm.rankers.categories(frames[0], frames[1][["size", "colour"]])
+
+
+def test_numbers_and_strings_of_one_frame():
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame(
+        {"age": rng.normal(50, 9, 80), "town": rng.choice(["Ulm", "Bonn"], 80), "pay": rng.normal(size=80)}
+    )
+    pos, neg = frame[:35], frame[35:]
+    numbers, words = ["pay", "age"], ["town"]
+    H = pnorm.rankers.quantile_thresholds(pos[numbers], neg[numbers], 9) + pnorm.rankers.categories(
+        pos[words], neg[words]
+    )
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for make in (lambda f: f, pl.from_pandas, lambda f: pa.Table.from_pandas(f, preserve_index=False)):
+        lam, trace = pnorm.train(make(pos), make(neg), H, 2, 20)
+        same, _ = pnorm.train(H.evaluate(make(pos)), H.evaluate(make(neg)), None, 2, 20)
+        np.testing.assert_allclose(lam, same, rtol=1e-9, atol=1e-12)
+        assert len(pnorm.score(make(frame), H, lam)) == 80
 
 
 def test_levels_that_training_rows_do_not_have_take_no_ranker():
