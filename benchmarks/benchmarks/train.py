@@ -3,6 +3,9 @@
 import sys
 from pathlib import Path
 
+import numpy as np
+import scipy.sparse
+
 import pnorm
 
 from . import problems
@@ -30,6 +33,65 @@ class Train:
     def track_log_objective(self, rows, n, p, outputs):
         """A speed-up must not make the answer worse."""
         return float(pnorm.train(self.pos, self.neg, None, p, ROUNDS)[1].log_objective[-1])
+
+
+class Storages:
+    """The same thresholds in every storage, and the columns they cut."""
+
+    params = ([10_000, 100_000], ["codes", "dense", "sparse", "columns"], [1, 2])
+    param_names = ("I = K", "storage", "threads")
+
+    def setup(self, rows, storage, threads):
+        self.pos, self.neg, self.H = *problems.gaussian(rows, rows, 10), None
+        if storage != "columns":
+            self.H = pnorm.rankers.quantile_thresholds(self.pos, self.neg, 15)
+        if storage == "dense":  # noise that changes no threshold keeps the columns from being coded
+            rng = np.random.default_rng(0)
+            self.pos, self.neg = (self.H.evaluate(X) + 1e-9 * rng.random((rows, 150)) for X in (self.pos, self.neg))
+            self.H = None
+        if storage == "sparse":
+            self.pos, self.neg = (scipy.sparse.csc_array(self.H.evaluate(X)) for X in (self.pos, self.neg))
+            self.H = None
+
+    def time_train(self, rows, storage, threads):
+        pnorm.train(self.pos, self.neg, self.H, 4, ROUNDS, n_threads=threads)
+
+    def peakmem_train(self, rows, storage, threads):
+        pnorm.train(self.pos, self.neg, self.H, 4, ROUNDS, n_threads=threads)
+
+
+class Groups:
+    """Query groups, from a few large ones to many small ones."""
+
+    params = ([10, 1_000, 10_000], ["columns", "thresholds"])
+    param_names = ("groups", "rankers")
+
+    def setup(self, groups, rankers):
+        self.pos, self.neg = problems.gaussian(50_000, 50_000, 10)
+        self.H = pnorm.rankers.quantile_thresholds(self.pos, self.neg, 31) if rankers == "thresholds" else None
+        rng = np.random.default_rng(0)
+        self.groups = rng.integers(0, groups, 50_000), rng.integers(0, groups, 50_000)
+
+    def time_train(self, groups, rankers):
+        pos_group, neg_group = self.groups
+        pnorm.train(self.pos, self.neg, self.H, 4, ROUNDS, pos_group=pos_group, neg_group=neg_group)
+
+
+class Cuts:
+    """Placing cuts, and coding the rows by them."""
+
+    params = ([10_000, 100_000], ["C", "F"])
+    param_names = ("I = K", "order")
+
+    def setup(self, rows, order):
+        self.pos, self.neg = (np.asarray(X, np.float32, order=order) for X in problems.gaussian(rows, rows, 20))
+        self.H = pnorm.rankers.quantile_thresholds(self.pos, self.neg)
+
+    def time_quantile_thresholds(self, rows, order):
+        pnorm.rankers.quantile_thresholds(self.pos, self.neg)
+
+    def time_first_round(self, rows, order):
+        pnorm.train(self.pos, self.neg, self.H, 4, 1)
 
 
 class Literal:
