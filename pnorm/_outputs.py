@@ -303,8 +303,11 @@ class Closed(Uncoded):
     def scatter(
         self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
     ) -> tuple[Any, Any]:
-        scatter, left = self.half.scatter(side, weights, centres[:, : self._level.size], codes)
-        return np.block([[scatter, -scatter], [-scatter, scatter]]), np.concatenate([left, -left], axis=1)
+        n = self._level.size
+        scatter, left = self.half.scatter(side, weights, centres[:, :n], codes)
+        mass = np.bincount(np.zeros(len(weights), np.intp) if codes is None else codes, weights, len(centres))
+        rounded = mass[:, None] * ((self._level - centres[:, :n]) - centres[:, n:])
+        return np.block([[scatter, -scatter], [-scatter, scatter]]), np.concatenate([left, rounded - left], axis=1)
 
     def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
         for rows, block in self.half.blocks(side):

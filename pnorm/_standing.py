@@ -21,8 +21,10 @@ from pnorm._problem import Problem
 _ROUNDS = 100
 """Multiplications after which weights are formed anew: each adds some 1e-16 to their relative error."""
 
-_EXPONENTS = 300.0
-"""Change of exponents after which they are: a weight that underflows is lost to multiplication."""
+_EXPONENTS = 100.0
+"""Change of exponents after which they are: a weight that underflows is lost to multiplication.
+
+From its floor of e^-600 this leads to no subnormal number, either, which would be slow."""
 
 _LIGHT = 1e-200
 """Share of all weight below which a sum of weights is not believed: its rows' may be at their floor of e^-600."""
