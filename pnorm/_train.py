@@ -110,7 +110,10 @@ def train(
     -----
     The exponential loss factors over the pairs, so that no array over the I K pairs is formed: a
     round costs O((I + K) n) reads and O(I + K) exponentials, and memory beyond the data is
-    O(I + K). See the theory page.
+    O(I + K). Outputs that take few values, thresholds, categories and columns of at most 256
+    distinct values, are stored as codes of one or two bytes per row and feature; a round on them
+    reads a row once per word of packed codes and takes no exponential. See the pages on theory and
+    on many rows.
 
     A chosen ranker that separates strictly, all positives above all negatives, ends the run as
     ``"separable"``: inf F_p is 0 and no minimiser exists. Its step leaves every positive at least

@@ -143,6 +143,25 @@ def test_one_ranker(case):
         assert total == pytest.approx(changed.sum(), rel=1e-14)
 
 
+def test_a_tally_is_brought_up_to_date(case):
+    store, A, B = case
+    if not isinstance(store, Binned):
+        return
+    rng = np.random.default_rng(15)
+    for side, matrix in (("pos", A), ("neg", B)):
+        for j in rng.choice(A.shape[1], min(A.shape[1], 12), replace=False):
+            w = np.exp(30 * rng.normal(size=len(matrix)))  # sums of all sizes keep their digits
+            values = store.levels(j).values
+            two = np.where(values == values.max(), *rng.uniform(0.01, 5, 2))
+            for table in (two, np.exp(0.3 * (values - values.mean()))):
+                tally = store.tally(side, w)
+                changed = w.copy()
+                store.multiply(j, side, table, changed)
+                got, fresh = store.retally(j, side, table, changed, tally), store.tally(side, changed)
+                np.testing.assert_allclose(got, fresh, rtol=1e-13)
+                np.testing.assert_allclose(store.masses_of(j, got), store.masses(j, side, changed), rtol=1e-13)
+
+
 def test_second_moments(case):
     store, A, B = case
     rng = np.random.default_rng(4)

@@ -222,3 +222,88 @@ def test_many_threads_may_train_at_once():
 def test_importing_pnorm_is_light():
     code = "import sys, pnorm; print([m for m in ('scipy', 'matplotlib', 'sklearn', 'pandas') if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-P", "-c", code], text=True).strip() == "[]"
+
+
+# Query groups
+
+
+def grouped(seed=0, n_groups=4):
+    rng = np.random.default_rng(seed)
+    pos, neg = rng.normal(0.3, 1, (40, 3)), rng.normal(0, 1, (60, 3))
+    return pos, neg, rng.integers(0, n_groups, 40), rng.integers(0, n_groups, 60)
+
+
+@pytest.mark.parametrize("p", [1, 4, 16])
+def test_one_group_is_no_group(p):
+    pos, neg, _, _ = grouped()
+    for H in (None, pnorm.rankers.quantile_thresholds(pos, neg, 7)):
+        lam, trace = pnorm.train(pos, neg, H, p, 30)
+        same, again = pnorm.train(pos, neg, H, p, 30, pos_group=["q"] * 40, neg_group=["q"] * 60)
+        np.testing.assert_array_equal(again.ranker, trace.ranker)
+        np.testing.assert_allclose(same, lam, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(again.log_objective, trace.log_objective, rtol=1e-12)
+        np.testing.assert_allclose(again.z, trace.z, rtol=1e-9)
+
+
+def test_labels_may_be_anything_hashable_and_rows_in_any_order():
+    pos, neg, a, b = grouped()
+    lam, _ = pnorm.train(pos, neg, None, 3, 25, pos_group=a, neg_group=b)
+    names = np.array(["x", "y", "z", "w"], dtype=object)
+    i, k = np.random.default_rng(1).permutation(40), np.random.default_rng(2).permutation(60)
+    same, _ = pnorm.train(pos[i], neg[k], None, 3, 25, pos_group=names[a[i]], neg_group=list(names[b[k]]))
+    np.testing.assert_allclose(same, lam, rtol=1e-9)
+    tuples, _ = pnorm.train(pos, neg, None, 3, 25, pos_group=[(g, 1) for g in a], neg_group=[(g, 1) for g in b])
+    np.testing.assert_array_equal(tuples, lam)
+
+
+def test_groups_of_one_side_count_for_nothing():
+    pos, neg, a, b = grouped()
+    lam, trace = pnorm.train(pos, neg, None, 3, 25, pos_group=a, neg_group=b)
+    more_pos, more_neg = np.r_[pos, 9 * pos[:5]], np.r_[neg, -7 * neg[:3]]
+    same, again = pnorm.train(
+        more_pos, more_neg, None, 3, 25, pos_group=np.r_[a, [7] * 5], neg_group=np.r_[b, [8, 8, 9]]
+    )
+    np.testing.assert_array_equal(same, lam)
+    weights = np.r_[np.ones(40), np.zeros(5)]  # a weight of zero makes the group one-sided as well
+    same, again = pnorm.train(more_pos, neg, None, 3, 25, pos_weight=weights, pos_group=np.r_[a, [7] * 5], neg_group=b)
+    np.testing.assert_allclose(same, lam, rtol=1e-12)
+    assert again.status == trace.status
+
+
+def test_rankers_that_separate_within_groups_only():
+    # across groups the offset of the second group puts its negatives above the positives of the first
+    pos, neg = np.array([[1.0], [2.0], [11.0]]), np.array([[0.5], [10.0], [10.5]])
+    groups = {"pos_group": [0, 0, 1], "neg_group": [0, 1, 1]}
+    lam, trace = pnorm.train(pos, neg, None, 2, 10, **groups)
+    assert trace.status == "separable"
+    f_pos, f_neg = pos @ lam, neg @ lam
+    assert min(f_pos[0] - f_neg[0], f_pos[1] - f_neg[0], f_pos[2] - f_neg[2]) == pytest.approx(1.0)
+    assert pnorm.train(pos, neg, None, 2, 10)[1].status != "separable"
+
+
+@pytest.mark.parametrize("H", [None, "thresholds"])
+def test_descent_with_groups_approaches_the_minimiser(H):
+    pos, neg, a, b = grouped(3)
+    if H:
+        pos, neg = np.round(pos), np.round(neg)
+        H = pnorm.rankers.thresholds([[-0.5, 0.5]] * 3)
+    groups = {"pos_group": a, "neg_group": b}
+    _, trace = pnorm.train(pos, neg, H, 4, 3000, **groups)
+    _, newton = pnorm.minimize(pos, neg, H, 4, **groups)
+    assert newton.status == "converged"
+    assert trace.log_objective[-1] == pytest.approx(newton.log_objective[-1], abs=1e-7)
+    assert (np.diff(trace.log_objective) <= 1e-12).all()
+
+
+def test_groups_are_checked():
+    pos, neg, a, b = grouped()
+    for arguments, message in [
+        ({"pos_group": a}, "pos_group is given and neg_group is not"),
+        ({"pos_group": a[:-1], "neg_group": b}, "pos_group must hold one label per row, 40; got 39"),
+        ({"pos_group": a, "neg_group": b + 10}, "share no label"),
+        ({"pos_group": [None] * 40, "neg_group": b}, "pos_group has None at row 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            pnorm.train(pos, neg, None, 2, 5, **arguments)
+    with pytest.raises(TypeError, match="must be hashable"):
+        pnorm.train(pos, neg, None, 2, 5, pos_group=[[g] for g in a], neg_group=b)
