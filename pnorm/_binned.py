@@ -244,17 +244,15 @@ class Binned:
         low, high = np.minimum(self.pos_low, self.neg_low), np.maximum(self.pos_high, self.neg_high)
         full = np.diff(self._first) == np.diff(self._cells)[self._feature]
         full[np.repeat(np.arange(full.size), np.diff(self._first))[step]] = False
-        middle = np.where(full, low + 0.5 * (high - low), 0.0)
+        middle = np.where(full, 0.5 * low + 0.5 * high, 0.0)
         self._centred = self._terms - np.repeat(middle, np.diff(self._first))
 
     def _extremes(self, side: Side) -> tuple[Vector, Vector]:
-        low, high, rows = np.empty(self.shape[2]), np.empty(self.shape[2]), self._rows[side]
-        seen: Index = np.flatnonzero(rows)
-        ends = np.asarray(np.searchsorted(seen, self._cells))
-        lowest, highest = (seen[x] - self._cells[:-1] for x in (ends[:-1], ends[1:] - 1))
-        values = np.empty(int(np.diff(self._cells).max()))
+        low, high = np.empty(self.shape[2]), np.empty(self.shape[2])
+        most = int(np.diff(self._cells).max())
+        scratch = np.empty(most), np.empty(most + 1, np.intp)
         _bins.extremes(
-            self._feature, self._first, self._at, self._terms, self._cells, rows, lowest, highest, values, low, high
+            self._feature, self._first, self._at, self._terms, self._cells, self._rows[side], *scratch, low, high
         )
         return low, high
 

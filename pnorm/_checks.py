@@ -92,7 +92,7 @@ def table(X: Any, name: str) -> tuple[list[list[Any]], tuple[str, ...] | None]:
     n = n_rows(X, name)
     names = column_names(X)
     if names is not None:
-        columns = [X[column] for column in (X.columns if not hasattr(X, "column_names") else X.column_names)]
+        columns = [X.iloc[:, j] if hasattr(X, "iloc") else X[names[j]] for j in range(len(names))]
         return [list(column.to_pylist() if hasattr(column, "to_pylist") else column) for column in columns], names
     if isinstance(X, np.ndarray):
         if X.ndim != 2 or X.shape[1] == 0:
@@ -204,6 +204,12 @@ def same_width(pos: Any, neg: Any) -> None:
         raise ValueError(f"pos has {a} columns and neg has {b}; both sides need the same columns")
 
 
+def same_form(pos: Any, neg: Any) -> None:
+    """Refuse two sides of which one is sparse and the other is not."""
+    if is_sparse(pos) != is_sparse(neg):
+        raise TypeError("one of pos and neg is sparse and the other is not; pass both in the same form")
+
+
 def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name: str) -> None:
     """Refuse a data frame whose columns are not those of another, in the same order."""
     if expected is None or found is None or tuple(expected) == tuple(found):
@@ -295,11 +301,14 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     numbers: dict[Any, int] = {}
     codes = []
     for labels, name, size in ((pos_group, "pos_group", n_pos), (neg_group, "neg_group", n_neg)):
-        values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+        try:
+            values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+        except TypeError:
+            raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r}") from None
         if len(values) != size:
             raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}")
         for i, value in enumerate(values):
-            if value is None or value != value:
+            if is_missing(value):
                 raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
         try:
             codes.append(np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp))
@@ -432,6 +441,8 @@ def level(value: Any, name: str, row: int, column: int, missing: bool) -> Any:
         return None
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{name} has {value} at {_at(row, column, None)}; a level that is a number must be finite")
     if not isinstance(value, (str, bool, int, float)):
         raise TypeError(
             f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, None)}; a level must be a string, a "
@@ -497,8 +508,8 @@ class Fields:
         """Return a list of finite numbers."""
         return numbers_of(self.items(key, size), f"{key!r} of {self._what}")
 
-    def cuts(self, key: str, width: int | None) -> list[tuple[int, float]]:
-        """Return pairs of a column and a cut; the cut None stands for a missing value, and is NaN here."""
+    def cuts(self, key: str, width: int | None, missing: bool) -> list[tuple[int, float]]:
+        """Return pairs of a column and a cut; the cut None, if allowed, stands for a missing value, and is NaN here."""
         pairs = []
         for pair in self.items(key):
             if not isinstance(pair, list) or len(pair) != 2:
@@ -506,6 +517,8 @@ class Fields:
             column = count(pair[0], f"a column in {key!r} of {self._what}", 0)
             if width is not None and column >= width:
                 raise self._wrong(key, f"cuts of columns 0 to {width - 1}", pair)
+            if pair[1] is None and not missing:
+                raise self._wrong(key, "numbers, as 'missing' is false", pair)
             pairs.append((column, math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")))
         return pairs
 

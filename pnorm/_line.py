@@ -142,7 +142,8 @@ class Line:
         return sign * (w[0] - u[0]), p * w[1] + u[1], sign * (p * p * w[2] - u[2])
 
     def _flat(self, slope: Slope) -> bool:
-        return slope[1] <= _PLATEAU * (1.0 + self.p) * self.direction.span**2
+        span = self.direction.span
+        return slope[1] <= _PLATEAU * (1.0 + self.p) * span * span
 
     def _slope(self, x: float) -> Slope:
         """By the sums that keep their digits at x."""
@@ -223,7 +224,7 @@ class Line:
         far = 1.0 / direction.span
         while log_ratio(far) > 0.0:
             far *= 2.0
-        return self.sign * float(brentq(log_ratio, 0.0, far, xtol=4e-16 * far, rtol=1e-15))
+        return self.sign * float(brentq(log_ratio, 0.0, far, xtol=4e-16 * far, rtol=1e-15, maxiter=1000))
 
 
 class GroupLine(Line):
@@ -236,42 +237,56 @@ class GroupLine(Line):
     def __init__(self, p: float, sides: tuple[Side, Side], direction: Direction, sign: float, groups: Groups) -> None:
         super().__init__(p, sides, replace(direction, binary=False), sign)
         self._codes, self._n = (groups.pos, groups.neg), groups.n
-        self._level = np.empty(groups.n)
-        self._top = np.empty(groups.n), np.empty(groups.n)
-        self._sums = np.empty((groups.n, 4)), np.empty((groups.n, 4))
+        self._level, self._scratch = np.empty(groups.n), np.empty(groups.n)
+        self._noise = 0.0
 
     def _root(self) -> float:
         direction, first = self.direction, self._slope(0.0)
-        if not first[0] < (0.0 if self._flat(first) else -_ROUNDING * direction.span):
+        if not first[0] < -self._noise:
             return 0.0
         width = (direction.pos_high - direction.pos_low) + (direction.neg_high - direction.neg_low)
         return self.sign * _tilt.find_root(self._slope, self.p * width, *first)[0]
 
     def _slope(self, x: float) -> Slope:
-        for i, side in enumerate(self.sides):  # every group's h less that of its heaviest positive, as on a plateau
-            _tilt.tilted_by_group(
-                side.f,
-                side.h,
-                side.log_c,
-                self._codes[i],
-                side.scale,
-                self.sign * x,
-                self._level,
-                i == 0,
-                self._top[i],
-                self._sums[i],
+        """By the sums off the level of every group's heaviest positive, with one factor taken out of all of them.
+
+        As on the plateau of a single group, they keep their digits however little they weigh.
+        """
+        p, alpha = self.p, self.sign * x
+        pos = self.sides[0]
+        at_x = (pos.f, pos.h, pos.log_c, self._codes[0], pos.scale, alpha)
+        _tilt.heaviest_by_group(*at_x, self._scratch, self._level)
+        sums, off, share = [], [], np.zeros(self._n)
+        for side, codes, power in zip(self.sides, self._codes, (p, 1.0), strict=True):
+            tops, of_side = np.empty((self._n, 2)), np.empty((self._n, 5))
+            _tilt.split_by_group(side.f, side.h, side.log_c, codes, side.scale, alpha, self._level, tops, of_side)
+            with np.errstate(divide="ignore"):
+                total = np.logaddexp(*(tops[:, k] + np.log(of_side[:, k]) for k in (0, 1)))
+            sums.append(of_side[:, 2:])
+            off.append(tops[:, 1] - total)
+            share += power * total
+        share -= np.logaddexp.reduce(share)
+        factor = float(max((part + share).max() for part in off))
+        if factor == -math.inf:
+            return 0.0, 0.0, 0.0
+        # Means, variances and third cumulants in every group: as they are, and times its share over the factor.
+        means, small = [], []
+        for (one, two, three), part in zip((x.T for x in sums), off, strict=True):
+            weight, mean = np.exp(part + share - factor), one * np.exp(part)
+            small.append(
+                (weight * one, weight * (two - one * mean), weight * (three - 3.0 * two * mean + 2.0 * one * mean**2))
             )
-        p = self.p
-        (u, u_var, u_third), (w, w_var, w_third) = (_cumulants(sums) for sums in self._sums)
-        logs = [top + np.log(sums[:, 0]) for top, sums in zip(self._top, self._sums, strict=True)]
-        share = p * logs[0] + logs[1]
-        share = np.exp(share - share.max())
-        share /= share.sum()
-        edge, curve = w - u, u_var + p * w_var
-        mean = float(share @ edge)
-        off = edge - mean
-        third = share @ (p * p * w_third - u_third + 3.0 * p * off * curve + p * p * off**3)
-        return self.sign * mean, float(share @ (curve + p * off * off)), self.sign * float(third)
+            means.append((mean, np.exp(part) * (two - one * mean)))
+        (u, u_var, u_third), (w, w_var, w_third) = small
+        edges, edge, curve = w - u, means[1][0] - means[0][0], means[0][1] + p * means[1][1]
+        curves = u_var + p * w_var
+        mean, overall = float(edges.sum()), float(edges.sum()) * math.exp(factor)
+        spread = float(edges @ edge) - mean * overall
+        third = (p * p * w_third - u_third).sum()
+        third += 3.0 * p * (float(edges @ curve) - overall * float(curves.sum()))
+        third += p * p * (float(edges @ edge**2) - 3.0 * overall * float(edges @ edge) + 2.0 * mean * overall**2)
+        self._noise = _ROUNDING * float((np.abs(u) + np.abs(w)).sum())
+        return self.sign * mean, float(curves.sum()) + p * spread, self.sign * float(third)
 
     def _excess(self, x: float) -> tuple[float, float, float]:
         """The excess of log F_p over its limit, after two numbers that are of no use here.
@@ -301,12 +316,6 @@ class GroupLine(Line):
         limit = np.logaddexp.reduce(at[touches])
         log_excess = float(np.logaddexp.reduce(np.concatenate([stays, both[~touches]])) - limit)
         return 0.0, 0.0, _softplus(log_excess)
-
-
-def _cumulants(sums: NDArray[np.float64]) -> tuple[Vector, Vector, Vector]:
-    """Mean, variance and third cumulant from power sums, a row each."""
-    mean, square, cube = (sums[:, k] / sums[:, 0] for k in (1, 2, 3))
-    return mean, np.maximum(square - mean * mean, 0.0), cube - 3.0 * mean * square + 2.0 * mean**3
 
 
 def _log_sums_by_group(exponents: Vector, codes: NDArray[np.intp], n: int) -> Vector:

@@ -197,6 +197,9 @@ class Sparse(Uncoded):
 
     def __init__(self, pos: Any, neg: Any, pool: Pool = SERIAL) -> None:
         self.pos, self.neg, self.pool = pos, neg, pool
+        for A in (pos, neg):
+            if A.indices.dtype != A.indptr.dtype:
+                A.indices, A.indptr = (x.astype(np.int64) for x in (A.indices, A.indptr))
         self.shape = (pos.shape[0], neg.shape[0], pos.shape[1])
         self.pos_low, self.pos_high = (_flat(pos.min(axis=0)), _flat(pos.max(axis=0)))
         self.neg_low, self.neg_high = (_flat(neg.min(axis=0)), _flat(neg.max(axis=0)))

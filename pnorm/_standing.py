@@ -27,7 +27,8 @@ _EXPONENTS = 100.0
 From its floor of e^-600 this leads to no subnormal number, either, which would be slow."""
 
 _LIGHT = 1e-200
-"""Share of all weight below which a sum of weights is not believed: its rows' may be at their floor of e^-600."""
+"""Share of all weight below which a sum of weights is not believed: its rows' may have risen from their floor, of
+e^-600, by the exponents above, and there may be 1e17 of them."""
 
 
 class _Few:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._binned import Binned, Cuts, Feature
+from pnorm._binned import Binned, Codes, Cuts, Feature
 from pnorm._blocks import SERIAL, Pool
 from pnorm._core import _bins
 from pnorm._outputs import Closed, Dense, Outputs, Sparse, Stacked
@@ -72,19 +72,20 @@ def store(pieces: Sequence[Piece], pool: Pool = SERIAL) -> Outputs:
 
 def taken(pieces: Sequence[Piece], pos: NDArray[np.bool_], neg: NDArray[np.bool_]) -> list[Piece]:
     """Some of the rows of all pieces."""
-    known: dict[int, _checks.Array] = {}  # matrices that several pieces share stay shared
+    known: dict[tuple[int, str], _checks.Array] = {}  # matrices that several pieces share stay shared
 
-    def rows_of(A: _checks.Array, keep: NDArray[np.bool_]) -> _checks.Array:
-        if id(A) not in known:
-            known[id(A)] = A[keep]
-        return known[id(A)]
+    def rows_of(sides: Matrices | Cuts | Codes) -> dict[str, _checks.Array]:
+        for side, keep in (("pos", pos), ("neg", neg)):
+            A = getattr(sides, side)
+            if (id(A), side) not in known:
+                known[id(A), side] = A[keep]
+        return {side: known[id(getattr(sides, side)), side] for side in ("pos", "neg")}
 
     def of(piece: Piece) -> Piece:
         if isinstance(piece, Matrices):
-            return replace(piece, pos=rows_of(piece.pos, pos), neg=rows_of(piece.neg, neg))
+            return replace(piece, **rows_of(piece))
         source = piece.feature.source
-        source = replace(source, pos=rows_of(source.pos, pos), neg=rows_of(source.neg, neg))
-        return replace(piece, feature=replace(piece.feature, source=source))
+        return replace(piece, feature=replace(piece.feature, source=replace(source, **rows_of(source))))  # type: ignore[arg-type]
 
     return [of(piece) for piece in pieces]
 
@@ -92,8 +93,7 @@ def taken(pieces: Sequence[Piece], pos: NDArray[np.bool_], neg: NDArray[np.bool_
 def _split(piece: Matrices, pool: Pool) -> tuple[list[Coded], tuple[Outputs, Index] | None]:
     """The columns that take few values as features, and the others."""
     pos, neg, complements = piece.pos, piece.neg, piece.complements
-    if _checks.is_sparse(pos) != _checks.is_sparse(neg):
-        raise TypeError("one of pos and neg is sparse and the other is not; pass both in the same form")
+    _checks.same_form(pos, neg)
     rest: Outputs
     coded: list[Coded] = []
     if _checks.is_sparse(pos):

@@ -198,7 +198,7 @@ def _run(
         # (d), (e) d lives on as weights of rows; its normaliser is a ratio of sums of q over all pairs
         previous = standing.log_mass
         standing.move(j, step)
-        record.add(j, step, edge, math.exp(standing.log_mass - previous), standing.log_f)
+        record.add(j, step, edge, _exp(standing.log_mass - previous), standing.log_f)
 
         stop = callback is not None and callback(record.trace("running", f"after round {record.n_iter}"))
         if gap > 0.0:
@@ -247,6 +247,11 @@ def score(X: Any, H: Any, lam: Any) -> Vector:
     """
     rankers = as_rankers(H, X, "X")
     return rankers._combine(X, _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker"))
+
+
+def _exp(x: float) -> float:
+    """e^x, infinite where no double holds it: a large p may pay for the top of the list with all other pairs."""
+    return math.exp(x) if x < 709.0 else math.inf
 
 
 def _rounds(t_max: int, progress: bool) -> Iterable[int]:

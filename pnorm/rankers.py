@@ -314,6 +314,7 @@ class _Thresholds(_OfColumns):
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         A, B = self._read(pos, "pos"), self._read(neg, "neg")
+        _checks.same_form(A, B)
         of_column: dict[int, list[int]] = {}
         for j, (column, _) in enumerate(self._cuts):
             of_column.setdefault(column, []).append(j)
@@ -953,8 +954,9 @@ def from_dict(data: Mapping[str, Any]) -> Rankers:
     width = fields.optional_count("width", 1)
     found = fields.optional_strings("columns", width)
     if kind == "thresholds":
-        cuts = fields.cuts("cuts", width)
-        return _Thresholds(fields.strings("names", len(cuts)), width, found, cuts, fields.flag("missing"))
+        missing = fields.flag("missing")
+        cuts = fields.cuts("cuts", width, missing)
+        return _Thresholds(fields.strings("names", len(cuts)), width, found, cuts, missing)
     names = fields.strings("names", width)
     if kind == "columns":
         return _Columns(names, width, found)
@@ -973,6 +975,7 @@ def as_rankers(H: Any, X: Any, name: str) -> Rankers:
 
 def _two_sides(pos: Any, neg: Any, missing: bool = False) -> tuple[Any, Any]:
     A, B = _checks.matrix(pos, "pos", missing), _checks.matrix(neg, "neg", missing)
+    _checks.same_form(A, B)
     _checks.same_width(A, B)
     _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
     return A, B

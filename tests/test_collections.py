@@ -259,3 +259,19 @@ def test_cuts_lie_at_the_quantiles(seed):
     expected = sorted({middle[np.argmin(np.abs(below - k / (n_cuts + 1)))] for k in range(1, n_cuts + 1)})
     H = pnorm.rankers.quantile_thresholds(x[:150, None], x[150:, None], n_cuts)
     assert [cut for _, cut in H._cuts] == expected
+
+
+def test_frames_with_two_columns_of_one_name():
+    frame = pd.DataFrame([["r", "s"], ["b", "s"], ["r", "t"]], columns=["a", "a"])
+    H = pnorm.rankers.categories(frame, frame[:2])
+    assert H.names == ("a = b", "a = r", "a = s", "a = t")
+    np.testing.assert_array_equal(H.evaluate(frame), [[0, 1, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]])
+
+
+def test_a_file_does_not_contradict_itself():
+    data = pnorm.rankers.thresholds([[0.5]], missing="own").to_dict()
+    data["missing"] = False
+    with pytest.raises(ValueError, match="numbers, as 'missing' is false"):
+        pnorm.rankers.from_dict(data)
+    with pytest.raises(ValueError, match="must be finite"):
+        pnorm.rankers.categories([[np.inf]], [[1.0]])

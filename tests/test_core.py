@@ -105,19 +105,25 @@ def test_sums_by_group(weighted):
     rng = np.random.default_rng(4)
     f, h, log_c = side(rng, 600, 30.0, weighted)
     codes = np.r_[np.arange(7), rng.integers(0, 7, 593)]
-    weights, log_sums, level, top, sums = np.empty(600), np.empty(7), np.empty(7), np.empty(7), np.empty((7, 4))
+    weights, log_sums, level = np.empty(600), np.empty(7), np.empty(7)
+    tops, sums = np.empty((7, 2)), np.empty((7, 5))
+    h = np.round(2 * h)
     _tilt.weigh_by_group(f, log_c, codes, 3.0, weights, log_sums, np.empty(7))
-    _tilt.tilted_by_group(f, h, log_c, codes, 3.0, -0.2, level, True, top, sums)
+    _tilt.heaviest_by_group(f, h, log_c, codes, 3.0, -0.2, np.empty(7), level)
+    _tilt.split_by_group(f, h, log_c, codes, 3.0, -0.2, level, tops, sums)
     for g in range(7):
         own = codes == g
         exponents = 3.0 * f[own] + (log_c[own] if weighted else 0.0)
         assert log_sums[g] == pytest.approx(logsumexp(exponents), rel=1e-14)
         np.testing.assert_allclose(weights[own], softmax(exponents), rtol=1e-12, atol=1e-250)
         exponents -= 0.6 * h[own]
-        assert top[g] == pytest.approx(exponents.max(), rel=1e-15)
         assert level[g] == h[own][exponents.argmax()]
-        powers = [(np.exp(exponents - top[g]) * (h[own] - level[g]) ** k).sum() for k in range(4)]
-        np.testing.assert_allclose(sums[g], powers, rtol=1e-12, atol=1e-250)
+        y = h[own] - level[g]
+        at, off = y == 0, y != 0
+        assert tops[g] == pytest.approx([exponents[at].max(), exponents[off].max()], rel=1e-14)
+        assert sums[g, 0] == pytest.approx(np.exp(exponents[at] - tops[g, 0]).sum(), rel=1e-12)
+        powers = [(np.exp(exponents[off] - tops[g, 1]) * y[off] ** k).sum() for k in range(4)]
+        np.testing.assert_allclose(sums[g, 1:], powers, rtol=1e-12)
 
 
 def exact_root(f_pos, h_pos, f_neg, h_neg, p, digits=50):

@@ -112,6 +112,11 @@ def test_the_example_in_the_readme_prints_what_it_says():
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(code, names)
     assert printed.getvalue() == output
+    frames = re.findall("```python\n(.*?)```", text, re.DOTALL)[1]
+    pandas = pytest.importorskip("pandas")
+    rows = {"age": [31, 44, None], "visits": [5, 0, 2], "town": ["Ulm", "Bonn", "Ulm"]}
+    good, bad = pandas.DataFrame(rows), pandas.DataFrame(rows)[1:]
+    exec(frames, {"pnorm": names["pnorm"], "good": good, "bad": bad})
     sessions = "\n".join(re.findall("```pycon\n(.*?)```", text, re.DOTALL))
     session = doctest.DocTestParser().get_doctest(sessions, names, "README.md", None, 0)
     assert len(session.examples) > 3

@@ -479,3 +479,63 @@ def test_ten_thousand_rounds_do_not_drift(p):
 def test_a_matrix_of_few_values_needs_one_form():
     with pytest.raises(TypeError, match="same form"):
         _storage.store([_storage.Matrices(np.ones((3, 1)), scipy.sparse.csc_array(np.ones((3, 1))), np.arange(1))])
+
+
+# Found by others
+
+
+def test_one_array_for_both_sides_with_weights():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(0.3, 1, (60, 3)), rng.choice([0.0, 0.3, 1.0], 60)
+    for H in (None, pnorm.rankers.quantile_thresholds(X, X, 5), pnorm.rankers.categories(X.round(), X.round())):
+        rows = X.round() if H is not None and "=" in H.names[0] else X
+        lam, _ = pnorm.train(rows, rows, H, 2, 20, pos_weight=y, neg_weight=1 - y)
+        same, _ = pnorm.train(rows, rows.copy(), H, 2, 20, pos_weight=y, neg_weight=1 - y)
+        np.testing.assert_array_equal(lam, same)
+        kept, _ = pnorm.train(rows[y > 0], rows[y < 1], H, 2, 20, pos_weight=y[y > 0], neg_weight=1 - y[y < 1])
+        np.testing.assert_allclose(kept, lam, rtol=1e-9, atol=1e-12)
+
+
+def test_weights_that_rise_from_their_floor_are_not_believed():
+    pos, neg = np.zeros((20, 4)), np.zeros((20, 4))
+    pos[:18, 2] = pos[:9, 3] = pos[18, 3] = 1
+    neg[0], neg[1] = [1, 0, 1, 0], [0, 1, 1, 1]
+    _, trace = pnorm.train(pos, neg, None, 4, 6, init=[-62.5, -500, 0, 0])
+    close = 1e-12 * np.random.default_rng(0).random((20, 4))  # not coded
+    _, again = pnorm.train(pos + close, neg, None, 4, 6, init=[-62.5, -500, 0, 0])
+    np.testing.assert_allclose(trace.step[:2], [51.02, 359.76], rtol=1e-4)
+    np.testing.assert_array_equal(again.ranker[:2], trace.ranker[:2])
+
+
+def test_one_side_sparse_is_refused_by_all():
+    rng = np.random.default_rng(1)
+    pos, neg = rng.normal(size=(9, 4)), scipy.sparse.csr_array(rng.normal(size=(8, 4)))
+    H = pnorm.rankers.thresholds([[0.5]] * 4)
+    for call in (
+        lambda a, b: pnorm.train(a, b, H, 2, 3),
+        lambda a, b: pnorm.minimize(a, b, H),
+        lambda a, b: pnorm.train(a, b),
+        pnorm.rankers.quantile_thresholds,
+        pnorm.rankers.normalized,
+        pnorm.rankers.columns,
+    ):
+        for sides in ((pos, neg), (neg, pos)):
+            with pytest.raises(TypeError, match="one of pos and neg is sparse"):
+                call(*sides)
+
+
+def test_sparse_indices_of_two_kinds():
+    rng = np.random.default_rng(2)
+    pos, neg = (
+        scipy.sparse.csc_array(np.where(rng.random((30, 3)) < 0.5, rng.normal(size=(30, 3)), 0)) for _ in range(2)
+    )
+    lam, _ = pnorm.train(pos, neg, None, 2, 10)
+    pos.indices = pos.indices.astype(np.int64)
+    np.testing.assert_array_equal(pnorm.train(pos, neg, None, 2, 10)[0], lam)
+
+
+def test_extremes_of_many_levels():
+    rng = np.random.default_rng(3)
+    X, Y = rng.integers(0, 3000, (4000, 1)), rng.integers(500, 2500, (3000, 1))
+    H = pnorm.rankers.closed(pnorm.rankers.categories(X, Y) + pnorm.rankers.thresholds([[10.5, 600.5, 2800.5, 9000]]))
+    test_shape_and_extremes(of(H, X, Y))

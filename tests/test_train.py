@@ -302,8 +302,36 @@ def test_groups_are_checked():
         ({"pos_group": a[:-1], "neg_group": b}, "pos_group must hold one label per row, 40; got 39"),
         ({"pos_group": a, "neg_group": b + 10}, "share no label"),
         ({"pos_group": [None] * 40, "neg_group": b}, "pos_group has None at row 0"),
+        ({"pos_group": a, "neg_group": [float("nan")] * 60}, "neg_group has nan at row 0"),
     ]:
         with pytest.raises(ValueError, match=message):
             pnorm.train(pos, neg, None, 2, 5, **arguments)
     with pytest.raises(TypeError, match="must be hashable"):
         pnorm.train(pos, neg, None, 2, 5, pos_group=[[g] for g in a], neg_group=b)
+    for label in (3, np.int64(3)):
+        with pytest.raises(TypeError, match="pos_group must be a sequence of one label per row"):
+            pnorm.train(pos, neg, None, 2, 5, pos_group=label, neg_group=b)
+
+
+def test_z_may_be_more_than_a_double_holds():
+    _, trace = pnorm.train([[0.0, 0], [1, 2], [0, 1]], [[2.0, 1], [1, 0]], None, 16, 300)
+    assert trace.n_iter > 200
+    assert (trace.z >= 0).all()
+
+
+def test_groups_whose_scores_are_very_large():
+    A = [[0.0, 2, 1, 1], [1, 2, 2, 2], [0, 0, 2, 1], [2, 0, 0, 1], [0, 1, 1, 0]]
+    B = [[2.0, 2, 0, 2], [1, 2, 1, 1], [2, 1, 0, 1]]
+    _, trace = pnorm.train(A, B, None, 16, 200, pos_group=[0, 1, 1, 0, 1], neg_group=[0, 1, 0])
+    assert (np.diff(trace.log_objective) < 1e-9 * np.abs(trace.log_objective[1:])).all()
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e140, 1e300])
+def test_columns_of_any_scale(scale):
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.3, 1, (60, 3)), rng.normal(0, 1, (50, 3))
+    for A, B in ((pos, neg), (pos.round(), neg.round())):
+        lam, trace = pnorm.train(A, B, None, 4, 12, tol=0)
+        scaled, again = pnorm.train(A * scale, B * scale, None, 4, 12, tol=0)
+        np.testing.assert_array_equal(again.ranker, trace.ranker)
+        np.testing.assert_allclose(scaled * scale, lam, rtol=1e-6)

@@ -57,9 +57,8 @@ def extremes(
     terms: _Vector,
     cells: _Index,
     rows: _Vector,
-    lowest: _Index,
-    highest: _Index,
     values: _Vector,
+    following: _Index,
     low: _Vector,
     high: _Vector,
 ) -> None: ...

@@ -26,6 +26,7 @@ cdef enum:
     ROWS = 256     # rows coded at a time: their values, and where their search stands, stay in the first cache
     SLOTS = 2048   # of the table of distinct values
     LANES = 4
+    FEW = 8        # terms of a ranker that it does not take all codes to know
     PAD = 24       # tables an exact number of pages apart would make loads wait for unrelated stores
 
 
@@ -371,37 +372,61 @@ def values_by_code(const Py_ssize_t[::1] at, const double[::1] terms, double[::1
     fill_values(&at[0], &terms[0], at.shape[0], out.shape[0], &out[0])
 
 
+cdef double value_at(
+    const Py_ssize_t* at, const double* terms, Py_ssize_t n, Py_ssize_t levels, Py_ssize_t code
+) noexcept nogil:
+    """Value of a ranker at one code."""
+    cdef:
+        Py_ssize_t k
+        double total = 0.0
+    for k in range(n):
+        if at[k] == code or (at[k] >= levels and at[k] - levels <= code):
+            total += terms[k]
+    return total
+
+
 def extremes(
     const Py_ssize_t[::1] feature, const Py_ssize_t[::1] first, const Py_ssize_t[::1] at, const double[::1] terms,
-    const Py_ssize_t[::1] cells, const double[::1] rows, const Py_ssize_t[::1] lowest, const Py_ssize_t[::1] highest,
-    double[::1] values, double[::1] low, double[::1] high,
+    const Py_ssize_t[::1] cells, const double[::1] rows, double[::1] values, Py_ssize_t[::1] following,
+    double[::1] low, double[::1] high,
 ):
-    """Least and greatest value of every ranker on the codes that have rows, `lowest` to `highest` of every feature."""
+    """Least and greatest value of every ranker on the codes that have rows.
+
+    A ranker of few terms changes its value at their codes, and next to these, only: it is looked up at the
+    first codes with rows from there on. `values` and `following` are scratch.
+    """
     cdef:
-        Py_ssize_t j, k, c, base, levels, start
+        Py_ssize_t j, k, c, base, levels, n, step, known = -1
         double value
     with nogil:
         for j in range(feature.shape[0]):
-            k = feature[j]
-            base = cells[k]
-            levels = cells[k + 1] - base
+            base = cells[feature[j]]
+            levels = cells[feature[j] + 1] - base
+            n = first[j + 1] - first[j]
+            if feature[j] != known:  # first code with rows from each code on
+                known = feature[j]
+                following[levels] = levels
+                for c in range(levels - 1, -1, -1):
+                    following[c] = c if rows[base + c] > 0.0 else following[c + 1]
             low[j] = INFINITY
             high[j] = -INFINITY
-            if first[j + 1] == first[j] + 1 and at[first[j]] >= levels:  # a threshold: two codes tell
-                start = at[first[j]] - levels
-                value = terms[first[j]]
-                if lowest[k] < start:
-                    low[j] = min(0.0, low[j])
-                    high[j] = max(0.0, high[j])
-                if highest[k] >= start:
-                    low[j] = min(value, low[j])
-                    high[j] = max(value, high[j])
+            if n > FEW:
+                fill_values(&at[first[j]], &terms[first[j]], n, levels, &values[0])
+                for c in range(levels):
+                    if rows[base + c] > 0.0:
+                        low[j] = min(low[j], values[c])
+                        high[j] = max(high[j], values[c])
                 continue
-            fill_values(&at[first[j]], &terms[first[j]], first[j + 1] - first[j], levels, &values[0])
-            for c in range(levels):
-                if rows[base + c] > 0.0:
-                    low[j] = min(low[j], values[c])
-                    high[j] = max(high[j], values[c])
+            for k in range(2 * n + 1):
+                c = 0
+                if k > 0:
+                    step = at[first[j] + (k - 1) // 2]
+                    c = min((step if step < levels else step - levels) + (k - 1) % 2, levels)
+                c = following[c]
+                if c < levels:
+                    value = value_at(&at[first[j]], &terms[first[j]], n, levels, c)
+                    low[j] = min(low[j], value)
+                    high[j] = max(high[j], value)
 
 
 def edges(

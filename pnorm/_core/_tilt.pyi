@@ -35,7 +35,17 @@ def weigh_by_group(
     log_sums: _Vector,
     sums: _Vector,
 ) -> None: ...
-def tilted_by_group(
+def heaviest_by_group(
+    f: _Vector,
+    h: _Vector,
+    log_c: _Vector | None,
+    codes: _Codes,
+    scale: float,
+    alpha: float,
+    top: _Vector,
+    level: _Vector,
+) -> None: ...
+def split_by_group(
     f: _Vector,
     h: _Vector,
     log_c: _Vector | None,
@@ -43,7 +53,6 @@ def tilted_by_group(
     scale: float,
     alpha: float,
     level: _Vector,
-    choose: bool,
-    top: _Vector,
+    tops: _Vector,
     sums: _Vector,
 ) -> None: ...

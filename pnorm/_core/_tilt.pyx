@@ -475,24 +475,18 @@ def weigh_by_group(
             log_sums[g] += log(sums[g])
 
 
-def tilted_by_group(
+def heaviest_by_group(
     const double[::1] f, const double[::1] h, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
-    double alpha, double[::1] level, bint choose, double[::1] top, double[:, ::1] sums,
+    double alpha, double[::1] top, double[::1] level,
 ):
-    """Power sums of h - level in every group under the weights at step alpha, relative to its largest exponent.
-
-    With `choose`, the level becomes h of the group's heaviest row: where all weight lies there, the
-    sums of h - level keep their digits.
-    """
+    """level = h of the heaviest row of every group at step alpha; `top` is scratch."""
     cdef:
         Side side = side_of(f, h, log_c, None, scale, 0, f.shape[0])
         double exponents[BLOCK]
-        double y
         Py_ssize_t start = 0, m, r, g
     with nogil:
         for g in range(top.shape[0]):
             top[g] = -INFINITY
-            sums[g, 0] = sums[g, 1] = sums[g, 2] = sums[g, 3] = 0.0
         while start < side.size:
             m = min(<Py_ssize_t>BLOCK, side.size - start)
             fill(&side, alpha, start, m, exponents)
@@ -500,21 +494,54 @@ def tilted_by_group(
                 g = codes[start + r]
                 if exponents[r] > top[g]:
                     top[g] = exponents[r]
-                    if choose:
-                        level[g] = h[start + r]
+                    level[g] = h[start + r]
+            start += BLOCK
+
+
+def split_by_group(
+    const double[::1] f, const double[::1] h, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
+    double alpha, const double[::1] level, double[:, ::1] tops, double[:, ::1] sums,
+):
+    """What `split` says, for every group about its own level.
+
+    sums[g, 0], relative to tops[g, 0], is the sum of exponentials at the level; sums[g, 1:5],
+    relative to tops[g, 1], are power sums of h - level off it. Without rows, the top is minus infinity.
+    """
+    cdef:
+        Side side = side_of(f, h, log_c, None, scale, 0, f.shape[0])
+        double exponents[BLOCK]
+        double y
+        Py_ssize_t start = 0, m, r, g
+        int k
+    with nogil:
+        for g in range(tops.shape[0]):
+            tops[g, 0] = tops[g, 1] = -INFINITY
+            for k in range(5):
+                sums[g, k] = 0.0
+        while start < side.size:
+            m = min(<Py_ssize_t>BLOCK, side.size - start)
+            fill(&side, alpha, start, m, exponents)
+            for r in range(m):
+                g = codes[start + r]
+                k = h[start + r] != level[g]
+                tops[g, k] = fmax(tops[g, k], exponents[r])
             start += BLOCK
         start = 0
         while start < side.size:
             m = min(<Py_ssize_t>BLOCK, side.size - start)
             fill(&side, alpha, start, m, exponents)
             for r in range(m):
-                exponents[r] -= top[codes[start + r]]
+                g = codes[start + r]
+                exponents[r] -= tops[g, h[start + r] != level[g]]
             pnorm_exp_below(exponents, m, 0.0)
             for r in range(m):
                 g = codes[start + r]
                 y = h[start + r] - level[g]
-                sums[g, 0] += exponents[r]
-                sums[g, 1] += exponents[r] * y
-                sums[g, 2] += exponents[r] * y * y
-                sums[g, 3] += exponents[r] * y * y * y
+                if y == 0.0:
+                    sums[g, 0] += exponents[r]
+                else:
+                    sums[g, 1] += exponents[r]
+                    sums[g, 2] += exponents[r] * y
+                    sums[g, 3] += exponents[r] * y * y
+                    sums[g, 4] += exponents[r] * y * y * y
             start += BLOCK
