@@ -450,7 +450,10 @@ def weigh_by_group(
     const double[::1] f, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
     double[::1] weights, double[::1] log_sums, double[::1] sums,
 ):
-    """weights = softmax of scale f + log c within each group; log_sums of the groups, all of which have rows; `sums` is scratch."""
+    """weights = softmax of scale f + log c within each group; log_sums of the groups, all of which have rows.
+
+    `sums` is scratch.
+    """
     cdef:
         Side side = side_of(f, f, log_c, None, scale, 0, f.shape[0])
         Py_ssize_t r, g, start = 0
