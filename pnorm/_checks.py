@@ -55,8 +55,10 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(str(name) for name in names)
 
 
-def matrix(X: Any, name: str, missing: bool = False) -> Any:
+def matrix(X: Any, name: str, missing: bool | None = None) -> Any:
     """Return X as a finite two-dimensional matrix of floats; with `missing`, NaN may stand for a missing value.
+
+    None says that missing values could not be allowed, which False says they could.
 
     NumPy arrays of float32 and float64 that are contiguous in either order come back as they are,
     without a copy; half precision becomes float32, everything else float64. Sparse input comes
@@ -80,7 +82,7 @@ def matrix(X: Any, name: str, missing: bool = False) -> Any:
         wrong = np.argwhere(np.isinf(A) if missing else ~np.isfinite(A))
         if len(wrong):
             row, column = wrong[0]
-            raise _not_finite(A[row, column], name, row, column, names)
+            raise _not_finite(A[row, column], name, row, column, names, missing)
     return A
 
 
@@ -131,9 +133,13 @@ def _at(row: Any, column: Any, names: Sequence[str] | None) -> str:
     return f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
 
 
-def _not_finite(value: Any, name: str, row: Any, column: Any, names: Sequence[str] | None = None) -> ValueError:
+def _not_finite(
+    value: Any, name: str, row: Any, column: Any, names: Sequence[str] | None, missing: bool | None
+) -> ValueError:
+    hint = ", or make the weak rankers with missing='own'" if missing is False and is_missing(value) else ""
     return ValueError(
-        f"{name} has {value} at {_at(row, column, names)}; every value must be finite: fill in or drop missing values"
+        f"{name} has {value} at {_at(row, column, names)}; every value must be finite: fill in or drop missing "
+        f"values{hint}"
     )
 
 
@@ -146,7 +152,7 @@ def _as_array(X: Any, name: str) -> Array:
         ) from None
 
 
-def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool) -> Array:
+def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool | None) -> Array:
     """Float32 and float64 in native byte order pass, other real numbers become one of them."""
     if A.dtype in (np.float32, np.float64) and A.dtype.isnative:
         return A
@@ -154,17 +160,18 @@ def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool) 
         return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
     if A.dtype.kind != "O":
         raise TypeError(
-            f"{name} must hold real numbers; got dtype {A.dtype}. Encode the columns as numbers, or pass callables as H"
+            f"{name} must hold real numbers; got dtype {A.dtype}. Make pnorm.rankers.categories of the columns, encode "
+            "them as numbers, or pass callables as H"
         )
     for j in range(A.shape[1]):
         for i, value in enumerate(A[:, j]):
             if is_missing(value):
                 if not missing:
-                    raise _not_finite(value, name, i, j, names)
+                    raise _not_finite(value, name, i, j, names, missing)
             elif not isinstance(value, (numbers.Real, np.bool_)):
                 raise TypeError(
                     f"{name} has {value!r} ({type(value).__name__}) at {_at(i, j, names)}; every value must be a "
-                    "real number: encode the column, or pass callables as H"
+                    "real number: make pnorm.rankers.categories of the column, encode it, or pass callables as H"
                 )
     if missing:
         A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])
@@ -173,12 +180,12 @@ def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool) 
 
 def is_missing(value: Any) -> bool:
     """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
-    return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
-    )
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
-def _sparse_matrix(X: Any, name: str, missing: bool) -> Any:
+def _sparse_matrix(X: Any, name: str, missing: bool | None) -> Any:
     import scipy.sparse
 
     if X.ndim != 2 or 0 in X.shape:
@@ -193,7 +200,7 @@ def _sparse_matrix(X: Any, name: str, missing: bool) -> Any:
     if wrong.any():
         k = int(np.flatnonzero(wrong)[0])
         column = int(np.searchsorted(A.indptr, k, side="right")) - 1
-        raise _not_finite(A.data[k], name, A.indices[k], column)
+        raise _not_finite(A.data[k], name, A.indices[k], column, None, missing)
     return A
 
 
@@ -306,7 +313,8 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
         except TypeError:
             raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r}") from None
         if len(values) != size:
-            raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}")
+            hint = f", the letters of {labels!r}" if isinstance(labels, str) else ""
+            raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
         for i, value in enumerate(values):
             if is_missing(value):
                 raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
@@ -431,21 +439,21 @@ def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tup
     return tuple(str(name) for name in given)
 
 
-def level(value: Any, name: str, row: int, column: int, missing: bool) -> Any:
+def level(value: Any, name: str, row: int, column: int, missing: bool, names: Sequence[str] | None = None) -> Any:
     """Return a level of a category: a string, a number, or None for a missing value if there may be some."""
     if is_missing(value):
         if not missing:
             raise ValueError(
-                f"{name} has {value} at {_at(row, column, None)}; fill it in, or pass missing='own' to make it a level"
+                f"{name} has {value} at {_at(row, column, names)}; fill it in, or pass missing='own' to make it a level"
             )
         return None
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{name} has {value} at {_at(row, column, None)}; a level that is a number must be finite")
+        raise ValueError(f"{name} has {value} at {_at(row, column, names)}; a level that is a number must be finite")
     if not isinstance(value, (str, bool, int, float)):
         raise TypeError(
-            f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, None)}; a level must be a string, a "
+            f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a string, a "
             "number or a boolean"
         )
     return value
@@ -456,7 +464,8 @@ class Fields:
 
     def __init__(self, data: Any, what: str, form: str, version: int) -> None:
         if not isinstance(data, Mapping):
-            raise TypeError(f"{what} must be a dictionary, as to_dict returns it; got {type(data).__name__}")
+            hint = ": read it with json.loads first" if isinstance(data, (str, bytes)) else ""
+            raise TypeError(f"{what} must be a dictionary, as to_dict returns it; got {type(data).__name__}{hint}")
         self._data, self._what = data, what
         if data.get("format") != form:
             raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r}")

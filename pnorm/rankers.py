@@ -72,6 +72,9 @@ class Rankers(ABC, Sequence[WeakRanker]):
         One name per weak ranker, for tables and plots.
     """
 
+    _found: tuple[str, ...] | None = None
+    """Names of the columns that these rankers read by name, if they were made from a frame."""
+
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
 
@@ -118,8 +121,16 @@ class Rankers(ABC, Sequence[WeakRanker]):
         return (self,)
 
     def __add__(self, other: object) -> Rankers:
-        """The weak rankers of this collection, followed by those of another."""
+        """The weak rankers of this collection, followed by those of another, or by functions in a list."""
+        if isinstance(other, (list, tuple)):
+            other = callables(other)
         return _Union([*self._parts, *other._parts]) if isinstance(other, Rankers) else NotImplemented
+
+    def __radd__(self, other: object) -> Rankers:
+        """Functions in a list, followed by these weak rankers; 0, with which `sum` begins, adds none."""
+        if isinstance(other, (list, tuple)):
+            return callables(other) + self
+        return self if other == 0 else NotImplemented
 
     def to_dict(self) -> dict[str, Any]:
         """Return the collection as a dictionary that `json.dumps` takes.
@@ -211,8 +222,8 @@ class _OfColumns(Rankers):
     it has and in whatever order.
     """
 
-    _missing = False
-    """Whether NaN may stand for a missing value."""
+    _missing: bool | None = None
+    """Whether NaN may stand for a missing value; None where it never may."""
 
     def __init__(self, names: Sequence[str], width: int | None, found: tuple[str, ...] | None) -> None:
         super().__init__(names)
@@ -224,8 +235,13 @@ class _OfColumns(Rankers):
     def _read(self, X: Any, name: str) -> Any:
         A = _checks.matrix(_checks.pick(X, self._found, name), name, self._missing)
         if self._width is not None and A.shape[1] != self._width:
-            raise ValueError(f"{name} has {A.shape[1]} columns; these weak rankers were made for {self._width}")
+            raise ValueError(_too_wide(A.shape[1], name, self._width, self._found))
         return A
+
+
+def _too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> str:
+    hint = f", the columns {', '.join(found[:4])}{', ...' if len(found) > 4 else ''} of a frame" if found else ""
+    return f"{name} has {got} columns; these weak rankers were made for {width}{hint}"
 
 
 def _column(A: Any, j: int) -> Vector:
@@ -327,7 +343,7 @@ class _Thresholds(_OfColumns):
             if _checks.is_sparse(A):
                 sides, at = (_column(A, column)[:, None], _column(B, column)[:, None]), 0
             # With missing values, a first cut below everything leaves code 0 to them.
-            floor = np.full(int(self._missing), -np.inf)
+            floor = np.full(int(bool(self._missing)), -np.inf)
             room = LARGEST_FEATURE - 2
             for start in range(0, max(below.size, 1), room):
                 some = (steps >= start) & (steps < start + room)
@@ -367,11 +383,11 @@ class _Categories(Rankers):
         """The number of every value's level, by column; a level that is not known has the number after the last."""
         values, _ = _checks.table(_checks.pick(X, self._found, name), name)
         if len(values) != len(self._levels):
-            raise ValueError(f"{name} has {len(values)} columns; these weak rankers were made for {len(self._levels)}")
+            raise ValueError(_too_wide(len(values), name, len(self._levels), self._found))
         codes = []
         for c, column in enumerate(values):
             number = self._number[c]
-            of_column = [_checks.level(value, name, i, c, self._missing) for i, value in enumerate(column)]
+            of_column = [_checks.level(value, name, i, c, self._missing, self._found) for i, value in enumerate(column)]
             codes.append(np.array([number.get(value, len(number)) for value in of_column], np.uint16))
         return codes
 
@@ -401,7 +417,7 @@ class _Closed(Rankers):
 
     def __init__(self, names: Sequence[str], half: Rankers) -> None:
         super().__init__(names)
-        self._half = half
+        self._half, self._found = half, half._found
 
     def _fields(self) -> dict[str, Any]:
         return {"kind": "closed", "of": self._half.to_dict()}
@@ -446,7 +462,17 @@ class _Union(Rankers):
     def _slices(self) -> list[slice]:
         return [slice(int(end) - len(part), int(end)) for part, end in zip(self._members, self._ends, strict=True)]
 
+    def _named(self, X: Any, name: str) -> None:
+        """Refuse rows without names where the members, made from frames, read different columns."""
+        of_members = {part._found for part in self._members if part._found is not None}
+        if len(of_members) > 1 and _checks.column_names(X) is None:
+            raise ValueError(
+                f"{name} has no names of columns, by which these weak rankers, made from different columns of a frame, "
+                "tell them apart; pass a frame"
+            )
+
     def _read(self, X: Any, name: str) -> Any:
+        self._named(X, name)
         return [part._read(X, name) for part in self._members]
 
     def _size(self, rows: Any, name: str) -> int:
@@ -457,6 +483,7 @@ class _Union(Rankers):
         return self._members[k]._output(rows[k], j - self._slices()[k].start, name)
 
     def _matrix(self, X: Any, name: str) -> Any:
+        self._named(X, name)
         matrices = [part._matrix(X, name) for part in self._members]
         if not all(_checks.is_sparse(matrix) for matrix in matrices):
             dense = [matrix.toarray() if _checks.is_sparse(matrix) else matrix for matrix in matrices]
@@ -466,10 +493,13 @@ class _Union(Rankers):
         return scipy.sparse.hstack(matrices, format="csc")
 
     def _combine(self, X: Any, lam: Vector) -> Vector:
+        self._named(X, "X")
         scores = [part._combine(X, lam[own]) for part, own in zip(self._members, self._slices(), strict=True)]
         return np.asarray(sum(scores[1:], start=scores[0]))
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        self._named(pos, "pos")
+        self._named(neg, "neg")
         pieces: list[Piece] = []
         for part, own in zip(self._members, self._slices(), strict=True):
             pieces += part._pieces(pos, neg, where[own], None if complements is None else complements[own])
@@ -779,7 +809,7 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     Rankers
         Column by column, the levels in ascending order, numbers before strings; named like
         ``x2 = red``. A level that no training row has is none of them: all indicators of its
-        column are 0.
+        column are 0. The number 1 and the string "1" are two levels; dates have to be made strings.
 
     Raises
     ------
@@ -806,7 +836,7 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     levels = []
     for c, columns in enumerate(zip(A, B, strict=True)):
         seen = {
-            _checks.level(value, name, i, c, own)
+            _checks.level(value, name, i, c, own, found)
             for name, column in zip(("pos", "neg"), columns, strict=True)
             for i, value in enumerate(column)
         }
@@ -894,7 +924,9 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
     """
     if isinstance(fs, (str, Mapping)) or not isinstance(fs, Sequence):
         hint = ": a matrix of outputs goes in as pos and neg, with H=None" if hasattr(fs, "shape") else ""
-        if callable(fs):
+        if isinstance(fs, Mapping):
+            hint = ": pnorm.rankers.from_dict makes a collection of what to_dict has written"
+        elif callable(fs):
             hint = ": put it into a list"
         elif isinstance(fs, (int, float)):
             hint = f": p comes after H, write p={fs}"
@@ -906,7 +938,8 @@ def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = 
         raise ValueError("H is empty; at least one weak ranker is needed")
     for j, function in enumerate(fs):
         if not callable(function):
-            raise TypeError(f"H[{j}] is not callable; got {type(function).__name__}")
+            hint = ": pass the columns as pos and neg, with H=None" if isinstance(function, str) else ""
+            raise TypeError(f"H[{j}] is not callable; got {type(function).__name__}{hint}")
     found = [getattr(function, "name", getattr(function, "__name__", f"h{j}")) for j, function in enumerate(fs)]
     found = [f"h{j}" if name == "<lambda>" else str(name) for j, name in enumerate(found)]
     return _Callables(fs, _checks.names(names, len(fs), found))

@@ -114,8 +114,12 @@ def test_a_sum_of_collections_is_one_after_the_other():
     X = np.array([[0.4, 1.0], [2.0, 3.0]])
     np.testing.assert_array_equal(H.evaluate(X), [[0.4, 1, 0, 0.4**2], [2, 3, 1, 4]])
     assert H[-1].name == "h0"
-    with pytest.raises(TypeError):
-        operator.add(a, [len])
+    assert operator.add(a, [len]).names == ("x0", "x1", "len")
+    assert operator.add([len], a).names == ("len", "x0", "x1")
+    assert sum([a, b]).names == (a + b).names
+    for other in (3, None, "x0"):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            operator.add(a, other)
     sparse = scipy.sparse.csr_array(X)
     both = (a + a).evaluate(sparse)
     assert scipy.sparse.issparse(both)
@@ -192,6 +196,41 @@ def test_numbers_and_strings_of_one_frame():
         same, _ = pnorm.train(H.evaluate(make(pos)), H.evaluate(make(neg)), None, 2, 20)
         np.testing.assert_allclose(lam, same, rtol=1e-9, atol=1e-12)
         assert len(pnorm.score(make(frame), H, lam)) == 80
+    with pytest.raises(ValueError, match="X has no names of columns, by which these weak rankers"):
+        H.evaluate(frame[["age"]].to_numpy())
+    with pytest.raises(
+        ValueError, match=r"X has 1 columns; these weak rankers were made for 2, the columns pay, age of a frame"
+    ):
+        pnorm.rankers.normalized(pos[numbers], neg[numbers]).evaluate([[1.0]])
+
+
+def test_messages_say_what_to_try():
+    nan, r = np.nan, pnorm.rankers
+    frame = pd.DataFrame({"age": [1.0, nan], "town": ["Ulm", None]})
+    for call, error, message in [
+        (
+            lambda: r.quantile_thresholds(frame[["age"]], frame[["age"]]),
+            ValueError,
+            "row 1, column 0 .'age'.*or make the weak rankers with missing='own'",
+        ),
+        (lambda: r.columns(frame[["age"]]), ValueError, "fill in or drop missing values$"),
+        (lambda: r.categories(frame[["town"]], frame[["town"]]), ValueError, "row 1, column 0 .'town'.*missing='own'"),
+        (
+            lambda: r.normalized(frame[["town"]], frame[["town"]]),
+            TypeError,
+            "make pnorm.rankers.categories of the column",
+        ),
+        (lambda: pnorm.train([[1.0]], [[0.0]], r.columns(1).to_dict()), TypeError, "from_dict makes a collection"),
+        (lambda: r.from_dict("{}"), TypeError, "json.loads"),
+        (lambda: pnorm.train([[1.0]], [[0.0]], ["x0"]), TypeError, "pass the columns as pos and neg"),
+        (
+            lambda: pnorm.train([[1.0]], [[0.0]], pos_group="day", neg_group=[1]),
+            ValueError,
+            "got 3, the letters of 'day'",
+        ),
+    ]:
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_levels_that_training_rows_do_not_have_take_no_ranker():
