@@ -425,8 +425,8 @@ class Binned:
     ) -> tuple[Any, Any]:
         levels, n = np.diff(self._cells), self.shape[2]
         pairs = levels.size * (levels.size + 1) / 2
-        # Measured per row: 2 to 3 ns for a pair of features; made dense, 0.03 (1275 rankers) to 0.2 ns (50) for a pair of
-        # rankers.
+        # Measured per row: 2 to 3 ns for a pair of features; made dense, 0.03 (1275 rankers) to 0.2 ns (50)
+        # for a pair of rankers.
         if codes is not None or 15.0 * pairs > n * n or levels.max() ** 2 > 8 * weights.size:
             return scatter_of(self.blocks(side), weights, centres, codes)
         tables, numbers = zip(*((table - centres[0][own], own) for table, own in self._tables()), strict=True)
