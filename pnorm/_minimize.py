@@ -247,8 +247,7 @@ class _Run:
         signs = _Signs()
         curvature: Curvature | None = None
         projected = False
-        since = 0
-        """Steps before the scores were last formed with less care."""
+        since = 0  # the step from which on scores are formed in twice the precision
         point = problem.point(lam)
         while True:
             self.path.replace(self._reached(point))
