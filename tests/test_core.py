@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 
+import pnorm
 from pnorm._core import _tilt
 from pnorm._line import Direction, Line, Side
 
@@ -205,3 +206,56 @@ def test_a_far_root_is_reached_in_steps_that_grow():
     alpha, evaluations = solve(f_pos, h_pos, u, f_neg, h_neg, w, 64.0, -1.0)
     assert evaluations < 60
     assert alpha == pytest.approx(exact_root(f_pos, h_pos, f_neg, h_neg, 64, digits=2000), rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [1.0, 4.0, 64.0])
+def test_the_step_of_groups_far_out_on_plateaus(p):
+    # scores of hundreds: nearly all weight of a group lies at one level, and other groups have next to none
+    rng = np.random.default_rng(int(p))
+    compared = 0
+    for _ in range(40):
+        A, B = rng.integers(0, 3, (7, 3)).astype(float), rng.integers(0, 3, (8, 3)).astype(float)
+        groups = np.r_[0, 1, rng.integers(0, 2, 5)], np.r_[0, 1, rng.integers(0, 2, 6)]
+        init = np.round(300 * rng.normal(size=3), 1)
+        lam, trace = pnorm.train(A, B, None, p, 1, init=init, pos_group=groups[0], neg_group=groups[1])
+        if trace.n_iter == 0:
+            continue
+        j, sign = int(trace.ranker[0]), float(np.sign(trace.step[0]))
+        gap = min(sign * (a - b) for a, g in zip(A[:, j], groups[0], strict=True) for b, k in zip(B[:, j], groups[1], strict=True) if g == k)  # fmt: skip
+        if gap >= 0:
+            continue
+        compared += 1
+        assert trace.step[0] == pytest.approx(exact_root_of_groups(A, B, groups, init, j, sign, p), rel=1e-8)
+    assert compared > 10
+
+
+def exact_root_of_groups(A, B, groups, init, j, sign, p):
+    """Where the slope of log F_p vanishes, in 50 digits, by bisection."""
+    with mpmath.workdps(50):
+        f_pos, f_neg = ([mpmath.mpf(float(x)) for x in Z @ init] for Z in (A, B))
+
+        def slope(x):
+            total = mpmath.mpf(0)
+            for g in range(2):
+                u = [
+                    (mpmath.exp(-f - sign * x * h), h)
+                    for f, h, k in zip(f_pos, A[:, j], groups[0], strict=True)
+                    if k == g
+                ]
+                w = [
+                    (mpmath.exp(p * (f + sign * x * h)), h)
+                    for f, h, k in zip(f_neg, B[:, j], groups[1], strict=True)
+                    if k == g
+                ]
+                # pair by pair: a difference of two means would need thousands of digits
+                pairs = mpmath.fsum(a * b * (k - h) for a, h in u for b, k in w)
+                total += mpmath.fsum(e for e, _ in u) ** (p - 1) * pairs
+            return sign * total
+
+        lo, hi = mpmath.mpf(0), mpmath.mpf(1)
+        while slope(hi) < 0:
+            hi *= 2
+        for _ in range(100):
+            middle = (lo + hi) / 2
+            lo, hi = (middle, hi) if slope(middle) < 0 else (lo, middle)
+        return float(sign * hi)
