@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from pnorm import _checks
 from pnorm._blocks import ROWS, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _bins
-from pnorm._outputs import SIDES, Rows, Side, scatter_of, sums_of
+from pnorm._outputs import SIDES, Rows, Side, scatter_of, signed, sums_of
 
 _BYTE = 2**8
 
@@ -46,13 +46,12 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Codes that count the cuts below a value; NaN has a code of its own."""
+    """Codes that count the cuts below a value; NaN is above none."""
 
     pos: _checks.Array
     neg: _checks.Array
     column: int
     cuts: Vector
-    missing: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +210,6 @@ class Binned:
                 np.array([source.column for source in sources], np.intp),  # type: ignore[union-attr]
                 np.r_[0, np.cumsum([len(x) for x in cuts])],
                 np.concatenate(cuts),
-                np.array([source.missing for source in sources], np.int32),  # type: ignore[union-attr]
                 words.word[members],
                 words.radix[members],
                 codes[int(wide)],
@@ -279,6 +277,10 @@ class Binned:
             self._rooms.append(room)
             return sums
 
+        return self._added(work, n_cells, side)
+
+    def _added(self, work: Callable[[slice], Vector], n_cells: int, side: Side) -> Vector:
+        """The sum over blocks of rows of what `work` says of each."""
         total = np.zeros(n_cells)
         for sums in self.pool.map(work, blocks(self._n_rows(side), self._least_rows)):
             total += sums
@@ -364,10 +366,7 @@ class Binned:
             _bins.sums_by_code(codes, weights, rows.start, rows.stop, None, starts, sums, np.empty(self._scratch))
             return sums
 
-        total = np.zeros(size)
-        for sums in self.pool.map(work, blocks(weights.size, self._least_rows)):
-            total += sums
-        return self._of_feature(k, total)
+        return self._of_feature(k, self._added(work, size, side))
 
     def masses_of(self, j: int, tally: Vector) -> Vector:
         """The same from a tally of the weights."""
@@ -470,12 +469,11 @@ class Binned:
 
     def matrix(self) -> Any:
         n_pos, n_neg, n = self.shape
-        parts = [(sign, block) for side, sign in zip(SIDES, (1.0, -1.0), strict=True) for _, block in self.blocks(side)]
         if (n_pos + n_neg) * n <= 8 * _CELLS:
-            return np.concatenate([sign * block for sign, block in parts])
+            return np.concatenate(list(signed(self)))
         import scipy.sparse
 
-        return scipy.sparse.vstack([sign * scipy.sparse.csr_array(block) for sign, block in parts], format="csc")
+        return scipy.sparse.vstack([scipy.sparse.csr_array(block) for block in signed(self)], format="csc")
 
     def take(self, pos: Rows, neg: Rows) -> Binned:
         taken = copy.copy(self)

@@ -91,7 +91,7 @@ def table(X: Any, name: str) -> tuple[list[list[Any]], tuple[str, ...] | None]:
     if is_sparse(X):
         raise TypeError(f"{name} is sparse; categories needs a table of values: a list of rows, an array or a frame")
     _no_mask(X, name)
-    n = n_rows(X, name)
+    n_rows(X, name)
     names = column_names(X)
     if names is not None:
         columns = [X.iloc[:, j] if hasattr(X, "iloc") else X[names[j]] for j in range(len(names))]
@@ -102,17 +102,16 @@ def table(X: Any, name: str) -> tuple[list[list[Any]], tuple[str, ...] | None]:
                 f"{name} must be two-dimensional (rows, columns); got shape {X.shape}{_shape_hint(X, name)}"
             )
         return [column.tolist() for column in X.T], None
-    rows = [row if isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) else None for row in X]
-    if any(row is None for row in rows):
-        i = rows.index(None)
-        raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {X[i]!r}")
-    width = len(rows[0] or ())
-    for i, row in enumerate(rows):
-        if len(row or ()) != width or width == 0:
+    for i, row in enumerate(X):
+        if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)):
+            raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {row!r}")
+    width = len(X[0])
+    for i, row in enumerate(X):
+        if len(row) != width or width == 0:
             raise ValueError(
-                f"{name} has {len(row or ())} values in row {i} and {width} in row 0; rows need as many, one at least"
+                f"{name} has {len(row)} values in row {i} and {width} in row 0; rows need as many, one at least"
             )
-    return [[row[j] for row in rows if row is not None] for j in range(width)][: width if n else 0], None
+    return [list(column) for column in zip(*X, strict=True)], None
 
 
 def _no_mask(X: Any, name: str) -> None:
@@ -196,6 +195,8 @@ def _sparse_matrix(X: Any, name: str, missing: bool | None) -> Any:
     if not A.has_canonical_format:
         A = A.copy()  # the user's arrays are not to be sorted
         A.sum_duplicates()
+    if A.indices.dtype != A.indptr.dtype:
+        A.indices, A.indptr = (x.astype(np.int64) for x in (A.indices, A.indptr))
     wrong = np.isinf(A.data) if missing else ~np.isfinite(A.data)
     if wrong.any():
         k = int(np.flatnonzero(wrong)[0])

@@ -125,7 +125,8 @@ class Line:
     def _root(self) -> float:
         direction = self.direction
         width = max(direction.pos_high - direction.pos_low, self.p * (direction.neg_high - direction.neg_low))
-        first = self._equation_1(*self._each(lambda side, start, stop: _tilt.given(side.weights, side.h, start, stop)))
+        pos, neg = self._each(lambda side, start, stop: _tilt.given(side.weights, side.h, start, stop))
+        first = self._slope_of(_tilt.cumulants(pos), _tilt.cumulants(neg))
         if self._flat(first):
             first = self._slope(0.0)
         elif abs(first[0]) <= _ROUNDING * direction.span:
@@ -133,9 +134,6 @@ class Line:
         if not first[0] < 0.0:
             return 0.0
         return self.sign * _tilt.find_root(self._slope, width, *first)[0]
-
-    def _equation_1(self, pos: list[Any], neg: list[Any]) -> Slope:
-        return self._slope_of(_tilt.cumulants(pos), _tilt.cumulants(neg))
 
     def _slope_of(self, u: tuple[float, ...], w: tuple[float, ...]) -> Slope:
         p, sign = self.p, self.sign

@@ -197,9 +197,6 @@ class Sparse(Uncoded):
 
     def __init__(self, pos: Any, neg: Any, pool: Pool = SERIAL) -> None:
         self.pos, self.neg, self.pool = pos, neg, pool
-        for A in (pos, neg):
-            if A.indices.dtype != A.indptr.dtype:
-                A.indices, A.indptr = (x.astype(np.int64) for x in (A.indices, A.indptr))
         self.shape = (pos.shape[0], neg.shape[0], pos.shape[1])
         self.pos_low, self.pos_high = (_flat(pos.min(axis=0)), _flat(pos.max(axis=0)))
         self.neg_low, self.neg_high = (_flat(neg.min(axis=0)), _flat(neg.max(axis=0)))
@@ -235,7 +232,7 @@ class Sparse(Uncoded):
         self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
     ) -> tuple[Any, Any]:
         A = getattr(self, side)
-        mass = np.bincount(np.zeros(len(weights), np.intp) if codes is None else codes, weights, len(centres))
+        mass = _mass(weights, codes, len(centres))
         shift = (centres.T * mass) @ centres
         scatter = (A.T @ A.multiply(weights[:, None]).tocsc()).toarray() - shift
         if bool((shift.diagonal() > 1e4 * scatter.diagonal()).any()):  # an offset: the difference has lost its digits
@@ -308,7 +305,7 @@ class Closed(Uncoded):
     ) -> tuple[Any, Any]:
         n = self._level.size
         scatter, left = self.half.scatter(side, weights, centres[:, :n], codes)
-        mass = np.bincount(np.zeros(len(weights), np.intp) if codes is None else codes, weights, len(centres))
+        mass = _mass(weights, codes, len(centres))
         rounded = mass[:, None] * ((self._level - centres[:, :n]) - centres[:, n:])
         return np.block([[scatter, -scatter], [-scatter, scatter]]), np.concatenate([left, rounded - left], axis=1)
 
@@ -317,9 +314,7 @@ class Closed(Uncoded):
             yield rows, np.concatenate([block, self._level - block], axis=1)
 
     def matrix(self) -> Any:
-        return np.concatenate(
-            [sign * block for side, sign in zip(SIDES, (1, -1), strict=True) for _, block in self.blocks(side)]
-        )
+        return np.concatenate(list(signed(self)))
 
     def take(self, pos: Rows, neg: Rows) -> Closed:
         return Closed(self.half.take(pos, neg), self._level)
@@ -441,6 +436,18 @@ def product(A: Any, lam: Vector) -> Vector:
     out = np.zeros(len(A))
     _dense.combined(A, np.array([[0, A.shape[1]]]), lam, 0, len(A), out)
     return out
+
+
+def signed(outputs: Outputs) -> Iterator[_checks.Array]:
+    """Blocks of the positives, and then of the negatives with a minus."""
+    for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
+        for _, block in outputs.blocks(side):
+            yield sign * block
+
+
+def _mass(weights: Vector, codes: NDArray[np.intp] | None, n: int) -> Any:
+    """Sums of weights by group, (n,)."""
+    return np.bincount(np.zeros(len(weights), np.intp) if codes is None else codes, weights, n)
 
 
 def sums_of(parts: Iterator[tuple[slice, _checks.Array]], weights: Any, n: int) -> Any:

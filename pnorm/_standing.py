@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from pnorm import _checks
 from pnorm._binned import Binned, Levels
 from pnorm._checks import Vector
 from pnorm._objective import PNorm, Scores
@@ -65,7 +66,8 @@ class Standing:
         self._known: dict[int, _Few | None] = {}
         self._masses: tuple[Vector, Vector] = (self.u, self.w)
         self._masses_of = -1
-        self._f: Scores | None = problem.scores(lam)
+        self._f: Scores | None = (f := problem.scores(lam))
+        _checks.exponents(problem.objective.p, f.pos, f.neg)
         self._weigh()
 
     def _weigh(self) -> None:

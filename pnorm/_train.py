@@ -150,9 +150,6 @@ def train(
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     with Pool(n_threads, _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")) as pool:
         problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group, pool)
-        if lam.any():
-            f = problem.scores(lam)
-            _checks.exponents(p, f.pos, f.neg)
         return lam, _run(problem, lam, rounds, signed, tol, callback)
 
 

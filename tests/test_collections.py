@@ -172,6 +172,8 @@ def test_categories_of_strings_numbers_and_frames():
         own = pnorm.rankers.categories(*map(make, frames))
         assert own.names[:3] == ("colour = blue", "colour = green", "colour = red")
         np.testing.assert_array_equal(own.evaluate(make(frames[0])), H.evaluate(pos))
+    rows = [np.array(row, dtype=object) for row in pos]
+    np.testing.assert_array_equal(H.evaluate(rows), H.evaluate(pos))
     lam, trace = pnorm.train(pos, neg, H, 2, 5)
     assert trace.n_iter > 0
     own = pnorm.rankers.categories(*frames)

@@ -16,7 +16,6 @@ def encode(
     columns: _Index,
     first: _Index,
     cuts: _Vector,
-    missing: NDArray[int32],
     words: _Index,
     radix: _Index,
     out: _Codes,

@@ -10,7 +10,7 @@ word of many rows after the other.
 (d) from sums by code to edges
 """
 
-from libc.math cimport INFINITY, isnan
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy
 
@@ -69,9 +69,9 @@ def distinct(const real_t[:, :] A, Py_ssize_t column, double[::1] values):
 
 
 cdef void count_below(
-    const real_t* x, const double* cuts, Py_ssize_t half, int32_t missing, int32_t* below
+    const real_t* x, const double* cuts, Py_ssize_t half, int32_t* below
 ) noexcept nogil:
-    """below = number of cuts < x, for ROWS values at once; NaN gives `missing`.
+    """below = number of cuts < x, for ROWS values at once; none for NaN.
 
     A binary search without branches in 2 * half - 1 sorted cuts, the last of which may be infinite.
     """
@@ -84,15 +84,12 @@ cdef void count_below(
         for r in range(ROWS):
             below[r] += <int32_t>step if cuts[below[r] + step - 1] < x[r] else 0
         step //= 2
-    for r in range(ROWS):
-        if isnan(x[r]):
-            below[r] = missing
 
 
 def encode(
     const real_t[:, :] A, Py_ssize_t start, Py_ssize_t stop, const Py_ssize_t[::1] columns,
-    const Py_ssize_t[::1] first, const double[::1] cuts, const int32_t[::1] missing,
-    const Py_ssize_t[::1] words, const Py_ssize_t[::1] radix, code_t[:, ::1] out,
+    const Py_ssize_t[::1] first, const double[::1] cuts, const Py_ssize_t[::1] words,
+    const Py_ssize_t[::1] radix, code_t[:, ::1] out,
 ):
     """Add radix times the code of every feature to its word, on rows start:stop.
 
@@ -116,7 +113,7 @@ def encode(
                     x[r] = values[r * down]
                 for r in range(m, ROWS):
                     x[r] = 0.0
-                count_below(x, &cuts[first[k]], (first[k + 1] - first[k] + 1) // 2, missing[k], below)
+                count_below(x, &cuts[first[k]], (first[k + 1] - first[k] + 1) // 2, below)
                 codes = &out[words[k], begin]
                 for r in range(m):
                     codes[r] += <code_t>(below[r] * radix[k])

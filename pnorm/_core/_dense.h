@@ -8,11 +8,7 @@
 
 #include <stddef.h>
 
-#ifdef PNORM_HAVE_TARGET_CLONES
-#define PNORM_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define PNORM_CLONES
-#endif
+#include "_clones.h"
 
 #define PNORM_DENSE_LOOPS(NAME, REAL)                                                                        \
     /* out += s @ A for rows of n adjacent numbers; sums are read once for four rows. */                     \

@@ -14,11 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef PNORM_HAVE_TARGET_CLONES
-#define PNORM_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define PNORM_CLONES
-#endif
+#include "_clones.h"
 
 /* values = exp(values - top), for finite values <= top.
  *
