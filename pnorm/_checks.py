@@ -431,6 +431,81 @@ def callback(function: Any) -> Callable[[Any], bool | None] | None:
     return function  # type: ignore[no-any-return]
 
 
+def vectorised(function: Any, argument: str, owner: str) -> Callable[[Any], Vector]:
+    """Return a user's function of an array as one that is known to give as many numbers, none of them nan."""
+    if not callable(function):
+        raise TypeError(f"{argument} of {owner} must be a function of an array; got {type(function).__name__}")
+
+    def checked(x: Any) -> Vector:
+        x = np.asarray(x, dtype=np.float64)
+        try:
+            with np.errstate(all="ignore"):
+                y = _as_array(function(x), f"what {argument} of {owner} returns")
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{argument} of {owner} must take an array of numbers and return one, like NumPy's functions; given "
+                f"an array it raised {type(error).__name__}: {error}"
+            ) from error
+        if y.dtype.kind not in "buif":
+            raise TypeError(f"{argument} of {owner} must return real numbers; got dtype {y.dtype}")
+        if y.shape != x.shape:
+            if y.shape != ():
+                raise ValueError(
+                    f"{argument} of {owner} must return as many numbers as it is given, an array of shape {x.shape}; "
+                    f"got shape {y.shape}"
+                )
+            y = np.full(x.shape, y)  # a constant
+        y = y.astype(np.float64, copy=False)
+        if math.isnan(y.min(initial=math.inf)):
+            raise ValueError(f"{argument} of {owner} is nan at {x[np.isnan(y)][0]:g}")
+        return y
+
+    return checked
+
+
+def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str) -> None:
+    """Refuse a function that is negative or not convex on sample points, and a slope that is not its derivative.
+
+    Where f is convex, d is a slope at x if f(y) >= f(x) + d (y - x) for all y; points 1e-5 apart
+    leave a wrong one little room.
+    """
+    letter = {"r": "g", "z": "l"}[variable]
+    f, d = function(points), slope(points)
+    finite = np.isfinite(f) & np.isfinite(d) & (np.abs(f) < 1e150) & (np.abs(d) < 1e150)
+    x, f, d = points[finite], f[finite], d[finite]
+    if x.size < 3:
+        raise ValueError(f"{letter} of {owner} is finite at too few points between {points[0]:g} and {points[-1]:g}")
+    if (f < 0.0).any():
+        i = int(np.argmax(f < 0.0))
+        what = "price" if variable == "r" else "loss"
+        raise ValueError(f"{letter} of {owner} is {f[i]:g} at {variable} = {x[i]:g}; a {what} must be zero or more")
+    rounding = 1e-10 * np.abs(f) + 1e-300
+    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
+    chord = (1.0 - share) * f[:-2] + share * f[2:]
+    above = f[1:-1] - chord > rounding[1:-1] + 1e-10 * chord
+    if above.any():
+        i = int(np.argmax(above)) + 1
+        raise ValueError(
+            f"{letter} of {owner} is not convex: at {variable} = {x[i]:g} it is {f[i]:g}, above the line from "
+            f"{variable} = {x[i - 1]:g} to {variable} = {x[i + 1]:g}"
+        )
+    near = 1e-5 * np.maximum(np.abs(x), 1e-3)
+    others = [(x - near)[x > near] if variable == "r" else x - near, x + near, x]
+    y = np.concatenate(others)
+    fy = function(y)
+    y, fy = y[np.isfinite(fy)], fy[np.isfinite(fy)]
+    tangent = f[:, None] + d[:, None] * (y - x[:, None])
+    wrong = tangent - fy > rounding[:, None] + 1e-10 * (np.abs(fy) + np.abs(d[:, None] * (y - x[:, None])))
+    if wrong.any():
+        i = int(np.argmax(wrong.any(axis=1)))
+        k = int(np.argmax(np.where(wrong[i], -np.abs(y - x[i]), -math.inf)))
+        raise ValueError(
+            f"d{letter} of {owner} is not the derivative of {letter}: at {variable} = {x[i]:g} it is {d[i]:g}, and "
+            f"from there to {variable} = {y[k]:.8g} {letter} changes by {fy[k] - f[i]:.3g}, less than by "
+            f"{d[i] * (y[k] - x[i]):.3g}"
+        )
+
+
 def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tuple[str, ...]:
     """Return one name per ranker."""
     if given is None:

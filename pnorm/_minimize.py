@@ -15,6 +15,7 @@ from pnorm._blocks import Pool
 from pnorm._certificate import Bound, certify, penalised_gap
 from pnorm._checks import Vector
 from pnorm._curvature import Curvature
+from pnorm._objective import push
 from pnorm._problem import Point, Problem
 from pnorm._separability import Hulls, hulls
 from pnorm._trace import Path, Reached, Trace
@@ -157,7 +158,9 @@ def minimize(
     start = None if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")) as pool:
-        problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
+        problem = _problem.build(
+            pos, neg, rankers, push(p), pos_weight, neg_weight, pos_group, neg_group, pool
+        ).centred()
         if start is not None:
             f = problem.scores(start)
             _checks.exponents(p, f.pos, f.neg)

@@ -8,11 +8,14 @@ a direction.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm import _checks
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _tilt
@@ -47,6 +50,78 @@ class Worth:
     """u and w divided by the shares of their groups: of sum one in each."""
     share: Vector
     """pi, (G,), of sum one."""
+    rate: float
+    """How fast log R falls along a ranker for each unit of its edge."""
+
+
+class Objective(Protocol):
+    """What solvers ask of an objective R."""
+
+    p: float
+    """Largest factor by which scores enter exponents."""
+    groups: Groups | None
+    pool: Pool
+    factored: bool
+    """Whether it is the P-Norm Push: u and w are softmax weights, which multiply along a ranker of few values."""
+    margin: float | None
+    """Difference of scores at which a separating ranker has done its work; None: separation is nothing special."""
+    vanishes: bool
+    """Whether losses are zero from there on, so that a minimiser exists where the sides can be separated."""
+    has_corners: bool
+    """Whether it lacks derivatives somewhere."""
+    is_convex: bool
+    convex_form: str
+    """What is convex in the coefficients, if anything is: log R, or a root of R."""
+
+    def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
+        """Fill u and w with the weights of the rows, which give the edges; v is for the P-Norm Push alone."""
+
+    def log_value(self, f: Scores) -> float:
+        """Return log R."""
+
+    def step(self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float) -> float:
+        """Return the step that minimises R along a direction whose edge has the sign; 0 where rounding hides it."""
+
+    def convex(self, log_r: float) -> tuple[float, float]:
+        """Return the convex form of log R and its derivative."""
+
+    def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Objective:
+        """The objective on some of the rows."""
+
+    def sizes(self) -> tuple[float, float]:
+        """Largest |log c| on either side: what rounds beside the scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """The rows that count, their case weights and their groups."""
+
+    kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
+    """Which of the user's rows these are, per side; None where all are."""
+    c_pos: Vector | None
+    c_neg: Vector | None
+    groups: Groups | None
+    n_pairs: int
+
+
+def cases(n_pos: int, n_neg: int, pos_weight: Any, neg_weight: Any, pos_group: Any, neg_group: Any) -> Cases:
+    """Check weights and groups; rows of weight zero, and rows of groups that have only one side, do not count."""
+    c_pos = _checks.weights(pos_weight, "pos_weight", n_pos)
+    c_neg = _checks.weights(neg_weight, "neg_weight", n_neg)
+    keep_pos = np.ones(n_pos, bool) if c_pos is None else c_pos > 0.0
+    keep_neg = np.ones(n_neg, bool) if c_neg is None else c_neg > 0.0
+    codes = _checks.groups(pos_group, neg_group, n_pos, n_neg)
+    groups = None
+    if codes is not None:
+        both = _checks.shared(codes[0][keep_pos], codes[1][keep_neg])
+        keep_pos &= np.isin(codes[0], both)
+        keep_neg &= np.isin(codes[1], both)
+        groups = Groups(np.searchsorted(both, codes[0][keep_pos]), np.searchsorted(both, codes[1][keep_neg]), both.size)
+        n_pairs = int(np.bincount(groups.pos, minlength=groups.n) @ np.bincount(groups.neg, minlength=groups.n))
+    else:
+        n_pairs = int(keep_pos.sum()) * int(keep_neg.sum())
+    c_pos, c_neg = (None if c is None else c[keep] for c, keep in ((c_pos, keep_pos), (c_neg, keep_neg)))
+    return Cases(None if keep_pos.all() and keep_neg.all() else (keep_pos, keep_neg), c_pos, c_neg, groups, n_pairs)
 
 
 class PNorm:
@@ -62,6 +137,13 @@ class PNorm:
     With query groups F_p is a sum over groups g of such terms, pi_g its shares, and u and w are
     those of the row's group times pi_g.
     """
+
+    factored = True
+    margin: float | None = 1.0
+    vanishes = False
+    has_corners = False
+    is_convex = True
+    convex_form = "log F_p"
 
     def __init__(
         self,
@@ -82,6 +164,10 @@ class PNorm:
         log_c_neg = None if self._log_c_neg is None else self._log_c_neg[neg]
         return PNorm(self.p, log_c_pos, log_c_neg, self.groups and self.groups.take(pos, neg), self.pool)
 
+    def convex(self, log_r: float) -> tuple[float, float]:
+        """log F_p itself."""
+        return log_r, 1.0
+
     def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
         """Fill u and w, each of sum one, and v, if it is asked for, with the weights of negatives at p = 1."""
         if self.groups is not None:
@@ -92,7 +178,7 @@ class PNorm:
         items = [(*side, rows, k) for k, side in enumerate(sides) for rows in blocks(side[0].size)]
         parts = self.pool.map(lambda item: _tilt.weigh(*item[:4], item[4].start, item[4].stop), items)
         logs = [
-            _log_of([part for part, item in zip(parts, items, strict=True) if item[5] == k]) for k in range(len(sides))
+            log_of([part for part, item in zip(parts, items, strict=True) if item[5] == k]) for k in range(len(sides))
         ]
         factors = [math.exp(part[0] - logs[item[5]]) for part, item in zip(parts, items, strict=True)]
         self.pool.map(
@@ -100,14 +186,17 @@ class PNorm:
             list(zip(items, factors, strict=True)),
         )
         if v is None:
-            logs.append(logs[1] if self.p == 1.0 else self._log_mass_of_negatives(f))
-        return Worth(self.p * logs[0] + logs[1], logs[0] + logs[2], (u, w), np.ones(1))
+            logs.append(logs[1] if self.p == 1.0 else self._log_sum(f.neg, self._log_c_neg, 1.0))
+        return Worth(self.p * logs[0] + logs[1], logs[0] + logs[2], (u, w), np.ones(1), self.p)
 
-    def _log_mass_of_negatives(self, f: Scores) -> float:
-        rows_of_neg = blocks(f.neg.size)
-        return _log_of(
-            self.pool.map(lambda rows: _tilt.log_sum(f.neg, self._log_c_neg, 1.0, rows.start, rows.stop), rows_of_neg)
-        )
+    def log_value(self, f: Scores) -> float:
+        """log F_p."""
+        if self.groups is not None:
+            return self.weigh(f, np.empty_like(f.pos), np.empty_like(f.neg)).log_f
+        return self.p * self._log_sum(f.pos, self._log_c_pos, -1.0) + self._log_sum(f.neg, self._log_c_neg, self.p)
+
+    def _log_sum(self, f: Vector, log_c: Vector | None, scale: float) -> float:
+        return log_of(self.pool.map(lambda rows: _tilt.log_sum(f, log_c, scale, rows.start, rows.stop), blocks(f.size)))
 
     def sizes(self) -> tuple[float, float]:
         """Largest |log c| on either side: what rounds beside the scores."""
@@ -127,7 +216,7 @@ class PNorm:
         log_f = _softmax(self.p * pos + neg, share)
         np.multiply(within[0], share[groups.pos], out=u)
         np.multiply(within[1], share[groups.neg], out=w)
-        return Worth(log_f, _softmax(pos + mass, scratch), within, share)
+        return Worth(log_f, _softmax(pos + mass, scratch), within, share, self.p)
 
     def step(self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float) -> float:
         """Return the step that minimises F_p along a direction, equation (1) of the COLT paper.
@@ -145,7 +234,17 @@ class PNorm:
         return GroupLine(self.p, sides, direction, sign, self.groups).step()
 
 
-def _log_of(parts: list[tuple[float, float]]) -> float:
+def push(p: float) -> Callable[[Cases, Pool], PNorm]:
+    """Return what makes the P-Norm Push of the rows that count."""
+
+    def make(counted: Cases, pool: Pool = SERIAL) -> PNorm:
+        log_c_pos, log_c_neg = (None if c is None else np.log(c) for c in (counted.c_pos, counted.c_neg))
+        return PNorm(p, log_c_pos, log_c_neg, counted.groups, pool)
+
+    return make
+
+
+def log_of(parts: list[tuple[float, float]]) -> float:
     """log of a sum of exponentials from those of blocks of rows, in their order."""
     top, (total,) = _tilt.merged([(largest, (part,)) for largest, part in parts])
     return top + math.log(total)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pnorm import _checks, _outputs, _storage
 from pnorm._blocks import SERIAL, Pool
 from pnorm._checks import Vector
-from pnorm._line import Direction, Groups
-from pnorm._objective import PNorm, Scores
+from pnorm._line import Direction
+from pnorm._objective import Cases, Objective, Scores, cases
 from pnorm.rankers import Rankers, as_rankers
 
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
@@ -46,6 +46,8 @@ class Point:
     weights: Weights
     log_f: float
     log_mass: float
+    rate: float
+    """How fast log F_p falls along a ranker for each unit of its edge."""
     precise: bool
     """Whether the scores were formed in twice the working precision."""
 
@@ -57,7 +59,7 @@ class Problem:
         self,
         outputs: _outputs.Outputs,
         names: Sequence[str],
-        objective: PNorm,
+        objective: Objective,
         kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
     ) -> None:
         self.null: Any = None
@@ -95,7 +97,9 @@ class Problem:
         f = _precise_scores(self.outputs, lam) if precise else self.scores(lam)
         u, w = np.empty(self.n_pos), np.empty(self.n_neg)
         worth = self.objective.weigh(f, u, w)
-        return Point(lam, f, Weights((u, w), worth.within, worth.share), worth.log_f, worth.log_mass, precise)
+        return Point(
+            lam, f, Weights((u, w), worth.within, worth.share), worth.log_f, worth.log_mass, worth.rate, precise
+        )
 
     def uniform(self) -> Weights:
         """Weights that count the rows of a group alike, and the groups alike."""
@@ -253,36 +257,21 @@ def build(
     pos: Any,
     neg: Any,
     rankers: Rankers,
-    p: float,
+    make: Callable[[Cases, Pool], Objective],
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
     pool: Pool = SERIAL,
 ) -> Problem:
-    """Check the rows a user passed and return the problem.
+    """Check the rows a user passed and return the problem, whose objective `make` makes of the rows that count.
 
     Rows of weight zero, and rows of groups that have only one side, are left out.
     """
-    sizes = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    c_pos = _checks.weights(pos_weight, "pos_weight", sizes[0])
-    c_neg = _checks.weights(neg_weight, "neg_weight", sizes[1])
-    keep_pos = np.ones(sizes[0], bool) if c_pos is None else c_pos > 0.0
-    keep_neg = np.ones(sizes[1], bool) if c_neg is None else c_neg > 0.0
-    codes = _checks.groups(pos_group, neg_group, *sizes)
-    groups = None
-    if codes is not None:
-        both = _checks.shared(codes[0][keep_pos], codes[1][keep_neg])
-        keep_pos &= np.isin(codes[0], both)
-        keep_neg &= np.isin(codes[1], both)
-        groups = Groups(np.searchsorted(both, codes[0][keep_pos]), np.searchsorted(both, codes[1][keep_neg]), both.size)
-    log_c_pos = None if c_pos is None else np.log(c_pos[keep_pos])
-    log_c_neg = None if c_neg is None else np.log(c_neg[keep_neg])
-    objective = PNorm(p, log_c_pos, log_c_neg, groups, pool)
-
+    counted = cases(
+        _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"), pos_weight, neg_weight, pos_group, neg_group
+    )
     pieces = rankers._pieces(pos, neg, np.arange(len(rankers)))
-    kept = None
-    if not (keep_pos.all() and keep_neg.all()):
-        kept = keep_pos, keep_neg
-        pieces = _storage.taken(pieces, *kept)
-    return Problem(_storage.store(pieces, pool), rankers.names, objective, kept)
+    if counted.kept is not None:
+        pieces = _storage.taken(pieces, *counted.kept)
+    return Problem(_storage.store(pieces, pool), rankers.names, make(counted, pool), counted.kept)

@@ -56,12 +56,14 @@ class Standing:
         """`lam` stays the caller's, who changes it before `move`."""
         self.problem, self.lam = problem, lam
         self.u, self.w = np.empty(problem.n_pos), np.empty(problem.n_neg)
-        outputs, ungrouped = problem.outputs, problem.objective.groups is None
+        outputs = problem.outputs
+        multiplies = problem.objective.factored and problem.objective.groups is None
         # Of coded rankers alone, sums of u and w by code are kept from round to round, and no scores:
         # these follow from lam at the price of a few rounds.
-        self._binned = outputs if isinstance(outputs, Binned) and ungrouped else None
+        self._binned = outputs if isinstance(outputs, Binned) and multiplies else None
         self._tally: list[Vector] | None = None
-        coded = ungrouped and bool(outputs.coded.any())
+        self._multiplies = multiplies
+        coded = multiplies and bool(outputs.coded.any())
         self._v = np.empty(problem.n_neg) if coded and problem.objective.p != 1.0 else None
         self._known: dict[int, _Few | None] = {}
         self._masses: tuple[Vector, Vector] = (self.u, self.w)
@@ -105,7 +107,7 @@ class Standing:
     def _few(self, j: int) -> _Few | None:
         """The few values of a ranker, where they will do."""
         if j not in self._known:
-            levels = None if self.problem.objective.groups else self.problem.outputs.levels(j)
+            levels = self.problem.outputs.levels(j) if self._multiplies else None
             self._known[j] = None if levels is None else _Few(levels, float(self.problem.shift[j]))
         return self._known[j]
 

@@ -11,6 +11,10 @@ import numpy as np
 from pnorm import _checks, _problem
 from pnorm._blocks import Pool
 from pnorm._checks import Vector
+from pnorm._composed import objective_of
+from pnorm._losses import Loss
+from pnorm._objective import Objective
+from pnorm._prices import Price
 from pnorm._standing import Standing
 from pnorm._trace import Recorder, Trace
 from pnorm.rankers import as_rankers
@@ -27,6 +31,9 @@ def train(
     t_max: int = 200,
     *,
     selection: str = "absolute",
+    loss: str | Loss = "exponential",
+    price: Price | None = None,
+    smoothing: float = 0.0,
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
@@ -67,6 +74,15 @@ def train(
         Choose the ranker by the largest absolute edge (TR2005-874), which approaches the infimum
         over all coefficients, or by the largest edge (COLT 2006), which never lowers a coefficient
         and stops when no edge is above `tol`.
+    loss : str or Loss
+        What a pair costs whose scores differ by z: ``"exponential"`` :math:`e^{-z}`, ``"logistic"``
+        :math:`\ln(1 + e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"``, its square,
+        ``"squared"`` :math:`(1 - z)^2`, or a `pnorm.objectives.Loss`.
+    price : Price, optional
+        What a negative pays for the sum of its losses, from `pnorm.objectives`: ``Power(p)``, the default,
+        ``Exponential(scale)``, or a ``Price`` of your own, with p left at 1.
+    smoothing : float
+        With the hinge: half the width of a parabola in the place of its corner (see Notes).
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more: :math:`F_p = \sum_k \tilde c_k (\sum_i c_i e^{-(f_i - \tilde f_k)})^p`.
         A whole number means that many copies of the row, zero that it is absent.
@@ -98,6 +114,8 @@ def train(
     ------
     ValueError, TypeError
         If an argument is not as described; the message names it and the offending row or column.
+    OverflowError
+        If the objective at `init` is more than a double holds even in logarithms.
     ImportError
         If `progress` is asked for and tqdm is missing.
 
@@ -122,6 +140,17 @@ def train(
     1e-10 of the best one's largest output (or of its range, if that is less) tie, and the lowest
     index wins.
 
+    With another loss or price the same loop lowers
+
+    .. math:: R = \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell\bigl(f(x_i) - f(\tilde x_k)\bigr)\Bigr).
+
+    A round then costs some ten evaluations of R for the step, each a few passes over the rows and for most
+    losses a sort (`pnorm.objectives.value`). If the price falls somewhere, R is not convex, and
+    ``"stationary"`` means a stationary point. The hinge has corners, at some of which no weak ranker
+    alone lowers R although several together would: then the status is ``"stalled"``, and
+    ``smoothing=0.1``, say, gives an objective without corners. Where losses or prices have a stretch of the other
+    direction, as ``"squared"`` does, separation is nothing special, and no run ends by it.
+
     References
     ----------
     .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Figure 1 and equation (1).
@@ -138,7 +167,7 @@ def train(
     >>> trace.status, trace.n_iter
     ('t_max', 100)
     """
-    p = _checks.power(p)
+    make = objective_of(_checks.power(p), price, loss, smoothing)
     t_max = _checks.count(t_max, "t_max", 0)
     signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
     tol = _checks.tolerance(tol)
@@ -149,7 +178,7 @@ def train(
     n = len(rankers)
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     with Pool(n_threads, _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")) as pool:
-        problem = _problem.build(pos, neg, rankers, p, pos_weight, neg_weight, pos_group, neg_group, pool)
+        problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool)
         return lam, _run(problem, lam, rounds, signed, tol, callback)
 
 
@@ -162,7 +191,7 @@ def _run(
     callback: Callable[[Trace], bool | None] | None,
 ) -> Trace:
     """Figure 1, step by step; lam is changed in place."""
-    p, names = problem.objective.p, problem.names
+    objective, names = problem.objective, problem.names
     standing = Standing(problem, lam)
     record = Recorder(lam.copy(), standing.log_f)
     status, message = "t_max", ""
@@ -178,15 +207,18 @@ def _run(
             sign = math.copysign(1.0, edge)
 
             # (b) the step that solves equation (1); a ranker that separates has none
-            gap = problem.gap(j, sign)
-            step = sign * (1.0 + max(0.0, -standing.margin())) / gap if gap > 0.0 else standing.step(j, sign)
-            if lam[j] + step != lam[j] and p * abs(step) * problem.reach[j] < _OVERFLOW:
+            gap = -math.inf if objective.margin is None else problem.gap(j, sign)
+            margin = objective.margin or 0.0
+            step = sign * (margin + max(0.0, -standing.margin())) / gap if gap > 0.0 else standing.step(j, sign)
+            if lam[j] + step != lam[j] and objective.p * abs(step) * problem.reach[j] < _OVERFLOW:
                 break
-            lost = f"; the step {step:.3g} along {names[j]}, of edge {edge:.3g}, is lost in floating point"
+            lost = _lost(objective, step, edge, names[j])
             merit[j] = -math.inf
         else:
             status = "stalled" if lost else "stationary"
             message = f"no weak ranker has an edge above tol = {tol:g}{' that a step could use' if lost else ''}{lost}"
+            if not objective.is_convex:
+                message += "; the price falls somewhere, so this is a stationary point and need not be a minimum"
             break
 
         # (c) the coefficient
@@ -200,7 +232,7 @@ def _run(
         stop = callback is not None and callback(record.trace("running", f"after round {record.n_iter}"))
         if gap > 0.0:
             status = "separable"
-            message = f"{names[j]} alone puts every positive above every negative: no minimiser exists"
+            message = f"{names[j]} alone puts every positive above every negative: {_what_of_minimum(objective)}"
             break
         if stop:
             status, message = "callback", f"the callback stopped the run after round {record.n_iter}"
@@ -208,9 +240,23 @@ def _run(
 
     if status == "t_max":
         message = f"all {record.n_iter} rounds were run"
-        if standing.margin() > 0.0:
+        if objective.margin is not None and not objective.vanishes and standing.margin() > 0.0:
             message += "; the scores put every positive above every negative, so no minimiser exists"
     return record.trace(status, message)
+
+
+def _lost(objective: Objective, step: float, edge: float, name: str) -> str:
+    """Why a step along the ranker with the largest edge leads nowhere."""
+    if objective.has_corners and step == 0.0:
+        return (
+            f"; {name}, of edge {edge:.3g}, does not lower the objective: it has a corner here, which "
+            "smoothing=0.1, say, would round off"
+        )
+    return f"; the step {step:.3g} along {name}, of edge {edge:.3g}, is lost in floating point"
+
+
+def _what_of_minimum(objective: Objective) -> str:
+    return "its losses are zero" if objective.vanishes else "no minimiser exists"
 
 
 def score(X: Any, H: Any, lam: Any) -> Vector:

@@ -24,7 +24,7 @@ from pnorm._bregman import bregman_distance, legendre_bregman_projection, phi, p
 from pnorm._certificate import certify, penalised_gap
 from pnorm._checks import Array, Vector
 from pnorm._curvature import Curvature, null_space
-from pnorm._objective import Scores
+from pnorm._objective import Scores, push
 from pnorm._problem import Problem
 from pnorm._separability import hulls
 from pnorm._trace import Trace
@@ -798,7 +798,7 @@ def _page(lines: dict[str, str]) -> str:
 
 def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any) -> Problem:
     p = _checks.power(p)
-    return _problem.build(pos, neg, _problem.rankers_of(pos, neg, H), p, *weights_and_groups).centred()
+    return _problem.build(pos, neg, _problem.rankers_of(pos, neg, H), push(p), *weights_and_groups).centred()
 
 
 def _problem_and(

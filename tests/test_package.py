@@ -15,15 +15,26 @@ import pytest
 import pnorm
 
 ROOT = Path(__file__).parents[1]
-MODULES = ["pnorm", "pnorm.rankers", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets"]
+MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets"]
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
     ["pnorm._core", "pnorm._version"],
     ["pnorm._checks", "pnorm._blocks"],
-    ["pnorm._outputs", "pnorm._line", "pnorm._trace", "pnorm._bregman", "pnorm.datasets", "pnorm.metrics"],
+    [
+        "pnorm._outputs",
+        "pnorm._line",
+        "pnorm._trace",
+        "pnorm._bregman",
+        "pnorm._search",
+        "pnorm._losses",
+        "pnorm._prices",
+        "pnorm.datasets",
+    ],
     ["pnorm._binned", "pnorm._objective"],
-    ["pnorm._storage"],
+    ["pnorm._storage", "pnorm._composed"],
+    ["pnorm.objectives"],
+    ["pnorm.metrics"],
     ["pnorm.rankers"],
     ["pnorm._problem"],
     ["pnorm._curvature", "pnorm._separability", "pnorm._standing"],
@@ -94,7 +105,10 @@ def test_imports_go_down_only():
                     assert rank[other] < rank[module], f"{module} imports {other}"
 
 
-@pytest.mark.parametrize("module_name", [*MODULES, "pnorm._train", "pnorm._minimize", "pnorm._trace", "pnorm._bregman"])
+@pytest.mark.parametrize(
+    "module_name",
+    [*MODULES, "pnorm._train", "pnorm._minimize", "pnorm._trace", "pnorm._bregman", "pnorm._losses", "pnorm._prices"],
+)
 def test_the_examples_in_docstrings_are_true(module_name):
     module = importlib.import_module(module_name)
     assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

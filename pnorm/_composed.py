@@ -1,0 +1,247 @@
+r"""R = sum_k c_k g(S_k), S_k = sum_i c_i l(f_i - f_k), for any price g and loss l.
+
+With b_k = c_k g'(S_k) / R, which may be negative where the price falls,
+
+    A_i = c_i sum_k b_k (-l'(f_i - f_k)) = -d log R / d f_i,
+    B_k = b_k sum_i c_i (-l'(f_i - f_k)) =  d log R / d f_k,
+
+and sum A = sum B. Sums over the losses are the losses' own; everything else is here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, _search
+from pnorm._blocks import SERIAL, Pool, blocks
+from pnorm._checks import Vector
+from pnorm._line import Direction, Groups
+from pnorm._losses import LOSSES, HingeLoss, Loss, PairLoss, Ranked, Sums, warn_of_pairs
+from pnorm._objective import Cases, Objective, Scores, Worth, log_of, push
+from pnorm._prices import Power, Price
+
+_BLOCK = 2**13
+"""Rows whose prices are formed at a time: 64 kB, which come from memory that is warm."""
+
+
+def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[Cases, Pool], Objective]:
+    """Check a price and a loss, and return what makes their objective of the rows that count."""
+    if price is not None and p != 1.0:
+        raise ValueError(f"p = {p:g} is the price Power({p:g}), and price={price!r} is another; pass one of them")
+    if price is not None and not isinstance(price, Price):
+        hint = f", Power({price!r}) for this one" if isinstance(price, (int, float)) else ""
+        raise TypeError(
+            f"price must come from pnorm.objectives: Power(4), Exponential(0.1), Price(g, dg){hint}; got {price!r}"
+        )
+    chosen = Power(p) if price is None else price
+    of_pairs = _loss(loss, smoothing)
+    if of_pairs.name == "exponential" and isinstance(chosen, Power) and not isinstance(of_pairs, Loss):
+        return push(chosen.power)
+
+    def make(counted: Cases, pool: Pool = SERIAL) -> Objective:
+        warn_of_pairs(of_pairs, counted.n_pairs)
+        return Composed(chosen, of_pairs, counted.c_pos, counted.c_neg, counted.groups, pool)
+
+    return make
+
+
+def _loss(loss: Any, smoothing: Any) -> PairLoss:
+    width = _checks.real(smoothing, "smoothing")
+    if width < 0.0:
+        raise ValueError(f"smoothing must be zero or more; got {smoothing!r}")
+    if width > 0.0 and loss != "hinge":
+        raise ValueError(f"smoothing rounds the corner of the loss 'hinge'; got smoothing={smoothing!r} with {loss!r}")
+    if isinstance(loss, Loss):
+        return loss
+    if not isinstance(loss, str):
+        raise TypeError(f"loss must be {', '.join(map(repr, LOSSES))} or a pnorm.objectives.Loss; got {loss!r}")
+    return HingeLoss(width) if width > 0.0 else LOSSES[_checks.choice(loss, "loss", LOSSES)]
+
+
+class Composed:
+    """The objective of a price and a loss."""
+
+    p = 1.0
+    factored = False
+
+    def __init__(
+        self,
+        price: Price,
+        loss: PairLoss,
+        c_pos: Vector | None,
+        c_neg: Vector | None,
+        groups: Groups | None = None,
+        pool: Pool = SERIAL,
+    ) -> None:
+        self.price, self.loss, self.groups, self.pool = price, loss, groups, pool
+        self._c_pos, self._c_neg = c_pos, c_neg
+        self.power = price.power
+        self.convex_form = "log R" if price.log_convex else "R" if self.power == 1.0 else f"R ** (1 / {self.power:g})"
+        self.is_convex = price.increasing
+        self.has_corners = not loss.smooth
+        self.margin = None
+        if price.increasing and loss.decreasing:
+            self.margin = loss.flat_from if 1.0 < loss.flat_from < math.inf else 1.0
+        self.vanishes = loss.flat_from < math.inf
+        self._codes: tuple[Any, Any] = (None, None) if groups is None else (groups.pos, groups.neg)
+        self._starts: list[NDArray[np.intp]] | None = None
+        if groups is not None:  # where every group begins, and the end
+            self._starts = [np.concatenate([[0], np.bincount(c).cumsum()]) for c in (groups.pos, groups.neg)]
+
+    def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Composed:
+        """The objective on some of the rows."""
+        c_pos, c_neg = (c if c is None else c[rows] for c, rows in ((self._c_pos, pos), (self._c_neg, neg)))
+        return Composed(self.price, self.loss, c_pos, c_neg, self.groups and self.groups.take(pos, neg), self.pool)
+
+    def convex(self, log_r: float) -> tuple[float, float]:
+        """What is convex in the coefficients, if anything is, and its derivative by log R."""
+        if self.price.log_convex:
+            return log_r, 1.0
+        value = math.exp(log_r / self.power) if log_r / self.power < 709.0 else math.inf
+        return value, value / self.power
+
+    def sizes(self) -> tuple[float, float]:
+        """Largest |log c| on either side: what rounds beside the scores."""
+        sizes = (0.0 if c is None else float(np.abs(np.log(c)).max()) for c in (self._c_pos, self._c_neg))
+        return next(sizes), next(sizes)
+
+    # Value and weights
+
+    def _ranked(self, f: Scores) -> tuple[Ranked, Ranked]:
+        starts = self._starts or [np.array([0, f.pos.size]), np.array([0, f.neg.size])]
+        sides = zip((f.pos, f.neg), self._codes, starts, strict=True)
+        pos, neg = self.pool.map(lambda side: Ranked.of(*side, self.loss.ascending), sides)
+        return pos, neg
+
+    def _heights(self, pos: Ranked, neg: Ranked, slope: bool = True) -> Sums:
+        """Sums for the negatives, in the order of their rank, with log S in the place of S."""
+        c_pos = np.broadcast_to(1.0, pos.f.shape) if self._c_pos is None else pos.gather(self._c_pos)
+        heights = self.loss.sums(pos, c_pos, neg, 1.0, self.pool, slope=slope)
+        with np.errstate(divide="ignore"):
+            np.log(heights.value, out=heights.value)
+        np.add(heights.value, heights.exponent, out=heights.value)
+        return heights
+
+    def _total(self, log_s: Vector, log_c: Vector | None) -> tuple[float, float]:
+        """log R, and the largest log |b R|."""
+        parts: list[tuple[float, float]] = []
+        top = -math.inf
+        for rows in blocks(log_s.size, _BLOCK):
+            log_g, log_slope, _ = self.price.log_terms(log_s[rows])
+            if log_c is not None:
+                log_g, log_slope = log_g + log_c[rows], log_slope + log_c[rows]
+            largest = float(log_g.max())
+            top = max(top, float(log_slope.max()))
+            total = float(np.exp(log_g - largest).sum()) if math.isfinite(largest) else 1.0
+            parts.append((largest, total))
+        log_r = max(part[0] for part in parts)
+        if math.isfinite(log_r):
+            log_r = log_of(parts)
+        elif not log_r < 0.0:
+            raise OverflowError(
+                f"log R is more than a double holds: {self.price!r} of a sum of losses of e^{float(log_s.max()):.4g}. "
+                "Scale the weak rankers or the coefficients down, give the price a smaller scale, or take a Power"
+            )
+        return log_r, top
+
+    def _log_c_neg(self, neg: Ranked) -> Vector | None:
+        return None if self._c_neg is None else np.log(neg.gather(self._c_neg))
+
+    def log_value(self, f: Scores) -> float:
+        """log R."""
+        pos, neg = self._ranked(f)
+        return self._total(self._heights(pos, neg, slope=False).value, self._log_c_neg(neg))[0]
+
+    def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
+        """Fill u and w with A and B divided by sum |A|, the rate of the result; both are zero where that is."""
+        pos, neg = self._ranked(f)
+        heights, log_c = self._heights(pos, neg), self._log_c_neg(neg)
+        log_r, top = self._total(heights.value, log_c)
+        u.fill(0.0)
+        w.fill(0.0)
+        total = 0.0
+        if log_r > -math.inf and top > -math.inf:
+            b, B = heights.value, heights.slope
+            exponent = heights.exponent if isinstance(heights.exponent, np.ndarray) else None
+            for rows in blocks(b.size, _BLOCK):  # b over e^top / R, in the place of log S
+                _, log_b, sign = self.price.log_terms(b[rows])
+                if log_c is not None:
+                    log_b = log_b + log_c[rows]
+                b[rows] = sign * np.exp(log_b - top)
+                if exponent is not None:
+                    B[rows] *= sign * np.exp(log_b - log_r + exponent[rows])
+                else:
+                    B[rows] *= b[rows]
+            back = self.loss.sums(neg, b, pos, -1.0, self.pool, value=False)
+            A, scale = back.slope, top - log_r
+            if exponent is not None or isinstance(back.exponent, np.ndarray):
+                A *= np.exp(back.exponent + scale)
+                if exponent is None:
+                    B *= math.exp(scale)
+                scale = 0.0
+            if self._c_pos is not None:
+                A *= pos.gather(self._c_pos)
+            pos.scatter(A, u)
+            neg.scatter(B, w)
+            total = float(np.abs(u).sum())
+            if total > 0.0:
+                u /= total
+                w /= total
+                total *= math.exp(scale)
+        return Worth(log_r, math.nan, (u, w), np.ones(1), total)
+
+    # Steps
+
+    def step(self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float) -> float:
+        """Return the step along a direction that minimises R, or for a price that falls somewhere, lowers it.
+
+        Otherwise as `PNorm.step`.
+        """
+        h_pos, h_neg = direction.pos, direction.neg
+        u, w = np.empty_like(u), np.empty_like(w)
+        log_r = self.log_value(f)
+
+        @cache
+        def evaluate(x: float) -> tuple[float, float]:
+            try:
+                worth = self.weigh(Scores(f.pos + sign * x * h_pos, f.neg + sign * x * h_neg), u, w)
+            except OverflowError:
+                return math.inf, math.nan
+            return worth.log_f - log_r, -sign * worth.rate * float(u @ h_pos - w @ h_neg)
+
+        unit = 1.0 / direction.span
+        if log_r == -math.inf:
+            return 0.0
+        if self.has_corners and self.is_convex:
+            rounding = 1e-15 * (1.0 + abs(log_r) if self.price.log_convex else self.power)
+            return sign * _search.corner_step(evaluate, unit, self._convex_since, rounding)
+        if direction.gap(sign) == 0.0 and self.margin is not None and not self.vanishes:
+            return sign * _search.falling_step(evaluate, unit, self._log_limit(f, direction, sign) - log_r)
+        highest = math.inf if self.is_convex else 1e-12 * (1.0 + abs(log_r))
+        return sign * _search.smooth_step(evaluate, unit, highest)
+
+    def _log_limit(self, f: Scores, direction: Direction, sign: float) -> float:
+        """log R at infinity, where no pair comes down and some stay level."""
+        sides = sign * direction.pos, sign * direction.neg
+        n = 1 if self.groups is None else self.groups.n
+        codes = [np.zeros(h.size, np.intp) if c is None else c for h, c in zip(sides, self._codes, strict=True)]
+        level = np.full(n, np.inf)
+        np.minimum.at(level, codes[0], sides[0])
+        above, below = (h - level[c] for h, c in zip(sides, codes, strict=True))
+        least = min(float(x.min(initial=np.inf)) for x in (above[above > 0.0], -below[below < 0.0]))
+        spread = max(f.pos.max(), f.neg.max()) - min(f.pos.min(), f.neg.min())
+        far = min((800.0 + spread) / least, 1e150 / direction.span)
+        return self.log_value(Scores(f.pos + far * above, f.neg + far * below))
+
+    def _convex_since(self, change: float) -> tuple[float, float]:
+        """The same as `convex`, after a change of log R, less what it was and in units of its derivative there."""
+        if self.price.log_convex:
+            return change, 1.0
+        change /= self.power
+        return self.power * math.expm1(change), math.exp(change)

@@ -1,0 +1,70 @@
+/* Chebyshev series over a cell of the score line: their moments and their values, row by row.
+ *
+ * Eight rows go side by side, so that compilers find vectors in the recurrence
+ * T_(j+1) = 2 x T_j - T_(j-1), whose steps would otherwise wait for each other.
+ */
+#ifndef PNORM_CELLS_H
+#define PNORM_CELLS_H
+
+#include <stddef.h>
+
+#include "_clones.h"
+
+enum { PNORM_TERMS = 14, PNORM_LANES = 8 };
+
+/* out[j] = sum of weights T_j(2 (f - centre)); weights are so many doubles apart. */
+PNORM_CLONES static void pnorm_moments(
+    const double *f, const double *weights, ptrdiff_t apart, ptrdiff_t m, double centre, double *out) {
+    double sums[PNORM_TERMS][PNORM_LANES] = {{0.0}};
+    for (ptrdiff_t start = 0; start < m; start += PNORM_LANES) {
+        double x[PNORM_LANES], before[PNORM_LANES], now[PNORM_LANES];
+        ptrdiff_t left = m - start < PNORM_LANES ? m - start : PNORM_LANES;
+        for (int l = 0; l < PNORM_LANES; l++) {
+            x[l] = l < left ? 2.0 * (f[start + l] - centre) : 0.0;
+            before[l] = l < left ? weights[(start + l) * apart] : 0.0;
+        }
+        for (int l = 0; l < PNORM_LANES; l++) {
+            now[l] = before[l] * x[l];
+            x[l] *= 2.0;
+            sums[0][l] += before[l];
+            sums[1][l] += now[l];
+        }
+        for (int j = 2; j < PNORM_TERMS; j++)
+            for (int l = 0; l < PNORM_LANES; l++) {
+                double next = x[l] * now[l] - before[l];
+                sums[j][l] += next;
+                before[l] = now[l];
+                now[l] = next;
+            }
+    }
+    for (int j = 0; j < PNORM_TERMS; j++) {
+        double *s = sums[j];
+        out[j] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+    }
+}
+
+/* out = sum over j of series[j] T_j(2 (f - centre)), by Clenshaw's recurrence. */
+PNORM_CLONES static void pnorm_series(
+    const double *f, ptrdiff_t m, double centre, const double *series, double *out) {
+    for (ptrdiff_t start = 0; start < m; start += PNORM_LANES) {
+        double x[PNORM_LANES], after[PNORM_LANES], now[PNORM_LANES];
+        ptrdiff_t left = m - start < PNORM_LANES ? m - start : PNORM_LANES;
+        for (int l = 0; l < PNORM_LANES; l++) {
+            x[l] = l < left ? 4.0 * (f[start + l] - centre) : 0.0;
+            after[l] = 0.0;
+            now[l] = series[PNORM_TERMS - 1];
+        }
+        for (int j = PNORM_TERMS - 2; j > 0; j--)
+            for (int l = 0; l < PNORM_LANES; l++) {
+                double next = (series[j] + x[l] * now[l]) - after[l];
+                after[l] = now[l];
+                now[l] = next;
+            }
+        for (int l = 0; l < PNORM_LANES; l++)
+            x[l] = (series[0] + 0.5 * x[l] * now[l]) - after[l];
+        for (int l = 0; l < left; l++)
+            out[start + l] = x[l];
+    }
+}
+
+#endif

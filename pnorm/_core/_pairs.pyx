@@ -1,0 +1,205 @@
+"""Sums over all pairs of a function of the difference of two scores, without the pairs.
+
+Sources s_i with weights c_i and targets t_k, both sorted, within segments (one for each query
+group) between which there are no pairs. For every target, the sum over i of c_i phi(s_i - t_k):
+
+(a) the order of scores
+(b) piecewise polynomials, by a sweep
+(c) smooth functions with exponential and linear tails, by Chebyshev series on cells of width one
+"""
+
+from libc.math cimport INFINITY, exp, isfinite
+
+cdef extern from "_cells.h" nogil:
+    enum:
+        TERMS "PNORM_TERMS"
+    void pnorm_moments(
+        const double* f, const double* weights, Py_ssize_t apart, Py_ssize_t m, double centre, double* out) noexcept
+    void pnorm_series(const double* f, Py_ssize_t m, double centre, const double* series, double* out) noexcept
+
+N_TERMS = TERMS
+
+# (a) ---------------------------------------------------------------------------------------------
+
+cdef enum:
+    MOVES = 16
+
+
+def sort(const double[::1] f, Py_ssize_t[::1] order, double[::1] out, int[::1] counts):
+    """Whether out = f[order] is sorted, equal scores in the order of their rows.
+
+    Buckets of equal width, and an insertion sort of what comes of them: linear where no stretch of
+    the line is much denser than the average, given up for a general sort where one is. `counts`,
+    zeros, has a place for every bucket and one more.
+    """
+    cdef:
+        Py_ssize_t n = f.shape[0], n_buckets = counts.shape[0] - 1, r, b, k, allowed = MOVES * f.shape[0]
+        double low = INFINITY, high = -INFINITY, scale, x
+        bint done = True
+    with nogil:
+        for r in range(n):
+            low = f[r] if f[r] < low else low
+            high = f[r] if f[r] > high else high
+        scale = n_buckets / (high - low) if high > low else 0.0
+        if not isfinite(scale) or not isfinite(high - low):
+            done = False
+        else:
+            for r in range(n):
+                b = <Py_ssize_t>((f[r] - low) * scale)
+                counts[(b if b < n_buckets else n_buckets - 1) + 1] += 1
+            for b in range(n_buckets):
+                counts[b + 1] += counts[b]
+            for r in range(n):
+                b = <Py_ssize_t>((f[r] - low) * scale)
+                b = b if b < n_buckets else n_buckets - 1
+                k = counts[b]
+                counts[b] += 1
+                order[k] = r
+                out[k] = f[r]
+            for r in range(1, n):
+                x = out[r]
+                if not x < out[r - 1]:
+                    continue
+                b = order[r]
+                k = r
+                while k > 0 and x < out[k - 1]:
+                    out[k] = out[k - 1]
+                    order[k] = order[k - 1]
+                    k -= 1
+                out[k] = x
+                order[k] = b
+                allowed -= r - k
+                if allowed < 0:
+                    done = False
+                    break
+    return done
+
+
+# (b) ---------------------------------------------------------------------------------------------
+
+def sweep(
+    const double[:] s, const double[:] c, const Py_ssize_t[::1] s_starts,
+    const double[:] t, const Py_ssize_t[::1] t_starts, double sign, double reach,
+    double[:] masses, double[:] firsts, double[:] seconds,
+):
+    """Sums of c d ** m over the sources with d = reach - sign (s - t) > 0, for m = 0, 1, 2; None is left out.
+
+    Scores times the sign ascend. As t grows, d grows with it and sources only enter: all terms that
+    are added are of one sign where the weights are, and no digits cancel.
+    """
+    cdef:
+        Py_ssize_t g, i, k
+        double mass, first, second, move, d, at
+    with nogil:
+        for g in range(t_starts.shape[0] - 1):
+            i = s_starts[g]
+            mass = first = second = 0.0
+            at = sign * t[t_starts[g]]
+            for k in range(t_starts[g], t_starts[g + 1]):
+                move = sign * t[k] - at
+                at = sign * t[k]
+                second += move * (2.0 * first + mass * move)
+                first += mass * move
+                while i < s_starts[g + 1] and sign * s[i] - at < reach:
+                    d = reach - (sign * s[i] - at)
+                    mass += c[i]
+                    first += c[i] * d
+                    second += c[i] * d * d
+                    i += 1
+                if masses is not None:
+                    masses[k] = mass
+                if firsts is not None:
+                    firsts[k] = first
+                if seconds is not None:
+                    seconds[k] = second
+
+
+# (c) ---------------------------------------------------------------------------------------------
+
+def moments(
+    const double[::1] s, const double[:] c, const Py_ssize_t[::1] cells, const double[::1] centres,
+    double[:, ::1] out,
+):
+    """out[a, j] = sum of c T_j(2 (s - centre)) over the rows of cell a, cells[a] to cells[a + 1]."""
+    cdef Py_ssize_t a, apart = c.strides[0] // <Py_ssize_t>sizeof(double)
+    with nogil:
+        for a in range(centres.shape[0]):
+            pnorm_moments(&s[cells[a]], &c[cells[a]], apart, cells[a + 1] - cells[a], centres[a], &out[a, 0])
+
+
+def series(
+    const double[::1] t, const Py_ssize_t[::1] cells, const double[::1] centres, const double[:, ::1] local,
+    double[::1] out,
+):
+    """out[k] = sum over j of local[a, j] T_j(2 (t - centre)) for the rows of every cell a."""
+    cdef Py_ssize_t a
+    with nogil:
+        for a in range(centres.shape[0]):
+            pnorm_series(&t[cells[a]], cells[a + 1] - cells[a], centres[a], &local[a, 0], &out[cells[a]])
+
+
+def interact(
+    const double[::1] s_centres, const double[:, ::1] moments, const Py_ssize_t[::1] s_starts,
+    const double[::1] t_centres, const Py_ssize_t[::1] t_starts,
+    const double[:, :, ::1] table, double linear, const double[::1] decay, double[::1] tails,
+    double[:, ::1] local, double[::1] exponents,
+):
+    """Series of the sums in every target cell, from the moments of the source cells.
+
+    table[D + reach, j, m] are the coefficients of T_j(source) T_m(target) in phi at the distance D
+    of two cells. Beyond the reach phi is e^-z upward and, downward, -z where `linear` is one and 1
+    where it is zero. decay[j] are the coefficients of e^(-x / 2). The series of a cell is to be
+    multiplied by e^exponents: zero, but where all sources are far above. `tails` is scratch.
+    """
+    cdef:
+        Py_ssize_t g, a, b, j, m, first, lower, upper, reach = (table.shape[0] - 1) // 2
+        double centre, at, mass, sum_of_z, tail, sign
+        const double* row
+    with nogil:
+        for g in range(t_starts.shape[0] - 1):
+            # sums of e^-(s - centre) over a cell and all above it
+            for b in range(s_starts[g + 1] - 1, s_starts[g] - 1, -1):
+                tail = 0.0
+                for j in range(TERMS):
+                    tail += decay[j] * moments[b, j]
+                if b + 1 < s_starts[g + 1]:
+                    tail += tails[b + 1] * exp(s_centres[b] - s_centres[b + 1])
+                tails[b] = tail
+            first = lower = upper = s_starts[g]
+            mass = sum_of_z = 0.0
+            at = t_centres[t_starts[g]]
+            for a in range(t_starts[g], t_starts[g + 1]):
+                centre = t_centres[a]
+                for m in range(TERMS):
+                    local[a, m] = 0.0
+                # far below: the sum of centre - s, of which every new target cell is farther off
+                sum_of_z += mass * (centre - at)
+                at = centre
+                while lower < s_starts[g + 1] and s_centres[lower] < centre - reach:
+                    mass += moments[lower, 0]
+                    sum_of_z += (centre - s_centres[lower]) * moments[lower, 0] - 0.5 * moments[lower, 1]
+                    lower += 1
+                local[a, 0] = linear * sum_of_z + (1.0 - linear) * mass
+                local[a, 1] = linear * 0.5 * mass
+                # within reach
+                upper = lower if upper < lower else upper
+                while upper < s_starts[g + 1] and s_centres[upper] <= centre + reach:
+                    upper += 1
+                for b in range(lower, upper):
+                    for j in range(TERMS):
+                        row = &table[<Py_ssize_t>(s_centres[b] - centre) + reach, j, 0]
+                        tail = moments[b, j]
+                        for m in range(TERMS):
+                            local[a, m] += tail * row[m]
+                # far above
+                exponents[a] = 0.0
+                if upper < s_starts[g + 1]:
+                    tail = tails[upper]
+                    if upper == first:
+                        exponents[a] = centre - s_centres[upper]
+                    else:
+                        tail *= exp(centre - s_centres[upper])
+                    sign = 1.0
+                    for m in range(TERMS):
+                        local[a, m] += sign * tail * decay[m]
+                        sign = -sign

@@ -1,0 +1,462 @@
+"""Losses, and their sums over all pairs.
+
+A loss is a convex function of the difference z of the scores of a positive and a negative. All that
+the objective needs of it are sums over one side of the list for every row of the other,
+
+    value_k = sum_i c_i l(z_ik),        slope_k = -sum_i c_i l'(z_ik),
+
+of sources with scores s and weights c, for targets with scores t: z = s - t where the sources are
+the positives, and z = t - s where they are the negatives (sign = -1).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._blocks import Pool
+from pnorm._checks import Vector
+from pnorm._core import _pairs
+
+_REACH = 37
+"""Distance of two cells beyond which ln(1 + e^-z) is e^-z or -z: what that leaves out is below 1e-16 of it."""
+
+_PAIRS = 2**17
+"""Pairs of which a function of the user's is asked at a time: a megabyte for each array it makes."""
+
+_MANY_PAIRS = 10**9
+"""Pairs beyond which a user is told what a loss without structure costs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The scores of one side, group by group, ascending within each where a loss asks for it."""
+
+    f: Vector
+    order: NDArray[np.intp] | None
+    """f[k] is the score of row order[k]; None: of row k."""
+    starts: NDArray[np.intp]
+    """(G + 1,): where each group begins, and the end."""
+
+    @classmethod
+    def of(cls, f: Vector, codes: NDArray[np.intp] | None, starts: NDArray[np.intp], ascending: bool) -> Ranked:
+        """Rank scores, whose groups are `codes`."""
+        if codes is not None:
+            order = np.lexsort((f, codes)) if ascending else np.argsort(codes, kind="stable")
+            return cls(f[order], order, starts)
+        if not ascending:
+            return cls(f, None, starts)
+        order, ranked = np.empty(f.size, np.intp), np.empty(f.size)
+        if not _pairs.sort(f, order, ranked, np.zeros(f.size + 1, np.intc)):
+            order = np.argsort(f, kind="stable")
+            ranked = f[order]
+        return cls(ranked, order, starts)
+
+    def gather(self, values: Vector) -> Vector:
+        """Values of the rows, in the order of this."""
+        return values if self.order is None else values[self.order]
+
+    def scatter(self, values: Vector, out: Vector) -> None:
+        """Fill out, row by row, with values in the order of this."""
+        out[... if self.order is None else self.order] = values
+
+    def sums(self, values: Vector) -> Vector:
+        """Sum over every group."""
+        return np.asarray(np.add.reduceat(values, self.starts[:-1]))
+
+    def spread(self, values: Vector) -> Vector:
+        """Values of the groups as values of their rows, or as one number for all of them."""
+        return values if values.size == 1 else np.repeat(values, np.diff(self.starts))
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over the sources for every target, both to be multiplied by e^exponent."""
+
+    value: Vector
+    slope: Vector
+    exponent: Vector | float = 0.0
+
+
+class PairLoss:
+    """A loss l(z), what is known of it, and its sums over pairs."""
+
+    name: str
+    smooth = True
+    """Whether it has a derivative everywhere."""
+    decreasing = True
+    """Whether it never rises."""
+    flat_from = np.inf
+    """Where it has come down to zero; inf: never."""
+    ascending = True
+    """Whether sums need the scores in ascending order."""
+
+    def l(self, z: Any) -> Any:  # noqa: E743
+        """The loss."""
+        raise NotImplementedError
+
+    def sums(
+        self,
+        source: Ranked,
+        weights: Vector,
+        target: Ranked,
+        sign: float,
+        pool: Pool,
+        value: bool = True,
+        slope: bool = True,
+    ) -> Sums:
+        """Sums for every target; those that are not asked for may be anything."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return repr(self.name)
+
+
+class ExponentialLoss(PairLoss):
+    """e^-z: one factor for each row."""
+
+    name = "exponential"
+    ascending = False
+
+    def l(self, z: Any) -> Any:  # noqa: E743
+        return np.exp(-z)
+
+    def sums(
+        self,
+        source: Ranked,
+        weights: Vector,
+        target: Ranked,
+        sign: float,
+        pool: Pool,
+        value: bool = True,
+        slope: bool = True,
+    ) -> Sums:
+        with np.errstate(divide="ignore"):
+            exponents = np.log(np.abs(weights)) - sign * source.f
+        top = np.maximum(np.maximum.reduceat(exponents, source.starts[:-1]), -1e308)
+        exponents -= source.spread(top)
+        total = source.sums(np.copysign(np.exp(exponents, out=exponents), weights))
+        total = np.full(target.f.size, target.spread(total))
+        return Sums(total, total.copy() if slope else total, sign * target.f + target.spread(top))
+
+
+class LogisticLoss(PairLoss):
+    """ln(1 + e^-z), by Chebyshev series between cells of the score line.
+
+    Its nearest poles are at +-i pi. On cells of width one, a series of n terms leaves out some
+    12.6^-n, which 14 terms put below rounding (tests/test_objectives.py).
+    """
+
+    name = "logistic"
+
+    def l(self, z: Any) -> Any:  # noqa: E743
+        return np.logaddexp(0.0, -np.asarray(z, dtype=np.float64))
+
+    def sums(
+        self,
+        source: Ranked,
+        weights: Vector,
+        target: Ranked,
+        sign: float,
+        pool: Pool,
+        value: bool = True,
+        slope: bool = True,
+    ) -> Sums:
+        (s_cells, s_centres, s_starts), (t_cells, t_centres, t_starts) = _cells(source), _cells(target)
+        moments = np.empty((s_centres.size, _pairs.N_TERMS))
+        _pairs.moments(source.f, weights, s_cells, s_centres, moments)
+        flip = slice(None)
+        if sign < 0.0:  # the score line turned round: T_j(-x) = (-1)^j T_j(x)
+            flip = slice(None, None, -1)
+            s_starts, t_starts = s_centres.size - s_starts[::-1], t_centres.size - t_starts[::-1]
+            s_centres, turned = -s_centres[::-1], -t_centres[::-1]
+            moments = moments[::-1] * _ALTERNATE
+        else:
+            turned = t_centres
+        tables, decay = _series_of_logistic()
+        tails, exponents = np.empty(s_centres.size), np.empty(t_centres.size)
+
+        def of(table: Any, linear: float) -> Vector:
+            local = np.empty((t_centres.size, _pairs.N_TERMS))
+            _pairs.interact(
+                s_centres, moments, s_starts, turned, t_starts, table, linear, decay, tails, local, exponents
+            )
+            if sign < 0.0:
+                local = local[::-1] * _ALTERNATE
+            out = np.empty(target.f.size)
+            _pairs.series(target.f, t_cells, t_centres, local, out)
+            return out
+
+        sums = of(tables[0], 1.0) if value else _NOTHING, of(tables[1], 0.0) if slope else _NOTHING
+        return Sums(*sums, np.repeat(exponents[flip], np.diff(t_cells)) if exponents.any() else 0.0)
+
+
+_NOTHING = np.empty(0)
+_ALTERNATE = (-1.0) ** np.arange(_pairs.N_TERMS)
+
+
+def _cells(rows: Ranked) -> tuple[NDArray[np.intp], Vector, NDArray[np.intp]]:
+    """Where the cells of width one begin that hold rows, their centres, and where those of every group begin."""
+    floors = np.floor(rows.f)
+    begins = np.empty(floors.size + 1, bool)
+    np.not_equal(floors[1:], floors[:-1], out=begins[1:-1])
+    begins[rows.starts] = True
+    cells = np.flatnonzero(begins)
+    return cells, floors[cells[:-1]] + 0.5, np.searchsorted(cells, rows.starts)
+
+
+@lru_cache(maxsize=1)
+def _series_of_logistic() -> tuple[tuple[Any, Any], Vector]:
+    """Coefficients of ln(1 + e^-z) and of 1 / (1 + e^z) between cells, and of e^(-x / 2) on [-1, 1]."""
+    n = 2 * _pairs.N_TERMS
+    nodes = np.cos(np.pi * (np.arange(n) + 0.5) / n)
+    to_series = 2.0 / n * np.cos(np.outer(np.arange(_pairs.N_TERMS), np.arccos(nodes)))
+    to_series[0] *= 0.5
+    z = np.arange(-_REACH, _REACH + 1)[:, None, None] + 0.5 * (nodes[:, None] - nodes)
+    kernels = np.logaddexp(0.0, -z), 1.0 / (1.0 + np.exp(z))
+    tables = [np.ascontiguousarray(to_series @ kernel @ to_series.T) for kernel in kernels]
+    return (tables[0], tables[1]), to_series @ np.exp(-0.5 * nodes)
+
+
+class SquaredLoss(PairLoss):
+    """(1 - z)^2, by moments. It rises again beyond z = 1."""
+
+    name = "squared"
+    decreasing = False
+    ascending = False
+
+    def l(self, z: Any) -> Any:  # noqa: E743
+        return np.square(1.0 - np.asarray(z))
+
+    def sums(
+        self,
+        source: Ranked,
+        weights: Vector,
+        target: Ranked,
+        sign: float,
+        pool: Pool,
+        value: bool = True,
+        slope: bool = True,
+    ) -> Sums:
+        size = source.sums(np.abs(weights))
+        mean = source.sums(np.abs(weights) * source.f) / np.where(size > 0.0, size, 1.0)
+        apart = source.f - source.spread(mean)
+        moments = [source.sums(weights)]
+        for _ in range(2):  # of no, of one and of two factors
+            weights = weights * apart
+            moments.append(source.sums(weights))
+        zeroth, first, second = (target.spread(moment) for moment in moments)
+        y = 1.0 + sign * (target.f - target.spread(mean))
+        half = zeroth * y - sign * first
+        return Sums((half - sign * first) * y + second if value else _NOTHING, 2.0 * half if slope else _NOTHING)
+
+
+class HingeLoss(PairLoss):
+    """max(0, 1 - z), by a sweep over sorted scores; with smoothing, a parabola takes the place of the corner.
+
+    The parabola spans 1 - smoothing to 1 + smoothing, above the corner by at most a quarter of the
+    smoothing (O. Chapelle, "Training a support vector machine in the primal", 2007).
+    """
+
+    def __init__(self, smoothing: float = 0.0) -> None:
+        self.smoothing = smoothing
+        self.smooth = smoothing > 0.0
+        self.flat_from = 1.0 + smoothing
+        self.name = "hinge"
+
+    def l(self, z: Any) -> Any:  # noqa: E743
+        below = np.maximum(1.0 + self.smoothing - np.asarray(z), 0.0)
+        if not self.smooth:
+            return below
+        corner = np.minimum(below, 2.0 * self.smoothing)
+        return corner * corner / (4.0 * self.smoothing) + (below - corner)
+
+    def sums(
+        self,
+        source: Ranked,
+        weights: Vector,
+        target: Ranked,
+        sign: float,
+        pool: Pool,
+        value: bool = True,
+        slope: bool = True,
+    ) -> Sums:
+        if not self.smooth:
+            mass, first, _ = _sweep(source, weights, target, sign, 1.0, slope, value, False)
+            return Sums(first, mass)
+        _, first, second = _sweep(source, weights, target, sign, 1.0 + self.smoothing, False, slope, value)
+        _, inner_first, inner_second = _sweep(source, weights, target, sign, 1.0 - self.smoothing, False, slope, value)
+        width = 2.0 * self.smoothing
+        return Sums((second - inner_second) / (2.0 * width), (first - inner_first) / width)
+
+
+class SquaredHingeLoss(PairLoss):
+    """max(0, 1 - z)^2, by the same sweep."""
+
+    name = "squared_hinge"
+    flat_from = 1.0
+
+    def l(self, z: Any) -> Any:  # noqa: E743
+        return np.square(np.maximum(1.0 - np.asarray(z), 0.0))
+
+    def sums(
+        self,
+        source: Ranked,
+        weights: Vector,
+        target: Ranked,
+        sign: float,
+        pool: Pool,
+        value: bool = True,
+        slope: bool = True,
+    ) -> Sums:
+        _, first, second = _sweep(source, weights, target, sign, 1.0, False, slope, value)
+        first *= 2.0
+        return Sums(second, first)
+
+
+def _sweep(source: Ranked, weights: Vector, target: Ranked, sign: float, reach: float, *wanted: bool) -> list[Vector]:
+    """Sums of the powers 0, 1, 2 of reach - z where it is positive; empty where they are not wanted."""
+    out = [np.empty(target.f.size if this else 0) for this in wanted]
+    into = [sums if this else None for sums, this in zip(out, wanted, strict=True)]
+    s, c, s_starts, t, t_starts = source.f, weights, source.starts, target.f, target.starts
+    if sign < 0.0:
+        s, c, t = s[::-1], c[::-1], t[::-1]
+        into = [None if sums is None else sums[::-1] for sums in into]
+        s_starts, t_starts = s.size - s_starts[::-1], t.size - t_starts[::-1]
+    _pairs.sweep(s, c, s_starts, t, t_starts, sign, reach, *into)
+    return out
+
+
+class Loss(PairLoss):
+    r"""A loss of the user's: a convex function of the difference of two scores, zero or more.
+
+    .. math:: S_k = \sum_i \ell(f_i - \tilde f_k)
+
+    Nothing is known of it but its values, so its sums take a pass over all pairs, in blocks that
+    threads share: O(I K) calls' worth of work, O(I + K) memory. Above :math:`10^9` pairs a
+    `RuntimeWarning` says so.
+
+    Parameters
+    ----------
+    l : callable
+        The loss, of an array of differences z, as an array of the same shape.
+    dl : callable
+        Its derivative, or at a corner any number between those on either side.
+    name : str
+        What messages call it.
+    check : bool
+        Compare `l` and `dl` on sample points between -1000 and 1000, and refuse a loss that is
+        negative somewhere or not convex, or a derivative that is another function's. Points where a
+        value is not finite are left out.
+
+    Attributes
+    ----------
+    decreasing : bool
+        Whether `dl` is nowhere above zero on the sample points. A loss with a rising stretch is
+        welcome in training; `pnorm.metrics.theorem1` needs one without.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a check fails; the message names the point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> softer = pnorm.objectives.Loss(
+    ...     lambda z: np.logaddexp(0, -z / 2), lambda z: -0.5 / (1 + np.exp(z / 2)), name="softer"
+    ... )
+    >>> softer.decreasing
+    True
+    >>> round(pnorm.objectives.value([1.0, 0.0], [0.5], loss=softer), 6)
+    0.337813
+    """
+
+    ascending = False
+
+    def __init__(
+        self,
+        l: Callable[[Any], Any],  # noqa: E741
+        dl: Callable[[Any], Any],
+        *,
+        name: str = "a user's loss",
+        check: bool = True,
+    ) -> None:
+        self._l = _checks.vectorised(l, "l", name)
+        self._dl = _checks.vectorised(dl, "dl", name)
+        self.name = str(name)
+        far = np.geomspace(30.0, 1000.0, 24)
+        points = np.concatenate([-far[::-1], np.linspace(-25.0, 25.0, 201), far])
+        if check:
+            _checks.convex(self._l, self._dl, points, name, "z")
+        slopes = self._dl(points)
+        slopes = np.where(np.isfinite(slopes), slopes, 0.0)
+        self.decreasing = bool((slopes <= 0.0).all())
+        flat = points[slopes == 0.0]
+        self.flat_from = float(flat.min()) if flat.size and flat.min() <= 25.0 else np.inf
+
+    def l(self, z: Any) -> Any:  # noqa: E743
+        return self._l(np.atleast_1d(np.asarray(z, dtype=np.float64)))
+
+    def sums(
+        self,
+        source: Ranked,
+        weights: Vector,
+        target: Ranked,
+        sign: float,
+        pool: Pool,
+        value: bool = True,
+        slope: bool = True,
+    ) -> Sums:
+        functions = [(self._l, 1.0, value), (self._dl, -1.0, slope)]
+        out = [np.empty(target.f.size) for _ in functions]
+
+        def work(item: tuple[slice, slice]) -> None:
+            rows, columns = item
+            totals = [np.zeros(columns.stop - columns.start) for _ in functions]
+            size = max(1, _PAIRS // (columns.stop - columns.start))
+            for start in range(rows.start, rows.stop, size):
+                some = slice(start, min(start + size, rows.stop))
+                z = sign * (source.f[some] - target.f[columns, None])
+                for (function, factor, wanted), total in zip(functions, totals, strict=True):
+                    if wanted:
+                        total += factor * (function(z.ravel()).reshape(z.shape) @ weights[some])
+            for whole, total in zip(out, totals, strict=True):
+                whole[columns] = total
+
+        with np.errstate(over="ignore"):
+            pool.map(work, list(_rectangles(source.starts, target.starts)))
+        return Sums(*out)
+
+
+def _rectangles(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
+    """All pairs, as slices of rows and of a few columns."""
+    for r0, r1, c0, c1 in zip(rows[:-1], rows[1:], columns[:-1], columns[1:], strict=True):
+        size = max(1, min(512, _PAIRS // int(r1 - r0)))
+        for start in range(int(c0), int(c1), size):
+            yield slice(int(r0), int(r1)), slice(start, min(start + size, int(c1)))
+
+
+def warn_of_pairs(loss: PairLoss, n_pairs: int) -> None:
+    """Say what a loss without structure costs, where that is much."""
+    if isinstance(loss, Loss) and n_pairs > _MANY_PAIRS:
+        warnings.warn(
+            f"{loss.name} is asked for all {n_pairs:.3g} pairs in every evaluation, some {n_pairs / 2e8:.0f} seconds; "
+            "the named losses need time linear in the rows",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+LOSSES: dict[str, PairLoss] = {
+    loss.name: loss for loss in (ExponentialLoss(), LogisticLoss(), HingeLoss(), SquaredHingeLoss(), SquaredLoss())
+}
+"""The losses that have names."""

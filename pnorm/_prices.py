@@ -1,0 +1,185 @@
+"""Prices: what the height of a negative costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._checks import Vector
+
+
+class Price:
+    r"""A price of the user's: a convex function of the height, zero or more.
+
+    .. math:: R = \sum_k g(S_k), \qquad S_k = \sum_i \ell(f_i - \tilde f_k)
+
+    A negative k whose height, or the sum of losses that stands for it, is :math:`S_k` pays
+    :math:`g(S_k)`.
+
+    Parameters
+    ----------
+    g : callable
+        The price, of an array of numbers r >= 0, as an array of the same shape.
+    dg : callable
+        Its derivative, or at a corner any number between those on either side.
+    name : str
+        What messages call it.
+    check : bool
+        Compare `g` and `dg` on sample points, zero and 1e-6 to 1e6, and refuse a price that is negative
+        somewhere or not convex, or a derivative that is another function's. Points where a value is
+        not finite are left out.
+
+    Attributes
+    ----------
+    increasing : bool
+        Whether `dg` is nowhere below zero on the sample points. If it is not, R is no convex
+        function of the coefficients, and training finds a stationary point.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a check fails; the message names the point.
+
+    See Also
+    --------
+    Power, Exponential, Linear : Prices in the log domain, which do not overflow.
+
+    Examples
+    --------
+    A price that forgives the first three positives below a negative:
+
+    >>> import numpy as np
+    >>> import pnorm
+    >>> forgiving = pnorm.objectives.Price(
+    ...     lambda r: np.maximum(r - 3, 0) ** 2, lambda r: 2 * np.maximum(r - 3, 0), name="forgiving"
+    ... )
+    >>> forgiving.increasing
+    True
+
+    One that is lowest at a height of three, and what the checks are for:
+
+    >>> pnorm.objectives.Price(lambda r: (r - 3) ** 2, lambda r: 2 * (r - 3)).increasing
+    False
+    >>> pnorm.objectives.Price(np.sqrt, lambda r: 0.5 / np.sqrt(r), name="root")
+    Traceback (most recent call last):
+    ValueError: g of root is not convex: at r = 1.25893e-06 it is 0.00112202, above the line from r = 1e-06 to r = 1.58489e-06
+    """
+
+    power: float = 1.0
+    """R ** (1 / power) is convex in the coefficients, for every convex loss, where the price increases."""
+    log_convex = False
+    """Whether log R is."""
+
+    def __init__(
+        self, g: Callable[[Any], Any], dg: Callable[[Any], Any], *, name: str = "a user's price", check: bool = True
+    ) -> None:
+        self._g = _checks.vectorised(g, "g", name)
+        self._dg = _checks.vectorised(dg, "dg", name)
+        self.name = str(name)
+        points = np.concatenate([[0.0], np.geomspace(1e-6, 1e6, 121), np.arange(2.0, 31.0)])
+        points = np.unique(points)
+        if check:
+            _checks.convex(self._g, self._dg, points, name, "r")
+        slopes = self._dg(points)
+        self.increasing = bool((slopes[np.isfinite(slopes)] >= 0.0).all())
+
+    def log_terms(self, log_s: Vector) -> tuple[Vector, Vector, Vector | float]:
+        """log g(S), log |g'(S)| and the sign of g'(S), of log S."""
+        with np.errstate(over="ignore", divide="ignore"):
+            s = np.exp(log_s)
+            g, slope = self._g(s), self._dg(s)
+            if (g < 0.0).any():
+                k = int(np.argmax(g < 0.0))
+                raise ValueError(f"g of {self.name} is {g[k]:g} at r = {s[k]:g}; a price must be zero or more")
+            return np.log(g), np.log(np.abs(slope)), np.sign(slope)
+
+    def log_price(self, log_r: Any) -> float:
+        """log g(r) of one number log r."""
+        return float(self.log_terms(np.array([log_r], dtype=np.float64))[0][0])
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Power(Price):
+    r"""The price :math:`r^p` of the P-Norm Push, p >= 1.
+
+    In the log domain: no p overflows.
+
+    Parameters
+    ----------
+    p : float
+        The power, at least 1; a larger one pushes harder at the top.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `p` is no finite number of at least 1.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.objectives.Power(4)
+    Power(4)
+    """
+
+    increasing = True
+
+    def __init__(self, p: float) -> None:
+        self.power = _checks.power(p)
+        self.name = f"Power({self.power:g})"
+
+    def log_terms(self, log_s: Vector) -> tuple[Vector, Vector, Vector | float]:
+        if self.power == 1.0:
+            return log_s, np.zeros_like(log_s), 1.0
+        return self.power * log_s, math.log(self.power) + (self.power - 1.0) * log_s, 1.0
+
+
+class Linear(Power):
+    """The price r: all pairs count alike, as in RankBoost. The same as ``Power(1)``."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0)
+
+
+class Exponential(Price):
+    r"""The price :math:`e^{scale \cdot r}`, with which log R comes near scale times the largest height.
+
+    Heights are counts: with a scale of 1 and a thousand positives, prices range from 1 to
+    :math:`e^{1000}`, and next to nothing but the top negative counts. A scale of a few times
+    ``1 / I`` spreads the attention.
+
+    Parameters
+    ----------
+    scale : float
+        Above zero.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `scale` is no finite number above zero.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.objectives.Exponential(0.01)
+    Exponential(0.01)
+    """
+
+    increasing = True
+    log_convex = True
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = _checks.real(scale, "scale")
+        if not self.scale > 0.0:
+            raise ValueError(f"scale must be above zero; got {scale!r}")
+        self.name = f"Exponential({self.scale:g})"
+
+    def log_terms(self, log_s: Vector) -> tuple[Vector, Vector, Vector | float]:
+        with np.errstate(over="ignore"):
+            exponents = self.scale * np.exp(log_s)
+        return exponents, math.log(self.scale) + exponents, 1.0
