@@ -99,15 +99,19 @@ def _why_not(curvature: Curvature) -> str:
 
 
 def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
-    """A bound that needs no Hessian, and its rounding: |gradient|**2 / (2 l2), with u' = u and w' = w."""
-    p, size = problem.objective.p, problem.largest
+    """A bound that needs no Hessian, and its rounding: |gradient|**2 / (2 l2).
+
+    It holds for any convex objective with the penalty; for the P-Norm Push it is the bound above
+    with u' = u and w' = w.
+    """
+    objective, size = problem.objective, problem.largest
+    factor = objective.convex(point.log_f)[1] if point.log_f > -math.inf else 0.0
+    rate = factor * point.rate
     weight = float(np.abs(point.lam) @ size)
-    counts = p * math.log(problem.n_pos) + math.log(problem.n_neg) + (1.0 + p) * sum(problem.objective.sizes())
-    rounding = _EPS * (
-        4.0 * (abs(point.log_f) + counts) + 2.0 * p * point.lam.size * weight + 4.0 * l2 * float(point.lam @ point.lam)
-    )
-    error = p * (max(problem.n_pos, problem.n_neg) + 8) * _EPS * 2.0 * size
-    short = np.abs(l2 * point.lam - p * edges) + error
+    rounding = factor * objective.rounding(point.log_f, problem.n_pos, problem.n_neg) if factor else 0.0
+    rounding += _EPS * (2.0 * rate * point.lam.size * weight + 4.0 * l2 * float(point.lam @ point.lam))
+    error = rate * (max(problem.n_pos, problem.n_neg) + 8) * _EPS * 2.0 * size
+    short = np.abs(l2 * point.lam - rate * edges) + error
     return float(short @ short) / (2.0 * l2) + rounding, rounding
 
 
@@ -215,10 +219,9 @@ def _rounding_of_value(problem: Problem, point: Point, curvature: Curvature) -> 
         scores = 2.0 * (float(u @ np.abs(point.f.pos)) + float(w @ np.abs(point.f.neg)))
     else:
         scores = lam.size * float(lam @ curvature.typical())
-    c_pos, c_neg = problem.objective.sizes()
-    counts = p * (math.log(problem.n_pos) + c_pos) + math.log(problem.n_neg) + c_neg
     penalty = 0.5 * curvature.l2 * float(lam @ lam) if curvature.l2 else 0.0
-    return _EPS * (4.0 * (abs(point.log_f) + counts) + p * (scores + 8.0) + 8.0 * penalty)
+    of_sums = problem.objective.rounding(point.log_f, problem.n_pos, problem.n_neg)
+    return of_sums + _EPS * (p * (scores + 8.0) + 8.0 * penalty)
 
 
 def _effect_of_scores(problem: Problem, point: Point, moved: _Moved) -> float:

@@ -486,8 +486,8 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
     if above.any():
         i = int(np.argmax(above)) + 1
         raise ValueError(
-            f"{letter} of {owner} is not convex: at {variable} = {x[i]:g} it is {f[i]:g}, above the line from "
-            f"{variable} = {x[i - 1]:g} to {variable} = {x[i + 1]:g}"
+            f"{letter} of {owner} is not convex: at {variable} = {x[i]:.3g} it is {f[i]:.3g}, above its chord from "
+            f"{x[i - 1]:.3g} to {x[i + 1]:.3g}"
         )
     near = 1e-5 * np.maximum(np.abs(x), 1e-3)
     others = [(x - near)[x > near] if variable == "r" else x - near, x + near, x]

@@ -40,7 +40,7 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[C
             f"price must come from pnorm.objectives: Power(4), Exponential(0.1), Price(g, dg){hint}; got {price!r}"
         )
     chosen = Power(p) if price is None else price
-    of_pairs = _loss(loss, smoothing)
+    of_pairs = loss_of(loss, smoothing)
     if of_pairs.name == "exponential" and isinstance(chosen, Power) and not isinstance(of_pairs, Loss):
         return push(chosen.power)
 
@@ -51,7 +51,8 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[C
     return make
 
 
-def _loss(loss: Any, smoothing: Any) -> PairLoss:
+def loss_of(loss: Any, smoothing: Any) -> PairLoss:
+    """Check a loss and return it."""
     width = _checks.real(smoothing, "smoothing")
     if width < 0.0:
         raise ValueError(f"smoothing must be zero or more; got {smoothing!r}")
@@ -69,6 +70,7 @@ class Composed:
 
     p = 1.0
     factored = False
+    symbol = "log R"
 
     def __init__(
         self,
@@ -110,6 +112,10 @@ class Composed:
         """Largest |log c| on either side: what rounds beside the scores."""
         sizes = (0.0 if c is None else float(np.abs(np.log(c)).max()) for c in (self._c_pos, self._c_neg))
         return next(sizes), next(sizes)
+
+    def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
+        """Bound the rounding error of log R, given the scores; a steep price magnifies that of sums of losses."""
+        return 1e-14 * (self.power + abs(log_r) + math.log(n_neg) + sum(self.sizes()))
 
     # Value and weights
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,10 @@ from pnorm import _checks, _problem
 from pnorm._blocks import Pool
 from pnorm._certificate import Bound, certify, penalised_gap
 from pnorm._checks import Vector
+from pnorm._composed import objective_of
 from pnorm._curvature import Curvature
-from pnorm._objective import push
+from pnorm._losses import Loss
+from pnorm._prices import Price
 from pnorm._problem import Point, Problem
 from pnorm._separability import Hulls, hulls
 from pnorm._trace import Path, Reached, Trace
@@ -32,6 +35,12 @@ _FAR = 100.0
 _PER_STEP = 10
 """Iterations of L-BFGS allowed for each Newton step."""
 
+_MEMORY = 20
+"""Steps that L-BFGS remembers."""
+
+_FADED = 1e-6
+"""Share of the largest weight of a row below which another may be on its way to zero."""
+
 
 def minimize(
     pos: Any,
@@ -42,6 +51,9 @@ def minimize(
     l2: float = 0.0,
     tol: float = 1e-10,
     max_iter: int = 100,
+    loss: str | Loss = "exponential",
+    price: Price | None = None,
+    smoothing: float = 0.0,
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
@@ -78,6 +90,8 @@ def minimize(
         rounding lets it.
     max_iter : int
         Largest number of Newton steps, each of which counts as ten iterations of L-BFGS.
+    loss, price, smoothing
+        As in `train`: another objective than F_p, found by L-BFGS (see Notes).
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, as in `train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
@@ -105,12 +119,14 @@ def minimize(
         `gap` is the certificate at the end, `gaps` those on the way, `status` why it ended:
         ``"converged"``, ``"separable"``, ``"max_iter"``, ``"stalled"`` (rounding hides further
         progress), ``"callback"``, or with L-BFGS and no penalty ``"stationary"`` (no edge is above
-        `tol`). `message` says the same in a sentence.
+        `tol`). `message` says the same in a sentence. `gradient_norm` is that of the objective's gradient.
 
     Raises
     ------
     ValueError, TypeError
         If an argument is not as described; the message names it and the offending row or column.
+    OverflowError
+        If the objective at `init` is more than a double holds even in logarithms.
 
     See Also
     --------
@@ -132,6 +148,18 @@ def minimize(
     falls toward the same value as s grows. A linear program decides, once the Newton steps
     look as though they went on for ever.
 
+    With another loss or price, SciPy's L-BFGS minimises what is convex of
+
+    .. math:: R = \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell\bigl(f(x_i) - f(\tilde x_k)\bigr)\Bigr),
+
+    that is :math:`R^{1/p}` for the price ``Power(p)`` (log R is not convex unless the loss is exponential),
+    log R for the exponential price, and R for a price of your own, plus :math:`\tfrac{l2}{2} |\lambda|^2`.
+    With a penalty, :math:`|\nabla|^2 / (2\, l2)` is a certificate and the status ``"converged"``; without one,
+    there is none, and ``"stationary"`` says that no edge is above `tol`, which makes it the minimum where the
+    price never falls. With a price that falls somewhere it is a stationary point, and the message calls it
+    one. The hinge has corners, where L-BFGS is lost: give it a `smoothing`. Losses that come down to zero
+    have a minimiser on separable data too, where R is zero.
+
     References
     ----------
     .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 3.
@@ -146,7 +174,7 @@ def minimize(
     >>> trace.status, trace.gap < 1e-10
     ('converged', True)
     """
-    p = _checks.power(p)
+    make = objective_of(_checks.power(p), price, loss, smoothing)
     l2 = _checks.penalty(l2)
     tol = _checks.tolerance(tol)
     max_iter = _checks.count(max_iter, "max_iter", 0)
@@ -158,12 +186,11 @@ def minimize(
     start = None if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")) as pool:
-        problem = _problem.build(
-            pos, neg, rankers, push(p), pos_weight, neg_weight, pos_group, neg_group, pool
-        ).centred()
+        problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
+        _suits(problem, method)
         if start is not None:
             f = problem.scores(start)
-            _checks.exponents(p, f.pos, f.neg)
+            _checks.exponents(problem.objective.p, f.pos, f.neg)
         lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
     return lam, trace
 
@@ -179,11 +206,22 @@ def solve(
 ) -> tuple[Vector, Trace, Hulls | None]:
     """Minimise a checked problem; the third value is what the linear program said, if it was asked."""
     if method is None:
-        method = "newton" if problem.n_rankers <= LARGEST_HESSIAN else "lbfgs"
+        method = "newton" if problem.n_rankers <= LARGEST_HESSIAN and problem.objective.factored else "lbfgs"
     run = _Run(problem, l2, tol, max_iter, callback)
     start = np.zeros(problem.n_rankers) if init is None else run.brought_near(init)
     lam, trace = (run.newton if method == "newton" else run.lbfgs)(start)
     return lam, trace, run.found
+
+
+def _suits(problem: Problem, method: str | None) -> None:
+    """Refuse what an objective other than F_p does not let `minimize` do."""
+    if problem.objective.has_corners:
+        raise ValueError(
+            "loss 'hinge' has corners, where minimize is lost: give it smoothing=0.1, say, or take 'squared_hinge'; "
+            "pnorm.train takes it as it is"
+        )
+    if method == "newton" and not problem.objective.factored:
+        raise ValueError("method 'newton' is for the exponential loss with a power price; leave method out")
 
 
 def _proof(bound: Bound) -> str:
@@ -211,6 +249,15 @@ class _Signs:
         self.gap = bound.gap
 
 
+@dataclass(frozen=True, eq=False)
+class _FirstOrder:
+    """A point, the edges there, and minus the gradient of what is minimised."""
+
+    point: Point
+    edges: Vector
+    slope: Vector
+
+
 @dataclass
 class _Run:
     """One minimisation: the points so far, and how to go on."""
@@ -223,13 +270,18 @@ class _Run:
     ask: bool = True
     """Whether help may be asked for, once: the linear program, or with a penalty a path of penalties."""
     found: Hulls | None = None
-    path: Path = field(default_factory=Path)
+    path: Path = field(init=False)
     _precise: bool = False
     """Whether scores are formed in twice the working precision from now on."""
 
+    def __post_init__(self) -> None:
+        self.path = Path(self.problem.objective.symbol)
+
     def value(self, point: Point) -> float:
-        """log F_p and the penalty."""
-        return point.log_f + (0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0)
+        """What is convex, and the penalty."""
+        return self.problem.objective.convex(point.log_f)[0] + (
+            0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0
+        )
 
     def _proved(self, gap: float, rounding: float) -> bool:
         """Whether a gap is within the tolerance, or as small as the rounding that is part of it lets it be."""
@@ -266,7 +318,7 @@ class _Run:
             slope = p * curvature.edges - self.l2 * point.lam
             delta = curvature.step(slope)
             point, bound = self._certified(point, curvature, delta)
-            self.path.replace(self._reached(point, bound.gap))
+            self.path.replace(self._reached(point, bound.gap, slope))
             signs.read(float(slope @ delta), bound)
 
             status, message = self._verdict(bound, signs)
@@ -366,7 +418,8 @@ class _Run:
     def _separable(self, lam: Vector) -> tuple[Vector, Trace]:
         """Every positive above every negative, by at least one: in the place of the last point."""
         self.path.replace(self._reached(self.problem.point(lam), math.inf))
-        message = "the coefficients put every positive above every negative: inf F_p is 0 and no minimiser exists"
+        message = "the coefficients put every positive above every negative: "
+        message += ("inf F_p is 0 and " if self.problem.objective.factored else "") + "no minimiser exists"
         return lam, self.path.trace("separable", message, lam)
 
     def _without_minimiser(self, found: Hulls, edges: Vector) -> tuple[Vector, Trace]:
@@ -383,93 +436,166 @@ class _Run:
         pos, neg = np.flatnonzero(found.pos), np.flatnonzero(found.neg)
         support = self.problem.take(pos, neg)
         run = _Run(support, 0.0, self.tol, self.max_iter, self.callback, ask=False)
-        lam, trace = run.newton(np.zeros(support.n_rankers))
+        lam, trace = (run.newton if support.objective.factored else run.lbfgs)(np.zeros(support.n_rankers))
         message = (
             f"quasi-separable: {pos.size} of {self.problem.n_pos} positives and {neg.size} of {self.problem.n_neg} "
-            "negatives keep weight, and F_p falls toward its infimum along `direction` for ever; on these rows "
-            f"({trace.status}) {trace.message}"
+            f"negatives keep weight, and {self._what} falls toward its infimum along `direction` for ever; on these "
+            f"rows ({trace.status}) {trace.message}"
         )
         return lam, dataclasses.replace(trace, status="separable", message=message, direction=found.direction)
 
     # L-BFGS
 
     def lbfgs(self, lam: Vector) -> tuple[Vector, Trace]:
-        """SciPy's L-BFGS-B, where the Hessian would be too large; in units of the rankers' ranges."""
+        """SciPy's L-BFGS-B, where there is no Hessian or it would be too large; in units of the rankers' ranges."""
         from scipy.optimize import minimize as scipy_minimize
 
-        problem, p = self.problem, self.problem.objective.p
+        problem = self.problem
         unit = np.where(problem.constant, 1.0, problem.high - problem.low)
         here = self._first_order(np.where(problem.constant & (self.l2 == 0.0), 0.0, lam))
         latest = here
-        verdict = self._judge(*here)
+        moves: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
+        verdict = self._judge(here)
 
         def value_and_gradient(x: Vector) -> tuple[float, Vector]:
             nonlocal latest
-            latest = point, edges = self._first_order(x / unit)
-            return self.value(point), (self.l2 * point.lam - p * edges) / unit
+            try:
+                latest = self._first_order(x / unit)
+            except OverflowError:  # a wall: seven times as steep as the way down to here
+                away = x - here.point.lam * unit
+                steep = abs(float(here.slope / unit @ away))
+                return self.value(here.point) + 3.0 * steep, (7.0 * steep / float(away @ away)) * away
+            return self.value(latest.point), -latest.slope / unit
+
+        def go_to(after: _FirstOrder) -> None:
+            nonlocal here, verdict
+            asked_to_stop = self._step(here.edges, math.nan, after.point)
+            moves.append(((after.point.lam - here.point.lam) * unit, (here.slope - after.slope) / unit))
+            here = after
+            verdict = self._judge(here) or ("callback" if asked_to_stop else "")
 
         def after_iteration(intermediate_result: Any) -> None:
-            nonlocal here, verdict
-            if not np.array_equal(latest[0].lam, intermediate_result.x / unit):
+            if not np.array_equal(latest.point.lam, intermediate_result.x / unit):
                 value_and_gradient(intermediate_result.x)
-            asked_to_stop = self._step(here[1], math.nan, latest[0])
-            here = latest
-            verdict = self._judge(*here) or ("callback" if asked_to_stop else "")
+            go_to(latest)
             if verdict:
                 raise StopIteration
 
         most = _PER_STEP * self.max_iter
         if not verdict and most:
-            options = {"maxiter": most, "maxfun": 20 * most, "maxcor": 20, "ftol": 0.0, "gtol": 0.0}
+            options = {"maxiter": most, "maxfun": 20 * most, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0}
             done = scipy_minimize(
                 value_and_gradient,
-                here[0].lam * unit,
+                here.point.lam * unit,
                 jac=True,
                 method="L-BFGS-B",
                 callback=after_iteration,
                 options=options,
             )
-            verdict = verdict or ("max_iter" if done.status == 1 else "stalled")
-        point, edges = here
-        gap = self.path.points[-1].gap
+            stopped = "max_iter" if done.status == 1 else "stalled"
+            while not verdict and stopped == "stalled" and self.path.n_iter < most:
+                after = self._polished(here, moves, unit)
+                if after is None:
+                    break
+                go_to(after)
+            verdict = verdict or stopped
+        return self._finished(here, verdict or "max_iter")
+
+    def _polished(self, here: _FirstOrder, moves: deque[tuple[Vector, Vector]], unit: Vector) -> _FirstOrder | None:
+        """One more quasi-Newton step, if it shortens the gradient, where values are too alike to tell more."""
+        from scipy.optimize import LbfgsInvHessProduct
+
+        pairs = [(s, y) for s, y in moves if float(s @ y) > 0.0]
+        if not pairs:
+            return None
+        s, y = (np.array(part) for part in zip(*pairs, strict=True))
+        scale = math.sqrt(float(s[-1] @ y[-1]) / float(y[-1] @ y[-1]))  # SciPy's product starts from the identity
+        inverse = LbfgsInvHessProduct(s / scale, y * scale)
+        try:
+            after = self._first_order(here.point.lam + scale * inverse.matvec(scale * here.slope / unit) / unit)
+        except OverflowError:
+            return None
+        return after if np.linalg.norm(after.slope / unit) < 0.9 * np.linalg.norm(here.slope / unit) else None
+
+    def _finished(self, here: _FirstOrder, verdict: str) -> tuple[Vector, Trace]:
+        """The end of L-BFGS: what can be proved, and what can be said where there is no minimiser."""
+        problem, objective, point = self.problem, self.problem.objective, here.point
         if verdict == "separable":
             return self._separable(point.lam / problem.margin(point.f))
-        if self.l2 == 0.0 and problem.n_rankers <= LARGEST_HESSIAN:  # the user's wish, not a need
+        if verdict == "converged" and self.l2 == 0.0:
+            return self._end(verdict, "the scores leave no loss: every positive is far enough above every negative")
+        gap = self.path.points[-1].gap
+        if (
+            self.l2 == 0.0 and problem.n_rankers <= LARGEST_HESSIAN and objective.factored
+        ):  # the user's wish, not a need
             curvature = Curvature(problem, point.weights)
-            point, bound = self._certified(point, curvature, curvature.step(p * curvature.edges))
+            point, bound = self._certified(point, curvature, curvature.step(objective.p * curvature.edges))
             gap = bound.gap
-            self.path.replace(self._reached(point, gap))
+            self.path.replace(self._reached(point, gap, here.slope))
             if verdict != "callback" and self._proved(gap, bound.rounding):
                 verdict = "converged"
+        elif self._may_lack_a_minimiser(point) and verdict != "callback":
+            self.ask = False
+            self.found = hulls(problem)
+            if self.found.direction is not None:
+                return self._without_minimiser(self.found, here.edges)
         proof = "no certificate" if math.isinf(gap) else f"{self._name} is within {gap:.2g} of its infimum"
-        message = f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(edges).max():.2g}"
-        if self.l2 == 0.0 and math.isinf(gap):
+        norm = float(np.linalg.norm(here.slope))
+        message = (
+            f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(here.edges).max():.2g}, the norm of "
+            f"the gradient of {self._name} {norm:.2g}"
+        )
+        if not objective.is_convex:
+            message += "; the price falls somewhere, so this is a stationary point at best and need not be a minimum"
+        elif self.l2 == 0.0 and math.isinf(gap) and objective.factored:
             message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
-        return self._end(verdict or "max_iter", message)
+        return self._end(verdict, message)
 
-    def _first_order(self, lam: Vector) -> tuple[Point, Vector]:
+    def _may_lack_a_minimiser(self, point: Point) -> bool:
+        """Whether some rows have lost all weight, as they do where the way to the infimum goes on for ever."""
+        objective = self.problem.objective
+        if not self.ask or self.l2 > 0.0 or objective.factored or objective.margin is None or objective.vanishes:
+            return False
+        return any(float(part.min()) < _FADED * float(part.max()) for part in point.weights.total)
+
+    def _first_order(self, lam: Vector) -> _FirstOrder:
         point = self.problem.point(lam)
-        return point, self.problem.edges(*point.weights.total)
+        edges = self.problem.edges(*point.weights.total)
+        factor = self.problem.objective.convex(point.log_f)[1] if point.rate > 0.0 else 0.0
+        return _FirstOrder(point, edges, factor * point.rate * edges - self.l2 * lam)
 
-    def _judge(self, point: Point, edges: Vector) -> str:
+    def _judge(self, here: _FirstOrder) -> str:
         """Keep a point of L-BFGS with its certificate, which only a penalty gives without a Hessian."""
-        if self.l2 > 0.0:
-            gap, rounding = penalised_gap(self.problem, point, edges, self.l2)
-            self.path.replace(self._reached(point, gap))
+        problem, objective, point = self.problem, self.problem.objective, here.point
+        gap = math.inf
+        if self.l2 > 0.0 and objective.is_convex:
+            gap, rounding = penalised_gap(problem, point, here.edges, self.l2)
+            self.path.replace(self._reached(point, gap, here.slope))
             return "converged" if self._proved(gap, rounding) else ""
-        self.path.replace(self._reached(point, math.inf))
-        if self.problem.separation(point) > 0.0:
-            return "separable"
-        return "stationary" if float(np.abs(edges).max()) <= self.tol else ""
+        if self.l2 == 0.0 and objective.margin is not None and (margin := problem.separation(point)) > 0.0:
+            if not objective.vanishes:
+                return "separable"
+            scale = objective.margin / margin * (1.0 + 1e-12)
+            self.path.replace(self._reached(problem.point(point.lam * scale), 0.0, np.zeros_like(here.slope)))
+            return "converged"
+        self.path.replace(self._reached(point, gap, here.slope))
+        factor = point.rate * objective.convex(point.log_f)[1]
+        return "stationary" if float(np.abs(here.slope).max()) <= self.tol * factor else ""
 
     # What is left behind
 
     @property
-    def _name(self) -> str:
-        return "log F_p" if self.l2 == 0.0 else "log F_p with its penalty"
+    def _what(self) -> str:
+        return self.problem.objective.symbol.removeprefix("log ")
 
-    def _reached(self, point: Point, gap: float = math.nan) -> Reached:
-        return Reached(point.lam, point.log_f, point.log_mass, self.value(point), gap)
+    @property
+    def _name(self) -> str:
+        form = self.problem.objective.convex_form
+        return form if self.l2 == 0.0 else f"{form} with its penalty"
+
+    def _reached(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Reached:
+        norm = math.nan if slope is None else float(np.linalg.norm(slope))
+        return Reached(point.lam, point.log_f, point.log_mass, self.value(point), gap, norm)
 
     def _step(self, edges: Vector, share: float, after: Point) -> bool:
         """Keep one step; whether the callback asks to stop."""

@@ -21,6 +21,8 @@ from pnorm._checks import Vector
 from pnorm._core import _tilt
 from pnorm._line import Direction, GroupLine, Groups, Line, Side
 
+_EPS = float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -70,8 +72,10 @@ class Objective(Protocol):
     has_corners: bool
     """Whether it lacks derivatives somewhere."""
     is_convex: bool
+    symbol: str
+    """The name of its logarithm."""
     convex_form: str
-    """What is convex in the coefficients, if anything is: log R, or a root of R."""
+    """What is convex in the coefficients, if anything is: the logarithm, or a root of R."""
 
     def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
         """Fill u and w with the weights of the rows, which give the edges; v is for the P-Norm Push alone."""
@@ -90,6 +94,9 @@ class Objective(Protocol):
 
     def sizes(self) -> tuple[float, float]:
         """Largest |log c| on either side: what rounds beside the scores."""
+
+    def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
+        """Bound the rounding error of log R, given the scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +150,7 @@ class PNorm:
     vanishes = False
     has_corners = False
     is_convex = True
-    convex_form = "log F_p"
+    symbol = convex_form = "log F_p"
 
     def __init__(
         self,
@@ -202,6 +209,11 @@ class PNorm:
         """Largest |log c| on either side: what rounds beside the scores."""
         sizes = (0.0 if log_c is None else float(np.abs(log_c).max()) for log_c in (self._log_c_pos, self._log_c_neg))
         return next(sizes), next(sizes)
+
+    def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
+        """Bound the rounding error of log F_p, given the scores."""
+        c_pos, c_neg = self.sizes()
+        return 4.0 * _EPS * (abs(log_r) + self.p * (math.log(n_pos) + c_pos) + math.log(n_neg) + c_neg)
 
     def _weigh_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> Worth:
         pos, mass, neg, scratch = (np.empty(groups.n) for _ in range(4))

@@ -11,6 +11,9 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Vector
 
+_ROUNDING = 1e-14
+"""Relative rounding error of a sum of losses."""
+
 
 class Price:
     r"""A price of the user's: a convex function of the height, zero or more.
@@ -66,7 +69,7 @@ class Price:
     False
     >>> pnorm.objectives.Price(np.sqrt, lambda r: 0.5 / np.sqrt(r), name="root")
     Traceback (most recent call last):
-    ValueError: g of root is not convex: at r = 1.25893e-06 it is 0.00112202, above the line from r = 1e-06 to r = 1.58489e-06
+    ValueError: g of root is not convex: at r = 1.26e-06 it is 0.00112, above its chord from 1e-06 to 1.58e-06
     """
 
     power: float = 1.0
@@ -92,14 +95,13 @@ class Price:
         with np.errstate(over="ignore", divide="ignore"):
             s = np.exp(log_s)
             g, slope = self._g(s), self._dg(s)
+            if not self.increasing:  # at the bottom of the price, rounding of S must not decide the sign
+                below, above = self._dg(s * (1.0 - _ROUNDING)), self._dg(s * (1.0 + _ROUNDING))
+                slope = np.where(np.sign(below) == np.sign(above), slope, 0.0)
             if (g < 0.0).any():
                 k = int(np.argmax(g < 0.0))
                 raise ValueError(f"g of {self.name} is {g[k]:g} at r = {s[k]:g}; a price must be zero or more")
             return np.log(g), np.log(np.abs(slope)), np.sign(slope)
-
-    def log_price(self, log_r: Any) -> float:
-        """log g(r) of one number log r."""
-        return float(self.log_terms(np.array([log_r], dtype=np.float64))[0][0])
 
     def __repr__(self) -> str:
         return self.name

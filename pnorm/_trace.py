@@ -24,18 +24,21 @@ class Trace:
         alpha_t, what was added to its coefficient.
     edge : ndarray, shape (T,)
         Its normalised edge before the step, <u, h_j> on the positives minus <w, h_j> on the
-        negatives: in units of h, the rate at which log F_p / p falls along the ranker.
+        negatives: in units of h, the rate at which log F_p / p falls along the ranker. For another
+        price or loss u and w are A and B of `pnorm.objectives.value_and_weights` over the sum of |A|.
     z : ndarray, shape (T,)
-        z_t = sum over pairs of d_t exp(-alpha_t M), the normaliser of Figure 1 (d).
+        z_t = sum over pairs of d_t exp(-alpha_t M), the normaliser of Figure 1 (d); nan for any other
+        objective than F_p.
     log_objective : ndarray, shape (T + 1,)
-        log F_p in nats, before the first round and after each one.
+        log F_p in nats, or log R for another price or loss, before the first round and after each one.
     status : str
         ``"t_max"``: all rounds were run. ``"stationary"``: no edge above `tol` was left.
         ``"separable"``: `train` found one weak ranker that puts all positives above all negatives,
         or `minimize` a combination that puts none below, so that the infimum of F_p is not
         attained. ``"callback"``: the callback asked to stop. ``"stalled"``: rounding hides any
-        further progress. ``"converged"``: `minimize` has proved its tolerance. ``"max_iter"``: it
-        has not, and its steps are used up. ``"running"`` in a callback.
+        further progress, or `train` is at a corner of the hinge. ``"converged"``: `minimize` has
+        proved its tolerance. ``"max_iter"``: it has not, and its steps are used up. ``"running"`` in
+        a callback.
     message : str
         The same in a sentence with its numbers.
     init : ndarray, shape (n,)
@@ -43,6 +46,8 @@ class Trace:
     direction : ndarray, shape (n,), or None
         From `minimize` on data that are not overlapping: coefficients, to be added to `lam` in any
         large multiple, that lower F_p toward its infimum for ever.
+    gradient_norm : float
+        From `minimize`: Euclidean norm of the gradient of `objective` at the end; nan from `train`.
     path : ndarray, shape (T + 1, n), or None
         From `minimize`: the coefficients themselves. In its rounds all of them move: `ranker` is the
         one with the largest absolute edge, `edge` that edge, `step` the share of the Newton step
@@ -59,12 +64,18 @@ class Trace:
     init: Vector
     direction: Vector | None = None
     path: NDArray[np.float64] | None = None
+    gradient_norm: float = math.nan
     _objective: Vector | None = None
     _gaps: Vector | None = None
+    _symbol: str = "log F_p"
 
     @property
     def objective(self) -> Vector:
-        """What was minimised, shape (T + 1,): log F_p plus the penalty ``l2/2 |lam|**2`` if there is one."""
+        """What was minimised, shape (T + 1,): log F_p plus the penalty ``l2/2 |lam|**2`` if there is one.
+
+        For another price or loss `minimize` lowers R ** (1 / p) for the price ``Power(p)``, log R for the
+        exponential price, and R for others, with the penalty.
+        """
         return self.log_objective if self._objective is None else self._objective
 
     @property
@@ -125,7 +136,7 @@ class Trace:
     def __repr__(self) -> str:
         return (
             f"<Trace: {self.status} after {self.n_iter} rounds, "
-            f"log F_p {self.log_objective[0]:.6g} -> {self.log_objective[-1]:.6g}>"
+            f"{self._symbol} {self.log_objective[0]:.6g} -> {self.log_objective[-1]:.6g}>"
         )
 
 
@@ -135,6 +146,7 @@ class Recorder:
 
     init: Vector
     log_objective: float
+    symbol: str = "log F_p"
     n_iter: int = 0
     _ranker: NDArray[np.intp] = field(init=False)
     _columns: Vector = field(init=False)
@@ -162,7 +174,7 @@ class Recorder:
         for view in arrays:
             view.flags.writeable = False
         ranker, step, edge, z, log_objective, init = arrays
-        return Trace(ranker, step, edge, z, log_objective, status, message, init)
+        return Trace(ranker, step, edge, z, log_objective, status, message, init, _symbol=self.symbol)
 
 
 @dataclass(frozen=True)
@@ -175,12 +187,14 @@ class Reached:
     value: float
     """log_f and the penalty."""
     gap: float = math.nan
+    gradient_norm: float = math.nan
 
 
 @dataclass
 class Path:
     """Collects the points of a run in which all coefficients move, and the steps between them."""
 
+    symbol: str = "log F_p"
     points: list[Reached] = field(default_factory=list)
     _steps: list[tuple[int, float, float]] = field(default_factory=list)
 
@@ -223,4 +237,6 @@ class Path:
         for array in arrays:
             array.flags.writeable = False
         ranker, step, edge, z, log_objective, init, path, objective, gaps = arrays
-        return Trace(ranker, step, edge, z, log_objective, status, message, init, direction, path, objective, gaps)
+        norm = self.points[-1].gradient_norm
+        more = direction, path, norm, objective, gaps, self.symbol
+        return Trace(ranker, step, edge, z, log_objective, status, message, init, *more)

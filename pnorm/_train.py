@@ -193,7 +193,7 @@ def _run(
     """Figure 1, step by step; lam is changed in place."""
     objective, names = problem.objective, problem.names
     standing = Standing(problem, lam)
-    record = Recorder(lam.copy(), standing.log_f)
+    record = Recorder(lam.copy(), standing.log_f, objective.symbol)
     status, message = "t_max", ""
 
     for _ in rounds:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pnorm import _checks
+from pnorm import _checks, objectives
+from pnorm._composed import loss_of
+from pnorm._losses import Loss
+from pnorm._prices import Linear, Price
 
-__all__ = ["auc", "positives_at_top"]
+__all__ = ["Chain", "auc", "positives_at_top", "theorem1"]
 
 
 def positives_at_top(f_pos: Any, f_neg: Any) -> int:
@@ -87,3 +91,102 @@ def auc(f_pos: Any, f_neg: Any) -> float:
     below = np.searchsorted(neg, pos, side="left").sum()
     at_or_below = np.searchsorted(neg, pos, side="right").sum()
     return float(below + at_or_below) / (2.0 * pos.size * neg.size)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What `theorem1` returns: four numbers in ascending order, as logarithms."""
+
+    r_max: int
+    """The largest height of a negative: positives at or below it."""
+    log_lower: float
+    """log of K g(r_max / K)."""
+    log_risk: float
+    """log of R_{g,1}, the sum of the prices of all heights."""
+    log_surrogate: float
+    """log of R_{g,l}, with losses in the place of counts."""
+    log_upper: float
+    """log of K g(r_max), which bounds the risk, and not the surrogate."""
+
+
+def theorem1(
+    f_pos: Any,
+    f_neg: Any,
+    price: Price | None = None,
+    loss: str | Loss = "exponential",
+    *,
+    smoothing: float = 0.0,
+) -> Chain:
+    r"""Return the inequalities that tie an objective to the top of the list, as numbers.
+
+    .. math:: K g(R_{max} / K) \le R_{g,1} \le R_{g,\ell}, \qquad R_{g,1} \le K g(R_{max}),
+
+    where :math:`R_{max} = \max_k r_k` is the largest of the heights :math:`r_k = |\{i : f_i \le \tilde f_k\}|`,
+    :math:`R_{g,1} = \sum_k g(r_k)`, and :math:`R_{g,\ell} = \sum_k g(\sum_i \ell(f_i - \tilde f_k))` is what training
+    lowers.
+
+    Parameters
+    ----------
+    f_pos : array_like, shape (I,)
+        Scores of the positives.
+    f_neg : array_like, shape (K,)
+        Scores of the negatives.
+    price : Price, optional
+        A price that never falls, from `pnorm.objectives`; None is ``Linear()``.
+    loss : str or Loss
+        A loss that never rises. One that is below 1 at z = 0 is divided by its value there, so that it
+        bounds the count of misranked pairs: the logistic loss by ln 2.
+    smoothing : float
+        With the hinge only, as in `pnorm.train`.
+
+    Returns
+    -------
+    Chain
+        `r_max`, `log_lower`, `log_risk`, `log_surrogate` and `log_upper`; minus infinity stands for the
+        logarithm of zero. O((I + K) log I) and one evaluation of the objective.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; if the price falls somewhere, or the loss rises (as
+        ``"squared"`` does), for which the inequalities do not hold.
+    OverflowError
+        If the objective is more than a double holds even in logarithms.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", NYU technical report TR2005-874, 2005, Theorem 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> chain = pnorm.metrics.theorem1([3.0, 1.0], [2.0, 0.0], pnorm.objectives.Power(2), "hinge")
+    >>> chain.r_max, [round(float(np.exp(x)), 3) for x in (chain.log_lower, chain.log_risk, chain.log_surrogate)]
+    (1, [0.5, 1.0, 4.0])
+    """
+    pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
+    chosen = Linear() if price is None else price
+    of_pairs = loss_of(loss, smoothing)
+    if not isinstance(chosen, Price) or not chosen.increasing:
+        raise ValueError(f"price must be one that never falls, or Theorem 1 does not hold; got {price!r}")
+    if not of_pairs.decreasing:
+        raise ValueError(f"loss must be one that never rises, or Theorem 1 does not hold; got {loss!r}")
+    at_zero = float(of_pairs.l(np.zeros(1))[0])
+    if at_zero == 0.0:
+        raise ValueError(f"loss must be above zero at z = 0 to count misranked pairs; got {loss!r}")
+    heights = np.searchsorted(np.sort(pos), neg, side="right")
+    r_max = int(heights.max())
+    weights = None if at_zero >= 1.0 else np.full(pos.size, 1.0 / at_zero)
+    with np.errstate(divide="ignore"):
+        log_heights = np.log(heights)
+        ends = np.log([r_max / neg.size, r_max])
+    log_k = float(np.log(neg.size))
+    log_lower, log_upper = (float(chosen.log_terms(np.array([log_r]))[0][0]) + log_k for log_r in ends)
+    return Chain(
+        r_max,
+        log_lower,
+        float(np.logaddexp.reduce(chosen.log_terms(log_heights)[0])),
+        objectives.value(pos, neg, chosen, loss, smoothing=smoothing, pos_weight=weights),
+        log_upper,
+    )
