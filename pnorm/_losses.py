@@ -291,10 +291,10 @@ class HingeLoss(PairLoss):
         if not self.smooth:
             mass, first, _ = _sweep(source, weights, target, sign, 1.0, slope, value, False)
             return Sums(first, mass)
-        _, first, second = _sweep(source, weights, target, sign, 1.0 + self.smoothing, False, slope, value)
-        _, inner_first, inner_second = _sweep(source, weights, target, sign, 1.0 - self.smoothing, False, slope, value)
-        width = 2.0 * self.smoothing
-        return Sums((second - inner_second) / (2.0 * width), (first - inner_first) / width)
+        sums = np.empty(target.f.size), np.empty(target.f.size)
+        sides, backward = _in_order(source, weights, target, sign)
+        _pairs.rounded_sweep(*sides, sign, self.smoothing, np.empty((weights.size, 3)), *(x[backward] for x in sums))
+        return Sums(*sums)
 
 
 class SquaredHingeLoss(PairLoss):
@@ -324,14 +324,21 @@ class SquaredHingeLoss(PairLoss):
 def _sweep(source: Ranked, weights: Vector, target: Ranked, sign: float, reach: float, *wanted: bool) -> list[Vector]:
     """Sums of the powers 0, 1, 2 of reach - z where it is positive; empty where they are not wanted."""
     out = [np.empty(target.f.size if this else 0) for this in wanted]
-    into = [sums if this else None for sums, this in zip(out, wanted, strict=True)]
-    s, c, s_starts, t, t_starts = source.f, weights, source.starts, target.f, target.starts
-    if sign < 0.0:
-        s, c, t = s[::-1], c[::-1], t[::-1]
-        into = [None if sums is None else sums[::-1] for sums in into]
-        s_starts, t_starts = s.size - s_starts[::-1], t.size - t_starts[::-1]
-    _pairs.sweep(s, c, s_starts, t, t_starts, sign, reach, *into)
+    sides, backward = _in_order(source, weights, target, sign)
+    into = (sums[backward] if this else None for sums, this in zip(out, wanted, strict=True))
+    _pairs.sweep(*sides, sign, reach, *into)
     return out
+
+
+def _in_order(
+    source: Ranked, weights: Vector, target: Ranked, sign: float
+) -> tuple[tuple[Vector, Vector, NDArray[np.intp], Vector, NDArray[np.intp]], slice]:
+    """Both sides such that scores times the sign ascend, and the slice that turns arrays round for it."""
+    if sign > 0.0:
+        return (source.f, weights, source.starts, target.f, target.starts), slice(None)
+    starts = (rows.f.size - rows.starts[::-1] for rows in (source, target))
+    back = slice(None, None, -1)
+    return (source.f[back], weights[back], next(starts), target.f[back], next(starts)), back
 
 
 class Loss(PairLoss):

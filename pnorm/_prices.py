@@ -103,6 +103,11 @@ class Price:
                 raise ValueError(f"g of {self.name} is {g[k]:g} at r = {s[k]:g}; a price must be zero or more")
             return np.log(g), np.log(np.abs(slope)), np.sign(slope)
 
+    def log_of(self, r: Vector) -> Vector:
+        """log g(r) of heights r."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._g(r))
+
     def __repr__(self) -> str:
         return self.name
 
@@ -139,6 +144,10 @@ class Power(Price):
         if self.power == 1.0:
             return log_s, np.zeros_like(log_s), 1.0
         return self.power * log_s, math.log(self.power) + (self.power - 1.0) * log_s, 1.0
+
+    def log_of(self, r: Vector) -> Vector:
+        with np.errstate(divide="ignore"):
+            return self.power * np.log(r)
 
 
 class Linear(Power):
@@ -185,3 +194,6 @@ class Exponential(Price):
         with np.errstate(over="ignore"):
             exponents = self.scale * np.exp(log_s)
         return exponents, math.log(self.scale) + exponents, 1.0
+
+    def log_of(self, r: Vector) -> Vector:
+        return self.scale * r

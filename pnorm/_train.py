@@ -294,7 +294,7 @@ def score(X: Any, H: Any, lam: Any) -> Vector:
 
 def _exp(x: float) -> float:
     """e^x, infinite where no double holds it: a large p may pay for the top of the list with all other pairs."""
-    return math.exp(x) if x < 709.0 else math.inf
+    return math.inf if x >= 709.0 else math.exp(x)
 
 
 def _rounds(t_max: int, progress: bool) -> Iterable[int]:

@@ -175,18 +175,14 @@ def theorem1(
     at_zero = float(of_pairs.l(np.zeros(1))[0])
     if at_zero == 0.0:
         raise ValueError(f"loss must be above zero at z = 0 to count misranked pairs; got {loss!r}")
-    heights = np.searchsorted(np.sort(pos), neg, side="right")
-    r_max = int(heights.max())
+    heights = np.searchsorted(np.sort(pos), neg, side="right").astype(np.float64)
+    r_max = float(heights.max())
+    log_lower, log_upper = (chosen.log_of(np.array([r_max / neg.size, r_max])) + np.log(neg.size)).tolist()
     weights = None if at_zero >= 1.0 else np.full(pos.size, 1.0 / at_zero)
-    with np.errstate(divide="ignore"):
-        log_heights = np.log(heights)
-        ends = np.log([r_max / neg.size, r_max])
-    log_k = float(np.log(neg.size))
-    log_lower, log_upper = (float(chosen.log_terms(np.array([log_r]))[0][0]) + log_k for log_r in ends)
     return Chain(
-        r_max,
+        int(r_max),
         log_lower,
-        float(np.logaddexp.reduce(chosen.log_terms(log_heights)[0])),
+        float(np.logaddexp.reduce(chosen.log_of(heights))),
         objectives.value(pos, neg, chosen, loss, smoothing=smoothing, pos_weight=weights),
         log_upper,
     )

@@ -21,6 +21,18 @@ def sweep(
     firsts: Vector | None,
     seconds: Vector | None,
 ) -> None: ...
+def rounded_sweep(
+    s: Vector,
+    c: Vector,
+    s_starts: Index,
+    t: Vector,
+    t_starts: Index,
+    sign: float,
+    smoothing: float,
+    front: Any,
+    values: Vector,
+    slopes: Vector,
+) -> None: ...
 def moments(s: Vector, c: Vector, cells: Index, centres: Vector, out: Any) -> None: ...
 def series(t: Vector, cells: Index, centres: Vector, local: Any, out: Vector) -> None: ...
 def interact(

@@ -114,6 +114,67 @@ def sweep(
                     seconds[k] = second
 
 
+def rounded_sweep(
+    const double[:] s, const double[:] c, const Py_ssize_t[::1] s_starts,
+    const double[:] t, const Py_ssize_t[::1] t_starts, double sign, double smoothing,
+    double[:, ::1] front, double[:] values, double[:] slopes,
+):
+    """Sums of the hinge with a parabola around z = 1, and of minus its slope.
+
+    Sources enter the parabola as t grows, and leave it for the straight part. So that nothing is
+    ever taken off a sum, those on the parabola are in two groups, as a queue made of two stacks is:
+    the `front`, scratch of shape (n_sources, 3), holds for each of its sources sums over that one
+    and all later ones, about the last; the others are in sums as in `sweep`. When the front is
+    used up, the others become the front.
+    """
+    cdef:
+        Py_ssize_t g, i, k, lower, upper, turn, end
+        double mass, first, second, straight_mass, straight, move, d, at, last, reach = 1.0 + smoothing
+    with nogil:
+        for g in range(t_starts.shape[0] - 1):
+            lower = upper = turn = s_starts[g]
+            end = s_starts[g + 1]
+            mass = first = second = straight_mass = straight = last = 0.0
+            at = sign * t[t_starts[g]]
+            for k in range(t_starts[g], t_starts[g + 1]):
+                move = sign * t[k] - at
+                at = sign * t[k]
+                straight += straight_mass * move
+                second += move * (2.0 * first + mass * move)
+                first += mass * move
+                while upper < end and sign * s[upper] - at < reach:
+                    d = reach - (sign * s[upper] - at)
+                    mass += c[upper]
+                    first += c[upper] * d
+                    second += c[upper] * d * d
+                    upper += 1
+                while lower < upper and sign * s[lower] - at <= 1.0 - smoothing:
+                    if lower == turn:
+                        last = sign * s[upper - 1]
+                        mass = first = second = 0.0
+                        for i in range(upper - 1, lower - 1, -1):
+                            d = last - sign * s[i]
+                            mass += c[i]
+                            first += c[i] * d
+                            second += c[i] * d * d
+                            front[i, 0] = mass
+                            front[i, 1] = first
+                            front[i, 2] = second
+                        mass = first = second = 0.0
+                        turn = upper
+                    straight_mass += c[lower]
+                    straight += c[lower] * (1.0 - (sign * s[lower] - at))
+                    lower += 1
+                values[k] = second
+                slopes[k] = first
+                if lower < turn:
+                    d = reach - (last - at)
+                    values[k] += front[lower, 2] + d * (2.0 * front[lower, 1] + d * front[lower, 0])
+                    slopes[k] += front[lower, 1] + d * front[lower, 0]
+                values[k] = straight + values[k] / (4.0 * smoothing)
+                slopes[k] = straight_mass + slopes[k] / (2.0 * smoothing)
+
+
 # (c) ---------------------------------------------------------------------------------------------
 
 def moments(

@@ -1,0 +1,494 @@
+"""Prices and losses: every fast sum against all pairs, Theorem 1, and what is refused."""
+
+import re
+
+import mpmath as mp
+import numpy as np
+import pytest
+from family import LOSSES, OUR_PRICES, PRICES, USER, matrix_value_and_weights, ours, scores, value_and_weights
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import pnorm
+from pnorm import _losses, objectives
+from pnorm._core import _pairs
+from pnorm._losses import Ranked
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+FAMILY = [(price, loss) for price in PRICES for loss in LOSSES]
+
+
+def agree(found, expected, rtol, atol=0.0):
+    """Numbers are equal to a share of the expected ones."""
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
+
+
+# Sums over pairs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 30), (30, 1), (4, 300), (300, 4), (40, 50)], ids=str)
+@pytest.mark.parametrize(("price", "loss"), FAMILY)
+def test_value_and_weights_are_those_of_the_double_loop(price, loss, shape):
+    rng = np.random.default_rng(7)
+    for scale in (1e-8, 0.3, 3.0):
+        f_pos, f_neg = scores(rng, *shape, scale)
+        with np.errstate(over="ignore", invalid="ignore"):
+            R, A, B = matrix_value_and_weights(f_pos, f_neg, price, loss)
+        if not 0.0 < R < 1e300:
+            continue
+        log_r, a, b = objectives.value_and_weights(f_pos, f_neg, **ours(price, loss))
+        # Where terms of both signs cancel, digits are counted beside the terms.
+        size = 1e-13 * np.abs(A).sum() / R if price == "falling" or loss == "squared" else 0.0
+        agree(log_r, np.log(R), 1e-13, 1e-13)
+        agree(a, A / R, 2e-12, size)
+        agree(b, B / R, 2e-12, size)
+        agree(a.sum(), b.sum(), 1e-12, size)
+        agree(objectives.value(f_pos, f_neg, **ours(price, loss)), log_r, 1e-14, 1e-14)
+
+
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "exponential"])
+@pytest.mark.parametrize("scale", [30.0, 1e3, 1e4])
+def test_far_scores_keep_their_digits(loss, scale):
+    rng = np.random.default_rng(3)
+    for price in ("linear", "power"):
+        f_pos, f_neg = scores(rng, 60, 50, scale)
+        R, A, B = matrix_value_and_weights(f_pos, f_neg, price, loss)
+        log_r, a, b = objectives.value_and_weights(f_pos, f_neg, **ours(price, loss))
+        size = 1e-13 * np.abs(A).sum() / R if loss == "squared" else 1e-300
+        agree(log_r, np.log(R), 1e-13)
+        agree(a, A / R, 1e-12, size)
+        agree(b, B / R, 1e-12, size)
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_ties_and_scores_at_the_corners_of_losses(loss):
+    f_pos, f_neg = np.array([0.0, 1.0, 1.0, 2.0, 0.5, 3.0]), np.array([0.0, 1.0, 1.0, 0.25, 0.75, -1.0])
+    for price in ("linear", "power"):
+        R, A, B = matrix_value_and_weights(f_pos, f_neg, price, loss)
+        log_r, a, b = objectives.value_and_weights(f_pos, f_neg, **ours(price, loss))
+        agree(log_r, np.log(R), 1e-14)
+        agree(a, A / R, 1e-13, 1e-15)
+        agree(b, B / R, 1e-13, 1e-15)
+        assert (b[f_neg == 1.0] == b[1]).all()
+
+
+@pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in FAMILY if (p, c) != ("falling", "exponential")])
+def test_case_weights_and_query_groups(price, loss):
+    rng = np.random.default_rng(11)
+    f_pos, f_neg = scores(rng, 25, 30)
+    c_pos, c_neg = rng.choice([0.0, 0.5, 1.0, 3.0], 25), rng.choice([0.0, 0.7, 2.0], 30)
+    groups = rng.choice(list("abcd"), 25), rng.choice(list("abce"), 30)
+    for c, g in (((c_pos, c_neg), None), ((None, None), groups), ((c_pos, c_neg), groups)):
+        R, A, B = value_and_weights(f_pos, f_neg, price, loss, *c, g)
+        given_ = dict(zip(("pos_weight", "neg_weight"), c, strict=True))
+        given_ |= dict(zip(("pos_group", "neg_group"), g or (None, None), strict=True))
+        log_r, a, b = objectives.value_and_weights(f_pos, f_neg, **ours(price, loss), **given_)
+        size = 1e-13 * np.abs(A).sum() / R
+        agree(log_r, np.log(R), 1e-13, 1e-13)
+        agree(a, A / R, 1e-11, size)
+        agree(b, B / R, 1e-11, size)
+        agree(objectives.value(f_pos, f_neg, **ours(price, loss), **given_), log_r, 1e-13, 1e-13)
+        if c[0] is not None:
+            assert (a[c_pos == 0] == 0).all()
+            assert (b[c_neg == 0] == 0).all()
+        if g is not None:
+            assert (a[groups[0] == "d"] == 0).all()
+            assert (b[groups[1] == "e"] == 0).all()
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_a_weight_is_so_many_copies(loss):
+    rng = np.random.default_rng(5)
+    f_pos, f_neg = scores(rng, 12, 9)
+    c_pos, c_neg = rng.integers(0, 4, 12), rng.integers(0, 4, 9)
+    weighted = objectives.value_and_weights(f_pos, f_neg, **ours("power", loss), pos_weight=c_pos, neg_weight=c_neg)
+    copies = objectives.value_and_weights(np.repeat(f_pos, c_pos), np.repeat(f_neg, c_neg), **ours("power", loss))
+    agree(weighted[0], copies[0], 1e-13)
+    agree(np.repeat(weighted[1] / np.maximum(c_pos, 1), c_pos), copies[1], 1e-12, 1e-15)
+    agree(np.repeat(weighted[2] / np.maximum(c_neg, 1), c_neg), copies[2], 1e-12, 1e-15)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "huber", "squared_hinge"])
+@pytest.mark.parametrize("shape", ["normal", "wide", "heavy tails", "a few points", "one point"])
+def test_thousands_of_rows(loss, shape):
+    """Enough for many rows in a cell, for both ways of sorting and for long sweeps."""
+    rng = np.random.default_rng(2)
+    draw = {
+        "normal": lambda m: rng.normal(size=m),
+        "wide": lambda m: rng.uniform(-60, 60, m),
+        "heavy tails": rng.standard_cauchy,
+        "a few points": lambda m: rng.integers(-3, 4, m) * 0.7,
+        "one point": lambda m: np.full(m, 0.3),
+    }[shape]
+    f_pos, f_neg = draw(3000), draw(1700)
+    R, A, B = matrix_value_and_weights(f_pos, f_neg, "power", loss)
+    log_r, a, b = objectives.value_and_weights(f_pos, f_neg, **ours("power", loss))
+    agree(log_r, np.log(R), 1e-13)
+    agree(a, A / R, 1e-12, 1e-300)
+    agree(b, B / R, 1e-12, 1e-300)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([1e-3, 1.0, 30.0, 400.0]), st.integers(1, 40), st.integers(1, 40))
+def test_the_logistic_loss_against_fifty_digits(seed, scale, n_pos, n_neg):
+    rng = np.random.default_rng(seed)
+    f_pos, f_neg = scores(rng, n_pos, n_neg, scale)
+    f_pos = f_pos + rng.choice([0.0, 3.0 * scale])  # now and then all losses are far below any double
+    with mp.workdps(50):
+        z = [[mp.mpf(float(a)) - mp.mpf(float(b)) for a in f_pos] for b in f_neg]
+        S = [mp.fsum(mp.log1p(mp.exp(-x)) for x in row) for row in z]
+        R = mp.fsum(s**64 for s in S)
+        expected = float(mp.log(R))
+        A = [
+            float(mp.fsum(64 * s**63 / (1 + mp.exp(row[i])) for s, row in zip(S, z, strict=True)) / R)
+            for i in range(n_pos)
+        ]
+    log_r, a, _ = objectives.value_and_weights(f_pos, f_neg, objectives.Power(64), "logistic")
+    agree(log_r, expected, 1e-13, 1e-12)
+    agree(a, A, 1e-10, 1e-280)
+
+
+def test_log_r_is_right_where_r_is_no_double():
+    log_r, A, B = objectives.value_and_weights([5000.0, 5001.0], [0.0, -1.0], objectives.Power(8), "logistic")
+    with mp.workdps(50):
+        heights = [mp.exp(-5000) + mp.exp(-5001), mp.exp(-5001) + mp.exp(-5002)]
+        expected = float(mp.log(sum(h**8 for h in heights)))
+    agree(log_r, expected, 1e-14)
+    agree(A.sum(), 8.0, 1e-11)
+    assert objectives.value([2.0], [0.0], loss="hinge") == -np.inf
+    nothing = objectives.value_and_weights([2.0], [0.0], loss="hinge")
+    assert nothing[0] == -np.inf
+    assert not nothing[1].any()
+    assert not nothing[2].any()
+    assert objectives.value([0.0] * 100, [400.0], objectives.Power(64)) > 25000.0
+
+
+# Derivatives --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in FAMILY if c != "hinge"])
+def test_weights_are_derivatives_in_fifty_digits(price, loss):
+    """Central differences of log R in 50 digits: nothing of them rounds."""
+    rng = np.random.default_rng(17)
+    f_pos, f_neg = scores(rng, 6, 5)
+    with mp.workdps(50):
+        exact = [[mp.mpf(float(x)) for x in f] for f in (f_pos, f_neg)]
+        step = mp.mpf(10) ** -15
+
+        def log_r(side, row, sign):
+            moved = [list(f) for f in exact]
+            moved[side][row] += sign * step
+            return mp.log(value_and_weights(*moved, price, loss)[0])
+
+        slopes = [
+            [float((log_r(s, r, 1) - log_r(s, r, -1)) / (2 * step)) for r in range(len(exact[s]))] for s in (0, 1)
+        ]
+    value, A, B = objectives.value_and_weights(f_pos, f_neg, **ours(price, loss))
+    agree(-A, slopes[0], 1e-10, 1e-12 * np.abs(A).sum())
+    agree(B, slopes[1], 1e-10, 1e-12 * np.abs(A).sum())
+    with mp.workdps(50):
+        agree(value, float(mp.log(value_and_weights(*exact, price, loss)[0])), 1e-13, 1e-13)
+
+
+@pytest.mark.parametrize(("price", "loss"), FAMILY)
+def test_weights_are_slopes_of_the_value(price, loss):
+    rng = np.random.default_rng(23)
+    f_pos, f_neg = rng.normal(size=40), rng.normal(size=30)
+    d_pos, d_neg = rng.normal(size=40), rng.normal(size=30)
+
+    def value(x):
+        return objectives.value(f_pos + x * d_pos, f_neg + x * d_neg, **ours(price, loss))
+
+    _, A, B = objectives.value_and_weights(f_pos, f_neg, **ours(price, loss))
+    step = 1e-5
+    slope = (value(step) - value(-step)) / (2 * step)
+    agree(B @ d_neg - A @ d_pos, slope, 1e-4 if loss == "hinge" else 1e-7, 1e-6)
+
+
+# Theorem 1 and convexity --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("price", "loss"), [(p, c) for p, c in FAMILY if p != "falling" and c != "squared"] + [("steep", "logistic")]
+)
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 25), st.integers(1, 25))
+def test_theorem_1(price, loss, seed, n_pos, n_neg):
+    """K g(R_max / K) <= R_{g,1} <= R_{g,l} and R_{g,1} <= K g(R_max), counted pair by pair."""
+    rng = np.random.default_rng(seed)
+    f_pos, f_neg = scores(rng, n_pos, n_neg, rng.choice([0.1, 1.0, 5.0]))
+    g = (lambda r: r**64.0) if price == "steep" else PRICES[price][0]
+    chosen = {"price": objectives.Power(64), "loss": loss} if price == "steep" else ours(price, loss)
+    heights = (f_pos[:, None] <= f_neg).sum(axis=0)
+    ell = LOSSES[loss][0]
+    scale = min(1.0, float(ell(np.zeros(1))[0]))
+    with np.errstate(over="ignore"):
+        R1 = g(1.0 * heights).sum()
+        R = g(ell(f_pos[:, None] - f_neg).sum(axis=0) / scale).sum()
+    assume(R < 1e300)
+    chain = pnorm.metrics.theorem1(f_pos, f_neg, **chosen)
+    assert chain.r_max == heights.max()
+    with np.errstate(divide="ignore"):
+        agree(np.exp(chain.log_risk), R1, 1e-10)
+        agree(np.exp(chain.log_lower), n_neg * g(heights.max() / n_neg), 1e-10)
+        agree(np.exp(chain.log_upper), n_neg * g(1.0 * heights.max()), 1e-10)
+        agree(np.exp(chain.log_surrogate / 64), R ** (1 / 64), 1e-11, 0.4 if R < 1e-25 else 0.0)
+    slack = 1e-12 * (1.0 + np.abs(np.nan_to_num(chain.log_upper, neginf=0.0)))
+    assert chain.log_lower <= chain.log_risk + slack
+    assert chain.log_risk <= chain.log_surrogate + slack
+    assert chain.log_risk <= chain.log_upper + slack
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"price": OUR_PRICES["falling"]}, "price must be one that never falls"),
+        ({"loss": "squared"}, "loss must be one that never rises"),
+        (
+            {"loss": objectives.Loss(lambda z: np.maximum(-z, 0), lambda z: -1.0 * (z < 0))},
+            "loss must be above zero at z = 0",
+        ),
+    ],
+)
+def test_theorem_1_refuses_what_it_does_not_hold_for(arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        pnorm.metrics.theorem1([1.0], [0.0], **arguments)
+
+
+@pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in FAMILY if p != "falling"])
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32))
+def test_what_is_called_convex_is(price, loss, seed):
+    """R ** (1 / p) for powers, log R for the exponential price, R for others: below its chords on random lines."""
+    rng = np.random.default_rng(seed)
+    f, d = scores(rng, 8, 7), (rng.normal(size=8), rng.normal(size=7))
+    form = {"power": lambda v: np.exp(v / 4), "exponential": lambda v: v}.get(price, np.exp)
+    a, m, b = (form(objectives.value(f[0] + x * d[0], f[1] + x * d[1], **ours(price, loss))) for x in (-0.5, 0.0, 0.5))
+    assert m <= 0.5 * (a + b) * (1 + 1e-12) + 1e-12 * abs(a - b)
+
+
+def test_log_r_is_not_convex_for_a_power_price_of_another_loss():
+    """Why minimize takes the root: far up, log of a linear loss is concave."""
+    a, m, b = (objectives.value([x], [0.0], objectives.Power(4), "logistic") for x in (-30.0, -20.0, -10.0))
+    assert m > 0.5 * (a + b) + 0.1
+
+
+@pytest.mark.parametrize("loss", ["huber", "hinge"])
+def test_smoothing_bounds_the_hinge_from_above_by_a_quarter(loss):
+    z = np.linspace(-3, 3, 601)
+    smoothing = 0.0 if loss == "hinge" else 0.25
+    smooth = np.array([np.exp(objectives.value([x], [0.0], loss="hinge", smoothing=smoothing)) for x in z])
+    hinge = np.maximum(0.0, 1.0 - z)
+    assert (smooth >= hinge - 1e-13).all()
+    assert (smooth <= hinge + 0.25 * smoothing + 1e-13).all()
+
+
+# How it is done -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -0.0, 1.0, 1e300, -1e300, 5e-324])),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_ranks_are_those_of_a_stable_sort(values):
+    f = np.array(values)
+    ranked = Ranked.of(f, None, np.array([0, f.size]), True)
+    order = np.argsort(f, kind="stable")
+    assert (ranked.order == order).all()
+    assert (ranked.f == f[order]).all()
+
+
+def test_both_ways_of_sorting_are_used_and_agree():
+    rng = np.random.default_rng(0)
+    for f, by_buckets in ((rng.normal(size=20000), True), (rng.standard_cauchy(20000) ** 5, False)):
+        order, out = np.empty(f.size, np.intp), np.empty(f.size)
+        assert _pairs.sort(f, order, out, np.zeros(f.size + 1, np.intc)) == by_buckets
+        assert (Ranked.of(f, None, np.array([0, f.size]), True).order == np.argsort(f, kind="stable")).all()
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_the_same_bits_on_any_number_of_threads(loss):
+    rng = np.random.default_rng(1)
+    size = (300, 500) if loss == "user" else (40000, 50000)
+    f_pos, f_neg = rng.normal(size=size[0]), rng.normal(size=size[1])
+    one, two, three = (
+        objectives.value_and_weights(f_pos, f_neg, **ours("power", loss), n_threads=n) for n in (1, 2, 3)
+    )
+    for other in (two, three):
+        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_a_users_loss_in_blocks(monkeypatch):
+    """Blocks smaller than a side, and threads."""
+    rng = np.random.default_rng(4)
+    f_pos, f_neg = rng.normal(size=150), rng.normal(size=170)
+    groups = rng.integers(0, 3, 150), rng.integers(0, 3, 170)
+    whole = objectives.value_and_weights(f_pos, f_neg, loss=USER, pos_group=groups[0], neg_group=groups[1])
+    monkeypatch.setattr(_losses, "_PAIRS", 40)
+    monkeypatch.setattr("pnorm._blocks._FEW", 1)
+    parts = objectives.value_and_weights(f_pos, f_neg, loss=USER, pos_group=groups[0], neg_group=groups[1], n_threads=3)
+    for a, b in zip(whole, parts, strict=True):
+        agree(a, b, 1e-13)
+    R, A, B = value_and_weights(f_pos, f_neg, "linear", "user", groups=groups)
+    agree(parts[1], A / R, 1e-12)
+
+
+def test_a_warning_where_a_users_loss_means_too_many_pairs(monkeypatch):
+    monkeypatch.setattr(_losses, "_MANY_PAIRS", 10)
+    with pytest.warns(RuntimeWarning, match=re.escape("cube is asked for all 12 pairs in every evaluation")):
+        objectives.value([0.0, 1.0, 2.0], [0.0] * 4, loss=USER)
+    with pytest.warns(RuntimeWarning, match="cube is asked for all"):
+        pnorm.train([[0.0]] * 4, [[1.0]] * 3, loss=USER, t_max=1)
+    objectives.value([0.0, 1.0, 2.0], [0.0] * 4, loss="logistic")  # no warning: pytestmark makes it an error
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: objectives.Power(0.5), ValueError, "p must be at least 1"),
+        (lambda: objectives.Exponential(0.0), ValueError, "scale must be above zero; got 0.0"),
+        (lambda: objectives.Exponential("a"), TypeError, "scale must be a real number; got 'a'"),
+        (lambda: objectives.Price(3, np.exp), TypeError, "g of a user's price must be a function of an array; got int"),
+        (
+            lambda: objectives.Price(np.sin, np.cos, name="wave"),
+            ValueError,
+            "g of wave is -",
+        ),
+        (
+            lambda: objectives.Price(np.log1p, lambda r: 1 / (1 + r), name="log"),
+            ValueError,
+            "g of log is not convex: at r = ",
+        ),
+        (
+            lambda: objectives.Price(lambda r: r**2 - r, lambda r: 2 * r - 1, name="dip"),
+            ValueError,
+            "g of dip is -9.99999e-07 at r = 1e-06; a price must be zero or more",
+        ),
+        (
+            lambda: objectives.Price(np.square, lambda r: r, name="half"),
+            ValueError,
+            "dg of half is not the derivative of g: at r = 1e-06 it is 1e-06",
+        ),
+        (
+            lambda: objectives.Price(lambda r: r**2, lambda r: 2.02 * r),
+            ValueError,
+            "dg of a user's price is not the derivative of g",
+        ),
+        (
+            lambda: objectives.Price(lambda r: r * np.log(r), lambda r: 1 + np.log(r)),
+            ValueError,
+            "g of a user's price is nan at 0",
+        ),
+        (
+            lambda: objectives.Price(lambda r: r[:-1], lambda r: r),
+            ValueError,
+            "g of a user's price must return as many numbers as it is given, an array of shape (",
+        ),
+        (
+            lambda: objectives.Price(lambda r: r if r > 0 else 0, lambda r: 1),
+            TypeError,
+            "g of a user's price must take an array of numbers and return one, like NumPy's functions; given an array "
+            "it raised ValueError",
+        ),
+        (
+            lambda: objectives.Price(lambda r: 1j * r, lambda r: r),
+            TypeError,
+            "g of a user's price must return real numbers; got dtype complex128",
+        ),
+        (
+            lambda: objectives.Price(lambda r: r * np.inf, lambda r: r, check=True),
+            ValueError,
+            "g of a user's price is nan at 0",
+        ),
+        (
+            lambda: objectives.Price(lambda r: r + np.inf, lambda r: r),
+            ValueError,
+            "g of a user's price is finite at too few points between 0 and 1e+06",
+        ),
+        (
+            lambda: objectives.Loss(lambda z: 1 / (1 + np.exp(z)), lambda z: -np.exp(z) / (1 + np.exp(z)) ** 2),
+            ValueError,
+            "dl of a user's loss is nan at 737.184",
+        ),
+        (
+            lambda: objectives.Loss(lambda z: 0.5 - 0.5 * np.tanh(z), lambda z: -0.5 / np.cosh(z) ** 2, name="soft"),
+            ValueError,
+            "l of soft is not convex: at z = ",
+        ),
+        (
+            lambda: objectives.Loss(lambda z: -z, lambda z: -1 + 0 * z),
+            ValueError,
+            "a loss must be zero or more",
+        ),
+        (
+            lambda: objectives.Loss(lambda z: np.exp(-z), lambda z: np.exp(-z)),
+            ValueError,
+            "dl of a user's loss is not the derivative of l",
+        ),
+    ],
+)
+def test_a_price_or_loss_is_refused(make, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        make()
+
+
+def test_check_false_lets_anything_pass_until_it_hurts():
+    root = objectives.Price(np.sqrt, lambda r: 0.5 / np.sqrt(np.maximum(r, 1e-300)), check=False)
+    agree(objectives.value([0.0], [0.0, 0.0], root, "squared"), np.log(2.0), 1e-15)
+    negative = objectives.Price(lambda r: r - 5, lambda r: 1, name="low", check=False)
+    with pytest.raises(ValueError, match=re.escape("g of low is -4 at r = 1; a price must be zero or more")):
+        objectives.value([0.0], [0.0], negative, "squared")
+    assert objectives.Loss(lambda z: -z, lambda z: -1, check=False).decreasing
+
+
+@pytest.mark.parametrize("function", [objectives.value, objectives.value_and_weights])
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"f_pos": []}, ValueError, "f_pos is empty"),
+        ({"f_neg": [np.nan]}, ValueError, "f_neg has nan at position 0"),
+        ({"f_neg": [[1.0]]}, ValueError, "f_neg must have shape (N,)"),
+        ({"price": 4}, TypeError, "price must come from pnorm.objectives: Power(4), Exponential(0.1), Price(g, dg), "),
+        ({"price": "power"}, TypeError, "price must come from pnorm.objectives"),
+        ({"loss": "log"}, ValueError, "loss must be one of 'exponential', 'logistic', 'hinge', "),
+        ({"loss": np.exp}, TypeError, "loss must be 'exponential', 'logistic', 'hinge', 'squared_hinge', 'squared' or"),
+        ({"smoothing": -1.0, "loss": "hinge"}, ValueError, "smoothing must be zero or more; got -1.0"),
+        ({"smoothing": 0.1}, ValueError, "smoothing rounds the corner of the loss 'hinge'; got smoothing=0.1 with "),
+        ({"pos_weight": [1.0]}, ValueError, "pos_weight must have shape (2,)"),
+        ({"pos_group": [0, 0]}, ValueError, "pos_group is given and neg_group is not"),
+        ({"n_threads": 0}, ValueError, "n_threads must be at least 1"),
+        ({"f_pos": [1e308, -1e308]}, ValueError, "f_pos with f_neg gives scores whose differences, times p, overflow"),
+    ],
+)
+def test_a_value_is_refused(function, arguments, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        function(**({"f_pos": [0.0, 1.0], "f_neg": [0.0]} | arguments))
+
+
+def test_where_log_r_is_no_double():
+    steep = objectives.Exponential(1.0)
+    for function in (objectives.value, objectives.value_and_weights):
+        with pytest.raises(OverflowError, match=r"log R is more than a double holds: Exponential\(1\) of a sum of "):
+            function([0.0], [800.0], steep)
+        with pytest.raises(OverflowError, match="cubes of a sum of losses"):
+            function([0.0], [300.0], objectives.Price(lambda r: r**3, lambda r: 3 * r**2, name="cubes"))
+    assert objectives.value([0.0], [700.0], steep) == pytest.approx(np.exp(700.0))
+
+
+def test_prices_say_what_they_are():
+    assert repr(objectives.Linear()) == "Power(1)"
+    assert repr(objectives.Exponential(0.25)) == "Exponential(0.25)"
+    assert repr(OUR_PRICES["user"]) == "forgiving"
+    assert repr(USER) == "'cube'"
+    assert OUR_PRICES["user"].increasing
+    assert not OUR_PRICES["falling"].increasing
+    assert USER.decreasing
+    assert not objectives.Loss(lambda z: (1 - z) ** 2, lambda z: 2 * (z - 1)).decreasing
