@@ -28,6 +28,9 @@ from pnorm._core import _pairs
 _REACH = 37
 """Distance of two cells beyond which ln(1 + e^-z) is e^-z or -z: what that leaves out is below 1e-16 of it."""
 
+_FAR = 600.0
+"""Exponents below minus this stay exponents: their powers would be near the smallest doubles."""
+
 _PAIRS = 2**17
 """Pairs of which a function of the user's is asked at a time: a megabyte for each array it makes."""
 
@@ -184,18 +187,22 @@ class LogisticLoss(PairLoss):
         tails, exponents = np.empty(s_centres.size), np.empty(t_centres.size)
 
         def of(table: Any, linear: float) -> Vector:
-            local = np.empty((t_centres.size, _pairs.N_TERMS))
+            local = np.empty((t_centres.size, _pairs.N_WIDTH))
             _pairs.interact(
                 s_centres, moments, s_starts, turned, t_starts, table, linear, decay, tails, local, exponents
             )
+            local = local[:, : _pairs.N_TERMS]
+            if exponents.min() > -_FAR:  # small, but doubles
+                local = local * np.exp(exponents)[:, None]
             if sign < 0.0:
                 local = local[::-1] * _ALTERNATE
+            local = np.ascontiguousarray(local)
             out = np.empty(target.f.size)
             _pairs.series(target.f, t_cells, t_centres, local, out)
             return out
 
         sums = of(tables[0], 1.0) if value else _NOTHING, of(tables[1], 0.0) if slope else _NOTHING
-        return Sums(*sums, np.repeat(exponents[flip], np.diff(t_cells)) if exponents.any() else 0.0)
+        return Sums(*sums, np.repeat(exponents[flip], np.diff(t_cells)) if exponents.min() <= -_FAR else 0.0)
 
 
 _NOTHING = np.empty(0)
@@ -221,7 +228,8 @@ def _series_of_logistic() -> tuple[tuple[Any, Any], Vector]:
     to_series[0] *= 0.5
     z = np.arange(-_REACH, _REACH + 1)[:, None, None] + 0.5 * (nodes[:, None] - nodes)
     kernels = np.logaddexp(0.0, -z), 1.0 / (1.0 + np.exp(z))
-    tables = [np.ascontiguousarray(to_series @ kernel @ to_series.T) for kernel in kernels]
+    pad = [(0, 0), (0, 0), (0, _pairs.N_WIDTH - _pairs.N_TERMS)]
+    tables = [np.pad(to_series @ kernel @ to_series.T, pad) for kernel in kernels]
     return (tables[0], tables[1]), to_series @ np.exp(-0.5 * nodes)
 
 

@@ -7,6 +7,7 @@ Vector = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 N_TERMS: int
+N_WIDTH: int
 
 def sort(f: Vector, order: Index, out: Vector, counts: NDArray[np.intc]) -> bool: ...
 def sweep(

@@ -13,11 +13,13 @@ from libc.math cimport INFINITY, exp, isfinite
 cdef extern from "_cells.h" nogil:
     enum:
         TERMS "PNORM_TERMS"
+        WIDTH "PNORM_WIDTH"
     void pnorm_moments(
         const double* f, const double* weights, Py_ssize_t apart, Py_ssize_t m, double centre, double* out) noexcept
     void pnorm_series(const double* f, Py_ssize_t m, double centre, const double* series, double* out) noexcept
+    void pnorm_transfer(const double* moments, const double* table, double* series) noexcept
 
-N_TERMS = TERMS
+N_TERMS, N_WIDTH = TERMS, WIDTH
 
 # (a) ---------------------------------------------------------------------------------------------
 
@@ -213,9 +215,8 @@ def interact(
     multiplied by e^exponents: zero, but where all sources are far above. `tails` is scratch.
     """
     cdef:
-        Py_ssize_t g, a, b, j, m, first, lower, upper, reach = (table.shape[0] - 1) // 2
-        double centre, at, mass, sum_of_z, tail, sign
-        const double* row
+        Py_ssize_t g, a, b, j, m, lower, upper, reach = (table.shape[0] - 1) // 2
+        double centre, at, mass, sum_of_z, tail
     with nogil:
         for g in range(t_starts.shape[0] - 1):
             # sums of e^-(s - centre) over a cell and all above it
@@ -226,12 +227,12 @@ def interact(
                 if b + 1 < s_starts[g + 1]:
                     tail += tails[b + 1] * exp(s_centres[b] - s_centres[b + 1])
                 tails[b] = tail
-            first = lower = upper = s_starts[g]
+            lower = upper = s_starts[g]
             mass = sum_of_z = 0.0
             at = t_centres[t_starts[g]]
             for a in range(t_starts[g], t_starts[g + 1]):
                 centre = t_centres[a]
-                for m in range(TERMS):
+                for m in range(WIDTH):
                     local[a, m] = 0.0
                 # far below: the sum of centre - s, of which every new target cell is farther off
                 sum_of_z += mass * (centre - at)
@@ -242,25 +243,24 @@ def interact(
                     lower += 1
                 local[a, 0] = linear * sum_of_z + (1.0 - linear) * mass
                 local[a, 1] = linear * 0.5 * mass
-                # within reach
-                upper = lower if upper < lower else upper
                 while upper < s_starts[g + 1] and s_centres[upper] <= centre + reach:
                     upper += 1
-                for b in range(lower, upper):
-                    for j in range(TERMS):
-                        row = &table[<Py_ssize_t>(s_centres[b] - centre) + reach, j, 0]
-                        tail = moments[b, j]
-                        for m in range(TERMS):
-                            local[a, m] += tail * row[m]
                 # far above
                 exponents[a] = 0.0
                 if upper < s_starts[g + 1]:
                     tail = tails[upper]
-                    if upper == first:
+                    if upper == s_starts[g]:
                         exponents[a] = centre - s_centres[upper]
                     else:
                         tail *= exp(centre - s_centres[upper])
-                    sign = 1.0
                     for m in range(TERMS):
-                        local[a, m] += sign * tail * decay[m]
-                        sign = -sign
+                        local[a, m] += tail * decay[m]
+                        tail = -tail
+            # within reach, distance by distance: one block of the table at a time stays in the first cache
+            for j in range(-reach, reach + 1):
+                b = s_starts[g]
+                for a in range(t_starts[g], t_starts[g + 1]):
+                    while b < s_starts[g + 1] and s_centres[b] < t_centres[a] + j:
+                        b += 1
+                    if b < s_starts[g + 1] and s_centres[b] == t_centres[a] + j:
+                        pnorm_transfer(&moments[b, 0], &table[j + reach, 0, 0], &local[a, 0])
