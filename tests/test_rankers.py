@@ -201,13 +201,14 @@ def test_the_form_of_the_data_does_not_matter(form):
 
 def test_arrays_in_the_right_layout_are_not_copied():
     from pnorm import _problem
+    from pnorm._objective import push
     from pnorm.rankers import as_rankers
 
     for dtype in (np.float32, np.float64):
         for order in "CF":
             rng = np.random.default_rng(0)
             pos, neg = (np.asarray(rng.normal(size=(100, 6)), dtype=dtype, order=order) for _ in range(2))
-            outputs = _problem.build(pos, neg, as_rankers(None, pos, "pos"), 2.0, None, None).outputs
+            outputs = _problem.build(pos, neg, as_rankers(None, pos, "pos"), push(2.0), None, None).outputs
             assert np.shares_memory(outputs.pos, pos)
             assert np.shares_memory(outputs.neg, neg)
 

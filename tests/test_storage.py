@@ -11,6 +11,7 @@ from problems import HOME, needs
 import pnorm
 from pnorm import _binned, _blocks, _problem, _storage
 from pnorm._binned import Binned, Codes, Cuts, Feature
+from pnorm._objective import PNorm, push
 from pnorm._outputs import SIDES, Closed, Dense, Sparse, Stacked
 
 N_POS, N_NEG = 170, 230
@@ -45,7 +46,7 @@ def storages():
     thin = [Z * (rng.random(Z.shape) < 0.3) for Z in (X, Y)]
     made["sparse"] = Sparse(*map(scipy.sparse.csc_array, thin)), *thin
     made["closed"] = Closed(Dense(X, Y)), np.column_stack([X, 1 - X]), np.column_stack([Y, 1 - Y])
-    made["few values"] = _problem.build(A, B, pnorm.rankers.columns(5), 2).outputs, A, B
+    made["few values"] = _problem.build(A, B, pnorm.rankers.columns(5), push(2)).outputs, A, B
     H = pnorm.rankers.quantile_thresholds(X, Y, 120)
     made["thresholds"] = of(H, X, Y)
     made["closed thresholds"] = of(pnorm.rankers.closed(H), X, Y)
@@ -60,7 +61,7 @@ def storages():
 
 
 def of(H, pos, neg):
-    return _problem.build(pos, neg, H, 2).outputs, H.evaluate(pos), H.evaluate(neg)
+    return _problem.build(pos, neg, H, push(2)).outputs, H.evaluate(pos), H.evaluate(neg)
 
 
 STORAGES = storages()
@@ -268,7 +269,7 @@ def test_codes_count_the_cuts_below(n_cuts, dtype):
 def test_more_cuts_than_a_feature_has_codes():
     x = np.arange(140_000.0)
     H = pnorm.rankers.thresholds([x[1:-1] - 0.5])
-    store = _problem.build(x[::2, None], x[1::2, None], H, 1).outputs
+    store = _problem.build(x[::2, None], x[1::2, None], H, push(1)).outputs
     u, w = np.full(70_000, 1 / 70_000), np.full(70_000, 1 / 70_000)
     above = np.array([(x[::2] > cut).mean() - (x[1::2] > cut).mean() for cut in (x[1:-1] - 0.5)[::7000]])
     np.testing.assert_allclose(store.edges(u, w)[::7000], above, atol=1e-12)
@@ -283,7 +284,7 @@ def test_columns_of_few_values_are_found_and_the_rest_is_not_copied():
         pos, neg = (
             np.asarray(np.column_stack([few(rng, n), rng.normal(size=(n, 3))]), order=order) for n in (900, 700)
         )
-        store = _problem.build(pos, neg, pnorm.rankers.columns(8), 1).outputs
+        store = _problem.build(pos, neg, pnorm.rankers.columns(8), push(1)).outputs
         assert store.coded.tolist() == [True] * 5 + [False] * 3
         dense = next(part for part in store.parts if isinstance(part, Dense))
         assert np.shares_memory(dense.pos, pos)
@@ -295,7 +296,7 @@ def test_memory_mapped_rows_stay_on_disk(tmp_path):
     path = tmp_path / "pos.npy"
     np.save(path, rng.normal(size=(500, 3)))
     pos, neg = np.load(path, mmap_mode="r"), rng.normal(size=(400, 3))
-    store = _problem.build(pos, neg, pnorm.rankers.columns(3), 1).outputs
+    store = _problem.build(pos, neg, pnorm.rankers.columns(3), push(1)).outputs
     assert np.shares_memory(store.pos, pos)
     np.testing.assert_array_equal(pnorm.train(pos, neg, p=2)[0], pnorm.train(np.array(pos), neg, p=2)[0])
 
@@ -304,9 +305,11 @@ def test_as_many_values_as_a_byte_has():
     rng = np.random.default_rng(10)
     for n, found in ((256, True), (257, False)):
         column = np.r_[np.arange(n), rng.integers(0, n, 4000)].astype(float)[:, None]
-        store = _problem.build(column, column, pnorm.rankers.columns(1), 1).outputs
+        store = _problem.build(column, column, pnorm.rankers.columns(1), push(1)).outputs
         assert store.coded.all() == found
-    assert not _problem.build(np.arange(9.0)[:, None], np.ones((4, 1)), pnorm.rankers.columns(1), 1).outputs.coded.any()
+    assert not _problem.build(
+        np.arange(9.0)[:, None], np.ones((4, 1)), pnorm.rankers.columns(1), push(1)
+    ).outputs.coded.any()
 
 
 def test_weights_of_zero_leave_rows_out_of_every_storage(case):
@@ -328,14 +331,14 @@ def assert_one_path(pos, neg, H, p, rounds, **more):
     runs.append(pnorm.train(*map(scipy.sparse.csc_array, dense), None, p, rounds, **more))
     whole = np.concatenate(dense)
     store = Dense(*dense)
-    problem = _problem.Problem(store, H.names, _problem.PNorm(p, None, None))
+    problem = _problem.Problem(store, H.names, PNorm(p, None, None))
     from pnorm import _train
 
     lam = np.zeros(whole.shape[1])
     runs.append((lam, _train._run(problem, lam, range(rounds), False, 1e-10, None)))
     kinds = [
-        _problem.build(pos, neg, H, p).outputs,
-        _problem.build(*map(scipy.sparse.csc_array, dense), pnorm.rankers.columns(len(H)), p).outputs,
+        _problem.build(pos, neg, H, push(p)).outputs,
+        _problem.build(*map(scipy.sparse.csc_array, dense), pnorm.rankers.columns(len(H)), push(p)).outputs,
     ]
     assert [type(kind) for kind in kinds] == [Binned, Sparse]
     for lam, trace in runs[1:]:
