@@ -6,6 +6,7 @@
 2. A dense round of `train` against one product `A.T @ s` with the same matrix.
 3. How the time of a round grows: the slope of log time on log size, and p = 64 beside p = 1.
 4. Peak memory of 200 rounds over 10**10 pairs, beside the size of the input.
+5. One evaluation of the objective and its weights under other losses, beside the exponential one.
 """
 
 import subprocess
@@ -112,6 +113,22 @@ def peak_memory_here():
     )
 
 
+def evaluations():
+    """The price r ** 4 of every loss at I = K = 10**5 and 10**6, one after the other, nine times."""
+    losses = "exponential", "squared", "logistic", "hinge", "squared_hinge"
+    for rows in (10**5, 10**6):
+        rng = np.random.default_rng(0)
+        f_pos, f_neg = rng.normal(0.5, 1, rows), rng.normal(0, 1, rows)
+        times = {loss: [] for loss in losses}
+        for _ in range(9):
+            for loss in losses:
+                evaluate = pnorm.objectives.value_and_weights
+                times[loss].append(seconds(evaluate, f_pos, f_neg, pnorm.objectives.Power(4), loss)[0])
+        ms = {loss: 1e3 * median(runs) for loss, runs in times.items()}
+        parts = [f"{loss} {ms[loss]:.1f} ms ({ms[loss] / ms['exponential']:.1f})" for loss in losses]
+        print(f"value and weights at I = K = {rows}: {', '.join(parts)}")
+
+
 def peak_mb():
     """Largest resident size of this process so far, in MB (Linux)."""
     status = Path("/proc/self/status").read_text()
@@ -123,3 +140,4 @@ if __name__ == "__main__":
     against_one_product()
     growth()
     peak_memory()
+    evaluations()

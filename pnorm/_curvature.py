@@ -206,6 +206,23 @@ class Curvature(Moments):
         return float(np.sqrt(largest))
 
 
+def whitening(problem: Problem, l2: float) -> Any:
+    """Directions (n, rank) along which differences of scores over all pairs have one mean square, uncorrelated.
+
+    Of every group alike. Directions along which no pair differs are left out, unless there is a penalty.
+    """
+    moments = Moments(problem, problem.uniform())
+    differences = np.sqrt(moments.weights.share)[:, None] * moments.differences
+    square = moments.hessian + differences.T @ differences
+    square[np.diag_indices_from(square)] += l2
+    scale, live = _scale(square.diagonal(), 0.0 if l2 else problem.largest)
+    values, vectors = np.linalg.eigh(square[np.ix_(live, live)] * scale[live, None] * scale[live])
+    kept = values > 10.0 * live.size * _EPS * values.max(initial=0.0)
+    root = np.zeros((problem.n_rankers, np.count_nonzero(kept)))
+    root[live] = scale[live, None] * vectors[:, kept] / np.sqrt(values[kept])
+    return root
+
+
 class NullSpace:
     """Coefficients that leave all differences of scores as they are, to within the rounding of the outputs.
 

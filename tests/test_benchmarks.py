@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 def cases():
     sys.path.insert(0, str(FOLDER))
     try:
-        modules = [importlib.import_module(f"benchmarks.{name}") for name in ("train", "minimize")]
+        modules = [importlib.import_module(f"benchmarks.{name}") for name in ("train", "minimize", "objectives")]
     finally:
         sys.path.remove(str(FOLDER))
     for module, (_, suite) in ((m, member) for m in modules for member in inspect.getmembers(m, inspect.isclass)):
