@@ -31,7 +31,7 @@ numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "RT03", "SS01", "SS05"}
 numpydoc_validation_exclude = {  # private, or classes that users do not construct
     r"\._",
-    r"\.(WeakRanker|Dataset|Trace|Rankers|Certificate|Separability|Limit|Convergence)$",
+    r"\.(WeakRanker|Dataset|Trace|Rankers|Certificate|Separability|Limit|Convergence|Chain)$",
     r"\.Dataset\.",
     r"\.(n_iter|gap|gaps|objective)$",
 }
@@ -42,7 +42,7 @@ html_css_files = ["pnorm.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"pnorm {version}"
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"]}
-html_sidebars = {page: [] for page in ("index", "start", "theory", "minimiser", "speed")}
+html_sidebars = {page: [] for page in ("index", "start", "theory", "minimiser", "prices", "scale", "speed")}
 html_show_sourcelink = False
 
 # The command's own help text, for reference/command.rst.

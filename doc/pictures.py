@@ -2,7 +2,7 @@
 
     PNORM_DATA=... python -P doc/pictures.py
 
-PNORM_DATA is a folder with wdbc.data and pima-indians-diabetes.csv.
+PNORM_DATA is a folder with wdbc.data, pima-indians-diabetes.csv, magic04.data and spambase.data.
 """
 
 import sys
@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from certified import kinds  # noqa: E402
+from prices import FALSE_POSITIVE_RATES, data, experiment  # noqa: E402
 from problems import wdbc  # noqa: E402
 
 STATIC = ROOT / "doc" / "_static"
@@ -173,8 +174,43 @@ def shares_of_kinds():
     save(figure, "kinds")
 
 
+def gained_by_prices():
+    """True positive rates under five prices less those under the price r, over random splits."""
+    colours = {
+        "r^4": BLUE,
+        "r^16": GREEN,
+        "exp(10 r/I)": ORANGE,
+        "(r - I/20)^2": RED,
+        "(r - I/3)^2": GREY,
+    }
+    names = {"r^4": "$r^4$", "r^16": "$r^{16}$", "exp(10 r/I)": "$e^{10r/I}$", "(r - I/20)^2": "$(r - I/20)^2$",
+             "(r - I/3)^2": "$(r - I/3)^2$"}  # fmt: skip
+    sets = data()
+    figure, axes = plt.subplots(2, len(sets), figsize=(11, 5.6), sharex=True)
+    for name, column in zip(sets, axes.T, strict=True):
+        found = experiment(name)
+        base = found["r"][0]
+        for part, (ax, title) in enumerate(zip(column, (f"{name}, training", f"{name}, testing"), strict=True)):
+            for label, colour in colours.items():
+                gain = (found[label][0] - base)[:, part, 3:]
+                mean, error = gain.mean(axis=0), 2 * gain.std(axis=0, ddof=1) / len(gain) ** 0.5
+                ax.fill_between(FALSE_POSITIVE_RATES, mean - error, mean + error, color=colour, alpha=0.15, lw=0)
+                ax.semilogx(FALSE_POSITIVE_RATES, mean, color=colour, lw=1.3, label=names[label])
+            ax.axhline(0, color="black", lw=0.7)
+            ax.set_title(title)
+            ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes[0, 0].set_ylabel("gain in true positive rate")
+    axes[1, 0].set_ylabel("gain in true positive rate")
+    for ax in axes[1]:
+        ax.set_xlabel("false positive rate")
+        ax.set_xticks([0.01, 0.1, 1.0], ["1 %", "10 %", "100 %"])
+    axes[0, 0].legend(fontsize=8.5, handlelength=1.2)
+    save(figure, "prices")
+
+
 if __name__ == "__main__":
     with plt.rc_context(STYLE):
         hulls_and_objectives()
         gaps()
         shares_of_kinds()
+        gained_by_prices()

@@ -482,9 +482,9 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
     rounding = 1e-10 * np.abs(f) + 1e-300
     share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
     chord = (1.0 - share) * f[:-2] + share * f[2:]
-    above = f[1:-1] - chord > rounding[1:-1] + 1e-10 * chord
-    if above.any():
-        i = int(np.argmax(above)) + 1
+    above = np.flatnonzero(f[1:-1] - chord > rounding[1:-1] + 1e-10 * chord)
+    if above.size:
+        i = _nearest_to_one(x, above + 1)
         raise ValueError(
             f"{letter} of {owner} is not convex: at {variable} = {x[i]:.3g} it is {f[i]:.3g}, above its chord from "
             f"{x[i - 1]:.3g} to {x[i + 1]:.3g}"
@@ -494,16 +494,20 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
     y = np.concatenate(others)
     fy = function(y)
     y, fy = y[np.isfinite(fy)], fy[np.isfinite(fy)]
-    tangent = f[:, None] + d[:, None] * (y - x[:, None])
-    wrong = tangent - fy > rounding[:, None] + 1e-10 * (np.abs(fy) + np.abs(d[:, None] * (y - x[:, None])))
+    rise = d[:, None] * (y - x[:, None])
+    wrong = f[:, None] + rise - fy > rounding[:, None] + 1e-10 * (np.abs(fy) + np.abs(rise))
     if wrong.any():
-        i = int(np.argmax(wrong.any(axis=1)))
-        k = int(np.argmax(np.where(wrong[i], -np.abs(y - x[i]), -math.inf)))
+        i = _nearest_to_one(x, np.flatnonzero(wrong.any(axis=1)))
+        k = int(np.argmin(np.where(wrong[i], np.abs(y - x[i]), math.inf)))
         raise ValueError(
-            f"d{letter} of {owner} is not the derivative of {letter}: at {variable} = {x[i]:g} it is {d[i]:g}, and "
-            f"from there to {variable} = {y[k]:.8g} {letter} changes by {fy[k] - f[i]:.3g}, less than by "
-            f"{d[i] * (y[k] - x[i]):.3g}"
+            f"d{letter} of {owner} is not the derivative of {letter}: at {variable} = {x[i]:.3g} it is {d[i]:.3g}, and "
+            f"from there to {variable} = {y[k]:.7g} {letter} changes at the rate {(fy[k] - f[i]) / (y[k] - x[i]):.6g}"
         )
+
+
+def _nearest_to_one(x: Vector, where: NDArray[np.intp]) -> int:
+    """Of some points, the one that is easiest to try."""
+    return int(where[np.argmin(np.abs(np.log(np.maximum(np.abs(x[where]), 1e-9))))])
 
 
 def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tuple[str, ...]:

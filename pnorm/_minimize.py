@@ -93,8 +93,8 @@ def minimize(
         rounding lets it.
     max_iter : int
         Largest number of Newton steps, each of which counts as ten iterations of L-BFGS.
-    loss, price, smoothing
-        As in `train`: another objective than F_p, found by L-BFGS (see Notes).
+    loss, price, smoothing : as in `train`
+        Another objective than F_p, minimised by L-BFGS (see Notes).
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, as in `train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional

@@ -69,7 +69,7 @@ class Price:
     False
     >>> pnorm.objectives.Price(np.sqrt, lambda r: 0.5 / np.sqrt(r), name="root")
     Traceback (most recent call last):
-    ValueError: g of root is not convex: at r = 1.26e-06 it is 0.00112, above its chord from 1e-06 to 1.58e-06
+    ValueError: g of root is not convex: at r = 1 it is 1, above its chord from 0.794 to 1.26
     """
 
     power: float = 1.0

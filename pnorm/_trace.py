@@ -25,7 +25,7 @@ class Trace:
     edge : ndarray, shape (T,)
         Its normalised edge before the step, <u, h_j> on the positives minus <w, h_j> on the
         negatives: in units of h, the rate at which log F_p / p falls along the ranker. For another
-        price or loss u and w are A and B of `pnorm.objectives.value_and_weights` over the sum of |A|.
+        price or loss u and w are A and B of `pnorm.objectives.value_and_weights` over the sum of the absolute A.
     z : ndarray, shape (T,)
         z_t = sum over pairs of d_t exp(-alpha_t M), the normaliser of Figure 1 (d); nan for any other
         objective than F_p.

@@ -126,8 +126,12 @@ def value_and_weights(
 
     Parameters
     ----------
-    f_pos, f_neg, price, loss, smoothing, pos_weight, neg_weight, pos_group, neg_group, n_threads
-        As in `value`.
+    f_pos, f_neg : array_like, shape (I,) and (K,)
+        Scores of the positives and of the negatives.
+    price, loss, smoothing : as in `value`
+        The objective.
+    pos_weight, neg_weight, pos_group, neg_group, n_threads : as in `value`
+        Case weights, query groups and threads.
 
     Returns
     -------
