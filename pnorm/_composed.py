@@ -211,19 +211,26 @@ class Composed:
         """
         h_pos, h_neg = direction.pos, direction.neg
         u, w = np.empty_like(u), np.empty_like(w)
-        log_r = self.log_value(f)
+
+        def slope(worth: Worth) -> float:
+            return -sign * worth.rate * float(u @ h_pos - w @ h_neg)
+
+        here = self.weigh(f, u, w)
+        log_r, start = here.log_f, slope(here)
+        if not start < 0.0:
+            return 0.0
 
         @cache
         def evaluate(x: float) -> tuple[float, float]:
+            if x == 0.0:
+                return 0.0, start
             try:
                 worth = self.weigh(Scores(f.pos + sign * x * h_pos, f.neg + sign * x * h_neg), u, w)
             except OverflowError:
                 return math.inf, math.nan
-            return worth.log_f - log_r, -sign * worth.rate * float(u @ h_pos - w @ h_neg)
+            return worth.log_f - log_r, slope(worth)
 
         unit = 1.0 / direction.span
-        if log_r == -math.inf:
-            return 0.0
         if self.has_corners and self.is_convex:
             rounding = 1e-15 * (1.0 + abs(log_r) if self.price.log_convex else self.power)
             return sign * _search.corner_step(evaluate, unit, self._convex_since, rounding)

@@ -467,7 +467,7 @@ def warn_of_pairs(loss: PairLoss, n_pairs: int) -> None:
             f"{loss.name} is asked for all {n_pairs:.3g} pairs in every evaluation, some {n_pairs / 2e8:.0f} seconds; "
             "the named losses need time linear in the rows",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -101,6 +101,8 @@ class Price:
             if (g < 0.0).any():
                 k = int(np.argmax(g < 0.0))
                 raise ValueError(f"g of {self.name} is {g[k]:g} at r = {s[k]:g}; a price must be zero or more")
+            if np.isinf(slope).any():
+                raise OverflowError(f"dg of {self.name} is infinite at r = {s[np.isinf(slope)][0]:g}")
             return np.log(g), np.log(np.abs(slope)), np.sign(slope)
 
     def log_of(self, r: Vector) -> Vector:

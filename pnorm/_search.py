@@ -2,7 +2,8 @@
 
 Along a line log R falls from its start to a minimum, and where R, or a root of it, is convex, rises
 ever after. All functions below take `evaluate(x)`, which returns log R(x) - log R(0), infinite
-where no double holds it, and its derivative, and return a step x >= 0; zero says that none lowers R.
+where no double holds it, and its derivative, below zero at zero. They return a step x >= 0; zero says that
+none lowers R.
 """
 
 from __future__ import annotations
@@ -41,10 +42,8 @@ def smooth_step(evaluate: Evaluate, unit: float, highest: float = math.inf) -> f
 
     def excess(x: float) -> float:
         value, slope = evaluate(x)
-        return slope if value <= highest else max(slope, 1.0) if slope == slope else 1.0
+        return slope if value <= highest and value < math.inf else 1.0
 
-    if not evaluate(0.0)[1] < 0.0:
-        return 0.0
     low, high = _bracket(evaluate, unit, lambda value, slope: not (value <= highest and slope < 0.0))
     if low == high or excess(high) == 0.0:
         return high
@@ -60,7 +59,7 @@ def falling_step(evaluate: Evaluate, unit: float, limit: float) -> float:
     def log_ratio(x: float) -> float:
         return math.log(max(evaluate(x)[0] - limit, 1e-3 * target)) - math.log(target)
 
-    if not evaluate(0.0)[1] < 0.0 or target <= _ROUNDING:
+    if target <= _ROUNDING:
         return 0.0
     low, high = _bracket(evaluate, unit, lambda value, _: value - limit <= target)
     return high if low == high else float(brentq(log_ratio, low, high, xtol=1e-16 * high, rtol=1e-14, maxiter=200))
@@ -85,8 +84,6 @@ def corner_step(
         value, factor = convex(value)
         return x, value, factor * slope
 
-    if not at(0.0)[2] < 0.0:
-        return 0.0
     ends = _bracket(evaluate, unit, lambda value, slope: not slope < 0.0)
     if ends[0] == ends[1]:
         return ends[0]
