@@ -22,7 +22,7 @@ from pnorm import _checks, _search
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._line import Direction, Groups
-from pnorm._losses import LOSSES, HingeLoss, Loss, PairLoss, Ranked, Sums, warn_of_pairs
+from pnorm._losses import LOSSES, HingeLoss, Loss, PairLoss, Pairs, Ranked, Sums, warn_of_pairs
 from pnorm._objective import Cases, Objective, Scores, Worth, log_of, push
 from pnorm._prices import Power, Price
 
@@ -128,7 +128,7 @@ class Composed:
     def _heights(self, pos: Ranked, neg: Ranked, slope: bool = True) -> Sums:
         """Sums for the negatives, in the order of their rank, with log S in the place of S."""
         c_pos = np.broadcast_to(1.0, pos.f.shape) if self._c_pos is None else pos.gather(self._c_pos)
-        heights = self.loss.sums(pos, c_pos, neg, 1.0, self.pool, slope=slope)
+        heights = self.loss.sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope))
         with np.errstate(divide="ignore"):
             np.log(heights.value, out=heights.value)
         np.add(heights.value, heights.exponent, out=heights.value)
@@ -184,7 +184,7 @@ class Composed:
                     B[rows] *= sign * np.exp(log_b - log_r + exponent[rows])
                 else:
                     B[rows] *= b[rows]
-            back = self.loss.sums(neg, b, pos, -1.0, self.pool, value=False)
+            back = self.loss.sums(Pairs(neg, b, pos, -1.0, self.pool, value=False))
             A, scale = back.slope, top - log_r
             if exponent is not None or isinstance(back.exponent, np.ndarray):
                 A *= np.exp(back.exponent + scale)

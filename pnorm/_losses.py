@@ -11,6 +11,7 @@ the positives, and z = t - s where they are the negatives (sign = -1).
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ _REACH = 37
 _FAR = 600.0
 """Exponents below minus this stay exponents: their powers would be near the smallest doubles."""
 
-_PAIRS = 2**17
-"""Pairs of which a function of the user's is asked at a time: a megabyte for each array it makes."""
+_PAIRS = 15_000
+"""Pairs of which a function of the user's is asked at a time: arrays of 120 kB, which come from memory that is warm."""
 
 _MANY_PAIRS = 10**9
 """Pairs beyond which a user is told what a loss without structure costs."""
@@ -80,6 +81,21 @@ class Ranked:
 
 
 @dataclass(frozen=True, eq=False)
+class Pairs:
+    """Which sums are asked for: over the sources, for every target."""
+
+    source: Ranked
+    weights: Vector
+    """Of the sources, in their order."""
+    target: Ranked
+    sign: float
+    """z is the source's score less the target's times this: 1 for positives as sources, -1 for negatives."""
+    pool: Pool
+    value: bool = True
+    slope: bool = True
+
+
+@dataclass(frozen=True, eq=False)
 class Sums:
     """Sums over the sources for every target, both to be multiplied by e^exponent."""
 
@@ -98,23 +114,12 @@ class PairLoss:
     """Whether it never rises."""
     flat_from = np.inf
     """Where it has come down to zero; inf: never."""
+    at_zero = 1.0
+    """l(0)."""
     ascending = True
     """Whether sums need the scores in ascending order."""
 
-    def l(self, z: Any) -> Any:  # noqa: E743
-        """The loss."""
-        raise NotImplementedError
-
-    def sums(
-        self,
-        source: Ranked,
-        weights: Vector,
-        target: Ranked,
-        sign: float,
-        pool: Pool,
-        value: bool = True,
-        slope: bool = True,
-    ) -> Sums:
+    def sums(self, pairs: Pairs) -> Sums:
         """Sums for every target; those that are not asked for may be anything."""
         raise NotImplementedError
 
@@ -128,26 +133,15 @@ class ExponentialLoss(PairLoss):
     name = "exponential"
     ascending = False
 
-    def l(self, z: Any) -> Any:  # noqa: E743
-        return np.exp(-z)
-
-    def sums(
-        self,
-        source: Ranked,
-        weights: Vector,
-        target: Ranked,
-        sign: float,
-        pool: Pool,
-        value: bool = True,
-        slope: bool = True,
-    ) -> Sums:
+    def sums(self, pairs: Pairs) -> Sums:
+        source, target, weights = pairs.source, pairs.target, pairs.weights
         with np.errstate(divide="ignore"):
-            exponents = np.log(np.abs(weights)) - sign * source.f
+            exponents = np.log(np.abs(weights)) - pairs.sign * source.f
         top = np.maximum(np.maximum.reduceat(exponents, source.starts[:-1]), -1e308)
         exponents -= source.spread(top)
         total = source.sums(np.copysign(np.exp(exponents, out=exponents), weights))
         total = np.full(target.f.size, target.spread(total))
-        return Sums(total, total.copy() if slope else total, sign * target.f + target.spread(top))
+        return Sums(total, total.copy(), pairs.sign * target.f + target.spread(top))
 
 
 class LogisticLoss(PairLoss):
@@ -158,23 +152,13 @@ class LogisticLoss(PairLoss):
     """
 
     name = "logistic"
+    at_zero = float(np.log(2.0))
 
-    def l(self, z: Any) -> Any:  # noqa: E743
-        return np.logaddexp(0.0, -np.asarray(z, dtype=np.float64))
-
-    def sums(
-        self,
-        source: Ranked,
-        weights: Vector,
-        target: Ranked,
-        sign: float,
-        pool: Pool,
-        value: bool = True,
-        slope: bool = True,
-    ) -> Sums:
+    def sums(self, pairs: Pairs) -> Sums:
+        source, target, sign = pairs.source, pairs.target, pairs.sign
         (s_cells, s_centres, s_starts), (t_cells, t_centres, t_starts) = _cells(source), _cells(target)
         moments = np.empty((s_centres.size, _pairs.N_TERMS))
-        _pairs.moments(source.f, weights, s_cells, s_centres, moments)
+        _pairs.moments(source.f, pairs.weights, s_cells, s_centres, moments)
         flip = slice(None)
         if sign < 0.0:  # the score line turned round: T_j(-x) = (-1)^j T_j(x)
             flip = slice(None, None, -1)
@@ -201,7 +185,7 @@ class LogisticLoss(PairLoss):
             _pairs.series(target.f, t_cells, t_centres, local, out)
             return out
 
-        sums = of(tables[0], 1.0) if value else _NOTHING, of(tables[1], 0.0) if slope else _NOTHING
+        sums = of(tables[0], 1.0) if pairs.value else _NOTHING, of(tables[1], 0.0) if pairs.slope else _NOTHING
         return Sums(*sums, np.repeat(exponents[flip], np.diff(t_cells)) if exponents.min() <= -_FAR else 0.0)
 
 
@@ -240,19 +224,8 @@ class SquaredLoss(PairLoss):
     decreasing = False
     ascending = False
 
-    def l(self, z: Any) -> Any:  # noqa: E743
-        return np.square(1.0 - np.asarray(z))
-
-    def sums(
-        self,
-        source: Ranked,
-        weights: Vector,
-        target: Ranked,
-        sign: float,
-        pool: Pool,
-        value: bool = True,
-        slope: bool = True,
-    ) -> Sums:
+    def sums(self, pairs: Pairs) -> Sums:
+        source, target, sign, weights = pairs.source, pairs.target, pairs.sign, pairs.weights
         size = source.sums(np.abs(weights))
         mean = source.sums(np.abs(weights) * source.f) / np.where(size > 0.0, size, 1.0)
         apart = source.f - source.spread(mean)
@@ -263,7 +236,7 @@ class SquaredLoss(PairLoss):
         zeroth, first, second = (target.spread(moment) for moment in moments)
         y = 1.0 + sign * (target.f - target.spread(mean))
         half = zeroth * y - sign * first
-        return Sums((half - sign * first) * y + second if value else _NOTHING, 2.0 * half if slope else _NOTHING)
+        return Sums((half - sign * first) * y + second, 2.0 * half)
 
 
 class HingeLoss(PairLoss):
@@ -273,35 +246,23 @@ class HingeLoss(PairLoss):
     smoothing (O. Chapelle, "Training a support vector machine in the primal", 2007).
     """
 
+    name = "hinge"
+
     def __init__(self, smoothing: float = 0.0) -> None:
         self.smoothing = smoothing
         self.smooth = smoothing > 0.0
         self.flat_from = 1.0 + smoothing
-        self.name = "hinge"
+        if smoothing > 1.0:
+            self.at_zero = (1.0 + smoothing) ** 2 / (4.0 * smoothing)
 
-    def l(self, z: Any) -> Any:  # noqa: E743
-        below = np.maximum(1.0 + self.smoothing - np.asarray(z), 0.0)
+    def sums(self, pairs: Pairs) -> Sums:
         if not self.smooth:
-            return below
-        corner = np.minimum(below, 2.0 * self.smoothing)
-        return corner * corner / (4.0 * self.smoothing) + (below - corner)
-
-    def sums(
-        self,
-        source: Ranked,
-        weights: Vector,
-        target: Ranked,
-        sign: float,
-        pool: Pool,
-        value: bool = True,
-        slope: bool = True,
-    ) -> Sums:
-        if not self.smooth:
-            mass, first, _ = _sweep(source, weights, target, sign, 1.0, slope, value, False)
+            mass, first, _ = _sweep(pairs, pairs.slope, pairs.value, False)
             return Sums(first, mass)
-        sums = np.empty(target.f.size), np.empty(target.f.size)
-        sides, backward = _in_order(source, weights, target, sign)
-        _pairs.rounded_sweep(*sides, sign, self.smoothing, np.empty((weights.size, 3)), *(x[backward] for x in sums))
+        sums = np.empty(pairs.target.f.size), np.empty(pairs.target.f.size)
+        sides, turned = _ascending(pairs)
+        front = np.empty((pairs.weights.size, 3))
+        _pairs.rounded_sweep(*sides, pairs.sign, self.smoothing, front, *(x[turned] for x in sums))
         return Sums(*sums)
 
 
@@ -311,42 +272,29 @@ class SquaredHingeLoss(PairLoss):
     name = "squared_hinge"
     flat_from = 1.0
 
-    def l(self, z: Any) -> Any:  # noqa: E743
-        return np.square(np.maximum(1.0 - np.asarray(z), 0.0))
-
-    def sums(
-        self,
-        source: Ranked,
-        weights: Vector,
-        target: Ranked,
-        sign: float,
-        pool: Pool,
-        value: bool = True,
-        slope: bool = True,
-    ) -> Sums:
-        _, first, second = _sweep(source, weights, target, sign, 1.0, False, slope, value)
+    def sums(self, pairs: Pairs) -> Sums:
+        _, first, second = _sweep(pairs, False, pairs.slope, pairs.value)
         first *= 2.0
         return Sums(second, first)
 
 
-def _sweep(source: Ranked, weights: Vector, target: Ranked, sign: float, reach: float, *wanted: bool) -> list[Vector]:
-    """Sums of the powers 0, 1, 2 of reach - z where it is positive; empty where they are not wanted."""
-    out = [np.empty(target.f.size if this else 0) for this in wanted]
-    sides, backward = _in_order(source, weights, target, sign)
-    into = (sums[backward] if this else None for sums, this in zip(out, wanted, strict=True))
-    _pairs.sweep(*sides, sign, reach, *into)
+def _sweep(pairs: Pairs, *wanted: bool) -> list[Vector]:
+    """Sums of the powers 0, 1, 2 of 1 - z where it is positive; empty where they are not wanted."""
+    out = [np.empty(pairs.target.f.size if this else 0) for this in wanted]
+    sides, turned = _ascending(pairs)
+    into = (sums[turned] if this else None for sums, this in zip(out, wanted, strict=True))
+    _pairs.sweep(*sides, pairs.sign, *into)
     return out
 
 
-def _in_order(
-    source: Ranked, weights: Vector, target: Ranked, sign: float
-) -> tuple[tuple[Vector, Vector, NDArray[np.intp], Vector, NDArray[np.intp]], slice]:
+def _ascending(pairs: Pairs) -> tuple[tuple[Vector, Vector, NDArray[np.intp], Vector, NDArray[np.intp]], slice]:
     """Both sides such that scores times the sign ascend, and the slice that turns arrays round for it."""
-    if sign > 0.0:
-        return (source.f, weights, source.starts, target.f, target.starts), slice(None)
+    source, target = pairs.source, pairs.target
+    if pairs.sign > 0.0:
+        return (source.f, pairs.weights, source.starts, target.f, target.starts), slice(None)
     starts = (rows.f.size - rows.starts[::-1] for rows in (source, target))
     back = slice(None, None, -1)
-    return (source.f[back], weights[back], next(starts), target.f[back], next(starts)), back
+    return (source.f[back], pairs.weights[back], next(starts), target.f[back], next(starts)), back
 
 
 class Loss(PairLoss):
@@ -408,6 +356,7 @@ class Loss(PairLoss):
         self._l = _checks.vectorised(l, "l", name)
         self._dl = _checks.vectorised(dl, "dl", name)
         self.name = str(name)
+        self.at_zero = float(self._l(np.zeros(1))[0])
         far = np.geomspace(30.0, 1000.0, 24)
         points = np.concatenate([-far[::-1], np.linspace(-25.0, 25.0, 201), far])
         if check:
@@ -418,20 +367,9 @@ class Loss(PairLoss):
         flat = points[slopes == 0.0]
         self.flat_from = float(flat.min()) if flat.size and flat.min() <= 25.0 else np.inf
 
-    def l(self, z: Any) -> Any:  # noqa: E743
-        return self._l(np.atleast_1d(np.asarray(z, dtype=np.float64)))
-
-    def sums(
-        self,
-        source: Ranked,
-        weights: Vector,
-        target: Ranked,
-        sign: float,
-        pool: Pool,
-        value: bool = True,
-        slope: bool = True,
-    ) -> Sums:
-        functions = [(self._l, 1.0, value), (self._dl, -1.0, slope)]
+    def sums(self, pairs: Pairs) -> Sums:
+        source, target = pairs.source, pairs.target
+        functions = [(self._l, 1.0, pairs.value), (self._dl, -1.0, pairs.slope)]
         out = [np.empty(target.f.size) for _ in functions]
 
         def work(item: tuple[slice, slice]) -> None:
@@ -440,24 +378,29 @@ class Loss(PairLoss):
             size = max(1, _PAIRS // (columns.stop - columns.start))
             for start in range(rows.start, rows.stop, size):
                 some = slice(start, min(start + size, rows.stop))
-                z = sign * (source.f[some] - target.f[columns, None])
+                z = pairs.sign * (source.f[some] - target.f[columns, None])
                 for (function, factor, wanted), total in zip(functions, totals, strict=True):
                     if wanted:
-                        total += factor * (function(z.ravel()).reshape(z.shape) @ weights[some])
+                        total += factor * (function(z.ravel()).reshape(z.shape) @ pairs.weights[some])
             for whole, total in zip(out, totals, strict=True):
                 whole[columns] = total
 
         with np.errstate(over="ignore"):
-            pool.map(work, list(_rectangles(source.starts, target.starts)))
+            pairs.pool.map(work, list(_rectangles(source.starts, target.starts)))
         return Sums(*out)
 
 
 def _rectangles(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
     """All pairs, as slices of rows and of a few columns."""
+    size = math.isqrt(_PAIRS)
     for r0, r1, c0, c1 in zip(rows[:-1], rows[1:], columns[:-1], columns[1:], strict=True):
-        size = max(1, min(512, _PAIRS // int(r1 - r0)))
         for start in range(int(c0), int(c1), size):
             yield slice(int(r0), int(r1)), slice(start, min(start + size, int(c1)))
+
+
+def work(loss: Any, n_pos: int, n_neg: int) -> int:
+    """What threads would share in an evaluation: rows, or with a loss of the user's, pairs."""
+    return n_pos * n_neg if isinstance(loss, Loss) else n_pos + n_neg
 
 
 def warn_of_pairs(loss: PairLoss, n_pairs: int) -> None:

@@ -17,7 +17,7 @@ from pnorm._certificate import Bound, certify, penalised_gap
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._curvature import Curvature, whitening
-from pnorm._losses import Loss
+from pnorm._losses import Loss, work
 from pnorm._prices import Price
 from pnorm._problem import Point, Problem
 from pnorm._separability import Hulls, hulls
@@ -188,7 +188,7 @@ def minimize(
     n = len(rankers)
     start = None if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     n_threads = _checks.threads(n_threads)
-    with Pool(n_threads, _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")) as pool:
+    with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
         _suits(problem, method)
         if start is not None:

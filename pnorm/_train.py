@@ -12,7 +12,7 @@ from pnorm import _checks, _problem
 from pnorm._blocks import Pool
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
-from pnorm._losses import Loss
+from pnorm._losses import Loss, work
 from pnorm._objective import Objective
 from pnorm._prices import Price
 from pnorm._standing import Standing
@@ -177,7 +177,7 @@ def train(
     rankers = _problem.rankers_of(pos, neg, H)
     n = len(rankers)
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
-    with Pool(n_threads, _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")) as pool:
+    with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool)
         return lam, _run(problem, lam, rounds, signed, tol, callback)
 

@@ -172,13 +172,12 @@ def theorem1(
         raise ValueError(f"price must be one that never falls, or Theorem 1 does not hold; got {price!r}")
     if not of_pairs.decreasing:
         raise ValueError(f"loss must be one that never rises, or Theorem 1 does not hold; got {loss!r}")
-    at_zero = float(of_pairs.l(np.zeros(1))[0])
-    if at_zero == 0.0:
+    if of_pairs.at_zero == 0.0:
         raise ValueError(f"loss must be above zero at z = 0 to count misranked pairs; got {loss!r}")
     heights = np.searchsorted(np.sort(pos), neg, side="right").astype(np.float64)
     r_max = float(heights.max())
     log_lower, log_upper = (chosen.log_of(np.array([r_max / neg.size, r_max])) + np.log(neg.size)).tolist()
-    weights = None if at_zero >= 1.0 else np.full(pos.size, 1.0 / at_zero)
+    weights = None if of_pairs.at_zero >= 1.0 else np.full(pos.size, 1.0 / of_pairs.at_zero)
     return Chain(
         int(r_max),
         log_lower,

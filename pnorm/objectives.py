@@ -18,7 +18,7 @@ from pnorm import _checks
 from pnorm._blocks import Pool
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
-from pnorm._losses import Loss
+from pnorm._losses import Loss, work
 from pnorm._objective import Cases, Objective, Scores, cases
 from pnorm._prices import Exponential, Linear, Power, Price
 
@@ -193,7 +193,7 @@ def _opened(
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     make = objective_of(1.0, price, loss, smoothing)
     counted = cases(pos.size, neg.size, pos_weight, neg_weight, pos_group, neg_group)
-    pool = Pool(_checks.threads(n_threads), pos.size + neg.size)
+    pool = Pool(_checks.threads(n_threads), work(loss, pos.size, neg.size))
     objective = make(counted, pool)
     if counted.kept is not None:
         pos, neg = pos[counted.kept[0]], neg[counted.kept[1]]

@@ -81,10 +81,10 @@ def sort(const double[::1] f, Py_ssize_t[::1] order, double[::1] out, int[::1] c
 
 def sweep(
     const double[:] s, const double[:] c, const Py_ssize_t[::1] s_starts,
-    const double[:] t, const Py_ssize_t[::1] t_starts, double sign, double reach,
+    const double[:] t, const Py_ssize_t[::1] t_starts, double sign,
     double[:] masses, double[:] firsts, double[:] seconds,
 ):
-    """Sums of c d ** m over the sources with d = reach - sign (s - t) > 0, for m = 0, 1, 2; None is left out.
+    """Sums of c d ** m over the sources with d = 1 - sign (s - t) > 0, for m = 0, 1, 2; None is left out.
 
     Scores times the sign ascend. As t grows, d grows with it and sources only enter: all terms that
     are added are of one sign where the weights are, and no digits cancel.
@@ -102,8 +102,8 @@ def sweep(
                 at = sign * t[k]
                 second += move * (2.0 * first + mass * move)
                 first += mass * move
-                while i < s_starts[g + 1] and sign * s[i] - at < reach:
-                    d = reach - (sign * s[i] - at)
+                while i < s_starts[g + 1] and sign * s[i] - at < 1.0:
+                    d = 1.0 - (sign * s[i] - at)
                     mass += c[i]
                     first += c[i] * d
                     second += c[i] * d * d
