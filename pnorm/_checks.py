@@ -431,13 +431,20 @@ def callback(function: Any) -> Callable[[Any], bool | None] | None:
     return function  # type: ignore[no-any-return]
 
 
+def price(given: Any, kind: type) -> Any:
+    """Return a price."""
+    if not isinstance(given, kind):
+        raise TypeError(f"price must be one of pnorm.objectives, such as Power(4) or Exponential(0.1); got {given!r}")
+    return given
+
+
 def vectorised(function: Any, argument: str, owner: str) -> Callable[[Any], Vector]:
     """Return a user's function of an array as one that is known to give as many numbers, none of them nan."""
     if not callable(function):
         raise TypeError(f"{argument} of {owner} must be a function of an array; got {type(function).__name__}")
 
     def checked(x: Any) -> Vector:
-        x = np.asarray(x, dtype=np.float64)
+        x = np.array(x, dtype=np.float64)  # a copy, as some functions work in place
         try:
             with np.errstate(all="ignore"):
                 y = _as_array(function(x), f"what {argument} of {owner} returns")
@@ -467,7 +474,7 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
     """Refuse a function that is negative or not convex on sample points, and a slope that is not its derivative.
 
     Where f is convex, d is a slope at x if f(y) >= f(x) + d (y - x) for all y; points 1e-5 apart
-    leave a wrong one little room.
+    leave a wrong one little room. Rounding is that of numbers of the size of f, of x and of one.
     """
     letter = {"r": "g", "z": "l"}[variable]
     f, d = function(points), slope(points)
@@ -479,7 +486,7 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
         i = int(np.argmax(f < 0.0))
         what = "price" if variable == "r" else "loss"
         raise ValueError(f"{letter} of {owner} is {f[i]:g} at {variable} = {x[i]:g}; a {what} must be zero or more")
-    rounding = 1e-10 * np.abs(f) + 1e-300
+    rounding = 1e-10 * np.abs(f) + 1e-15 * (1.0 + np.abs(x)) * min(1.0, float(np.abs(f).max())) + 1e-300
     share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
     chord = (1.0 - share) * f[:-2] + share * f[2:]
     above = np.flatnonzero(f[1:-1] - chord > rounding[1:-1] + 1e-10 * chord)
@@ -503,6 +510,25 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
             f"d{letter} of {owner} is not the derivative of {letter}: at {variable} = {x[i]:.3g} it is {d[i]:.3g}, and "
             f"from there to {variable} = {y[k]:.7g} {letter} changes at the rate {(fy[k] - f[i]) / (y[k] - x[i]):.6g}"
         )
+
+
+def has_corners(slope: Any, points: Vector) -> bool:
+    """Whether a slope jumps: bisection runs after the larger part of its change between two points."""
+    low, high = points[:-1], points[1:]
+    at_low, at_high = slope(low), slope(high)
+    with np.errstate(invalid="ignore"):
+        change, size = np.abs(at_high - at_low), np.abs(at_high) + np.abs(at_low)
+        rounding = 1e-9 * size + 1e-13 * min(1.0, float(size.max()))
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        at = slope(middle)
+        with np.errstate(invalid="ignore"):
+            left = np.abs(at - at_low) > np.abs(at_high - at)
+        low, at_low = np.where(left, low, middle), np.where(left, at_low, at)
+        high, at_high = np.where(left, middle, high), np.where(left, at, at_high)
+    with np.errstate(invalid="ignore"):
+        jump = np.abs(at_high - at_low)
+        return bool((np.isfinite(size) & (jump > rounding) & (jump > 1e-3 * change)).any())
 
 
 def _nearest_to_one(x: Vector, where: NDArray[np.intp]) -> int:

@@ -34,12 +34,7 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[C
     """Check a price and a loss, and return what makes their objective of the rows that count."""
     if price is not None and p != 1.0:
         raise ValueError(f"p = {p:g} is the price Power({p:g}), and price={price!r} is another; pass one of them")
-    if price is not None and not isinstance(price, Price):
-        hint = f", Power({price!r}) for this one" if isinstance(price, (int, float)) else ""
-        raise TypeError(
-            f"price must come from pnorm.objectives: Power(4), Exponential(0.1), Price(g, dg){hint}; got {price!r}"
-        )
-    chosen = Power(p) if price is None else price
+    chosen = Power(p) if price is None else _checks.price(price, Price)
     of_pairs = loss_of(loss, smoothing)
     if of_pairs.name == "exponential" and isinstance(chosen, Power) and not isinstance(of_pairs, Loss):
         return push(chosen.power)
@@ -83,14 +78,18 @@ class Composed:
     ) -> None:
         self.price, self.loss, self.groups, self.pool = price, loss, groups, pool
         self._c_pos, self._c_neg = c_pos, c_neg
+        # Weights of positives are taken as shares of the largest, as this may be far from one.
+        self._shares = None if c_pos is None else c_pos / c_pos.max()
+        self._log_unit = 0.0 if c_pos is None else math.log(float(c_pos.max()))
         self.power = price.power
         self.convex_form = "log R" if price.log_convex else "R" if self.power == 1.0 else f"R ** (1 / {self.power:g})"
         self.is_convex = price.increasing
-        self.has_corners = not loss.smooth
+        self.corners = f"price {price!r}" if not price.smooth else "" if loss.smooth else f"loss {loss!r}"
         self.margin = None
-        if price.increasing and loss.decreasing:
+        if price.increasing and loss.decreasing and not price.forgiving:
             self.margin = loss.flat_from if 1.0 < loss.flat_from < math.inf else 1.0
         self.vanishes = loss.flat_from < math.inf
+        self.log_floor = float(price.log_of(np.zeros(1))[0]) if loss.limit < 1e-9 * loss.at_zero else None
         self._codes: tuple[Any, Any] = (None, None) if groups is None else (groups.pos, groups.neg)
         self._starts: list[NDArray[np.intp]] | None = None
         if groups is not None:  # where every group begins, and the end
@@ -100,6 +99,11 @@ class Composed:
         """The objective on some of the rows."""
         c_pos, c_neg = (c if c is None else c[rows] for c, rows in ((self._c_pos, pos), (self._c_neg, neg)))
         return Composed(self.price, self.loss, c_pos, c_neg, self.groups and self.groups.take(pos, neg), self.pool)
+
+    def log_price_of_none(self, neg: NDArray[np.bool_]) -> float:
+        """log of what some negatives pay for heights of zero."""
+        mass = float(neg.sum() if self._c_neg is None else self._c_neg[neg].sum())
+        return -math.inf if mass == 0.0 or self.log_floor is None else self.log_floor + math.log(mass)
 
     def convex(self, log_r: float) -> tuple[float, float]:
         """What is convex in the coefficients, if anything is, and its derivative by log R."""
@@ -127,11 +131,11 @@ class Composed:
 
     def _heights(self, pos: Ranked, neg: Ranked, slope: bool = True) -> Sums:
         """Sums for the negatives, in the order of their rank, with log S in the place of S."""
-        c_pos = np.broadcast_to(1.0, pos.f.shape) if self._c_pos is None else pos.gather(self._c_pos)
-        heights = self.loss.sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope))
-        with np.errstate(divide="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            c_pos = np.broadcast_to(1.0, pos.f.shape) if self._shares is None else pos.gather(self._shares)
+            heights = self.loss.sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope))
             np.log(heights.value, out=heights.value)
-        np.add(heights.value, heights.exponent, out=heights.value)
+            np.add(heights.value, heights.exponent + self._log_unit, out=heights.value)
         return heights
 
     def _total(self, log_s: Vector, log_c: Vector | None) -> tuple[float, float]:
@@ -150,9 +154,10 @@ class Composed:
         if math.isfinite(log_r):
             log_r = log_of(parts)
         elif not log_r < 0.0:
+            advice = "" if isinstance(self.price, Power) else ", give the price a smaller scale, or take a Power"
             raise OverflowError(
-                f"log R is more than a double holds: {self.price!r} of a sum of losses of e^{float(log_s.max()):.4g}. "
-                "Scale the weak rankers or the coefficients down, give the price a smaller scale, or take a Power"
+                f"{self.price!r} of a sum of losses of e^{float(log_s.max()):.4g} is more than a double holds. Scale "
+                f"the weak rankers or the coefficients down{advice}"
             )
         return log_r, top
 
@@ -181,25 +186,27 @@ class Composed:
                     log_b = log_b + log_c[rows]
                 b[rows] = sign * np.exp(log_b - top)
                 if exponent is not None:
-                    B[rows] *= sign * np.exp(log_b - log_r + exponent[rows])
+                    B[rows] *= sign * np.exp(log_b - log_r + self._log_unit + exponent[rows])
                 else:
                     B[rows] *= b[rows]
             back = self.loss.sums(Pairs(neg, b, pos, -1.0, self.pool, value=False))
-            A, scale = back.slope, top - log_r
+            A, scale = back.slope, top - log_r + self._log_unit
             if exponent is not None or isinstance(back.exponent, np.ndarray):
                 A *= np.exp(back.exponent + scale)
                 if exponent is None:
                     B *= math.exp(scale)
                 scale = 0.0
-            if self._c_pos is not None:
-                A *= pos.gather(self._c_pos)
+            if self._shares is not None:
+                A *= pos.gather(self._shares)
             pos.scatter(A, u)
             neg.scatter(B, w)
             total = float(np.abs(u).sum())
+            if not math.isfinite(total) or (total > 0.0 and math.log(total) + scale > 709.0):
+                raise OverflowError("the slopes of log R are more than a double holds; scale the weak rankers down")
             if total > 0.0:
                 u /= total
                 w /= total
-                total *= math.exp(scale)
+                total = math.exp(math.log(total) + scale)
         return Worth(log_r, math.nan, (u, w), np.ones(1), total)
 
     # Steps
@@ -231,11 +238,13 @@ class Composed:
             return worth.log_f - log_r, slope(worth)
 
         unit = 1.0 / direction.span
-        if self.has_corners and self.is_convex:
+        if self.corners and self.is_convex:
             rounding = 1e-15 * (1.0 + abs(log_r) if self.price.log_convex else self.power)
             return sign * _search.corner_step(evaluate, unit, self._convex_since, rounding)
         if direction.gap(sign) == 0.0 and self.margin is not None and not self.vanishes:
-            return sign * _search.falling_step(evaluate, unit, self._log_limit(f, direction, sign) - log_r)
+            limit = self._log_limit(f, direction, sign)
+            if limit > -math.inf:
+                return sign * _search.falling_step(evaluate, unit, limit - log_r)
         highest = math.inf if self.is_convex else 1e-12 * (1.0 + abs(log_r))
         return sign * _search.smooth_step(evaluate, unit, highest)
 

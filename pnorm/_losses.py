@@ -113,7 +113,9 @@ class PairLoss:
     decreasing = True
     """Whether it never rises."""
     flat_from = np.inf
-    """Where it has come down to zero; inf: never."""
+    """Where it has come down as far as it does; inf: nowhere."""
+    limit = 0.0
+    """What it comes down to."""
     at_zero = 1.0
     """l(0)."""
     ascending = True
@@ -156,25 +158,23 @@ class LogisticLoss(PairLoss):
 
     def sums(self, pairs: Pairs) -> Sums:
         source, target, sign = pairs.source, pairs.target, pairs.sign
-        (s_cells, s_centres, s_starts), (t_cells, t_centres, t_starts) = _cells(source), _cells(target)
-        moments = np.empty((s_centres.size, _pairs.N_TERMS))
-        _pairs.moments(source.f, pairs.weights, s_cells, s_centres, moments)
+        (s_cells, s_ends, s_starts), (t_cells, t_ends, t_starts) = _cells(source), _cells(target)
+        moments = np.empty((s_ends.size, _pairs.N_TERMS))
+        _pairs.moments(source.f, pairs.weights, s_cells, s_ends, moments)
         flip = slice(None)
         if sign < 0.0:  # the score line turned round: T_j(-x) = (-1)^j T_j(x)
             flip = slice(None, None, -1)
-            s_starts, t_starts = s_centres.size - s_starts[::-1], t_centres.size - t_starts[::-1]
-            s_centres, turned = -s_centres[::-1], -t_centres[::-1]
+            s_starts, t_starts = s_ends.size - s_starts[::-1], t_ends.size - t_starts[::-1]
+            s_ends, turned = -s_ends[::-1], -t_ends[::-1]
             moments = moments[::-1] * _ALTERNATE
         else:
-            turned = t_centres
+            turned = t_ends
         tables, decay = _series_of_logistic()
-        tails, exponents = np.empty(s_centres.size), np.empty(t_centres.size)
+        tails, exponents = np.empty(s_ends.size), np.empty(t_ends.size)
 
         def of(table: Any, linear: float) -> Vector:
-            local = np.empty((t_centres.size, _pairs.N_WIDTH))
-            _pairs.interact(
-                s_centres, moments, s_starts, turned, t_starts, table, linear, decay, tails, local, exponents
-            )
+            local = np.empty((t_ends.size, _pairs.N_WIDTH))
+            _pairs.interact(s_ends, moments, s_starts, turned, t_starts, table, linear, decay, tails, local, exponents)
             local = local[:, : _pairs.N_TERMS]
             if exponents.min() > -_FAR:  # small, but doubles
                 local = local * np.exp(exponents)[:, None]
@@ -182,7 +182,7 @@ class LogisticLoss(PairLoss):
                 local = local[::-1] * _ALTERNATE
             local = np.ascontiguousarray(local)
             out = np.empty(target.f.size)
-            _pairs.series(target.f, t_cells, t_centres, local, out)
+            _pairs.series(target.f, t_cells, t_ends, local, out)
             return out
 
         sums = of(tables[0], 1.0) if pairs.value else _NOTHING, of(tables[1], 0.0) if pairs.slope else _NOTHING
@@ -194,13 +194,13 @@ _ALTERNATE = (-1.0) ** np.arange(_pairs.N_TERMS)
 
 
 def _cells(rows: Ranked) -> tuple[NDArray[np.intp], Vector, NDArray[np.intp]]:
-    """Where the cells of width one begin that hold rows, their centres, and where those of every group begin."""
+    """Where the rows of cells of width one begin, the lower ends of these, and where those of every group begin."""
     floors = np.floor(rows.f)
     begins = np.empty(floors.size + 1, bool)
     np.not_equal(floors[1:], floors[:-1], out=begins[1:-1])
     begins[rows.starts] = True
     cells = np.flatnonzero(begins)
-    return cells, floors[cells[:-1]] + 0.5, np.searchsorted(cells, rows.starts)
+    return cells, floors[cells[:-1]], np.searchsorted(cells, rows.starts)
 
 
 @lru_cache(maxsize=1)
@@ -321,6 +321,8 @@ class Loss(PairLoss):
 
     Attributes
     ----------
+    smooth : bool
+        Whether `dl` has no jumps between sample points; the line search of training differs.
     decreasing : bool
         Whether `dl` is nowhere above zero on the sample points. A loss with a rising stretch is
         welcome in training; `pnorm.metrics.theorem1` needs one without.
@@ -362,10 +364,12 @@ class Loss(PairLoss):
         if check:
             _checks.convex(self._l, self._dl, points, name, "z")
         slopes = self._dl(points)
-        slopes = np.where(np.isfinite(slopes), slopes, 0.0)
+        points, slopes = points[np.isfinite(slopes)], slopes[np.isfinite(slopes)]
+        self.smooth = not _checks.has_corners(self._dl, points)
         self.decreasing = bool((slopes <= 0.0).all())
-        flat = points[slopes == 0.0]
+        flat = points[slopes == 0.0]  # from 25 on, it may be underflow
         self.flat_from = float(flat.min()) if flat.size and flat.min() <= 25.0 else np.inf
+        self.limit = float(self._l(points[-1:])[0])
 
     def sums(self, pairs: Pairs) -> Sums:
         source, target = pairs.source, pairs.target

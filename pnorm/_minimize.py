@@ -41,6 +41,9 @@ _MEMORY = 20
 _PATIENCE = 10
 """Steps in a row that do not shorten the gradient by a tenth after which it is as short as it gets."""
 
+_HALVINGS = 200
+"""Halvings of a start, at most."""
+
 _FADED = 1e-6
 """Share of the largest weight of a row below which another may be on its way to zero."""
 
@@ -122,7 +125,8 @@ def minimize(
         `gap` is the certificate at the end, `gaps` those on the way, `status` why it ended:
         ``"converged"``, ``"separable"``, ``"max_iter"``, ``"stalled"`` (rounding hides further
         progress), ``"callback"``, or with L-BFGS and no penalty ``"stationary"`` (no edge is above
-        `tol`). `message` says the same in a sentence. `gradient_norm` is that of the objective's gradient.
+        `tol`, or `tol` times its range where that is below one). `message` says the same in a
+        sentence. `gradient_norm` is that of the objective's gradient.
 
     Raises
     ------
@@ -218,11 +222,10 @@ def solve(
 
 def _suits(problem: Problem, method: str | None) -> None:
     """Refuse what an objective other than F_p does not let `minimize` do."""
-    if problem.objective.has_corners:
-        raise ValueError(
-            "loss 'hinge' has corners, where minimize is lost: give it smoothing=0.1, say, or take 'squared_hinge'; "
-            "pnorm.train takes it as it is"
-        )
+    corners = problem.objective.corners
+    if corners:
+        remedy = "give it smoothing=0.1, say, or take 'squared_hinge'" if "hinge" in corners else "take a smooth one"
+        raise ValueError(f"{corners} has corners, where minimize is lost: {remedy}; pnorm.train takes it as it is")
     if method == "newton" and not problem.objective.factored:
         raise ValueError("method 'newton' is for the exponential loss with a power price; leave method out")
 
@@ -325,7 +328,9 @@ class _Run:
     def brought_near(self, lam: Vector) -> Vector:
         """Halve a start as long as that lowers the objective: far out it is linear, and every method slow."""
         point = self.problem.point(lam)
-        while lam.any() and self.value(half := self.problem.point(0.5 * point.lam)) < self.value(point):
+        for _ in range(_HALVINGS):
+            if not lam.any() or not self.value(half := self.problem.point(0.5 * point.lam)) < self.value(point):
+                break
             point = half
         return point.lam
 
@@ -477,7 +482,18 @@ class _Run:
             f"negatives keep weight, and {self._what} falls toward its infimum along `direction` for ever; on these "
             f"rows ({trace.status}) {trace.message}"
         )
-        return lam, dataclasses.replace(trace, status="separable", message=message, direction=found.direction)
+        trace = dataclasses.replace(trace, status="separable", message=message, direction=found.direction)
+        return lam, trace if support.objective.factored else self._with_the_rest(trace, neg)
+
+    def _with_the_rest(self, trace: Trace, neg: Any) -> Trace:
+        """Of a price that charges even a height of zero, what the negatives off the support pay for ever."""
+        objective = self.problem.objective
+        off = np.ones(self.problem.n_neg, bool)
+        off[neg] = False
+        rest = objective.log_price_of_none(off)
+        log_r = np.logaddexp(trace.log_objective, rest)
+        values = np.array([objective.convex(float(x))[0] for x in log_r])
+        return dataclasses.replace(trace, log_objective=log_r, _objective=values)
 
     # L-BFGS
 
@@ -516,11 +532,16 @@ class _Run:
 
         most = _PER_STEP * self.max_iter
         if not verdict and most:
-            options = {"maxiter": most, "maxfun": 20 * most, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0}
-            done = scipy_minimize(
-                value_and_gradient, here.x, jac=True, method="L-BFGS-B", callback=after_iteration, options=options
-            )
-            stopped = "max_iter" if done.status == 1 else "stalled"
+            before = math.nan
+            # What it remembers of uneven ground may mislead it: it begins again as long as that helps.
+            while not verdict and self.path.n_iter < most and not self.value(here.point) >= before:
+                before = self.value(here.point) - 1e-12 * abs(self.value(here.point))
+                left = most - self.path.n_iter
+                options = {"maxiter": left, "maxfun": 20 * left, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0}
+                scipy_minimize(
+                    value_and_gradient, here.x, jac=True, method="L-BFGS-B", callback=after_iteration, options=options
+                )
+            stopped = "max_iter" if self.path.n_iter >= most else "stalled"
             # Where values are too alike to tell more, the same steps go on as long as they shorten the gradient.
             best, fruitless = here, 0
             while not verdict and stopped == "stalled" and fruitless < _PATIENCE and self.path.n_iter < most:
@@ -539,7 +560,7 @@ class _Run:
         """One more step of L-BFGS, without a line search."""
         from scipy.optimize import LbfgsInvHessProduct
 
-        pairs = [(s, y) for s, y in moves if float(s @ y) > 0.0 and np.linalg.norm(y) > 1e-6 * here.steepness]
+        pairs = [(s, y) for s, y in moves if float(s @ y) > 0.0 and float(y @ y) > 1e-12 * here.steepness**2 > 0.0]
         if not pairs:
             return None
         s, y = (np.array(part) for part in zip(*pairs, strict=True))
@@ -556,7 +577,7 @@ class _Run:
         if verdict == "separable":
             return self._separable(point.lam / problem.margin(point.f))
         if verdict == "converged" and self.l2 == 0.0:
-            return self._end(verdict, "the scores leave no loss: every positive is far enough above every negative")
+            return self._end(verdict, f"{objective.symbol.removeprefix('log ')} is as small as it gets")
         gap = self.path.points[-1].gap
         if (
             self.l2 == 0.0 and problem.n_rankers <= LARGEST_HESSIAN and objective.factored
@@ -589,6 +610,8 @@ class _Run:
         objective = self.problem.objective
         if not self.ask or self.l2 > 0.0 or objective.factored or objective.margin is None or objective.vanishes:
             return False
+        if objective.log_floor is None:  # losses that do not go to zero do not leave the support alone
+            return False
         return any(float(part.min()) < _FADED * float(part.max()) for part in point.weights.total)
 
     def _first_order(self, where: _Coordinates, x: Vector) -> _FirstOrder:
@@ -613,9 +636,13 @@ class _Run:
             scale = objective.margin / margin * (1.0 + 1e-12)
             self.path.replace(self._reached(problem.point(point.lam * scale), 0.0, np.zeros_like(here.slope)))
             return "converged"
+        if point.log_f == -math.inf and self.l2 == 0.0:
+            self.path.replace(self._reached(point, 0.0, np.zeros_like(here.slope)))
+            return "converged"
         self.path.replace(self._reached(point, gap, here.slope))
         factor = point.rate * objective.convex(point.log_f)[1]
-        return "stationary" if float(np.abs(here.slope).max()) <= self.tol * factor else ""
+        unit = np.minimum(problem.high - problem.low, 1.0)  # however small a column, its edge is smaller
+        return "stationary" if (np.abs(here.slope) <= self.tol * factor * unit).all() else ""
 
     # What is left behind
 

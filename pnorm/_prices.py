@@ -38,6 +38,8 @@ class Price:
 
     Attributes
     ----------
+    smooth : bool
+        Whether `dg` has no jumps between sample points; the line search of training differs.
     increasing : bool
         Whether `dg` is nowhere below zero on the sample points. If it is not, R is no convex
         function of the coefficients, and training finds a stationary point.
@@ -76,6 +78,10 @@ class Price:
     """R ** (1 / power) is convex in the coefficients, for every convex loss, where the price increases."""
     log_convex = False
     """Whether log R is."""
+    smooth = True
+    """Whether it has a derivative everywhere."""
+    forgiving = False
+    """Whether it is at its lowest already at some height above zero."""
 
     def __init__(
         self, g: Callable[[Any], Any], dg: Callable[[Any], Any], *, name: str = "a user's price", check: bool = True
@@ -88,12 +94,17 @@ class Price:
         if check:
             _checks.convex(self._g, self._dg, points, name, "r")
         slopes = self._dg(points)
-        self.increasing = bool((slopes[np.isfinite(slopes)] >= 0.0).all())
+        points, slopes = points[np.isfinite(slopes)], slopes[np.isfinite(slopes)]
+        self.smooth = not _checks.has_corners(self._dg, points)
+        self.increasing = bool((slopes >= 0.0).all())
+        self.forgiving = bool((slopes[(points > 0.0) & (points <= 1e-5)] == 0.0).any())
 
     def log_terms(self, log_s: Vector) -> tuple[Vector, Vector, Vector | float]:
         """log g(S), log |g'(S)| and the sign of g'(S), of log S."""
         with np.errstate(over="ignore", divide="ignore"):
             s = np.exp(log_s)
+            if not np.isfinite(s).all():
+                raise OverflowError(f"a sum of losses is e^{float(log_s.max()):.4g}, more than a double holds")
             g, slope = self._g(s), self._dg(s)
             if not self.increasing:  # at the bottom of the price, rounding of S must not decide the sign
                 below, above = self._dg(s * (1.0 - _ROUNDING)), self._dg(s * (1.0 + _ROUNDING))
@@ -107,7 +118,7 @@ class Price:
 
     def log_of(self, r: Vector) -> Vector:
         """log g(r) of heights r."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(self._g(r))
 
     def __repr__(self) -> str:

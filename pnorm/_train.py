@@ -245,18 +245,21 @@ def _run(
     return record.trace(status, message)
 
 
+_REMEDY = ": smoothing=0.1, say, would round it off"
+
+
 def _lost(objective: Objective, step: float, edge: float, name: str) -> str:
     """Why a step along the ranker with the largest edge leads nowhere."""
-    if objective.has_corners and step == 0.0:
+    if objective.corners and step == 0.0:
         return (
-            f"; {name}, of edge {edge:.3g}, does not lower the objective: it has a corner here, which "
-            "smoothing=0.1, say, would round off"
+            f"; {name}, of edge {edge:.3g}, does not lower the objective, which has a corner here, from "
+            f"{objective.corners}{_REMEDY if 'hinge' in objective.corners else ''}"
         )
     return f"; the step {step:.3g} along {name}, of edge {edge:.3g}, is lost in floating point"
 
 
 def _what_of_minimum(objective: Objective) -> str:
-    return "its losses are zero" if objective.vanishes else "no minimiser exists"
+    return "its losses are as small as they get" if objective.vanishes else "no minimiser exists"
 
 
 def score(X: Any, H: Any, lam: Any) -> Vector:

@@ -166,9 +166,9 @@ def theorem1(
     (1, [0.5, 1.0, 4.0])
     """
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
-    chosen = Linear() if price is None else price
+    chosen = Linear() if price is None else _checks.price(price, Price)
     of_pairs = loss_of(loss, smoothing)
-    if not isinstance(chosen, Price) or not chosen.increasing:
+    if not chosen.increasing:
         raise ValueError(f"price must be one that never falls, or Theorem 1 does not hold; got {price!r}")
     if not of_pairs.decreasing:
         raise ValueError(f"loss must be one that never rises, or Theorem 1 does not hold; got {loss!r}")

@@ -24,6 +24,9 @@ from pnorm._prices import Exponential, Linear, Power, Price
 
 __all__ = ["Exponential", "Linear", "Loss", "Power", "Price", "value", "value_and_weights"]
 
+_FAR_FROM_ZERO = 1e3
+"""Scores are this many times their range from zero at least where they are moved there."""
+
 
 def value(
     f_pos: Any,
@@ -198,4 +201,7 @@ def _opened(
     if counted.kept is not None:
         pos, neg = pos[counted.kept[0]], neg[counted.kept[1]]
     _checks.exponents(objective.p, pos, neg, "f_pos with f_neg")
+    low, high = min(pos.min(), neg.min()), max(pos.max(), neg.max())
+    if abs(low) > _FAR_FROM_ZERO * (high - low):  # differences alone count, and these are exact
+        pos, neg = pos - low, neg - low
     return objective, Scores(pos, neg), pool, counted

@@ -456,8 +456,8 @@ def test_check_false_lets_anything_pass_until_it_hurts():
         ({"f_pos": []}, ValueError, "f_pos is empty"),
         ({"f_neg": [np.nan]}, ValueError, "f_neg has nan at position 0"),
         ({"f_neg": [[1.0]]}, ValueError, "f_neg must have shape (N,)"),
-        ({"price": 4}, TypeError, "price must come from pnorm.objectives: Power(4), Exponential(0.1), Price(g, dg), "),
-        ({"price": "power"}, TypeError, "price must come from pnorm.objectives"),
+        ({"price": 4}, TypeError, "price must be one of pnorm.objectives, such as Power(4) or Exponential(0.1); got 4"),
+        ({"price": "power"}, TypeError, "price must be one of pnorm.objectives"),
         ({"loss": "log"}, ValueError, "loss must be one of 'exponential', 'logistic', 'hinge', "),
         ({"loss": np.exp}, TypeError, "loss must be 'exponential', 'logistic', 'hinge', 'squared_hinge', 'squared' or"),
         ({"smoothing": -1.0, "loss": "hinge"}, ValueError, "smoothing must be zero or more; got -1.0"),
@@ -473,12 +473,66 @@ def test_a_value_is_refused(function, arguments, error, message):
         function(**({"f_pos": [0.0, 1.0], "f_neg": [0.0]} | arguments))
 
 
+def test_convex_functions_that_round_are_not_refused():
+    """Differences of near numbers are rounded at the size of their parts."""
+    for g, dg in (
+        (lambda r: np.cosh(r) - 1, np.sinh),
+        (lambda r: np.exp(0.01 * r) - 1, lambda r: 0.01 * np.exp(0.01 * r)),
+        (lambda r: np.sqrt(1 + r * r) - 1, lambda r: r / np.sqrt(1 + r * r)),
+        (lambda r: r * np.log1p(r), lambda r: np.log1p(r) + r / (1 + r)),
+        (lambda r: r**1.5, lambda r: 1.5 * np.sqrt(r)),
+        (lambda r: np.square(r, out=r), lambda r: 2 * r),
+        (lambda r: 3.0, lambda r: 0),
+    ):
+        assert objectives.Price(g, dg).smooth
+    for ell, slope in (
+        (lambda z: np.log(1 + np.exp(-z)), lambda z: -1 / (1 + np.exp(z))),
+        (lambda z: np.logaddexp(0, -z), lambda z: 1 / (1 + np.exp(-z)) - 1),
+        (
+            lambda z: 0.5 * (1 - z + np.sqrt((1 - z) ** 2 + 0.01)),
+            lambda z: -0.5 - 0.5 * (1 - z) / np.sqrt((1 - z) ** 2 + 0.01),
+        ),
+    ):
+        assert objectives.Loss(ell, slope).smooth
+    assert not objectives.Price(lambda r: np.abs(r - 3), lambda r: np.sign(r - 3)).smooth
+    assert not objectives.Loss(*LOSSES["hinge"]).smooth
+    assert objectives.Loss(*LOSSES["squared_hinge"]).smooth
+
+
+def test_users_functions_beyond_their_sample_points():
+    steep = objectives.Price(lambda r: np.hypot(1, r), lambda r: r / np.hypot(1, r))
+    with pytest.raises(OverflowError, match=r"a sum of losses is e\^800, more than a double holds"):
+        objectives.value([-800.0], [0.0], steep)
+    in_place = objectives.Price(lambda r: np.square(r, out=r), lambda r: np.multiply(2, r, out=r))
+    for a, b in zip(
+        objectives.value_and_weights([0.0, 0.5], [0.1], in_place),
+        objectives.value_and_weights([0.0, 0.5], [0.1], objectives.Power(2)),
+        strict=True,
+    ):
+        agree(a, b, 1e-13)
+
+
+def test_scores_far_from_zero_and_weights_far_from_one():
+    f_pos, f_neg = np.array([0.5, 0.25, -3.0]), np.array([0.0, 1.0])
+    for loss in LOSSES:
+        near = objectives.value_and_weights(f_pos, f_neg, **ours("power", loss))
+        far = objectives.value_and_weights(f_pos + 2.0**40, f_neg + 2.0**40, **ours("power", loss))
+        for a, b in zip(near, far, strict=True):
+            agree(a, b, 1e-14)
+        light = objectives.value_and_weights(f_pos, f_neg, **ours("power", loss), pos_weight=[1e-290] * 3)
+        agree(light[0], near[0] + 4 * np.log(1e-290), 1e-13)
+        agree(light[1], near[1], 1e-11)
+    for x in (1e15, 1e16, 1e300):
+        agree(objectives.value([x, x], [x], loss="logistic"), np.log(2 * np.log(2)), 3e-14)
+        agree(objectives.value([x, -x], [x], loss="logistic"), np.log(2 * x), 1e-14)
+
+
 def test_where_log_r_is_no_double():
     steep = objectives.Exponential(1.0)
     for function in (objectives.value, objectives.value_and_weights):
-        with pytest.raises(OverflowError, match=r"log R is more than a double holds: Exponential\(1\) of a sum of "):
+        with pytest.raises(OverflowError, match=r"Exponential\(1\) of a sum of losses of e.800 is more than a double"):
             function([0.0], [800.0], steep)
-        with pytest.raises(OverflowError, match="cubes of a sum of losses"):
+        with pytest.raises(OverflowError, match=r"cubes of a sum of losses of e.300 is more"):
             function([0.0], [300.0], objectives.Price(lambda r: r**3, lambda r: 3 * r**2, name="cubes"))
     assert objectives.value([0.0], [700.0], steep) == pytest.approx(np.exp(700.0))
 

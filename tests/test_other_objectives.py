@@ -133,7 +133,7 @@ def test_the_hinge_stalls_at_a_corner(seed, price):
     pos, neg = data(seed)
     lam, trace = pnorm.train(pos, neg, t_max=2000, **ours(price, "hinge"))
     assert trace.status == "stalled"
-    assert "it has a corner here, which smoothing=0.1, say, would round off" in trace.message
+    assert "has a corner here, from loss 'hinge': smoothing=0.1, say, would round it off" in trace.message
     assert (np.diff(trace.log_objective) < 0).all()
     here = log_r(pos, neg, lam, price, "hinge")
     for j in range(len(lam)):
@@ -169,6 +169,23 @@ def test_the_smoothed_minimum_is_near_that_of_the_hinge(seed):
     on_parabola = np.count_nonzero(np.abs(1 - M @ judge.x[:n]) < 0.02)
     assert judge.fun <= found * (1 + 1e-12)
     assert found <= judge.fun + 0.005 * on_parabola
+
+
+def test_corners_of_the_users_own_are_found():
+    """A hinge written by a user runs as the one with a name; a price with a corner stalls like it."""
+    pos, neg = data(1)
+    mine = objectives.Loss(*LOSSES["hinge"], name="mine")
+    _, trace = pnorm.train(pos, neg, loss=mine, t_max=3000)
+    _, judge = pnorm.train(pos, neg, loss="hinge", t_max=3000)
+    assert (trace.status, judge.status) == ("stalled", "stalled")
+    np.testing.assert_allclose(trace.log_objective[:12], judge.log_objective[:12], rtol=1e-7)
+    assert trace.message.endswith("which has a corner here, from loss 'mine'")
+    bent = objectives.Price(lambda r: np.maximum(r, 3 * r - 20), lambda r: np.where(r < 10, 1, 3), name="bent")
+    _, trace = pnorm.train(pos, neg, loss="logistic", price=bent, t_max=3000)
+    assert trace.status == "stalled"
+    for chosen in ({"loss": mine}, {"price": bent}):
+        with pytest.raises(ValueError, match="has corners, where minimize is lost: take a smooth one"):
+            pnorm.minimize(pos, neg, **chosen)
 
 
 def test_the_step_along_a_hinge_is_exact():
@@ -208,7 +225,7 @@ def test_a_ranker_that_separates(price, loss):
     if loss in ("exponential", "logistic"):
         assert trace.message.endswith("no minimiser exists")
     else:
-        assert trace.message.endswith("its losses are zero")
+        assert trace.message.endswith("its losses are as small as they get")
         assert (trace.log_objective[-1] == -np.inf) == (price != "exponential")
         _, after = pnorm.train(*APART, init=lam, **ours(price, loss))
         assert (after.status, after.n_iter) == ("stationary", 0)
@@ -262,7 +279,7 @@ def test_overflow_in_a_line_search_is_a_wall():
     assert (np.diff(trace.log_objective) <= 1e-12).all()
     assert trace.log_objective[-1] == pytest.approx(of_minimum.log_objective[-1], abs=1e-6)
     for solve in (pnorm.train, pnorm.minimize):
-        with pytest.raises(OverflowError, match="log R is more than a double holds"):
+        with pytest.raises(OverflowError, match=r"of a sum of losses of e.* is more than a double holds"):
             solve(pos, neg, init=[-50.0, 0.0, 0.0], **chosen)
 
 
@@ -323,6 +340,7 @@ def test_separable_data(price, loss):
         assert (trace.status, trace.gap) == ("converged", 0.0)
         assert margin >= {"huber": 1.25, "user": 2.0}.get(loss, 1.0)
         assert trace.gradient_norm == 0.0
+        assert trace.message.endswith(" is as small as it gets")
 
 
 @pytest.mark.parametrize(
@@ -340,6 +358,73 @@ def test_quasi_separable_data(price, loss):
     far = log_r(pos, neg, lam + 50 * trace.direction / trace.direction[0], price, loss)
     assert far == pytest.approx(trace.log_objective[-1], abs=1e-9)
     assert far == pytest.approx(alone.log_objective[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("price", [objectives.Exponential(1.0), objectives.Price(np.cosh, np.sinh)], ids=str)
+def test_what_negatives_off_the_support_pay_for_ever(price):
+    """A price that charges even a height of zero: the value is that of all rows, far along the direction."""
+    pos, neg = np.array([[1, 0.3], [1, 0.9], [0, 0.5]]), np.array([[0, 0.6], [0, 0.2], [0, 0.4], [-1, 0.5]])
+    lam, trace = pnorm.minimize(pos, neg, price=price, loss="logistic")
+    assert "3 of 4 negatives keep weight" in trace.message
+    far = lam + 1e3 * trace.direction
+    expected = objectives.value(pos @ far, neg @ far, price, "logistic")
+    assert trace.log_objective[-1] == pytest.approx(expected, abs=1e-10)
+
+
+def test_a_users_loss_that_overflows_or_never_comes_down_to_zero():
+    """Overflow at one end is no flat stretch, and a loss with a floor has another minimum than its support."""
+    steep = objectives.Loss(lambda z: np.exp(-z), lambda z: -np.exp(-z), name="steep")
+    assert steep.flat_from == np.inf
+    lam, trace = pnorm.minimize(*APART, loss=steep)
+    assert (trace.status, trace.gap) == ("separable", np.inf)
+    assert pnorm.train(*TOUCHING, t_max=1, loss=steep)[1].step[0] == pytest.approx(
+        pnorm.train(*TOUCHING, t_max=1)[1].step[0], rel=1e-6
+    )
+    floor = objectives.Loss(lambda z: 1 + np.logaddexp(0, -z), lambda z: -1 / (1 + np.exp(z)))
+    lam, _ = pnorm.minimize(*TOUCHING, p=4, loss=floor)
+    descent, _ = pnorm.train(*TOUCHING, p=4, loss=floor, t_max=2000)
+    assert lam[1] == pytest.approx(descent[1], abs=1e-5)
+    flat = objectives.Loss(lambda z: 1 + np.maximum(1 - z, 0) ** 2, lambda z: -2 * np.maximum(1 - z, 0))
+    _, trace = pnorm.minimize(*APART, loss=flat)
+    assert (trace.status, trace.gap, trace.message) == ("converged", 0.0, "R is as small as it gets")
+    assert trace.log_objective[-1] == pytest.approx(np.log(9.0))
+
+
+def test_a_price_that_forgives():
+    """R comes down to zero although one negative ties with positives for ever."""
+    forgiving = OUR_PRICES["user"]
+    pos, neg = [[1.0], [1.0], [0.0]] * 3, [[0.0], [0.0]]
+    for solve in (pnorm.train, pnorm.minimize):
+        _, trace = solve(pos, neg, price=forgiving, loss="logistic")
+        assert trace.log_objective[-1] == -np.inf
+        assert trace.status == ("stationary" if solve is pnorm.train else "converged")
+    _, trace = pnorm.train([[1.0]] * 5, neg, price=forgiving, loss="logistic", init=[-5.0])
+    assert (trace.status, trace.log_objective[-1]) == ("stationary", -np.inf)
+
+
+def test_small_columns_and_uneven_weights():
+    pos, neg = data(5)
+    _, trace = pnorm.minimize(pos, neg, loss="logistic")
+    _, small = pnorm.minimize(1e-11 * pos, 1e-11 * neg, loss="logistic")
+    assert small.status == "stationary"
+    assert small.log_objective[-1] == pytest.approx(trace.log_objective[-1], abs=1e-12)
+    rng = np.random.default_rng(36)
+    weights = {"pos_weight": 10.0 ** rng.uniform(-6, 6, 25), "neg_weight": 10.0 ** rng.uniform(-6, 6, 30)}
+    chosen = {"loss": "hinge", "smoothing": 0.01} | weights
+    _, best = pnorm.minimize(pos, neg, **chosen)
+    _, descent = pnorm.train(pos, neg, t_max=500, **chosen)
+    assert best.log_objective[-1] <= descent.log_objective[-1] + 1e-9
+
+
+def test_columns_that_are_the_same_or_constant():
+    pos, neg = data(2)
+    lam, trace = pnorm.minimize(pos, neg, loss="logistic")
+    twice = [np.column_stack([X, X[:, 0], np.full(len(X), 3.0)]) for X in (pos, neg)]
+    split, again = pnorm.minimize(*twice, loss="logistic")
+    assert again.status == "stationary"
+    assert again.log_objective[-1] == pytest.approx(trace.log_objective[-1], abs=1e-12)
+    np.testing.assert_allclose(split[[0, 4]], lam[0] / 2, atol=1e-8)
+    assert split[5] == 0.0
 
 
 def test_many_weak_rankers_and_a_callback():
@@ -377,7 +462,7 @@ def test_what_minimize_refuses():
             ValueError,
             "p = 2 is the price Power(2), and price=Power(2) is another; pass one of them",
         ),
-        ({"price": 2.0}, TypeError, "Price(g, dg), Power(2.0) for this one; got 2.0"),
+        ({"price": 2.0}, TypeError, "such as Power(4) or Exponential(0.1); got 2.0"),
         ({"loss": "log"}, ValueError, "loss must be one of 'exponential', 'logistic', 'hinge', 'squared_hinge'"),
         ({"loss": USER, "smoothing": 0.1}, ValueError, "smoothing rounds the corner of the loss 'hinge'"),
         ({"loss": "logistic", "init": [1e308] * 4}, ValueError, "init gives scores whose differences, times p, over"),

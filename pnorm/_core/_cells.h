@@ -12,15 +12,15 @@
 
 enum { PNORM_TERMS = 14, PNORM_WIDTH = 16, PNORM_LANES = 8 };
 
-/* out[j] = sum of weights T_j(2 (f - centre)); weights are so many doubles apart. */
+/* out[j] = sum of weights T_j(2 (f - end) - 1); weights are so many doubles apart. */
 PNORM_CLONES static void pnorm_moments(
-    const double *f, const double *weights, ptrdiff_t apart, ptrdiff_t m, double centre, double *out) {
+    const double *f, const double *weights, ptrdiff_t apart, ptrdiff_t m, double end, double *out) {
     double sums[PNORM_TERMS][PNORM_LANES] = {{0.0}};
     for (ptrdiff_t start = 0; start < m; start += PNORM_LANES) {
         double x[PNORM_LANES], before[PNORM_LANES], now[PNORM_LANES];
         ptrdiff_t left = m - start < PNORM_LANES ? m - start : PNORM_LANES;
         for (int l = 0; l < PNORM_LANES; l++) {
-            x[l] = l < left ? 2.0 * (f[start + l] - centre) : 0.0;
+            x[l] = l < left ? 2.0 * (f[start + l] - end) - 1.0 : 0.0;
             before[l] = l < left ? weights[(start + l) * apart] : 0.0;
         }
         for (int l = 0; l < PNORM_LANES; l++) {
@@ -43,14 +43,14 @@ PNORM_CLONES static void pnorm_moments(
     }
 }
 
-/* out = sum over j of series[j] T_j(2 (f - centre)), by Clenshaw's recurrence. */
+/* out = sum over j of series[j] T_j(2 (f - end) - 1), by Clenshaw's recurrence. */
 PNORM_CLONES static void pnorm_series(
-    const double *f, ptrdiff_t m, double centre, const double *series, double *out) {
+    const double *f, ptrdiff_t m, double end, const double *series, double *out) {
     for (ptrdiff_t start = 0; start < m; start += PNORM_LANES) {
         double x[PNORM_LANES], after[PNORM_LANES], now[PNORM_LANES];
         ptrdiff_t left = m - start < PNORM_LANES ? m - start : PNORM_LANES;
         for (int l = 0; l < PNORM_LANES; l++) {
-            x[l] = l < left ? 4.0 * (f[start + l] - centre) : 0.0;
+            x[l] = l < left ? 4.0 * (f[start + l] - end) - 2.0 : 0.0;
             after[l] = 0.0;
             now[l] = series[PNORM_TERMS - 1];
         }

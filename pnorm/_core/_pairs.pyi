@@ -33,13 +33,13 @@ def rounded_sweep(
     values: Vector,
     slopes: Vector,
 ) -> None: ...
-def moments(s: Vector, c: Vector, cells: Index, centres: Vector, out: Any) -> None: ...
-def series(t: Vector, cells: Index, centres: Vector, local: Any, out: Vector) -> None: ...
+def moments(s: Vector, c: Vector, cells: Index, ends: Vector, out: Any) -> None: ...
+def series(t: Vector, cells: Index, ends: Vector, local: Any, out: Vector) -> None: ...
 def interact(
-    s_centres: Vector,
+    s_ends: Vector,
     moments: Any,
     s_starts: Index,
-    t_centres: Vector,
+    t_ends: Vector,
     t_starts: Index,
     table: Any,
     linear: float,

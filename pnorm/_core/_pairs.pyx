@@ -15,8 +15,8 @@ cdef extern from "_cells.h" nogil:
         TERMS "PNORM_TERMS"
         WIDTH "PNORM_WIDTH"
     void pnorm_moments(
-        const double* f, const double* weights, Py_ssize_t apart, Py_ssize_t m, double centre, double* out) noexcept
-    void pnorm_series(const double* f, Py_ssize_t m, double centre, const double* series, double* out) noexcept
+        const double* f, const double* weights, Py_ssize_t apart, Py_ssize_t m, double end, double* out) noexcept
+    void pnorm_series(const double* f, Py_ssize_t m, double end, const double* series, double* out) noexcept
     void pnorm_transfer(const double* moments, const double* table, double* series) noexcept
 
 N_TERMS, N_WIDTH = TERMS, WIDTH
@@ -180,30 +180,30 @@ def rounded_sweep(
 # (c) ---------------------------------------------------------------------------------------------
 
 def moments(
-    const double[::1] s, const double[:] c, const Py_ssize_t[::1] cells, const double[::1] centres,
+    const double[::1] s, const double[:] c, const Py_ssize_t[::1] cells, const double[::1] ends,
     double[:, ::1] out,
 ):
-    """out[a, j] = sum of c T_j(2 (s - centre)) over the rows of cell a, cells[a] to cells[a + 1]."""
+    """out[a, j] = sum of c T_j(2 (s - end) - 1) over the rows of cell a, cells[a] to cells[a + 1]."""
     cdef Py_ssize_t a, apart = c.strides[0] // <Py_ssize_t>sizeof(double)
     with nogil:
-        for a in range(centres.shape[0]):
-            pnorm_moments(&s[cells[a]], &c[cells[a]], apart, cells[a + 1] - cells[a], centres[a], &out[a, 0])
+        for a in range(ends.shape[0]):
+            pnorm_moments(&s[cells[a]], &c[cells[a]], apart, cells[a + 1] - cells[a], ends[a], &out[a, 0])
 
 
 def series(
-    const double[::1] t, const Py_ssize_t[::1] cells, const double[::1] centres, const double[:, ::1] local,
+    const double[::1] t, const Py_ssize_t[::1] cells, const double[::1] ends, const double[:, ::1] local,
     double[::1] out,
 ):
-    """out[k] = sum over j of local[a, j] T_j(2 (t - centre)) for the rows of every cell a."""
+    """out[k] = sum over j of local[a, j] T_j(2 (t - end) - 1) for the rows of every cell a."""
     cdef Py_ssize_t a
     with nogil:
-        for a in range(centres.shape[0]):
-            pnorm_series(&t[cells[a]], cells[a + 1] - cells[a], centres[a], &local[a, 0], &out[cells[a]])
+        for a in range(ends.shape[0]):
+            pnorm_series(&t[cells[a]], cells[a + 1] - cells[a], ends[a], &local[a, 0], &out[cells[a]])
 
 
 def interact(
-    const double[::1] s_centres, const double[:, ::1] moments, const Py_ssize_t[::1] s_starts,
-    const double[::1] t_centres, const Py_ssize_t[::1] t_starts,
+    const double[::1] s_ends, const double[:, ::1] moments, const Py_ssize_t[::1] s_starts,
+    const double[::1] t_ends, const Py_ssize_t[::1] t_starts,
     const double[:, :, ::1] table, double linear, const double[::1] decay, double[::1] tails,
     double[:, ::1] local, double[::1] exponents,
 ):
@@ -216,43 +216,43 @@ def interact(
     """
     cdef:
         Py_ssize_t g, a, b, j, m, lower, upper, reach = (table.shape[0] - 1) // 2
-        double centre, at, mass, sum_of_z, tail
+        double end, at, mass, sum_of_z, tail
     with nogil:
         for g in range(t_starts.shape[0] - 1):
-            # sums of e^-(s - centre) over a cell and all above it
+            # sums of e^-(s - middle of the cell) over a cell and all above it
             for b in range(s_starts[g + 1] - 1, s_starts[g] - 1, -1):
                 tail = 0.0
                 for j in range(TERMS):
                     tail += decay[j] * moments[b, j]
                 if b + 1 < s_starts[g + 1]:
-                    tail += tails[b + 1] * exp(s_centres[b] - s_centres[b + 1])
+                    tail += tails[b + 1] * exp(s_ends[b] - s_ends[b + 1])
                 tails[b] = tail
             lower = upper = s_starts[g]
             mass = sum_of_z = 0.0
-            at = t_centres[t_starts[g]]
+            at = t_ends[t_starts[g]]
             for a in range(t_starts[g], t_starts[g + 1]):
-                centre = t_centres[a]
+                end = t_ends[a]
                 for m in range(WIDTH):
                     local[a, m] = 0.0
-                # far below: the sum of centre - s, of which every new target cell is farther off
-                sum_of_z += mass * (centre - at)
-                at = centre
-                while lower < s_starts[g + 1] and s_centres[lower] < centre - reach:
+                # far below: the sum of distances, of which every new target cell is farther off
+                sum_of_z += mass * (end - at)
+                at = end
+                while lower < s_starts[g + 1] and s_ends[lower] - end < -reach:
                     mass += moments[lower, 0]
-                    sum_of_z += (centre - s_centres[lower]) * moments[lower, 0] - 0.5 * moments[lower, 1]
+                    sum_of_z += (end - s_ends[lower]) * moments[lower, 0] - 0.5 * moments[lower, 1]
                     lower += 1
                 local[a, 0] = linear * sum_of_z + (1.0 - linear) * mass
                 local[a, 1] = linear * 0.5 * mass
-                while upper < s_starts[g + 1] and s_centres[upper] <= centre + reach:
+                while upper < s_starts[g + 1] and s_ends[upper] - end <= reach:
                     upper += 1
                 # far above
                 exponents[a] = 0.0
                 if upper < s_starts[g + 1]:
                     tail = tails[upper]
                     if upper == s_starts[g]:
-                        exponents[a] = centre - s_centres[upper]
+                        exponents[a] = end - s_ends[upper]
                     else:
-                        tail *= exp(centre - s_centres[upper])
+                        tail *= exp(end - s_ends[upper])
                     for m in range(TERMS):
                         local[a, m] += tail * decay[m]
                         tail = -tail
@@ -260,7 +260,7 @@ def interact(
             for j in range(-reach, reach + 1):
                 b = s_starts[g]
                 for a in range(t_starts[g], t_starts[g + 1]):
-                    while b < s_starts[g + 1] and s_centres[b] < t_centres[a] + j:
+                    while b < s_starts[g + 1] and s_ends[b] - t_ends[a] < j:
                         b += 1
-                    if b < s_starts[g + 1] and s_centres[b] == t_centres[a] + j:
+                    if b < s_starts[g + 1] and s_ends[b] - t_ends[a] == j:
                         pnorm_transfer(&moments[b, 0], &table[j + reach, 0, 0], &local[a, 0])
