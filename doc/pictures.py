@@ -14,7 +14,7 @@ mpl.use("svg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy.spatial import ConvexHull
 from scipy.special import logsumexp
 
@@ -198,6 +198,7 @@ def gained_by_prices():
                 ax.semilogx(FALSE_POSITIVE_RATES, mean, color=colour, lw=1.3, label=names[label])
             ax.axhline(0, color="black", lw=0.7)
             ax.set_title(title)
+            ax.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
             ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes[0, 0].set_ylabel("gain in true positive rate")
     axes[1, 0].set_ylabel("gain in true positive rate")

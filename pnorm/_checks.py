@@ -507,8 +507,8 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
         i = _nearest_to_one(x, np.flatnonzero(wrong.any(axis=1)))
         k = int(np.argmin(np.where(wrong[i], np.abs(y - x[i]), math.inf)))
         raise ValueError(
-            f"d{letter} of {owner} is not the derivative of {letter}: at {variable} = {x[i]:.3g} it is {d[i]:.3g}, and "
-            f"from there to {variable} = {y[k]:.7g} {letter} changes at the rate {(fy[k] - f[i]) / (y[k] - x[i]):.6g}"
+            f"d{letter} of {owner} is not the derivative of {letter}: {d[i]:.3g} at {variable} = {x[i]:.3g}, where "
+            f"{letter} changes at the rate {(fy[k] - f[i]) / (y[k] - x[i]):.6g}"
         )
 
 

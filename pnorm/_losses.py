@@ -32,8 +32,8 @@ _REACH = 37
 _FAR = 600.0
 """Exponents below minus this stay exponents: their powers would be near the smallest doubles."""
 
-_PAIRS = 15_000
-"""Pairs of which a function of the user's is asked at a time: arrays of 120 kB, which come from memory that is warm."""
+_PAIRS = 40_000
+"""Pairs of which a function of the user's is asked at a time: arrays of 320 kB, which come from memory that is warm."""
 
 _MANY_PAIRS = 10**9
 """Pairs beyond which a user is told what a loss without structure costs."""
