@@ -512,7 +512,22 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
         )
 
 
-def has_corners(slope: Any, points: Vector) -> bool:
+def sampled(slope: Any, points: Vector, check: bool) -> tuple[Vector, Vector, bool]:
+    """Return the points at which a slope is finite, the slopes there, and whether it jumps in between.
+
+    Nothing and no jumps where it cannot be known and is not to be checked.
+    """
+    try:
+        slopes = slope(points)
+        finite = np.isfinite(slopes)
+        return points[finite], slopes[finite], _jumps(slope, points[finite])
+    except (TypeError, ValueError):
+        if check:
+            raise
+        return np.empty(0), np.empty(0), False
+
+
+def _jumps(slope: Any, points: Vector) -> bool:
     """Whether a slope jumps: bisection runs after the larger part of its change between two points."""
     low, high = points[:-1], points[1:]
     at_low, at_high = slope(low), slope(high)

@@ -89,7 +89,7 @@ class Composed:
         if price.increasing and loss.decreasing and not price.forgiving:
             self.margin = loss.flat_from if 1.0 < loss.flat_from < math.inf else 1.0
         self.vanishes = loss.flat_from < math.inf
-        self.log_floor = float(price.log_of(np.zeros(1))[0]) if loss.limit < 1e-9 * loss.at_zero else None
+        self.fades = loss.limit < 1e-9 * loss.at_zero
         self._codes: tuple[Any, Any] = (None, None) if groups is None else (groups.pos, groups.neg)
         self._starts: list[NDArray[np.intp]] | None = None
         if groups is not None:  # where every group begins, and the end
@@ -103,7 +103,7 @@ class Composed:
     def log_price_of_none(self, neg: NDArray[np.bool_]) -> float:
         """log of what some negatives pay for heights of zero."""
         mass = float(neg.sum() if self._c_neg is None else self._c_neg[neg].sum())
-        return -math.inf if mass == 0.0 or self.log_floor is None else self.log_floor + math.log(mass)
+        return -math.inf if mass == 0.0 else float(self.price.log_of(np.zeros(1))[0]) + math.log(mass)
 
     def convex(self, log_r: float) -> tuple[float, float]:
         """What is convex in the coefficients, if anything is, and its derivative by log R."""

@@ -363,13 +363,12 @@ class Loss(PairLoss):
         points = np.concatenate([-far[::-1], np.linspace(-25.0, 25.0, 201), far])
         if check:
             _checks.convex(self._l, self._dl, points, name, "z")
-        slopes = self._dl(points)
-        points, slopes = points[np.isfinite(slopes)], slopes[np.isfinite(slopes)]
-        self.smooth = not _checks.has_corners(self._dl, points)
-        self.decreasing = bool((slopes <= 0.0).all())
+        points, slopes, corners = _checks.sampled(self._dl, points, check)
+        self.smooth = not corners
+        self.decreasing = bool(points.size and (slopes <= 0.0).all())
         flat = points[slopes == 0.0]  # from 25 on, it may be underflow
         self.flat_from = float(flat.min()) if flat.size and flat.min() <= 25.0 else np.inf
-        self.limit = float(self._l(points[-1:])[0])
+        self.limit = float(self._l(points[-1:])[0]) if points.size else np.inf
 
     def sums(self, pairs: Pairs) -> Sums:
         source, target = pairs.source, pairs.target

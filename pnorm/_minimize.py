@@ -224,7 +224,8 @@ def _suits(problem: Problem, method: str | None) -> None:
     """Refuse what an objective other than F_p does not let `minimize` do."""
     corners = problem.objective.corners
     if corners:
-        remedy = "give it smoothing=0.1, say, or take 'squared_hinge'" if "hinge" in corners else "take a smooth one"
+        named = corners == "loss 'hinge'"
+        remedy = "give it smoothing=0.1, say, or take 'squared_hinge'" if named else "take a smooth one"
         raise ValueError(f"{corners} has corners, where minimize is lost: {remedy}; pnorm.train takes it as it is")
     if method == "newton" and not problem.objective.factored:
         raise ValueError("method 'newton' is for the exponential loss with a power price; leave method out")
@@ -262,7 +263,7 @@ class _Coordinates:
         """Columns in units of their ranges, or where there may be n**2 numbers, such that all pairs differ alike.
 
         The curvature of any loss along a direction is about that of the square, so that a few steps do
-        where columns are correlated: on 4,000 rows and 50 such columns, 30 instead of 400.
+        where columns are correlated: on 4,000 rows and 50 mixed columns 15, where ranges alone took 400.
         """
         self._start = np.where(problem.constant & (l2 == 0.0), 0.0, start)
         self._root: Any = 1.0 / np.where(problem.constant, 1.0, problem.high - problem.low)
@@ -577,11 +578,10 @@ class _Run:
         if verdict == "separable":
             return self._separable(point.lam / problem.margin(point.f))
         if verdict == "converged" and self.l2 == 0.0:
-            return self._end(verdict, f"{objective.symbol.removeprefix('log ')} is as small as it gets")
+            return self._end(verdict, f"{self._what} is as small as it gets")
         gap = self.path.points[-1].gap
-        if (
-            self.l2 == 0.0 and problem.n_rankers <= LARGEST_HESSIAN and objective.factored
-        ):  # the user's wish, not a need
+        not_needed = objective.factored and problem.n_rankers <= LARGEST_HESSIAN  # but the user's wish
+        if self.l2 == 0.0 and not_needed:
             curvature = Curvature(problem, point.weights)
             point, bound = self._certified(point, curvature, curvature.step(objective.p * curvature.edges))
             gap = bound.gap
@@ -610,7 +610,7 @@ class _Run:
         objective = self.problem.objective
         if not self.ask or self.l2 > 0.0 or objective.factored or objective.margin is None or objective.vanishes:
             return False
-        if objective.log_floor is None:  # losses that do not go to zero do not leave the support alone
+        if not objective.fades:  # the support would not be left alone
             return False
         return any(float(part.min()) < _FADED * float(part.max()) for part in point.weights.total)
 

@@ -69,6 +69,8 @@ class Objective(Protocol):
     """Difference of scores at which a separating ranker has done its work; None: separation is nothing special."""
     vanishes: bool
     """Whether losses are zero from there on, so that a minimiser exists where the sides can be separated."""
+    fades: bool
+    """Whether losses go to zero, at infinity or before, so that rows may lose all weight."""
     corners: str
     """What of it lacks derivatives somewhere; empty where nothing does."""
     is_convex: bool
@@ -91,9 +93,6 @@ class Objective(Protocol):
 
     def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Objective:
         """The objective on some of the rows."""
-
-    log_floor: float | None
-    """log of the price of a height of zero; None where losses do not go to zero."""
 
     def log_price_of_none(self, neg: NDArray[np.bool_]) -> float:
         """log of what some negatives pay for heights of zero."""
@@ -154,6 +153,7 @@ class PNorm:
     factored = True
     margin: float | None = 1.0
     vanishes = False
+    fades = True
     corners = ""
     is_convex = True
     symbol = convex_form = "log F_p"
@@ -176,8 +176,6 @@ class PNorm:
         log_c_pos = None if self._log_c_pos is None else self._log_c_pos[pos]
         log_c_neg = None if self._log_c_neg is None else self._log_c_neg[neg]
         return PNorm(self.p, log_c_pos, log_c_neg, self.groups and self.groups.take(pos, neg), self.pool)
-
-    log_floor: float | None = -math.inf
 
     def log_price_of_none(self, neg: NDArray[np.bool_]) -> float:
         """Nothing."""

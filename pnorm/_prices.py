@@ -93,10 +93,9 @@ class Price:
         points = np.unique(points)
         if check:
             _checks.convex(self._g, self._dg, points, name, "r")
-        slopes = self._dg(points)
-        points, slopes = points[np.isfinite(slopes)], slopes[np.isfinite(slopes)]
-        self.smooth = not _checks.has_corners(self._dg, points)
-        self.increasing = bool((slopes >= 0.0).all())
+        points, slopes, corners = _checks.sampled(self._dg, points, check)
+        self.smooth = not corners
+        self.increasing = bool(points.size and (slopes >= 0.0).all())
         self.forgiving = bool((slopes[(points > 0.0) & (points <= 1e-5)] == 0.0).any())
 
     def log_terms(self, log_s: Vector) -> tuple[Vector, Vector, Vector | float]:

@@ -251,9 +251,10 @@ _REMEDY = ": smoothing=0.1, say, would round it off"
 def _lost(objective: Objective, step: float, edge: float, name: str) -> str:
     """Why a step along the ranker with the largest edge leads nowhere."""
     if objective.corners and step == 0.0:
+        named = objective.corners == "loss 'hinge'"
         return (
             f"; {name}, of edge {edge:.3g}, does not lower the objective, which has a corner here, from "
-            f"{objective.corners}{_REMEDY if 'hinge' in objective.corners else ''}"
+            f"{objective.corners}{_REMEDY if named else ''}"
         )
     return f"; the step {step:.3g} along {name}, of edge {edge:.3g}, is lost in floating point"
 

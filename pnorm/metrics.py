@@ -95,7 +95,7 @@ def auc(f_pos: Any, f_neg: Any) -> float:
 
 @dataclass(frozen=True)
 class Chain:
-    """What `theorem1` returns: four numbers in ascending order, as logarithms."""
+    """What `theorem1` returns, as logarithms: lower <= risk <= surrogate, and risk <= upper."""
 
     r_max: int
     """The largest height of a negative: positives at or below it."""

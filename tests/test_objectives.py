@@ -447,6 +447,13 @@ def test_check_false_lets_anything_pass_until_it_hurts():
     with pytest.raises(ValueError, match=re.escape("g of low is -4 at r = 1; a price must be zero or more")):
         objectives.value([0.0], [0.0], negative, "squared")
     assert objectives.Loss(lambda z: -z, lambda z: -1, check=False).decreasing
+    somewhere = objectives.Price(
+        lambda r: np.where(r < 5, r, np.nan), lambda r: np.where(r < 5, 1.0, np.nan), check=False
+    )
+    assert not somewhere.increasing
+    agree(objectives.value([0.0], [0.0, 0.0], somewhere, "squared"), np.log(2.0), 1e-15)
+    with pytest.raises(ValueError, match="g of a user's price is nan at 9"):
+        objectives.value([-2.0], [0.0], somewhere, "squared")
 
 
 @pytest.mark.parametrize("function", [objectives.value, objectives.value_and_weights])
