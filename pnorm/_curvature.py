@@ -23,6 +23,9 @@ from pnorm._problem import Problem, Weights
 
 _EPS = float(np.finfo(float).eps)
 
+LARGEST_HESSIAN = 2000
+"""Weak rankers up to which second moments are formed: four arrays of 32 MB."""
+
 _WELL_CONDITIONED = 1e-8
 """Least eigenvalue of a Hessian of unit diagonal that its own rounding, some 1e-14, leaves six digits."""
 

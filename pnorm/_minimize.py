@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,18 +12,16 @@ import numpy as np
 
 from pnorm import _checks, _problem
 from pnorm._blocks import Pool
-from pnorm._certificate import Bound, certify, penalised_gap
+from pnorm._certificate import Bound, certify
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
-from pnorm._curvature import Curvature, whitening
+from pnorm._curvature import LARGEST_HESSIAN, Curvature
+from pnorm._lbfgs import Lbfgs
 from pnorm._losses import Loss, work
 from pnorm._prices import Price
 from pnorm._problem import Point, Problem
 from pnorm._separability import Hulls, hulls
 from pnorm._trace import Path, Reached, Trace
-
-LARGEST_HESSIAN = 2000
-"""Weak rankers up to which Newton's method is used: four arrays of 32 MB."""
 
 _DOUBT = 25
 """Newton steps without convergence after which the linear program is asked whether there is a minimiser."""
@@ -32,20 +29,8 @@ _DOUBT = 25
 _FAR = 100.0
 """Change of an exponent in one step beyond which the Hessian where it begins says nothing about its end."""
 
-_PER_STEP = 10
-"""Iterations of L-BFGS allowed for each Newton step."""
-
-_MEMORY = 20
-"""Steps that L-BFGS remembers."""
-
-_PATIENCE = 10
-"""Steps in a row that do not shorten the gradient by a tenth after which it is as short as it gets."""
-
 _HALVINGS = 200
 """Halvings of a start, at most."""
-
-_FADED = 1e-6
-"""Share of the largest weight of a row below which another may be on its way to zero."""
 
 
 def minimize(
@@ -256,47 +241,6 @@ class _Signs:
         self.gap = bound.gap
 
 
-class _Coordinates:
-    """Coefficients as lam = start + root @ x: those in which L-BFGS works."""
-
-    def __init__(self, problem: Problem, start: Vector, l2: float) -> None:
-        """Columns in units of their ranges, or where there may be n**2 numbers, such that all pairs differ alike.
-
-        The curvature of any loss along a direction is about that of the square, so that a few steps do
-        where columns are correlated: on 4,000 rows and 50 mixed columns 15, where ranges alone took 400.
-        """
-        self._start = np.where(problem.constant & (l2 == 0.0), 0.0, start)
-        self._root: Any = 1.0 / np.where(problem.constant, 1.0, problem.high - problem.low)
-        if problem.n_rankers <= LARGEST_HESSIAN and not problem.objective.factored:
-            self._root = whitening(problem, l2)
-        self.size = self._root.shape[-1]
-
-    def lam(self, x: Vector) -> Vector:
-        """The coefficients at x."""
-        return np.asarray(self._start + (self._root * x if self._root.ndim == 1 else self._root @ x))
-
-    def slope(self, slope: Vector) -> Vector:
-        """A gradient by the coefficients as one by x."""
-        return np.asarray(slope * self._root if self._root.ndim == 1 else self._root.T @ slope)
-
-
-@dataclass(frozen=True, eq=False)
-class _FirstOrder:
-    """A point, the edges there, and minus the gradient of what is minimised."""
-
-    point: Point
-    edges: Vector
-    slope: Vector
-    x: Vector
-    """The point in the coordinates of L-BFGS."""
-    down: Vector
-    """The slope in these."""
-
-    @property
-    def steepness(self) -> float:
-        return float(np.linalg.norm(self.down))
-
-
 @dataclass
 class _Run:
     """One minimisation: the points so far, and how to go on."""
@@ -322,7 +266,7 @@ class _Run:
             0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0
         )
 
-    def _proved(self, gap: float, rounding: float) -> bool:
+    def proved(self, gap: float, rounding: float) -> bool:
         """Whether a gap is within the tolerance, or as small as the rounding that is part of it lets it be."""
         return gap <= max(self.tol, 2.0 * rounding)
 
@@ -346,9 +290,9 @@ class _Run:
         since = 0  # the step from which on scores are formed in twice the precision
         point = problem.point(lam)
         while True:
-            self.path.replace(self._reached(point))
+            self.path.replace(self.reached(point))
             if self.l2 == 0.0 and (margin := problem.separation(point)) > 0.0:
-                return self._separable(point.lam / margin)
+                return self.separable(point.lam / margin)
             near = curvature and curvature.at(point.weights)
             curvature = near or Curvature(problem, point.weights, self.l2)
             if curvature.null is not None and not projected:
@@ -358,8 +302,8 @@ class _Run:
                     continue
             slope = p * curvature.edges - self.l2 * point.lam
             delta = curvature.step(slope)
-            point, bound = self._certified(point, curvature, delta)
-            self.path.replace(self._reached(point, bound.gap, slope))
+            point, bound = self.certified(point, curvature, delta)
+            self.path.replace(self.reached(point, bound.gap, slope))
             signs.read(float(slope @ delta), bound)
 
             status, message = self._verdict(bound, signs)
@@ -379,27 +323,27 @@ class _Run:
                 if self.l2 == 0.0:
                     self.found = hulls(problem)
                     if self.found.direction is not None:
-                        return self._without_minimiser(self.found, curvature.edges)
+                        return self.without_minimiser(self.found, curvature.edges)
                     again = self._verdict(bound, signs)
                     status, message = again if again[0] else (status, message)
                 elif not status and problem.margin(point.f) > 0.0:
                     taken = math.nan, problem.point(self._followed())
             if status:
-                return self._end(status, message)
+                return self.end(status, message)
             assert taken is not None
             share, point = taken
-            if self._step(curvature.edges, share, point):
-                return self._end("callback", f"the callback stopped the run after step {self.path.n_iter}")
+            if self.step(curvature.edges, share, point):
+                return self.end("callback", f"the callback stopped the run after step {self.path.n_iter}")
 
     def _verdict(self, bound: Bound, signs: _Signs) -> tuple[str, str]:
         """Status and message if the run ends here."""
-        if self._proved(bound.gap, bound.rounding) and (signs.settled or self.l2 > 0.0 or not self.ask):
-            return "converged", f"{self._name} is within {bound.gap:.2g} of its infimum"
+        if self.proved(bound.gap, bound.rounding) and (signs.settled or self.l2 > 0.0 or not self.ask):
+            return "converged", f"{self.name} is within {bound.gap:.2g} of its infimum"
         if self.path.n_iter >= self.max_iter:
             return "max_iter", f"all {self.max_iter} Newton steps were taken; {_proof(bound)}"
         return "", ""
 
-    def _certified(self, point: Point, curvature: Curvature, delta: Vector) -> tuple[Point, Bound]:
+    def certified(self, point: Point, curvature: Curvature, delta: Vector) -> tuple[Point, Bound]:
         """The certificate; where only the rounding of the scores is above the tolerance, with better scores."""
         bound = certify(self.problem, point, curvature, delta)
         near = bound.gap < 2.0 * max(self.tol, bound.rounding)
@@ -456,21 +400,21 @@ class _Run:
 
     # No minimiser
 
-    def _separable(self, lam: Vector) -> tuple[Vector, Trace]:
+    def separable(self, lam: Vector) -> tuple[Vector, Trace]:
         """Every positive above every negative, by at least one: in the place of the last point."""
-        self.path.replace(self._reached(self.problem.point(lam), math.inf))
+        self.path.replace(self.reached(self.problem.point(lam), math.inf))
         message = "the coefficients put every positive above every negative: "
         message += ("inf F_p is 0 and " if self.problem.objective.factored else "") + "no minimiser exists"
         return lam, self.path.trace("separable", message, lam)
 
-    def _without_minimiser(self, found: Hulls, edges: Vector) -> tuple[Vector, Trace]:
+    def without_minimiser(self, found: Hulls, edges: Vector) -> tuple[Vector, Trace]:
         """What the linear program has found instead of a minimiser."""
         assert found.direction is not None
         if found.kind != "separable":
             return self._on_support(found)
         lam = found.direction / self.problem.margin(self.problem.scores(found.direction))
-        self.path.step(edges, math.nan, self._reached(self.problem.point(lam)))
-        return self._separable(lam)
+        self.path.step(edges, math.nan, self.reached(self.problem.point(lam)))
+        return self.separable(lam)
 
     def _on_support(self, found: Hulls) -> tuple[Vector, Trace]:
         """Where only some pairs keep weight, the minimiser of these and the direction that rids F_p of the rest."""
@@ -480,7 +424,7 @@ class _Run:
         lam, trace = (run.newton if support.objective.factored else run.lbfgs)(np.zeros(support.n_rankers))
         message = (
             f"quasi-separable: {pos.size} of {self.problem.n_pos} positives and {neg.size} of {self.problem.n_neg} "
-            f"negatives keep weight, and {self._what} falls toward its infimum along `direction` for ever; on these "
+            f"negatives keep weight, and {self.what} falls toward its infimum along `direction` for ever; on these "
             f"rows ({trace.status}) {trace.message}"
         )
         trace = dataclasses.replace(trace, status="separable", message=message, direction=found.direction)
@@ -496,177 +440,33 @@ class _Run:
         values = np.array([objective.convex(float(x))[0] for x in log_r])
         return dataclasses.replace(trace, log_objective=log_r, _objective=values)
 
-    # L-BFGS
-
     def lbfgs(self, lam: Vector) -> tuple[Vector, Trace]:
-        """SciPy's L-BFGS-B, where there is no Hessian or it would be too large; in units of the rankers' ranges."""
-        from scipy.optimize import minimize as scipy_minimize
-
-        where = _Coordinates(self.problem, lam, self.l2)
-        latest = here = self._first_order(where, np.zeros(where.size))
-        moves: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
-        verdict = self._judge(here)
-
-        def value_and_gradient(x: Vector) -> tuple[float, Vector]:
-            nonlocal latest
-            try:
-                latest = self._first_order(where, x)
-            except OverflowError:  # a wall: seven times as steep as the way down to here
-                away = x - here.x
-                steep = abs(float(here.down @ away))
-                return self.value(here.point) + 3.0 * steep, (7.0 * steep / float(away @ away)) * away
-            return self.value(latest.point), -latest.down
-
-        def go_to(after: _FirstOrder) -> None:
-            nonlocal here, verdict
-            asked_to_stop = self._step(here.edges, math.nan, after.point)
-            moves.append((after.x - here.x, here.down - after.down))
-            here = after
-            verdict = self._judge(here) or ("callback" if asked_to_stop else "")
-
-        def after_iteration(intermediate_result: Any) -> None:
-            if not np.array_equal(latest.x, intermediate_result.x):
-                value_and_gradient(intermediate_result.x)
-            go_to(latest)
-            if verdict:
-                raise StopIteration
-
-        most = _PER_STEP * self.max_iter
-        if not verdict and most:
-            before = math.nan
-            # What it remembers of uneven ground may mislead it: it begins again as long as that helps.
-            while not verdict and self.path.n_iter < most and not self.value(here.point) >= before:
-                before = self.value(here.point) - 1e-12 * abs(self.value(here.point))
-                left = most - self.path.n_iter
-                options = {"maxiter": left, "maxfun": 20 * left, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0}
-                scipy_minimize(
-                    value_and_gradient, here.x, jac=True, method="L-BFGS-B", callback=after_iteration, options=options
-                )
-            stopped = "max_iter" if self.path.n_iter >= most else "stalled"
-            # Where values are too alike to tell more, the same steps go on as long as they shorten the gradient.
-            best, fruitless = here, 0
-            while not verdict and stopped == "stalled" and fruitless < _PATIENCE and self.path.n_iter < most:
-                after = self._next(where, here, moves)
-                if after is None or after.steepness > 4.0 * best.steepness:
-                    break
-                go_to(after)
-                fruitless = 0 if after.steepness < 0.9 * best.steepness else fruitless + 1
-                best = min(best, after, key=lambda point: point.steepness)
-            if best is not here and not verdict and stopped == "stalled":
-                go_to(best)
-            verdict = verdict or stopped
-        return self._finished(here, verdict or "max_iter")
-
-    def _next(self, where: _Coordinates, here: _FirstOrder, moves: deque[tuple[Vector, Vector]]) -> _FirstOrder | None:
-        """One more step of L-BFGS, without a line search."""
-        from scipy.optimize import LbfgsInvHessProduct
-
-        pairs = [(s, y) for s, y in moves if float(s @ y) > 0.0 and float(y @ y) > 1e-12 * here.steepness**2 > 0.0]
-        if not pairs:
-            return None
-        s, y = (np.array(part) for part in zip(*pairs, strict=True))
-        scale = math.sqrt(float(s[-1] @ y[-1]) / float(y[-1] @ y[-1]))  # SciPy's product starts from the identity
-        inverse = LbfgsInvHessProduct(s / scale, y * scale)
-        try:
-            return self._first_order(where, here.x + scale * inverse.matvec(scale * here.down))
-        except OverflowError:
-            return None
-
-    def _finished(self, here: _FirstOrder, verdict: str) -> tuple[Vector, Trace]:
-        """The end of L-BFGS: what can be proved, and what can be said where there is no minimiser."""
-        problem, objective, point = self.problem, self.problem.objective, here.point
-        if verdict == "separable":
-            return self._separable(point.lam / problem.margin(point.f))
-        if verdict == "converged" and self.l2 == 0.0:
-            return self._end(verdict, f"{self._what} is as small as it gets")
-        gap = self.path.points[-1].gap
-        not_needed = objective.factored and problem.n_rankers <= LARGEST_HESSIAN  # but the user's wish
-        if self.l2 == 0.0 and not_needed:
-            curvature = Curvature(problem, point.weights)
-            point, bound = self._certified(point, curvature, curvature.step(objective.p * curvature.edges))
-            gap = bound.gap
-            self.path.replace(self._reached(point, gap, here.slope))
-            if verdict != "callback" and self._proved(gap, bound.rounding):
-                verdict = "converged"
-        elif self._may_lack_a_minimiser(point) and verdict != "callback":
-            self.ask = False
-            self.found = hulls(problem)
-            if self.found.direction is not None:
-                return self._without_minimiser(self.found, here.edges)
-        proof = "no certificate" if math.isinf(gap) else f"{self._name} is within {gap:.2g} of its infimum"
-        norm = float(np.linalg.norm(here.slope))
-        message = (
-            f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(here.edges).max():.2g}, the norm of "
-            f"the gradient of {self._name} {norm:.2g}"
-        )
-        if not objective.is_convex:
-            message += "; the price falls somewhere, so this is a stationary point at best and need not be a minimum"
-        elif self.l2 == 0.0 and math.isinf(gap) and objective.factored:
-            message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
-        return self._end(verdict, message)
-
-    def _may_lack_a_minimiser(self, point: Point) -> bool:
-        """Whether some rows have lost all weight, as they do where the way to the infimum goes on for ever."""
-        objective = self.problem.objective
-        if not self.ask or self.l2 > 0.0 or objective.factored or objective.margin is None or objective.vanishes:
-            return False
-        if not objective.fades:  # the support would not be left alone
-            return False
-        return any(float(part.min()) < _FADED * float(part.max()) for part in point.weights.total)
-
-    def _first_order(self, where: _Coordinates, x: Vector) -> _FirstOrder:
-        lam = where.lam(x)
-        point = self.problem.point(lam)
-        edges = self.problem.edges(*point.weights.total)
-        factor = self.problem.objective.convex(point.log_f)[1] if point.rate > 0.0 else 0.0
-        slope = factor * point.rate * edges - self.l2 * lam
-        return _FirstOrder(point, edges, slope, x.copy(), where.slope(slope))
-
-    def _judge(self, here: _FirstOrder) -> str:
-        """Keep a point of L-BFGS with its certificate, which only a penalty gives without a Hessian."""
-        problem, objective, point = self.problem, self.problem.objective, here.point
-        gap = math.inf
-        if self.l2 > 0.0 and objective.is_convex:
-            gap, rounding = penalised_gap(problem, point, here.edges, self.l2)
-            self.path.replace(self._reached(point, gap, here.slope))
-            return "converged" if self._proved(gap, rounding) else ""
-        if self.l2 == 0.0 and objective.margin is not None and (margin := problem.separation(point)) > 0.0:
-            if not objective.vanishes:
-                return "separable"
-            scale = objective.margin / margin * (1.0 + 1e-12)
-            self.path.replace(self._reached(problem.point(point.lam * scale), 0.0, np.zeros_like(here.slope)))
-            return "converged"
-        if point.log_f == -math.inf and self.l2 == 0.0:
-            self.path.replace(self._reached(point, 0.0, np.zeros_like(here.slope)))
-            return "converged"
-        self.path.replace(self._reached(point, gap, here.slope))
-        factor = point.rate * objective.convex(point.log_f)[1]
-        unit = np.minimum(problem.high - problem.low, 1.0)  # however small a column, its edge is smaller
-        return "stationary" if (np.abs(here.slope) <= self.tol * factor * unit).all() else ""
+        """L-BFGS, where there is no Hessian or it would be too large."""
+        return Lbfgs(self, lam).descend()
 
     # What is left behind
 
     @property
-    def _what(self) -> str:
+    def what(self) -> str:
         return self.problem.objective.symbol.removeprefix("log ")
 
     @property
-    def _name(self) -> str:
+    def name(self) -> str:
         form = self.problem.objective.convex_form
         return form if self.l2 == 0.0 else f"{form} with its penalty"
 
-    def _reached(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Reached:
+    def reached(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Reached:
         norm = math.nan if slope is None else float(np.linalg.norm(slope))
         return Reached(point.lam, point.log_f, point.log_mass, self.value(point), gap, norm)
 
-    def _step(self, edges: Vector, share: float, after: Point) -> bool:
+    def step(self, edges: Vector, share: float, after: Point) -> bool:
         """Keep one step; whether the callback asks to stop."""
-        self.path.step(edges, share, self._reached(after))
+        self.path.step(edges, share, self.reached(after))
         if self.callback is None:
             return False
         return bool(self.callback(self.path.trace("running", f"after step {self.path.n_iter}")))
 
-    def _end(self, status: str, message: str) -> tuple[Vector, Trace]:
+    def end(self, status: str, message: str) -> tuple[Vector, Trace]:
         if self.found is not None and self.found.kind == "undecided":
             message += "; whether the data are separable could not be decided"
         return self.path.points[-1].lam.copy(), self.path.trace(status, message)

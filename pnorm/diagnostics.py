@@ -23,7 +23,7 @@ from pnorm import _checks, _minimize, _problem
 from pnorm._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
 from pnorm._certificate import certify, penalised_gap
 from pnorm._checks import Array, Vector
-from pnorm._curvature import Curvature, null_space
+from pnorm._curvature import LARGEST_HESSIAN, Curvature, null_space
 from pnorm._objective import Scores, push
 from pnorm._problem import Problem
 from pnorm._separability import hulls
@@ -264,7 +264,7 @@ def certificate(
 def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
     point = problem.point(lam, precise=True)
     edges = problem.edges(*point.weights.total)
-    if problem.n_rankers > _minimize.LARGEST_HESSIAN:
+    if problem.n_rankers > LARGEST_HESSIAN:
         gap, message = (
             math.inf,
             f"{problem.n_rankers} weak rankers make the Hessian too large; with l2 > 0 none is needed",

@@ -39,6 +39,7 @@ LAYERS = [
     ["pnorm._problem"],
     ["pnorm._curvature", "pnorm._separability", "pnorm._standing"],
     ["pnorm._certificate"],
+    ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
     ["pnorm.diagnostics"],
     ["pnorm"],
