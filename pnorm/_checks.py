@@ -434,40 +434,43 @@ def callback(function: Any) -> Callable[[Any], bool | None] | None:
 def price(given: Any, kind: type) -> Any:
     """Return a price."""
     if not isinstance(given, kind):
-        raise TypeError(f"price must be one of pnorm.objectives, such as Power(4) or Exponential(0.1); got {given!r}")
+        raise TypeError(
+            f"price must be one of pnorm.objectives, such as Linear(), Power(4) or Exponential(0.1); got {given!r}"
+        )
     return given
 
 
-def vectorised(function: Any, argument: str, owner: str) -> Callable[[Any], Vector]:
-    """Return a user's function of an array as one that is known to give as many numbers, none of them nan."""
-    if not callable(function):
-        raise TypeError(f"{argument} of {owner} must be a function of an array; got {type(function).__name__}")
+class Vectorised:
+    """A user's function of an array, known to give as many numbers, none of them nan."""
 
-    def checked(x: Any) -> Vector:
+    def __init__(self, function: Any, argument: str, owner: str) -> None:
+        if not callable(function):
+            raise TypeError(f"{argument} of {owner} must be a function of an array; got {type(function).__name__}")
+        self._function, self._name = function, f"{argument} of {owner}"
+
+    def __call__(self, x: Any) -> Vector:
         x = np.array(x, dtype=np.float64)  # a copy, as some functions work in place
         try:
             with np.errstate(all="ignore"):
-                y = _as_array(function(x), f"what {argument} of {owner} returns")
+                y = _as_array(self._function(x), f"what {self._name} returns")
         except (TypeError, ValueError) as error:
             raise TypeError(
-                f"{argument} of {owner} must take an array of numbers and return one, like NumPy's functions; given "
-                f"an array it raised {type(error).__name__}: {error}"
+                f"{self._name} must take an array of numbers and return one, like NumPy's functions; given an array it "
+                f"raised {type(error).__name__}: {error}"
             ) from error
-        if y.dtype.kind not in "buif":
-            raise TypeError(f"{argument} of {owner} must return real numbers; got dtype {y.dtype}")
+        if y.dtype.kind not in "buif" or (y.dtype.kind == "f" and y.dtype.itemsize < 8):
+            raise TypeError(f"{self._name} must return real numbers in double precision; got dtype {y.dtype}")
         if y.shape != x.shape:
             if y.shape != ():
                 raise ValueError(
-                    f"{argument} of {owner} must return as many numbers as it is given, an array of shape {x.shape}; "
-                    f"got shape {y.shape}"
+                    f"{self._name} must return as many numbers as it is given, an array of shape {x.shape}; got shape "
+                    f"{y.shape}"
                 )
             y = np.full(x.shape, y)  # a constant
         y = y.astype(np.float64, copy=False)
         if math.isnan(y.min(initial=math.inf)):
-            raise ValueError(f"{argument} of {owner} is nan at {x[np.isnan(y)][0]:g}")
+            raise ValueError(f"{self._name} is nan at {x[np.isnan(y)][0]:g}")
         return y
-
-    return checked
 
 
 def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str) -> None:
@@ -476,7 +479,7 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
     Where f is convex, d is a slope at x if f(y) >= f(x) + d (y - x) for all y; points 1e-5 apart
     leave a wrong one little room. Rounding is that of numbers of the size of f, of x and of one.
     """
-    letter = {"r": "g", "z": "l"}[variable]
+    letter, kind, way = {"r": ("g", "price", 1.0), "z": ("l", "loss", -1.0)}[variable]
     f, d = function(points), slope(points)
     finite = np.isfinite(f) & np.isfinite(d) & (np.abs(f) < 1e150) & (np.abs(d) < 1e150)
     x, f, d = points[finite], f[finite], d[finite]
@@ -484,8 +487,7 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
         raise ValueError(f"{letter} of {owner} is finite at too few points between {points[0]:g} and {points[-1]:g}")
     if (f < 0.0).any():
         i = int(np.argmax(f < 0.0))
-        what = "price" if variable == "r" else "loss"
-        raise ValueError(f"{letter} of {owner} is {f[i]:g} at {variable} = {x[i]:g}; a {what} must be zero or more")
+        raise ValueError(f"{letter} of {owner} is {f[i]:g} at {variable} = {x[i]:g}; a {kind} must be zero or more")
     rounding = 1e-10 * np.abs(f) + 1e-15 * (1.0 + np.abs(x)) * min(1.0, float(np.abs(f).max())) + 1e-300
     share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
     chord = (1.0 - share) * f[:-2] + share * f[2:]
@@ -510,6 +512,9 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
             f"d{letter} of {owner} is not the derivative of {letter}: {d[i]:.3g} at {variable} = {x[i]:.3g}, where "
             f"{letter} changes at the rate {(fy[k] - f[i]) / (y[k] - x[i]):.6g}"
         )
+    if not (way * d > 0.0).any():
+        hint = "rises with the height r" if variable == "r" else "falls with z, a positive's score less a negative's"
+        raise ValueError(f"{letter} of {owner} goes the wrong way, or nowhere: a {kind} {hint}")
 
 
 def sampled(slope: Any, points: Vector, check: bool) -> tuple[Vector, Vector, bool]:

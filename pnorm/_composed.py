@@ -22,7 +22,7 @@ from pnorm import _checks, _search
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._line import Direction, Groups
-from pnorm._losses import LOSSES, HingeLoss, Loss, PairLoss, Pairs, Ranked, Sums, warn_of_pairs
+from pnorm._losses import LOSSES, HingeLoss, Loss, PairLoss, Pairs, Ranked, Sums, dot, warn_of_pairs
 from pnorm._objective import Cases, Objective, Scores, Worth, log_of, push
 from pnorm._prices import Power, Price
 
@@ -33,7 +33,7 @@ _BLOCK = 2**13
 def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[Cases, Pool], Objective]:
     """Check a price and a loss, and return what makes their objective of the rows that count."""
     if price is not None and p != 1.0:
-        raise ValueError(f"p = {p:g} is the price Power({p:g}), and price={price!r} is another; pass one of them")
+        raise ValueError(f"p = {p:g} and price={price!r} both set the price; leave p out")
     chosen = Power(p) if price is None else _checks.price(price, Price)
     of_pairs = loss_of(loss, smoothing)
     if of_pairs.name == "exponential" and isinstance(chosen, Power) and not isinstance(of_pairs, Loss):
@@ -177,7 +177,9 @@ class Composed:
         u.fill(0.0)
         w.fill(0.0)
         total = 0.0
-        if log_r > -math.inf and top > -math.inf:
+        if log_r == -math.inf or top == -math.inf:
+            return Worth(log_r, math.nan, (u, w), np.ones(1), total)
+        with np.errstate(over="ignore", invalid="ignore"):
             b, B = heights.value, heights.slope
             exponent = heights.exponent if isinstance(heights.exponent, np.ndarray) else None
             for rows in blocks(b.size, _BLOCK):  # b over e^top / R, in the place of log S
@@ -220,7 +222,7 @@ class Composed:
         u, w = np.empty_like(u), np.empty_like(w)
 
         def slope(worth: Worth) -> float:
-            return -sign * worth.rate * float(u @ h_pos - w @ h_neg)
+            return -sign * worth.rate * (dot(u, h_pos) - dot(w, h_neg))
 
         here = self.weigh(f, u, w)
         log_r, start = here.log_f, slope(here)

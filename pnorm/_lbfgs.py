@@ -25,6 +25,9 @@ _MEMORY = 20
 _PATIENCE = 10
 """Moves in a row that do not shorten the gradient by a tenth after which it is as short as it gets."""
 
+_FAR = 0.01
+"""Change of scores in one more step above which the last one was no end."""
+
 _FADED = 1e-6
 """Share of the largest weight of a row below which another may be on its way to zero."""
 
@@ -266,13 +269,27 @@ class Lbfgs:
             message += "; the price falls somewhere, so this is a stationary point at best and need not be a minimum"
         elif run.l2 == 0.0 and math.isinf(gap) and objective.factored:
             message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
+        if verdict == "max_iter" and not objective.factored:
+            message += (
+                "; columns with long tails are slow: a larger max_iter, their logarithms or ranks, or l2 may help"
+            )
         return run.end(verdict, message)
 
     def _may_lack_a_minimiser(self, point: Point) -> bool:
-        """Whether some rows have lost all weight, as they do where the way to the infimum goes on for ever."""
+        """Whether some rows have lost all weight, and the next step is no shorter for it.
+
+        So it is where the way to the infimum goes on for ever: both slope and curvature fade.
+        """
         objective = self.run.problem.objective
         if not self.run.ask or self.run.l2 > 0.0 or objective.factored or objective.margin is None:
             return False
         if objective.vanishes or not objective.fades:
             return False
-        return any(float(part.min()) < _FADED * float(part.max()) for part in point.weights.total)
+        if not any(float(part.min()) < _FADED * float(part.max()) for part in point.weights.total):
+            return False
+        after = self._next()
+        if after is None:
+            return True
+        move = self.run.problem.scores(after.point.lam - point.lam)
+        ends = [float(end) for part in (move.pos, move.neg) for end in (part.min(), part.max())]
+        return max(ends) - min(ends) > _FAR

@@ -355,8 +355,8 @@ class Loss(PairLoss):
         name: str = "a user's loss",
         check: bool = True,
     ) -> None:
-        self._l = _checks.vectorised(l, "l", name)
-        self._dl = _checks.vectorised(dl, "dl", name)
+        self._l = _checks.Vectorised(l, "l", name)
+        self._dl = _checks.Vectorised(dl, "dl", name)
         self.name = str(name)
         self.at_zero = float(self._l(np.zeros(1))[0])
         far = np.geomspace(30.0, 1000.0, 24)
@@ -384,7 +384,9 @@ class Loss(PairLoss):
                 z = pairs.sign * (source.f[some] - target.f[columns, None])
                 for (function, factor, wanted), total in zip(functions, totals, strict=True):
                     if wanted:
-                        total += factor * (function(z.ravel()).reshape(z.shape) @ pairs.weights[some])
+                        total += factor * np.einsum(
+                            "kr,r->k", function(z.ravel()).reshape(z.shape), pairs.weights[some]
+                        )
             for whole, total in zip(out, totals, strict=True):
                 whole[columns] = total
 
@@ -399,6 +401,11 @@ def _rectangles(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
     for r0, r1, c0, c1 in zip(rows[:-1], rows[1:], columns[:-1], columns[1:], strict=True):
         for start in range(int(c0), int(c1), size):
             yield slice(int(r0), int(r1)), slice(start, min(start + size, int(c1)))
+
+
+def dot(a: Vector, b: Vector) -> float:
+    """The sum of a * b, without BLAS, whose threads would be in the way of other processes'."""
+    return float(np.einsum("i,i->", a, b))
 
 
 def work(loss: Any, n_pos: int, n_neg: int) -> int:

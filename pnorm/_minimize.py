@@ -76,9 +76,11 @@ def minimize(
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     l2 : float
         Weight of the penalty, zero or more. Above zero, a unique minimiser exists whatever the data.
+        What it is added to has other units for each price and loss (see Notes), so that the same
+        weight is not the same penalty.
     tol : float
-        Stop when the objective is proved to be this close to its infimum, in nats, or as close as
-        rounding lets it.
+        Stop when the objective is proved to be this close to its infimum, in its own units (nats
+        for log F_p), or as close as rounding lets it, some 1e-14 of it for another price or loss.
     max_iter : int
         Largest number of Newton steps, each of which counts as ten iterations of L-BFGS.
     loss, price, smoothing : as in `train`

@@ -86,8 +86,8 @@ class Price:
     def __init__(
         self, g: Callable[[Any], Any], dg: Callable[[Any], Any], *, name: str = "a user's price", check: bool = True
     ) -> None:
-        self._g = _checks.vectorised(g, "g", name)
-        self._dg = _checks.vectorised(dg, "dg", name)
+        self._g = _checks.Vectorised(g, "g", name)
+        self._dg = _checks.Vectorised(dg, "dg", name)
         self.name = str(name)
         points = np.concatenate([[0.0], np.geomspace(1e-6, 1e6, 121), np.arange(2.0, 31.0)])
         points = np.unique(points)
@@ -112,7 +112,10 @@ class Price:
                 k = int(np.argmax(g < 0.0))
                 raise ValueError(f"g of {self.name} is {g[k]:g} at r = {s[k]:g}; a price must be zero or more")
             if np.isinf(slope).any():
-                raise OverflowError(f"dg of {self.name} is infinite at r = {s[np.isinf(slope)][0]:g}")
+                raise OverflowError(
+                    f"dg of {self.name} is more than a double holds at r = {s[np.isinf(slope)][0]:g}; Power and "
+                    "Exponential work in logarithms"
+                )
             return np.log(g), np.log(np.abs(slope)), np.sign(slope)
 
     def log_of(self, r: Vector) -> Vector:
@@ -149,7 +152,7 @@ class Power(Price):
     increasing = True
 
     def __init__(self, p: float) -> None:
-        self.power = _checks.power(p)
+        self.p = self.power = _checks.power(p)
         self.name = f"Power({self.power:g})"
 
     def log_terms(self, log_s: Vector) -> tuple[Vector, Vector, Vector | float]:

@@ -122,8 +122,8 @@ def theorem1(
     .. math:: K g(R_{max} / K) \le R_{g,1} \le R_{g,\ell}, \qquad R_{g,1} \le K g(R_{max}),
 
     where :math:`R_{max} = \max_k r_k` is the largest of the heights :math:`r_k = |\{i : f_i \le \tilde f_k\}|`,
-    :math:`R_{g,1} = \sum_k g(r_k)`, and :math:`R_{g,\ell} = \sum_k g(\sum_i \ell(f_i - \tilde f_k))` is what training
-    lowers.
+    :math:`R_{g,1} = \sum_k g(r_k)`, and :math:`R_{g,\ell} = \sum_k g(\sum_i \ell(f_i - \tilde f_k))`, with a loss of at
+    least 1 at zero, is what training lowers.
 
     Parameters
     ----------

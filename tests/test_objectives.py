@@ -1,5 +1,6 @@
 """Prices and losses: every fast sum against all pairs, Theorem 1, and what is refused."""
 
+import pickle
 import re
 
 import mpmath as mp
@@ -401,7 +402,7 @@ def test_a_warning_where_a_users_loss_means_too_many_pairs(monkeypatch):
         (
             lambda: objectives.Price(lambda r: 1j * r, lambda r: r),
             TypeError,
-            "g of a user's price must return real numbers; got dtype complex128",
+            "g of a user's price must return real numbers in double precision; got dtype complex128",
         ),
         (
             lambda: objectives.Price(lambda r: r * np.inf, lambda r: r, check=True),
@@ -463,7 +464,11 @@ def test_check_false_lets_anything_pass_until_it_hurts():
         ({"f_pos": []}, ValueError, "f_pos is empty"),
         ({"f_neg": [np.nan]}, ValueError, "f_neg has nan at position 0"),
         ({"f_neg": [[1.0]]}, ValueError, "f_neg must have shape (N,)"),
-        ({"price": 4}, TypeError, "price must be one of pnorm.objectives, such as Power(4) or Exponential(0.1); got 4"),
+        (
+            {"price": 4},
+            TypeError,
+            "price must be one of pnorm.objectives, such as Linear(), Power(4) or Exponential(0.1); got 4",
+        ),
         ({"price": "power"}, TypeError, "price must be one of pnorm.objectives"),
         ({"loss": "log"}, ValueError, "loss must be one of 'exponential', 'logistic', 'hinge', "),
         ({"loss": np.exp}, TypeError, "loss must be 'exponential', 'logistic', 'hinge', 'squared_hinge', 'squared' or"),
@@ -489,7 +494,7 @@ def test_convex_functions_that_round_are_not_refused():
         (lambda r: r * np.log1p(r), lambda r: np.log1p(r) + r / (1 + r)),
         (lambda r: r**1.5, lambda r: 1.5 * np.sqrt(r)),
         (lambda r: np.square(r, out=r), lambda r: 2 * r),
-        (lambda r: 3.0, lambda r: 0),
+        (lambda r: 3.0 + r, lambda r: 1),
     ):
         assert objectives.Price(g, dg).smooth
     for ell, slope in (
@@ -504,6 +509,46 @@ def test_convex_functions_that_round_are_not_refused():
     assert not objectives.Price(lambda r: np.abs(r - 3), lambda r: np.sign(r - 3)).smooth
     assert not objectives.Loss(*LOSSES["hinge"]).smooth
     assert objectives.Loss(*LOSSES["squared_hinge"]).smooth
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: objectives.Loss(np.exp, np.exp, name="up"),
+            "l of up goes the wrong way, or nowhere: a loss falls with z",
+        ),
+        (lambda: objectives.Loss(lambda z: 1.0, lambda z: 0.0), "goes the wrong way, or nowhere"),
+        (
+            lambda: objectives.Price(lambda r: 1 / (1 + r), lambda r: -1 / (1 + r) ** 2),
+            "g of a user's price goes the wrong way, or nowhere: a price rises with the height r",
+        ),
+        (lambda: objectives.Price(lambda r: 3.0, lambda r: 0), "goes the wrong way, or nowhere"),
+    ],
+)
+def test_a_price_or_loss_the_wrong_way_round(make, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make()
+
+
+def single(z):
+    return np.float32(1) * z.astype(np.float32) ** 2
+
+
+def squares(r):
+    return r**2
+
+
+def doubles(r):
+    return 2 * r
+
+
+def test_single_precision_is_refused_and_named_functions_travel():
+    with pytest.raises(TypeError, match="must return real numbers in double precision; got dtype float32"):
+        objectives.Price(single, doubles)
+    price = pickle.loads(pickle.dumps(objectives.Price(squares, doubles)))
+    agree(objectives.value([0.0], [1.0], price), objectives.value([0.0], [1.0], objectives.Power(2)), 1e-14)
+    assert objectives.Power(3).p == 3.0
 
 
 def test_users_functions_beyond_their_sample_points():

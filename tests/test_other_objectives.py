@@ -361,6 +361,16 @@ def test_quasi_separable_data(price, loss):
 
 
 @pytest.mark.parametrize("price", [objectives.Exponential(1.0), objectives.Price(np.cosh, np.sinh)], ids=str)
+def test_the_linear_program_is_left_alone_at_a_minimum(monkeypatch):
+    """With p = 64 most negatives weigh nothing there, but no step leads farther."""
+    monkeypatch.setattr("pnorm._lbfgs.hulls", None)
+    pos, neg = data(7, 60, 80)
+    lam, trace = pnorm.minimize(pos, neg, p=64, loss="logistic")
+    _, _, B = objectives.value_and_weights(pos @ lam, neg @ lam, objectives.Power(64), "logistic")
+    assert trace.status == "stationary"
+    assert B.min() < 1e-6 * B.max()
+
+
 def test_what_negatives_off_the_support_pay_for_ever(price):
     """A price that charges even a height of zero: the value is that of all rows, far along the direction."""
     pos, neg = np.array([[1, 0.3], [1, 0.9], [0, 0.5]]), np.array([[0, 0.6], [0, 0.2], [0, 0.4], [-1, 0.5]])
@@ -460,9 +470,9 @@ def test_what_minimize_refuses():
         (
             {"p": 2, "price": objectives.Power(2)},
             ValueError,
-            "p = 2 is the price Power(2), and price=Power(2) is another; pass one of them",
+            "p = 2 and price=Power(2) both set the price; leave p out",
         ),
-        ({"price": 2.0}, TypeError, "such as Power(4) or Exponential(0.1); got 2.0"),
+        ({"price": 2.0}, TypeError, "such as Linear(), Power(4) or Exponential(0.1); got 2.0"),
         ({"loss": "log"}, ValueError, "loss must be one of 'exponential', 'logistic', 'hinge', 'squared_hinge'"),
         ({"loss": USER, "smoothing": 0.1}, ValueError, "smoothing rounds the corner of the loss 'hinge'"),
         ({"loss": "logistic", "init": [1e308] * 4}, ValueError, "init gives scores whose differences, times p, over"),
