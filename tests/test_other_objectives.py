@@ -360,7 +360,6 @@ def test_quasi_separable_data(price, loss):
     assert far == pytest.approx(alone.log_objective[-1], abs=1e-9)
 
 
-@pytest.mark.parametrize("price", [objectives.Exponential(1.0), objectives.Price(np.cosh, np.sinh)], ids=str)
 def test_the_linear_program_is_left_alone_at_a_minimum(monkeypatch):
     """With p = 64 most negatives weigh nothing there, but no step leads farther."""
     monkeypatch.setattr("pnorm._lbfgs.hulls", None)
@@ -371,6 +370,7 @@ def test_the_linear_program_is_left_alone_at_a_minimum(monkeypatch):
     assert B.min() < 1e-6 * B.max()
 
 
+@pytest.mark.parametrize("price", [objectives.Exponential(1.0), objectives.Price(np.cosh, np.sinh)], ids=str)
 def test_what_negatives_off_the_support_pay_for_ever(price):
     """A price that charges even a height of zero: the value is that of all rows, far along the direction."""
     pos, neg = np.array([[1, 0.3], [1, 0.9], [0, 0.5]]), np.array([[0, 0.6], [0, 0.2], [0, 0.4], [-1, 0.5]])
