@@ -3,7 +3,7 @@
     PNORM_DATA=... python -P benchmarks/prices.py
 
 PNORM_DATA is a folder with pima-indians-diabetes.csv, wdbc.data, magic04.data and spambase.data.
-1. Train on random splits with the logistic loss and six prices, 200 rounds as in the papers: the
+1. Train on random splits with the logistic loss and seven prices, 200 rounds as in the papers: the
    top of the list, the whole of it, and the price that was paid.
 2. The same with five losses and the price r ** 4.
 """

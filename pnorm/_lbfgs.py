@@ -88,7 +88,9 @@ class _Coordinates:
         self._start = np.where(problem.constant & (l2 == 0.0), 0.0, start)
         self._root: Any = 1.0 / np.where(problem.constant, 1.0, problem.high - problem.low)
         if problem.n_rankers <= LARGEST_HESSIAN and not problem.objective.factored:
-            self._root = whitening(problem, l2)
+            point = problem.point(self._start)
+            weight = problem.objective.convex(point.log_f)[1] * point.rate  # of a square in the objective, about
+            self._root = whitening(problem, l2 / weight if 0.0 < weight < math.inf else l2)
         self.size = self._root.shape[-1]
 
     def lam(self, x: Vector) -> Vector:
