@@ -10,7 +10,6 @@ import mpmath as mp
 import numpy as np
 from scipy.optimize import brentq
 
-import pnorm
 from pnorm import objectives
 
 
@@ -143,6 +142,3 @@ def scores(rng, n_pos, n_neg, scale=1.0):
     if rng.random() < 0.3:
         f = np.round(4 * f) / 4
     return f[:n_pos], f[n_pos:]
-
-
-__all__ = ["LOSSES", "PRICES", "matrix_value_and_weights", "ours", "pnorm", "scores", "train", "value_and_weights"]
