@@ -106,7 +106,7 @@ def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> t
     """
     objective, size = problem.objective, problem.largest
     factor = objective.convex(point.log_f)[1] if point.log_f > -math.inf else 0.0
-    rate = factor * point.rate
+    rate = problem.fall(point)
     weight = float(np.abs(point.lam) @ size)
     rounding = factor * objective.rounding(point.log_f, problem.n_pos, problem.n_neg) if factor else 0.0
     rounding += _EPS * (2.0 * rate * point.lam.size * weight + 4.0 * l2 * float(point.lam @ point.lam))

@@ -431,15 +431,6 @@ def callback(function: Any) -> Callable[[Any], bool | None] | None:
     return function  # type: ignore[no-any-return]
 
 
-def price(given: Any, kind: type) -> Any:
-    """Return a price."""
-    if not isinstance(given, kind):
-        raise TypeError(
-            f"price must be one of pnorm.objectives, such as Linear(), Power(4) or Exponential(0.1); got {given!r}"
-        )
-    return given
-
-
 class Vectorised:
     """A user's function of an array, known to give as many numbers, none of them nan."""
 

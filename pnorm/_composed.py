@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks, _search
+from pnorm import _search
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._line import Direction, Groups
-from pnorm._losses import LOSSES, HingeLoss, Loss, PairLoss, Pairs, Ranked, Sums, dot, warn_of_pairs
-from pnorm._objective import Cases, Objective, Scores, Worth, log_of, push
-from pnorm._prices import Power, Price
+from pnorm._losses import ExponentialLoss, PairLoss, Pairs, Ranked, Sums, dot, loss_of, warn_of_pairs
+from pnorm._objective import Cases, Objective, Scores, Worth, log_of, push, size_of
+from pnorm._prices import Power, Price, price_of
 
 _BLOCK = 2**13
 """Rows whose prices are formed at a time: 64 kB, which come from memory that is warm."""
@@ -34,9 +34,9 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[C
     """Check a price and a loss, and return what makes their objective of the rows that count."""
     if price is not None and p != 1.0:
         raise ValueError(f"p = {p:g} and price={price!r} both set the price; leave p out")
-    chosen = Power(p) if price is None else _checks.price(price, Price)
+    chosen = Power(p) if price is None else price_of(price)
     of_pairs = loss_of(loss, smoothing)
-    if of_pairs.name == "exponential" and isinstance(chosen, Power) and not isinstance(of_pairs, Loss):
+    if isinstance(of_pairs, ExponentialLoss) and isinstance(chosen, Power):
         return push(chosen.power)
 
     def make(counted: Cases, pool: Pool = SERIAL) -> Objective:
@@ -44,20 +44,6 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[C
         return Composed(chosen, of_pairs, counted.c_pos, counted.c_neg, counted.groups, pool)
 
     return make
-
-
-def loss_of(loss: Any, smoothing: Any) -> PairLoss:
-    """Check a loss and return it."""
-    width = _checks.real(smoothing, "smoothing")
-    if width < 0.0:
-        raise ValueError(f"smoothing must be zero or more; got {smoothing!r}")
-    if width > 0.0 and loss != "hinge":
-        raise ValueError(f"smoothing rounds the corner of the loss 'hinge'; got smoothing={smoothing!r} with {loss!r}")
-    if isinstance(loss, Loss):
-        return loss
-    if not isinstance(loss, str):
-        raise TypeError(f"loss must be {', '.join(map(repr, LOSSES))} or a pnorm.objectives.Loss; got {loss!r}")
-    return HingeLoss(width) if width > 0.0 else LOSSES[_checks.choice(loss, "loss", LOSSES)]
 
 
 class Composed:
@@ -78,6 +64,9 @@ class Composed:
     ) -> None:
         self.price, self.loss, self.groups, self.pool = price, loss, groups, pool
         self._c_pos, self._c_neg = c_pos, c_neg
+        self._log_c_neg = None if c_neg is None else np.log(c_neg)
+        log_c_pos = None if c_pos is None else np.log(c_pos)
+        self._sizes = size_of(log_c_pos), size_of(self._log_c_neg)
         # Weights of positives are taken as shares of the largest, as this may be far from one.
         self._shares = None if c_pos is None else c_pos / c_pos.max()
         self._log_unit = 0.0 if c_pos is None else math.log(float(c_pos.max()))
@@ -114,8 +103,7 @@ class Composed:
 
     def sizes(self) -> tuple[float, float]:
         """Largest |log c| on either side: what rounds beside the scores."""
-        sizes = (0.0 if c is None else float(np.abs(np.log(c)).max()) for c in (self._c_pos, self._c_neg))
-        return next(sizes), next(sizes)
+        return self._sizes
 
     def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
         """Bound the rounding error of log R, given the scores; a steep price magnifies that of sums of losses."""
@@ -161,18 +149,18 @@ class Composed:
             )
         return log_r, top
 
-    def _log_c_neg(self, neg: Ranked) -> Vector | None:
-        return None if self._c_neg is None else np.log(neg.gather(self._c_neg))
+    def _log_c(self, neg: Ranked) -> Vector | None:
+        return None if self._log_c_neg is None else neg.gather(self._log_c_neg)
 
     def log_value(self, f: Scores) -> float:
         """log R."""
         pos, neg = self._ranked(f)
-        return self._total(self._heights(pos, neg, slope=False).value, self._log_c_neg(neg))[0]
+        return self._total(self._heights(pos, neg, slope=False).value, self._log_c(neg))[0]
 
     def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
         """Fill u and w with A and B divided by sum |A|, the rate of the result; both are zero where that is."""
         pos, neg = self._ranked(f)
-        heights, log_c = self._heights(pos, neg), self._log_c_neg(neg)
+        heights, log_c = self._heights(pos, neg), self._log_c(neg)
         log_r, top = self._total(heights.value, log_c)
         u.fill(0.0)
         w.fill(0.0)

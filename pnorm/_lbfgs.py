@@ -88,8 +88,7 @@ class _Coordinates:
         self._start = np.where(problem.constant & (l2 == 0.0), 0.0, start)
         self._root: Any = 1.0 / np.where(problem.constant, 1.0, problem.high - problem.low)
         if problem.n_rankers <= LARGEST_HESSIAN and not problem.objective.factored:
-            point = problem.point(self._start)
-            weight = problem.objective.convex(point.log_f)[1] * point.rate  # of a square in the objective, about
+            weight = problem.fall(problem.point(self._start)) if l2 else 0.0  # of a square in the objective, about
             self._root = whitening(problem, l2 / weight if 0.0 < weight < math.inf else l2)
         self.size = self._root.shape[-1]
 
@@ -142,7 +141,7 @@ class Lbfgs:
             if self._goes_on():
                 self._by_gradients()
         verdict = self._verdict or ("max_iter" if self.run.path.n_iter >= self._most else "stalled")
-        return self._finished(self._here, verdict)
+        return self._finished(verdict)
 
     def _goes_on(self) -> bool:
         return not self._verdict and self.run.path.n_iter < self._most
@@ -216,8 +215,7 @@ class Lbfgs:
         lam = self._where.lam(x)
         point = self.run.problem.point(lam)
         edges = self.run.problem.edges(*point.weights.total)
-        factor = self.run.problem.objective.convex(point.log_f)[1] if point.rate > 0.0 else 0.0
-        slope = factor * point.rate * edges - self.run.l2 * lam
+        slope = self.run.problem.fall(point) * edges - self.run.l2 * lam
         return _Place(point, edges, slope, x.copy(), self._where.slope(slope))
 
     def _judge(self, here: _Place) -> str:
@@ -237,13 +235,13 @@ class Lbfgs:
                 run.path.replace(run.reached(lowest, 0.0, np.zeros_like(here.slope)))
                 return "converged"
         run.path.replace(run.reached(point, math.inf, here.slope))
-        factor = point.rate * objective.convex(point.log_f)[1]
         unit = np.minimum(problem.high - problem.low, 1.0)  # however small a column, its edge is smaller
-        return "stationary" if (np.abs(here.slope) <= run.tol * factor * unit).all() else ""
+        return "stationary" if (np.abs(here.slope) <= run.tol * problem.fall(point) * unit).all() else ""
 
-    def _finished(self, here: _Place, verdict: str) -> tuple[Vector, Trace]:
+    def _finished(self, verdict: str) -> tuple[Vector, Trace]:
         """What can be proved, and what can be said where there is no minimiser."""
-        run, problem, objective, point = self.run, self.run.problem, self.run.problem.objective, here.point
+        run, problem, objective, here = self.run, self.run.problem, self.run.problem.objective, self._here
+        point = here.point
         if verdict == "separable":
             return run.separable(point.lam / problem.margin(point.f))
         if verdict == "converged" and run.l2 == 0.0:

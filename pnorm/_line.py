@@ -19,7 +19,7 @@ from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _tilt
 
-_LEFT_OVER = 1e-6
+LEFT_OVER = 1e-6
 """Share of the decrease offered that may be left where a direction's infimum is at infinity."""
 
 _TINY = 1e-280
@@ -207,7 +207,7 @@ class Line:
         """Stop where a share of the decrease that was offered is left."""
         direction = self.direction
         a, b, offered = self._excess(0.0)
-        target = _LEFT_OVER * offered
+        target = LEFT_OVER * offered
         if target < _TINY:
             return 0.0
         if direction.binary:  # one side is wholly at m, and the other side's a or b falls linearly
@@ -217,7 +217,7 @@ class Line:
         from scipy.optimize import brentq  # rare, and slow to import
 
         def log_ratio(x: float) -> float:
-            return math.log(max(self._excess(x)[2], _TINY * _LEFT_OVER)) - math.log(target)
+            return math.log(max(self._excess(x)[2], _TINY * LEFT_OVER)) - math.log(target)
 
         far = 1.0 / direction.span
         while log_ratio(far) > 0.0:

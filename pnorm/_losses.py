@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -104,7 +105,7 @@ class Sums:
     exponent: Vector | float = 0.0
 
 
-class PairLoss:
+class PairLoss(ABC):
     """A loss l(z), what is known of it, and its sums over pairs."""
 
     name: str
@@ -121,9 +122,9 @@ class PairLoss:
     ascending = True
     """Whether sums need the scores in ascending order."""
 
+    @abstractmethod
     def sums(self, pairs: Pairs) -> Sums:
         """Sums for every target; those that are not asked for may be anything."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return repr(self.name)
@@ -428,3 +429,17 @@ LOSSES: dict[str, PairLoss] = {
     loss.name: loss for loss in (ExponentialLoss(), LogisticLoss(), HingeLoss(), SquaredHingeLoss(), SquaredLoss())
 }
 """The losses that have names."""
+
+
+def loss_of(loss: Any, smoothing: Any) -> PairLoss:
+    """Check a loss and return it."""
+    width = _checks.real(smoothing, "smoothing")
+    if width < 0.0:
+        raise ValueError(f"smoothing must be zero or more; got {smoothing!r}")
+    if width > 0.0 and loss != "hinge":
+        raise ValueError(f"smoothing rounds the corner of the loss 'hinge'; got smoothing={smoothing!r} with {loss!r}")
+    if isinstance(loss, Loss):
+        return loss
+    if not isinstance(loss, str):
+        raise TypeError(f"loss must be {', '.join(map(repr, LOSSES))} or a pnorm.objectives.Loss; got {loss!r}")
+    return HingeLoss(width) if width > 0.0 else LOSSES[_checks.choice(loss, "loss", LOSSES)]

@@ -430,7 +430,7 @@ class _Run:
             f"rows ({trace.status}) {trace.message}"
         )
         trace = dataclasses.replace(trace, status="separable", message=message, direction=found.direction)
-        return lam, trace if support.objective.factored else self._with_the_rest(trace, neg)
+        return lam, self._with_the_rest(trace, neg)
 
     def _with_the_rest(self, trace: Trace, neg: Any) -> Trace:
         """Of a price that charges even a height of zero, what the negatives off the support pay for ever."""

@@ -23,6 +23,9 @@ from pnorm._line import Direction, GroupLine, Groups, Line, Side
 
 _EPS = float(np.finfo(float).eps)
 
+FAR_FROM_ZERO = 1e3
+"""An offset of so many ranges costs scores three digits."""
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -217,8 +220,7 @@ class PNorm:
 
     def sizes(self) -> tuple[float, float]:
         """Largest |log c| on either side: what rounds beside the scores."""
-        sizes = (0.0 if log_c is None else float(np.abs(log_c).max()) for log_c in (self._log_c_pos, self._log_c_neg))
-        return next(sizes), next(sizes)
+        return size_of(self._log_c_pos), size_of(self._log_c_neg)
 
     def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
         """Bound the rounding error of log F_p, given the scores."""
@@ -254,6 +256,20 @@ class PNorm:
         if self.groups is None:
             return Line(self.p, sides, direction, sign, self.pool).step()
         return GroupLine(self.p, sides, direction, sign, self.groups).step()
+
+
+def size_of(log_c: Vector | None) -> float:
+    """Largest |log c|."""
+    return 0.0 if log_c is None else float(np.abs(log_c).max())
+
+
+def spread(values: Any, kept: NDArray[np.bool_] | None, fill: Any = 0.0) -> Any:
+    """Values of the rows that count as values of the user's rows; the others get `fill`."""
+    if kept is None:
+        return values
+    whole = np.full(kept.size, fill, dtype=np.asarray(values).dtype)
+    whole[kept] = values
+    return whole
 
 
 def push(p: float) -> Callable[[Cases, Pool], PNorm]:

@@ -212,3 +212,12 @@ class Exponential(Price):
 
     def log_of(self, r: Vector) -> Vector:
         return self.scale * r
+
+
+def price_of(price: Any) -> Price:
+    """Check a price and return it."""
+    if not isinstance(price, Price):
+        raise TypeError(
+            f"price must be one of pnorm.objectives, such as Linear(), Power(4) or Exponential(0.1); got {price!r}"
+        )
+    return price

@@ -13,16 +13,13 @@ from pnorm import _checks, _outputs, _storage
 from pnorm._blocks import SERIAL, Pool
 from pnorm._checks import Vector
 from pnorm._line import Direction
-from pnorm._objective import Cases, Objective, Scores, cases
+from pnorm._objective import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
 from pnorm.rankers import Rankers, as_rankers
 
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
 # duplicate columns differ by rounding only, and the lowest index must win on every machine. The
 # share is not of the largest output of all, or one column of milliseconds would tie with everything.
 _TIE = 1e-10
-
-# An offset of so many ranges costs scores three digits.
-_FAR_FROM_ZERO = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +98,10 @@ class Problem:
             lam, f, Weights((u, w), worth.within, worth.share), worth.log_f, worth.log_mass, worth.rate, precise
         )
 
+    def fall(self, point: Point) -> float:
+        """How fast what is convex falls along a ranker for each unit of its edge; zero where no edge is left."""
+        return self.objective.convex(point.log_f)[1] * point.rate if point.rate > 0.0 else 0.0
+
     def uniform(self) -> Weights:
         """Weights that count the rows of a group alike, and the groups alike."""
         groups = self.objective.groups
@@ -134,19 +135,14 @@ class Problem:
 
     def centred(self) -> Problem:
         """The same problem, columns far from zero moved there (a copy), so that scores keep their digits."""
-        far = np.where(np.abs(self.shift) > _FAR_FROM_ZERO * (self.high - self.low), self.shift, 0.0)
+        far = np.where(np.abs(self.shift) > FAR_FROM_ZERO * (self.high - self.low), self.shift, 0.0)
         if not far.any():
             return self
         return Problem(self.outputs.less(far), self.names, self.objective, self.kept)
 
     def spread(self, values: Any, side: _outputs.Side, fill: Any) -> Any:
         """Values of the rows of one side as values of the user's rows; those left out get `fill`."""
-        if self.kept is None:
-            return values
-        kept = self.kept[0 if side == "pos" else 1]
-        spread = np.full(kept.size, fill, dtype=np.asarray(values).dtype)
-        spread[kept] = values
-        return spread
+        return spread(values, self.kept and self.kept[0 if side == "pos" else 1], fill)
 
     def edges(self, u: Vector, w: Vector) -> Vector:
         """<u, h_j> - <w, h_j> of every ranker."""

@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from pnorm._line import LEFT_OVER
+
 Evaluate = Callable[[float], tuple[float, float]]
 
 _FARTHEST = 1e9
 """Steps are this many times what changes scores by one, at most: R then falls for ever."""
-
-_LEFT_OVER = 1e-6
-"""Share of the decrease offered that may be left where the infimum is at infinity, as in `_line`."""
 
 _ROUNDING = 1e-15
 """Relative error of R."""
@@ -36,25 +35,26 @@ def _bracket(evaluate: Evaluate, unit: float, enough: Callable[[float, float], b
     return low, high
 
 
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    from scipy.optimize import brentq  # slow to import
+
+    return float(brentq(function, low, high, xtol=1e-16 * high, rtol=1e-14, maxiter=200))
+
+
 def smooth_step(evaluate: Evaluate, unit: float, highest: float = math.inf) -> float:
     """The step at which the slope has come up to zero, or R above `highest`; the first one is tried at `unit`."""
-    from scipy.optimize import brentq
 
     def excess(x: float) -> float:
         value, slope = evaluate(x)
         return slope if value <= highest and value < math.inf else 1.0
 
     low, high = _bracket(evaluate, unit, lambda value, slope: not (value <= highest and slope < 0.0))
-    if low == high or excess(high) == 0.0:
-        return high
-    return float(brentq(excess, low, high, xtol=1e-16 * high, rtol=1e-14, maxiter=200))
+    return high if low == high or excess(high) == 0.0 else _root(excess, low, high)
 
 
 def falling_step(evaluate: Evaluate, unit: float, limit: float) -> float:
     """The step that leaves a millionth of a decrease toward a limit at infinity."""
-    from scipy.optimize import brentq
-
-    target = -_LEFT_OVER * limit
+    target = -LEFT_OVER * limit
 
     def log_ratio(x: float) -> float:
         return math.log(max(evaluate(x)[0] - limit, 1e-3 * target)) - math.log(target)
@@ -62,7 +62,7 @@ def falling_step(evaluate: Evaluate, unit: float, limit: float) -> float:
     if target <= _ROUNDING:
         return 0.0
     low, high = _bracket(evaluate, unit, lambda value, _: value - limit <= target)
-    return high if low == high else float(brentq(log_ratio, low, high, xtol=1e-16 * high, rtol=1e-14, maxiter=200))
+    return high if low == high else _root(log_ratio, low, high)
 
 
 def corner_step(

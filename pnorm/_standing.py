@@ -57,13 +57,12 @@ class Standing:
         self.problem, self.lam = problem, lam
         self.u, self.w = np.empty(problem.n_pos), np.empty(problem.n_neg)
         outputs = problem.outputs
-        multiplies = problem.objective.factored and problem.objective.groups is None
+        self._multiplies = problem.objective.factored and problem.objective.groups is None
         # Of coded rankers alone, sums of u and w by code are kept from round to round, and no scores:
         # these follow from lam at the price of a few rounds.
-        self._binned = outputs if isinstance(outputs, Binned) and multiplies else None
+        self._binned = outputs if isinstance(outputs, Binned) and self._multiplies else None
         self._tally: list[Vector] | None = None
-        self._multiplies = multiplies
-        coded = multiplies and bool(outputs.coded.any())
+        coded = self._multiplies and bool(outputs.coded.any())
         self._v = np.empty(problem.n_neg) if coded and problem.objective.p != 1.0 else None
         self._known: dict[int, _Few | None] = {}
         self._masses: tuple[Vector, Vector] = (self.u, self.w)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks, objectives
-from pnorm._composed import loss_of
-from pnorm._losses import Loss
-from pnorm._prices import Linear, Price
+from pnorm._losses import Loss, loss_of
+from pnorm._prices import Linear, Price, price_of
 
 __all__ = ["Chain", "auc", "positives_at_top", "theorem1"]
 
@@ -166,7 +165,7 @@ def theorem1(
     (1, [0.5, 1.0, 4.0])
     """
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
-    chosen = Linear() if price is None else _checks.price(price, Price)
+    chosen = Linear() if price is None else price_of(price)
     of_pairs = loss_of(loss, smoothing)
     if not chosen.increasing:
         raise ValueError(f"price must be one that never falls, or Theorem 1 does not hold; got {price!r}")

@@ -19,13 +19,10 @@ from pnorm._blocks import Pool
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._losses import Loss, work
-from pnorm._objective import Cases, Objective, Scores, cases
+from pnorm._objective import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
 from pnorm._prices import Exponential, Linear, Power, Price
 
 __all__ = ["Exponential", "Linear", "Loss", "Power", "Price", "value", "value_and_weights"]
-
-_FAR_FROM_ZERO = 1e3
-"""Scores are this many times their range from zero at least where they are moved there."""
 
 
 def value(
@@ -172,12 +169,8 @@ def value_and_weights(
         worth = objective.weigh(f, A, B)
     A *= worth.rate
     B *= worth.rate
-    if counted.kept is not None:
-        sides = [np.zeros(kept.size) for kept in counted.kept]
-        for side, kept, values in zip(sides, counted.kept, (A, B), strict=True):
-            side[kept] = values
-        A, B = sides
-    return worth.log_f, A, B
+    kept = counted.kept or (None, None)
+    return worth.log_f, spread(A, kept[0]), spread(B, kept[1])
 
 
 def _opened(
@@ -202,6 +195,6 @@ def _opened(
         pos, neg = pos[counted.kept[0]], neg[counted.kept[1]]
     _checks.exponents(objective.p, pos, neg, "f_pos with f_neg")
     low, high = min(pos.min(), neg.min()), max(pos.max(), neg.max())
-    if abs(low) > _FAR_FROM_ZERO * (high - low):  # differences alone count, and these are exact
+    if abs(low) > FAR_FROM_ZERO * (high - low):  # differences alone count, and these are exact
         pos, neg = pos - low, neg - low
     return objective, Scores(pos, neg), pool, counted
