@@ -412,6 +412,22 @@ def count(n: Any, name: str, least: int) -> int:
     return value
 
 
+def share(x: Any, name: str, least: float = 0.0) -> float:
+    """Return a number from `least` to 1."""
+    value = real(x, name)
+    if not least <= value <= 1.0:
+        raise ValueError(f"{name} must be between {least:g} and 1; got {x!r}")
+    return value
+
+
+def generator(seed: Any) -> np.random.Generator:
+    """Return a random generator: a new one from a seed, or the one that is passed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ValueError(f"seed must be an integer, zero or more, or a numpy.random.Generator; got {seed!r}") from None
+
+
 def threads(n_threads: Any) -> int | None:
     """Return the number of threads; None leaves the choice to the package."""
     return None if n_threads is None else count(n_threads, "n_threads", 1)

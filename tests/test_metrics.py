@@ -1,29 +1,451 @@
-"""Measures against brute force and scikit-learn."""
+"""Measures against loops over pairs and over all orders of ties, against scikit-learn, and their laws."""
+
+import copy
+import itertools
+import math
+import pickle
 
 import numpy as np
 import pytest
 
 import pnorm
+from pnorm import metrics
+
+SCALAR = {
+    "r_max": metrics.r_max,
+    "positives_at_top": metrics.positives_at_top,
+    "auc": metrics.auc,
+    "partial_auc": lambda *f, **more: metrics.partial_auc(*f, 0.4, min_fpr=0.1, **more),
+    "two_way": lambda *f, **more: metrics.partial_auc(*f, 0.6, min_tpr=0.3, standardized=True, **more),
+    "precision_at": lambda *f, **more: metrics.precision_at(*f, 0.3, **more),
+    "recall_at": lambda *f, **more: metrics.recall_at(*f, 5, **more),
+    "enrichment_factor": lambda *f, **more: metrics.enrichment_factor(*f, 0.25, **more),
+    "average_precision": metrics.average_precision,
+    "p_norm_risk": lambda *f, **more: metrics.p_norm_risk(*f, 4, 0.3, **more),
+    "bedroc": metrics.bedroc,
+    "discounted_gain_at_top": lambda *f, **more: metrics.discounted_gain_at_top(*f, 7, **more),
+}
+WEIGHTED = [name for name in SCALAR if name not in ("bedroc", "discounted_gain_at_top")]
 
 
-@pytest.mark.parametrize("levels", [2, 5, 10**6])
-@pytest.mark.parametrize(("n_pos", "n_neg"), [(1, 1), (1, 30), (40, 1), (25, 33)])
-def test_against_every_pair(n_pos, n_neg, levels):
-    rng = np.random.default_rng(levels)
-    for _ in range(20):
-        f_pos, f_neg = rng.integers(0, levels, n_pos) / 7, rng.integers(0, levels, n_neg) / 7
-        wins = sum((a > b) + 0.5 * (a == b) for a in f_pos for b in f_neg)
-        assert pnorm.metrics.auc(f_pos, f_neg) == pytest.approx(wins / (n_pos * n_neg), rel=1e-14)
-        above_all = sum(all(a > b for b in f_neg) for a in f_pos)
-        assert pnorm.metrics.positives_at_top(f_pos, f_neg) == above_all
+def lists(seed, n=20, sizes=((1, 1), (1, 9), (8, 1), (6, 7), (25, 33))):
+    """Scores with many ties, some, and none."""
+    rng = np.random.default_rng(seed)
+    for n_pos, n_neg in sizes:
+        for levels in (2, 5, 10**6):
+            for _ in range(n):
+                yield rng.integers(0, levels, n_pos) / 7, rng.integers(0, levels, n_neg) / 7
 
 
-def test_auc_is_that_of_scikit_learn():
-    metrics = pytest.importorskip("sklearn.metrics")
+def orders(f_pos, f_neg):
+    """All lists of labels, best first, that break the ties of a short list."""
+    scores = np.concatenate([f_pos, f_neg])
+    labels = np.repeat([1, 0], [len(f_pos), len(f_neg)])
+    levels = [labels[scores == s] for s in np.unique(scores)[::-1]]
+    for parts in itertools.product(*(set(itertools.permutations(level.tolist())) for level in levels)):
+        yield np.concatenate([np.array(part) for part in parts])
+
+
+# Against pairs ----------------------------------------------------------------------------------------
+
+
+def test_counts_and_risks_against_every_pair():
+    for f_pos, f_neg in lists(0):
+        right = sum((a > b) + 0.5 * (a == b) for a in f_pos for b in f_neg)
+        assert metrics.auc(f_pos, f_neg) == pytest.approx(right / (len(f_pos) * len(f_neg)), rel=1e-14)
+        heights = [sum(a <= b for a in f_pos) for b in f_neg]
+        np.testing.assert_array_equal(metrics.heights(f_pos, f_neg), heights)
+        np.testing.assert_array_equal(
+            metrics.reverse_heights(f_pos, f_neg), [sum(a <= b for b in f_neg) for a in f_pos]
+        )
+        assert metrics.r_max(f_pos, f_neg) == max(heights)
+        top = sum(all(a > b for b in f_neg) for a in f_pos)
+        assert metrics.positives_at_top(f_pos, f_neg) == top
+        assert type(metrics.positives_at_top(f_pos, f_neg)) is type(metrics.r_max(f_pos, f_neg)) is int
+        assert top + max(heights) == len(f_pos)
+        for p in (1, 2.5, 64):
+            for theta in (0.0, 1 / 7, 0.5):
+                rates = [sum(a - b <= theta for a in f_pos) / len(f_pos) for b in f_neg]
+                risk = (sum(rate**p for rate in rates) / len(f_neg)) ** (1 / p)
+                assert metrics.p_norm_risk(f_pos, f_neg, p, theta) == pytest.approx(risk, rel=1e-12, abs=1e-300)
+
+
+def test_the_margin_is_compared_with_the_difference_itself():
+    # 0.2 + 0.1 > 0.3 in floating point, yet 0.3 - 0.2 < 0.1.
     rng = np.random.default_rng(0)
+    f_pos, f_neg = rng.integers(0, 30, 200) / 10, rng.integers(0, 30, 150) / 10
+    for theta in (0.1, 0.3, 0.7, 1.1):
+        rates = (f_pos[:, None] - f_neg <= theta).mean(axis=0)
+        assert metrics.p_norm_risk(f_pos, f_neg, 1, theta) == pytest.approx(rates.mean(), rel=1e-13)
+
+
+def test_the_risk_never_falls_in_p_nor_in_theta_and_tends_to_r_max():
+    rng = np.random.default_rng(1)
+    f_pos, f_neg = rng.normal(0.8, 1, 60), rng.normal(size=70)
+    risks = [metrics.p_norm_risk(f_pos, f_neg, p) for p in (1, 2, 4, 64, 1e4)]
+    assert np.all(np.diff(risks) > 0)
+    assert risks[0] == pytest.approx(1 - metrics.auc(f_pos, f_neg), rel=1e-13)
+    assert risks[-1] <= metrics.r_max(f_pos, f_neg) / 60
+    assert risks[-1] == pytest.approx(metrics.r_max(f_pos, f_neg) / 60, rel=1e-3)
+    by_theta = [metrics.p_norm_risk(f_pos, f_neg, 4, theta) for theta in (0, 0.1, 0.5, 2, 100)]
+    assert np.all(np.diff(by_theta) > 0)
+    assert by_theta[-1] == 1.0
+    assert metrics.p_norm_risk([1e308], [-1e308], 2, 1.0) == 0.0
+
+
+def test_the_roc_curve_is_what_a_walk_down_the_list_counts():
+    for f_pos, f_neg in lists(2, 5):
+        roc = metrics.roc_counts(f_pos, f_neg)
+        cuts = np.unique(np.concatenate([f_pos, f_neg]))[::-1]
+        np.testing.assert_array_equal(roc.false_positives, [0, *((f_neg >= cut).sum() for cut in cuts)])
+        np.testing.assert_array_equal(roc.true_positives, [0, *((f_pos >= cut).sum() for cut in cuts)])
+        area = ((roc[1][1:] + roc[1][:-1]) / 2 * np.diff(roc[0])).sum() / (len(f_pos) * len(f_neg))
+        assert metrics.auc(f_pos, f_neg) == pytest.approx(area, rel=1e-13)
+
+
+def test_partial_areas_against_a_fine_sum():
+    for f_pos, f_neg in lists(3, 3):
+        x, y = (counts / counts[-1] for counts in metrics.roc_counts(f_pos, f_neg))
+        grid = (np.arange(200_000) + 0.5) / 200_000
+        last = np.searchsorted(x, grid, side="left")  # the piece over each point, past any vertical one
+        rate = y[last - 1] + (grid - x[last - 1]) / (x[last] - x[last - 1]) * (y[last] - y[last - 1])
+        for low, high, floor in ((0, 1, 0), (0, 0.3, 0), (0.2, 0.7, 0), (0, 0.5, 0.4), (0.1, 0.9, 0.8)):
+            area = (np.maximum(rate - floor, 0) * (grid > low) * (grid < high)).mean()
+            found = metrics.partial_auc(f_pos, f_neg, high, min_fpr=low, min_tpr=floor)
+            assert found == pytest.approx(area, abs=1e-5)
+            counts = {"max_fp": high * len(f_neg), "min_fp": low * len(f_neg)}
+            assert metrics.partial_auc(f_pos, f_neg, **counts, min_tpr=floor) == pytest.approx(found, rel=1e-9)
+    assert metrics.partial_auc([1, 1, 0], [1, 0]) == pytest.approx(metrics.auc([1, 1, 0], [1, 0]), rel=1e-14)
+
+
+def test_standardized_areas_are_one_at_best_and_a_half_at_random():
+    for bounds in ({"max_fpr": 0.2}, {"max_fp": 3}, {"max_fpr": 0.5, "min_fpr": 0.1, "min_tpr": 0.2}):
+        assert metrics.partial_auc([2.0, 3.0], np.zeros(10), **bounds, standardized=True) == pytest.approx(1)
+        assert metrics.partial_auc([0.0] * 4, np.zeros(10), **bounds, standardized=True) == pytest.approx(0.5)
+        assert metrics.partial_auc([-1.0], np.zeros(10), **bounds, standardized=True) < 0.5
+
+
+# Against every order of the ties ----------------------------------------------------------------------
+
+
+def ranked(labels, measure):
+    return measure(np.flatnonzero(labels) + 1, len(labels))
+
+
+def bedroc_as_printed(ranks, total, alpha):
+    """Truchon and Bayly's formula: the enhancement and two constants of the share of positives."""
+    share = len(ranks) / total
+    rie = np.exp(-alpha * ranks / total).mean() / ((1 - math.exp(-alpha)) / (math.exp(alpha / total) - 1) / total)
+    factor = share * math.sinh(alpha / 2) / (math.cosh(alpha / 2) - math.cosh(alpha / 2 - alpha * share))
+    return rie * factor + 1 / (1 - math.exp(alpha * (1 - share)))
+
+
+def test_ties_share_their_places():
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        f_pos, f_neg = rng.integers(0, 4, rng.integers(1, 5)), rng.integers(0, 4, rng.integers(1, 5))
+        total = len(f_pos) + len(f_neg)
+        # Labels that agree are one order here, as often as they arise: all orders of a level weigh alike.
+        every = list(orders(f_pos, f_neg))
+        for k in range(1, total + 1):
+            precision = np.mean([labels[:k].mean() for labels in every])
+            assert metrics.precision_at(f_pos, f_neg, k) == pytest.approx(precision, rel=1e-13, abs=1e-15)
+            recall = np.mean([labels[:k].sum() for labels in every]) / len(f_pos)
+            assert metrics.recall_at(f_pos, f_neg, k) == pytest.approx(recall, rel=1e-13, abs=1e-15)
+            gain = np.mean([ranked(labels, lambda r, n: (1 / np.log2(1 + r[r <= k])).sum()) for labels in every])  # noqa: B023
+            assert metrics.discounted_gain_at_top(f_pos, f_neg, k) == pytest.approx(gain, rel=1e-13, abs=1e-15)
+            enrichment = precision * total / len(f_pos)
+            assert metrics.enrichment_factor(f_pos, f_neg, k) == pytest.approx(enrichment, rel=1e-13, abs=1e-15)
+        for alpha in (0.5, 20.0, 160.9):
+            expected = np.mean([ranked(labels, lambda r, n: bedroc_as_printed(r, n, alpha)) for labels in every])  # noqa: B023
+            assert metrics.bedroc(f_pos, f_neg, alpha) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_bedroc_is_between_the_worst_and_the_best_list_and_tends_to_auc():
+    assert metrics.bedroc([3, 2], [1, 0, -1]) == pytest.approx(1)
+    assert metrics.bedroc([-3, -2], [1, 0, -1]) == pytest.approx(0, abs=1e-15)
+    assert metrics.bedroc([3, 2], [1, 0, -1], alpha=1e5) == 1.0
+    rng = np.random.default_rng(5)
+    f_pos, f_neg = rng.integers(0, 20, 40) + 2, rng.integers(0, 20, 60)
+    assert metrics.bedroc(f_pos, f_neg, 1e-9) == pytest.approx(metrics.auc(f_pos, f_neg), rel=1e-7)
+
+
+def test_a_share_of_the_rows_is_rounded_up():
+    f_pos, f_neg = np.arange(30.0) + 0.5, np.arange(70.0)
+    for share, k in ((0.01, 1), (0.011, 2), (0.07, 7), (0.29, 29), (0.991, 100), (1.0, 100), (1e-9, 1)):
+        assert metrics.precision_at(f_pos, f_neg, share) == metrics.precision_at(f_pos, f_neg, k)
+    assert metrics.enrichment_factor(f_pos, f_neg, 1.0) == 1.0
+
+
+# Against scikit-learn ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scikit_learn_agrees(weighted):
+    theirs = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(6)
     f_pos, f_neg = rng.integers(0, 50, 300), rng.integers(0, 45, 500)
     y, f = np.repeat([1, 0], [300, 500]), np.concatenate([f_pos, f_neg])
-    assert pnorm.metrics.auc(f_pos, f_neg) == pytest.approx(metrics.roc_auc_score(y, f), rel=1e-14)
+    c = rng.uniform(0.1, 3, 800) if weighted else None
+    ours = {"pos_weight": c[:300], "neg_weight": c[300:]} if weighted else {}
+    assert metrics.auc(f_pos, f_neg, **ours) == pytest.approx(theirs.roc_auc_score(y, f, sample_weight=c), rel=1e-13)
+    for high in (0.05, 0.3, 1.0):
+        expected = theirs.roc_auc_score(y, f, max_fpr=high, sample_weight=c)
+        assert metrics.partial_auc(f_pos, f_neg, high, standardized=True, **ours) == pytest.approx(expected, rel=1e-12)
+    expected = theirs.average_precision_score(y, f, sample_weight=c)
+    assert metrics.average_precision(f_pos, f_neg, **ours) == pytest.approx(expected, rel=1e-12)
+    fpr, tpr, _ = theirs.roc_curve(y, f, sample_weight=c, drop_intermediate=False)
+    roc = metrics.roc_counts(f_pos, f_neg, **ours)
+    np.testing.assert_allclose(roc.false_positives / roc.false_positives[-1], fpr, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(roc.true_positives / roc.true_positives[-1], tpr, rtol=1e-12, atol=1e-15)
+
+
+def test_scikit_learn_agrees_on_gains():
+    theirs = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(7)
+    for levels in (4, 10**9):
+        f_pos, f_neg = rng.integers(0, levels, 40), rng.integers(0, levels, 70)
+        y, f = np.repeat([1, 0], [40, 70])[None], np.concatenate([f_pos, f_neg])[None]
+        for k in (1, 10, 110, None):
+            gain, normalized = theirs.dcg_score(y, f, k=k), theirs.ndcg_score(y, f, k=k)
+            assert metrics.discounted_gain_at_top(f_pos, f_neg, k) == pytest.approx(gain, rel=1e-12)
+            assert metrics.discounted_gain_at_top(f_pos, f_neg, k, normalized=True) == pytest.approx(
+                normalized, rel=1e-12
+            )
+    # without ties, precision and recall at k are those of the k-th threshold
+    precision, recall, _ = theirs.precision_recall_curve(y[0], f[0])
+    for k in (1, 17, 110):
+        assert metrics.precision_at(f_pos, f_neg, k) == pytest.approx(precision[110 - k])
+        assert metrics.recall_at(f_pos, f_neg, k) == pytest.approx(recall[110 - k])
+
+
+# Laws -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCALAR)
+def test_only_the_order_of_the_scores_counts(name):
+    measure = SCALAR[name]
+    for f_pos, f_neg in lists(8, 2, [(6, 7), (25, 33)]):
+        value = measure(f_pos, f_neg)
+        assert measure(f_pos[::-1], np.roll(f_neg, 3)) == pytest.approx(value, rel=1e-14)
+        assert measure(f_pos + 16, f_neg + 16) == pytest.approx(value, rel=1e-14)
+        if name != "p_norm_risk":  # its margin has units
+            assert measure(np.exp(f_pos / 1e6), np.exp(f_neg / 1e6)) == pytest.approx(value, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", SCALAR)
+def test_raising_a_positive_never_hurts(name):
+    worse = {"r_max", "p_norm_risk"}
+    for f_pos, f_neg in lists(9, 3, [(6, 7), (25, 33)]):
+        better = f_pos.copy()
+        better[0] += 0.5
+        change = SCALAR[name](better, f_neg) - SCALAR[name](f_pos, f_neg)
+        assert (change <= 1e-14) if name in worse else (change >= -1e-14)
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_a_weight_is_a_number_of_copies(name):
+    rng, measure = np.random.default_rng(10), SCALAR[name]
+    for f_pos, f_neg in lists(11, 5, [(6, 7), (25, 33)]):
+        c, d = rng.integers(0, 4, len(f_pos)), rng.integers(0, 4, len(f_neg))
+        c[0], d[0] = 1, 2
+        copies = measure(np.repeat(f_pos, c), np.repeat(f_neg, d))
+        assert measure(f_pos, f_neg, pos_weight=c, neg_weight=d) == pytest.approx(copies, rel=1e-13)
+        ones = {"pos_weight": np.ones(len(f_pos)), "neg_weight": np.ones(len(f_neg))}
+        assert measure(f_pos, f_neg, **ones) == measure(f_pos, f_neg)
+
+
+def test_weights_of_counts():
+    f_pos, f_neg, c = [3.0, 1.0, 2.0], [2.0, 0.0, 3.0], [0.5, 2.0, 1.0]
+    np.testing.assert_array_equal(metrics.heights(f_pos, f_neg, pos_weight=c), [3.0, 0.0, 3.5])
+    np.testing.assert_array_equal(metrics.reverse_heights(f_pos, f_neg, neg_weight=c), [1.0, 1.5, 1.5])
+    assert metrics.r_max(f_pos, f_neg, pos_weight=c) == 3.5
+    assert metrics.positives_at_top(f_pos, f_neg, neg_weight=[1, 1, 0], pos_weight=c) == 0.5
+    assert metrics.roc_counts(f_pos, f_neg, pos_weight=c).true_positives[-1] == 3.5
+    # shares of weights that are not whole numbers are not rounded
+    assert metrics.precision_at([2.0], [1.0], 0.5, pos_weight=[0.25], neg_weight=[0.75]) == 0.5
+
+
+# Crossings --------------------------------------------------------------------------------------------
+
+
+def first_crossing(labels_a, labels_b):
+    """Walk down two lists without ties: the last equal count before the other list is ahead."""
+    lead, last = 0, 0
+    for n in range(len(labels_a) + 1):
+        ahead = labels_a[:n].sum() - labels_b[:n].sum()
+        if ahead == 0:
+            last = n
+        elif lead * ahead < 0:
+            return last - labels_a[:last].sum(), labels_a[:last].sum()
+        lead = lead or ahead
+    return None
+
+
+def test_crossings_of_lists_without_ties():
+    rng, seen = np.random.default_rng(12), set()
+    for _ in range(300):
+        n_pos, n_neg = rng.integers(1, 7, 2)
+        labels = [rng.permutation(np.repeat([1, 0], [n_pos, n_neg])) for _ in range(2)]
+        scores = -np.arange(n_pos + n_neg)
+        rocs = [metrics.roc_counts(scores[y == 1], scores[y == 0]) for y in labels]
+        expected = first_crossing(*labels)
+        assert metrics.crossing(*rocs) == expected
+        assert metrics.crossing(*rocs[::-1]) == expected
+        seen.add(expected is None)
+    assert seen == {True, False}
+
+
+def test_crossings_on_diagonals():
+    step = metrics.roc_counts([4, 3, 0, -1], [2, 1, -2, -3])
+    diagonal = ([0, 1, 4], [0, 0, 4])  # one negative first, all others tie
+    assert metrics.crossing(step, diagonal) is None
+    # (0, 2) to (1, 2) to (2, 2) to (2, 4) meets the line from (0, 1) to (4, 4) where 1 + 3 x / 4 = 2
+    found = metrics.crossing(step, ([0, 0, 4], [0, 1, 4]))
+    assert found == pytest.approx((4 / 3, 2))
+    again = metrics.crossing(([0, 0, 4], [0, 1, 4]), ([0, 2, 4], [0, 4, 4]))
+    assert again == pytest.approx((0.8, 1.6))
+
+
+def test_curves_that_touch_do_not_cross():
+    a, b = metrics.roc_counts([9, 5], [7, 3]), metrics.roc_counts([9, 7], [5, 3])
+    assert metrics.crossing(a, b) is None
+    assert metrics.crossing(a, a) is None
+
+
+# Intervals --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCALAR)
+def test_intervals_are_quantiles_over_lists_drawn_again(name):
+    rng, measure = np.random.default_rng(13), SCALAR[name]
+    f_pos, f_neg = rng.integers(0, 12, 14) + 3.0, rng.integers(0, 12, 17) / 1.0
+    found = measure(f_pos, f_neg, confidence=0.8, n_resamples=60, seed=5)
+    assert isinstance(found, metrics.Estimate)
+    assert found == measure(f_pos, f_neg)
+    rng, values = np.random.default_rng(5), []
+    for _ in range(60):
+        draw = f_pos[rng.integers(14, size=14)], f_neg[rng.integers(17, size=17)]
+        values.append(measure(*draw))
+    values.sort()
+    assert found.low == pytest.approx(values[5], rel=1e-12)  # 10 % of the way from the first to the last
+    assert found.high == pytest.approx(values[54], rel=1e-12)
+    assert found.confidence == 0.8
+    again = measure(f_pos, f_neg, confidence=0.8, n_resamples=60, seed=np.random.default_rng(5))
+    assert (again.low, again.high) == (found.low, found.high)
+
+
+def test_intervals_with_weights():
+    rng = np.random.default_rng(14)
+    f_pos, f_neg, c = rng.normal(1, 1, 30), rng.normal(size=40), rng.uniform(0.2, 3, 30)
+    found = metrics.auc(f_pos, f_neg, pos_weight=c, confidence=0.5, n_resamples=41, seed=1)
+    rng, values = np.random.default_rng(1), []
+    for _ in range(41):
+        rows, other = rng.integers(30, size=30), rng.integers(40, size=40)
+        values.append(metrics.auc(f_pos[rows], f_neg[other], pos_weight=c[rows]))
+    values.sort()
+    assert (found.low, found.high) == pytest.approx((values[10], values[30]), rel=1e-12)
+    assert metrics.recall_at(f_pos, f_neg, int(c.sum()) + 40, pos_weight=c, confidence=0.9, n_resamples=50).high <= 1.0
+
+
+def test_intervals_cover_what_they_estimate():
+    """The AUC of two normals, 1.5 apart: 90 % of the intervals hold it, give or take four standard errors."""
+    truth, held = 0.5 * math.erfc(-1.5 / 2), 0
+    rng = np.random.default_rng(15)
+    for seed in range(300):
+        found = metrics.auc(rng.normal(1.5, 1, 60), rng.normal(size=90), confidence=0.9, n_resamples=300, seed=seed)
+        held += found.low <= truth <= found.high
+    assert 0.9 - 4 * 0.0173 < held / 300 < 0.9 + 4 * 0.0173
+
+
+def test_an_estimate_is_a_number():
+    found = metrics.auc([3, 1, 2], [1, 0, 2.5], confidence=0.9)
+    value, low, high = found
+    assert low <= value <= high
+    assert f"{found:.2f}" == "0.72"
+    assert repr(found) == "0.722222 [0.333333, 1]"
+    assert found + 1 == value + 1
+    for twin in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert tuple(twin) == (value, low, high)
+        assert twin.confidence == 0.9
+
+
+# Summaries --------------------------------------------------------------------------------------------
+
+
+def test_a_summary_holds_what_the_functions_say():
+    rng = np.random.default_rng(16)
+    f_pos, f_neg = rng.integers(0, 40, 50) + 5, rng.integers(0, 40, 200)
+    found = metrics.summary(f_pos, f_neg, 0.1, max_fpr=0.2, confidence=0.9, n_resamples=50, seed=3)
+    more = {"confidence": 0.9, "n_resamples": 50, "seed": 3}
+    expected = {
+        "positives_at_top": metrics.positives_at_top(f_pos, f_neg, **more),
+        "r_max": metrics.r_max(f_pos, f_neg, **more),
+        "precision_at": metrics.precision_at(f_pos, f_neg, 0.1, **more),
+        "recall_at": metrics.recall_at(f_pos, f_neg, 0.1, **more),
+        "enrichment_factor": metrics.enrichment_factor(f_pos, f_neg, 0.1, **more),
+        "bedroc": metrics.bedroc(f_pos, f_neg, **more),
+        "discounted_gain_at_top": metrics.discounted_gain_at_top(f_pos, f_neg, normalized=True, **more),
+        "average_precision": metrics.average_precision(f_pos, f_neg, **more),
+        "partial_auc": metrics.partial_auc(f_pos, f_neg, 0.2, standardized=True, **more),
+        "auc": metrics.auc(f_pos, f_neg, **more),
+    }
+    assert list(found) == ["positives", "negatives", *expected]
+    assert (found["positives"], found["negatives"]) == (50, 200)
+    for name, estimate in expected.items():
+        assert tuple(found[name]) == tuple(estimate)
+    lines = str(found).splitlines()
+    assert len(lines) == 12
+    assert "to" in lines[-1]
+    assert "to" not in str(metrics.summary(f_pos, f_neg)).replace("_top", "").replace("_factor", "")
+    assert "bedroc" not in metrics.summary(f_pos, f_neg, pos_weight=np.full(50, 0.5))
+
+
+# Refusals ---------------------------------------------------------------------------------------------
+
+POS, NEG = [2.0, 1.0], [1.5, 0.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: metrics.auc([], NEG), ValueError, "f_pos is empty; at least one row is needed"),
+        (lambda: metrics.auc(POS, [1.0, math.nan]), ValueError, "f_neg has nan at position 1; every value must be"),
+        (lambda: metrics.heights(POS, NEG, pos_weight=[1]), ValueError, "pos_weight must have shape (2,)"),
+        (lambda: metrics.reverse_heights(POS, NEG, neg_weight=[0, 0, 0]), ValueError, "neg_weight is all zero"),
+        (lambda: metrics.roc_counts(POS, NEG, neg_weight=[1, -1, 0]), ValueError, "the negative weight -1.0 at row 1"),
+        (lambda: metrics.auc(POS, NEG, confidence=1), ValueError, "confidence must be between 0 and 1, such as 0.95"),
+        (lambda: metrics.auc(POS, NEG, confidence="0.9"), TypeError, "confidence must be a real number"),
+        (lambda: metrics.auc(POS, NEG, confidence=0.9, n_resamples=0), ValueError, "n_resamples must be at least 1"),
+        (lambda: metrics.auc(POS, NEG, confidence=0.9, seed=-1), ValueError, "seed must be an integer, zero or more"),
+        (lambda: metrics.partial_auc(POS, NEG, 1.5), ValueError, "max_fpr must be between 0 and 1; got 1.5"),
+        (lambda: metrics.partial_auc(POS, NEG, 0.0), ValueError, "must have a width; got false positive rates from 0 to 0"),
+        (lambda: metrics.partial_auc(POS, NEG, 0.2, min_fpr=0.4), ValueError, "rates from 0.4 to 0.2"),
+        (lambda: metrics.partial_auc(POS, NEG, 0.2, max_fp=2), ValueError, "max_fpr and max_fp say the same in two ways"),
+        (lambda: metrics.partial_auc(POS, NEG, max_fp=4), ValueError, "max_fp must be between 0 and the 3 negatives; got 4"),
+        (lambda: metrics.partial_auc(POS, NEG, min_tpr=1.0), ValueError, "min_tpr must be less than 1"),
+        (lambda: metrics.precision_at(POS, NEG, 0), ValueError, "k must be at least 1; got 0"),
+        (lambda: metrics.precision_at(POS, NEG, 6), ValueError, "k must be at most the number of rows, 5; got 6"),
+        (lambda: metrics.recall_at(POS, NEG, 10.0), ValueError, "a number of rows is an integer), must be between 0 and 1"),
+        (lambda: metrics.recall_at(POS, NEG, 0.0), ValueError, "k must be above 0"),
+        (lambda: metrics.enrichment_factor(POS, NEG, "1%"), TypeError, "k must be an integer; got '1%' (str)"),
+        (lambda: metrics.discounted_gain_at_top(POS, NEG, True), TypeError, "k must be an integer; got True (bool)"),
+        (lambda: metrics.bedroc(POS, NEG, 0), ValueError, "alpha must be above 0; got 0"),
+        (lambda: metrics.p_norm_risk(POS, NEG, 0.5), ValueError, "p must be at least 1"),
+        (lambda: metrics.p_norm_risk(POS, NEG, 2, -1), ValueError, "theta must be zero or more; got -1"),
+        (lambda: metrics.crossing(3, 4), TypeError, "roc_a must be a pair, false and true positives, as roc_counts returns"),
+        (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 2], [0, 1])), ValueError,
+         "roc_a ends at 1 negatives and 1 positives and roc_b at 2 and 1; both must rank the same rows"),
+        (lambda: metrics.crossing(([0, 2, 1], [0, 1, 1]), ([0, 1], [0, 1])), ValueError, "roc_a must rise from (0, 0)"),
+        (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 1], [0, 1, 1])), ValueError, "true positives of roc_b must have shape"),
+        (lambda: metrics.summary(POS, NEG, max_fpr=0.0), ValueError, "max_fpr must be above 0"),
+        (lambda: metrics.summary(POS, NEG, k=9), ValueError, "k must be at most the number of rows, 5; got 9"),
+    ],
+)  # fmt: skip
+def test_refusals(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert message in str(caught.value)
 
 
 def test_a_tie_with_the_best_negative_is_not_at_the_top():

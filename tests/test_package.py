@@ -30,7 +30,7 @@ LAYERS = [
         "pnorm._prices",
         "pnorm.datasets",
     ],
-    ["pnorm._binned", "pnorm._objective", "pnorm._search"],
+    ["pnorm._binned", "pnorm._objective", "pnorm._search", "pnorm._levels"],
     ["pnorm._storage", "pnorm._composed"],
     ["pnorm.objectives"],
     ["pnorm.metrics"],

@@ -1,0 +1,129 @@
+"""A ranked list as its levels, the distinct scores, and intervals for what is measured on it.
+
+Every measure of a list is a function of how many positives and negatives stand at each level, best
+first: ties, case weights and resamples are nothing but other counts at the same levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._checks import Vector
+
+
+class Estimate(float):
+    """A measure with its interval: a float that also has `low`, `high` and `confidence`.
+
+    Unpacks into value, low, high.
+    """
+
+    low: float
+    """Lower end of the interval."""
+    high: float
+    """Upper end of the interval."""
+    confidence: float
+    """The share of resamples that lie between them, from 0 to 1."""
+
+    def __new__(cls, value: float, low: float, high: float, confidence: float) -> Estimate:
+        """Make a float that remembers its interval."""
+        made = super().__new__(cls, value)
+        made.low, made.high, made.confidence = low, high, confidence
+        return made
+
+    def __reduce__(self) -> tuple[type[Estimate], tuple[float, ...]]:
+        return Estimate, (*self, self.confidence)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((float(self), self.low, self.high))
+
+    def __repr__(self) -> str:
+        return f"{float(self):.6g} [{self.low:.6g}, {self.high:.6g}]"
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Positives and negatives at each distinct score, best first; weights where rows have some."""
+
+    pos: Vector
+    neg: Vector
+
+    @property
+    def above(self) -> Vector:
+        """Positives above each level."""
+        return np.concatenate([[0.0], np.cumsum(self.pos)[:-1]])
+
+    @property
+    def not_above(self) -> Vector:
+        """Positives at each level or below: the height of a negative that stands there."""
+        return np.cumsum(self.pos[::-1])[::-1]
+
+    @property
+    def first(self) -> int:
+        """The level of the best negative."""
+        return int(np.flatnonzero(self.neg)[0])
+
+    @property
+    def curve(self) -> tuple[Vector, Vector]:
+        """The ROC curve in counts: negatives and positives down to each level, from (0, 0) on."""
+        return np.concatenate([[0.0], np.cumsum(self.neg)]), np.concatenate([[0.0], np.cumsum(self.pos)])
+
+
+Measure = Callable[[Levels], float]
+"""What a list is worth."""
+
+
+class RankedList:
+    """The scores of both sides, with weights, sorted once; rows of weight zero are left out."""
+
+    def __init__(self, f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = None) -> None:
+        sides: list[tuple[Vector, Vector | None]] = []
+        for f, weight, side in ((f_pos, pos_weight, "pos"), (f_neg, neg_weight, "neg")):
+            scores = _checks.scores(f, f"f_{side}")
+            c = _checks.weights(weight, f"{side}_weight", scores.size)
+            sides.append((scores, None) if c is None else (scores[c > 0.0], c[c > 0.0]))
+        pos, neg = (scores for scores, _ in sides)
+        self._weights = [c for _, c in sides]
+        self.weighted = any(c is not None for c in self._weights)
+        distinct, at = np.unique(np.concatenate([pos, neg]), return_inverse=True)
+        self.scores = distinct[::-1]
+        at = distinct.size - 1 - at
+        self._at = [at[: pos.size], at[pos.size :]]
+        self.levels = Levels(*map(self._masses, self._at, self._weights))
+        self.n_pos, self.n_neg = float(self.levels.pos.sum()), float(self.levels.neg.sum())
+
+    def _masses(self, at: NDArray[np.intp], c: Vector | None) -> Vector:
+        return np.bincount(at, c, self.scores.size).astype(np.float64)
+
+    def resampled(self, rng: np.random.Generator) -> Levels:
+        """As many rows of each side, drawn with replacement."""
+        masses = []
+        for at, c in zip(self._at, self._weights, strict=True):
+            rows = rng.integers(at.size, size=at.size)
+            masses.append(self._masses(at[rows], None if c is None else c[rows]))
+        return Levels(*masses)
+
+    def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any) -> float:
+        """One number, an `Estimate` if a confidence is asked for."""
+        return self.measure_all([of], confidence, n_resamples, seed)[0]
+
+    def measure_all(self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any) -> list[float]:
+        """Several measures, with intervals from the same resamples."""
+        values = [measure(self.levels) for measure in of]
+        if confidence is None:
+            return values
+        level = _checks.real(confidence, "confidence")
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {confidence!r}")
+        rng = _checks.generator(seed)
+        draws = (self.resampled(rng) for _ in range(_checks.count(n_resamples, "n_resamples", 1)))
+        found = np.array([[measure(levels) for measure in of] for levels in draws])
+        tail = 0.5 * (1.0 - level)
+        low = np.quantile(found, tail, axis=0, method="lower").tolist()
+        high = np.quantile(found, 1.0 - tail, axis=0, method="higher").tolist()
+        return [Estimate(*numbers, level) for numbers in zip(values, low, high, strict=True)]
