@@ -1,13 +1,37 @@
-"""Data to rank."""
+"""Data to rank: one set that is played out from rules, and seven that are read from files.
+
+The files are the public ones, byte for byte, and none comes with the package. They are looked for in the
+folder ``data_home``, by default the one that the environment variable ``PNORM_DATA`` names, and must have the
+sha256 that is written down here. A file that is not there is replaced by the copy of the set at OpenML, if
+scikit-learn is installed to fetch it: into ``data_home``, or where scikit-learn keeps its data. Whatever was
+fetched must hold the same rows, perhaps in another order.
+"""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dataset", "tic_tac_toe"]
+__all__ = [
+    "Dataset",
+    "a9a",
+    "housing",
+    "ionosphere",
+    "magic",
+    "pima",
+    "spambase",
+    "tic_tac_toe",
+    "wdbc",
+]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -16,7 +40,7 @@ class Dataset:
 
     Attributes
     ----------
-    X : ndarray, shape (N, d)
+    X : ndarray or scipy.sparse.csr_array, shape (N, d)
         The rows.
     y : ndarray of int, shape (N,)
         1 for a positive row, 0 for a negative one.
@@ -26,20 +50,20 @@ class Dataset:
         Where the data come from.
     """
 
-    X: NDArray[np.float64]
+    X: Any
     y: NDArray[np.int64]
     names: tuple[str, ...]
     citation: str
 
     @property
-    def pos(self) -> NDArray[np.float64]:
+    def pos(self) -> Any:
         """The positive rows, (I, d)."""
-        return np.asarray(self.X[self.y == 1])
+        return self.X[self.y == 1]
 
     @property
-    def neg(self) -> NDArray[np.float64]:
+    def neg(self) -> Any:
         """The negative rows, (K, d)."""
-        return np.asarray(self.X[self.y == 0])
+        return self.X[self.y == 0]
 
     def __repr__(self) -> str:
         positives = int(self.y.sum())
@@ -98,3 +122,398 @@ def _ends() -> dict[tuple[int, ...], bool]:
             following |= {(*board[:square], mover, *board[square + 1 :]) for square in free}
         boards = following
     return ends
+
+
+# Sets that are read -----------------------------------------------------------------------------------
+
+
+def pima(data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Return the Pima Indians diabetes data: which women develop diabetes within five years?
+
+    Eight measurements of 768 women; diabetes is positive. A zero that cannot be, of glucose or of the body mass
+    say, stands for a missing value.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        Folder with ``pima-indians-diabetes.csv``; None for the one that ``PNORM_DATA`` names.
+
+    Returns
+    -------
+    Dataset
+        768 rows, 8 columns, 268 positives.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there and cannot be fetched.
+    ValueError
+        If the file is not the one this was written for.
+    """
+    return _load(_PIMA, data_home)
+
+
+def wdbc(data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Return the diagnostic Wisconsin breast cancer data: which tumours are malignant?
+
+    Ten properties of cell nuclei in an image (mean, standard error and worst of each); malignant is positive. The
+    papers use the first six columns, as all of them together separate the classes.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        Folder with ``wdbc.data``; None for the one that ``PNORM_DATA`` names.
+
+    Returns
+    -------
+    Dataset
+        569 rows, 30 columns, 212 positives.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there and cannot be fetched.
+    ValueError
+        If the file is not the one this was written for.
+    """
+    return _load(_WDBC, data_home)
+
+
+def housing(data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Return the Boston housing data, as the papers use them: which tracts bound the Charles River?
+
+    CHAS = 1 is positive, the other thirteen variables are the columns, the price (MEDV) among them. The column B is
+    made from the share of Black residents, an assumption for which the set has been withdrawn elsewhere; it is
+    here for the papers' experiments and nothing else.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        Folder with ``housing.csv``; None for the one that ``PNORM_DATA`` names.
+
+    Returns
+    -------
+    Dataset
+        506 rows, 13 columns, 35 positives.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there and cannot be fetched.
+    ValueError
+        If the file is not the one this was written for.
+    """
+    return _load(_HOUSING, data_home)
+
+
+def ionosphere(data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Return the ionosphere data: which radar returns show structure in the ionosphere?
+
+    Seventeen pulses, a real and an imaginary part of each; good returns are positive. The second column is constant.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        Folder with ``ionosphere.data``; None for the one that ``PNORM_DATA`` names.
+
+    Returns
+    -------
+    Dataset
+        351 rows, 34 columns, 225 positives.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there and cannot be fetched.
+    ValueError
+        If the file is not the one this was written for.
+    """
+    return _load(_IONOSPHERE, data_home)
+
+
+def spambase(data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Return the spambase data: which e-mails are spam?
+
+    Frequencies of 48 words and 6 characters in per cent, and three lengths of runs of capitals; spam is positive.
+    391 rows occur more than once.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        Folder with ``spambase.data``; None for the one that ``PNORM_DATA`` names.
+
+    Returns
+    -------
+    Dataset
+        4601 rows, 57 columns, 1813 positives.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there and cannot be fetched.
+    ValueError
+        If the file is not the one this was written for.
+    """
+    return _load(_SPAMBASE, data_home)
+
+
+def magic(data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Return the MAGIC telescope data: which showers are gamma rays?
+
+    Ten parameters of simulated images of showers; gamma rays, the signal, are positive. The rows are sorted by class.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        Folder with ``magic04.data``; None for the one that ``PNORM_DATA`` names.
+
+    Returns
+    -------
+    Dataset
+        19020 rows, 10 columns, 12332 positives.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there and cannot be fetched.
+    ValueError
+        If the file is not the one this was written for.
+    """
+    return _load(_MAGIC, data_home)
+
+
+def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Return the training part of a9a, the census data "Adult" in indicators: who earns more than 50,000 a year?
+
+    Fourteen variables in 123 indicators of a level or an interval, of which a row has at most 14; more than 50,000 is
+    positive. The rows are sparse (`scipy.sparse.csr_array`).
+
+    Parameters
+    ----------
+    data_home : path, optional
+        Folder with ``a9a.libsvm.gz``; None for the one that ``PNORM_DATA`` names.
+
+    Returns
+    -------
+    Dataset
+        32561 rows, 123 columns, 7841 positives.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there and cannot be fetched.
+    ValueError
+        If the file is not the one this was written for.
+    """
+    return _load(_A9A, data_home)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Where a set is, how to read it, and how to know it."""
+
+    file: str
+    sha256: str
+    """Of the file; of its content where it is compressed."""
+    read: Callable[[bytes], tuple[Any, NDArray[np.bool_]]]
+    """The content to rows and labels."""
+    names: tuple[str, ...]
+    citation: str
+    openml: int
+    """The number of the set at OpenML."""
+    labels: tuple[str, ...]
+    """The ways in which OpenML spells the positive label."""
+    rows: str
+    """The fingerprint of the rows, whatever their order."""
+
+
+def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
+    home = os.environ.get("PNORM_DATA") if data_home is None else os.fspath(data_home)
+    path = Path(home or ".") / source.file
+    if home and path.exists():
+        content = path.read_bytes()
+        if path.suffix == ".gz":
+            content = gzip.decompress(content)
+        found = hashlib.sha256(content).hexdigest()
+        if found != source.sha256:
+            raise ValueError(
+                f"{path} has the sha256 {found}, and {source.sha256} was expected: it is another version of the data, "
+                "or its line ends were changed"
+            )
+        X, y = source.read(content)
+    else:
+        X, y = _fetch(source, home, f"{source.file} is not in {home}" if home else "PNORM_DATA is not set")
+    return Dataset(X, y.astype(np.int64), source.names, source.citation)
+
+
+def _fetch(source: _Source, home: str | None, why: str) -> tuple[Any, NDArray[np.bool_]]:
+    """The same rows from OpenML."""
+    hint = f"put {source.file} (sha256 of its content {source.sha256}) into a folder, and name it as data_home"
+    try:
+        from sklearn.datasets import fetch_openml
+    except ImportError:
+        raise FileNotFoundError(
+            f"{why}: {hint}; or install scikit-learn, the extra 'sklearn' of pnorm, to fetch the set from OpenML"
+        ) from None
+    try:
+        bunch = fetch_openml(data_id=source.openml, data_home=home, as_frame=False, parser="liac-arff")
+    except (OSError, HTTPException, ValueError) as error:
+        raise FileNotFoundError(
+            f"{why}, and the set {source.openml} could not be fetched from OpenML ({error}): {hint}"
+        ) from error
+    X, names = bunch.data.copy(), [str(name).rstrip(":") for name in bunch.feature_names]
+    for name, levels in (bunch.get("categories") or {}).items():  # OpenML calls some numbers nominal
+        column = names.index(str(name).rstrip(":"))
+        X[:, column] = np.array(levels, dtype=np.float64)[X[:, column].astype(np.intp)]
+    if source is _HOUSING:
+        at = names.index("CHAS")
+        y = X[:, at] == 1.0
+        X = np.column_stack([np.delete(X, at, axis=1), np.asarray(bunch.target, dtype=np.float64)])
+    else:
+        y = np.isin(np.asarray(bunch.target).astype(str), source.labels)
+    if source is _A9A:  # OpenML has the rows for testing after those for training
+        X, y = _sparse(X[:32561]), y[:32561]
+    found = _fingerprint(X, y)
+    if found != source.rows:
+        raise ValueError(
+            f"{why}, and the set {source.openml} at OpenML does not hold its rows (fingerprint {found}, expected "
+            f"{source.rows}): {hint}"
+        )
+    return X, y
+
+
+def _fingerprint(X: Any, y: NDArray[np.bool_]) -> str:
+    """A hash of labelled rows that does not depend on their order."""
+    dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
+    table = np.column_stack([y, dense]) + 0.0  # no negative zeros
+    rows = sorted(row.astype("<f8").tobytes() for row in table)
+    return hashlib.sha256(b"".join(rows)).hexdigest()[:32]
+
+
+def _sparse(X: Any) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array(X, shape=(32561, 123), dtype=np.float64)
+
+
+def _table(content: bytes) -> NDArray[np.str_]:
+    return np.array([line.split(",") for line in content.decode("ascii").split()])
+
+
+def _last(positive: str) -> Callable[[bytes], tuple[Any, NDArray[np.bool_]]]:
+    """Columns of numbers, the last one the label."""
+
+    def read(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
+        table = _table(content)
+        return table[:, :-1].astype(np.float64), table[:, -1] == positive
+
+    return read
+
+
+def _read_wdbc(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
+    table = _table(content)
+    return table[:, 2:].astype(np.float64), table[:, 1] == "M"
+
+
+def _read_housing(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
+    table = _table(content).astype(np.float64)
+    return np.delete(table, 3, axis=1), table[:, 3] == 1.0
+
+
+def _read_a9a(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
+    lines = [line.split() for line in content.decode("ascii").splitlines()]
+    columns = [[int(entry.removesuffix(":1")) - 1 for entry in line[1:]] for line in lines]
+    ends = np.cumsum([0, *map(len, columns)])
+    return _sparse((np.ones(ends[-1]), np.concatenate(columns), ends)), np.array([line[0] == "+1" for line in lines])
+
+
+_UCI = "UCI Machine Learning Repository"
+
+_PIMA = _Source(
+    file="pima-indians-diabetes.csv",
+    sha256="06f5b7c2cd7bca686fda4f92eab5f61e7ff6426a9acefa2e3dda04fc54293cf5",
+    read=_last("1"),
+    names=("pregnancies", "glucose", "blood pressure", "skin fold", "insulin", "body mass", "pedigree", "age"),
+    citation="J. W. Smith et al., Using the ADAP learning algorithm to forecast the onset of diabetes mellitus, "
+    f"Symposium on Computer Applications in Medical Care, 1988; once at the {_UCI}",
+    openml=37,
+    labels=("tested_positive",),
+    rows="f6f742e983e2af972dc44f33d3c6e6bd",
+)
+
+_NUCLEUS = ("radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave points",
+            "symmetry", "fractal dimension")  # fmt: skip
+
+_WDBC = _Source(
+    file="wdbc.data",
+    sha256="d606af411f3e5be8a317a5a8b652b425aaf0ff38ca683d5327ffff94c3695f4a",
+    read=_read_wdbc,
+    names=tuple(f"{part} {what}" for part in ("mean", "error of", "worst") for what in _NUCLEUS),
+    citation="W. Wolberg, O. Mangasarian, N. Street, W. Street, Breast Cancer Wisconsin (Diagnostic), "
+    f"{_UCI}, 1993, doi:10.24432/C5DW2B",
+    openml=1510,
+    labels=("2",),
+    rows="66fc16610d372ace04af1d8f3e314c9b",
+)
+
+_HOUSING = _Source(
+    file="housing.csv",
+    sha256="e63eeb0f33157628abc6f9beab80bd64d7433458d21dbe864ce35bf0ab0eb6c9",
+    read=_read_housing,
+    names=("CRIM", "ZN", "INDUS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT", "MEDV"),
+    citation="D. Harrison, D. Rubinfeld, Hedonic housing prices and the demand for clean air, Journal of "
+    f"Environmental Economics and Management 5, 1978; once at the {_UCI}",
+    openml=531,
+    labels=("1",),
+    rows="6dda537f13431e12f6f0be8b86a9a8f6",
+)
+
+_IONOSPHERE = _Source(
+    file="ionosphere.data",
+    sha256="46d52186b84e20be52918adb93e8fb9926b34795ff7504c24350ae0616a04bbd",
+    read=_last("g"),
+    names=tuple(f"{part} part of pulse {pulse}" for pulse in range(1, 18) for part in ("real", "imaginary")),
+    citation=f"V. Sigillito, S. Wing, L. Hutton, K. Baker, Ionosphere, {_UCI}, 1989, doi:10.24432/C5W01B",
+    openml=59,
+    labels=("g",),
+    rows="6056426d9bd6afc9e01ea4097df3fa0a",
+)
+
+_WORDS = """\
+make address all 3d our over remove internet order mail receive will people report addresses free business
+email you credit your font 000 money hp hpl george 650 lab labs telnet 857 data 415 85 technology 1999 parts pm direct
+cs meeting original project re edu table conference ; ( [ ! $ #"""
+
+_SPAMBASE = _Source(
+    file="spambase.data",
+    sha256="b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12",
+    read=_last("1"),
+    names=(*_WORDS.split(), "average run of capitals", "longest run of capitals", "capitals"),
+    citation=f"M. Hopkins, E. Reeber, G. Forman, J. Suermondt, Spambase, {_UCI}, 1999, doi:10.24432/C53G6X",
+    openml=44,
+    labels=("1",),
+    rows="72d64ff968ec9316c180ea25488fee3d",
+)
+
+_MAGIC = _Source(
+    file="magic04.data",
+    sha256="e9314b7ebd4b4b59a3b3d65f7316663963777b16a46786877651dbbaa640b36a",
+    read=_last("g"),
+    names=("fLength", "fWidth", "fSize", "fConc", "fConc1", "fAsym", "fM3Long", "fM3Trans", "fAlpha", "fDist"),
+    citation=f"R. Bock, MAGIC Gamma Telescope, {_UCI}, 2007, doi:10.24432/C52C8B",
+    openml=1120,
+    labels=("g",),
+    rows="1167b3f007e340dbcb0c219c154260a6",
+)
+
+_A9A = _Source(
+    file="a9a.libsvm.gz",
+    sha256="f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
+    read=_read_a9a,
+    names=tuple(f"a{j}" for j in range(1, 124)),
+    citation=f"B. Becker, R. Kohavi, Adult, {_UCI}, 1996, doi:10.24432/C5XW20; in indicators by J. Platt, from the "
+    "LIBSVM data page",
+    openml=1430,
+    labels=("1", "1.0"),
+    rows="ea484a3f56fb0a001fd1b90e141338c0",
+)

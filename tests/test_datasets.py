@@ -1,10 +1,11 @@
-"""Embedded data."""
+"""Data: what is embedded against the rules, what is read against other readers, and files that are wrong."""
 
-import os
-from pathlib import Path
+import sys
 
 import numpy as np
 import pytest
+import scipy.sparse
+from problems import HOME, needs
 
 import pnorm
 
@@ -34,13 +35,10 @@ def test_tic_tac_toe_follows_the_rules():
             assert x == o
 
 
+@needs("tic-tac-toe.data")
 def test_tic_tac_toe_is_the_set_at_uci():
-    home = os.environ.get("PNORM_DATA")
-    path = Path(home or "") / "tic-tac-toe.data"
-    if not home or not path.exists():
-        pytest.skip("PNORM_DATA does not name a folder with tic-tac-toe.data")
     code = {"o": 0, "x": 1, "b": 2, "positive": 1, "negative": 0}
-    theirs = {tuple(code[word] for word in line.split(",")) for line in path.read_text().split()}
+    theirs = {tuple(code[word] for word in line.split(",")) for line in (HOME / "tic-tac-toe.data").read_text().split()}
     data = pnorm.datasets.tic_tac_toe()
     ours = {tuple(int(v) for v in (*board, label)) for board, label in zip(data.X, data.y, strict=True)}
     assert ours == theirs
@@ -50,3 +48,130 @@ def test_each_call_returns_data_of_its_own():
     first = pnorm.datasets.tic_tac_toe()
     first.X[:] = 9
     assert np.isin(pnorm.datasets.tic_tac_toe().X, [0, 1, 2]).all()
+
+
+# Files ------------------------------------------------------------------------------------------------
+
+FILES = {
+    "pima": ("pima-indians-diabetes.csv", (768, 8), 268, {"glucose": 148, "age": 50}),
+    "wdbc": ("wdbc.data", (569, 30), 212, {"mean radius": 17.99, "worst fractal dimension": 0.1189}),
+    "housing": ("housing.csv", (506, 13), 35, {"CRIM": 0.00632, "NOX": 0.538, "RAD": 1, "MEDV": 24}),
+    "ionosphere": (
+        "ionosphere.data",
+        (351, 34),
+        225,
+        {"real part of pulse 1": 1, "imaginary part of pulse 2": -0.05889},
+    ),
+    "spambase": ("spambase.data", (4601, 57), 1813, {"address": 0.64, "!": 0.778, "capitals": 278}),
+    "magic": ("magic04.data", (19020, 10), 12332, {"fLength": 28.7967, "fDist": 81.8828}),
+    "a9a": ("a9a.libsvm.gz", (32561, 123), 7841, {"a3": 1, "a4": 0}),
+}
+each = pytest.mark.parametrize("name", [pytest.param(name, marks=needs(FILES[name][0])) for name in FILES])
+
+
+@each
+def test_a_file_is_read(name):
+    _, shape, positives, first = FILES[name]
+    data = getattr(pnorm.datasets, name)(HOME)
+    assert data.X.shape == shape
+    assert data.X.dtype == np.float64
+    assert data.y.sum() == positives == data.pos.shape[0]
+    assert data.neg.shape == (shape[0] - positives, shape[1])
+    assert len(set(data.names)) == shape[1]
+    assert len(data.citation) > 50
+    assert repr(data) == f"<{positives} positives and {shape[0] - positives} negatives in {shape[1]} columns>"
+    row = data.X[:1].toarray()[0] if name == "a9a" else data.X[0]
+    for column, value in first.items():
+        assert row[data.names.index(column)] == value
+    lam, _ = pnorm.train(data.pos[:40], data.neg[:40], t_max=3)
+    assert lam.shape == (shape[1],)
+
+
+@needs("wdbc.data")
+def test_wdbc_is_that_of_scikit_learn(monkeypatch):
+    theirs = pytest.importorskip("sklearn.datasets").load_breast_cancer()
+    monkeypatch.setenv("PNORM_DATA", str(HOME))
+    data = pnorm.datasets.wdbc()
+    np.testing.assert_array_equal(data.X, theirs.data)
+    np.testing.assert_array_equal(data.y, 1 - theirs.target)
+    assert [name.replace("error of ", "").replace("mean ", "") for name in data.names[:20]] == [
+        name.replace(" error", "").replace("mean ", "") for name in theirs.feature_names[:20]
+    ]
+
+
+@needs("a9a.libsvm.gz")
+def test_a9a_is_what_scikit_learn_reads():
+    X, y = pytest.importorskip("sklearn.datasets").load_svmlight_file(str(HOME / "a9a.libsvm.gz"))
+    data = pnorm.datasets.a9a(HOME)
+    assert (abs(data.X - X)).max() == 0
+    np.testing.assert_array_equal(data.y, y > 0)
+
+
+@needs("wdbc.data")
+def test_another_version_of_a_file_is_refused(tmp_path):
+    text = (HOME / "wdbc.data").read_bytes()
+    (tmp_path / "wdbc.data").write_bytes(text.replace(b"\n", b"\r\n"))
+    with pytest.raises(ValueError, match=r"wdbc.data has the sha256 [0-9a-f]{64}, and d606af41.* was expected"):
+        pnorm.datasets.wdbc(tmp_path)
+
+
+# OpenML -----------------------------------------------------------------------------------------------
+
+
+def at_openml(name):
+    """The set as `fetch_openml` returns it, rows in another order."""
+    data = getattr(pnorm.datasets, name)(HOME)
+    order = np.random.default_rng(0).permutation(len(data.y)) if name != "a9a" else np.arange(len(data.y))
+    X, y, names, categories = data.X[order], data.y[order], list(data.names), {}
+    spelling = {"pima": ("tested_negative", "tested_positive"), "wdbc": ("1", "2"), "ionosphere": ("b", "g"),
+                "spambase": ("0", "1"), "magic": ("h", "g"), "housing": ("", "")}  # fmt: skip
+    if name == "magic":
+        names = [f"{column}:" for column in names]
+    if name == "a9a":
+        more = scipy.sparse.csr_array((16281, 123))
+        X, target = scipy.sparse.vstack([X, more], format="csr"), np.concatenate([2.0 * y - 1, np.ones(16281)])
+    else:
+        target = np.array(spelling[name], dtype=object)[y]
+    if name == "housing":  # CHAS and RAD are nominal, in a declared order of their own
+        target, X, names = X[:, 12].copy(), np.insert(X[:, :12], 3, y, axis=1), [*names[:3], "CHAS", *names[3:12]]
+        categories = {"CHAS": ["0", "1"], "RAD": [str(v) for v in (24, 8, 7, 6, 5, 4, 3, 2, 1)]}
+        X[:, 8] = [categories["RAD"].index(str(int(value))) for value in X[:, 8]]
+    return {"data": X, "target": target, "feature_names": names, "categories": categories or None}
+
+
+@each
+def test_a_set_that_is_not_there_is_fetched(name, monkeypatch, tmp_path):
+    sklearn = pytest.importorskip("sklearn.datasets")
+    seen, bunch = {}, at_openml(name)
+    monkeypatch.setattr(sklearn, "fetch_openml", lambda **asked: seen.update(asked) or sklearn._base.Bunch(**bunch))
+    data, file = getattr(pnorm.datasets, name)(tmp_path), getattr(pnorm.datasets, name)(HOME)
+    assert seen["data_home"] == str(tmp_path)
+    assert not seen["as_frame"]
+    assert data.names == file.names
+    sides = [
+        (a.toarray(), b.toarray()) if name == "a9a" else (a, b) for a, b in ((data.pos, file.pos), (data.neg, file.neg))
+    ]
+    for ours, theirs in sides:
+        np.testing.assert_array_equal(ours[np.lexsort(ours.T)], theirs[np.lexsort(theirs.T)])
+
+    (bunch["data"].data if name == "a9a" else bunch["data"][0])[1] = 12345.0
+    with pytest.raises(
+        ValueError, match=rf"{FILES[name][0]} is not in .*, and the set \d+ at OpenML does not hold its rows"
+    ):
+        getattr(pnorm.datasets, name)(tmp_path)
+
+
+def test_without_file_and_network(monkeypatch, tmp_path):
+    sklearn = pytest.importorskip("sklearn.datasets")
+
+    def fetch(**asked):
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(sklearn, "fetch_openml", fetch)
+    with pytest.raises(FileNotFoundError, match=r"spambase.data is not in .*, and the set 44 could not be fetched from "
+                                                r"OpenML \(no route to host\): put spambase.data \(sha256"):  # fmt: skip
+        pnorm.datasets.spambase(tmp_path)
+    monkeypatch.delenv("PNORM_DATA", raising=False)
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(FileNotFoundError, match=r"PNORM_DATA is not set: put magic04.data .* extra 'sklearn' of pnorm"):
+        pnorm.datasets.magic()
