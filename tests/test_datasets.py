@@ -115,6 +115,15 @@ def test_another_version_of_a_file_is_refused(tmp_path):
         pnorm.datasets.wdbc(tmp_path)
 
 
+@needs("a9a.libsvm.gz")
+def test_a_damaged_file_is_refused(tmp_path):
+    content = (HOME / "a9a.libsvm.gz").read_bytes()
+    for damaged in (b"no gzip", content[:5000], content[:5000] + bytes(100) + content[5100:]):
+        (tmp_path / "a9a.libsvm.gz").write_bytes(damaged)
+        with pytest.raises(ValueError, match="another version of the data"):
+            pnorm.datasets.a9a(tmp_path)
+
+
 # OpenML -----------------------------------------------------------------------------------------------
 
 
