@@ -9,6 +9,7 @@ fetched must hold the same rows, perhaps in another order.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import os
@@ -334,10 +335,8 @@ def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
     if home and path.exists():
         content = path.read_bytes()
         if path.suffix == ".gz":
-            try:
+            with contextlib.suppress(OSError, EOFError, zlib.error):  # whatever it is then, it has another sum
                 content = gzip.decompress(content)
-            except (OSError, EOFError, zlib.error):
-                pass  # whatever it is, it has another sum
         found = hashlib.sha256(content).hexdigest()
         if found != source.sha256:
             raise ValueError(

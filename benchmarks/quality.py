@@ -1,0 +1,217 @@
+"""Is the P-Norm Push worth using instead of what one has? The tables of the page "Beside other methods".
+
+    PNORM_DATA=... python -P benchmarks/quality.py --out quality.json     # to measure: half an hour on two cores
+    python -P benchmarks/quality.py --show quality.json                   # to print the tables again
+
+Random splits, stratified, two thirds to train on and one third to judge by. All methods see the same splits.
+
+- P-Norm Push with p and the number of rounds chosen by 5-fold cross-validation within the training rows, by the
+  partial AUC down to the first 10 negatives of a fold (or 1 % of them, if that is more); weak rankers are the columns,
+  scaled to [0, 1], or 31 cuts of each. "p = 1" is the same with rounds chosen and p fixed: RankBoost.
+- The others with the defaults of their packages: scikit-learn's logistic regression on columns scaled to unit
+  variance, AdaBoost and HistGradientBoosting; LightGBM's classifier and its ranker (lambdarank); XGBoost's ranker
+  (rank:pairwise) with both ways of choosing pairs. Rankers get all training rows as one list. LightGBM refuses
+  lists of more than 10,000 rows, and gets 10,000 of them, drawn at random.
+"""
+
+import argparse
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from lightgbm import LGBMClassifier, LGBMRanker
+from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from xgboost import XGBRanker
+
+import pnorm
+from pnorm import metrics
+
+SPLITS = {"pima": 30, "ionosphere": 30, "spambase": 10, "magic": 10, "a9a": 10}
+POWERS = (1, 2, 4, 8, 16, 64)
+ROUNDS = (10, 25, 50, 100, 200, 400, 800)
+MEASURES: dict[str, Callable] = {
+    "at top": metrics.positives_at_top,
+    "precision 1 %": lambda pos, neg: metrics.precision_at(pos, neg, 0.01),
+    "AP": metrics.average_precision,
+    "pAUC 1 %": lambda pos, neg: metrics.partial_auc(pos, neg, 0.01, standardized=True),
+    "AUC": metrics.auc,
+}
+
+# Ours -------------------------------------------------------------------------------------------------
+
+
+def columns(pos, neg):
+    """Columns in [0, 1]; those of a sparse matrix as they are."""
+    return pnorm.rankers.columns(pos, neg) if hasattr(pos, "tocsr") else pnorm.rankers.normalized(pos, neg)
+
+
+def thresholds(pos, neg):
+    """31 cuts of each column."""
+    return pnorm.rankers.quantile_thresholds(pos, neg, n_cuts=31)
+
+
+def path(X, y, rankers, judged, powers):
+    """Scores of other rows for every p and number of rounds."""
+    pos, neg = X[y == 1], X[y == 0]
+    H = rankers(pos, neg)
+    for p in powers:
+        _, trace = pnorm.train(pos, neg, H, p, t_max=ROUNDS[-1])
+        lams = [trace.lam_at(min(t, trace.n_iter)) for t in ROUNDS]
+        yield p, [pnorm.score(judged, H, lam) for lam in lams]
+
+
+def pushed(rankers, X, y, judged):
+    """What cross-validation chooses with p free, and with p = 1; the folds are read once for both."""
+    value = np.zeros((len(POWERS), len(ROUNDS)))
+    for train, held in StratifiedKFold(5, shuffle=True, random_state=0).split(np.zeros(len(y)), y):
+        n_neg = int((y[held] == 0).sum())
+        far = max(10, n_neg // 100)
+        for i, (_, scores) in enumerate(path(X[train], y[train], rankers, X[held], POWERS)):
+            value[i] += [metrics.partial_auc(f[y[held] == 1], f[y[held] == 0], max_fp=far) for f in scores]
+    best = [np.unravel_index(value.argmax(), value.shape), (0, value[0].argmax())]
+    scores = dict(path(X, y, rankers, judged, {POWERS[i] for i, _ in best}))
+    return [(scores[POWERS[i]][t], {"p": POWERS[i], "rounds": ROUNDS[t]}) for i, t in best]
+
+
+# Theirs -----------------------------------------------------------------------------------------------
+
+
+def classifier(make):
+    """A method that tells classes apart; its scores rank."""
+
+    def run(X, y, judged):
+        model = make(X).fit(X, y)
+        return (
+            model.decision_function(judged)
+            if hasattr(model, "decision_function")
+            else model.predict_proba(judged)[:, 1]
+        )
+
+    return run
+
+
+def ranker(make, longest=None):
+    """A method that ranks one list, of so many rows at most."""
+
+    def run(X, y, judged):
+        if longest is not None and len(y) > longest:
+            rows = np.random.default_rng(0).permutation(len(y))[:longest]
+            X, y = X[rows], y[rows]
+        return make().fit(X, y, **({"group": [len(y)]} if longest else {"qid": np.zeros(len(y), int)})).predict(judged)
+
+    return run
+
+
+def scaler(X):
+    """Unit variance; sparse indicators as they are."""
+    return MaxAbsScaler() if hasattr(X, "tocsr") else StandardScaler()
+
+
+RIVALS = {
+    "logistic regression": classifier(lambda X: make_pipeline(scaler(X), LogisticRegression(max_iter=10_000))),
+    "AdaBoost": classifier(lambda X: AdaBoostClassifier(random_state=0)),
+    "HistGradientBoosting": classifier(lambda X: HistGradientBoostingClassifier(random_state=0)),
+    "LightGBM binary": classifier(lambda X: LGBMClassifier(verbose=-1, n_jobs=2)),
+    "LightGBM lambdarank": ranker(lambda: LGBMRanker(verbose=-1, n_jobs=2), longest=10_000),
+    "XGBoost pairwise, topk": ranker(
+        lambda: XGBRanker(objective="rank:pairwise", lambdarank_pair_method="topk", n_jobs=2)
+    ),
+    "XGBoost pairwise, mean": ranker(
+        lambda: XGBRanker(objective="rank:pairwise", lambdarank_pair_method="mean", n_jobs=2)
+    ),
+}
+DENSE_ONLY = ("HistGradientBoosting",)
+
+
+# The measurements -------------------------------------------------------------------------------------
+
+
+def split(X, y, train, test):
+    """All methods on one split: measures, seconds, and what was chosen."""
+    found = {}
+    for kind in (columns, thresholds):
+        if kind is thresholds and hasattr(X, "tocsr"):
+            continue  # indicators are their own thresholds
+        start = time.perf_counter()
+        (free, chosen), (fixed, rounds) = pushed(kind, X[train], y[train], X[test])
+        seconds = time.perf_counter() - start
+        found[f"pnorm {kind.__name__}"] = judge(free, y[test], seconds, chosen)
+        found[f"pnorm {kind.__name__}, p = 1"] = judge(fixed, y[test], float("nan"), rounds)
+    for name, run in RIVALS.items():
+        rows = X.toarray() if hasattr(X, "tocsr") and name in DENSE_ONLY else X
+        start = time.perf_counter()
+        f = run(rows[train], y[train], rows[test])
+        found[name] = judge(f, y[test], time.perf_counter() - start, {})
+    return found
+
+
+def judge(f, y, seconds, chosen):
+    """Every measure of one list."""
+    pos, neg = f[y == 1], f[y == 0]
+    return {name: float(measure(pos, neg)) for name, measure in MEASURES.items()} | {"seconds": seconds} | chosen
+
+
+def measure(names, splits):
+    """All sets: by name, a list of what `split` finds."""
+    found = {}
+    for name in names:
+        data = getattr(pnorm.datasets, name)()
+        shuffled = StratifiedShuffleSplit(splits or SPLITS[name], test_size=1 / 3, random_state=0)
+        runs = []
+        for train, test in shuffled.split(np.zeros(len(data.y)), data.y):
+            runs.append(split(data.X, data.y, train, test))
+            print(f"\r{name}: split {len(runs)}", end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+        found[name] = {"rows": len(data.y), "positives": int(data.y.sum()), "runs": runs}
+    return found
+
+
+def show(found):
+    """A table per set: means and standard deviations over the splits."""
+    for name, of in found.items():
+        runs = of["runs"]
+        print(
+            f"\n{name}: {of['rows']} rows, {of['positives']} positive; {len(runs)} splits, mean and standard deviation"
+        )
+        print(f"{'':24}" + "".join(f"{measure:>17}" for measure in MEASURES) + f"{'seconds':>10}")
+        for method in runs[0]:
+            cells = ""
+            for measure in MEASURES:
+                values = np.array([run[method][measure] for run in runs])
+                form = ".1f" if measure == "at top" else ".3f"
+                cells += f"{values.mean():{10}{form}} \u00b1{values.std(ddof=1):{5}{form}}"
+            seconds = np.median([run[method]["seconds"] for run in runs])
+            print(f"{method:24}{cells}" + (f"{seconds:10.2f}" if seconds == seconds else ""))
+        for kind in ("columns", "thresholds"):
+            chosen = [
+                (run[f"pnorm {kind}"]["p"], run[f"pnorm {kind}"]["rounds"]) for run in runs if f"pnorm {kind}" in run
+            ]
+            if chosen:
+                p, rounds = np.array(chosen).T
+                counts = ", ".join(f"{v} in {(p == v).sum()}" for v in sorted(set(p.tolist())))
+                print(f"chosen for {kind}: p = {counts} splits; {np.median(rounds):.0f} rounds (median)")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", action="append", choices=SPLITS, help="only this one; may be repeated")
+    parser.add_argument("--splits", type=int, help="how many, for every set")
+    parser.add_argument("--out", type=Path, help="write every number")
+    parser.add_argument("--show", type=Path, help="print the tables of a file written before")
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    if arguments.show:
+        show(json.loads(arguments.show.read_text()))
+    else:
+        measured = measure(arguments.set or SPLITS, arguments.splits)
+        if arguments.out:
+            arguments.out.write_text(json.dumps(measured))
+        show(measured)
