@@ -12,8 +12,8 @@ Good things and bad things go in, a scoring function comes out that puts the goo
 `train` runs the boosting-style algorithm of the papers, `minimize` goes to the exact minimiser and
 proves it, `score` applies what either learned, `Trace` is the record of a run. The weak rankers live
 in `pnorm.rankers`, prices and losses other than the papers' in `pnorm.objectives`, certificates and
-separability in `pnorm.diagnostics`, measures of the top of a list in `pnorm.metrics`, data in
-`pnorm.datasets`.
+separability in `pnorm.diagnostics`, measures of the top of a list in `pnorm.metrics`, pictures
+in `pnorm.plotting`, data in `pnorm.datasets`.
 """
 
 try:
@@ -25,7 +25,7 @@ except ImportError as error:
         "for the package: run `python -P ...`, or from another directory, after `pip install .` there."
     ) from error
 
-from pnorm import datasets, diagnostics, metrics, objectives, rankers
+from pnorm import datasets, diagnostics, metrics, objectives, plotting, rankers
 from pnorm._minimize import minimize
 from pnorm._trace import Trace
 from pnorm._train import score, train
@@ -38,6 +38,7 @@ __all__ = [
     "metrics",
     "minimize",
     "objectives",
+    "plotting",
     "rankers",
     "score",
     "train",

@@ -15,7 +15,8 @@ import pytest
 import pnorm
 
 ROOT = Path(__file__).parents[1]
-MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets"]
+MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets",
+           "pnorm.plotting"]  # fmt: skip
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
@@ -40,7 +41,7 @@ LAYERS = [
     ["pnorm._certificate"],
     ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
-    ["pnorm.diagnostics"],
+    ["pnorm.diagnostics", "pnorm.plotting"],
     ["pnorm"],
     ["pnorm._cli"],
     ["pnorm.__main__"],

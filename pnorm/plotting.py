@@ -1,0 +1,375 @@
+"""Pictures of ranked lists and of training; needs Matplotlib, the extra ``plot``.
+
+Each function draws on ``ax``, or on a figure of its own, and returns the axes: titles, limits and files are
+yours. Colours can be told apart by the colour-blind: an ordered scale from dark to light where lists have an
+order, as for growing p, and blue for positives and orange for negatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks, metrics
+from pnorm._checks import Vector
+from pnorm._trace import Trace
+from pnorm.rankers import as_rankers
+
+__all__ = ["push_path", "ranked_list", "roc", "trace", "weights"]
+
+# Okabe and Ito's colours.
+_BLUE, _ORANGE, _GREY = "#0072b2", "#e69f00", "#777777"
+_CYCLE = (_BLUE, _ORANGE, "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+
+
+def roc(lists: Mapping[Any, Any], *, ax: Any = None) -> Any:
+    """Draw ROC curves in counts: the leftmost part, up to where the first crossing is, and the full curves.
+
+    Parameters
+    ----------
+    lists : mapping
+        From a label, or a number p, to the list: a pair of scores ``(f_pos, f_neg)``, or what
+        `pnorm.metrics.roc_counts` returns for them. All must rank the same rows, or as many.
+    ax : Axes, or pair of Axes, optional
+        A pair gets the leftmost part and the full curves, a single one the full curves alone. None makes a
+        figure with both.
+
+    Returns
+    -------
+    ndarray of Axes, shape (2,), or Axes
+        The leftmost part and the full curves; the single axes if `ax` is one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no list, or one is not as described.
+    ImportError
+        If Matplotlib is missing.
+
+    Notes
+    -----
+    The leftmost part ends somewhat beyond the first crossing of the first list with the last, which is marked;
+    where they never cross, after a tenth of the negatives. It shows a twentieth of them at least.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lists = {}
+    >>> for p in (1, 4, 16):
+    ...     lam, trace = pnorm.train(data.pos, data.neg, p=p)
+    ...     lists[p] = pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam)
+    >>> left, full = pnorm.plotting.roc(lists)
+    >>> left.get_ylabel(), [text.get_text() for text in full.get_legend().get_texts()]
+    ('true positives', ['p = 1', 'p = 4', 'p = 16'])
+    """
+    curves = {_label(key): _roc(found, key) for key, found in _named(lists, "lists").items()}
+    axes = np.atleast_1d(_axes(2, (9.0, 4.0)) if ax is None else ax)
+    if axes.shape not in ((1,), (2,)):
+        raise ValueError(f"ax must be one Axes or a pair of them; got {len(axes)}")
+    for each in axes:
+        for (label, (false, true)), colour in zip(curves.items(), _shades(len(curves)), strict=True):
+            each.plot(false, true, color=colour, lw=1.4, label=label)
+        each.set(xlabel="false positives", ylabel="true positives")
+    axes[-1].legend(loc="lower right", frameon=False)
+    if axes.size == 2:
+        _enlarge(axes[0], list(curves.values()))
+        return axes
+    return axes[0]
+
+
+def _roc(found: Any, key: Any) -> metrics.Roc:
+    if isinstance(found, metrics.Roc):
+        return found
+    try:
+        f_pos, f_neg = found
+    except (TypeError, ValueError):
+        raise TypeError(f"list {key!r} must be a pair of scores (f_pos, f_neg), or a Roc") from None
+    return metrics.roc_counts(f_pos, f_neg)
+
+
+def _enlarge(ax: Any, curves: list[metrics.Roc]) -> None:
+    """Show what comes before the first crossing, and somewhat beyond."""
+    met = metrics.crossing(curves[0], curves[-1])
+    negatives = float(curves[0].false_positives[-1])
+    end = 0.1 * negatives if met is None else max(0.05 * negatives, 1.5 * met.false_positives)
+    end = min(max(3.0, np.floor(end)) + 0.5, negatives)  # beside the steps, which are at whole numbers
+    low = min(float(true[false == 0.0].max()) for false, true in curves)
+    high = max(float(np.interp(end, false, true)) for false, true in curves)
+    room = 0.06 * max(high - low, 1.0)
+    ax.set(xlim=(-0.02 * end, end), ylim=(max(low - 4.0 * room, -room), high + room))
+    if met is not None:
+        ax.plot(*met, "o", mfc="none", mec="black", ms=9, label="first crossing")
+        ax.legend(handles=ax.lines[-1:], loc="lower right", frameon=False)
+
+
+def push_path(values: Mapping[float, Any], *, label: str | None = None, ax: Any = None) -> Any:
+    """Draw a measure against p, with its spread over splits: mean, middle half and middle nine tenths.
+
+    Parameters
+    ----------
+    values : mapping
+        From p to the values of the measure, one per split (or one number).
+    label : str, optional
+        For the legend. Call again with the same `ax` for another measure, or for training beside testing.
+    ax : Axes, optional
+        Where to draw; None for a figure of its own.
+
+    Returns
+    -------
+    Axes
+        With p on a logarithmic axis.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no p, one is not above zero, or a value is not a finite number.
+    ImportError
+        If Matplotlib is missing.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> ax = pnorm.plotting.push_path({1: [8, 6, 9], 4: [11, 10, 13], 16: [14, 15, 11]}, label="train")
+    >>> ax = pnorm.plotting.push_path({1: [4, 3, 5], 4: [5, 3, 6], 16: [5, 2, 4]}, label="test", ax=ax)
+    >>> len(ax.lines)
+    2
+    """
+    spread = {}
+    for p, of in sorted(_named(values, "values").items()):
+        if not _checks.real(p, "p") > 0.0:
+            raise ValueError(f"p must be above 0; got {p!r}")
+        spread[float(p)] = _checks.vector(np.atleast_1d(of), f"values at p = {p}", None, "one per split")
+    ax = _axes(1, (5.0, 4.0)) if ax is None else ax
+    powers = list(spread)
+    (line,) = ax.plot(powers, [of.mean() for of in spread.values()], marker="o", ms=4.5, lw=1.4, label=label)
+    for outer, alpha in ((0.05, 0.13), (0.25, 0.2)):
+        low, high = (np.array([np.quantile(of, q) for of in spread.values()]) for q in (outer, 1.0 - outer))
+        ax.fill_between(powers, low, high, color=line.get_color(), alpha=alpha, lw=0)
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(powers, [f"{p:g}" for p in powers])
+    ax.set_xlabel("p")
+    if label is not None:
+        ax.legend(frameon=False)
+    return ax
+
+
+def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: Any = None) -> Any:
+    """Draw how far the objective came down, round by round.
+
+    Parameters
+    ----------
+    runs : Trace, or mapping from a label (or p) to Trace
+        What `pnorm.train` or `pnorm.minimize` returned.
+    floor : float, optional
+        Draw the objective less this on a logarithmic axis: the infimum, ``trace.objective[-1]`` of a run of
+        `pnorm.minimize`. At the right it ends where rounding does.
+    ax : Axes, optional
+        Where to draw; None for a figure of its own.
+
+    Returns
+    -------
+    Axes
+        With rounds on a logarithmic axis, on which 0 has a place, too.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no run, or something else than a run.
+    ImportError
+        If Matplotlib is missing.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, best = pnorm.minimize(data.pos, data.neg, p=4)
+    >>> lam, run = pnorm.train(data.pos, data.neg, p=4)
+    >>> ax = pnorm.plotting.trace({"descent": run, "Newton": best}, floor=best.objective[-1])
+    >>> ax.get_yscale()
+    'log'
+    """
+    several = _named(runs if isinstance(runs, Mapping) else {None: runs}, "runs")
+    for key, run in several.items():
+        if not isinstance(run, Trace):
+            raise TypeError(f"runs must be a Trace, or a mapping to them; got {type(run).__name__} for {key!r}")
+    ax = _axes(1, (5.0, 4.0)) if ax is None else ax
+    symbol = next(iter(several.values()))._symbol
+    for (key, run), colour in zip(several.items(), _shades(len(several)), strict=True):
+        value = run.objective - (run.objective[0] if floor is None else _checks.real(floor, "floor"))
+        rounds = np.arange(run.n_iter + 1)
+        shown = np.ones(rounds.size, bool) if floor is None else value > 1e-14 * abs(run.objective[-1])
+        marker = "o" if run.n_iter < 30 else None
+        ax.plot(rounds[shown], value[shown], color=colour, lw=1.4, marker=marker, ms=3.5, label=_label(key))
+    ax.set_xscale("symlog", linthresh=1.0)
+    if floor is not None:
+        ax.set_yscale("log")
+    ax.set(
+        xlabel="rounds",
+        xlim=(0, None),
+        ylabel=f"{symbol} (nats)" if floor is None else f"{symbol} above the floor (nats)",
+    )
+    if len(several) > 1:
+        ax.legend(frameon=False)
+    return ax
+
+
+def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = None) -> Any:
+    """Draw which weak rankers carry the list.
+
+    Parameters
+    ----------
+    lam : array_like, shape (n,)
+        Coefficients.
+    H : weak rankers, optional
+        What `lam` belongs to, for the names; None for the columns of X.
+    X : array_like, shape (N, d), optional
+        Rows: bars are then coefficients times the range of each weak ranker's outputs on these rows, by how
+        much it can move a score. Coefficients alone compare only weak rankers on one scale.
+    top : int
+        The number of bars; the rest is counted in the title.
+    ax : Axes, optional
+        Where to draw; None for a figure of its own.
+
+    Returns
+    -------
+    Axes
+        With horizontal bars, the largest on top; blue where a larger output speaks for a row, orange where it
+        speaks against it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+    ImportError
+        If Matplotlib is missing.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> H = pnorm.rankers.columns(9, names=data.names)
+    >>> lam, trace = pnorm.train(data.pos, data.neg, H, p=4)
+    >>> ax = pnorm.plotting.weights(lam, H, data.X, top=3)
+    >>> ax.get_yticklabels()[0].get_text()
+    'middle-middle'
+    """
+    top = _checks.count(top, "top", 1)
+    rankers = None if H is None and X is None else as_rankers(H, X, "X")
+    lam = _checks.vector(lam, "lam", None if rankers is None else len(rankers), "one coefficient per weak ranker")
+    names = [f"h[{j}]" for j in range(lam.size)] if rankers is None else rankers.names
+    bars = lam
+    if rankers is not None and X is not None:
+        bars = np.array([a * np.ptp(rankers[j](X)) if a else 0.0 for j, a in enumerate(lam)])
+    used = np.flatnonzero(bars)
+    first = used[np.argsort(-np.abs(bars[used]), kind="stable")][:top]
+    ax = _axes(1, (6.0, 0.6 + 0.32 * max(first.size, 3))) if ax is None else ax
+    places = np.arange(first.size)
+    ax.barh(places, bars[first], color=np.where(bars[first] > 0.0, _BLUE, _ORANGE), height=0.7)
+    ax.set_yticks(places, [names[j] for j in first])
+    ax.invert_yaxis()
+    ax.axvline(0.0, color="black", lw=0.7)
+    ax.set_xlabel("coefficient" if X is None else "coefficient times range of outputs")
+    if used.size > first.size:
+        ax.set_title(f"{first.size} of {used.size} weak rankers in use", fontsize="medium")
+    return ax
+
+
+def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
+    """Draw the first rows of a list as a strip, positives full and negatives light, or of several as strips.
+
+    Parameters
+    ----------
+    lists : pair, or mapping from a label (or p) to pairs
+        Scores of the positives and of the negatives, ``(f_pos, f_neg)``.
+    top : int
+        The number of rows to show.
+    ax : Axes, optional
+        Where to draw; None for a figure of its own.
+
+    Returns
+    -------
+    Axes
+        Ranks from left to right, one strip per list. Where rows tie, negatives are drawn before positives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+    ImportError
+        If Matplotlib is missing.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> ax = pnorm.plotting.ranked_list(([5, 4, 1], [3, 2, 0]), top=5)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['positive', 'negative']
+    """
+    several = lists if isinstance(lists, Mapping) else {None: lists}
+    strips = {}
+    for key, pair in _named(several, "lists").items():
+        try:
+            f_pos, f_neg = pair
+        except (TypeError, ValueError):
+            raise TypeError(f"list {key!r} must be a pair of scores (f_pos, f_neg)") from None
+        strips[_label(key)] = _best_first(_checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg"))
+    shown = min(_checks.count(top, "top", 1), max(map(len, strips.values())))
+    ax = _axes(1, (9.0, 0.75 + 0.4 * len(strips))) if ax is None else ax
+    for place, found in enumerate(strips.values()):
+        ranks = np.arange(1, min(shown, found.size) + 1)
+        for positive, colour, height in ((True, _BLUE, 0.74), (False, _ORANGE, 0.44)):
+            at = ranks[found[: ranks.size] == positive]
+            name = ("positive" if positive else "negative") if place == 0 else None
+            ax.bar(at, height, bottom=place - height / 2, width=0.86, color=colour, label=name)
+    ax.set_yticks(range(len(strips)), [label or "" for label in strips])
+    ax.tick_params(left=False)
+    ax.spines["left"].set_visible(False)
+    ax.set(xlim=(0.5, shown + 0.5), ylim=(len(strips) - 0.5, -0.5), xlabel="rank")
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderaxespad=0.1)
+    return ax
+
+
+def _best_first(pos: Vector, neg: Vector) -> Any:
+    """Which rows of a list are positive, best first; those that tie with negatives after them."""
+    positive = np.repeat([False, True], [neg.size, pos.size])
+    return positive[np.argsort(-np.concatenate([neg, pos]), kind="stable")]
+
+
+def _named(given: Any, name: str) -> dict[Any, Any]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a mapping from labels or numbers p; got {type(given).__name__}")
+    if not given:
+        raise ValueError(f"{name} is empty; at least one is needed")
+    return dict(given)
+
+
+def _label(key: Any) -> str | None:
+    """A number is a p, anything else speaks for itself."""
+    if key is None or isinstance(key, str):
+        return key
+    return f"p = {key:g}" if isinstance(key, int | float | np.number) else str(key)
+
+
+def _shades(n: int) -> list[Any]:
+    """Colours in order, from dark to light; one that is plain blue."""
+    if n == 1:
+        return [_BLUE]
+    from matplotlib import colormaps
+
+    return [colormaps["viridis"](share) for share in np.linspace(0.0, 0.88, n)]
+
+
+def _axes(n: int, size: tuple[float, float]) -> Any:
+    """Axes of a new figure."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError("pictures need Matplotlib, the extra 'plot' of pnorm: pip install matplotlib") from None
+    _, axes = pyplot.subplots(1, n, figsize=size, layout="constrained")
+    for ax in np.atleast_1d(axes):
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_prop_cycle(color=_CYCLE)
+    return axes

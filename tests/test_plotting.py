@@ -1,0 +1,149 @@
+"""Pictures: what is on them, where they go, and what is refused."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import pnorm
+from pnorm import metrics, plotting
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """Scores and traces by p, on a small set."""
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.4, 1, (40, 4)), rng.normal(size=(60, 4))
+    found = {p: pnorm.train(pos, neg, p=p, t_max=40) for p in (1, 4, 16)}
+    return pos, neg, found, {p: (pos @ lam, neg @ lam) for p, (lam, _) in found.items()}
+
+
+def test_roc_shows_the_counts_and_the_first_crossing(runs):
+    lists = runs[-1]
+    left, full = plotting.roc(lists)
+    assert [line.get_label() for line in full.lines] == ["p = 1", "p = 4", "p = 16"]
+    for line, scores in zip(full.lines, lists.values(), strict=True):
+        np.testing.assert_array_equal(line.get_xydata().T, metrics.roc_counts(*scores))
+    assert left.get_xlim()[1] < full.get_xlim()[1]
+    met = metrics.crossing(metrics.roc_counts(*lists[1]), metrics.roc_counts(*lists[16]))
+    assert met is not None
+    np.testing.assert_array_equal(left.lines[-1].get_xydata(), [met])
+    assert left.get_xlim()[1] > met.false_positives
+    assert len({line.get_color() for line in full.lines}) == 3
+
+
+def test_roc_of_lists_that_never_cross():
+    better, worse = (
+        metrics.roc_counts(np.arange(40), np.arange(100) / 4),
+        metrics.roc_counts(np.arange(40), np.arange(100)),
+    )
+    left, _ = plotting.roc({"a": better, "b": worse})
+    assert left.get_xlim()[1] == 10.5
+    assert len(left.lines) == 2
+    assert left.get_legend() is None
+
+
+def test_axes_are_those_that_were_passed(runs):
+    lists, (lam, run) = runs[-1], runs[2][4]
+    figure, axes = plt.subplots(2, 4)
+    assert plotting.roc(lists, ax=axes[0, 0]) is axes[0, 0]
+    pair = plotting.roc(lists, ax=axes[1, :2])
+    assert list(pair) == list(axes[1, :2])
+    assert plotting.push_path({1: [1, 2]}, ax=axes[0, 1]) is axes[0, 1]
+    assert plotting.trace(run, ax=axes[0, 2]) is axes[0, 2]
+    assert plotting.weights(lam, ax=axes[0, 3]) is axes[0, 3]
+    assert plotting.ranked_list(lists, ax=axes[1, 2]) is axes[1, 2]
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_push_path_draws_means_and_quantiles():
+    rng = np.random.default_rng(0)
+    values = {64: rng.normal(size=200), 1: rng.normal(size=200)}
+    ax = plotting.push_path(values, label="train")
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), [[1, values[1].mean()], [64, values[64].mean()]])
+    wide, half = (band.get_paths()[0].vertices for band in ax.collections)
+    assert np.isclose(wide[:, 1], np.quantile(values[64], 0.95)).any()
+    assert np.isclose(half[:, 1], np.quantile(values[1], 0.25)).any()
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "64"]
+    plotting.push_path({1: 3.0, 64: 4.0}, label="test", ax=ax)
+    assert ax.lines[0].get_color() != ax.lines[1].get_color()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "test"]
+
+
+def test_traces_come_down(runs):
+    pos, neg, found, _ = runs
+    traces = {p: trace for p, (_, trace) in found.items()}
+    ax = plotting.trace(traces)
+    for line, run in zip(ax.lines, traces.values(), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), run.log_objective - run.log_objective[0])
+    _, best = pnorm.minimize(pos, neg, p=4)
+    ax = plotting.trace({"descent": traces[4], "Newton": best}, floor=best.objective[-1])
+    assert ax.get_yscale() == "log"
+    assert all((line.get_ydata() > 0).all() for line in ax.lines)
+    assert "log F_p above the floor" in ax.get_ylabel()
+    assert "log R" in plotting.trace(pnorm.train(pos, neg, loss="logistic", t_max=3)[1]).get_ylabel()
+
+
+def test_weights_are_in_order_of_what_they_move(runs):
+    pos, *_ = runs
+    H = pnorm.rankers.columns(4, names=["a", "b", "c", "d"])
+    lam = np.array([1.0, -3.0, 0.0, 2.0])
+    ax = plotting.weights(lam, H, top=2)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["b", "d"]
+    assert [bar.get_width() for bar in ax.patches] == [-3.0, 2.0]
+    assert ax.patches[0].get_facecolor() != ax.patches[1].get_facecolor()
+    assert ax.get_title() == "2 of 3 weak rankers in use"
+    moved = lam * np.ptp(pos * [10, 1, 1, 1], axis=0)
+    ax = plotting.weights(lam, H, pos * [10, 1, 1, 1])
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([moved[0], moved[1], moved[3]])
+    assert [text.get_text() for text in plotting.weights(lam).get_yticklabels()] == ["h[1]", "h[3]", "h[0]"]
+    assert plotting.weights(lam, None, pos).get_yticklabels()[0].get_text() == "x1"
+
+
+def test_a_strip_shows_the_order_with_ties_against_us():
+    ax = plotting.ranked_list({"one": ([5, 3, 3], [3, 1]), "two": ([1, 2, 3], [9, 8])}, top=4)
+    centres = {(round(bar.get_x() + bar.get_width() / 2), round(bar.get_y() + bar.get_height() / 2)): bar.get_height()
+               for bar in ax.patches}  # fmt: skip
+    assert [bool(centres[rank, 0] > 0.6) for rank in (1, 2, 3, 4)] == [True, False, True, True]
+    assert [bool(centres[rank, 1] > 0.6) for rank in (1, 2, 3, 4)] == [False, False, True, True]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["one", "two"]
+    assert ax.get_xlim() == (0.5, 4.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: plotting.roc({}), ValueError, "lists is empty; at least one is needed"),
+        (lambda: plotting.roc([1, 2]), TypeError, "lists must be a mapping from labels or numbers p; got list"),
+        (lambda: plotting.roc({1: 3}), TypeError, "list 1 must be a pair of scores (f_pos, f_neg), or a Roc"),
+        (lambda: plotting.roc({1: ([1.0], [])}), ValueError, "f_neg is empty"),
+        (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=[None] * 3), ValueError, "ax must be one Axes or a pair of them; got 3"),
+        (lambda: plotting.push_path({0: [1]}), ValueError, "p must be above 0; got 0"),
+        (lambda: plotting.push_path({1: [np.nan]}), ValueError, "values at p = 1 has nan at position 0"),
+        (lambda: plotting.trace({"a": 3}), TypeError, "runs must be a Trace, or a mapping to them; got int for 'a'"),
+        (lambda: plotting.weights([1.0, 2.0], [np.sum]), ValueError, "lam must have shape (1,)"),
+        (lambda: plotting.weights([1.0], top=0), ValueError, "top must be at least 1"),
+        (lambda: plotting.ranked_list(4), TypeError, "list None must be a pair of scores"),
+        (lambda: plotting.ranked_list(([1], [2]), top=0), ValueError, "top must be at least 1"),
+    ],
+)  # fmt: skip
+def test_refusals(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match="pictures need Matplotlib, the extra 'plot' of pnorm"):
+        plotting.ranked_list(([1], [0]))
