@@ -206,11 +206,8 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     ax.set_xscale("symlog", linthresh=1.0)
     if floor is not None:
         ax.set_yscale("log")
-    ax.set(
-        xlabel="rounds",
-        xlim=(0, None),
-        ylabel=f"{symbol} (nats)" if floor is None else f"{symbol} above the floor (nats)",
-    )
+    change = "from the start on" if floor is None else "above the floor"
+    ax.set(xlabel="rounds", xlim=(0, None), ylabel=f"{symbol} {change} (nats)")
     if len(several) > 1:
         ax.legend(frameon=False)
     return ax
