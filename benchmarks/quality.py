@@ -159,9 +159,9 @@ def judge(f, y, seconds, chosen):
     return {name: float(measure(pos, neg)) for name, measure in MEASURES.items()} | {"seconds": seconds} | chosen
 
 
-def measure(names, splits):
-    """All sets: by name, a list of what `split` finds."""
-    found = {}
+def measure(names, splits, out):
+    """All sets: by name, a list of what `split` finds; what is known is written after each."""
+    found = json.loads(out.read_text()) if out and out.exists() else {}
     for name in names:
         data = getattr(pnorm.datasets, name)()
         shuffled = StratifiedShuffleSplit(splits or SPLITS[name], test_size=1 / 3, random_state=0)
@@ -171,6 +171,8 @@ def measure(names, splits):
             print(f"\r{name}: split {len(runs)}", end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
         found[name] = {"rows": len(data.y), "positives": int(data.y.sum()), "runs": runs}
+        if out:
+            out.write_text(json.dumps(found))
     return found
 
 
@@ -204,14 +206,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", action="append", choices=SPLITS, help="only this one; may be repeated")
     parser.add_argument("--splits", type=int, help="how many, for every set")
-    parser.add_argument("--out", type=Path, help="write every number")
+    parser.add_argument("--out", type=Path, help="add every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
     arguments = parser.parse_args()
-    warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    warnings.filterwarnings(
+        "ignore", message="X does not have valid feature names|Converting data to scipy sparse matrix"
+    )
     if arguments.show:
         show(json.loads(arguments.show.read_text()))
     else:
-        measured = measure(arguments.set or SPLITS, arguments.splits)
-        if arguments.out:
-            arguments.out.write_text(json.dumps(measured))
-        show(measured)
+        show(measure(arguments.set or SPLITS, arguments.splits, arguments.out))

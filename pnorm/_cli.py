@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
+from pnorm import _reproduce
 
 _POWERS = (1.0, 2.0, 4.0, 8.0, 16.0, 64.0)  # those of both papers
 _TRAINING_BOARDS = 500  # as in TR2005-874
@@ -32,6 +33,7 @@ examples:
   pnorm                                       the P-Norm Push on tic-tac-toe, p = 1 to 64
   pnorm leads.csv --label bought              rank your own rows; 1, yes or true is positive
   pnorm leads.csv --label stage --positive won -p 8 --out scores.csv
+  pnorm reproduce --help                      the experiments of the papers, over many splits
 
 A CSV file has a header line; apart from the label and what --ignore names, its columns
 must hold numbers. All rows are used for training, so the list printed is the training
@@ -41,6 +43,12 @@ A weak ranker is one way to order the rows: here a column, or whether a column e
 cut. The list is ordered by their sum, each times its coefficient. log F_p is what
 training lowers; AUC is the share of pairs of a positive and a negative in right order.
 """
+
+
+_REPRODUCE = """\
+Run the experiments of both papers again, each on many random splits, for p = 1, 2, 4, 8, 16
+and 64 and 200 rounds. Writes every number (results.json), a picture per setting, and a table
+that says of each claim whether it holds over the splits (claims.md). Needs Matplotlib."""
 
 
 class CommandError(Exception):
@@ -58,8 +66,13 @@ class Table:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    arguments = _parser().parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    again = words[:1] == ["reproduce"]
+    arguments = _reproduce_parser().parse_args(words[1:]) if again else _parser().parse_args(words)
     try:
+        if again:
+            _reproduce_experiments(arguments)
+            return 0
         _check(arguments)
         if arguments.file is None:
             _demonstrate(arguments)
@@ -115,6 +128,35 @@ def _parser() -> argparse.ArgumentParser:
     add("--top", type=int, metavar="N", help="rows of the list to print (default: 10)")
     add("--out", metavar="FILE", help="write row,score for all rows, best first")
     return parser
+
+
+def _reproduce_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pnorm reproduce",
+        description=_REPRODUCE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--data", metavar="DIR", help="folder with the data sets (default: the one that PNORM_DATA names)")
+    add("--splits", type=int, metavar="N", default=100, help="random splits per setting (default: 100)")
+    add(
+        "--setting",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        choices=_reproduce.SETTINGS,
+        help=f"only these of {', '.join(_reproduce.SETTINGS)}",
+    )
+    add("--out", metavar="DIR", default="reproduced", help="folder for the files (default: reproduced)")
+    return parser
+
+
+def _reproduce_experiments(arguments: argparse.Namespace) -> None:
+    if arguments.splits < 2:
+        raise CommandError(f"--splits must be at least 2, to tell a spread; got {arguments.splits}")
+    names = list(dict.fromkeys(arguments.setting or _reproduce.SETTINGS))
+    _reproduce.run(names, arguments.splits, arguments.data, arguments.out)
 
 
 def _check(arguments: argparse.Namespace) -> None:

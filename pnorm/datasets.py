@@ -426,8 +426,10 @@ def _read_housing(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
 def _read_a9a(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
     lines = [line.split() for line in content.decode("ascii").splitlines()]
     columns = [[int(entry.removesuffix(":1")) - 1 for entry in line[1:]] for line in lines]
-    ends = np.cumsum([0, *map(len, columns)])
-    return _sparse((np.ones(ends[-1]), np.concatenate(columns), ends)), np.array([line[0] == "+1" for line in lines])
+    ends = np.cumsum([0, *map(len, columns)], dtype=np.int32)  # scikit-learn's solvers know no longer indices
+    return _sparse((np.ones(ends[-1]), np.concatenate(columns).astype(np.int32), ends)), np.array(
+        [line[0] == "+1" for line in lines]
+    )
 
 
 _UCI = "UCI Machine Learning Repository"

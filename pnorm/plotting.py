@@ -99,6 +99,7 @@ def _enlarge(ax: Any, curves: list[metrics.Roc]) -> None:
     low = min(float(true[false == 0.0].max()) for false, true in curves)
     high = max(float(np.interp(end, false, true)) for false, true in curves)
     room = 0.06 * max(high - low, 1.0)
+    ax.yaxis.get_major_locator().set_params(integer=True)
     ax.set(xlim=(-0.02 * end, end), ylim=(max(low - 4.0 * room, -room), high + room))
     if met is not None:
         ax.plot(*met, "o", mfc="none", mec="black", ms=9, label="first crossing")

@@ -43,6 +43,7 @@ LAYERS = [
     ["pnorm._train", "pnorm._minimize"],
     ["pnorm.diagnostics", "pnorm.plotting"],
     ["pnorm"],
+    ["pnorm._reproduce"],
     ["pnorm._cli"],
     ["pnorm.__main__"],
 ]

@@ -1,0 +1,167 @@
+"""The experiments of the papers: settings as printed, numbers against a direct computation, verdicts, files."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from problems import HOME, needs
+from scipy import stats
+
+import pnorm
+from pnorm import _reproduce
+from pnorm._cli import main
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "rankers"),
+    [
+        pytest.param("pima", (300, 468), 8, marks=needs("pima-indians-diabetes.csv")),
+        pytest.param("pima-thresholds", (300, 468), 32, marks=needs("pima-indians-diabetes.csv")),
+        pytest.param("pima-50", (50, 718), 8, marks=needs("pima-indians-diabetes.csv")),
+        pytest.param("wdbc", (369, 200), 6, marks=needs("wdbc.data")),
+        pytest.param("wdbc-200", (200, 369), 6, marks=needs("wdbc.data")),
+        pytest.param("housing", (300, 206), 13, marks=needs("housing.csv")),
+        ("tic-tac-toe", (500, 458), 9),
+    ],
+)
+def test_settings_are_those_of_the_papers(name, rows, rankers):
+    setting = _reproduce.SETTINGS[name]
+    X, y = setting.data(str(HOME))
+    assert (setting.n_train, len(y) - setting.n_train) == rows
+    pos, neg = X[y == 1], X[y == 0]
+    H = setting.rankers(pos, neg)
+    assert len(H) == rankers
+    outputs = H.evaluate(X)
+    if name == "pima-thresholds":
+        assert "x7 > 36" in H.names  # age is the eighth
+        np.testing.assert_array_equal(outputs[:, -1], X[:, 7] > 40)
+    else:
+        np.testing.assert_allclose([outputs.min(axis=0), outputs.max(axis=0)], [[-1] * rankers, [1] * rankers])
+
+
+def test_measurements_are_those_of_the_literal_split():
+    of = _reproduce.measure("tic-tac-toe", range(2))
+    data = pnorm.datasets.tic_tac_toe()
+    for seed in (0, 1):
+        rows = np.random.default_rng(seed).permutation(958)
+        X, y = data.X[rows], data.y[rows]
+        pos, neg = X[:500][y[:500] == 1], X[:500][y[:500] == 0]
+        H = pnorm.rankers.normalized(pos, neg, -1, 1)
+        f_by_p = {}
+        for i, p in enumerate((1, 2, 4, 8, 16, 64)):
+            lam, trace = pnorm.train(pos, neg, H, p, 200)
+            f = f_by_p[p] = pnorm.score(X, H, lam)
+            assert of.objective[seed, i] == trace.log_objective[-1]
+            assert of.status[seed][i] == trace.status
+            for part, here in enumerate((slice(0, 500), slice(500, None))):
+                f_pos, f_neg = f[here][y[here] == 1], np.sort(f[here][y[here] == 0])[::-1]
+                assert of.top[seed, part, i] == pnorm.metrics.positives_at_top(f_pos, f_neg)
+                assert of.auc[seed, part, i] == pytest.approx(pnorm.metrics.auc(f_pos, f_neg), rel=1e-12)
+                assert list(of.above[seed, part, i]) == [(f_pos > bad).sum() for bad in f_neg[:20]]
+        rocs = [pnorm.metrics.roc_counts(f_by_p[p][500:][y[500:] == 1], f_by_p[p][500:][y[500:] == 0]) for p in (1, 64)]
+        assert of.crossing[seed, 1] == pnorm.metrics.crossing(*rocs).false_positives
+    assert of.rows == (500, 458)
+    assert of.splits == 2
+
+
+def test_the_paired_test_for_these_data_is_the_t_test():
+    d = np.random.default_rng(0).normal(0.4, 1, 40)
+    pair = _reproduce.paired(d, 0.5)
+    assert pair.here == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-10)
+    t = d.mean() / np.sqrt((1 / 40 + 0.5) * d.var(ddof=1))
+    assert pair.elsewhere == pytest.approx(2 * stats.t.sf(t, 39), rel=1e-10)
+    assert (pair.more, pair.less) == ((d > 0).mean(), (d < 0).mean())
+
+
+@pytest.mark.parametrize(
+    ("differences", "shared", "verdict"),
+    [
+        ([5, 6, 7, 5, 6], 0.5, "holds"),
+        ([-5, -6, -7, -5, -6], 0.5, "the reverse holds"),
+        ([1, 0, 2, 0, 1, 1, 1, 2, 0, 1] * 3, 2.0, "holds on these data"),
+        ([-1, 0, -2, 0, -1, -1, -1, -2, 0, -1] * 3, 2.0, "the reverse holds on these data"),
+        ([1, -1, 0, 1, -1], 0.5, "not shown"),
+        ([0, 0, 0], 0.5, "not shown"),
+        ([2, 2, 2], 0.5, "holds"),
+    ],
+)
+def test_verdicts(differences, shared, verdict):
+    assert _reproduce.paired(differences, shared).verdict == verdict
+
+
+def made(name, growth, n=30):
+    """A result in which p adds so many positives at the top, in training and testing, with noise."""
+    rng = np.random.default_rng(0)
+    above = rng.integers(0, 3, (n, 2, 6, 20)) + np.arange(6)[:, None] * np.array(growth).reshape(2, 1, 1) + 20
+    auc = 0.8 - 0.001 * np.arange(6) + rng.normal(0, 1e-4, (n, 2, 6))
+    crossing = np.where(rng.random((n, 2)) < 0.05, np.nan, 7.0)
+    return _reproduce.Result(name, (300, 468), above, auc, np.zeros((n, 6)), [["t_max"] * 6] * n, crossing, [])
+
+
+def test_claims_follow_the_numbers():
+    found = _reproduce.claims({"pima": made("pima", (4, -4)), "pima-50": made("pima-50", (0, -4))})
+    verdicts = {(claim.setting, claim.claim): claim.verdict for claim in found}
+    real, few = "Pima, real features", "Pima, 50 to train on"
+    assert verdicts[real, "Training: p = 64 is above p = 1 at the first negative"] == "holds"
+    assert verdicts[real, "Testing: p = 64 is above p = 1 at the first negative"] == "the reverse holds"
+    assert verdicts[real, "Never less at the first negative for a larger p, in training and testing"] == "not typical"
+    assert verdicts[real, "AUC hardly changes from p = 1 to p = 64"] == "holds"
+    assert verdicts[real, "Training: 4 at p = 1, 22 at p = 64"] == "no split has it"
+    assert verdicts[real, "The curves of p = 1 and p = 64 cross: the top is paid for further down"] == "holds"
+    assert verdicts[few, "Testing: p = 2 is above p = 1, small p generalise"] == "the reverse holds"
+    assert verdicts[few, "Testing: p = 1 is above p = 64, for which 50 rows are too few"] == "holds"
+    assert any("median after 7 negatives" in claim.finding for claim in found)
+    wider = made("wdbc", (1, 1))
+    wider.auc[..., -1] -= 0.1
+    verdicts = {claim.claim: claim.verdict for claim in _reproduce.claims({"wdbc": wider})}
+    assert verdicts["AUC hardly changes from p = 1 to p = 64"] == "does not hold"
+    assert verdicts["Testing: p = 64 is slightly below p = 16"].startswith("the reverse holds")
+
+
+def test_the_command_writes_numbers_pictures_and_verdicts(capsys, tmp_path):
+    out = tmp_path / "made" / "here"
+    assert main(["reproduce", "--setting", "tic-tac-toe", "--splits", "3", "--out", str(out)]) == 0
+    assert sorted(path.name for path in out.iterdir()) == ["claims.md", "results.json", "tic-tac-toe.png"]
+    assert (out / "tic-tac-toe.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    numbers = json.loads((out / "results.json").read_text())
+    assert numbers["powers"] == [1, 2, 4, 8, 16, 64]
+    splits = numbers["settings"]["tic-tac-toe"]["splits"]
+    of = _reproduce.measure("tic-tac-toe", range(3))
+    assert [split["train"]["positives_above_negative"]["64"] for split in splits] == of.above[:, 0, -1].tolist()
+    assert [split["test"]["auc"]["1"] for split in splits] == of.auc[:, 1, 0].tolist()
+    roc = numbers["settings"]["tic-tac-toe"]["roc_of_seed_0"]["test"]["4"]
+    np.testing.assert_array_equal(roc, of.curves[1][2])
+    judged = _reproduce.claims({"tic-tac-toe": of})
+    assert [claim["finding"] for claim in numbers["claims"]] == [claim.finding for claim in judged]
+    text, printed = (out / "claims.md").read_text(), capsys.readouterr().out
+    for claim in judged:
+        assert f"| {claim.claim} | {claim.source} | {claim.verdict} | {claim.finding} |" in text
+        assert claim.claim in printed
+    assert f"{of.top[:, 0, -1].mean():.1f} ± {of.top[:, 0, -1].std(ddof=1):.1f}" in text
+    assert max(map(len, printed.splitlines()[:-1])) <= 110
+
+
+def test_what_the_command_refuses(capsys, tmp_path, monkeypatch):
+    assert main(["reproduce", "--splits", "1"]) == 2
+    assert "--splits must be at least 2, to tell a spread; got 1" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["reproduce", "--setting", "boston"])
+    assert "invalid choice: 'boston'" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    assert main(["reproduce", "--setting", "wdbc", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "wdbc.data is not in" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["reproduce", "--setting", "tic-tac-toe"]) == 2
+    assert "the extra 'plot' of pnorm" in capsys.readouterr().err
+
+
+def test_help_names_the_settings(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["reproduce", "--help"])
+    assert stopped.value.code == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in _reproduce.SETTINGS)
