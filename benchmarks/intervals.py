@@ -23,7 +23,7 @@ def lists(seed, n):
 def coverage():
     """Print means, and shares of lists whose interval lies around, below and above them."""
     more = {"k": 0.05, "max_fpr": 0.1}
-    names = [name for name in metrics.summary([1.0], [0.0]) if name not in ("positives", "negatives")]
+    names = [name for name in metrics.summary([1.0], [0.0]) if name not in ("positives", "negatives", *more)]
     truth = np.mean([[metrics.summary(*f, **more)[name] for name in names] for f in lists(0, 20_000)], axis=0)
     found = np.zeros((3, len(names)))
     for seed, f in enumerate(lists(1, LISTS)):

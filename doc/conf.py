@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pnorm
-from pnorm._cli import _parser
+from pnorm._cli import _parser, _reproduce_parser
 
 project = "pnorm"
 author = "The pnorm developers"
@@ -43,11 +43,13 @@ html_css_files = ["pnorm.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"pnorm {version}"
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"]}
-html_sidebars = {page: [] for page in ("index", "start", "theory", "minimiser", "prices", "scale", "speed")}
+PAGES = ("index", "start", "top", "theory", "minimiser", "prices", "experiments", "quality", "scale", "speed")
+html_sidebars = {page: [] for page in PAGES}
 html_show_sourcelink = False
 
-# The command's own help text, for reference/command.rst.
+# The command's own help texts, for reference/command.rst.
 os.environ["COLUMNS"] = "90"
-help_text = Path(__file__).parent / "_build" / "help.txt"
-help_text.parent.mkdir(exist_ok=True)
-help_text.write_text(_parser().format_help())
+build = Path(__file__).parent / "_build"
+build.mkdir(exist_ok=True)
+for name, parser in (("help", _parser()), ("reproduce", _reproduce_parser())):
+    (build / f"{name}.txt").write_text(parser.format_help())

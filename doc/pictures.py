@@ -1,8 +1,9 @@
-"""Draw the pictures of the documentation into doc/_static; needs Matplotlib and PNORM_DATA.
+"""Draw the pictures of the documentation into doc/_static, and what the experiments say into doc/experiments.inc.
 
-    PNORM_DATA=... python -P doc/pictures.py
+    PNORM_DATA=... python -P doc/pictures.py [NAME ...]
 
-PNORM_DATA is a folder with wdbc.data, pima-indians-diabetes.csv, magic04.data and spambase.data.
+Needs Matplotlib and PNORM_DATA, a folder with the data sets of `pnorm.datasets`. Without a NAME, all are made;
+the names are those of the functions at the end.
 """
 
 import sys
@@ -19,6 +20,7 @@ from scipy.spatial import ConvexHull
 from scipy.special import logsumexp
 
 import pnorm
+from pnorm import _reproduce
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
@@ -209,9 +211,49 @@ def gained_by_prices():
     save(figure, "prices")
 
 
+def experiments(splits=100):
+    """The papers' experiments: a picture of each setting, and all tables as one file that the page includes."""
+    results = {name: _reproduce.measure(name, range(splits)) for name in _reproduce.SETTINGS}
+    judged = _reproduce.claims(results)
+    text = _table(_reproduce.means_table(results), "17 7 12 12 12 13 13 13").replace(" \u00b1 ", "\u00a0\u00b1\u00a0")
+    for name, of in results.items():
+        figure = _reproduce.draw(of)
+        figure.savefig(STATIC / f"{name}.png", dpi=80, metadata={"Software": None})
+        plt.close(figure)
+        setting = _reproduce.SETTINGS[name]
+        head, *lines = _reproduce.claims_table([claim for claim in judged if claim.setting == setting.title])
+        text += f"\n{setting.title}\n{'-' * len(setting.title)}\n\n.. image:: _static/{name}.png\n"
+        text += f"   :alt: ROC curves of one split, and what p does over {splits} splits: {setting.title}\n\n"
+        text += _table([[row[k] for k in (1, 2, 3, 4)] for row in (head, *lines)], "30 14 14 42")
+    (ROOT / "doc" / "experiments.inc").write_text(text, encoding="utf-8")
+
+
+def _table(lines, widths):
+    rows = "".join("   * - " + "\n     - ".join(line) + "\n" for line in lines)
+    return f".. list-table::\n   :header-rows: 1\n   :widths: {widths}\n\n{rows}"
+
+
+def lists():
+    """Pima in training, one split: the top of the list by p, and which weak rankers carry it."""
+    data = pnorm.datasets.pima()
+    rows = np.random.default_rng(0).permutation(len(data.y))[:300]
+    X, y = data.X[rows], data.y[rows] == 1
+    H = pnorm.rankers.normalized(X[y], X[~y], -1, 1, names=data.names)
+    found = {}
+    for p in (1, 4, 64):
+        lam, _ = pnorm.train(X[y], X[~y], H, p)
+        f = pnorm.score(X, H, lam)
+        found[p] = f[y], f[~y]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 2.3), width_ratios=(3, 1))
+    pnorm.plotting.ranked_list(found, top=60, ax=left)
+    pnorm.plotting.weights(lam, H, X, top=5, ax=right)
+    right.set_title("p = 64", fontsize="medium")
+    save(figure, "lists")
+
+
 if __name__ == "__main__":
+    drawn = [hulls_and_objectives, gaps, shares_of_kinds, gained_by_prices, lists, experiments]
     with plt.rc_context(STYLE):
-        hulls_and_objectives()
-        gaps()
-        shares_of_kinds()
-        gained_by_prices()
+        for draw in drawn:
+            if len(sys.argv) == 1 or draw.__name__ in sys.argv[1:]:
+                draw()

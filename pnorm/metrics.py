@@ -1105,7 +1105,7 @@ def theorem1(
 
 # All at once ------------------------------------------------------------------------------------------
 
-_COUNTS = ("positives", "negatives", "positives_at_top", "r_max")
+_COUNTS = ("positives", "negatives", "k", "positives_at_top", "r_max")
 
 
 class Summary(dict[str, float]):
@@ -1154,7 +1154,8 @@ def summary(
     Returns
     -------
     Summary
-        A dictionary from names to numbers (`Estimate` if there is a `confidence`), which prints as a table.
+        A dictionary from names to numbers (`Estimate` if there is a `confidence`), which prints as a table. The
+        first four are the sizes of both sides, `k` in rows, and `max_fpr`.
 
     Raises
     ------
@@ -1170,6 +1171,8 @@ def summary(
     >>> print(pnorm.metrics.summary(f_pos, f_neg, k=20, confidence=0.95))
     positives                      626
     negatives                      332
+    k                               20
+    max_fpr                     0.1000
     positives_at_top                74   59 to 94
     r_max                          552   532 to 567
     precision_at                1.0000   1.0000 to 1.0000
@@ -1200,4 +1203,5 @@ def summary(
     if rows.weighted:
         del measures["bedroc"], measures["discounted_gain_at_top"]
     numbers = rows.measure_all(list(measures.values()), confidence, n_resamples, seed)
-    return Summary(positives=rows.n_pos, negatives=rows.n_neg, **dict(zip(measures, numbers, strict=True)))
+    given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
+    return Summary(given | dict(zip(measures, numbers, strict=True)))

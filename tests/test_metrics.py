@@ -390,12 +390,12 @@ def test_a_summary_holds_what_the_functions_say():
         "partial_auc": metrics.partial_auc(f_pos, f_neg, 0.2, standardized=True, **more),
         "auc": metrics.auc(f_pos, f_neg, **more),
     }
-    assert list(found) == ["positives", "negatives", *expected]
-    assert (found["positives"], found["negatives"]) == (50, 200)
+    assert list(found) == ["positives", "negatives", "k", "max_fpr", *expected]
+    assert list(found.values())[:4] == [50, 200, 25, 0.2]
     for name, estimate in expected.items():
         assert tuple(found[name]) == tuple(estimate)
     lines = str(found).splitlines()
-    assert len(lines) == 12
+    assert len(lines) == 14
     assert "to" in lines[-1]
     assert "to" not in str(metrics.summary(f_pos, f_neg)).replace("_top", "").replace("_factor", "")
     assert "bedroc" not in metrics.summary(f_pos, f_neg, pos_weight=np.full(50, 0.5))

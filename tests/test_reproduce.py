@@ -67,6 +67,16 @@ def test_measurements_are_those_of_the_literal_split():
     assert of.splits == 2
 
 
+def test_rounds_are_as_many_as_asked_for():
+    of = _reproduce.measure("tic-tac-toe", range(1), rounds=3)
+    data = pnorm.datasets.tic_tac_toe()
+    rows = np.random.default_rng(0).permutation(958)[:500]
+    pos, neg = (data.X[rows][data.y[rows] == label] for label in (1, 0))
+    _, trace = pnorm.train(pos, neg, pnorm.rankers.normalized(pos, neg, -1, 1), 16, 3)
+    assert of.objective[0, 4] == trace.log_objective[-1]
+    assert of.rounds == 3
+
+
 def test_the_paired_test_for_these_data_is_the_t_test():
     d = np.random.default_rng(0).normal(0.4, 1, 40)
     pair = _reproduce.paired(d, 0.5)
@@ -98,7 +108,7 @@ def made(name, growth, n=30):
     above = rng.integers(0, 3, (n, 2, 6, 20)) + np.arange(6)[:, None] * np.array(growth).reshape(2, 1, 1) + 20
     auc = 0.8 - 0.001 * np.arange(6) + rng.normal(0, 1e-4, (n, 2, 6))
     crossing = np.where(rng.random((n, 2)) < 0.05, np.nan, 7.0)
-    return _reproduce.Result(name, (300, 468), above, auc, np.zeros((n, 6)), [["t_max"] * 6] * n, crossing, [])
+    return _reproduce.Result(name, 200, (300, 468), above, auc, np.zeros((n, 6)), [["t_max"] * 6] * n, crossing, [])
 
 
 def test_claims_follow_the_numbers():
@@ -147,6 +157,8 @@ def test_the_command_writes_numbers_pictures_and_verdicts(capsys, tmp_path):
 def test_what_the_command_refuses(capsys, tmp_path, monkeypatch):
     assert main(["reproduce", "--splits", "1"]) == 2
     assert "--splits must be at least 2, to tell a spread; got 1" in capsys.readouterr().err
+    assert main(["reproduce", "--rounds", "-1"]) == 2
+    assert "--rounds must be zero or more; got -1" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["reproduce", "--setting", "boston"])
     assert "invalid choice: 'boston'" in capsys.readouterr().err
