@@ -8,40 +8,28 @@ PNORM_DATA is a folder with pima-indians-diabetes.csv, wdbc.data, magic04.data a
 2. The same with five losses and the price r ** 4.
 """
 
-import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
 
 import pnorm
 from pnorm.objectives import Exponential, Linear, Power, Price
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
-
-from problems import HOME, pima, wdbc  # noqa: E402
-
 SPLITS = 60
 FALSE_POSITIVE_RATES = np.geomspace(0.002, 1.0, 60)
 
 
-def _rows(name, label, positive):
-    table = [line.split(",") for line in (HOME / name).read_text().split()]
-    return np.array([row[:label] for row in table], float), np.array([row[label] == positive for row in table])
-
-
 def data():
     """Columns, labels and the number of training rows of each set."""
-    X, y, _ = pima()
-    malignant, benign, _ = wdbc()
-    cells = np.concatenate([malignant, benign]), np.arange(569) < len(malignant)
-    words, spam = _rows("spambase.data", 57, "1")
+    sets = pnorm.datasets
+    pima, wdbc, magic, spam = sets.pima(), sets.wdbc(), sets.magic(), sets.spambase()
+    cells = np.concatenate([wdbc.pos, wdbc.neg])[:, :6]
     return {
-        "Pima": (X, y, 300),
-        "WDBC": (*cells, 369),
-        "MAGIC": (*_rows("magic04.data", 10, "g"), 2000),
-        "Spambase": (np.log1p(words), spam, 1500),
+        "Pima": (pima.X, pima.y == 1, 300),
+        "WDBC": (cells, np.arange(569) < len(wdbc.pos), 369),
+        "MAGIC": (magic.X, magic.y == 1, 2000),
+        "Spambase": (np.log1p(spam.X), spam.y == 1, 1500),
     }
 
 

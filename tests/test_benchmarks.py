@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+NAMES = ("train", "minimize", "objectives", "metrics")
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
 def cases():
     sys.path.insert(0, str(FOLDER))
     try:
-        modules = [importlib.import_module(f"benchmarks.{name}") for name in ("train", "minimize", "objectives")]
+        modules = [importlib.import_module(f"benchmarks.{name}") for name in NAMES]
     finally:
         sys.path.remove(str(FOLDER))
     for module, (_, suite) in ((m, member) for m in modules for member in inspect.getmembers(m, inspect.isclass)):
