@@ -33,6 +33,7 @@ from xgboost import XGBRanker
 
 import pnorm
 from pnorm import metrics
+from pnorm._reproduce import paired
 
 SPLITS = {"pima": 30, "ionosphere": 30, "spambase": 10, "magic": 10, "a9a": 10}
 POWERS = (1, 2, 4, 8, 16, 64)
@@ -177,19 +178,23 @@ def measure(names, splits, out):
 
 
 def show(found):
-    """A table per set: means and standard deviations over the splits."""
+    """A table per set: means and standard deviations, and what differs from the push on thresholds (or columns)."""
     for name, of in found.items():
         runs = of["runs"]
+        base = "pnorm thresholds" if "pnorm thresholds" in runs[0] else "pnorm columns"
         print(
-            f"\n{name}: {of['rows']} rows, {of['positives']} positive; {len(runs)} splits, mean and standard deviation"
+            f"\n{name}: {of['rows']} rows, {of['positives']} positive; {len(runs)} splits, mean and standard deviation;"
         )
+        print(f"+ more, - less than {base} (p < 0.05, paired t test corrected for splits that share rows)")
         print(f"{'':24}" + "".join(f"{measure:>17}" for measure in MEASURES) + f"{'seconds':>10}")
         for method in runs[0]:
             cells = ""
             for measure in MEASURES:
-                values = np.array([run[method][measure] for run in runs])
+                values, ours = (np.array([run[which][measure] for run in runs]) for which in (method, base))
+                pair = paired(values - ours, 0.5)  # one row to judge by for two to train on
+                mark = " " if not pair.elsewhere < 0.05 else "+" if pair.mean > 0 else "-"
                 form = ".1f" if measure == "at top" else ".3f"
-                cells += f"{values.mean():{10}{form}} \u00b1{values.std(ddof=1):{5}{form}}"
+                cells += f"{values.mean():{9}{form}} \u00b1{values.std(ddof=1):{5}{form}}{mark}"
             seconds = np.median([run[method]["seconds"] for run in runs])
             print(f"{method:24}{cells}" + (f"{seconds:10.2f}" if seconds == seconds else ""))
         for kind in ("columns", "thresholds"):
