@@ -192,7 +192,7 @@ def show(found):
             for measure in MEASURES:
                 values, ours = (np.array([run[which][measure] for run in runs]) for which in (method, base))
                 pair = paired(values - ours, 0.5)  # one row to judge by for two to train on
-                mark = " " if not pair.elsewhere < 0.05 else "+" if pair.mean > 0 else "-"
+                mark = " " if not pair.corrected < 0.05 else "+" if pair.mean > 0 else "-"
                 form = ".1f" if measure == "at top" else ".3f"
                 cells += f"{values.mean():{9}{form}} \u00b1{values.std(ddof=1):{5}{form}}{mark}"
             seconds = np.median([run[method]["seconds"] for run in runs])

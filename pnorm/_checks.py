@@ -423,6 +423,8 @@ def share(x: Any, name: str, least: float = 0.0) -> float:
 def generator(seed: Any) -> np.random.Generator:
     """Return a random generator: a new one from a seed, or the one that is passed."""
     try:
+        if isinstance(seed, bool):
+            raise TypeError
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
         raise ValueError(f"seed must be an integer, zero or more, or a numpy.random.Generator; got {seed!r}") from None

@@ -72,12 +72,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if again:
             _reproduce_experiments(arguments)
-            return 0
-        _check(arguments)
-        if arguments.file is None:
-            _demonstrate(arguments)
         else:
-            _rank_file(arguments)
+            _check(arguments)
+            (_demonstrate if arguments.file is None else _rank_file)(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -157,8 +154,8 @@ def _reproduce_experiments(arguments: argparse.Namespace) -> None:
     if arguments.splits < 2:
         raise CommandError(f"--splits must be at least 2, to tell a spread; got {arguments.splits}")
     names = list(dict.fromkeys(arguments.setting or _reproduce.SETTINGS))
-    if arguments.rounds < 0:
-        raise CommandError(f"--rounds must be zero or more; got {arguments.rounds}")
+    if arguments.rounds < 1:
+        raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
     _reproduce.run(names, arguments.splits, arguments.rounds, arguments.data, arguments.out)
 
 

@@ -6,6 +6,7 @@ first: ties, case weights and resamples are nothing but other counts at the same
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +45,9 @@ class Estimate(float):
 
     def __repr__(self) -> str:
         return f"{float(self):.6g} [{self.low:.6g}, {self.high:.6g}]"
+
+    def __str__(self) -> str:
+        return float.__repr__(self)
 
 
 @dataclass(frozen=True)
@@ -86,14 +90,22 @@ class RankedList:
         for f, weight, side in ((f_pos, pos_weight, "pos"), (f_neg, neg_weight, "neg")):
             scores = _checks.scores(f, f"f_{side}")
             c = _checks.weights(weight, f"{side}_weight", scores.size)
-            sides.append((scores, None) if c is None else (scores[c > 0.0], c[c > 0.0]))
-        pos, neg = (scores for scores, _ in sides)
+            if c is None:
+                sides.append((np.sort(scores), None))
+                continue
+            if c.max() > np.finfo(np.float64).max / c.size:
+                raise ValueError(f"{side}_weight sums to more than a float can hold; scale it down")
+            order = np.lexsort((c, scores))  # so that the rows that a seed draws do not depend on their order
+            sides.append((scores[order][c[order] > 0.0], c[order][c[order] > 0.0]))
         self._weights = [c for _, c in sides]
         self.weighted = any(c is not None for c in self._weights)
-        distinct, at = np.unique(np.concatenate([pos, neg]), return_inverse=True)
+        self.whole = all(c is None or bool((c % 1.0 == 0.0).all()) for c in self._weights)
+        both = np.concatenate([scores for scores, _ in sides])
+        distinct, at = np.unique(both, return_inverse=True)
         self.scores = distinct[::-1]
         at = distinct.size - 1 - at
-        self._at = [at[: pos.size], at[pos.size :]]
+        n_pos = sides[0][0].size
+        self._at = [at[:n_pos], at[n_pos:]]
         self.levels = Levels(*map(self._masses, self._at, self._weights))
         self.n_pos, self.n_neg = float(self.levels.pos.sum()), float(self.levels.neg.sum())
 
@@ -120,10 +132,10 @@ class RankedList:
         level = _checks.real(confidence, "confidence")
         if not 0.0 < level < 1.0:
             raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {confidence!r}")
+        draws = _checks.count(n_resamples, "n_resamples", math.ceil(2.0 / (1.0 - level) - 1e-9))
         rng = _checks.generator(seed)
-        draws = (self.resampled(rng) for _ in range(_checks.count(n_resamples, "n_resamples", 1)))
-        found = np.array([[measure(levels) for measure in of] for levels in draws])
-        tail = 0.5 * (1.0 - level)
-        low = np.quantile(found, tail, axis=0, method="lower").tolist()
-        high = np.quantile(found, 1.0 - tail, axis=0, method="higher").tolist()
+        drawn = (self.resampled(rng) for _ in range(draws))
+        found = np.sort([[measure(levels) for measure in of] for levels in drawn], axis=0)
+        tail = int(0.5 * (1.0 - level) * (draws - 1) + 1e-9)  # as many resamples beyond either end
+        low, high = found[tail].tolist(), found[draws - 1 - tail].tolist()
         return [Estimate(*numbers, level) for numbers in zip(values, low, high, strict=True)]

@@ -1,17 +1,19 @@
 """The experiments of the papers again, over many random splits instead of one, and what becomes of their claims.
 
-Settings, measurements, claims, and files, in this order. Each claim is judged by paired differences over the
-splits, twice. For these data, splits are independent draws, and the paired t test is what it seems. For another
-sample of such rows they are not, as they share rows: there the test is corrected as Nadeau and Bengio
-(Machine Learning 52, 2003) do, with a variance of the mean of (1/n + shared) s**2 instead of s**2 / n, where
-`shared` is the ratio of the rows judged by to the others.
+Settings, measurements, claims, and files, in this order. Claims are judged by paired t tests over the splits, which
+for these data are independent draws. For another sample from the same source they are not, as they share rows: in
+testing, the p-value of Nadeau and Bengio (Machine Learning 52, 2003) stands beside the other. Its variance
+of the mean is (1/n + n2/n1) s**2 instead of s**2 / n, for n1 rows to train on and n2 to test on.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import json
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,13 +24,14 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import datasets, metrics, plotting, rankers
-from pnorm._checks import Vector
 from pnorm.datasets import Dataset
 
 POWERS = (1, 2, 4, 8, 16, 64)
 ROUNDS = 200
 """What both papers used throughout."""
 PARTS = ("train", "test")
+LEAST_SPLITS = 10
+"""With fewer, no claim about a mean is judged."""
 FIRST = 20
 """Down to how many negatives the leftmost part of the curves is recorded."""
 
@@ -90,6 +93,9 @@ class Result:
     rounds: int
     rows: tuple[int, int]
     """Rows to train on and to test on."""
+    data: str
+    """A hash of the rows in their order: those of another order have other splits."""
+    seeds: list[int]
     above: NDArray[np.int64]
     """Positives above the first negative, the second, ... (split, part, power, FIRST)."""
     auc: NDArray[np.float64]
@@ -99,6 +105,8 @@ class Result:
     """How the runs ended (split, power)."""
     crossing: NDArray[np.float64]
     """False positives where the curves of the least and the largest p first cross (split, part); nan if never."""
+    ahead: NDArray[np.int64]
+    """Before that, or all the way: 1 if the largest p is above, -1 if the least, 0 if they are the same."""
     curves: list[list[metrics.Roc]]
     """The curves of the first split (part, power)."""
 
@@ -107,47 +115,50 @@ class Result:
         """Positives above the first negative (split, part, power)."""
         return np.asarray(self.above[..., 0])
 
-    @property
-    def splits(self) -> int:
-        """Their number."""
-        return len(self.auc)
 
-
-def measure(name: str, splits: Iterable[int], home: str | None = None, rounds: int = ROUNDS) -> Result:
+def measure(name: str, seeds: Iterable[int], home: str | None = None, rounds: int = ROUNDS) -> Result:
     """Train and judge on random splits, one per seed."""
     setting = SETTINGS[name]
     X, y = setting.data(home)
-    found = [_split(setting, X, y, seed, rounds) for seed in splits]
-    curves, objective, status = zip(*found, strict=True)
+    used, found = [], []
+    for seed in seeds:
+        used.append(seed)
+        found.append(_split(setting, X, y, seed, rounds))
+    curves, auc, objective, status = zip(*found, strict=True)
+    met = np.array([[_meeting(part[0], part[-1]) for part in split] for split in curves])
     return Result(
         name,
         rounds,
         (setting.n_train, len(y) - setting.n_train),
+        hashlib.sha256(np.column_stack([y, X]).tobytes()).hexdigest()[:16],
+        used,
         np.array([[[_above(roc) for roc in part] for part in split] for split in curves]),
-        np.array([[[_area(roc) for roc in part] for part in split] for split in curves]),
+        np.array(auc),
         np.array(objective),
         list(status),
-        np.array([[_crossing(part[0], part[-1]) for part in split] for split in curves]),
+        met[..., 0],
+        met[..., 1].astype(np.int64),
         curves[0],
     )
 
 
-def _split(
-    setting: Setting, X: Any, y: Any, seed: int, rounds: int
-) -> tuple[list[list[metrics.Roc]], Vector, list[str]]:
+def _split(setting: Setting, X: Any, y: Any, seed: int, rounds: int) -> tuple[Any, Any, list[float], list[str]]:
     rows = np.random.default_rng(seed).permutation(len(y))
     parts = rows[: setting.n_train], rows[setting.n_train :]
     pos, neg = (X[parts[0]][y[parts[0]] == label] for label in (1, 0))
     H = setting.rankers(pos, neg)
     curves: list[list[metrics.Roc]] = [[], []]
+    areas: list[list[float]] = [[], []]
     traces = []
     for p in POWERS:
         lam, trace = pnorm.train(pos, neg, H, p, rounds, n_threads=1)
         f = pnorm.score(X, H, lam)
-        for curve, part in zip(curves, parts, strict=True):
-            curve.append(metrics.roc_counts(f[part][y[part] == 1], f[part][y[part] == 0]))
+        for part, curve, area in zip(parts, curves, areas, strict=True):
+            scores = f[part][y[part] == 1], f[part][y[part] == 0]
+            curve.append(metrics.roc_counts(*scores))
+            area.append(metrics.auc(*scores))
         traces.append(trace)
-    return curves, np.array([trace.log_objective[-1] for trace in traces]), [trace.status for trace in traces]
+    return curves, areas, [float(trace.log_objective[-1]) for trace in traces], [trace.status for trace in traces]
 
 
 def _above(roc: metrics.Roc) -> list[int]:
@@ -156,14 +167,12 @@ def _above(roc: metrics.Roc) -> list[int]:
     return [int(n) for n in roc.true_positives[before]]
 
 
-def _area(roc: metrics.Roc) -> float:
-    false, true = roc
-    return float(np.diff(false) @ (true[1:] + true[:-1]) / (2.0 * false[-1] * true[-1]))
-
-
-def _crossing(a: metrics.Roc, b: metrics.Roc) -> float:
-    met = metrics.crossing(a, b)
-    return math.nan if met is None else met.false_positives
+def _meeting(plain: metrics.Roc, pushed: metrics.Roc) -> tuple[float, float]:
+    """After how many negatives two curves cross, and whether the second is ahead before that."""
+    *_, more = metrics._ahead(pushed, plain)
+    sign = np.sign(more[np.flatnonzero(more)[:1]]).sum()
+    met = metrics.crossing(plain, pushed)
+    return math.nan if met is None else met.false_positives, float(sign)
 
 
 # Claims -----------------------------------------------------------------------------------------------
@@ -173,39 +182,34 @@ def _crossing(a: metrics.Roc, b: metrics.Roc) -> float:
 class Paired:
     """A difference over splits, with its tests."""
 
+    n: int
     mean: float
     spread: float
     """Standard deviation over splits."""
     more: float
     """Share of splits in which it is above zero."""
     less: float
-    here: float
-    """Two-sided p-value for these data."""
-    elsewhere: float
-    """The same for another sample of such rows."""
+    p_value: float
+    """Two-sided, for these data."""
+    corrected: float
+    """The same for another sample, as Nadeau and Bengio have it."""
 
     @property
     def verdict(self) -> str:
         """Whether what is claimed to grow does."""
-        if not self.here < 0.05:
+        if self.n < LEAST_SPLITS:
+            return "too few splits"
+        if not self.p_value < 0.05:
             return "not shown"
-        word = "holds" if self.mean > 0.0 else "the reverse holds"
-        return word if self.elsewhere < 0.05 else f"{word} on these data"
-
-    def __str__(self) -> str:
-        here, elsewhere = ("p < 0.001" if p < 0.001 else f"p = {p:.2g}" for p in (self.here, self.elsewhere))
-        return (
-            f"{self.mean:+.1f} on average (standard deviation {self.spread:.1f}), more in {self.more:.0%} of the "
-            f"splits and less in {self.less:.0%}; {here}, for another sample {elsewhere}"
-        )
+        return "holds" if self.mean > 0.0 else "the reverse holds"
 
 
-def paired(differences: Any, shared: float) -> Paired:
-    """Test whether differences over splits have mean zero; see the top of the file."""
+def paired(differences: Any, overlap: float) -> Paired:
+    """Test whether differences over splits have mean zero; `overlap` is n2/n1 of the top of the file."""
     d = np.asarray(differences, dtype=np.float64)
     mean, spread = float(d.mean()), float(d.std(ddof=1))
-    tests = [_t_test(mean, spread * math.sqrt(1.0 / d.size + more), d.size) for more in (0.0, shared)]
-    return Paired(mean, spread, float((d > 0).mean()), float((d < 0).mean()), *tests)
+    tests = [_t_test(mean, spread * math.sqrt(1.0 / d.size + more), d.size) for more in (0.0, overlap)]
+    return Paired(d.size, mean, spread, float((d > 0).mean()), float((d < 0).mean()), *tests)
 
 
 def _t_test(mean: float, error: float, n: int) -> float:
@@ -215,6 +219,10 @@ def _t_test(mean: float, error: float, n: int) -> float:
     if error == 0.0:
         return 1.0 if mean == 0.0 else 0.0
     return 2.0 * float(stdtr(n - 1, -abs(mean / error)))
+
+
+def _said(p_value: float) -> str:
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
 
 
 @dataclass(frozen=True)
@@ -235,58 +243,66 @@ def claims(results: dict[str, Result]) -> list[Claim]:
 
 def _claims(name: str, of: Result) -> Iterator[Claim]:
     setting = SETTINGS[name]
+    words = ("Training", "Testing")
 
-    def claim(text: str, verdict: str, finding: str, source: str = setting.source) -> Claim:
-        return Claim(text, source, setting.title, verdict, finding)
+    def claim(text: str, verdict: str, finding: str) -> Claim:
+        return Claim(text, setting.source, setting.title, verdict, finding)
 
-    def grows(text: str, part: int, low: int, high: int, values: Any = of.top) -> Claim:
-        """The claim that a number is larger at one p than at another."""
-        low, high = POWERS.index(low), POWERS.index(high)
-        a, b = values[:, part, low], values[:, part, high]
-        pair = paired(b - a, of.rows[part] / of.rows[1 - part])
-        means = f"{a.mean():.1f} at p = {POWERS[low]}, {b.mean():.1f} at p = {POWERS[high]}"
-        return claim(text, pair.verdict, f"{means}: {pair}")
+    def grows(part: int, text: str, low: int, high: int, heights: Any = None) -> Claim:
+        """The claim that there are more positives at one p than at another."""
+        values = of.top if heights is None else heights.mean(axis=-1)
+        a, b = (values[:, part, POWERS.index(p)] for p in (low, high))
+        pair = paired(b - a, of.rows[1] / of.rows[0])
+        found = f"{a.mean():.1f} at p = {low}, {b.mean():.1f} at p = {high}; {pair.mean:+.1f} ± {pair.spread:.1f}, "
+        found += f"more in {pair.more:.0%} of the splits, less in {pair.less:.0%}; {_said(pair.p_value)}"
+        found += f", corrected {_said(pair.corrected)}" if part == 1 else ""
+        return claim(f"{words[part]}: {text}", pair.verdict, found)
+
+    def common(text: str, share: float, found: str) -> Claim:
+        """The claim that something is seen, which one split may show and another not."""
+        return claim(text, "in most splits" if share > 0.5 else "not in most splits", found)
 
     if name == "pima-50":
         for low, high in ((1, 2), (2, 4)):
-            yield grows(f"Testing: p = {high} is above p = {low}, small p generalise", 1, low, high)
-        for high in (8, 16, 64):
-            yield grows(f"Testing: p = 1 is above p = {high}, for which 50 rows are too few", 1, high, 1)
+            yield grows(1, f"p = {high} is above p = {low}: small p generalise", low, high)
+        for low, high in ((8, 1), (16, 8), (64, 8)):
+            yield grows(1, f"p = {low} is below p = {high}: large p do not, with so few rows", low, high)
         return
-    for part, word in enumerate(("Training", "Testing")):
-        yield grows(f"{word}: p = 64 is above p = 1 at the first negative", part, 1, 64)
-    if name.startswith("wdbc"):
-        yield grows("Testing: p = 64 is slightly below p = 16", 1, 64, 16)
+    for part in (0, 1):
+        yield grows(part, "p = 64 is above p = 1 at the first negative", 1, 64)
+    if name == "wdbc":
+        yield grows(1, "p = 64 is slightly below p = 16", 64, 16)
+        yield grows(1, "p = 64 is above p = 1 down to the 10th negative (mean over these)", 1, 64, of.above[..., :10])
     if name == "tic-tac-toe":
-        further = of.above[..., 1:16].mean(axis=-1)
-        yield grows("Testing: p = 64 is above p = 1 from the 2nd to the 16th negative", 1, 1, 64, further)
-    text = "TR section 5"
+        text = "p = 64 is above p = 1 from the 2nd negative to the 16th (mean over these)"  # the 1st: an outlier
+        yield grows(1, text, 1, 64, of.above[..., 1:16])
     if name == "pima":
         first, last = of.top[:, 0, 0], of.top[:, 0, -1]
         both = (first <= 4) & (last >= 22)
         found = f"4 or fewer in {_share(first <= 4)}, 22 or more in {_share(last >= 22)}, both in {_share(both)}; "
         found += f"a gain of 18 or more in {_share(last - first >= 18)}, of {np.median(last - first):.0f} in the median"
-        seen = "some splits have it" if both.any() else "no split has it"
-        yield claim("Training: 4 at p = 1, 22 at p = 64", seen, found, text)
-    if name in ("pima", "pima-thresholds"):
+        yield common("Training: 4 at p = 1, 22 at p = 64", both.mean(), found)
+    if name in ("pima", "pima-thresholds", "housing"):
         never = [(np.diff(of.top[:, part]) >= 0).all(axis=1) for part in (0, 1)]
-        verdict = "typical" if min(map(np.mean, never)) > 0.5 else "not typical"
         found = f"so in {_share(never[0])} in training and {_share(never[1])} in testing"
-        yield claim("Never less at the first negative for a larger p, in training and testing", verdict, found, text)
+        text = "The number at the first negative never falls as p grows, in training and testing"
+        yield common(text, min(map(np.mean, never)), found)
+    for part in (0, 1):
+        met, ahead = of.crossing[:, part], of.ahead[:, part] == 1
+        gained = ahead & ~np.isnan(met)
+        found = f"so in {_share(gained)}"
+        if gained.any():
+            found += f", in the median after {np.median(met[gained]):.0f} negatives"
+        found += f"; ahead all the way in {_share(ahead & np.isnan(met))}"
+        yield common(f"{words[part]}: p = 64 is ahead until its curve crosses that of p = 1", gained.mean(), found)
     change = of.auc[..., -1] - of.auc[..., 0]
     train, test = change.mean(axis=0)
-    verdict = "holds" if max(abs(train), abs(test)) <= 0.02 else "does not hold"
-    found = (
-        f"{train:+.4f} in training and {test:+.4f} in testing on average, {change.min():+.3f} to {change.max():+.3f} "
+    found = f"{train:+.4f} in training ({_said(paired(change[:, 0], 0.0).p_value)}) and {test:+.4f} in testing "
+    found += (
+        f"({_said(paired(change[:, 1], 0.0).p_value)}), {change.min():+.3f} to {change.max():+.3f} in single splits"
     )
-    yield claim("AUC hardly changes from p = 1 to p = 64", verdict, found + "in single splits", text)
-    met = of.crossing[:, 0]
-    found = f"so in {_share(~np.isnan(met))} in training"
-    if not np.isnan(met).all():
-        found += f", in the median after {np.nanmedian(met):.0f} negatives"
-    found += f"; {_share(~np.isnan(of.crossing[:, 1]))} in testing"
-    verdict = "holds" if np.isnan(met).mean() < 0.1 else "not always"
-    yield claim("The curves of p = 1 and p = 64 cross: the top is paid for further down", verdict, found, text)
+    verdict = "holds" if max(abs(train), abs(test)) <= 0.02 else "does not hold"
+    yield claim("AUC hardly changes from p = 1 to p = 64", verdict, found)
 
 
 def _share(those: Any) -> str:
@@ -306,23 +322,25 @@ def to_dict(results: dict[str, Result], judged: Sequence[Claim]) -> dict[str, An
             "source": SETTINGS[name].source,
             "rounds": of.rounds,
             "rows": dict(zip(PARTS, of.rows, strict=True)),
+            "data": of.data,
             "splits": [
                 {
                     "seed": seed,
-                    "log_objective": dict(zip(at, of.objective[seed].tolist(), strict=True)),
-                    "status": dict(zip(at, of.status[seed], strict=True)),
+                    "log_objective": dict(zip(at, of.objective[s].tolist(), strict=True)),
+                    "status": dict(zip(at, of.status[s], strict=True)),
                     **{
                         part: {
-                            "positives_above_negative": dict(zip(at, of.above[seed, i].tolist(), strict=True)),
-                            "auc": dict(zip(at, of.auc[seed, i].tolist(), strict=True)),
-                            "crossing": None if math.isnan(of.crossing[seed, i]) else of.crossing[seed, i],
+                            "positives_above_negative": dict(zip(at, of.above[s, i].tolist(), strict=True)),
+                            "auc": dict(zip(at, of.auc[s, i].tolist(), strict=True)),
+                            "crossing": None if math.isnan(of.crossing[s, i]) else float(of.crossing[s, i]),
+                            "ahead": int(of.ahead[s, i]),
                         }
                         for i, part in enumerate(PARTS)
                     },
                 }
-                for seed in range(of.splits)
+                for s, seed in enumerate(of.seeds)
             ],
-            "roc_of_seed_0": {
+            "roc_of_first_split": {
                 part: {p: [side.tolist() for side in roc] for p, roc in zip(at, of.curves[i], strict=True)}
                 for i, part in enumerate(PARTS)
             },
@@ -337,9 +355,10 @@ def to_dict(results: dict[str, Result], judged: Sequence[Claim]) -> dict[str, An
 
 def draw(of: Result) -> Any:
     """A figure: the curves of one split, the leftmost part and all, and what p does over all splits."""
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
-    figure, axes = pyplot.subplots(2, 3, figsize=(12.5, 7.2), layout="constrained")
+    figure = Figure(figsize=(12.5, 7.2), layout="constrained")
+    axes = figure.subplots(2, 3)
     for part, (word, row) in enumerate(zip(("training", "testing"), axes, strict=True)):
         plotting.roc(dict(zip(POWERS, of.curves[part], strict=True)), ax=row[:2])
         row[0].set_title(f"{word}, one split: leftmost part")
@@ -349,7 +368,7 @@ def draw(of: Result) -> Any:
         for part, word in enumerate(("training", "testing")):
             spread = {float(p): values[:, part, i] for i, p in enumerate(POWERS)}
             plotting.push_path(spread, label=word, ax=ax)
-        ax.set(title=f"{of.splits} splits", ylabel=what)
+        ax.set(title=f"{len(of.seeds)} splits", ylabel=what)
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
     figure.suptitle(f"{SETTINGS[of.setting].title} ({SETTINGS[of.setting].source})")
@@ -362,7 +381,7 @@ def means_table(results: dict[str, Result]) -> list[list[str]]:
     for name, of in results.items():
         for part, word in enumerate(PARTS):
             top = of.top[:, part]
-            spread = top.std(axis=0, ddof=1) if of.splits > 1 else np.zeros(len(POWERS))
+            spread = top.std(axis=0, ddof=1)
             cells = [f"{a:.1f} ± {b:.1f}" for a, b in zip(top.mean(axis=0), spread, strict=True)]
             lines.append([SETTINGS[name].title, word, *cells])
     return lines
@@ -382,32 +401,27 @@ P-Norm Push, absolute selection, {rounds} rounds; split s is the permutation of 
 C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, COLT the conference version of 2006. Both show one split
 per setting.
 
-Claims that something grows are judged by paired differences over the splits. A claim *holds* if their mean is above
-zero with p < 0.05 in two tests: the t test for these data, in which splits are independent draws, and the one for
-another sample of such rows, which allows for the rows that splits share (Nadeau and Bengio, 2003). It *holds on these
-data* if only the first says so; *the reverse holds* if the mean is below zero in the same sense; and it is *not shown*
-if the first test does not say so. No p-value is adjusted for the number of tests. AUC *hardly changes* if its mean
-moves by at most 0.02.
+A claim that something grows *holds* if the mean of its paired differences over the splits is above zero with
+p < 0.05 in a two-sided t test, *the reverse holds* if it is below zero in the same sense, and else it is *not shown*.
+That is a statement about these data. For testing, a p-value for another sample from the same source stands beside it,
+*corrected* for the rows that splits share (Nadeau and Bengio, 2003); it is conservative where few rows train and many
+test. No p-value is adjusted for the number of tests. Claims about single curves hold *in most splits* or do not. AUC
+*hardly changes* if its mean moves by at most 0.02.
 
 ## Positives above the first negative
 
-Mean and standard deviation over the splits.
+Mean ± standard deviation over the splits.
 
 """
 
 
 def write(results: dict[str, Result], out: Path) -> list[Claim]:
-    """Write results.json, a picture per setting, and claims.md; return the claims."""
-    from matplotlib import pyplot
-
+    """Write results.json and claims.md; return the claims."""
     judged = claims(results)
-    (out / "results.json").write_text(json.dumps(to_dict(results, judged)), encoding="utf-8")
-    for name, of in results.items():
-        figure = draw(of)
-        figure.savefig(out / f"{name}.png", dpi=90)
-        pyplot.close(figure)
+    numbers = json.dumps(to_dict(results, judged), allow_nan=False)
+    (out / "results.json").write_text(numbers, encoding="utf-8")
     of = next(iter(results.values()))
-    text = _EXPLAINED.format(splits=of.splits, rounds=of.rounds) + _markdown(means_table(results))
+    text = _EXPLAINED.format(splits=len(of.seeds), rounds=of.rounds) + _markdown(means_table(results))
     text += "\n## Claims\n\n" + _markdown(claims_table(judged))
     (out / "claims.md").write_text(text, encoding="utf-8")
     return judged
@@ -422,30 +436,31 @@ def _markdown(table: list[list[str]]) -> str:
 
 
 def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: str) -> None:
-    """Measure, write the files, and print what they hold in short."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise ValueError("reproduce draws with Matplotlib, the extra 'plot' of pnorm: pip install matplotlib") from None
-    matplotlib.use("agg")
-    for name in names:  # what is not at hand is to be found out now
+    """Measure, write the files after each setting, and print what they hold in short."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ValueError("reproduce draws with Matplotlib, the extra 'plot' of pnorm: pip install matplotlib")
+    for name in names:  # a file that is missing is to be missed now
         SETTINGS[name].data(home)
     os.makedirs(out, exist_ok=True)
-    results = {name: measure(name, _watched(range(splits), name), home, rounds) for name in names}
-    judged = write(results, Path(out))
+    results: dict[str, Result] = {}
+    for name in names:
+        results[name] = measure(name, _watched(range(splits), name), home, rounds)
+        draw(results[name]).savefig(Path(out) / f"{name}.png", dpi=90)
+        judged = write(results, Path(out))
     print("Positives above the first negative, mean and standard deviation over the splits\n")
     _print_columns(means_table(results))
     for title in dict.fromkeys(claim.setting for claim in judged):
         print(f"\n{title}")
-        _print_columns([[f"  {claim.verdict:31}", claim.claim] for claim in judged if claim.setting == title])
+        _print_columns([[f"  {claim.verdict:18}", claim.claim] for claim in judged if claim.setting == title])
     print(f"\nEvery number, pictures, and what the claims rest on: {out}/results.json, *.png, claims.md")
 
 
 def _watched(seeds: range, name: str) -> Iterable[int]:
-    """The seeds, with a progress bar where tqdm is installed."""
+    """The seeds, with a progress bar; without tqdm with a line per setting."""
     try:
         from tqdm import tqdm
     except ImportError:
+        print(f"{name}: {len(seeds)} splits", file=sys.stderr, flush=True)
         return seeds
     return tqdm(seeds, desc=f"{name:15}", unit="split")  # type: ignore[no-any-return]
 

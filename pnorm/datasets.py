@@ -330,9 +330,9 @@ class _Source:
 
 
 def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
-    home = os.environ.get("PNORM_DATA") if data_home is None else os.fspath(data_home)
-    path = Path(home or ".") / source.file
-    if home and path.exists():
+    home = os.environ.get("PNORM_DATA") if data_home is None else os.fspath(data_home) or "."
+    path = Path(os.fsdecode(home or ".")).expanduser() / source.file
+    if home and path.is_file():
         content = path.read_bytes()
         if path.suffix == ".gz":
             with contextlib.suppress(OSError, EOFError, zlib.error):  # whatever it is then, it has another sum
@@ -345,7 +345,11 @@ def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
             )
         X, y = source.read(content)
     else:
-        X, y = _fetch(source, home, f"{source.file} is not in {home}" if home else "PNORM_DATA is not set")
+        X, y = _fetch(
+            source,
+            str(path.parent) if home else None,
+            f"{source.file} is not in {path.parent}" if home else "PNORM_DATA is not set",
+        )
     return Dataset(X, y.astype(np.int64), source.names, source.citation)
 
 
@@ -426,7 +430,7 @@ def _read_housing(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
 def _read_a9a(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
     lines = [line.split() for line in content.decode("ascii").splitlines()]
     columns = [[int(entry.removesuffix(":1")) - 1 for entry in line[1:]] for line in lines]
-    ends = np.cumsum([0, *map(len, columns)], dtype=np.int32)  # scikit-learn's solvers know no longer indices
+    ends = np.cumsum([0, *map(len, columns)], dtype=np.int32)  # for scikit-learn, which does not take 64 bits
     return _sparse((np.ones(ends[-1]), np.concatenate(columns).astype(np.int32), ends)), np.array(
         [line[0] == "+1" for line in lines]
     )

@@ -1,7 +1,7 @@
 """Measures of a ranked list, from the scores of its positives and its negatives.
 
 The best score stands first. What each measure does with ties is said with it; none depends on the
-order in which rows of one score happen to be passed. All cost one sort, O(N log N) for N = I + K.
+order in which the rows happen to be passed. All cost one sort, O(N log N) for N = I + K.
 
 Weights
     ``pos_weight`` (I,) and ``neg_weight`` (K,), where a measure takes them: a row of weight w counts
@@ -9,12 +9,13 @@ Weights
 
 Intervals
     With ``confidence``, 0.95 say, a measure comes with an interval: an `Estimate`, which is a float
-    with `low` and `high`. They are quantiles of the measure over ``n_resamples`` lists for which I
-    positives and K negatives are drawn from those at hand, each side by itself, with replacement
-    (a stratified percentile bootstrap, O(N) per resample); ``seed`` is an integer or a
-    `numpy.random.Generator`. They tell how the measure varies with the rows judged, and nothing of how the
-    scores would vary with the rows trained on. What rests on the single best negative (`r_max`,
-    `positives_at_top`) has an interval that is a rough guide: a third of the resamples lack that row.
+    with `low` and `high`. These are quantiles of the measure over ``n_resamples`` lists, each of I
+    positives drawn from the positives with replacement and K negatives drawn likewise (a stratified
+    percentile bootstrap, O(N) per resample). A row is drawn together with its weight. ``seed`` is an
+    integer or a `numpy.random.Generator`. The interval tells how the measure varies with the rows that are
+    judged, not how the scores would vary with the rows that were trained on. It is a rough guide where a
+    measure hangs on few rows: on the single best negative (`r_max`, `positives_at_top`), or on the first
+    few rows of the list; a measure that is the same in all resamples gets an interval of no width.
 """
 
 from __future__ import annotations
@@ -281,7 +282,7 @@ def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: An
     Returns
     -------
     Roc
-        `false_positives` and `true_positives`, a point more than there are distinct scores.
+        `false_positives` and `true_positives`: the origin, and a point for each distinct score.
 
     Raises
     ------
@@ -341,14 +342,14 @@ def auc(
     >>> pnorm.metrics.auc([3.0, 1.0], [1.0, 0.0])
     0.875
     >>> pnorm.metrics.auc([3.0, 1.0, 2.0], [1.0, 0.0, 2.5], confidence=0.9)
-    0.722222 [0.333333, 1]
+    0.722222 [0.277778, 1]
     """
     return RankedList(f_pos, f_neg, pos_weight, neg_weight).measure(_auc, confidence, n_resamples, seed)
 
 
 def _auc(at: Levels) -> float:
-    right = at.neg @ (at.above + 0.5 * at.pos)
-    return float(right / (at.pos.sum() * at.neg.sum()))
+    neg = np.ldexp(at.neg, -math.frexp(at.neg.sum())[1])  # no overflow for large weights, no rounding for counts
+    return float(neg @ (at.above + 0.5 * at.pos) / at.pos.sum() / neg.sum())
 
 
 def partial_auc(
@@ -356,7 +357,7 @@ def partial_auc(
     f_neg: Any,
     max_fpr: float | None = None,
     *,
-    min_fpr: float = 0.0,
+    min_fpr: float | None = None,
     min_tpr: float = 0.0,
     max_fp: float | None = None,
     min_fp: float | None = None,
@@ -380,12 +381,12 @@ def partial_auc(
     f_pos, f_neg : array_like, shapes (I,) and (K,)
         Scores of the positives and of the negatives.
     max_fpr, min_fpr : float, optional
-        b and a, rates with 0 <= a < b <= 1; at first 1 and 0.
+        b and a, rates with 0 <= a < b <= 1; by default 1 and 0.
     min_tpr : float
         c, less than 1: only the area above this true positive rate counts. With `max_fpr` this is the
         two-way partial AUC of a test that must be specific and sensitive.
     max_fp, min_fp : float, optional
-        The same bounds as numbers of false positives, b K and a K, instead of rates.
+        The bounds as numbers of false positives instead of rates: b K and a K.
     standardized : bool
         Whether to bring the area to 1 for a perfect list and to 1/2 for one in random order, whatever the
         part of the curve: (1 + (area - least) / (most - least)) / 2, with the area under the diagonal as
@@ -422,7 +423,7 @@ def partial_auc(
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
     bounds = [
         _rate("max", max_fpr, max_fp, 1.0, rows.n_neg),
-        _rate("min", min_fpr or None, min_fp, 0.0, rows.n_neg),
+        _rate("min", min_fpr, min_fp, 0.0, rows.n_neg),
     ]
     high, low = bounds
     if not low < high:
@@ -511,19 +512,14 @@ def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
     >>> pnorm.metrics.crossing(push, plain)
     Crossing(false_positives=1.0, true_positives=2.0)
     """
-    curves = [_curve(roc, name) for roc, name in ((roc_a, "roc_a"), (roc_b, "roc_b"))]
-    (fp_a, tp_a), (fp_b, tp_b) = curves
+    (fp_a, tp_a), (fp_b, tp_b) = _curve(roc_a, "roc_a"), _curve(roc_b, "roc_b")
     end_a, end_b = (fp_a[-1], tp_a[-1]), (fp_b[-1], tp_b[-1])
-    if not np.allclose(end_a, end_b, rtol=1e-9):
+    if not np.allclose(end_a, end_b, rtol=1e-9, atol=0.0):
         raise ValueError(
             f"roc_a ends at {end_a[0]:g} negatives and {end_a[1]:g} positives and roc_b at {end_b[0]:g} and "
             f"{end_b[1]:g}; both must rank the same rows"
         )
-    depth_a, depth_b = fp_a + tp_a, fp_b + tp_b
-    depth = np.union1d(depth_a, depth_b)
-    true_a = np.interp(depth, depth_a, tp_a)
-    ahead = true_a - np.interp(depth, depth_b, tp_b)
-    ahead[np.abs(ahead) <= 1e-12 * depth[-1]] = 0.0  # rounding, of interpolation on ties
+    depth, true_a, ahead = _ahead((fp_a, tp_a), (fp_b, tp_b))
     leads = np.flatnonzero(ahead)
     if leads.size == 0:
         return None
@@ -534,6 +530,16 @@ def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
     share = ahead[i] / (ahead[i] - ahead[i + 1])
     true = float(true_a[i] + share * (true_a[i + 1] - true_a[i]))
     return Crossing(float(depth[i] + share * (depth[i + 1] - depth[i])) - true, true)
+
+
+def _ahead(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> tuple[Vector, Vector, Vector]:
+    """How many rows down the lists, the positives of the first among them, and how many more these are."""
+    (fp_a, tp_a), (fp_b, tp_b) = a, b
+    depth = np.union1d(fp_a + tp_a, fp_b + tp_b)
+    true_a = np.interp(depth, fp_a + tp_a, tp_a)
+    more = true_a - np.interp(depth, fp_b + tp_b, tp_b)
+    more[np.abs(more) <= 1e-12 * depth[-1]] = 0.0  # rounding, of interpolation on ties
+    return depth, true_a, more
 
 
 def _curve(roc: Any, name: str) -> tuple[Vector, Vector]:
@@ -700,11 +706,11 @@ def _first(k: Any, rows: RankedList) -> float:
         if depth == 0.0:
             raise ValueError("k must be above 0")
         # 0.07 * 100 is a little more than 7 in floating point.
-        whole = bool((rows.levels.pos % 1.0 == 0.0).all() and (rows.levels.neg % 1.0 == 0.0).all())
-        return float(math.ceil(depth * (1.0 - 1e-12))) if whole else depth
+        return float(math.ceil(depth * (1.0 - 1e-12))) if rows.whole else depth
     depth = _checks.count(k, "k", 1)
-    if depth > total:
-        raise ValueError(f"k must be at most the number of rows, {total:g}; got {k}")
+    if depth > total * (1.0 + 1e-12):
+        what = "the sum of the weights" if rows.weighted else "the number of rows"
+        raise ValueError(f"k must be at most {what}, {total:.12g}; got {k}")
     return float(depth)
 
 
@@ -784,7 +790,7 @@ def _average(at: Levels) -> float:
 def discounted_gain_at_top(
     f_pos: Any,
     f_neg: Any,
-    k: int | None = None,
+    k: float | None = None,
     *,
     normalized: bool = False,
     confidence: float | None = None,
@@ -801,8 +807,8 @@ def discounted_gain_at_top(
     ----------
     f_pos, f_neg : array_like, shapes (I,) and (K,)
         Scores of the positives and of the negatives.
-    k : int, optional
-        Ranks beyond it gain nothing; None for all ranks. A float is a share, as in `precision_at`.
+    k : int or float, optional
+        Ranks beyond it gain nothing; a number of rows or a share of them, as in `precision_at`. None for all ranks.
     normalized : bool
         Whether to divide by the gain of the best list, with all positives first (NDCG).
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -902,8 +908,9 @@ def bedroc(
 def _bedroc(alpha: float, at: Levels) -> float:
     positives, negatives = at.pos.sum(), at.neg.sum()
 
-    def term(rank: Vector) -> Vector:  # over the first one, and less 1: digits for alpha large and small
-        return np.expm1(-alpha * (rank - 1.0) / (positives + negatives))
+    def term(rank: Vector) -> Vector:  # over the first one, for large alpha, and less 1, for small alpha
+        with np.errstate(over="ignore"):
+            return np.expm1(-alpha * (rank - 1.0) / (positives + negatives))
 
     ranks = np.arange(1.0, positives + 1.0)
     most, least = float(term(ranks).sum()), float(term(ranks + negatives).sum())
@@ -990,7 +997,8 @@ def p_norm_risk(
         largest = float(rates[at.first])
         if largest == 0.0:
             return 0.0
-        mean = at.neg @ (rates / largest) ** power / at.neg.sum()
+        # Levels above the best negative have larger rates, and no weight.
+        mean = at.neg @ np.minimum(rates / largest, 1.0) ** power / at.neg.sum()
         return float(largest * mean ** (1.0 / power))
 
     return rows.measure(risk, confidence, n_resamples, seed)
@@ -1115,7 +1123,7 @@ class Summary(dict[str, float]):
         width = max(map(len, self))
         lines = []
         for name, value in self.items():
-            form = ".6g" if name in _COUNTS else ".4f"
+            form = (".0f" if value % 1.0 == 0.0 else ".1f") if name in _COUNTS else ".4f"
             line = f"{name:{width}}  {float(value):10{form}}"
             if isinstance(value, Estimate):
                 line += f"   {value.low:{form}} to {value.high:{form}}"
@@ -1168,7 +1176,7 @@ def summary(
     >>> data = pnorm.datasets.tic_tac_toe()
     >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
     >>> f_pos, f_neg = pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam)
-    >>> print(pnorm.metrics.summary(f_pos, f_neg, k=20, confidence=0.95))
+    >>> print(pnorm.metrics.summary(f_pos, f_neg, k=0.2, confidence=0.95))
     positives                      626
     negatives                      332
     k                               20

@@ -31,7 +31,7 @@ def roc(lists: Mapping[Any, Any], *, ax: Any = None) -> Any:
     ----------
     lists : mapping
         From a label, or a number p, to the list: a pair of scores ``(f_pos, f_neg)``, or what
-        `pnorm.metrics.roc_counts` returns for them. All must rank the same rows, or as many.
+        `pnorm.metrics.roc_counts` returns for them (a `Roc`; any other pair is taken for scores).
     ax : Axes, or pair of Axes, optional
         A pair gets the leftmost part and the full curves, a single one the full curves alone. None makes a
         figure with both.
@@ -50,8 +50,9 @@ def roc(lists: Mapping[Any, Any], *, ax: Any = None) -> Any:
 
     Notes
     -----
-    The leftmost part ends somewhat beyond the first crossing of the first list with the last, which is marked;
-    where they never cross, after a tenth of the negatives. It shows a twentieth of them at least.
+    The leftmost part ends somewhat beyond the first crossing of the first list with the last, which is marked,
+    whichever of them is ahead before it. Where they never cross, or do not rank as many rows, it ends after a tenth
+    of the negatives. It shows a twentieth of them at least.
 
     Examples
     --------
@@ -65,17 +66,17 @@ def roc(lists: Mapping[Any, Any], *, ax: Any = None) -> Any:
     >>> left.get_ylabel(), [text.get_text() for text in full.get_legend().get_texts()]
     ('true positives', ['p = 1', 'p = 4', 'p = 16'])
     """
-    curves = {_label(key): _roc(found, key) for key, found in _named(lists, "lists").items()}
+    curves = [(_label(key), _roc(found, key)) for key, found in _named(lists, "lists").items()]
     axes = np.atleast_1d(_axes(2, (9.0, 4.0)) if ax is None else ax)
     if axes.shape not in ((1,), (2,)):
-        raise ValueError(f"ax must be one Axes or a pair of them; got {len(axes)}")
+        raise ValueError(f"ax must be one Axes or a pair of them; got an array of shape {axes.shape}")
     for each in axes:
-        for (label, (false, true)), colour in zip(curves.items(), _shades(len(curves)), strict=True):
+        for (label, (false, true)), colour in zip(curves, _shades(len(curves)), strict=True):
             each.plot(false, true, color=colour, lw=1.4, label=label)
         each.set(xlabel="false positives", ylabel="true positives")
     axes[-1].legend(loc="lower right", frameon=False)
     if axes.size == 2:
-        _enlarge(axes[0], list(curves.values()))
+        _enlarge(axes[0], [curve for _, curve in curves])
         return axes
     return axes[0]
 
@@ -92,8 +93,10 @@ def _roc(found: Any, key: Any) -> metrics.Roc:
 
 def _enlarge(ax: Any, curves: list[metrics.Roc]) -> None:
     """Show what comes before the first crossing, and somewhat beyond."""
-    met = metrics.crossing(curves[0], curves[-1])
-    negatives = float(curves[0].false_positives[-1])
+    first, last = curves[0], curves[-1]
+    alike = all(a[-1] == b[-1] for a, b in zip(first, last, strict=True))
+    met = metrics.crossing(first, last) if alike else None
+    negatives = float(first.false_positives[-1])
     end = 0.1 * negatives if met is None else max(0.05 * negatives, 1.5 * met.false_positives)
     end = min(max(3.0, np.floor(end)) + 0.5, negatives)  # beside the steps, which are at whole numbers
     low = min(float(true[false == 0.0].max()) for false, true in curves)
@@ -138,19 +141,20 @@ def push_path(values: Mapping[float, Any], *, label: str | None = None, ax: Any 
     >>> len(ax.lines)
     2
     """
-    spread = {}
-    for p, of in sorted(_named(values, "values").items()):
-        if not _checks.real(p, "p") > 0.0:
-            raise ValueError(f"p must be above 0; got {p!r}")
-        spread[float(p)] = _checks.vector(np.atleast_1d(of), f"values at p = {p}", None, "one per split")
+    found = {_checks.real(p, "p"): of for p, of in _named(values, "values").items()}
+    powers = sorted(found)
+    if not powers[0] > 0.0:
+        raise ValueError(f"p must be above 0; got {powers[0]:g}")
+    spread = [_checks.scores(np.atleast_1d(found[p]), f"values at p = {p:g}") for p in powers]
     ax = _axes(1, (5.0, 4.0)) if ax is None else ax
-    powers = list(spread)
-    (line,) = ax.plot(powers, [of.mean() for of in spread.values()], marker="o", ms=4.5, lw=1.4, label=label)
+    colour = _CYCLE[len(ax.lines) % len(_CYCLE)]
+    ax.plot(powers, [of.mean() for of in spread], color=colour, marker="o", ms=4.5, lw=1.4, label=label)
     for outer, alpha in ((0.05, 0.13), (0.25, 0.2)):
-        low, high = (np.array([np.quantile(of, q) for of in spread.values()]) for q in (outer, 1.0 - outer))
-        ax.fill_between(powers, low, high, color=line.get_color(), alpha=alpha, lw=0)
+        low, high = (np.array([np.quantile(of, q) for of in spread]) for q in (outer, 1.0 - outer))
+        ax.fill_between(powers, low, high, color=colour, alpha=alpha, lw=0)
     ax.set_xscale("log", base=2)
-    ax.set_xticks(powers, [f"{p:g}" for p in powers])
+    ticks = sorted({float(p) for line in ax.lines for p in line.get_xdata()})
+    ax.set_xticks(ticks, [f"{p:g}" for p in ticks])
     ax.set_xlabel("p")
     if label is not None:
         ax.legend(frameon=False)
@@ -165,8 +169,8 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     runs : Trace, or mapping from a label (or p) to Trace
         What `pnorm.train` or `pnorm.minimize` returned.
     floor : float, optional
-        Draw the objective less this on a logarithmic axis: the infimum, ``trace.objective[-1]`` of a run of
-        `pnorm.minimize`. At the right it ends where rounding does.
+        The infimum, ``trace.objective[-1]`` of a run of `pnorm.minimize`: what is drawn is then how far the
+        objective is above it, on a logarithmic axis and as long as that is more than rounding.
     ax : Axes, optional
         Where to draw; None for a figure of its own.
 
@@ -196,8 +200,11 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     for key, run in several.items():
         if not isinstance(run, Trace):
             raise TypeError(f"runs must be a Trace, or a mapping to them; got {type(run).__name__} for {key!r}")
+    if floor is not None and all(run.objective.max() <= _checks.real(floor, "floor") for run in several.values()):
+        raise ValueError(f"floor must be below the objectives; got {floor!r}")
     ax = _axes(1, (5.0, 4.0)) if ax is None else ax
-    symbol = next(iter(several.values()))._symbol
+    symbols = {run._symbol for run in several.values()}
+    symbol = symbols.pop() if len(symbols) == 1 else "objective"
     for (key, run), colour in zip(several.items(), _shades(len(several)), strict=True):
         value = run.objective - (run.objective[0] if floor is None else _checks.real(floor, "floor"))
         rounds = np.arange(run.n_iter + 1)
@@ -261,7 +268,7 @@ def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = 
     bars = lam
     if rankers is not None and X is not None:
         bars = np.array([a * np.ptp(rankers[j](X)) if a else 0.0 for j, a in enumerate(lam)])
-    used = np.flatnonzero(bars)
+    used = np.flatnonzero(lam)
     first = used[np.argsort(-np.abs(bars[used]), kind="stable")][:top]
     ax = _axes(1, (6.0, 0.6 + 0.32 * max(first.size, 3))) if ax is None else ax
     places = np.arange(first.size)
@@ -276,7 +283,7 @@ def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = 
 
 
 def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
-    """Draw the first rows of a list as a strip, positives full and negatives light, or of several as strips.
+    """Draw the first rows of a list, or of several, as strips: tall bars for positives, short ones for negatives.
 
     Parameters
     ----------
@@ -307,22 +314,24 @@ def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
     ['positive', 'negative']
     """
     several = lists if isinstance(lists, Mapping) else {None: lists}
-    strips = {}
+    strips = []
     for key, pair in _named(several, "lists").items():
         try:
             f_pos, f_neg = pair
         except (TypeError, ValueError):
             raise TypeError(f"list {key!r} must be a pair of scores (f_pos, f_neg)") from None
-        strips[_label(key)] = _best_first(_checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg"))
-    shown = min(_checks.count(top, "top", 1), max(map(len, strips.values())))
+        of = "" if key is None else f" of list {key!r}"
+        pos, neg = _checks.scores(f_pos, f"f_pos{of}"), _checks.scores(f_neg, f"f_neg{of}")
+        strips.append((_label(key), _best_first(pos, neg)))
+    shown = min(_checks.count(top, "top", 1), max(found.size for _, found in strips))
     ax = _axes(1, (9.0, 0.75 + 0.4 * len(strips))) if ax is None else ax
-    for place, found in enumerate(strips.values()):
+    for place, (_, found) in enumerate(strips):
         ranks = np.arange(1, min(shown, found.size) + 1)
         for positive, colour, height in ((True, _BLUE, 0.74), (False, _ORANGE, 0.44)):
             at = ranks[found[: ranks.size] == positive]
             name = ("positive" if positive else "negative") if place == 0 else None
             ax.bar(at, height, bottom=place - height / 2, width=0.86, color=colour, label=name)
-    ax.set_yticks(range(len(strips)), [label or "" for label in strips])
+    ax.set_yticks(range(len(strips)), [label or "" for label, _ in strips])
     ax.tick_params(left=False)
     ax.spines["left"].set_visible(False)
     ax.set(xlim=(0.5, shown + 0.5), ylim=(len(strips) - 0.5, -0.5), xlabel="rank")
@@ -348,11 +357,11 @@ def _label(key: Any) -> str | None:
     """A number is a p, anything else speaks for itself."""
     if key is None or isinstance(key, str):
         return key
-    return f"p = {key:g}" if isinstance(key, int | float | np.number) else str(key)
+    return f"p = {key:.12g}" if isinstance(key, int | float | np.number) else str(key)
 
 
 def _shades(n: int) -> list[Any]:
-    """Colours in order, from dark to light; one that is plain blue."""
+    """Colours in order, from dark to light; blue if there is but one."""
     if n == 1:
         return [_BLUE]
     from matplotlib import colormaps
@@ -369,5 +378,4 @@ def _axes(n: int, size: tuple[float, float]) -> Any:
     _, axes = pyplot.subplots(1, n, figsize=size, layout="constrained")
     for ax in np.atleast_1d(axes):
         ax.spines[["top", "right"]].set_visible(False)
-        ax.set_prop_cycle(color=_CYCLE)
     return axes

@@ -93,6 +93,11 @@ def test_the_risk_never_falls_in_p_nor_in_theta_and_tends_to_r_max():
     assert metrics.p_norm_risk([1e308], [-1e308], 2, 1.0) == 0.0
 
 
+def test_the_risk_of_a_list_whose_positives_lead_by_far():
+    assert metrics.p_norm_risk([3, 2, 1], [1.5, 0], 1000) == pytest.approx(0.5 ** (1 / 1000) / 3)
+    assert metrics.p_norm_risk(np.arange(1e5), [0.5, -1], 64) == pytest.approx(0.5 ** (1 / 64) * 1e-5)
+
+
 def test_the_roc_curve_is_what_a_walk_down_the_list_counts():
     for f_pos, f_neg in lists(2, 5):
         roc = metrics.roc_counts(f_pos, f_neg)
@@ -262,8 +267,20 @@ def test_weights_of_counts():
     assert metrics.r_max(f_pos, f_neg, pos_weight=c) == 3.5
     assert metrics.positives_at_top(f_pos, f_neg, neg_weight=[1, 1, 0], pos_weight=c) == 0.5
     assert metrics.roc_counts(f_pos, f_neg, pos_weight=c).true_positives[-1] == 3.5
-    # shares of weights that are not whole numbers are not rounded
+    # shares of weights that are not whole numbers are not rounded, whatever ties
+    halves = {"pos_weight": [0.5, 0.5], "neg_weight": [0.5, 0.5]}
+    assert metrics.recall_at([1, 1], [0, 0], 0.3, **halves) == metrics.recall_at([1, 2], [0, 0.5], 0.3, **halves) == 0.6
+    # a sum of weights that is whole but for rounding
+    assert metrics.precision_at([0.0], np.arange(5) + 0.5, 1, pos_weight=[1 / 6], neg_weight=[1 / 6] * 5) > 0
     assert metrics.precision_at([2.0], [1.0], 0.5, pos_weight=[0.25], neg_weight=[0.75]) == 0.5
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e9, 1e300])
+def test_the_scale_of_the_weights_does_not_matter(scale):
+    f_pos, f_neg, c, d = [3.0, 1.0, 2.0], [2.0, 0.0, 2.5], np.array([0.5, 2.0, 1.0]), np.array([1.0, 3.0, 0.5])
+    for name in ("auc", "partial_auc", "two_way", "average_precision", "p_norm_risk"):
+        once = SCALAR[name](f_pos, f_neg, pos_weight=c, neg_weight=d)
+        assert SCALAR[name](f_pos, f_neg, pos_weight=c * scale, neg_weight=d * scale) == pytest.approx(once, rel=1e-12)
 
 
 # Crossings --------------------------------------------------------------------------------------------
@@ -324,12 +341,15 @@ def test_intervals_are_quantiles_over_lists_drawn_again(name):
     assert isinstance(found, metrics.Estimate)
     assert found == measure(f_pos, f_neg)
     rng, values = np.random.default_rng(5), []
+    f_pos, f_neg = np.sort(f_pos), np.sort(f_neg)
     for _ in range(60):
         draw = f_pos[rng.integers(14, size=14)], f_neg[rng.integers(17, size=17)]
         values.append(measure(*draw))
     values.sort()
     assert found.low == pytest.approx(values[5], rel=1e-12)  # 10 % of the way from the first to the last
     assert found.high == pytest.approx(values[54], rel=1e-12)
+    shuffled = measure(np.roll(f_pos, 3), f_neg[::-1], confidence=0.8, n_resamples=60, seed=5)
+    assert (shuffled.low, shuffled.high) == (found.low, found.high)
     assert found.confidence == 0.8
     again = measure(f_pos, f_neg, confidence=0.8, n_resamples=60, seed=np.random.default_rng(5))
     assert (again.low, again.high) == (found.low, found.high)
@@ -340,6 +360,8 @@ def test_intervals_with_weights():
     f_pos, f_neg, c = rng.normal(1, 1, 30), rng.normal(size=40), rng.uniform(0.2, 3, 30)
     found = metrics.auc(f_pos, f_neg, pos_weight=c, confidence=0.5, n_resamples=41, seed=1)
     rng, values = np.random.default_rng(1), []
+    order = np.argsort(f_pos)
+    f_pos, c, f_neg = f_pos[order], c[order], np.sort(f_neg)
     for _ in range(41):
         rows, other = rng.integers(30, size=30), rng.integers(40, size=40)
         values.append(metrics.auc(f_pos[rows], f_neg[other], pos_weight=c[rows]))
@@ -362,8 +384,8 @@ def test_an_estimate_is_a_number():
     found = metrics.auc([3, 1, 2], [1, 0, 2.5], confidence=0.9)
     value, low, high = found
     assert low <= value <= high
-    assert f"{found:.2f}" == "0.72"
-    assert repr(found) == "0.722222 [0.333333, 1]"
+    assert (f"{found:.2f}", str(found)) == ("0.72", "0.7222222222222222")
+    assert repr(found) == "0.722222 [0.277778, 1]"
     assert found + 1 == value + 1
     for twin in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
         assert tuple(twin) == (value, low, high)
@@ -398,6 +420,8 @@ def test_a_summary_holds_what_the_functions_say():
     assert len(lines) == 14
     assert "to" in lines[-1]
     assert "to" not in str(metrics.summary(f_pos, f_neg)).replace("_top", "").replace("_factor", "")
+    large = str(metrics.summary(np.arange(1_234_567), [0.5])).splitlines()
+    assert large[0].split() == ["positives", "1234567"]
     assert "bedroc" not in metrics.summary(f_pos, f_neg, pos_weight=np.full(50, 0.5))
 
 
@@ -416,7 +440,11 @@ POS, NEG = [2.0, 1.0], [1.5, 0.0, 0.5]
         (lambda: metrics.roc_counts(POS, NEG, neg_weight=[1, -1, 0]), ValueError, "the negative weight -1.0 at row 1"),
         (lambda: metrics.auc(POS, NEG, confidence=1), ValueError, "confidence must be between 0 and 1, such as 0.95"),
         (lambda: metrics.auc(POS, NEG, confidence="0.9"), TypeError, "confidence must be a real number"),
-        (lambda: metrics.auc(POS, NEG, confidence=0.9, n_resamples=0), ValueError, "n_resamples must be at least 1"),
+        (lambda: metrics.auc(POS, NEG, confidence=0.9, n_resamples=19), ValueError, "n_resamples must be at least 20"),
+        (lambda: metrics.auc(POS, NEG, confidence=0.9, seed=True), ValueError, "seed must be an integer, zero or more"),
+        (lambda: metrics.auc(POS, NEG, pos_weight=[1e308, 1e308]), ValueError, "pos_weight sums to more than a float can"),
+        (lambda: metrics.precision_at(POS, NEG, 6, pos_weight=[1, 1]), ValueError, "at most the sum of the weights, 5; got 6"),
+        (lambda: metrics.partial_auc(POS, NEG, min_fpr=0.0, min_fp=0), ValueError, "min_fpr and min_fp say the same"),
         (lambda: metrics.auc(POS, NEG, confidence=0.9, seed=-1), ValueError, "seed must be an integer, zero or more"),
         (lambda: metrics.partial_auc(POS, NEG, 1.5), ValueError, "max_fpr must be between 0 and 1; got 1.5"),
         (lambda: metrics.partial_auc(POS, NEG, 0.0), ValueError, "must have a width; got false positive rates from 0 to 0"),

@@ -53,6 +53,12 @@ def test_roc_of_lists_that_never_cross():
     assert left.get_legend() is None
 
 
+def test_lists_of_other_rows_and_alike_labels_are_all_drawn():
+    left, full = plotting.roc({4: ([2, 1], [0, 1.5]), "p = 4": ([3.0], [1, 2, 4])})
+    assert len(full.lines) == len(left.lines) == 2
+    assert len(plotting.ranked_list({4: ([1], [0]), "p = 4": ([1], [0])}).get_yticks()) == 2
+
+
 def test_axes_are_those_that_were_passed(runs):
     lists, (lam, run) = runs[-1], runs[2][4]
     figure, axes = plt.subplots(2, 4)
@@ -75,7 +81,8 @@ def test_push_path_draws_means_and_quantiles():
     assert np.isclose(wide[:, 1], np.quantile(values[64], 0.95)).any()
     assert np.isclose(half[:, 1], np.quantile(values[1], 0.25)).any()
     assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "64"]
-    plotting.push_path({1: 3.0, 64: 4.0}, label="test", ax=ax)
+    plotting.push_path({1: 3.0, 4: 4.0}, label="test", ax=ax)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "4", "64"]
     assert ax.lines[0].get_color() != ax.lines[1].get_color()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "test"]
 
@@ -106,6 +113,7 @@ def test_weights_are_in_order_of_what_they_move(runs):
     moved = lam * np.ptp(pos * [10, 1, 1, 1], axis=0)
     ax = plotting.weights(lam, H, pos * [10, 1, 1, 1])
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([moved[0], moved[1], moved[3]])
+    assert plotting.weights(lam, H, pos[:1], top=2).get_title() == "2 of 3 weak rankers in use"
     assert [text.get_text() for text in plotting.weights(lam).get_yticklabels()] == ["h[1]", "h[3]", "h[0]"]
     assert plotting.weights(lam, None, pos).get_yticklabels()[0].get_text() == "x1"
 
@@ -120,6 +128,9 @@ def test_a_strip_shows_the_order_with_ties_against_us():
     assert ax.get_xlim() == (0.5, 4.5)
 
 
+RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -127,8 +138,12 @@ def test_a_strip_shows_the_order_with_ties_against_us():
         (lambda: plotting.roc([1, 2]), TypeError, "lists must be a mapping from labels or numbers p; got list"),
         (lambda: plotting.roc({1: 3}), TypeError, "list 1 must be a pair of scores (f_pos, f_neg), or a Roc"),
         (lambda: plotting.roc({1: ([1.0], [])}), ValueError, "f_neg is empty"),
-        (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=[None] * 3), ValueError, "ax must be one Axes or a pair of them; got 3"),
+        (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=[None] * 3), ValueError, "ax must be one Axes or a pair of them; got an array of shape (3,)"),
         (lambda: plotting.push_path({0: [1]}), ValueError, "p must be above 0; got 0"),
+        (lambda: plotting.push_path({1: []}), ValueError, "values at p = 1 is empty"),
+        (lambda: plotting.push_path({"a": [1], 1: [2]}), TypeError, "p must be a real number; got 'a'"),
+        (lambda: plotting.trace(RUN, floor=1e9), ValueError, "floor must be below the objectives; got 1000000000.0"),
+        (lambda: plotting.ranked_list({"a": ([1], [])}), ValueError, "f_neg of list 'a' is empty"),
         (lambda: plotting.push_path({1: [np.nan]}), ValueError, "values at p = 1 has nan at position 0"),
         (lambda: plotting.trace({"a": 3}), TypeError, "runs must be a Trace, or a mapping to them; got int for 'a'"),
         (lambda: plotting.weights([1.0, 2.0], [np.sum]), ValueError, "lam must have shape (1,)"),

@@ -63,8 +63,13 @@ def test_measurements_are_those_of_the_literal_split():
                 assert list(of.above[seed, part, i]) == [(f_pos > bad).sum() for bad in f_neg[:20]]
         rocs = [pnorm.metrics.roc_counts(f_by_p[p][500:][y[500:] == 1], f_by_p[p][500:][y[500:] == 0]) for p in (1, 64)]
         assert of.crossing[seed, 1] == pnorm.metrics.crossing(*rocs).false_positives
+        order = [np.argsort(-f_by_p[p][500:], kind="stable") for p in (1, 64)]
+        plain, pushed = (np.cumsum(y[500:][rank] == 1) for rank in order)
+        first = np.flatnonzero(plain != pushed)
+        if len({*f_by_p[1][500:]}) == len({*f_by_p[64][500:]}) == 458:  # else ties blur the walk
+            assert of.ahead[seed, 1] == (np.sign(pushed[first[0]] - plain[first[0]]) if first.size else 0)
     assert of.rows == (500, 458)
-    assert of.splits == 2
+    assert of.seeds == [0, 1]
 
 
 def test_rounds_are_as_many_as_asked_for():
@@ -77,29 +82,36 @@ def test_rounds_are_as_many_as_asked_for():
     assert of.rounds == 3
 
 
-def test_the_paired_test_for_these_data_is_the_t_test():
+def test_who_is_ahead_before_the_curves_cross():
+    plain, pushed = pnorm.metrics.roc_counts([8, 7, 6], [9, 5, 4]), pnorm.metrics.roc_counts([9, 8, 1], [7, 6, 5])
+    assert _reproduce._meeting(plain, pushed) == (1.0, 1.0)
+    assert _reproduce._meeting(pushed, plain) == (1.0, -1.0)
+    met, ahead = _reproduce._meeting(plain, plain)
+    assert (np.isnan(met), ahead) == (True, 0.0)
+
+
+def test_paired_tests():
     d = np.random.default_rng(0).normal(0.4, 1, 40)
     pair = _reproduce.paired(d, 0.5)
-    assert pair.here == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-10)
+    assert pair.p_value == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-10)
     t = d.mean() / np.sqrt((1 / 40 + 0.5) * d.var(ddof=1))
-    assert pair.elsewhere == pytest.approx(2 * stats.t.sf(t, 39), rel=1e-10)
+    assert pair.corrected == pytest.approx(2 * stats.t.sf(t, 39), rel=1e-10)
     assert (pair.more, pair.less) == ((d > 0).mean(), (d < 0).mean())
 
 
 @pytest.mark.parametrize(
-    ("differences", "shared", "verdict"),
+    ("differences", "verdict"),
     [
-        ([5, 6, 7, 5, 6], 0.5, "holds"),
-        ([-5, -6, -7, -5, -6], 0.5, "the reverse holds"),
-        ([1, 0, 2, 0, 1, 1, 1, 2, 0, 1] * 3, 2.0, "holds on these data"),
-        ([-1, 0, -2, 0, -1, -1, -1, -2, 0, -1] * 3, 2.0, "the reverse holds on these data"),
-        ([1, -1, 0, 1, -1], 0.5, "not shown"),
-        ([0, 0, 0], 0.5, "not shown"),
-        ([2, 2, 2], 0.5, "holds"),
+        ([5, 6, 7, 5, 6] * 2, "holds"),
+        ([-5, -6, -7, -5, -6] * 2, "the reverse holds"),
+        ([1, -1, 0, 1, -1] * 2, "not shown"),
+        ([0] * 10, "not shown"),
+        ([2] * 10, "holds"),
+        ([5, 6, 7, 5, 6], "too few splits"),
     ],
 )
-def test_verdicts(differences, shared, verdict):
-    assert _reproduce.paired(differences, shared).verdict == verdict
+def test_verdicts(differences, verdict):
+    assert _reproduce.paired(differences, 0.5).verdict == verdict
 
 
 def made(name, growth, n=30):
@@ -107,8 +119,11 @@ def made(name, growth, n=30):
     rng = np.random.default_rng(0)
     above = rng.integers(0, 3, (n, 2, 6, 20)) + np.arange(6)[:, None] * np.array(growth).reshape(2, 1, 1) + 20
     auc = 0.8 - 0.001 * np.arange(6) + rng.normal(0, 1e-4, (n, 2, 6))
-    crossing = np.where(rng.random((n, 2)) < 0.05, np.nan, 7.0)
-    return _reproduce.Result(name, 200, (300, 468), above, auc, np.zeros((n, 6)), [["t_max"] * 6] * n, crossing, [])
+    crossing, ahead = np.where(rng.random((n, 2)) < 0.05, np.nan, 7.0), np.tile([1, -1], (n, 1))
+    more = ["t_max"] * 6, crossing, ahead, []
+    return _reproduce.Result(
+        name, 200, (300, 468), "", list(range(n)), above, auc, np.zeros((n, 6)), [more[0]] * n, *more[1:]
+    )
 
 
 def test_claims_follow_the_numbers():
@@ -117,18 +132,24 @@ def test_claims_follow_the_numbers():
     real, few = "Pima, real features", "Pima, 50 to train on"
     assert verdicts[real, "Training: p = 64 is above p = 1 at the first negative"] == "holds"
     assert verdicts[real, "Testing: p = 64 is above p = 1 at the first negative"] == "the reverse holds"
-    assert verdicts[real, "Never less at the first negative for a larger p, in training and testing"] == "not typical"
+    never = "The number at the first negative never falls as p grows, in training and testing"
+    assert verdicts[real, never] == "not in most splits"
     assert verdicts[real, "AUC hardly changes from p = 1 to p = 64"] == "holds"
-    assert verdicts[real, "Training: 4 at p = 1, 22 at p = 64"] == "no split has it"
-    assert verdicts[real, "The curves of p = 1 and p = 64 cross: the top is paid for further down"] == "holds"
-    assert verdicts[few, "Testing: p = 2 is above p = 1, small p generalise"] == "the reverse holds"
-    assert verdicts[few, "Testing: p = 1 is above p = 64, for which 50 rows are too few"] == "holds"
+    assert verdicts[real, "Training: 4 at p = 1, 22 at p = 64"] == "not in most splits"
+    assert verdicts[real, "Training: p = 64 is ahead until its curve crosses that of p = 1"] == "in most splits"
+    assert verdicts[real, "Testing: p = 64 is ahead until its curve crosses that of p = 1"] == "not in most splits"
+    assert verdicts[few, "Testing: p = 2 is above p = 1: small p generalise"] == "the reverse holds"
+    assert verdicts[few, "Testing: p = 64 is below p = 8: large p do not, with so few rows"] == "holds"
     assert any("median after 7 negatives" in claim.finding for claim in found)
+    assert all(("corrected" in claim.finding) == claim.claim.startswith("Testing")
+               for claim in found if "more in" in claim.finding)  # fmt: skip
     wider = made("wdbc", (1, 1))
     wider.auc[..., -1] -= 0.1
     verdicts = {claim.claim: claim.verdict for claim in _reproduce.claims({"wdbc": wider})}
     assert verdicts["AUC hardly changes from p = 1 to p = 64"] == "does not hold"
-    assert verdicts["Testing: p = 64 is slightly below p = 16"].startswith("the reverse holds")
+    assert verdicts["Testing: p = 64 is slightly below p = 16"] == "the reverse holds"
+    assert verdicts["Testing: p = 64 is above p = 1 down to the 10th negative (mean over these)"] == "holds"
+    assert not any("p = 16" in claim.claim for claim in _reproduce.claims({"wdbc-200": made("wdbc-200", (1, 1))}))
 
 
 def test_the_command_writes_numbers_pictures_and_verdicts(capsys, tmp_path):
@@ -139,10 +160,11 @@ def test_the_command_writes_numbers_pictures_and_verdicts(capsys, tmp_path):
     numbers = json.loads((out / "results.json").read_text())
     assert numbers["powers"] == [1, 2, 4, 8, 16, 64]
     splits = numbers["settings"]["tic-tac-toe"]["splits"]
+    assert [split["seed"] for split in splits] == [0, 1, 2]
     of = _reproduce.measure("tic-tac-toe", range(3))
     assert [split["train"]["positives_above_negative"]["64"] for split in splits] == of.above[:, 0, -1].tolist()
     assert [split["test"]["auc"]["1"] for split in splits] == of.auc[:, 1, 0].tolist()
-    roc = numbers["settings"]["tic-tac-toe"]["roc_of_seed_0"]["test"]["4"]
+    roc = numbers["settings"]["tic-tac-toe"]["roc_of_first_split"]["test"]["4"]
     np.testing.assert_array_equal(roc, of.curves[1][2])
     judged = _reproduce.claims({"tic-tac-toe": of})
     assert [claim["finding"] for claim in numbers["claims"]] == [claim.finding for claim in judged]
@@ -157,8 +179,8 @@ def test_the_command_writes_numbers_pictures_and_verdicts(capsys, tmp_path):
 def test_what_the_command_refuses(capsys, tmp_path, monkeypatch):
     assert main(["reproduce", "--splits", "1"]) == 2
     assert "--splits must be at least 2, to tell a spread; got 1" in capsys.readouterr().err
-    assert main(["reproduce", "--rounds", "-1"]) == 2
-    assert "--rounds must be zero or more; got -1" in capsys.readouterr().err
+    assert main(["reproduce", "--rounds", "0"]) == 2
+    assert "--rounds must be at least 1; got 0" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["reproduce", "--setting", "boston"])
     assert "invalid choice: 'boston'" in capsys.readouterr().err
@@ -169,6 +191,14 @@ def test_what_the_command_refuses(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["reproduce", "--setting", "tic-tac-toe"]) == 2
     assert "the extra 'plot' of pnorm" in capsys.readouterr().err
+
+
+def test_without_tqdm_a_line_says_what_is_done(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert (
+        main(["reproduce", "--setting", "tic-tac-toe", "--splits", "2", "--rounds", "2", "--out", str(tmp_path)]) == 0
+    )
+    assert capsys.readouterr().err == "tic-tac-toe: 2 splits\n"
 
 
 def test_help_names_the_settings(capsys):
