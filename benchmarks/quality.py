@@ -1,7 +1,7 @@
 """Is the P-Norm Push worth using instead of what one has? The tables of the page "Beside other methods".
 
-    PNORM_DATA=... python -P benchmarks/quality.py --out quality.json     # to measure: half an hour on two cores
-    python -P benchmarks/quality.py --show quality.json                   # to print the tables again
+    PNORM_DATA=... python -P benchmarks/quality.py --out quality.json             # to measure, 20 minutes on two cores
+    python -P benchmarks/quality.py --show quality.json [--rst doc/quality.inc]   # to write the tables again
 
 Random splits, stratified, two thirds to train on and one third to judge by. All methods see the same splits.
 
@@ -12,6 +12,11 @@ Random splits, stratified, two thirds to train on and one third to judge by. All
   variance, AdaBoost and HistGradientBoosting; LightGBM's classifier and its ranker (lambdarank); XGBoost's ranker
   (rank:pairwise) with both ways of choosing pairs. Rankers get all training rows as one list. LightGBM refuses
   lists of more than 10,000 rows, and gets 10,000 of them, drawn at random.
+
+"+" and "-" stand for more and less than the push on thresholds (on columns, for the indicators of a9a), with p < 0.05
+in a paired t test that is corrected for splits that share rows (Nadeau and Bengio, 2003). "at top" are the positives
+above the first negative; pAUC is standardised, 0.5 is chance; seconds are medians for training, cross-validation and
+scoring.
 """
 
 import argparse
@@ -177,34 +182,56 @@ def measure(names, splits, out):
     return found
 
 
+def table(of):
+    """A line per method: means and standard deviations, and what differs from the push on thresholds (or columns)."""
+    runs = of["runs"]
+    base = "pnorm thresholds" if "pnorm thresholds" in runs[0] else "pnorm columns"
+    lines = [["method", *MEASURES, "seconds"]]
+    for method in runs[0]:
+        cells = []
+        for measure in MEASURES:
+            values, ours = (np.array([run[which][measure] for run in runs]) for which in (method, base))
+            pair = paired(values - ours, 0.5)  # one row to judge by for two to train on
+            mark = "" if not pair.corrected < 0.05 else " +" if pair.mean > 0 else " -"
+            form = ".1f" if measure == "at top" else ".3f"
+            cells.append(f"{values.mean():{form}} \u00b1{values.std(ddof=1):{form}}{mark}")
+        seconds = np.median([run[method]["seconds"] for run in runs])
+        lines.append([method, *cells, f"{seconds:.2f}" if seconds == seconds else "(above)"])
+    return lines
+
+
+def chosen(of):
+    """What cross-validation chose, in words."""
+    for kind in ("columns", "thresholds"):
+        pairs = [(run[name]["p"], run[name]["rounds"]) for run in of["runs"] if (name := f"pnorm {kind}") in run]
+        if pairs:
+            p, rounds = np.array(pairs).T
+            counts = ", ".join(f"{v} in {(p == v).sum()}" for v in sorted(set(p.tolist())))
+            median = f"{np.median(rounds):.0f} rounds in the median"
+            yield f"Chosen for {kind}: p = {counts} of {len(pairs)} splits; {median}."
+
+
 def show(found):
-    """A table per set: means and standard deviations, and what differs from the push on thresholds (or columns)."""
+    """Print a table per set."""
     for name, of in found.items():
-        runs = of["runs"]
-        base = "pnorm thresholds" if "pnorm thresholds" in runs[0] else "pnorm columns"
-        print(
-            f"\n{name}: {of['rows']} rows, {of['positives']} positive; {len(runs)} splits, mean and standard deviation;"
-        )
-        print(f"+ more, - less than {base} (p < 0.05, paired t test corrected for splits that share rows)")
-        print(f"{'':24}" + "".join(f"{measure:>17}" for measure in MEASURES) + f"{'seconds':>10}")
-        for method in runs[0]:
-            cells = ""
-            for measure in MEASURES:
-                values, ours = (np.array([run[which][measure] for run in runs]) for which in (method, base))
-                pair = paired(values - ours, 0.5)  # one row to judge by for two to train on
-                mark = " " if not pair.corrected < 0.05 else "+" if pair.mean > 0 else "-"
-                form = ".1f" if measure == "at top" else ".3f"
-                cells += f"{values.mean():{9}{form}} \u00b1{values.std(ddof=1):{5}{form}}{mark}"
-            seconds = np.median([run[method]["seconds"] for run in runs])
-            print(f"{method:24}{cells}" + (f"{seconds:10.2f}" if seconds == seconds else ""))
-        for kind in ("columns", "thresholds"):
-            chosen = [
-                (run[f"pnorm {kind}"]["p"], run[f"pnorm {kind}"]["rounds"]) for run in runs if f"pnorm {kind}" in run
-            ]
-            if chosen:
-                p, rounds = np.array(chosen).T
-                counts = ", ".join(f"{v} in {(p == v).sum()}" for v in sorted(set(p.tolist())))
-                print(f"chosen for {kind}: p = {counts} splits; {np.median(rounds):.0f} rounds (median)")
+        print(f"\n{name}: {of['rows']} rows, {of['positives']} positive; {len(of['runs'])} splits")
+        lines = table(of)
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+        print(*chosen(of), sep="\n")
+
+
+def write_rst(found, path):
+    """The same for the documentation."""
+    text = ""
+    for name, of in found.items():
+        title = f"{name}: {of['rows']} rows, {of['positives']} positive; {len(of['runs'])} splits"
+        text += f"{title}\n{'-' * len(title)}\n\n"
+        text += ".. list-table::\n   :header-rows: 1\n   :widths: 24 15 15 15 15 15 9\n\n"
+        text += "".join("   * - " + "\n     - ".join(line) + "\n" for line in table(of))
+        text += "\n" + "\n".join(chosen(of)) + "\n\n"
+    path.write_text(text.replace(" \u00b1", "\u00a0\u00b1\u00a0"), encoding="utf-8")
 
 
 if __name__ == "__main__":
@@ -213,11 +240,13 @@ if __name__ == "__main__":
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
+    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/quality.inc")
     arguments = parser.parse_args()
     warnings.filterwarnings(
         "ignore", message="X does not have valid feature names|Converting data to scipy sparse matrix"
     )
     if arguments.show:
-        show(json.loads(arguments.show.read_text()))
+        known = json.loads(arguments.show.read_text())
+        write_rst(known, arguments.rst) if arguments.rst else show(known)
     else:
         show(measure(arguments.set or SPLITS, arguments.splits, arguments.out))
