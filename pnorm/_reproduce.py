@@ -254,7 +254,7 @@ def _claims(name: str, of: Result) -> Iterator[Claim]:
         a, b = (values[:, part, POWERS.index(p)] for p in (low, high))
         pair = paired(b - a, of.rows[1] / of.rows[0])
         found = f"{a.mean():.1f} at p = {low}, {b.mean():.1f} at p = {high}; {pair.mean:+.1f} ± {pair.spread:.1f}, "
-        found += f"more in {pair.more:.0%} of the splits, less in {pair.less:.0%}; {_said(pair.p_value)}"
+        found += f"more in {pair.more:.0%} of the splits and less in {pair.less:.0%}; {_said(pair.p_value)}"
         found += f", corrected {_said(pair.corrected)}" if part == 1 else ""
         return claim(f"{words[part]}: {text}", pair.verdict, found)
 
@@ -279,18 +279,18 @@ def _claims(name: str, of: Result) -> Iterator[Claim]:
     if name == "pima":
         first, last = of.top[:, 0, 0], of.top[:, 0, -1]
         both = (first <= 4) & (last >= 22)
-        found = f"4 or fewer in {_share(first <= 4)}, 22 or more in {_share(last >= 22)}, both in {_share(both)}; "
+        found = f"4 or fewer in {_share(first <= 4)} of the splits, 22 or more in {_share(last >= 22)}, both in {_share(both)}; "
         found += f"a gain of 18 or more in {_share(last - first >= 18)}, of {np.median(last - first):.0f} in the median"
         yield common("Training: 4 at p = 1, 22 at p = 64", both.mean(), found)
     if name in ("pima", "pima-thresholds", "housing"):
         never = [(np.diff(of.top[:, part]) >= 0).all(axis=1) for part in (0, 1)]
-        found = f"so in {_share(never[0])} in training and {_share(never[1])} in testing"
+        found = f"so in {_share(never[0])} of the splits in training and {_share(never[1])} in testing"
         text = "The number at the first negative never falls as p grows, in training and testing"
         yield common(text, min(map(np.mean, never)), found)
     for part in (0, 1):
         met, ahead = of.crossing[:, part], of.ahead[:, part] == 1
         gained = ahead & ~np.isnan(met)
-        found = f"so in {_share(gained)}"
+        found = f"so in {_share(gained)} of the splits"
         if gained.any():
             found += f", in the median after {np.median(met[gained]):.0f} negatives"
         found += f"; ahead all the way in {_share(ahead & np.isnan(met))}"
@@ -306,7 +306,7 @@ def _claims(name: str, of: Result) -> Iterator[Claim]:
 
 
 def _share(those: Any) -> str:
-    return f"{np.mean(those):.0%} of the splits"
+    return f"{np.mean(those):.0%}"
 
 
 # Files ------------------------------------------------------------------------------------------------
