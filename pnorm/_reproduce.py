@@ -279,8 +279,9 @@ def _claims(name: str, of: Result) -> Iterator[Claim]:
     if name == "pima":
         first, last = of.top[:, 0, 0], of.top[:, 0, -1]
         both = (first <= 4) & (last >= 22)
-        found = f"4 or fewer in {_share(first <= 4)} of the splits, 22 or more in {_share(last >= 22)}, both in {_share(both)}; "
-        found += f"a gain of 18 or more in {_share(last - first >= 18)}, of {np.median(last - first):.0f} in the median"
+        found = f"4 or fewer in {_share(first <= 4)} of the splits, 22 or more in {_share(last >= 22)}, "
+        found += f"both in {_share(both)}; a gain of 18 or more in {_share(last - first >= 18)}, "
+        found += f"of {np.median(last - first):.0f} in the median"
         yield common("Training: 4 at p = 1, 22 at p = 64", both.mean(), found)
     if name in ("pima", "pima-thresholds", "housing"):
         never = [(np.diff(of.top[:, part]) >= 0).all(axis=1) for part in (0, 1)]
