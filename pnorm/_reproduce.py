@@ -287,7 +287,7 @@ def _claims(name: str, of: Result) -> Iterator[Claim]:
         never = [(np.diff(of.top[:, part]) >= 0).all(axis=1) for part in (0, 1)]
         found = f"so in {_share(never[0])} of the splits in training and {_share(never[1])} in testing"
         text = "The number at the first negative never falls as p grows, in training and testing"
-        yield common(text, min(map(np.mean, never)), found)
+        yield common(text, min(float(part.mean()) for part in never), found)
     for part in (0, 1):
         met, ahead = of.crossing[:, part], of.ahead[:, part] == 1
         gained = ahead & ~np.isnan(met)

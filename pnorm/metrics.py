@@ -910,7 +910,7 @@ def _bedroc(alpha: float, at: Levels) -> float:
 
     def term(rank: Vector) -> Vector:  # over the first one, for large alpha, and less 1, for small alpha
         with np.errstate(over="ignore"):
-            return np.expm1(-alpha * (rank - 1.0) / (positives + negatives))
+            return np.asarray(np.expm1(-alpha * (rank - 1.0) / (positives + negatives)))
 
     ranks = np.arange(1.0, positives + 1.0)
     most, least = float(term(ranks).sum()), float(term(ranks + negatives).sum())
