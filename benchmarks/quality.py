@@ -228,10 +228,11 @@ def write_rst(found, path):
     for name, of in found.items():
         title = f"{name}: {of['rows']} rows, {of['positives']} positive; {len(of['runs'])} splits"
         text += f"{title}\n{'-' * len(title)}\n\n"
-        text += ".. list-table::\n   :header-rows: 1\n   :widths: 24 15 15 15 15 15 9\n\n"
+        text += ".. list-table::\n   :header-rows: 1\n   :class: dense\n\n"
         text += "".join("   * - " + "\n     - ".join(line) + "\n" for line in table(of))
         text += "\n" + "\n".join(chosen(of)) + "\n\n"
-    path.write_text(text.replace(" \u00b1", "\u00a0\u00b1\u00a0"), encoding="utf-8")
+    text = text.replace(" \u00b1", "\u00a0\u00b1\u00a0").replace(" +\n", "\u00a0+\n").replace(" -\n", "\u00a0\u2212\n")
+    path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

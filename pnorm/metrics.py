@@ -1179,18 +1179,18 @@ def summary(
     >>> print(pnorm.metrics.summary(f_pos, f_neg, k=0.2, confidence=0.95))
     positives                      626
     negatives                      332
-    k                               20
+    k                              192
     max_fpr                     0.1000
-    positives_at_top                74   59 to 94
-    r_max                          552   532 to 567
-    precision_at                1.0000   1.0000 to 1.0000
-    recall_at                   0.0319   0.0319 to 0.0319
-    enrichment_factor           1.5304   1.5304 to 1.5304
-    bedroc                      0.9350   0.9039 to 0.9591
-    discounted_gain_at_top      0.9684   0.9632 to 0.9734
-    average_precision           0.8098   0.7858 to 0.8350
-    partial_auc                 0.5625   0.5487 to 0.5895
-    auc                         0.7057   0.6719 to 0.7410
+    positives_at_top                74   58 to 98
+    r_max                          552   528 to 568
+    precision_at                0.8125   0.7500 to 0.8698
+    recall_at                   0.2492   0.2300 to 0.2668
+    enrichment_factor           1.2434   1.1478 to 1.3311
+    bedroc                      0.9350   0.9052 to 0.9588
+    discounted_gain_at_top      0.9684   0.9635 to 0.9732
+    average_precision           0.8098   0.7877 to 0.8356
+    partial_auc                 0.5625   0.5488 to 0.5898
+    auc                         0.7057   0.6720 to 0.7390
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
     depth, end = _first(k, rows), _checks.share(max_fpr, "max_fpr")
