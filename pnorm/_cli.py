@@ -96,6 +96,7 @@ def _fail(message: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pnorm",
+        usage="pnorm [FILE] [options]\n       pnorm reproduce [options]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -209,6 +210,8 @@ def _demonstrate(arguments: argparse.Namespace) -> None:
 
 def _rank_file(arguments: argparse.Namespace) -> None:
     path, out = arguments.file, arguments.out
+    if path != "-" and not os.path.exists(path):
+        raise CommandError(f"{path}: No such file or directory")
     if arguments.label is None:
         raise CommandError("--label COLUMN is needed with a FILE: which column says which rows are positive?")
     if out is not None and not os.path.isdir(os.path.dirname(out) or "."):

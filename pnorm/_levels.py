@@ -7,6 +7,7 @@ first: ties, case weights and resamples are nothing but other counts at the same
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ from pnorm._checks import Vector
 class Estimate(float):
     """A measure with its interval: a float that also has `low`, `high` and `confidence`.
 
-    Unpacks into value, low, high.
+    Unpacks into value, low, high. Prints with the interval; a format (``f"{x:.3f}"``) and ``float(x)`` leave it out.
     """
 
     low: float
@@ -45,9 +46,6 @@ class Estimate(float):
 
     def __repr__(self) -> str:
         return f"{float(self):.6g} [{self.low:.6g}, {self.high:.6g}]"
-
-    def __str__(self) -> str:
-        return float.__repr__(self)
 
 
 @dataclass(frozen=True)
@@ -97,6 +95,7 @@ class RankedList:
                 raise ValueError(f"{side}_weight sums to more than a float can hold; scale it down")
             order = np.lexsort((c, scores))  # so that the rows that a seed draws do not depend on their order
             sides.append((scores[order][c[order] > 0.0], c[order][c[order] > 0.0]))
+        _warn_of_labels(f_pos=sides[0][0], f_neg=sides[1][0])
         self._weights = [c for _, c in sides]
         self.weighted = any(c is not None for c in self._weights)
         self.whole = all(c is None or bool((c % 1.0 == 0.0).all()) for c in self._weights)
@@ -139,3 +138,17 @@ class RankedList:
         tail = int(0.5 * (1.0 - level) * (draws - 1) + 1e-9)  # as many resamples beyond either end
         low, high = found[tail].tolist(), found[draws - 1 - tail].tolist()
         return [Estimate(*numbers, level) for numbers in zip(values, low, high, strict=True)]
+
+
+def _warn_of_labels(**sides: Vector) -> None:
+    """Two vectors of one size, one of them zeros and ones: labels and scores, as other packages take them?"""
+    (_, a), (_, b) = sides.items()
+    if a.size != b.size or a.size < 3:
+        return
+    binary = [name for name, f in sides.items() if f.min() == 0.0 and f.max() == 1.0 and np.isin(f, (0.0, 1.0)).all()]
+    if len(binary) == 1:
+        warnings.warn(
+            f"{binary[0]} holds zeros and ones, as many as there are scores on the other side: if these are labels y, "
+            "pass f[y == 1], f[y == 0]",
+            stacklevel=4,
+        )

@@ -330,9 +330,14 @@ class _Source:
 
 
 def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
-    home = os.environ.get("PNORM_DATA") if data_home is None else os.fspath(data_home) or "."
-    path = Path(os.fsdecode(home or ".")).expanduser() / source.file
-    if home and path.is_file():
+    if data_home is not None and not isinstance(data_home, (str, os.PathLike)):
+        raise TypeError(f"data_home must be the path of a folder; got {data_home!r}")
+    home = os.environ.get("PNORM_DATA") or None if data_home is None else os.fspath(data_home) or "."
+    path = Path(home or ".").expanduser() / source.file
+    if home is not None and not path.parent.is_dir():
+        name = "PNORM_DATA" if data_home is None else "data_home"
+        raise FileNotFoundError(f"{name} must be a folder with {source.file}; there is no folder {path.parent}")
+    if home is not None and path.is_file():
         content = path.read_bytes()
         if path.suffix == ".gz":
             with contextlib.suppress(OSError, EOFError, zlib.error):  # whatever it is then, it has another sum
@@ -355,7 +360,7 @@ def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
 
 def _fetch(source: _Source, home: str | None, why: str) -> tuple[Any, NDArray[np.bool_]]:
     """The same rows from OpenML."""
-    hint = f"put {source.file} (sha256 of its content {source.sha256}) into a folder, and name it as data_home"
+    hint = f"put {source.file} (sha256 of its content {source.sha256}) into a folder, and name it in PNORM_DATA"
     try:
         from sklearn.datasets import fetch_openml
     except ImportError:
@@ -366,7 +371,7 @@ def _fetch(source: _Source, home: str | None, why: str) -> tuple[Any, NDArray[np
         bunch = fetch_openml(data_id=source.openml, data_home=home, as_frame=False, parser="liac-arff")
     except (OSError, HTTPException, ValueError) as error:
         raise FileNotFoundError(
-            f"{why}, and the set {source.openml} could not be fetched from OpenML ({error}): {hint}"
+            f"{why}, and OpenML (its set {source.openml}) could not be reached ({error}): {hint}"
         ) from error
     X, names = bunch.data.copy(), [str(name).rstrip(":") for name in bunch.feature_names]
     for name, levels in (bunch.get("categories") or {}).items():  # OpenML calls some numbers nominal

@@ -11,11 +11,12 @@ Intervals
     With ``confidence``, 0.95 say, a measure comes with an interval: an `Estimate`, which is a float
     with `low` and `high`. These are quantiles of the measure over ``n_resamples`` lists, each of I
     positives drawn from the positives with replacement and K negatives drawn likewise (a stratified
-    percentile bootstrap, O(N) per resample). A row is drawn together with its weight. ``seed`` is an
-    integer or a `numpy.random.Generator`. The interval tells how the measure varies with the rows that are
-    judged, not how the scores would vary with the rows that were trained on. It is a rough guide where a
-    measure hangs on few rows: on the single best negative (`r_max`, `positives_at_top`), or on the first
-    few rows of the list; a measure that is the same in all resamples gets an interval of no width.
+    percentile bootstrap). A row is drawn together with its weight; ``seed`` is an integer or a
+    `numpy.random.Generator`. A resample costs O(N): with millions of rows ask for fewer.
+    The interval tells how the measure varies with the rows that are judged, not how the scores would vary
+    with the rows that were trained on. It is a rough guide where a measure hangs on few rows: on the
+    single best negative (`r_max`, `positives_at_top`), or on the first few rows of the list. A measure
+    that is the same in all resamples gets an interval of no width.
 """
 
 from __future__ import annotations
@@ -427,7 +428,9 @@ def partial_auc(
     ]
     high, low = bounds
     if not low < high:
-        raise ValueError(f"the part of the curve must have a width; got false positive rates from {low:g} to {high:g}")
+        raise ValueError(
+            f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g}"
+        )
     floor = _checks.share(min_tpr, "min_tpr")
     if floor == 1.0:
         raise ValueError("min_tpr must be less than 1; no area lies above a true positive rate of 1")
@@ -479,8 +482,8 @@ class Crossing(NamedTuple):
 def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
     """Find where one ROC curve stops being above another, the first time.
 
-    Up to there one list has more positives among its first n rows, for every n; right after it the other has.
-    Where a push at the top gains until the crossing, the sacrifice begins there.
+    Up to there one list has as many positives among its first n rows as the other, or more, for every n; right
+    after it, fewer. If it is the list with a push at the top, this is where the push begins to cost.
 
     Parameters
     ----------
@@ -547,10 +550,15 @@ def _curve(roc: Any, name: str) -> tuple[Vector, Vector]:
         false, true = roc
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a pair, false and true positives, as roc_counts returns it") from None
-    x = _checks.vector(false, f"false positives of {name}", None, "one number per point")
-    y = _checks.vector(true, f"true positives of {name}", x.size, "one number per point")
+    x, y = (
+        _checks.scores(counts, f"{which} positives of {name}") for which, counts in (("false", false), ("true", true))
+    )
+    if x.size != y.size:
+        raise ValueError(
+            f"{name} must be a pair of as many false as true positives, as roc_counts returns it; got scores?"
+        )
     if x.size < 2 or x[0] != 0.0 or y[0] != 0.0 or (np.diff(x) < 0.0).any() or (np.diff(y) < 0.0).any():
-        raise ValueError(f"{name} must rise from (0, 0); counts of false and true positives never fall")
+        raise ValueError(f"{name} must rise from (0, 0), as what roc_counts returns does; got scores?")
     return x, y
 
 
@@ -702,12 +710,14 @@ def _first(k: Any, rows: RankedList) -> float:
     """How far down the list to look, in rows or, where these have weights, in their sum."""
     total = rows.n_pos + rows.n_neg
     if isinstance(k, float | np.floating):
-        depth = _checks.share(k, "k as a float, a share of the rows (a number of rows is an integer),") * total
-        if depth == 0.0:
-            raise ValueError("k must be above 0")
+        depth = _checks.real(k, "k") * total
+        if not 0.0 < depth <= total:
+            raise ValueError(
+                f"k as a share of the rows must be above 0 and at most 1; got {k}: a number of rows is an integer"
+            )
         # 0.07 * 100 is a little more than 7 in floating point.
         return float(math.ceil(depth * (1.0 - 1e-12))) if rows.whole else depth
-    depth = _checks.count(k, "k", 1)
+    depth = _checks.count(k, "k, a number of rows (a share of them is a float),", 1)
     if depth > total * (1.0 + 1e-12):
         what = "the sum of the weights" if rows.weighted else "the number of rows"
         raise ValueError(f"k must be at most {what}, {total:.12g}; got {k}")
@@ -1152,10 +1162,10 @@ def summary(
     k : int or float
         How far down people look, as in `precision_at`: a number of rows or a share of them.
     max_fpr : float
-        The end of the partial AUC, which is standardized here.
+        The end of the partial AUC, which is the standardized one here.
     pos_weight, neg_weight : array_like, optional
-        Weights of the rows. With them, measures of ranks (`discounted_gain_at_top`, normalized here, and
-        `bedroc`) are left out.
+        Weights of the rows. With them, measures of ranks (the normalized discounted gain and `bedroc`) are left
+        out.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For intervals, of all measures from the same resamples; see the top of the page.
 
@@ -1177,20 +1187,20 @@ def summary(
     >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
     >>> f_pos, f_neg = pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam)
     >>> print(pnorm.metrics.summary(f_pos, f_neg, k=0.2, confidence=0.95))
-    positives                      626
-    negatives                      332
-    k                              192
-    max_fpr                     0.1000
-    positives_at_top                74   58 to 98
-    r_max                          552   528 to 568
-    precision_at                0.8125   0.7500 to 0.8698
-    recall_at                   0.2492   0.2300 to 0.2668
-    enrichment_factor           1.2434   1.1478 to 1.3311
-    bedroc                      0.9350   0.9052 to 0.9588
-    discounted_gain_at_top      0.9684   0.9635 to 0.9732
-    average_precision           0.8098   0.7877 to 0.8356
-    partial_auc                 0.5625   0.5488 to 0.5898
-    auc                         0.7057   0.6720 to 0.7390
+    positives                          626
+    negatives                          332
+    k                                  192
+    max_fpr                         0.1000
+    positives_at_top                    74   58 to 98
+    r_max                              552   528 to 568
+    precision_at                    0.8125   0.7500 to 0.8698
+    recall_at                       0.2492   0.2300 to 0.2668
+    enrichment_factor               1.2434   1.1478 to 1.3311
+    bedroc                          0.9350   0.9052 to 0.9588
+    normalized_discounted_gain      0.9684   0.9635 to 0.9732
+    average_precision               0.8098   0.7877 to 0.8356
+    standardized_partial_auc        0.5625   0.5488 to 0.5898
+    auc                             0.7057   0.6720 to 0.7390
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
     depth, end = _first(k, rows), _checks.share(max_fpr, "max_fpr")
@@ -1203,13 +1213,17 @@ def summary(
         "recall_at": partial(_recall, depth),
         "enrichment_factor": partial(_enrichment, depth),
         "bedroc": partial(_bedroc, 20.0),
-        "discounted_gain_at_top": partial(_gain, math.inf, True),
+        "normalized_discounted_gain": partial(_gain, math.inf, True),
         "average_precision": _average,
-        "partial_auc": partial(_area, 0.0, end, 0.0, True),
+        "standardized_partial_auc": partial(_area, 0.0, end, 0.0, True),
         "auc": _auc,
     }
     if rows.weighted:
-        del measures["bedroc"], measures["discounted_gain_at_top"]
+        del measures["bedroc"], measures["normalized_discounted_gain"]
     numbers = rows.measure_all(list(measures.values()), confidence, n_resamples, seed)
     given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
-    return Summary(given | dict(zip(measures, numbers, strict=True)))
+    found = Summary(given | dict(zip(measures, numbers, strict=True)))
+    for name in _COUNTS:
+        if not (rows.weighted or isinstance(found[name], Estimate)):
+            found[name] = int(found[name])
+    return found

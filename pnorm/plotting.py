@@ -20,7 +20,8 @@ from pnorm.rankers import as_rankers
 __all__ = ["push_path", "ranked_list", "roc", "trace", "weights"]
 
 # Okabe and Ito's colours.
-_BLUE, _ORANGE, _GREY = "#0072b2", "#e69f00", "#777777"
+_BLUE, _ORANGE = "#0072b2", "#e69f00"
+_KINDS = (("positive", _BLUE, 0.74), ("negative", _ORANGE, 0.44))
 _CYCLE = (_BLUE, _ORANGE, "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 
@@ -68,15 +69,15 @@ def roc(lists: Mapping[Any, Any], *, ax: Any = None) -> Any:
     """
     curves = [(_label(key), _roc(found, key)) for key, found in _named(lists, "lists").items()]
     axes = np.atleast_1d(_axes(2, (9.0, 4.0)) if ax is None else ax)
-    if axes.shape not in ((1,), (2,)):
-        raise ValueError(f"ax must be one Axes or a pair of them; got an array of shape {axes.shape}")
+    if axes.shape not in ((1,), (2,)) or not all(hasattr(each, "plot") for each in axes):
+        raise ValueError(f"ax must be one Axes or a pair of them; got {ax!r}")
     for each in axes:
         for (label, (false, true)), colour in zip(curves, _shades(len(curves)), strict=True):
             each.plot(false, true, color=colour, lw=1.4, label=label)
         each.set(xlabel="false positives", ylabel="true positives")
     axes[-1].legend(loc="lower right", frameon=False)
     if axes.size == 2:
-        _enlarge(axes[0], [curve for _, curve in curves])
+        _enlarge(axes[0], curves)
         return axes
     return axes[0]
 
@@ -91,8 +92,9 @@ def _roc(found: Any, key: Any) -> metrics.Roc:
     return metrics.roc_counts(f_pos, f_neg)
 
 
-def _enlarge(ax: Any, curves: list[metrics.Roc]) -> None:
+def _enlarge(ax: Any, named: list[tuple[str | None, metrics.Roc]]) -> None:
     """Show what comes before the first crossing, and somewhat beyond."""
+    curves = [curve for _, curve in named]
     first, last = curves[0], curves[-1]
     alike = all(a[-1] == b[-1] for a, b in zip(first, last, strict=True))
     met = metrics.crossing(first, last) if alike else None
@@ -105,7 +107,8 @@ def _enlarge(ax: Any, curves: list[metrics.Roc]) -> None:
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.set(xlim=(-0.02 * end, end), ylim=(max(low - 4.0 * room, -room), high + room))
     if met is not None:
-        ax.plot(*met, "o", mfc="none", mec="black", ms=9, label="first crossing")
+        label = f"first crossing of {named[0][0]} and {named[-1][0]}"
+        ax.plot(*met, "o", mfc="none", mec="black", ms=9, label=label)
         ax.legend(handles=ax.lines[-1:], loc="lower right", frameon=False)
 
 
@@ -145,7 +148,9 @@ def push_path(values: Mapping[float, Any], *, label: str | None = None, ax: Any 
     powers = sorted(found)
     if not powers[0] > 0.0:
         raise ValueError(f"p must be above 0; got {powers[0]:g}")
-    spread = [_checks.scores(np.atleast_1d(found[p]), f"values at p = {p:g}") for p in powers]
+    spread = [_checks.vector(np.atleast_1d(found[p]), f"values at p = {p:g}", None, "one per split") for p in powers]
+    if not all(of.size for of in spread):
+        raise ValueError("values must hold one number at least for every p")
     ax = _axes(1, (5.0, 4.0)) if ax is None else ax
     colour = _CYCLE[len(ax.lines) % len(_CYCLE)]
     ax.plot(powers, [of.mean() for of in spread], color=colour, marker="o", ms=4.5, lw=1.4, label=label)
@@ -197,9 +202,9 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     'log'
     """
     several = _named(runs if isinstance(runs, Mapping) else {None: runs}, "runs")
-    for key, run in several.items():
+    for run in several.values():
         if not isinstance(run, Trace):
-            raise TypeError(f"runs must be a Trace, or a mapping to them; got {type(run).__name__} for {key!r}")
+            raise TypeError(f"runs must be a Trace, or a mapping from labels to them; got {type(run).__name__}")
     if floor is not None and all(run.objective.max() <= _checks.real(floor, "floor") for run in several.values()):
         raise ValueError(f"floor must be below the objectives; got {floor!r}")
     ax = _axes(1, (5.0, 4.0)) if ax is None else ax
@@ -214,8 +219,8 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     ax.set_xscale("symlog", linthresh=1.0)
     if floor is not None:
         ax.set_yscale("log")
-    change = "from the start on" if floor is None else "above the floor"
-    ax.set(xlabel="rounds", xlim=(0, None), ylabel=f"{symbol} {change} (nats)")
+    shown = f"change of {symbol} (nats)" if floor is None else f"{symbol} above the floor (nats)"
+    ax.set(xlabel="rounds", xlim=(0, None), ylabel=shown)
     if len(several) > 1:
         ax.legend(frameon=False)
     return ax
@@ -278,7 +283,7 @@ def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = 
     ax.axvline(0.0, color="black", lw=0.7)
     ax.set_xlabel("coefficient" if X is None else "coefficient times range of outputs")
     if used.size > first.size:
-        ax.set_title(f"{first.size} of {used.size} weak rankers in use", fontsize="medium")
+        ax.set_title(f"the first {first.size} of {used.size} weak rankers in use", fontsize="medium")
     return ax
 
 
@@ -319,23 +324,26 @@ def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
         try:
             f_pos, f_neg = pair
         except (TypeError, ValueError):
-            raise TypeError(f"list {key!r} must be a pair of scores (f_pos, f_neg)") from None
+            raise TypeError("a list must be a pair of scores (f_pos, f_neg); several go into a mapping") from None
         of = "" if key is None else f" of list {key!r}"
         pos, neg = _checks.scores(f_pos, f"f_pos{of}"), _checks.scores(f_neg, f"f_neg{of}")
         strips.append((_label(key), _best_first(pos, neg)))
     shown = min(_checks.count(top, "top", 1), max(found.size for _, found in strips))
     ax = _axes(1, (9.0, 0.75 + 0.4 * len(strips))) if ax is None else ax
+    width = 0.86 if shown <= 120 else 1.0  # gaps between many bars would look like data
     for place, (_, found) in enumerate(strips):
         ranks = np.arange(1, min(shown, found.size) + 1)
-        for positive, colour, height in ((True, _BLUE, 0.74), (False, _ORANGE, 0.44)):
+        for positive, (_, colour, height) in zip((True, False), _KINDS, strict=True):
             at = ranks[found[: ranks.size] == positive]
-            name = ("positive" if positive else "negative") if place == 0 else None
-            ax.bar(at, height, bottom=place - height / 2, width=0.86, color=colour, label=name)
+            ax.bar(at, height, bottom=place - height / 2, width=width, color=colour)
     ax.set_yticks(range(len(strips)), [label or "" for label, _ in strips])
     ax.tick_params(left=False)
     ax.spines["left"].set_visible(False)
     ax.set(xlim=(0.5, shown + 0.5), ylim=(len(strips) - 0.5, -0.5), xlabel="rank")
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderaxespad=0.1)
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=colour, label=name) for name, colour, _ in _KINDS]
+    ax.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderaxespad=0.1)
     return ax
 
 

@@ -177,9 +177,18 @@ def test_without_file_and_network(monkeypatch, tmp_path):
         raise OSError("no route to host")
 
     monkeypatch.setattr(sklearn, "fetch_openml", fetch)
-    with pytest.raises(FileNotFoundError, match=r"spambase.data is not in .*, and the set 44 could not be fetched from "
-                                                r"OpenML \(no route to host\): put spambase.data \(sha256"):  # fmt: skip
+    with pytest.raises(FileNotFoundError, match=r"spambase.data is not in .*, and OpenML \(its set 44\) could not be "
+                                                r"reached \(no route to host\): put spambase.data \(sha256"):  # fmt: skip
         pnorm.datasets.spambase(tmp_path)
+    missing = tmp_path / "typo"
+    with pytest.raises(FileNotFoundError, match=r"data_home must be a folder with pima.*; there is no folder .*typo"):
+        pnorm.datasets.pima(missing)
+    assert not missing.exists()
+    monkeypatch.setenv("PNORM_DATA", str(missing))
+    with pytest.raises(FileNotFoundError, match=r"PNORM_DATA must be a folder with wdbc\.data"):
+        pnorm.datasets.wdbc()
+    with pytest.raises(TypeError, match="data_home must be the path of a folder; got 5"):
+        pnorm.datasets.wdbc(5)
     monkeypatch.delenv("PNORM_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with pytest.raises(FileNotFoundError, match=r"PNORM_DATA is not set: put magic04.data .* extra 'sklearn' of pnorm"):

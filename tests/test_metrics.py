@@ -384,8 +384,8 @@ def test_an_estimate_is_a_number():
     found = metrics.auc([3, 1, 2], [1, 0, 2.5], confidence=0.9)
     value, low, high = found
     assert low <= value <= high
-    assert (f"{found:.2f}", str(found)) == ("0.72", "0.7222222222222222")
-    assert repr(found) == "0.722222 [0.277778, 1]"
+    assert f"{found:.2f}" == "0.72"
+    assert repr(found) == str(found) == "0.722222 [0.277778, 1]"
     assert found + 1 == value + 1
     for twin in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
         assert tuple(twin) == (value, low, high)
@@ -407,9 +407,9 @@ def test_a_summary_holds_what_the_functions_say():
         "recall_at": metrics.recall_at(f_pos, f_neg, 0.1, **more),
         "enrichment_factor": metrics.enrichment_factor(f_pos, f_neg, 0.1, **more),
         "bedroc": metrics.bedroc(f_pos, f_neg, **more),
-        "discounted_gain_at_top": metrics.discounted_gain_at_top(f_pos, f_neg, normalized=True, **more),
+        "normalized_discounted_gain": metrics.discounted_gain_at_top(f_pos, f_neg, normalized=True, **more),
         "average_precision": metrics.average_precision(f_pos, f_neg, **more),
-        "partial_auc": metrics.partial_auc(f_pos, f_neg, 0.2, standardized=True, **more),
+        "standardized_partial_auc": metrics.partial_auc(f_pos, f_neg, 0.2, standardized=True, **more),
         "auc": metrics.auc(f_pos, f_neg, **more),
     }
     assert list(found) == ["positives", "negatives", "k", "max_fpr", *expected]
@@ -422,6 +422,10 @@ def test_a_summary_holds_what_the_functions_say():
     assert "to" not in str(metrics.summary(f_pos, f_neg)).replace("_top", "").replace("_factor", "")
     large = str(metrics.summary(np.arange(1_234_567), [0.5])).splitlines()
     assert large[0].split() == ["positives", "1234567"]
+    plain = metrics.summary(f_pos, f_neg, 0.1)
+    assert {name for name, value in plain.items() if type(value) is int} == {
+        "positives", "negatives", "k", "positives_at_top", "r_max"}  # fmt: skip
+    assert metrics.precision_at(f_pos, f_neg, plain["k"]) == plain["precision_at"]
     assert "bedroc" not in metrics.summary(f_pos, f_neg, pos_weight=np.full(50, 0.5))
 
 
@@ -447,17 +451,17 @@ POS, NEG = [2.0, 1.0], [1.5, 0.0, 0.5]
         (lambda: metrics.partial_auc(POS, NEG, min_fpr=0.0, min_fp=0), ValueError, "min_fpr and min_fp say the same"),
         (lambda: metrics.auc(POS, NEG, confidence=0.9, seed=-1), ValueError, "seed must be an integer, zero or more"),
         (lambda: metrics.partial_auc(POS, NEG, 1.5), ValueError, "max_fpr must be between 0 and 1; got 1.5"),
-        (lambda: metrics.partial_auc(POS, NEG, 0.0), ValueError, "must have a width; got false positive rates from 0 to 0"),
-        (lambda: metrics.partial_auc(POS, NEG, 0.2, min_fpr=0.4), ValueError, "rates from 0.4 to 0.2"),
+        (lambda: metrics.partial_auc(POS, NEG, 0.0), ValueError, "must be below the upper one; got rates 0 and 0"),
+        (lambda: metrics.partial_auc(POS, NEG, 0.2, min_fpr=0.4), ValueError, "the lower bound (min_fpr or min_fp) must be below the upper one"),
         (lambda: metrics.partial_auc(POS, NEG, 0.2, max_fp=2), ValueError, "max_fpr and max_fp say the same in two ways"),
         (lambda: metrics.partial_auc(POS, NEG, max_fp=4), ValueError, "max_fp must be between 0 and the 3 negatives; got 4"),
         (lambda: metrics.partial_auc(POS, NEG, min_tpr=1.0), ValueError, "min_tpr must be less than 1"),
-        (lambda: metrics.precision_at(POS, NEG, 0), ValueError, "k must be at least 1; got 0"),
+        (lambda: metrics.precision_at(POS, NEG, 0), ValueError, "k, a number of rows (a share of them is a float), must be at least 1; got 0"),
         (lambda: metrics.precision_at(POS, NEG, 6), ValueError, "k must be at most the number of rows, 5; got 6"),
-        (lambda: metrics.recall_at(POS, NEG, 10.0), ValueError, "a number of rows is an integer), must be between 0 and 1"),
-        (lambda: metrics.recall_at(POS, NEG, 0.0), ValueError, "k must be above 0"),
-        (lambda: metrics.enrichment_factor(POS, NEG, "1%"), TypeError, "k must be an integer; got '1%' (str)"),
-        (lambda: metrics.discounted_gain_at_top(POS, NEG, True), TypeError, "k must be an integer; got True (bool)"),
+        (lambda: metrics.recall_at(POS, NEG, 10.0), ValueError, "at most 1; got 10.0: a number of rows is an integer"),
+        (lambda: metrics.recall_at(POS, NEG, 0.0), ValueError, "k as a share of the rows must be above 0 and at most 1; got 0.0"),
+        (lambda: metrics.enrichment_factor(POS, NEG, "1%"), TypeError, "(a share of them is a float), must be an integer; got '1%' (str)"),
+        (lambda: metrics.discounted_gain_at_top(POS, NEG, True), TypeError, "must be an integer; got True (bool)"),
         (lambda: metrics.bedroc(POS, NEG, 0), ValueError, "alpha must be above 0; got 0"),
         (lambda: metrics.p_norm_risk(POS, NEG, 0.5), ValueError, "p must be at least 1"),
         (lambda: metrics.p_norm_risk(POS, NEG, 2, -1), ValueError, "theta must be zero or more; got -1"),
@@ -465,7 +469,7 @@ POS, NEG = [2.0, 1.0], [1.5, 0.0, 0.5]
         (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 2], [0, 1])), ValueError,
          "roc_a ends at 1 negatives and 1 positives and roc_b at 2 and 1; both must rank the same rows"),
         (lambda: metrics.crossing(([0, 2, 1], [0, 1, 1]), ([0, 1], [0, 1])), ValueError, "roc_a must rise from (0, 0)"),
-        (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 1], [0, 1, 1])), ValueError, "true positives of roc_b must have shape"),
+        (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 1], [0, 1, 1])), ValueError, "roc_b must be a pair of as many false as true positives"),
         (lambda: metrics.summary(POS, NEG, max_fpr=0.0), ValueError, "max_fpr must be above 0"),
         (lambda: metrics.summary(POS, NEG, k=9), ValueError, "k must be at most the number of rows, 5; got 9"),
     ],
@@ -474,6 +478,15 @@ def test_refusals(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert message in str(caught.value)
+
+
+def test_labels_in_the_place_of_scores_are_pointed_out():
+    y, f = np.array([1, 0, 1, 0, 0]), np.array([0.3, 0.2, 0.9, 0.1, 0.4])
+    for sides, name in (((y, f), "f_pos"), ((f, y), "f_neg")):
+        with pytest.warns(UserWarning, match=f"{name} holds zeros and ones, .* if these are labels y, pass f"):
+            metrics.auc(*sides)
+    metrics.auc(y, 1 - y)  # two sides of indicators are scores as good as any
+    metrics.auc(y, f[:4])
 
 
 def test_a_tie_with_the_best_negative_is_not_at_the_top():

@@ -38,6 +38,7 @@ def test_roc_shows_the_counts_and_the_first_crossing(runs):
     met = metrics.crossing(metrics.roc_counts(*lists[1]), metrics.roc_counts(*lists[16]))
     assert met is not None
     np.testing.assert_array_equal(left.lines[-1].get_xydata(), [met])
+    assert left.get_legend().get_texts()[0].get_text() == "first crossing of p = 1 and p = 16"
     assert left.get_xlim()[1] > met.false_positives
     assert len({line.get_color() for line in full.lines}) == 3
 
@@ -97,7 +98,7 @@ def test_traces_come_down(runs):
     ax = plotting.trace({"descent": traces[4], "Newton": best}, floor=best.objective[-1])
     assert ax.get_yscale() == "log"
     assert all((line.get_ydata() > 0).all() for line in ax.lines)
-    assert "log F_p above the floor" in ax.get_ylabel()
+    assert ax.get_ylabel() == "log F_p above the floor (nats)"
     assert "log R" in plotting.trace(pnorm.train(pos, neg, loss="logistic", t_max=3)[1]).get_ylabel()
 
 
@@ -109,11 +110,11 @@ def test_weights_are_in_order_of_what_they_move(runs):
     assert [text.get_text() for text in ax.get_yticklabels()] == ["b", "d"]
     assert [bar.get_width() for bar in ax.patches] == [-3.0, 2.0]
     assert ax.patches[0].get_facecolor() != ax.patches[1].get_facecolor()
-    assert ax.get_title() == "2 of 3 weak rankers in use"
+    assert ax.get_title() == "the first 2 of 3 weak rankers in use"
     moved = lam * np.ptp(pos * [10, 1, 1, 1], axis=0)
     ax = plotting.weights(lam, H, pos * [10, 1, 1, 1])
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([moved[0], moved[1], moved[3]])
-    assert plotting.weights(lam, H, pos[:1], top=2).get_title() == "2 of 3 weak rankers in use"
+    assert plotting.weights(lam, H, pos[:1], top=2).get_title() == "the first 2 of 3 weak rankers in use"
     assert [text.get_text() for text in plotting.weights(lam).get_yticklabels()] == ["h[1]", "h[3]", "h[0]"]
     assert plotting.weights(lam, None, pos).get_yticklabels()[0].get_text() == "x1"
 
@@ -126,6 +127,9 @@ def test_a_strip_shows_the_order_with_ties_against_us():
     assert [bool(centres[rank, 1] > 0.6) for rank in (1, 2, 3, 4)] == [False, False, True, True]
     assert [text.get_text() for text in ax.get_yticklabels()] == ["one", "two"]
     assert ax.get_xlim() == (0.5, 4.5)
+    only = plotting.ranked_list(([5, 4], [1]), top=2)
+    colours = [patch.get_facecolor() for patch in only.get_legend().get_patches()]
+    assert colours[0] == only.patches[0].get_facecolor() != colours[1]
 
 
 RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
@@ -138,17 +142,18 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
         (lambda: plotting.roc([1, 2]), TypeError, "lists must be a mapping from labels or numbers p; got list"),
         (lambda: plotting.roc({1: 3}), TypeError, "list 1 must be a pair of scores (f_pos, f_neg), or a Roc"),
         (lambda: plotting.roc({1: ([1.0], [])}), ValueError, "f_neg is empty"),
-        (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=[None] * 3), ValueError, "ax must be one Axes or a pair of them; got an array of shape (3,)"),
+        (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=[None] * 3), ValueError, "ax must be one Axes or a pair of them; got [None, None, None]"),
+        (lambda: plotting.roc({1: ([1.0], [0.0])}, ax=3), ValueError, "ax must be one Axes or a pair of them; got 3"),
         (lambda: plotting.push_path({0: [1]}), ValueError, "p must be above 0; got 0"),
-        (lambda: plotting.push_path({1: []}), ValueError, "values at p = 1 is empty"),
+        (lambda: plotting.push_path({1: []}), ValueError, "values must hold one number at least for every p"),
         (lambda: plotting.push_path({"a": [1], 1: [2]}), TypeError, "p must be a real number; got 'a'"),
         (lambda: plotting.trace(RUN, floor=1e9), ValueError, "floor must be below the objectives; got 1000000000.0"),
         (lambda: plotting.ranked_list({"a": ([1], [])}), ValueError, "f_neg of list 'a' is empty"),
         (lambda: plotting.push_path({1: [np.nan]}), ValueError, "values at p = 1 has nan at position 0"),
-        (lambda: plotting.trace({"a": 3}), TypeError, "runs must be a Trace, or a mapping to them; got int for 'a'"),
+        (lambda: plotting.trace({"a": 3}), TypeError, "runs must be a Trace, or a mapping from labels to them; got int"),
         (lambda: plotting.weights([1.0, 2.0], [np.sum]), ValueError, "lam must have shape (1,)"),
         (lambda: plotting.weights([1.0], top=0), ValueError, "top must be at least 1"),
-        (lambda: plotting.ranked_list(4), TypeError, "list None must be a pair of scores"),
+        (lambda: plotting.ranked_list(4), TypeError, "a list must be a pair of scores (f_pos, f_neg); several go into a mapping"),
         (lambda: plotting.ranked_list(([1], [2]), top=0), ValueError, "top must be at least 1"),
     ],
 )  # fmt: skip
