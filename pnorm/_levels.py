@@ -128,16 +128,30 @@ class RankedList:
         values = [measure(self.levels) for measure in of]
         if confidence is None:
             return values
-        level = _checks.real(confidence, "confidence")
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {confidence!r}")
-        draws = _checks.count(n_resamples, "n_resamples", math.ceil(2.0 / (1.0 - level) - 1e-9))
-        rng = _checks.generator(seed)
-        drawn = (self.resampled(rng) for _ in range(draws))
-        found = np.sort([[measure(levels) for measure in of] for levels in drawn], axis=0)
-        tail = int(0.5 * (1.0 - level) * (draws - 1) + 1e-9)  # as many resamples beyond either end
-        low, high = found[tail].tolist(), found[draws - 1 - tail].tolist()
-        return [Estimate(*numbers, level) for numbers in zip(values, low, high, strict=True)]
+        return list(estimates(values, lambda rng: self._measured_again(of, rng), confidence, n_resamples, seed))
+
+    def _measured_again(self, of: list[Measure], rng: np.random.Generator) -> list[float]:
+        levels = self.resampled(rng)
+        return [measure(levels) for measure in of]
+
+
+def estimates(
+    values: list[float],
+    again: Callable[[np.random.Generator], list[float]],
+    confidence: Any,
+    n_resamples: Any,
+    seed: Any,
+) -> list[Estimate]:
+    """Give numbers the intervals that hold a share of what they are when measured again on resampled rows."""
+    level = _checks.real(confidence, "confidence")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"confidence must be above 0 and below 1, such as 0.95; got {confidence!r}")
+    draws = _checks.count(n_resamples, "n_resamples", math.ceil(2.0 / (1.0 - level) - 1e-9))
+    rng = _checks.generator(seed)
+    found = np.sort([again(rng) for _ in range(draws)], axis=0)
+    tail = int(0.5 * (1.0 - level) * (draws - 1) + 1e-9)  # as many resamples beyond either end
+    low, high = found[tail].tolist(), found[draws - 1 - tail].tolist()
+    return [Estimate(*numbers, level) for numbers in zip(values, low, high, strict=True)]
 
 
 def _warn_of_labels(**sides: Vector) -> None:

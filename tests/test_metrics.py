@@ -370,6 +370,26 @@ def test_intervals_with_weights():
     assert metrics.recall_at(f_pos, f_neg, int(c.sum()) + 40, pos_weight=c, confidence=0.9, n_resamples=50).high <= 1.0
 
 
+def test_a_difference_is_measured_on_the_same_rows():
+    rng = np.random.default_rng(17)
+    a, b = ((rng.normal(1, 1, 40), rng.normal(size=50)) for _ in range(2))
+    found = metrics.difference(metrics.auc, a, b, confidence=0.9, n_resamples=101, seed=2)
+    assert found == metrics.auc(*a) - metrics.auc(*b) == -metrics.difference(metrics.auc, b, a, n_resamples=40)
+    rng, values = np.random.default_rng(2), []
+    for _ in range(101):
+        i, k = rng.integers(40, size=40), rng.integers(50, size=50)
+        right = [((f[i][:, None] > g[k]).mean()) for f, g in (a, b)]
+        values.append(right[0] - right[1])
+    values.sort()
+    assert (found.low, found.high) == pytest.approx((values[5], values[95]), abs=1e-12)
+    # a list that differs little from another differs from it with little doubt
+    near = a[0] + 0.05, a[1]
+    close, alone = metrics.difference(metrics.auc, near, a), metrics.auc(*a, confidence=0.95)
+    assert close.high - close.low < 0.2 * (alone.high - alone.low)
+    same = metrics.difference(metrics.positives_at_top, a, a, n_resamples=40)
+    assert tuple(same) == (0.0, 0.0, 0.0)
+
+
 def test_intervals_cover_what_they_estimate():
     """The AUC of two normals, 1.5 apart: 90 % of the intervals hold it, give or take four standard errors."""
     truth, held = 0.5 * math.erfc(-1.5 / 2), 0
@@ -442,7 +462,7 @@ POS, NEG = [2.0, 1.0], [1.5, 0.0, 0.5]
         (lambda: metrics.heights(POS, NEG, pos_weight=[1]), ValueError, "pos_weight must have shape (2,)"),
         (lambda: metrics.reverse_heights(POS, NEG, neg_weight=[0, 0, 0]), ValueError, "neg_weight is all zero"),
         (lambda: metrics.roc_counts(POS, NEG, neg_weight=[1, -1, 0]), ValueError, "the negative weight -1.0 at row 1"),
-        (lambda: metrics.auc(POS, NEG, confidence=1), ValueError, "confidence must be between 0 and 1, such as 0.95"),
+        (lambda: metrics.auc(POS, NEG, confidence=1), ValueError, "confidence must be above 0 and below 1, such as 0.95"),
         (lambda: metrics.auc(POS, NEG, confidence="0.9"), TypeError, "confidence must be a real number"),
         (lambda: metrics.auc(POS, NEG, confidence=0.9, n_resamples=19), ValueError, "n_resamples must be at least 20"),
         (lambda: metrics.auc(POS, NEG, confidence=0.9, seed=True), ValueError, "seed must be an integer, zero or more"),
@@ -470,6 +490,11 @@ POS, NEG = [2.0, 1.0], [1.5, 0.0, 0.5]
          "roc_a ends at 1 negatives and 1 positives and roc_b at 2 and 1; both must rank the same rows"),
         (lambda: metrics.crossing(([0, 2, 1], [0, 1, 1]), ([0, 1], [0, 1])), ValueError, "roc_a must rise from (0, 0)"),
         (lambda: metrics.crossing(([0, 1], [0, 1]), ([0, 1], [0, 1, 1])), ValueError, "roc_b must be a pair of as many false as true positives"),
+        (lambda: metrics.difference("auc", (POS, NEG), (POS, NEG)), TypeError, "measure must be a function of (f_pos, f_neg)"),
+        (lambda: metrics.difference(metrics.auc, POS[0], (POS, NEG)), TypeError, "a must be a pair of scores (f_pos, f_neg)"),
+        (lambda: metrics.difference(metrics.auc, (POS, NEG), (POS, [])), ValueError, "f_neg of b is empty"),
+        (lambda: metrics.difference(metrics.auc, (POS, NEG), (POS, POS)), ValueError,
+         "must rank the same rows; got 2 positives and 3 negatives, and 2 and 2"),
         (lambda: metrics.summary(POS, NEG, max_fpr=0.0), ValueError, "max_fpr must be above 0"),
         (lambda: metrics.summary(POS, NEG, k=9), ValueError, "k must be at most the number of rows, 5; got 9"),
     ],
