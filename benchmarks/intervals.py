@@ -30,9 +30,9 @@ def coverage():
         estimates = metrics.summary(*f, **more, confidence=0.95, seed=seed)
         low, high = np.array([[getattr(estimates[name], end) for name in names] for end in ("low", "high")])
         found += np.array([(low <= truth) & (truth <= high), high < truth, low > truth])
-    print(f"{'':24}{'mean':>10}{'held':>8}{'too low':>9}{'too high':>10}")
+    print(f"{'':28}{'mean':>10}{'held':>8}{'too low':>9}{'too high':>10}")
     for name, mean, (held, below, above) in zip(names, truth, found.T / LISTS, strict=True):
-        print(f"{name:24}{mean:10.4f}{held:8.1%}{below:9.1%}{above:10.1%}")
+        print(f"{name:28}{mean:10.4f}{held:8.1%}{below:9.1%}{above:10.1%}")
 
 
 if __name__ == "__main__":
