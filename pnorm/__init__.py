@@ -13,7 +13,7 @@ Good things and bad things go in, a scoring function comes out that puts the goo
 proves it, `score` applies what either learned, `Trace` is the record of a run. The weak rankers live
 in `pnorm.rankers`, prices and losses other than the papers' in `pnorm.objectives`, certificates and
 separability in `pnorm.diagnostics`, measures of the top of a list in `pnorm.metrics`, pictures
-in `pnorm.plotting`, data in `pnorm.datasets`.
+in `pnorm.plotting`, guarantees of the theory in `pnorm.bounds`, data in `pnorm.datasets`.
 """
 
 try:
@@ -25,7 +25,7 @@ except ImportError as error:
         "for the package: run `python -P ...`, or from another directory, after `pip install .` there."
     ) from error
 
-from pnorm import datasets, diagnostics, metrics, objectives, plotting, rankers
+from pnorm import bounds, datasets, diagnostics, metrics, objectives, plotting, rankers
 from pnorm._minimize import minimize
 from pnorm._trace import Trace
 from pnorm._train import score, train
@@ -33,6 +33,7 @@ from pnorm._train import score, train
 __all__ = [
     "Trace",
     "__version__",
+    "bounds",
     "datasets",
     "diagnostics",
     "metrics",

@@ -157,7 +157,7 @@ def estimates(
 def _warn_of_labels(**sides: Vector) -> None:
     """Two vectors of one size, one of them zeros and ones: labels and scores, as other packages take them?"""
     (_, a), (_, b) = sides.items()
-    if a.size != b.size or a.size < 3:
+    if a.size != b.size or a.size < 20:
         return
     binary = [name for name, f in sides.items() if f.min() == 0.0 and f.max() == 1.0 and np.isin(f, (0.0, 1.0)).all()]
     if len(binary) == 1:

@@ -506,12 +506,13 @@ def test_refusals(call, error, message):
 
 
 def test_labels_in_the_place_of_scores_are_pointed_out():
-    y, f = np.array([1, 0, 1, 0, 0]), np.array([0.3, 0.2, 0.9, 0.1, 0.4])
+    y, f = np.tile([1, 0, 1, 0, 0], 5), np.random.default_rng(0).random(25)
     for sides, name in (((y, f), "f_pos"), ((f, y), "f_neg")):
         with pytest.warns(UserWarning, match=f"{name} holds zeros and ones, .* if these are labels y, pass f"):
             metrics.auc(*sides)
     metrics.auc(y, 1 - y)  # two sides of indicators are scores as good as any
-    metrics.auc(y, f[:4])
+    metrics.auc(y, f[:24])
+    metrics.auc(y[:6], f[:6])  # of a few rows many are so
 
 
 def test_a_tie_with_the_best_negative_is_not_at_the_top():

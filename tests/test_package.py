@@ -16,7 +16,7 @@ import pnorm
 
 ROOT = Path(__file__).parents[1]
 MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets",
-           "pnorm.plotting"]  # fmt: skip
+           "pnorm.plotting", "pnorm.bounds"]  # fmt: skip
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
@@ -41,7 +41,7 @@ LAYERS = [
     ["pnorm._certificate"],
     ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
-    ["pnorm.diagnostics", "pnorm.plotting"],
+    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds"],
     ["pnorm"],
     ["pnorm._reproduce"],
     ["pnorm._cli"],

@@ -1,0 +1,1223 @@
+"""Guarantees: what the theory says of rows that were not trained on, as numbers.
+
+Every function computes a statement of a paper as it stands there, on numbers one has. Most of these statements are
+loose, and where one says nothing at all (an error of at most 1 or more, a probability of at least 0 or less) the
+result says so: it is a `Bound`, a float that knows whether it is `vacuous`. All is computed in logarithms, as the
+numbers behind a bound overflow before the bound itself means anything.
+
+Three sources: the P-Norm Push (C. Rudin, COLT 2006 and TR2005-874), the area under the ROC curve (S. Agarwal,
+S. Har-Peled, D. Roth, AISTATS 2005), and gradient descent in a kernel space (H. Chen, P. He, L. Pan, C. Xu,
+Journal of Applied Mathematics 2012). Positives are I or m in number, negatives K or n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, metrics
+from pnorm._checks import Vector
+
+__all__ = [
+    "Bound",
+    "MarginCurve",
+    "auc_bounds",
+    "expected_ranking_accuracy_bound",
+    "freund_bound",
+    "is_rank_matrix",
+    "log_covering_linear",
+    "margin_curve",
+    "push_confidence",
+    "push_epsilon",
+    "push_sample_size",
+    "push_scaling",
+    "random_labels_bound",
+    "rank_matrix",
+    "rank_matrix_count",
+    "rank_shatter_exact",
+    "rank_shatter_linear",
+    "rate",
+    "sample_deviation_bound",
+    "sample_error_bound",
+    "step_condition",
+]
+
+
+class Bound(float):
+    """A bound: a float that also says whether it is `vacuous`."""
+
+    vacuous: bool
+    """Whether it says no more than what is true anyway."""
+
+    def __new__(cls, value: float, vacuous: bool) -> Bound:
+        """Make a float that remembers whether it says anything."""
+        made = super().__new__(cls, value)
+        made.vacuous = vacuous
+        return made
+
+    def __reduce__(self) -> tuple[type[Bound], tuple[float, bool]]:
+        return Bound, (float(self), self.vacuous)
+
+    def __repr__(self) -> str:
+        return f"{float(self):.6g}" + (" (vacuous)" if self.vacuous else "")
+
+
+# The P-Norm Push --------------------------------------------------------------------------------------
+
+
+def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
+    r"""Return how probable it is that no error exceeds its margin version by more than epsilon.
+
+    For a class F of scoring functions, with probability at least
+
+    .. math:: 1 - 2\,\mathcal N(F, \epsilon\theta/8) \bigl[ e^{-2 (\epsilon/4)^{2p} K} + e^{-\epsilon^2 I / 8} \bigr]
+
+    over the draw of I positives and K negatives, every f of F has
+    :math:`R^p 1_f \le R^p_{emp} 1^\theta_f + \epsilon`. The left side is the error on the distribution, the right
+    the one on the rows with margin theta (`pnorm.metrics.p_norm_risk`).
+
+    Parameters
+    ----------
+    epsilon : float
+        The excess, above 0.
+    theta : float
+        The margin, above 0, in units of the scores.
+    p : float
+        The power, 1 or more.
+    n_pos, n_neg : int
+        I and K.
+    log_covering : float or callable
+        Logarithm of the covering number of F in the sup norm at radius epsilon theta / 8; or a function of the
+        radius that returns it, such as ``lambda r: log_covering_linear(n, radius, r)``. 0 for a single function.
+
+    Returns
+    -------
+    Bound
+        A probability; vacuous if it is 0 or less.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Notes
+    -----
+    Rows are assumed to be independent draws, positives from one distribution and negatives from another. The proof,
+    as printed, takes a supremum over the negatives inside a probability after an inequality that holds for each of
+    them; that last step is not justified there. What is computed here is the theorem as stated.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 2.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.push_confidence(0.5, 0.1, 1, 2000, 2000, log_covering=0.0)
+    1
+    """
+    excess, log_n = _positive(epsilon, "epsilon"), _covering(log_covering, epsilon, _positive(theta, "theta"))
+    log_pos, log_neg = math.log(_checks.count(n_pos, "n_pos", 1)), math.log(_checks.count(n_neg, "n_neg", 1))
+    log_failure = _push_failure(math.log(excess), _checks.power(p), log_pos, log_neg, log_n)
+    value = -math.expm1(log_failure) if log_failure < 700.0 else -math.inf
+    return Bound(value, value <= 0.0)
+
+
+def _push_failure(log_epsilon: float, p: float, log_pos: float, log_neg: float, log_covering: float) -> float:
+    """The logarithm of what Theorem 2 takes off 1."""
+    of_neg = -_exp(math.log(2.0) + 2.0 * p * (log_epsilon - math.log(4.0)) + log_neg)
+    of_pos = -_exp(2.0 * log_epsilon - math.log(8.0) + log_pos)
+    return math.log(2.0) + log_covering + float(np.logaddexp(of_neg, of_pos))
+
+
+def _exp(x: float) -> float:
+    return math.exp(x) if x < 700.0 else math.inf
+
+
+def _positive(x: Any, name: str) -> float:
+    value = _checks.real(x, name)
+    if not value > 0.0:
+        raise ValueError(f"{name} must be above 0; got {x!r}")
+    return value
+
+
+def _probability(x: Any, name: str) -> float:
+    value = _checks.real(x, name)
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"{name} must be above 0 and below 1; got {x!r}")
+    return value
+
+
+def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
+    """Return the excess that Theorem 2 grants with a given confidence: `push_confidence`, solved for epsilon.
+
+    Parameters
+    ----------
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+    theta : float
+        The margin, above 0, in units of the scores.
+    p : float
+        The power, 1 or more.
+    n_pos, n_neg : int
+        I and K.
+    log_covering : float or callable
+        As in `push_confidence`; a function is asked at every epsilon theta / 8 that is tried.
+
+    Returns
+    -------
+    Bound
+        The least epsilon for which ``push_confidence(epsilon, ...) >= 1 - delta``, by root finding; vacuous if it
+        is 1 or more, as no error is larger.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 2.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.push_epsilon(0.05, 0.1, 1, 10_000, 10_000, log_covering=0.0)
+    0.0592083
+    >>> bounds.push_epsilon(0.05, 0.1, 4, 10_000, 10_000, log_covering=0.0)
+    1.3655 (vacuous)
+    """
+    margin, power, log_delta = _positive(theta, "theta"), _checks.power(p), math.log(_probability(delta, "delta"))
+    sizes = [math.log(_checks.count(size, name, 1)) for size, name in ((n_pos, "n_pos"), (n_neg, "n_neg"))]
+
+    def excess(t: float) -> float:
+        log_n = _covering(log_covering, math.exp(t), margin)
+        return max(_push_failure(t, power, sizes[0], sizes[1], log_n) - log_delta, -1e3)
+
+    value = math.exp(_root(excess, -1.0))
+    return Bound(value, value >= 1.0)
+
+
+def push_sample_size(
+    delta: float, epsilon: float, theta: float, p: float, log_covering: Any, ratio: float = 1.0
+) -> float:
+    """Return how many negatives Theorem 2 asks for: `push_confidence`, solved for K.
+
+    Parameters
+    ----------
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+    epsilon : float
+        The excess, above 0.
+    theta : float
+        The margin, above 0, in units of the scores.
+    p : float
+        The power, 1 or more.
+    log_covering : float or callable
+        As in `push_confidence`.
+    ratio : float
+        I / K, the positives that come with each negative.
+
+    Returns
+    -------
+    int or float
+        The least K, with I = ratio K; inf beyond 1e308.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 2 and the remark after it.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> [bounds.push_sample_size(0.05, 0.2, 0.1, p, log_covering=0.0) for p in (1, 2, 4)]
+    [877, 295111, 47217657013]
+    """
+    excess, margin = _positive(epsilon, "epsilon"), _positive(theta, "theta")
+    power, share = _checks.power(p), math.log(_positive(ratio, "ratio"))
+    log_delta, log_n = math.log(_probability(delta, "delta")), _covering(log_covering, excess, margin)
+
+    def lacking(t: float) -> float:
+        return max(_push_failure(math.log(excess), power, t + share, t, log_n) - log_delta, -1e3)
+
+    t = _root(lacking, 1.0)
+    if t >= 709.0:
+        return math.inf
+    size = max(1, math.floor(math.exp(t)))
+    while size < 2**53 and lacking(math.log(size)) > 0.0:  # rounding, by one or two
+        size += 1
+    return size
+
+
+def _root(falling: Callable[[float], float], start: float) -> float:
+    """Where a falling function crosses zero, from a first guess at where to look."""
+    from scipy.optimize import brentq
+
+    low = high = start
+    step = 1.0
+    while falling(low) <= 0.0:
+        low, step = low - step, 2.0 * step
+    step = 1.0
+    while falling(high) > 0.0:
+        high, step = high + step, 2.0 * step
+    return float(brentq(falling, low, high, xtol=1e-14, rtol=1e-15)) if low < high else low
+
+
+def _covering(log_covering: Any, epsilon: float, theta: float) -> float:
+    """The logarithm of the covering number at radius epsilon theta / 8."""
+    found = log_covering(epsilon * theta / 8.0) if callable(log_covering) else log_covering
+    value = _checks.real(found, "log_covering")
+    if value < 0.0:
+        raise ValueError(f"log_covering must be zero or more, as a covering has one ball at least; got {value:g}")
+    return value
+
+
+def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
+    r"""Bound the covering number of linear combinations of weak rankers, as a logarithm.
+
+    The class is :math:`\{\sum_j \lambda_j h_j : \|\lambda\|_1 \le B,\ 0 \le h_j \le 1\}` for n given weak rankers,
+    with the sup norm. Coefficients that are epsilon apart in the 1-norm give functions that are at most epsilon
+    apart, so that a covering of the 1-norm ball will do, and
+
+    .. math:: \ln \mathcal N \le n \ln (1 + 2B/\epsilon), \qquad 0 \text{ for } \epsilon \ge B.
+
+    Parameters
+    ----------
+    n_rankers : int
+        n.
+    radius : float
+        B, a bound on the sum of the absolute coefficients, above 0.
+    epsilon : float
+        Radius of the balls, above 0, in units of the scores.
+
+    Returns
+    -------
+    float
+        In nats, zero or more.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> round(bounds.log_covering_linear(8, radius=1.0, epsilon=0.01), 3)
+    42.426
+    """
+    n, ball, eps = _checks.count(n_rankers, "n_rankers", 1), _positive(radius, "radius"), _positive(epsilon, "epsilon")
+    return 0.0 if eps >= ball else n * math.log1p(2.0 * ball / eps)
+
+
+def push_scaling(epsilon: float, p: float) -> float:
+    r"""Return how many times more negatives p asks for than p = 1 does, by Theorem 2.
+
+    .. math:: (4/\epsilon)^{2(p - 1)}
+
+    Parameters
+    ----------
+    epsilon : float
+        The excess, above 0.
+    p : float
+        The power, 1 or more.
+
+    Returns
+    -------
+    float
+        A ratio; inf beyond 1e308.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, section 3.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> [round(bounds.push_scaling(0.5, p)) for p in (1, 2, 4)]
+    [1, 64, 262144]
+    """
+    return _exp(2.0 * (_checks.power(p) - 1.0) * math.log(4.0 / _positive(epsilon, "epsilon")))
+
+
+@dataclass(frozen=True)
+class MarginCurve:
+    """What `margin_curve` returns; arrays are over the margins."""
+
+    thetas: Vector
+    """The margins, growing."""
+    error: Vector
+    """The margin error on the rows at hand; it never falls."""
+    epsilon: Vector | None
+    """What Theorem 2 adds at each margin, all of them at once."""
+    bound: Vector | None
+    """Their sum."""
+    theta: float | None
+    """The margin with the least bound."""
+    best: Bound | None
+    """That bound on the error of f on the distribution."""
+
+
+def margin_curve(
+    f_pos: Any, f_neg: Any, p: float, thetas: Any, *, delta: float = 0.05, log_covering: Any = None
+) -> MarginCurve:
+    r"""Return the margin errors of a list, and the margin at which Theorem 2 says most.
+
+    A larger margin is violated by more rows and needs a coarser covering. To choose it after looking at
+    the rows, the theorem is asked for all T margins at once, each with confidence 1 - delta/T (a union bound): with
+    probability 1 - delta, all of
+
+    .. math:: R^p 1_f \le R^p_{emp} 1^{\theta}_f + \epsilon(\delta / T, \theta)
+
+    hold, and so does the least of them.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives, those that f was chosen by.
+    p : float
+        The power, 1 or more.
+    thetas : array_like, shape (T,)
+        Margins, above 0, in units of the scores; to be fixed before looking at the rows.
+    delta : float
+        The probability with which the bound may fail.
+    log_covering : float or callable, optional
+        As in `push_confidence`; None for the errors alone.
+
+    Returns
+    -------
+    MarginCurve
+        `thetas`, `error`, `epsilon`, `bound` (each (T,)), and `theta` and `best`, the margin with the least bound
+        and that bound. Without `log_covering`, the last four are None. O(T (I + K) log(I + K)).
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 2.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> curve = bounds.margin_curve([3.0, 2.0, 0.5], [1.0, 0.0], 2, [0.25, 1.5])
+    >>> curve.error.round(3)
+    array([0.236, 0.527])
+    """
+    margins = np.sort(_checks.scores(thetas, "thetas"))
+    if not margins[0] > 0.0:
+        raise ValueError(f"thetas must be above 0; got {margins[0]:g}")
+    error = np.array([float(metrics.p_norm_risk(f_pos, f_neg, p, theta)) for theta in margins])
+    share = _probability(delta, "delta") / margins.size
+    if log_covering is None:
+        return MarginCurve(margins, error, None, None, None, None)
+    sizes = len(f_pos), len(f_neg)
+    epsilon = np.array([float(push_epsilon(share, theta, p, *sizes, log_covering)) for theta in margins])
+    total = error + epsilon
+    i = int(total.argmin())
+    return MarginCurve(margins, error, epsilon, total, float(margins[i]), Bound(total[i], bool(total[i] >= 1.0)))
+
+
+# The area under the ROC curve -------------------------------------------------------------------------
+
+
+def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
+    r"""Return the bipartite rank matrix of a list: who is above whom.
+
+    .. math:: B_{ik} = 1_{[f_i > \tilde f_k]} + \tfrac12 1_{[f_i = \tilde f_k]}
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (m,) and (n,)
+        Scores of the positives and of the negatives.
+
+    Returns
+    -------
+    ndarray, shape (m, n)
+        Entries 0, 1/2 and 1; their mean is the AUC.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a side is empty or not a vector of finite numbers.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Definition 2.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.rank_matrix([2.0, 1.0], [1.0, 0.0])
+    array([[1. , 1. ],
+           [0.5, 1. ]])
+    """
+    pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
+    return np.asarray((pos[:, None] > neg) + 0.5 * (pos[:, None] == neg))
+
+
+def is_rank_matrix(B: Any) -> bool:
+    """Tell whether some scores realise a matrix of 0, 1/2 and 1.
+
+    Parameters
+    ----------
+    B : array_like, shape (m, n)
+        Entries 0, 1/2 and 1.
+
+    Returns
+    -------
+    bool
+        Whether ``rank_matrix(f_pos, f_neg)`` is B for some scores. Negatives with larger column sums must be lower;
+        that settles all scores, and what they realise is compared with B. O(m n + n log n).
+
+    Raises
+    ------
+    ValueError, TypeError
+        If B is not a matrix of 0, 1/2 and 1.
+
+    Notes
+    -----
+    By Theorem 1 of the source, equivalent: B has none of the forbidden 2 x 2 sub-matrices; and the graph with an
+    edge from i to k where B is 1, from k to i where it is 0 and none of a direction where it is 1/2 has no cycle
+    that follows directions and has one edge with a direction.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Theorem 1.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.is_rank_matrix([[1, 0], [1, 0.5]]), bounds.is_rank_matrix([[1, 0], [0, 1]])
+    (True, False)
+    """
+    A = _checks.matrix(B, "B")
+    if not np.isin(A, (0.0, 0.5, 1.0)).all():
+        i, k = np.argwhere(~np.isin(A, (0.0, 0.5, 1.0)))[0]
+        raise ValueError(f"B has {A[i, k]:g} at row {i}, column {k}; entries must be 0, 1/2 or 1")
+    _, level = np.unique(-A.sum(axis=0), return_inverse=True)
+    f_neg = 2.0 * level.reshape(-1)
+    # A row stands at the level that it ties with; else just above the highest that it beats.
+    tied = np.where(A == 0.5, f_neg, -np.inf).max(axis=1)
+    beaten = np.where(A == 1.0, f_neg + 1.0, -1.0).max(axis=1)
+    return np.array_equal(rank_matrix(np.where(np.isfinite(tied), tied, beaten), f_neg), A)
+
+
+def rank_matrix_count(m: int, n: int) -> int:
+    r"""Count the rank matrices of m positives and n negatives that some scores realise, psi(m, n).
+
+    A list is a word over P, N and X, its levels from the bottom with positives only, negatives only, or both; two P
+    in a row, or two N, would be one level. With W(a, b) such words in which a levels hold positives and b hold
+    negatives,
+
+    .. math:: \psi(m, n) = \sum_{a, b} W(a, b)\; a!\, S(m, a)\; b!\, S(n, b),
+
+    S the Stirling numbers of the second kind: the ways to hand out the rows to the levels.
+
+    Parameters
+    ----------
+    m, n : int
+        Numbers of positives and of negatives, 1 or more.
+
+    Returns
+    -------
+    int
+        The exact count. O(m n) additions of integers with some (m + n) log(m + n) digits.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, section 4, where this number bounds the rank-shatter coefficient.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.rank_matrix_count(1, 1), bounds.rank_matrix_count(2, 2), bounds.rank_matrix_count(3, 3)
+    (3, 51, 2067)
+    """
+    m, n = _checks.count(m, "m", 1), _checks.count(n, "n", 1)
+    levels_pos, levels_neg = _surjections(m), _surjections(n)
+    ends: list[list[tuple[int, int, int]]] = []  # words by their last letter: P, N, X
+    total = 0
+    for a in range(m + 1):
+        ends.append([])
+        for b in range(n + 1):
+            p = sum(ends[a - 1][b][1:]) if a else 0
+            q = ends[a][b - 1][0] + ends[a][b - 1][2] if b else 0
+            x = sum(ends[a - 1][b - 1]) if a and b else int(a == b == 0)
+            ends[a].append((p, q, x))
+            total += (p + q + x) * levels_pos[a] * levels_neg[b]
+    return total
+
+
+def _surjections(n: int) -> list[int]:
+    """a! S(n, a) for a = 0 to n: the ways to hand out n rows to a levels, none of them empty."""
+    row = [1]
+    for _ in range(n):
+        row = [0] + [a * (row[a - 1] + (row[a] if a < len(row) else 0)) for a in range(1, len(row) + 1)]
+    return row
+
+
+def rank_shatter_linear(d: int, m: int, n: int) -> int:
+    r"""Bound how many rank matrices linear scoring functions of d columns realise on m + n rows.
+
+    The bound holds for all rows. It is exact for d = 1, where there are 3: the order, its reverse, and all tied.
+    Else it is the smallest of :math:`\psi(m, n)` (`rank_matrix_count`), and of the number of faces in the proof,
+    with N = m n,
+
+    .. math:: \sum_{k=0}^d \sum_{i=d-k}^d \binom{i}{d-k} \binom{N}{i} = \sum_{i=0}^d 2^i \binom{N}{i},
+
+    which is never more than :math:`3^N` nor, where N is at least d, than the closed form :math:`(2eN/d)^d`. (The closed
+    form is printed for all N; for N < d it fails.)
+
+    Parameters
+    ----------
+    d, m, n : int
+        Numbers of columns, of positives and of negatives, 1 or more.
+
+    Returns
+    -------
+    int
+        An upper bound on the rank-shatter coefficient r(F, m, n). psi is looked at where m n is at most 40,000, or 2 d
+        at least m + n.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Theorem 5.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> [bounds.rank_shatter_linear(d, 3, 3) for d in (1, 2, 3, 4)]
+    [3, 163, 835, 2067]
+    """
+    d, m, n = (_checks.count(size, name, 1) for size, name in ((d, "d"), (m, "m"), (n, "n")))
+    if d == 1:
+        return 3
+    faces, term = 0, 1
+    for i in range(min(d, m * n) + 1):
+        faces += term
+        term = term * 2 * (m * n - i) // (i + 1)
+    return min(faces, rank_matrix_count(m, n)) if m * n <= 40_000 or 2 * d >= m + n else faces
+
+
+def rank_shatter_exact(pos: Any, neg: Any) -> int:
+    r"""Count the rank matrices that linear scoring functions realise on given rows, in exact arithmetic.
+
+    A rank matrix is the vector of signs of :math:`\langle w, x_i - \tilde x_k \rangle` over the pairs, so that the
+    count is that of the faces into which hyperplanes through the origin cut the space of w. The lines in which
+    hyperplanes meet are enumerated, and all other faces are compositions of these (a composition X o Y has the
+    signs of X where these are not 0, else those of Y).
+
+    Parameters
+    ----------
+    pos, neg : array_like, shapes (m, d) and (n, d)
+        Rows. Floats stand for the exact numbers that they hold.
+
+    Returns
+    -------
+    int
+        The number of different ``rank_matrix(pos @ w, neg @ w)`` over all w, that of w = 0 included.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or there are more than 10**5 candidates for lines, which is for a
+        handful of rows.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Definition 3.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.rank_shatter_exact([[0, 1], [1, 0]], [[0, 0], [2, 3]])
+    17
+    """
+    P, Q = _checks.matrix(pos, "pos"), _checks.matrix(neg, "neg")
+    _checks.same_width(P, Q)
+    normals = [[Fraction(u) - Fraction(v) for u, v in zip(x, y, strict=True)] for x in P.tolist() for y in Q.tolist()]
+    columns = _echelon(normals)[1]  # independent columns; the others change no sign vector
+    normals = [[row[c] for c in columns] for row in normals]
+    rank = len(columns)
+    distinct = list(dict.fromkeys(tuple(x / next(filter(None, row)) for x in row) for row in normals if any(row)))
+    if rank == 0:
+        return 1
+    if math.comb(len(distinct), rank - 1) > 10**5:
+        raise ValueError(
+            f"{len(distinct)} pairs in {rank} dimensions are too many to count exactly; rank_shatter_linear bounds them"
+        )
+    lines = set()
+    for chosen in combinations(distinct, rank - 1):
+        reduced, pivots = _echelon([list(row) for row in chosen])
+        if len(pivots) == rank - 1:
+            lines |= _both_ends(normals, reduced, pivots, rank)
+    faces, waiting = {(0, 0)}, [(0, 0)]
+    while waiting:
+        plus, minus = waiting.pop()
+        free = ~(plus | minus)
+        for up, down in lines:
+            face = plus | up & free, minus | down & free
+            if face not in faces:
+                faces.add(face)
+                waiting.append(face)
+    return len(faces)
+
+
+def _both_ends(
+    normals: list[list[Fraction]], reduced: list[list[Fraction]], pivots: list[int], rank: int
+) -> set[tuple[int, int]]:
+    """The signs of all pairs along a line, the null space of rows in echelon form, in both directions, as bits."""
+    free = next(c for c in range(rank) if c not in pivots)
+    w = [Fraction(0)] * rank
+    w[free] = Fraction(1)
+    for row, c in zip(reduced, pivots, strict=True):
+        w[c] = -row[free]
+    f = [sum(a * b for a, b in zip(row, w, strict=True)) for row in normals]
+    plus, minus = (sum(1 << i for i, y in enumerate(f) if sign * y > 0) for sign in (1, -1))
+    return {(plus, minus), (minus, plus)}
+
+
+def _echelon(rows: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int]]:
+    """The reduced row echelon form of a matrix, without rows of zeros, and its pivot columns."""
+    rows, pivots = [list(row) for row in rows], list[int]()
+    for c in range(len(rows[0]) if rows else 0):
+        r = len(pivots)
+        found = next((i for i in range(r, len(rows)) if rows[i][c]), None)
+        if found is None:
+            continue
+        rows[r], rows[found] = rows[found], rows[r]
+        rows[r] = [x / rows[r][c] for x in rows[r]]
+        for i, row in enumerate(rows):
+            if i != r and row[c]:
+                rows[i] = [x - row[c] * y for x, y in zip(row, rows[r], strict=True)]
+        pivots.append(c)
+    return rows[: len(pivots)], pivots
+
+
+def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_shatter: float) -> Bound:
+    r"""Return how far the AUC of any function of a class may be from its expectation, for given class sizes.
+
+    With probability at least 1 - delta, for all f of the class F at once,
+
+    .. math:: |\hat A(f) - A(f)| < \sqrt{\frac{8 (m + n) \bigl(\ln r(F, 2m, 2n) + \ln (4/\delta)\bigr)}{m n}},
+
+    A(f) being the probability that f ranks a positive above a negative, ties counted one half.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        m and n.
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+    log_shatter : float
+        ln r(F, 2m, 2n), at twice the sizes: ``math.log(rank_shatter_linear(d, 2 * m, 2 * n))``; 0 for a single
+        function.
+
+    Returns
+    -------
+    Bound
+        Vacuous if it is 1 or more.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Notes
+    -----
+    Rows are independent draws, positives from one distribution and negatives from another, of any kind.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Theorem 2 and Corollary 1.
+
+    Examples
+    --------
+    >>> import math
+    >>> from pnorm import bounds
+    >>> bounds.expected_ranking_accuracy_bound(5000, 5000, 0.01, math.log(3))
+    0.150626
+    """
+    m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
+    value = math.sqrt(8.0 * (1.0 / m + 1.0 / n) * (_log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)))
+    return Bound(value, value >= 1.0)
+
+
+def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: float) -> Bound:
+    r"""Return the same where the labels are drawn with the rows, by the share of positives that came out.
+
+    .. math:: \sqrt{\frac{8 \bigl(\ln r(F, 2\rho M, 2(1 - \rho)M) + \ln (4/\delta)\bigr)}{\rho (1 - \rho) M}}
+
+    Parameters
+    ----------
+    share : float
+        rho, the share of positives among the rows, from 0 to 1.
+    n_rows : int
+        M.
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+    log_shatter : float
+        ln r(F, 2 rho M, 2 (1 - rho) M).
+
+    Returns
+    -------
+    Bound
+        Vacuous if it is 1 or more; inf if one class did not turn up.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Theorem 3.
+
+    Examples
+    --------
+    >>> import math
+    >>> from pnorm import bounds
+    >>> bounds.random_labels_bound(0.1, 10_000, 0.01, math.log(3))
+    0.251044
+    """
+    rho, rows = _checks.share(share, "share"), _checks.count(n_rows, "n_rows", 1)
+    logs = _log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)
+    value = math.sqrt(8.0 * logs / (rho * (1.0 - rho) * rows)) if 0.0 < rho < 1.0 else math.inf
+    return Bound(value, value >= 1.0)
+
+
+def freund_bound(
+    n_pos: int, n_neg: int, delta: float, log_shatter_pos: float | None = None, log_shatter_neg: float | None = None
+) -> Bound:
+    r"""Return the bound that follows from classification, after Freund, Iyer, Schapire and Singer.
+
+    .. math:: 2 \sqrt{\frac{\ln s(\check F, 2m) + \ln (12/\delta)}{m}}
+              + 2 \sqrt{\frac{\ln s(\check F, 2n) + \ln (12/\delta)}{n}}
+
+    where s counts the sign patterns of :math:`x \mapsto \operatorname{sign}(f(x) - f(z))`, over all f and z, at so
+    many rows.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        m and n.
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+    log_shatter_pos, log_shatter_neg : float, optional
+        ln s at 2m and at 2n rows; None for those of linear functions of one column, s = 8m + 1 and 8n + 1.
+
+    Returns
+    -------
+    Bound
+        Vacuous if it is 1 or more.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Theorem 6.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.freund_bound(5000, 5000, 0.01)
+    0.237902
+    """
+    total = 0.0
+    for size, given, side in ((n_pos, log_shatter_pos, "pos"), (n_neg, log_shatter_neg, "neg")):
+        rows = _checks.count(size, f"n_{side}", 1)
+        log_s = math.log(8 * rows + 1) if given is None else _log_count(given, f"log_shatter_{side}")
+        total += 2.0 * math.sqrt((log_s - _log_share(delta, 12.0)) / rows)
+    return Bound(total, total >= 1.0)
+
+
+def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, Vector]:
+    """Return two bounds on the AUC of linear functions of one column side by side, the data of Figure 1.
+
+    Parameters
+    ----------
+    n_rows : array_like of int, shape (T,)
+        M, total numbers of rows; each with one row of either class at least.
+    share : float
+        The share of positives, m / M.
+    delta : float
+        The probability with which a bound may fail.
+
+    Returns
+    -------
+    ours, freund : ndarray, shape (T,)
+        `expected_ranking_accuracy_bound` with r = 3, and `freund_bound`. With delta = 0.01 the first is the
+        smaller one wherever either is below one half.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Figure 1.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> ours, freund = bounds.auc_bounds([1000, 10_000], share=0.5)
+    >>> ours.round(3), freund.round(3)
+    (array([0.476, 0.151]), array([0.702, 0.238]))
+    """
+    totals = _checks.scores(n_rows, "n_rows")
+    rho, pairs = _checks.share(share, "share"), []
+    for total in totals:
+        m = round(rho * total)
+        n = int(total) - m
+        pairs.append((expected_ranking_accuracy_bound(m, n, delta, math.log(3.0)), freund_bound(m, n, delta)))
+    ours, freund = np.array(pairs, dtype=np.float64).T
+    return ours, freund
+
+
+def _log_count(x: Any, name: str) -> float:
+    value = _checks.real(x, name)
+    if value < 0.0:
+        raise ValueError(f"{name} must be zero or more, as it is the logarithm of a count; got {x!r}")
+    return value
+
+
+def _log_share(delta: Any, parts: float) -> float:
+    return math.log(_probability(delta, "delta") / parts)
+
+
+# Gradient descent in a kernel space -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Growth:
+    """What the analysis asks of a loss phi."""
+
+    q: int
+    """Its derivative grows at most as (1 + |u|)**(q - 1)."""
+    at_zero: float
+    """phi(0)."""
+    slope: float
+    """|phi'(0)|, from the left."""
+    steepest: Callable[[float], float]
+    """The largest |phi'| between -u and u, from the left."""
+    largest: Callable[[float], float]
+    """The largest phi between -u and u."""
+    change: float
+    """The largest |phi'(u) - phi'(0)| / |u| over all u; of the hinge, beyond its corner."""
+
+
+_GROWTH = {
+    "squared": _Growth(2, 1.0, 2.0, lambda u: 2.0 * (1.0 + u), lambda u: (1.0 + u) ** 2, 2.0),
+    "squared_hinge": _Growth(2, 1.0, 2.0, lambda u: 2.0 * (1.0 + u), lambda u: (1.0 + u) ** 2, 2.0),
+    "logistic": _Growth(
+        1, math.log(2.0), 0.5, lambda u: 1.0 / (1.0 + math.exp(-u)), lambda u: u + math.log1p(math.exp(-u)), 0.25
+    ),
+    "hinge": _Growth(1, 1.0, 1.0, lambda u: 1.0, lambda u: 1.0 + u, 1.0),
+}
+
+
+def _growth(loss: Any) -> _Growth:
+    return _GROWTH[_checks.choice(loss, "loss", _GROWTH)]
+
+
+def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = None) -> Bound:
+    r"""Return the exponent with which gradient descent approaches the best function, in the number of rows.
+
+    With :math:`N = mn/(m+n)^{3/2}`, t between :math:`N^s` and :math:`2N^s` steps of sizes
+    :math:`\eta_t = \eta^* \lambda^{\max(q-2,0)} t^{-\theta}`, and :math:`\lambda = t^{-\gamma}`, the squared distance
+    :math:`\|f_t - f_\lambda\|_K^2` is at most a constant times :math:`N^{-\alpha}` with high probability,
+
+    .. math:: \alpha = \min\{s\theta - s\gamma \min(q + 1, 2q - 1),\; 1 - s\gamma(1 + q)\},
+
+    and that to the best function at all a constant times :math:`N^{-\tilde\alpha}`,
+    :math:`\tilde\alpha = \min\{\alpha, s\gamma\beta\}`, if the squared distance of :math:`f_\lambda` from it is at
+    most a constant times :math:`\lambda^\beta`.
+
+    Parameters
+    ----------
+    loss : {'squared', 'squared_hinge', 'logistic', 'hinge'}
+        q is 2, 2, 1 and 1: the derivative grows at most as :math:`(1 + |u|)^{q-1}`.
+    theta : float
+        How fast steps shrink, between 0 and 1.
+    gamma : float
+        How fast lambda does, above 0 and below (1 - theta) / max(q - 1, 1).
+    s : float
+        How the number of steps grows, above 0.
+    beta : float, optional
+        How well the kernel space fits, between 0 and 1; None for alpha, a number for alpha tilde.
+
+    Returns
+    -------
+    Bound
+        The exponent; vacuous if it is 0 or less, which says nothing of convergence.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Notes
+    -----
+    The theorem prints min{q - 1, 1} in the condition on gamma; its proof has the maximum.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, Theorem 2.1 (2.5) and Corollary 2.2 (2.7).
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.rate("logistic", theta=0.6, gamma=0.1, s=1), bounds.rate("squared", 0.6, 0.1, 1, beta=0.5)
+    (0.5, 0.05)
+    """
+    q = _growth(loss).q
+    shrink, decay, grow = _probability(theta, "theta"), _positive(gamma, "gamma"), _positive(s, "s")
+    most = (1.0 - shrink) / max(q - 1, 1)
+    if not decay < most:
+        raise ValueError(
+            f"gamma must be below (1 - theta) / max(q - 1, 1) = {most:g} for the {loss} loss; got {gamma!r}"
+        )
+    value = min(grow * (shrink - decay * min(q + 1, 2 * q - 1)), 1.0 - grow * decay * (1 + q))
+    if beta is not None:
+        value = min(value, grow * decay * _probability(beta, "beta"))
+    return Bound(value, value <= 0.0)
+
+
+def step_condition(loss: str, lam: float, kappa: float) -> float:
+    r"""Return the largest step for which gradient descent in a kernel space stays in a ball.
+
+    If no step is larger than
+
+    .. math:: \frac{1}{4 \kappa^2 M(\lambda) + \lambda}, \qquad
+              M(\lambda) = \sup_{0 < |u| \le 4\kappa^2 |\phi'(0)|/\lambda} \frac{|\phi'(u) - \phi'(0)|}{|u|},
+
+    then :math:`\|f_t\|_K \le 2 \kappa |\phi'(0)| / \lambda` for all t, whatever the rows are.
+
+    Parameters
+    ----------
+    loss : {'squared', 'squared_hinge', 'logistic', 'hinge'}
+        phi; M is 2, 2, 1/4, and 1 (0 for the hinge where its corner is out of reach).
+    lam : float
+        lambda, above 0: the penalty is :math:`\lambda/2 \|f\|_K^2`.
+    kappa : float
+        The largest :math:`\sqrt{K(x, x)}`, above 0.
+
+    Returns
+    -------
+    float
+        The largest step.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, Definition 3.3 and Lemma 3.4.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.step_condition("logistic", lam=1.0, kappa=1.0)
+    0.5
+    """
+    facts, penalty, size = _growth(loss), _positive(lam, "lam"), _positive(kappa, "kappa")
+    change = 0.0 if loss == "hinge" and 4.0 * size * size <= penalty else facts.change
+    return 1.0 / (4.0 * size * size * change + penalty)
+
+
+def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa: float, delta: float) -> float:
+    r"""Return by how much the objective on the rows may mislead gradient descent, for all its steps at once.
+
+    With probability at least 1 - delta, for all t,
+
+    .. math:: E_S(f_\lambda) - E(f_\lambda) + E(f_t) - E_S(f_t) \le
+              \bigl(4 L_r \kappa r + 2 \phi(0) + M_r \sqrt{2 \ln (2/\delta)}\bigr) \frac{(m+n)^{3/2}}{mn},
+
+    where :math:`r = 2\kappa|\phi'(0)|/\lambda + \sqrt{2\phi(0)/\lambda}`, and :math:`L_r` and :math:`M_r` are the
+    largest :math:`|\phi'|` and :math:`\phi` between :math:`-2\kappa r` and :math:`2\kappa r`.
+
+    Parameters
+    ----------
+    loss : {'squared', 'squared_hinge', 'logistic', 'hinge'}
+        phi.
+    n_pos, n_neg : int
+        m and n.
+    lam, kappa : float
+        As in `step_condition`, whose condition the steps have to meet.
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+
+    Returns
+    -------
+    float
+        In units of the loss.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, Lemma 3.6 (3.19).
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> round(bounds.sample_deviation_bound("logistic", 10, 10, lam=1.0, kappa=1.0, delta=0.05), 2)
+    19.54
+    """
+    m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
+    facts, r = _growth(loss), _reach(loss, lam, kappa)
+    tail = facts.largest(2.0 * kappa * r) * math.sqrt(2.0 * -_log_share(delta, 2.0))
+    spread = 4.0 * facts.steepest(2.0 * kappa * r) * kappa * r + 2.0 * facts.at_zero + tail
+    return spread * math.exp(1.5 * math.log(m + n) - math.log(m) - math.log(n))
+
+
+def _reach(loss: str, lam: Any, kappa: Any) -> float:
+    """The radius of a ball with all f_t and the best function in it."""
+    facts, penalty = _growth(loss), _positive(lam, "lam")
+    return 2.0 * _positive(kappa, "kappa") * facts.slope / penalty + math.sqrt(2.0 * facts.at_zero / penalty)
+
+
+def sample_error_bound(
+    loss: str,
+    n_pos: int,
+    n_neg: int,
+    t: int,
+    lam: float,
+    kappa: float,
+    eta1: float,
+    theta: float,
+    delta: float,
+    f_lambda_norm: float | None = None,
+) -> Bound:
+    r"""Bound the distance of t steps of gradient descent from the function they approach.
+
+    For steps :math:`\eta_t = \eta_1 t^{-\theta}` that meet `step_condition`, with probability at least 1 - delta
+    for all t, :math:`\|f_t - f_\lambda\|_K^2` is at most, for theta < 1, with v = :math:`\eta_1 \lambda`,
+
+    .. math:: \|f_\lambda\|_K^2\, e^{-\frac{v}{1-\theta}(t^{1-\theta} - 1)} + \frac{18 G^2 \eta_1}{\lambda t^\theta}
+              + \frac{9 G^2 \eta_1^2\, t^{1-\theta}}{(1-\theta) 2^{1-\theta}}
+              e^{-\frac{v (1 - 2^{\theta - 1})}{1-\theta} (t+1)^{1-\theta}} + \frac{6 B}{\lambda},
+
+    and :math:`\|f_\lambda\|_K^2\, t^{-v} + \frac{8 G^2 \eta_1^2}{1 - v}(t+1)^{-v} + 6B/\lambda` for theta = 1. B is
+    `sample_deviation_bound`, :math:`G = 2\kappa(L_r + |\phi'(0)|)` bounds the gradients, and :math:`f_\lambda`
+    minimises the expected loss plus :math:`\lambda/2 \|f\|_K^2`.
+
+    Parameters
+    ----------
+    loss : {'squared', 'squared_hinge', 'logistic', 'hinge'}
+        phi.
+    n_pos, n_neg : int
+        m and n.
+    t : int
+        The number of the iterate, 1 or more; f_1 = 0.
+    lam, kappa : float
+        As in `step_condition`.
+    eta1 : float
+        The first step.
+    theta : float
+        How fast steps shrink, from 0 to 1.
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+    f_lambda_norm : float, optional
+        :math:`\|f_\lambda\|_K`, if known; else its square is taken to be :math:`2\phi(0)/\lambda`, which it never
+        exceeds.
+
+    Returns
+    -------
+    Bound
+        A squared distance; vacuous if it is at least :math:`2\phi(0)/\lambda`, which bounds the distance of 0,
+        where descent begins.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; if the first step is larger than `step_condition`, or theta is 1 and
+        eta1 lam is not below 1.
+
+    Notes
+    -----
+    Printed without the square of kappa in the condition on the steps, with :math:`2\kappa L_r + \kappa|\phi'(0)|`
+    for G, and with 2 for the 9 of its own proof; these are mended here.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, Proposition 3.8.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.sample_error_bound("logistic", 10**7, 10**7, 10**9, lam=1.0, kappa=1.0, eta1=0.5, theta=0.5, delta=0.05)
+    0.119771
+    """
+    facts, steps, shrink = _growth(loss), _checks.count(t, "t", 1), _checks.share(theta, "theta")
+    first, largest = _positive(eta1, "eta1"), step_condition(loss, lam, kappa)
+    if first > largest * (1.0 + 1e-12):
+        raise ValueError(
+            f"eta1 must be at most 1 / (4 kappa^2 M + lam) = {largest:g} for the {loss} loss; got {eta1!r}"
+        )
+    trivial = 2.0 * facts.at_zero / lam
+    norm = trivial if f_lambda_norm is None else _checks.real(f_lambda_norm, "f_lambda_norm") ** 2
+    gradient = 2.0 * kappa * (facts.steepest(2.0 * kappa * _reach(loss, lam, kappa)) + facts.slope)
+    end, v = 6.0 * sample_deviation_bound(loss, n_pos, n_neg, lam, kappa, delta) / lam, first * lam
+    if shrink == 1.0:
+        if not v < 1.0:
+            raise ValueError(f"eta1 * lam must be below 1 for theta = 1; got {v:g}")
+        end += norm * steps**-v + 8.0 * (gradient * first) ** 2 / (1.0 - v) * (steps + 1.0) ** -v
+        return Bound(end, end >= trivial)
+    w = 1.0 - shrink
+    end += norm * math.exp(-v / w * (steps**w - 1.0)) + 18.0 * gradient**2 * first / (lam * steps**shrink)
+    faded = math.exp(-v * (1.0 - 2.0**-w) / w * (steps + 1.0) ** w)
+    end += 9.0 * (gradient * first) ** 2 * faded * steps**w / (w * 2.0**w)
+    return Bound(end, end >= trivial)
