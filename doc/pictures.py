@@ -20,7 +20,7 @@ from scipy.spatial import ConvexHull
 from scipy.special import logsumexp
 
 import pnorm
-from pnorm import _reproduce
+from pnorm import _reproduce, bounds
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
@@ -251,8 +251,36 @@ def lists():
     save(figure, "lists")
 
 
+def guarantees():
+    """Figure 1 of Agarwal et al., redrawn, and the negatives that Theorem 2 of the P-Norm Push asks for."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9))
+    rows = np.unique(np.geomspace(200, 10**6, 400).astype(int))
+    for share, label, colour in ((0.5, "1/2", BLUE), (0.1, "1/10", ORANGE), (0.01, "1/100", GREEN)):
+        ours, freund = bounds.auc_bounds(rows[rows * share >= 2], share)
+        left.loglog(rows[rows * share >= 2], ours, color=colour, lw=1.5, label=f"$m/M$ = {label}")
+        left.loglog(rows[rows * share >= 2], freund, color=colour, lw=1.2, ls="--")
+    left.axhspan(1.0, 20.0, color=GREY, alpha=0.15, lw=0)
+    left.text(250, 1.1, "says nothing", color="black", fontsize=9)
+    left.set(xlabel="rows $M$", ylabel="width of the bound on the AUC", ylim=(0.01, 8), xlim=(200, 10**6))
+    left.set_title("lines: Agarwal et al.; dashed: Freund et al.")
+    left.legend(fontsize=9, loc="lower left")
+    powers = np.array([1, 2, 4, 8, 16, 64])
+    for epsilon, colour in ((0.5, BLUE), (0.2, ORANGE), (0.1, GREEN)):
+        sizes = [
+            bounds.push_sample_size(0.05, epsilon, 0.1, p, lambda r: bounds.log_covering_linear(8, 1.0, r))
+            for p in powers
+        ]
+        right.loglog(powers, sizes, color=colour, marker="o", ms=4, lw=1.5, label=f"excess {epsilon:g}")
+    right.set_xscale("log", base=2)
+    right.set_xticks(powers, [str(p) for p in powers])
+    right.set(xlabel="p", ylabel="negatives asked for")
+    right.set_title("P-Norm Push, 8 weak rankers, margin 0.1")
+    right.legend(fontsize=9)
+    save(figure, "guarantees")
+
+
 if __name__ == "__main__":
-    drawn = [hulls_and_objectives, gaps, shares_of_kinds, gained_by_prices, lists, experiments]
+    drawn = [hulls_and_objectives, gaps, shares_of_kinds, gained_by_prices, lists, experiments, guarantees]
     with plt.rc_context(STYLE):
         for draw in drawn:
             if len(sys.argv) == 1 or draw.__name__ in sys.argv[1:]:

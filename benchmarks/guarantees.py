@@ -1,0 +1,136 @@
+"""What the bounds of `pnorm.bounds` are worth: the numbers of the page "What the bounds buy you"; needs PNORM_DATA.
+
+    PNORM_DATA=... python -P benchmarks/guarantees.py
+
+1. Pima, 300 rows to train on: the margin error, what Theorem 2 of the P-Norm Push adds, and the rows it asks for.
+2. Simulated rows, p = 4: how far the error on the distribution is above that on the rows, and what the theorem grants.
+3. How often bounds fail where the truth is known, beside how often they may.
+4. Rows from which on the bounds say anything.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import ndtr
+
+import pnorm
+from pnorm import bounds, metrics
+
+DELTA = 0.05
+POWERS = (1, 2, 4, 8, 16, 64)
+
+
+def scaled(pos, neg, p):
+    """A scoring function with coefficients of absolute sum 1 on columns in [0, 1], and what gives its scores."""
+    H = pnorm.rankers.normalized(pos, neg)
+    lam, _ = pnorm.train(pos, neg, H, p)
+    lam = lam / np.abs(lam).sum()
+    return lambda X: pnorm.score(X, H, lam)
+
+
+def on_pima():
+    """Margin errors, their bounds and sample sizes for each p."""
+    data = pnorm.datasets.pima()
+    rows = np.random.default_rng(0).permutation(len(data.y))
+    (X, y), (new, new_y) = ((data.X[part], data.y[part] == 1) for part in (rows[:300], rows[300:]))
+    print(f"1. Pima: {y.sum()} positives, {(~y).sum()} negatives; delta = {DELTA}; margins 0.01, 0.02, ..., 0.2")
+    print("      p   error: train   test    margin error   Theorem 2 adds   K for an excess of 0.2 at margin 0.1")
+    for p in POWERS:
+        f = scaled(X[y], X[~y], p)
+        train, test = (metrics.p_norm_risk(f(Z[z]), f(Z[~z]), p) for Z, z in ((X, y), (new, new_y)))
+        curve = bounds.margin_curve(f(X[y]), f(X[~y]), p, np.arange(1, 21) / 100, delta=DELTA, log_covering=_covering)
+        i = int(curve.bound.argmin())
+        size = bounds.push_sample_size(DELTA, 0.2, 0.1, p, _covering)
+        print(f"    {p:3}   {train:12.3f} {test:6.3f}   {curve.error[i]:13.3f}   {curve.epsilon[i]:14.2f}   {size:.1e}")
+
+
+def _covering(radius):
+    return bounds.log_covering_linear(8, 1.0, radius)
+
+
+def on_simulated_rows(p=4, d=5):
+    """Two normal clouds: the error on a million new rows less that on the rows trained on, and the bound on it."""
+    fresh = [np.random.default_rng(1).normal(size=(10**6, d)) + apart for apart in (0.5, 0.0)]
+    print(f"2. Normal rows in {d} columns, I = K, p = {p}; 20 draws; Theorem 2 at margin 0.02")
+    print(
+        "         K   error: train    new   new less train (largest)   new less margin error (largest)   Theorem 2 adds"
+    )
+    for size in (100, 1000, 10_000, 100_000):
+        found = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            pos, neg = rng.normal(size=(size, d)) + 0.5, rng.normal(size=(size, d))
+            f = scaled(pos, neg, p)
+            at_hand, wide = (metrics.p_norm_risk(f(pos), f(neg), p, theta) for theta in (0.0, 0.02))
+            found.append((at_hand, metrics.p_norm_risk(f(fresh[0]), f(fresh[1]), p), wide))
+        train, new, wide = np.array(found).T
+        adds = bounds.push_epsilon(DELTA, 0.02, p, size, size, lambda r: bounds.log_covering_linear(d, 1.0, r))
+        print(
+            f"    {size:6}   {train.mean():12.3f} {new.mean():6.3f}   {(new - train).max():24.3f}   "
+            f"{(new - wide).max():31.3f}   {adds:14.2f}"
+        )
+    size = bounds.push_sample_size(DELTA, 0.1, 0.02, p, lambda r: bounds.log_covering_linear(d, 1.0, r))
+    print(f"    K that Theorem 2 asks for, for an excess of 0.1: {size:.1e}")
+
+
+def failures(delta=0.3, draws=2000):
+    """Shares of draws in which a bound on one function fails, two normals 1 apart."""
+    truth, rng = ndtr(1 / math.sqrt(2)), np.random.default_rng(0)
+    grid = np.linspace(-10, 10, 20_001)
+    at = np.exp(-0.5 * grid**2) / math.sqrt(2 * math.pi) * (grid[1] - grid[0])
+    risks = {p: float((at @ ndtr(grid - 1) ** p) ** (1 / p)) for p in (1, 2)}
+    names = [
+        "AHR Corollary 1, 400 and 600 rows",
+        "AHR Theorem 3, 1000 rows, 40 % positive",
+        "Freund et al., 400 and 600 rows",
+    ]
+    names += [f"P-Norm Push Theorem 2, 1000 and 1000 rows, p = {p}" for p in risks]
+    failed, adds = np.zeros(5), np.zeros(5)
+    for _ in range(draws):
+        m = rng.binomial(1000, 0.4)
+        fixed, drawn = (abs(metrics.auc(rng.normal(1, 1, k), rng.normal(size=1000 - k)) - truth) for k in (400, m))
+        f_pos, f_neg = rng.normal(1, 1, 1000), rng.normal(size=1000)
+        errors = [risks[p] - metrics.p_norm_risk(f_pos, f_neg, p, 0.01) for p in risks]
+        adds = np.array([
+            bounds.expected_ranking_accuracy_bound(400, 600, delta, 0.0),
+            bounds.random_labels_bound(m / 1000, 1000, delta, 0.0),
+            bounds.freund_bound(400, 600, delta, 0.0, 0.0),
+            *(bounds.push_epsilon(delta, 0.01, p, 1000, 1000, 0.0) for p in risks),
+        ])  # fmt: skip
+        failed += np.array([fixed, drawn, fixed, *errors]) >= adds
+    print(f"3. One function, normals 1 apart, {draws} draws: how often a bound fails that may fail in {delta:.0%}")
+    for name, count, width in zip(names, failed, adds, strict=True):
+        print(f"    {name:50} {count / draws:6.1%}   (width {width:.2f})")
+
+
+def first_sizes():
+    """The smallest m = n, up to a few per cent, at which each bound says something."""
+    print("4. m = n from which on a bound says anything, delta = 0.05")
+    for d in (1, 8, 50):
+
+        def of_auc(m, d=d):
+            shatter = bounds.rank_shatter_linear(d, 2 * m, 2 * m)
+            return bounds.expected_ranking_accuracy_bound(m, m, DELTA, math.log(shatter))
+
+        print(f"    AUC, linear in {d} columns: {_first(of_auc)}")
+    for loss in ("logistic", "hinge", "squared"):
+        step = bounds.step_condition(loss, 1.0, 1.0)
+
+        def of_descent(m, loss=loss, step=step):
+            return bounds.sample_error_bound(loss, m, m, 10**9, 1.0, 1.0, step, 0.5, DELTA)
+
+        print(f"    kernel descent, {loss}, lambda = kappa = 1, 10**9 steps: {_first(of_descent):.1e}")
+
+
+def _first(bound):
+    size = 4
+    while bound(size).vacuous:
+        size = math.ceil(1.05 * size)
+    return size
+
+
+if __name__ == "__main__":
+    on_pima()
+    on_simulated_rows()
+    failures()
+    first_sizes()
