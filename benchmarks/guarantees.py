@@ -66,8 +66,8 @@ def on_simulated_rows(p=4, d=5):
         train, new, wide = np.array(found).T
         adds = bounds.push_epsilon(DELTA, 0.02, p, size, size, lambda r: bounds.log_covering_linear(d, 1.0, r))
         print(
-            f"    {size:6}   {train.mean():12.3f} {new.mean():6.3f}   {(new - train).max():24.3f}   "
-            f"{(new - wide).max():31.3f}   {adds:14.2f}"
+            f"    {size:6}   {train.mean():12.3f} {new.mean():6.3f}   {(new - train).max():19.3f}   "
+            f"{(new - wide).max():26.3f}   {adds:14.2f}"
         )
     size = bounds.push_sample_size(DELTA, 0.1, 0.02, p, lambda r: bounds.log_covering_linear(d, 1.0, r))
     print(f"    K that Theorem 2 asks for, for an excess of 0.1: {size:.1e}")
