@@ -52,9 +52,7 @@ def on_simulated_rows(p=4, d=5):
     """Two normal clouds: the error on a million new rows less that on the rows trained on, and the bound on it."""
     fresh = [np.random.default_rng(1).normal(size=(10**6, d)) + apart for apart in (0.5, 0.0)]
     print(f"2. Normal rows in {d} columns, I = K, p = {p}; 20 draws; Theorem 2 at margin 0.02")
-    print(
-        "         K   error: train    new   new less train (largest)   new less margin error (largest)   Theorem 2 adds"
-    )
+    print("         K   error: train    new   less train, at most   less margin error, at most   Theorem 2 adds")
     for size in (100, 1000, 10_000, 100_000):
         found = []
         for seed in range(20):
