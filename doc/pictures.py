@@ -260,7 +260,7 @@ def guarantees():
         left.loglog(rows[rows * share >= 2], ours, color=colour, lw=1.5, label=f"$m/M$ = {label}")
         left.loglog(rows[rows * share >= 2], freund, color=colour, lw=1.2, ls="--")
     left.axhspan(1.0, 20.0, color=GREY, alpha=0.15, lw=0)
-    left.text(250, 1.1, "says nothing", color="black", fontsize=9)
+    left.text(1.2e5, 3.5, "says nothing", color="black", fontsize=9)
     left.set(xlabel="rows $M$", ylabel="width of the bound on the AUC", ylim=(0.01, 8), xlim=(200, 10**6))
     left.set_title("lines: Agarwal et al.; dashed: Freund et al.")
     left.legend(fontsize=9, loc="lower left")
