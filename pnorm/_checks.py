@@ -412,11 +412,27 @@ def count(n: Any, name: str, least: int) -> int:
     return value
 
 
-def share(x: Any, name: str, least: float = 0.0) -> float:
-    """Return a number from `least` to 1."""
+def positive(x: Any, name: str) -> float:
+    """Return a number above 0."""
     value = real(x, name)
-    if not least <= value <= 1.0:
-        raise ValueError(f"{name} must be between {least:g} and 1; got {x!r}")
+    if not value > 0.0:
+        raise ValueError(f"{name} must be above 0; got {x!r}")
+    return value
+
+
+def share(x: Any, name: str) -> float:
+    """Return a number from 0 to 1."""
+    value = real(x, name)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"{name} must be between 0 and 1; got {x!r}")
+    return value
+
+
+def probability(x: Any, name: str) -> float:
+    """Return a number above 0 and below 1."""
+    value = real(x, name)
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"{name} must be above 0 and below 1; got {x!r}")
     return value
 
 

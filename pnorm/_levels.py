@@ -143,9 +143,7 @@ def estimates(
     seed: Any,
 ) -> list[Estimate]:
     """Give numbers the intervals that hold a share of what they are when measured again on resampled rows."""
-    level = _checks.real(confidence, "confidence")
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"confidence must be above 0 and below 1, such as 0.95; got {confidence!r}")
+    level = _checks.probability(confidence, "confidence")
     draws = _checks.count(n_resamples, "n_resamples", math.ceil(2.0 / (1.0 - level) - 1e-9))
     rng = _checks.generator(seed)
     found = np.sort([again(rng) for _ in range(draws)], axis=0)

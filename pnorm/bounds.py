@@ -123,7 +123,10 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     >>> bounds.push_confidence(0.5, 0.1, 1, 2000, 2000, log_covering=0.0)
     1
     """
-    excess, log_n = _positive(epsilon, "epsilon"), _covering(log_covering, epsilon, _positive(theta, "theta"))
+    excess, log_n = (
+        _checks.positive(epsilon, "epsilon"),
+        _covering(log_covering, epsilon, _checks.positive(theta, "theta")),
+    )
     log_pos, log_neg = math.log(_checks.count(n_pos, "n_pos", 1)), math.log(_checks.count(n_neg, "n_neg", 1))
     log_failure = _push_failure(math.log(excess), _checks.power(p), log_pos, log_neg, log_n)
     value = -math.expm1(log_failure) if log_failure < 700.0 else -math.inf
@@ -139,20 +142,6 @@ def _push_failure(log_epsilon: float, p: float, log_pos: float, log_neg: float, 
 
 def _exp(x: float) -> float:
     return math.exp(x) if x < 700.0 else math.inf
-
-
-def _positive(x: Any, name: str) -> float:
-    value = _checks.real(x, name)
-    if not value > 0.0:
-        raise ValueError(f"{name} must be above 0; got {x!r}")
-    return value
-
-
-def _probability(x: Any, name: str) -> float:
-    value = _checks.real(x, name)
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must be above 0 and below 1; got {x!r}")
-    return value
 
 
 def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
@@ -194,7 +183,11 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
     >>> bounds.push_epsilon(0.05, 0.1, 4, 10_000, 10_000, log_covering=0.0)
     1.3655 (vacuous)
     """
-    margin, power, log_delta = _positive(theta, "theta"), _checks.power(p), math.log(_probability(delta, "delta"))
+    margin, power, log_delta = (
+        _checks.positive(theta, "theta"),
+        _checks.power(p),
+        math.log(_checks.probability(delta, "delta")),
+    )
     sizes = [math.log(_checks.count(size, name, 1)) for size, name in ((n_pos, "n_pos"), (n_neg, "n_neg"))]
 
     def excess(t: float) -> float:
@@ -245,9 +238,9 @@ def push_sample_size(
     >>> [bounds.push_sample_size(0.05, 0.2, 0.1, p, log_covering=0.0) for p in (1, 2, 4)]
     [877, 295111, 47217657013]
     """
-    excess, margin = _positive(epsilon, "epsilon"), _positive(theta, "theta")
-    power, share = _checks.power(p), math.log(_positive(ratio, "ratio"))
-    log_delta, log_n = math.log(_probability(delta, "delta")), _covering(log_covering, excess, margin)
+    excess, margin = _checks.positive(epsilon, "epsilon"), _checks.positive(theta, "theta")
+    power, share = _checks.power(p), math.log(_checks.positive(ratio, "ratio"))
+    log_delta, log_n = math.log(_checks.probability(delta, "delta")), _covering(log_covering, excess, margin)
 
     def lacking(t: float) -> float:
         return max(_push_failure(math.log(excess), power, t + share, t, log_n) - log_delta, -1e3)
@@ -318,7 +311,11 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
     >>> round(bounds.log_covering_linear(8, radius=1.0, epsilon=0.01), 3)
     42.426
     """
-    n, ball, eps = _checks.count(n_rankers, "n_rankers", 1), _positive(radius, "radius"), _positive(epsilon, "epsilon")
+    n, ball, eps = (
+        _checks.count(n_rankers, "n_rankers", 1),
+        _checks.positive(radius, "radius"),
+        _checks.positive(epsilon, "epsilon"),
+    )
     return 0.0 if eps >= ball else n * math.log1p(2.0 * ball / eps)
 
 
@@ -354,7 +351,7 @@ def push_scaling(epsilon: float, p: float) -> float:
     >>> [round(bounds.push_scaling(0.5, p)) for p in (1, 2, 4)]
     [1, 64, 262144]
     """
-    return _exp(2.0 * (_checks.power(p) - 1.0) * math.log(4.0 / _positive(epsilon, "epsilon")))
+    return _exp(2.0 * (_checks.power(p) - 1.0) * math.log(4.0 / _checks.positive(epsilon, "epsilon")))
 
 
 @dataclass(frozen=True)
@@ -427,7 +424,7 @@ def margin_curve(
     if not margins[0] > 0.0:
         raise ValueError(f"thetas must be above 0; got {margins[0]:g}")
     error = np.array([float(metrics.p_norm_risk(f_pos, f_neg, p, theta)) for theta in margins])
-    share = _probability(delta, "delta") / margins.size
+    share = _checks.probability(delta, "delta") / margins.size
     if log_covering is None:
         return MarginCurve(margins, error, None, None, None, None)
     sizes = len(f_pos), len(f_neg)
@@ -925,7 +922,7 @@ def _log_count(x: Any, name: str) -> float:
 
 
 def _log_share(delta: Any, parts: float) -> float:
-    return math.log(_probability(delta, "delta") / parts)
+    return math.log(_checks.probability(delta, "delta") / parts)
 
 
 # Gradient descent in a kernel space -------------------------------------------------------------------
@@ -1015,7 +1012,11 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
     (0.5, 0.05)
     """
     q = _growth(loss).q
-    shrink, decay, grow = _probability(theta, "theta"), _positive(gamma, "gamma"), _positive(s, "s")
+    shrink, decay, grow = (
+        _checks.probability(theta, "theta"),
+        _checks.positive(gamma, "gamma"),
+        _checks.positive(s, "s"),
+    )
     most = (1.0 - shrink) / max(q - 1, 1)
     if not decay < most:
         raise ValueError(
@@ -1023,7 +1024,7 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
         )
     value = min(grow * (shrink - decay * min(q + 1, 2 * q - 1)), 1.0 - grow * decay * (1 + q))
     if beta is not None:
-        value = min(value, grow * decay * _probability(beta, "beta"))
+        value = min(value, grow * decay * _checks.probability(beta, "beta"))
     return Bound(value, value <= 0.0)
 
 
@@ -1067,7 +1068,7 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
     >>> bounds.step_condition("logistic", lam=1.0, kappa=1.0)
     0.5
     """
-    facts, penalty, size = _growth(loss), _positive(lam, "lam"), _positive(kappa, "kappa")
+    facts, penalty, size = _growth(loss), _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
     change = 0.0 if loss == "hinge" and 4.0 * size * size <= penalty else facts.change
     return 1.0 / (4.0 * size * size * change + penalty)
 
@@ -1124,8 +1125,8 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
 
 def _reach(loss: str, lam: Any, kappa: Any) -> float:
     """The radius of a ball with all f_t and the best function in it."""
-    facts, penalty = _growth(loss), _positive(lam, "lam")
-    return 2.0 * _positive(kappa, "kappa") * facts.slope / penalty + math.sqrt(2.0 * facts.at_zero / penalty)
+    facts, penalty = _growth(loss), _checks.positive(lam, "lam")
+    return 2.0 * _checks.positive(kappa, "kappa") * facts.slope / penalty + math.sqrt(2.0 * facts.at_zero / penalty)
 
 
 def sample_error_bound(
@@ -1202,7 +1203,7 @@ def sample_error_bound(
     0.119771
     """
     facts, steps, shrink = _growth(loss), _checks.count(t, "t", 1), _checks.share(theta, "theta")
-    first, largest = _positive(eta1, "eta1"), step_condition(loss, lam, kappa)
+    first, largest = _checks.positive(eta1, "eta1"), step_condition(loss, lam, kappa)
     if first > largest * (1.0 + 1e-12):
         raise ValueError(
             f"eta1 must be at most 1 / (4 kappa^2 M + lam) = {largest:g} for the {loss} loss; got {eta1!r}"

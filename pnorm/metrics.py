@@ -910,10 +910,8 @@ def bedroc(
     >>> round(pnorm.metrics.bedroc([3.0, 1.0], [2.0, 0.0, -1.0, -2.0]), 4)
     0.9668
     """
-    a = _checks.real(alpha, "alpha")
-    if not a > 0.0:
-        raise ValueError(f"alpha must be above 0; got {alpha!r}")
-    return RankedList(f_pos, f_neg).measure(partial(_bedroc, a), confidence, n_resamples, seed)
+    early = partial(_bedroc, _checks.positive(alpha, "alpha"))
+    return RankedList(f_pos, f_neg).measure(early, confidence, n_resamples, seed)
 
 
 def _bedroc(alpha: float, at: Levels) -> float:

@@ -144,10 +144,8 @@ def push_path(values: Mapping[float, Any], *, label: str | None = None, ax: Any 
     >>> len(ax.lines)
     2
     """
-    found = {_checks.real(p, "p"): of for p, of in _named(values, "values").items()}
+    found = {_checks.positive(p, "p"): of for p, of in _named(values, "values").items()}
     powers = sorted(found)
-    if not powers[0] > 0.0:
-        raise ValueError(f"p must be above 0; got {powers[0]:g}")
     spread = [_checks.vector(np.atleast_1d(found[p]), f"values at p = {p:g}", None, "one per split") for p in powers]
     if not all(of.size for of in spread):
         raise ValueError("values must hold one number at least for every p")

@@ -462,7 +462,7 @@ POS, NEG = [2.0, 1.0], [1.5, 0.0, 0.5]
         (lambda: metrics.heights(POS, NEG, pos_weight=[1]), ValueError, "pos_weight must have shape (2,)"),
         (lambda: metrics.reverse_heights(POS, NEG, neg_weight=[0, 0, 0]), ValueError, "neg_weight is all zero"),
         (lambda: metrics.roc_counts(POS, NEG, neg_weight=[1, -1, 0]), ValueError, "the negative weight -1.0 at row 1"),
-        (lambda: metrics.auc(POS, NEG, confidence=1), ValueError, "confidence must be above 0 and below 1, such as 0.95"),
+        (lambda: metrics.auc(POS, NEG, confidence=1), ValueError, "confidence must be above 0 and below 1; got 1"),
         (lambda: metrics.auc(POS, NEG, confidence="0.9"), TypeError, "confidence must be a real number"),
         (lambda: metrics.auc(POS, NEG, confidence=0.9, n_resamples=19), ValueError, "n_resamples must be at least 20"),
         (lambda: metrics.auc(POS, NEG, confidence=0.9, seed=True), ValueError, "seed must be an integer, zero or more"),
