@@ -1,9 +1,11 @@
 """Guarantees: what the theory says of rows that were not trained on, as numbers.
 
-Every function computes a statement of a paper as it stands there, on numbers one has. Most of these statements are
-loose, and where one says nothing at all (an error of at most 1 or more, a probability of at least 0 or less) the
-result says so: it is a `Bound`, a float that knows whether it is `vacuous`. All is computed in logarithms, as the
-numbers behind a bound overflow before the bound itself means anything.
+Every function computes a statement of a paper, or a part of one, on numbers one has. All of them assume that rows are
+independent draws, positives from one distribution and negatives from another, and that the class of functions, the
+confidence and the margin are fixed before the rows are looked at. Most of these statements are loose. Where one says
+nothing at all (an error may be 1 or more, a probability is at least 0 or less) the result says so: guarantees are of
+type `Bound`, a float that knows whether it is `vacuous`. Where the numbers behind a bound overflow before the bound
+means anything, it is computed in logarithms.
 
 Three sources: the P-Norm Push (C. Rudin, COLT 2006 and TR2005-874), the area under the ROC curve (S. Agarwal,
 S. Har-Peled, D. Roth, AISTATS 2005), and gradient descent in a kernel space (H. Chen, P. He, L. Pan, C. Xu,
@@ -59,7 +61,7 @@ class Bound(float):
     def __new__(cls, value: float, vacuous: bool) -> Bound:
         """Make a float that remembers whether it says anything."""
         made = super().__new__(cls, value)
-        made.vacuous = vacuous
+        made.vacuous = bool(vacuous)
         return made
 
     def __reduce__(self) -> tuple[type[Bound], tuple[float, bool]]:
@@ -73,7 +75,7 @@ class Bound(float):
 
 
 def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: int, log_covering: Any) -> Bound:
-    r"""Return how probable it is that no error exceeds its margin version by more than epsilon.
+    r"""Bound from below the probability that no error exceeds its margin version by more than epsilon.
 
     For a class F of scoring functions, with probability at least
 
@@ -100,7 +102,7 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     Returns
     -------
     Bound
-        A probability; vacuous if it is 0 or less.
+        A probability; vacuous if it is 0 or less, or epsilon 1 or more, as no error is larger.
 
     Raises
     ------
@@ -109,9 +111,9 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
 
     Notes
     -----
-    Rows are assumed to be independent draws, positives from one distribution and negatives from another. The proof,
-    as printed, takes a supremum over the negatives inside a probability after an inequality that holds for each of
-    them; that last step is not justified there. What is computed here is the theorem as stated.
+    The proof, as printed, takes a supremum over the negatives inside a probability after an inequality that holds for
+    each of them. The theorem is true as it stands: for one f this is a supremum over thresholds of its scores, and the
+    inequality of Dvoretzky, Kiefer and Wolfowitz, with Massart's constant, gives the same term for the positives.
 
     References
     ----------
@@ -120,17 +122,15 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     Examples
     --------
     >>> from pnorm import bounds
-    >>> bounds.push_confidence(0.5, 0.1, 1, 2000, 2000, log_covering=0.0)
-    1
+    >>> bounds.push_confidence(0.2, 0.1, 1, 900, 900, log_covering=0.0)
+    0.955564
     """
-    excess, log_n = (
-        _checks.positive(epsilon, "epsilon"),
-        _covering(log_covering, epsilon, _checks.positive(theta, "theta")),
-    )
+    excess = _checks.positive(epsilon, "epsilon")
+    log_n = _covering(log_covering, excess, _checks.positive(theta, "theta"))
     log_pos, log_neg = math.log(_checks.count(n_pos, "n_pos", 1)), math.log(_checks.count(n_neg, "n_neg", 1))
     log_failure = _push_failure(math.log(excess), _checks.power(p), log_pos, log_neg, log_n)
     value = -math.expm1(log_failure) if log_failure < 700.0 else -math.inf
-    return Bound(value, value <= 0.0)
+    return Bound(value, value <= 0.0 or excess >= 1.0)
 
 
 def _push_failure(log_epsilon: float, p: float, log_pos: float, log_neg: float, log_covering: float) -> float:
@@ -183,19 +183,25 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
     >>> bounds.push_epsilon(0.05, 0.1, 4, 10_000, 10_000, log_covering=0.0)
     1.3655 (vacuous)
     """
-    margin, power, log_delta = (
-        _checks.positive(theta, "theta"),
-        _checks.power(p),
-        math.log(_checks.probability(delta, "delta")),
-    )
-    sizes = [math.log(_checks.count(size, name, 1)) for size, name in ((n_pos, "n_pos"), (n_neg, "n_neg"))]
+    margin, power = _checks.positive(theta, "theta"), _checks.power(p)
+    log_delta = math.log(_checks.probability(delta, "delta"))
+    log_pos, log_neg = math.log(_checks.count(n_pos, "n_pos", 1)), math.log(_checks.count(n_neg, "n_neg", 1))
 
-    def excess(t: float) -> float:
-        log_n = _covering(log_covering, math.exp(t), margin)
-        return max(_push_failure(t, power, sizes[0], sizes[1], log_n) - log_delta, -1e3)
+    def holds(epsilon: float) -> bool:
+        covering = _covering(log_covering, epsilon, margin)
+        return _push_failure(math.log(epsilon), power, log_pos, log_neg, covering) <= log_delta
 
-    value = math.exp(_root(excess, -1.0))
-    return Bound(value, value >= 1.0)
+    low = high = 1.0
+    while holds(low) and low > 1e-150:
+        low *= 0.5
+    while not holds(high):
+        high *= 2.0
+        if high > 1e150:
+            return Bound(math.inf, True)
+    # Covering numbers jump, so that only halving is sure to end on the side that holds.
+    while low < (middle := math.sqrt(low) * math.sqrt(high)) < high:
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return Bound(high, high >= 1.0)
 
 
 def push_sample_size(
@@ -221,7 +227,8 @@ def push_sample_size(
     Returns
     -------
     int or float
-        The least K, with I = ratio K; inf beyond 1e308.
+        The least K, with I the whole part of ratio K, or 1. Beyond 2**53 a float that is a little larger, and inf
+        beyond 1e308.
 
     Raises
     ------
@@ -239,38 +246,30 @@ def push_sample_size(
     [877, 295111, 47217657013]
     """
     excess, margin = _checks.positive(epsilon, "epsilon"), _checks.positive(theta, "theta")
-    power, share = _checks.power(p), math.log(_checks.positive(ratio, "ratio"))
+    power, share = _checks.power(p), Fraction(_checks.positive(ratio, "ratio"))
     log_delta, log_n = math.log(_checks.probability(delta, "delta")), _covering(log_covering, excess, margin)
 
-    def lacking(t: float) -> float:
-        return max(_push_failure(math.log(excess), power, t + share, t, log_n) - log_delta, -1e3)
+    def holds(size: int) -> bool:
+        log_pos = math.log(max(1, math.floor(share * size)))
+        return _push_failure(math.log(excess), power, log_pos, math.log(size), log_n) <= log_delta
 
-    t = _root(lacking, 1.0)
-    if t >= 709.0:
-        return math.inf
-    size = max(1, math.floor(math.exp(t)))
-    while size < 2**53 and lacking(math.log(size)) > 0.0:  # rounding, by one or two
-        size += 1
-    return size
-
-
-def _root(falling: Callable[[float], float], start: float) -> float:
-    """Where a falling function crosses zero, from a first guess at where to look."""
-    from scipy.optimize import brentq
-
-    low = high = start
-    step = 1.0
-    while falling(low) <= 0.0:
-        low, step = low - step, 2.0 * step
-    step = 1.0
-    while falling(high) > 0.0:
-        high, step = high + step, 2.0 * step
-    return float(brentq(falling, low, high, xtol=1e-14, rtol=1e-15)) if low < high else low
+    high = 1
+    while not holds(high):
+        high *= 2
+        if high > 2**1023:
+            return math.inf
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high if high <= 2**53 else float(high) * (1.0 + 1e-12)
 
 
 def _covering(log_covering: Any, epsilon: float, theta: float) -> float:
-    """The logarithm of the covering number at radius epsilon theta / 8."""
+    """The logarithm of the covering number at radius epsilon theta / 8; inf where there is none."""
     found = log_covering(epsilon * theta / 8.0) if callable(log_covering) else log_covering
+    if found == math.inf:
+        return math.inf
     value = _checks.real(found, "log_covering")
     if value < 0.0:
         raise ValueError(f"log_covering must be zero or more, as a covering has one ball at least; got {value:g}")
@@ -324,6 +323,8 @@ def push_scaling(epsilon: float, p: float) -> float:
 
     .. math:: (4/\epsilon)^{2(p - 1)}
 
+    That is where negatives are what is lacking; at p = 1 it may be positives.
+
     Parameters
     ----------
     epsilon : float
@@ -354,7 +355,7 @@ def push_scaling(epsilon: float, p: float) -> float:
     return _exp(2.0 * (_checks.power(p) - 1.0) * math.log(4.0 / _checks.positive(epsilon, "epsilon")))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MarginCurve:
     """What `margin_curve` returns; arrays are over the margins."""
 
@@ -363,7 +364,7 @@ class MarginCurve:
     error: Vector
     """The margin error on the rows at hand; it never falls."""
     epsilon: Vector | None
-    """What Theorem 2 adds at each margin, all of them at once."""
+    """What Theorem 2 adds at each margin, if it is to hold for all margins together."""
     bound: Vector | None
     """Their sum."""
     theta: float | None
@@ -388,7 +389,7 @@ def margin_curve(
     Parameters
     ----------
     f_pos, f_neg : array_like, shapes (I,) and (K,)
-        Scores of the positives and of the negatives, those that f was chosen by.
+        Scores of the positives and of the negatives, the rows that f was trained on.
     p : float
         The power, 1 or more.
     thetas : array_like, shape (T,)
@@ -420,9 +421,9 @@ def margin_curve(
     >>> curve.error.round(3)
     array([0.236, 0.527])
     """
-    margins = np.sort(_checks.scores(thetas, "thetas"))
-    if not margins[0] > 0.0:
-        raise ValueError(f"thetas must be above 0; got {margins[0]:g}")
+    margins = np.sort(_checks.vector(thetas, "thetas", None, "one margin each"))
+    if margins.size == 0 or not margins[0] > 0.0:
+        raise ValueError(f"thetas must be one number at least, all of them above 0; got {thetas!r}")
     error = np.array([float(metrics.p_norm_risk(f_pos, f_neg, p, theta)) for theta in margins])
     share = _checks.probability(delta, "delta") / margins.size
     if log_covering is None:
@@ -495,7 +496,7 @@ def is_rank_matrix(B: Any) -> bool:
     Notes
     -----
     By Theorem 1 of the source, equivalent: B has none of the forbidden 2 x 2 sub-matrices; and the graph with an
-    edge from i to k where B is 1, from k to i where it is 0 and none of a direction where it is 1/2 has no cycle
+    edge from i to k where B is 1, from k to i where it is 0 and an undirected one where it is 1/2 has no cycle
     that follows directions and has one edge with a direction.
 
     References
@@ -510,6 +511,8 @@ def is_rank_matrix(B: Any) -> bool:
     (True, False)
     """
     A = _checks.matrix(B, "B")
+    if _checks.is_sparse(A):
+        A = A.toarray()
     if not np.isin(A, (0.0, 0.5, 1.0)).all():
         i, k = np.argwhere(~np.isin(A, (0.0, 0.5, 1.0)))[0]
         raise ValueError(f"B has {A[i, k]:g} at row {i}, column {k}; entries must be 0, 1/2 or 1")
@@ -540,7 +543,7 @@ def rank_matrix_count(m: int, n: int) -> int:
     Returns
     -------
     int
-        The exact count. O(m n) additions of integers with some (m + n) log(m + n) digits.
+        The exact count. O(m n) operations on integers with some (m + n) log(m + n) digits.
 
     Raises
     ------
@@ -559,25 +562,28 @@ def rank_matrix_count(m: int, n: int) -> int:
     (3, 51, 2067)
     """
     m, n = _checks.count(m, "m", 1), _checks.count(n, "n", 1)
-    levels_pos, levels_neg = _surjections(m), _surjections(n)
-    ends: list[list[tuple[int, int, int]]] = []  # words by their last letter: P, N, X
+    # Without PP, a levels with positives need a // 2 with negatives; without NN likewise.
+    most_pos, most_neg = min(m, 2 * n + 1), min(n, 2 * m + 1)
+    ways_pos, ways_neg = _surjections(m, most_pos), _surjections(n, most_neg)
+    above: list[tuple[int, int, int]] = []
     total = 0
-    for a in range(m + 1):
-        ends.append([])
-        for b in range(n + 1):
-            p = sum(ends[a - 1][b][1:]) if a else 0
-            q = ends[a][b - 1][0] + ends[a][b - 1][2] if b else 0
-            x = sum(ends[a - 1][b - 1]) if a and b else int(a == b == 0)
-            ends[a].append((p, q, x))
-            total += (p + q + x) * levels_pos[a] * levels_neg[b]
+    for a in range(most_pos + 1):
+        row: list[tuple[int, int, int]] = []  # words by their last letter: P, N, X
+        for b in range(most_neg + 1):
+            p = above[b][1] + above[b][2] if a else 0
+            q = row[b - 1][0] + row[b - 1][2] if b else 0
+            x = sum(above[b - 1]) if a and b else int(a == b == 0)
+            row.append((p, q, x))
+            total += (p + q + x) * ways_pos[a] * ways_neg[b]
+        above = row
     return total
 
 
-def _surjections(n: int) -> list[int]:
-    """a! S(n, a) for a = 0 to n: the ways to hand out n rows to a levels, none of them empty."""
-    row = [1]
+def _surjections(n: int, most: int) -> list[int]:
+    """a! S(n, a) for a = 0 to `most`: the ways to hand out n rows to a levels, none of them empty."""
+    row = [1] + [0] * most
     for _ in range(n):
-        row = [0] + [a * (row[a - 1] + (row[a] if a < len(row) else 0)) for a in range(1, len(row) + 1)]
+        row = [0] + [a * (row[a - 1] + row[a]) for a in range(1, most + 1)]
     return row
 
 
@@ -601,8 +607,7 @@ def rank_shatter_linear(d: int, m: int, n: int) -> int:
     Returns
     -------
     int
-        An upper bound on the rank-shatter coefficient r(F, m, n). psi is looked at where m n is at most 40,000, or 2 d
-        at least m + n.
+        An upper bound on the rank-shatter coefficient r(F, m, n). psi is looked at where m n is at most 40,000.
 
     Raises
     ------
@@ -627,7 +632,7 @@ def rank_shatter_linear(d: int, m: int, n: int) -> int:
     for i in range(min(d, m * n) + 1):
         faces += term
         term = term * 2 * (m * n - i) // (i + 1)
-    return min(faces, rank_matrix_count(m, n)) if m * n <= 40_000 or 2 * d >= m + n else faces
+    return min(faces, rank_matrix_count(m, n)) if m * n <= 40_000 else faces
 
 
 def rank_shatter_exact(pos: Any, neg: Any) -> int:
@@ -651,8 +656,7 @@ def rank_shatter_exact(pos: Any, neg: Any) -> int:
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or there are more than 10**5 candidates for lines, which is for a
-        handful of rows.
+        If an argument is not as described, or there are too many rows: this is meant for a handful of them.
 
     References
     ----------
@@ -665,16 +669,19 @@ def rank_shatter_exact(pos: Any, neg: Any) -> int:
     >>> bounds.rank_shatter_exact([[0, 1], [1, 0]], [[0, 0], [2, 3]])
     17
     """
-    P, Q = _checks.matrix(pos, "pos"), _checks.matrix(neg, "neg")
-    _checks.same_width(P, Q)
-    normals = [[Fraction(u) - Fraction(v) for u, v in zip(x, y, strict=True)] for x in P.tolist() for y in Q.tolist()]
+    P, Q = _exact(pos, "pos"), _exact(neg, "neg")
+    _checks.same_width(pos, neg)
+    if len(P) * len(Q) > 2000:
+        raise ValueError(f"{len(P) * len(Q)} pairs are too many to count exactly; rank_shatter_linear bounds them")
+    normals = [[u - v for u, v in zip(x, y, strict=True)] for x in P for y in Q]
     columns = _echelon(normals)[1]  # independent columns; the others change no sign vector
     normals = [[row[c] for c in columns] for row in normals]
     rank = len(columns)
     distinct = list(dict.fromkeys(tuple(x / next(filter(None, row)) for x in row) for row in normals if any(row)))
-    if rank == 0:
-        return 1
-    if math.comb(len(distinct), rank - 1) > 10**5:
+    if rank <= 2:  # no pair, one, or lines in a plane: rays, sectors, and the origin
+        return (1, 3, 1 + 4 * len(distinct))[rank]
+    most = sum(2**i * math.comb(len(distinct), i) for i in range(rank + 1))
+    if most * math.comb(len(distinct), rank - 1) > 10**7:
         raise ValueError(
             f"{len(distinct)} pairs in {rank} dimensions are too many to count exactly; rank_shatter_linear bounds them"
         )
@@ -693,6 +700,14 @@ def rank_shatter_exact(pos: Any, neg: Any) -> int:
                 faces.add(face)
                 waiting.append(face)
     return len(faces)
+
+
+def _exact(X: Any, name: str) -> list[list[Fraction]]:
+    """Rows of exact numbers."""
+    if _checks.is_sparse(X):
+        raise TypeError(f"{name} is sparse; pass a handful of dense rows")
+    _checks.matrix(X, name)
+    return [[Fraction(value) for value in row] for row in (X.tolist() if hasattr(X, "tolist") else X)]
 
 
 def _both_ends(
@@ -772,12 +787,16 @@ def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_sh
     0.150626
     """
     m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
-    value = math.sqrt(8.0 * (1.0 / m + 1.0 / n) * (_log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)))
+    logs = _log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)
+    value = math.sqrt(8.0 * (math.exp(-math.log(m)) + math.exp(-math.log(n))) * logs)
     return Bound(value, value >= 1.0)
 
 
 def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: float) -> Bound:
-    r"""Return the same where the labels are drawn with the rows, by the share of positives that came out.
+    r"""Return how far the AUC of any function of a class may be from its expectation, for random labels.
+
+    Rows and labels are drawn together, and a share rho of them came out positive. With probability at least
+    1 - delta, for all f of the class F at once, the AUC on the rows differs from its expectation by less than
 
     .. math:: \sqrt{\frac{8 \bigl(\ln r(F, 2\rho M, 2(1 - \rho)M) + \ln (4/\delta)\bigr)}{\rho (1 - \rho) M}}
 
@@ -816,14 +835,17 @@ def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: fl
     """
     rho, rows = _checks.share(share, "share"), _checks.count(n_rows, "n_rows", 1)
     logs = _log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)
-    value = math.sqrt(8.0 * logs / (rho * (1.0 - rho) * rows)) if 0.0 < rho < 1.0 else math.inf
+    value = math.sqrt(8.0 * logs / (rho * (1.0 - rho)) * math.exp(-math.log(rows))) if 0.0 < rho < 1.0 else math.inf
     return Bound(value, value >= 1.0)
 
 
 def freund_bound(
     n_pos: int, n_neg: int, delta: float, log_shatter_pos: float | None = None, log_shatter_neg: float | None = None
 ) -> Bound:
-    r"""Return the bound that follows from classification, after Freund, Iyer, Schapire and Singer.
+    r"""Return how far the AUC may be from its expectation by way of classification, after Freund et al.
+
+    With probability at least 1 - delta, for all f of the class F at once, the AUC on m positives and n negatives
+    differs from its expectation by at most
 
     .. math:: 2 \sqrt{\frac{\ln s(\check F, 2m) + \ln (12/\delta)}{m}}
               + 2 \sqrt{\frac{\ln s(\check F, 2n) + \ln (12/\delta)}{n}}
@@ -865,7 +887,7 @@ def freund_bound(
     for size, given, side in ((n_pos, log_shatter_pos, "pos"), (n_neg, log_shatter_neg, "neg")):
         rows = _checks.count(size, f"n_{side}", 1)
         log_s = math.log(8 * rows + 1) if given is None else _log_count(given, f"log_shatter_{side}")
-        total += 2.0 * math.sqrt((log_s - _log_share(delta, 12.0)) / rows)
+        total += 2.0 * math.sqrt((log_s - _log_share(delta, 12.0)) * math.exp(-math.log(rows)))
     return Bound(total, total >= 1.0)
 
 
@@ -904,11 +926,12 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
     >>> ours.round(3), freund.round(3)
     (array([0.476, 0.151]), array([0.702, 0.238]))
     """
-    totals = _checks.scores(n_rows, "n_rows")
     rho, pairs = _checks.share(share, "share"), []
-    for total in totals:
-        m = round(rho * total)
-        n = int(total) - m
+    for total in np.atleast_1d(n_rows).tolist():
+        m = round(rho * _checks.count(total, "n_rows", 1))
+        n = total - m
+        if min(m, n) < 1:
+            raise ValueError(f"n_rows must give either class one row at least; got {total} rows, {m} of them positive")
         pairs.append((expected_ranking_accuracy_bound(m, n, delta, math.log(3.0)), freund_bound(m, n, delta)))
     ours, freund = np.array(pairs, dtype=np.float64).T
     return ours, freund
@@ -922,7 +945,7 @@ def _log_count(x: Any, name: str) -> float:
 
 
 def _log_share(delta: Any, parts: float) -> float:
-    return math.log(_checks.probability(delta, "delta") / parts)
+    return math.log(_checks.probability(delta, "delta")) - math.log(parts)
 
 
 # Gradient descent in a kernel space -------------------------------------------------------------------
@@ -947,8 +970,8 @@ class _Growth:
 
 
 _GROWTH = {
-    "squared": _Growth(2, 1.0, 2.0, lambda u: 2.0 * (1.0 + u), lambda u: (1.0 + u) ** 2, 2.0),
-    "squared_hinge": _Growth(2, 1.0, 2.0, lambda u: 2.0 * (1.0 + u), lambda u: (1.0 + u) ** 2, 2.0),
+    "squared": _Growth(2, 1.0, 2.0, lambda u: 2.0 * (1.0 + u), lambda u: (1.0 + u) * (1.0 + u), 2.0),
+    "squared_hinge": _Growth(2, 1.0, 2.0, lambda u: 2.0 * (1.0 + u), lambda u: (1.0 + u) * (1.0 + u), 2.0),
     "logistic": _Growth(
         1, math.log(2.0), 0.5, lambda u: 1.0 / (1.0 + math.exp(-u)), lambda u: u + math.log1p(math.exp(-u)), 0.25
     ),
@@ -998,7 +1021,9 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
 
     Notes
     -----
-    The theorem prints min{q - 1, 1} in the condition on gamma; its proof has the maximum.
+    eta* is to be small enough for `step_condition` (2.2). The theorem prints min{q - 1, 1} in the condition on
+    gamma; its proof has the maximum. It asks for a derivative, which the hinge lacks at its corner; the proof needs
+    no more than the left one.
 
     References
     ----------
@@ -1081,7 +1106,8 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     .. math:: E_S(f_\lambda) - E(f_\lambda) + E(f_t) - E_S(f_t) \le
               \bigl(4 L_r \kappa r + 2 \phi(0) + M_r \sqrt{2 \ln (2/\delta)}\bigr) \frac{(m+n)^{3/2}}{mn},
 
-    where :math:`r = 2\kappa|\phi'(0)|/\lambda + \sqrt{2\phi(0)/\lambda}`, and :math:`L_r` and :math:`M_r` are the
+    Here f_t are the iterates (1.5), E is the expected loss of a pair and E_S its mean over the rows,
+    :math:`r = 2\kappa|\phi'(0)|/\lambda + \sqrt{2\phi(0)/\lambda}`, and :math:`L_r` and :math:`M_r` are the
     largest :math:`|\phi'|` and :math:`\phi` between :math:`-2\kappa r` and :math:`2\kappa r`.
 
     Parameters
@@ -1098,12 +1124,17 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     Returns
     -------
     float
-        In units of the loss.
+        In units of the loss; it says nothing where it is larger than the loss ever is. inf beyond 1e308.
 
     Raises
     ------
     ValueError, TypeError
         If an argument is not as described.
+
+    Notes
+    -----
+    The printed proof bounds a supremum on both sides and loses factors of 2 on the way; the value holds all the
+    same, with room to spare, as f_lambda is fixed and a supremum on one side is enough.
 
     References
     ----------
@@ -1117,6 +1148,7 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     19.54
     """
     m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
+    lam, kappa = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
     facts, r = _growth(loss), _reach(loss, lam, kappa)
     tail = facts.largest(2.0 * kappa * r) * math.sqrt(2.0 * -_log_share(delta, 2.0))
     spread = 4.0 * facts.steepest(2.0 * kappa * r) * kappa * r + 2.0 * facts.at_zero + tail
@@ -1177,8 +1209,7 @@ def sample_error_bound(
     Returns
     -------
     Bound
-        A squared distance; vacuous if it is at least :math:`2\phi(0)/\lambda`, which bounds the distance of 0,
-        where descent begins.
+        A squared distance; vacuous if it is no less than that of 0, where descent begins.
 
     Raises
     ------
@@ -1202,23 +1233,32 @@ def sample_error_bound(
     >>> bounds.sample_error_bound("logistic", 10**7, 10**7, 10**9, lam=1.0, kappa=1.0, eta1=0.5, theta=0.5, delta=0.05)
     0.119771
     """
-    facts, steps, shrink = _growth(loss), _checks.count(t, "t", 1), _checks.share(theta, "theta")
+    lam, kappa = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
+    facts, steps, shrink = _growth(loss), float(_checks.count(t, "t", 1)), _checks.share(theta, "theta")
     first, largest = _checks.positive(eta1, "eta1"), step_condition(loss, lam, kappa)
     if first > largest * (1.0 + 1e-12):
         raise ValueError(
             f"eta1 must be at most 1 / (4 kappa^2 M + lam) = {largest:g} for the {loss} loss; got {eta1!r}"
         )
     trivial = 2.0 * facts.at_zero / lam
-    norm = trivial if f_lambda_norm is None else _checks.real(f_lambda_norm, "f_lambda_norm") ** 2
+    norm = trivial
+    if f_lambda_norm is not None:
+        known = _checks.real(f_lambda_norm, "f_lambda_norm")
+        if not 0.0 <= known <= math.sqrt(trivial) * (1.0 + 1e-12):
+            raise ValueError(
+                f"f_lambda_norm must be between 0 and sqrt(2 phi(0) / lam), {math.sqrt(trivial):g}; got {known:g}"
+            )
+        norm = known * known
     gradient = 2.0 * kappa * (facts.steepest(2.0 * kappa * _reach(loss, lam, kappa)) + facts.slope)
     end, v = 6.0 * sample_deviation_bound(loss, n_pos, n_neg, lam, kappa, delta) / lam, first * lam
+    moved = gradient * first
     if shrink == 1.0:
         if not v < 1.0:
             raise ValueError(f"eta1 * lam must be below 1 for theta = 1; got {v:g}")
-        end += norm * steps**-v + 8.0 * (gradient * first) ** 2 / (1.0 - v) * (steps + 1.0) ** -v
-        return Bound(end, end >= trivial)
+        end += norm * steps**-v + 8.0 * moved * moved / (1.0 - v) * (steps + 1.0) ** -v
+        return Bound(end, end >= norm)
     w = 1.0 - shrink
-    end += norm * math.exp(-v / w * (steps**w - 1.0)) + 18.0 * gradient**2 * first / (lam * steps**shrink)
+    end += norm * math.exp(-v / w * (steps**w - 1.0)) + 18.0 * gradient * gradient * first / (lam * steps**shrink)
     faded = math.exp(-v * (1.0 - 2.0**-w) / w * (steps + 1.0) ** w)
-    end += 9.0 * (gradient * first) ** 2 * faded * steps**w / (w * 2.0**w)
-    return Bound(end, end >= trivial)
+    end += 9.0 * moved * moved * faded * steps**w / (w * 2.0**w)
+    return Bound(end, end >= norm)

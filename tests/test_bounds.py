@@ -28,7 +28,7 @@ def test_confidence_is_the_printed_formula(p, epsilon, sizes, log_covering):
         expected = 1 - 2 * mp.exp(log_covering) * terms
     found = bounds.push_confidence(epsilon, 0.1, p, *sizes, log_covering)
     assert found == pytest.approx(float(expected), rel=1e-12)
-    assert found.vacuous == (expected <= 0)
+    assert found.vacuous == (expected <= 0 or epsilon >= 1)
 
 
 def test_confidence_of_a_class_asks_for_its_covering_at_the_radius():
@@ -55,7 +55,7 @@ def test_nothing_overflows():
 @pytest.mark.parametrize("covering", [0.0, 30.0, lambda r: bounds.log_covering_linear(8, 1.0, r)])
 def test_epsilon_and_sample_size_invert_the_confidence(p, covering):
     epsilon = bounds.push_epsilon(0.05, 0.2, p, 5000, 20_000, covering)
-    assert bounds.push_confidence(epsilon * (1 + 1e-9), 0.2, p, 5000, 20_000, covering) >= 0.95
+    assert bounds.push_confidence(epsilon, 0.2, p, 5000, 20_000, covering) >= 0.95 - 1e-15
     assert bounds.push_confidence(epsilon * (1 - 1e-9), 0.2, p, 5000, 20_000, covering) < 0.95
     assert epsilon.vacuous == (epsilon >= 1)
     size = bounds.push_sample_size(0.05, 0.5, 0.2, p, covering)
@@ -64,6 +64,36 @@ def test_epsilon_and_sample_size_invert_the_confidence(p, covering):
         assert bounds.push_confidence(0.5, 0.2, p, size - 1, size - 1, covering) < 0.95
     scarce = bounds.push_sample_size(0.05, 0.5, 0.2, p, covering, ratio=0.01)
     assert scarce >= size * (1 - 1e-9)
+
+
+def test_epsilon_is_on_the_right_side_of_a_jump():
+    """Covering numbers are step functions; that of linear functions falls to one ball at its radius."""
+    steps = lambda r: 10.0 * math.floor(10 / r)  # noqa: E731
+    linear = lambda r: bounds.log_covering_linear(50, 1.0, r)  # noqa: E731
+    rng = np.random.default_rng(7)
+    for theta in (0.1, 26.050057745190674, *rng.uniform(2, 2000, 50)):
+        for covering, size in ((steps, 10**6), (linear, 5000)):
+            epsilon = bounds.push_epsilon(0.05, theta, 1, size, size, covering)
+            assert bounds.push_confidence(epsilon, theta, 1, size, size, covering) >= 0.95 - 1e-15
+            assert bounds.push_confidence(epsilon * (1 - 1e-12), theta, 1, size, size, covering) < 0.95
+    assert bounds.push_epsilon(0.05, 0.1, 1, 100, 100, lambda r: 1e15 * r * r) == math.inf
+    assert bounds.push_confidence(0.1, 0.1, 1, 100, 100, lambda r: math.inf) == -math.inf
+
+
+def test_sample_sizes_are_the_least():
+    rng = np.random.default_rng(8)
+    for _ in range(100):
+        delta, epsilon, ratio = 10 ** rng.uniform(-6, -0.5), rng.uniform(0.02, 1), 10 ** rng.uniform(-2, 2)
+        arguments = delta, epsilon, 0.1, rng.choice([1, 1.5, 2, 3]), 10 ** rng.uniform(-1, 4)
+        size = bounds.push_sample_size(*arguments, ratio=ratio)
+        if size <= 2**53:
+            for rows, holds in ((size, True), (size - 1, False)):
+                sizes = max(1, math.floor(ratio * rows)), rows
+                log_failure = math.log(2) + arguments[4] + float(np.logaddexp(
+                    -2 * (epsilon / 4) ** (2 * arguments[3]) * sizes[1], -(epsilon**2) / 8 * sizes[0]))  # fmt: skip
+                assert (log_failure <= math.log(delta)) == holds or abs(log_failure - math.log(delta)) < 1e-9
+        else:
+            assert isinstance(size, float)
 
 
 def test_bounds_move_the_right_way():
@@ -254,6 +284,15 @@ def test_exact_counts_that_are_known():
 # The area under the curve -----------------------------------------------------------------------------
 
 
+def test_counts_of_lopsided_and_of_many_rows():
+    assert bounds.rank_matrix_count(1, 3000) == 3**3000
+    assert bounds.rank_shatter_linear(3, 1, 40_000) == sum(2**i * math.comb(40_000, i) for i in range(4))
+    assert bounds.rank_shatter_exact([[2**53 + 1]], [[2**53]]) == 3
+    for m, n, d in ((3, 3, 2), (2, 4, 2)):
+        rng = np.random.default_rng(m)
+        assert bounds.rank_shatter_exact(rng.normal(size=(m, d)), rng.normal(size=(n, d))) == 1 + 4 * m * n
+
+
 def test_accuracy_bounds_are_the_printed_formulas():
     m, n, delta, log_r = 300, 700, 0.02, 5.5
     ours = bounds.expected_ranking_accuracy_bound(m, n, delta, log_r)
@@ -294,6 +333,21 @@ def test_auc_bounds_hold_on_draws_from_normals(labels):
         else:
             failures += apart >= bounds.random_labels_bound(m / 1000, 1000, delta, 0.0)
     assert failures / 200 <= delta
+
+
+def test_the_bound_on_all_linear_functions_of_two_columns_holds():
+    """The largest deviation over directions, of which the expected accuracy is known."""
+    m, n, delta, apart = 150, 250, 0.3, np.array([1.0, 0.5])
+    width = bounds.expected_ranking_accuracy_bound(m, n, delta, math.log(bounds.rank_shatter_linear(2, 2 * m, 2 * n)))
+    angles = np.linspace(0, math.pi, 60, endpoint=False)  # w and -w deviate alike
+    W = np.array([np.cos(angles), np.sin(angles)])
+    truth = norm.cdf(apart @ W / math.sqrt(2))
+    rng, failures = np.random.default_rng(9), 0
+    for _ in range(60):
+        pos, neg = rng.normal(size=(m, 2)) + apart, rng.normal(size=(n, 2))
+        found = [metrics.auc(f, g) for f, g in zip((pos @ W).T, (neg @ W).T, strict=True)]
+        failures += np.abs(found - truth).max() >= width
+    assert failures / 60 <= delta
 
 
 # Kernels ----------------------------------------------------------------------------------------------
@@ -405,10 +459,14 @@ def test_a_bound_is_a_number_that_knows_what_it_is_worth():
         (lambda: bounds.push_epsilon(0, 0.1, 2, 5, 5, 0.0), "delta must be above 0 and below 1; got 0"),
         (lambda: bounds.push_sample_size(0.1, 0.1, 0.1, 2, 0.0, ratio=0), "ratio must be above 0; got 0"),
         (lambda: bounds.log_covering_linear(3, -1, 0.1), "radius must be above 0; got -1"),
-        (lambda: bounds.margin_curve([1.0], [0.0], 2, [0.0]), "thetas must be above 0; got 0"),
+        (lambda: bounds.margin_curve([1.0], [0.0], 2, [0.0]), "thetas must be one number at least, all of them above 0; got [0.0]"),
         (lambda: bounds.is_rank_matrix([[0.3]]), "B has 0.3 at row 0, column 0; entries must be 0, 1/2 or 1"),
         (lambda: bounds.rank_matrix_count(0, 3), "m must be at least 1; got 0"),
         (lambda: bounds.rank_shatter_exact(np.eye(9), np.eye(9) * 2), "rank_shatter_linear bounds them"),
+        (lambda: bounds.rank_shatter_exact(np.eye(14), np.zeros((1, 14))), "14 pairs in 14 dimensions are too many"),
+        (lambda: bounds.rank_shatter_exact(np.ones((50, 2)), np.zeros((50, 2))), "2500 pairs are too many to count exactly"),
+        (lambda: bounds.auc_bounds([10], 0.01), "n_rows must give either class one row at least; got 10 rows, 0 of them"),
+        (lambda: bounds.sample_error_bound("hinge", 5, 5, 9, 1, 1, 0.1, 0.5, 0.1, f_lambda_norm=50), "must be between 0 and"),
         (lambda: bounds.rank_shatter_exact([[1, 2]], [[1]]), "pos has 2 columns and neg has 1"),
         (lambda: bounds.expected_ranking_accuracy_bound(5, 5, 0.1, -1), "log_shatter must be zero or more"),
         (lambda: bounds.random_labels_bound(1.5, 5, 0.1, 0), "share must be between 0 and 1; got 1.5"),
