@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
 from pnorm import bounds, metrics
 
@@ -159,6 +159,22 @@ def test_theorem_2_holds_on_draws_from_normals():
         f_pos, f_neg = rng.normal(apart, 1, 1000), rng.normal(size=1000)
         failures += truth > metrics.p_norm_risk(f_pos, f_neg, p, theta) + epsilon
     assert failures / 200 <= delta
+
+
+def test_theorem_2_holds_for_all_functions_of_a_class_at_once():
+    """f = lambda x for |lambda| <= 1 on [0, 1]: the worst over a grid, whose errors are integrals."""
+    delta, theta, size = 0.2, 0.1, 3000
+    up = quad(lambda x: beta.cdf(x, 3, 2) * beta.pdf(x, 2, 3), 0, 1)[0]  # p = 1: the share of pairs in wrong order
+    epsilon = bounds.push_epsilon(delta, theta, 1, size, size, lambda r: bounds.log_covering_linear(1, 1.0, r))
+    assert not epsilon.vacuous
+    rng, failures = np.random.default_rng(6), 0
+    for _ in range(50):
+        f_pos, f_neg = rng.beta(3, 2, size), rng.beta(2, 3, size)
+        failures += any(
+            (up if lam > 0 else 1 - up) > metrics.p_norm_risk(lam * f_pos, lam * f_neg, 1, theta) + epsilon
+            for lam in (-1.0, -0.3, 0.1, 0.5, 1.0)
+        )
+    assert failures / 50 <= delta
 
 
 # Rank matrices ----------------------------------------------------------------------------------------
@@ -367,11 +383,11 @@ def test_rates_are_those_of_the_theorem_and_its_corollary():
     assert bounds.rate("squared", 0.6, 0.1, 1 / 0.6) == pytest.approx(0.5)
     assert bounds.rate("hinge", 0.6, 0.1, 1) == bounds.rate("logistic", 0.6, 0.1, 1) == pytest.approx(0.5)
     # Table 1: s = 1 / theta for squares, 1 / (theta + gamma) for the others
-    for theta, gamma, beta in ((0.5, 0.1, 0.9), (0.7, 0.2, 0.3)):
-        squares = bounds.rate("squared", theta, gamma, 1 / theta, beta)
-        assert squares == pytest.approx(min(theta - 3 * gamma, gamma * beta) / theta)
-        others = bounds.rate("logistic", theta, gamma, 1 / (theta + gamma), beta)
-        assert others == pytest.approx(min(theta - gamma, gamma * beta) / (theta + gamma))
+    for theta, gamma, fit in ((0.5, 0.1, 0.9), (0.7, 0.2, 0.3)):
+        squares = bounds.rate("squared", theta, gamma, 1 / theta, fit)
+        assert squares == pytest.approx(min(theta - 3 * gamma, gamma * fit) / theta)
+        others = bounds.rate("logistic", theta, gamma, 1 / (theta + gamma), fit)
+        assert others == pytest.approx(min(theta - gamma, gamma * fit) / (theta + gamma))
     poor = bounds.rate("squared", 0.2, 0.5, 1)
     assert (poor < 0, poor.vacuous) == (True, True)
 
