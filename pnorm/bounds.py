@@ -163,8 +163,8 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
     Returns
     -------
     Bound
-        The least epsilon for which ``push_confidence(epsilon, ...) >= 1 - delta``, by root finding; vacuous if it
-        is 1 or more, as no error is larger.
+        The least epsilon for which ``push_confidence(epsilon, ...) >= 1 - delta``, by bisection; vacuous if it is
+        1 or more, as no error is larger; inf if no epsilon will do.
 
     Raises
     ------
@@ -986,7 +986,7 @@ def _growth(loss: Any) -> _Growth:
 def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = None) -> Bound:
     r"""Return the exponent with which gradient descent approaches the best function, in the number of rows.
 
-    With :math:`N = mn/(m+n)^{3/2}`, t between :math:`N^s` and :math:`2N^s` steps of sizes
+    For descent on the mean loss over all pairs (1.5), with :math:`N = mn/(m+n)^{3/2}`, t between :math:`N^s` and :math:`2N^s` steps of sizes
     :math:`\eta_t = \eta^* \lambda^{\max(q-2,0)} t^{-\theta}`, and :math:`\lambda = t^{-\gamma}`, the squared distance
     :math:`\|f_t - f_\lambda\|_K^2` is at most a constant times :math:`N^{-\alpha}` with high probability,
 
@@ -1104,7 +1104,7 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     With probability at least 1 - delta, for all t,
 
     .. math:: E_S(f_\lambda) - E(f_\lambda) + E(f_t) - E_S(f_t) \le
-              \bigl(4 L_r \kappa r + 2 \phi(0) + M_r \sqrt{2 \ln (2/\delta)}\bigr) \frac{(m+n)^{3/2}}{mn},
+              \bigl(4 L_r \kappa r + 2 \phi(0) + M_r \sqrt{2 \ln (2/\delta)}\bigr) \frac{(m+n)^{3/2}}{mn}.
 
     Here f_t are the iterates (1.5), E is the expected loss of a pair and E_S its mean over the rows,
     :math:`r = 2\kappa|\phi'(0)|/\lambda + \sqrt{2\phi(0)/\lambda}`, and :math:`L_r` and :math:`M_r` are the
@@ -1149,16 +1149,16 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     """
     m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
     lam, kappa = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
-    facts, r = _growth(loss), _reach(loss, lam, kappa)
+    facts = _growth(loss)
+    r = _reach(facts, lam, kappa)
     tail = facts.largest(2.0 * kappa * r) * math.sqrt(2.0 * -_log_share(delta, 2.0))
     spread = 4.0 * facts.steepest(2.0 * kappa * r) * kappa * r + 2.0 * facts.at_zero + tail
     return spread * math.exp(1.5 * math.log(m + n) - math.log(m) - math.log(n))
 
 
-def _reach(loss: str, lam: Any, kappa: Any) -> float:
+def _reach(facts: _Growth, lam: float, kappa: float) -> float:
     """The radius of a ball with all f_t and the best function in it."""
-    facts, penalty = _growth(loss), _checks.positive(lam, "lam")
-    return 2.0 * _checks.positive(kappa, "kappa") * facts.slope / penalty + math.sqrt(2.0 * facts.at_zero / penalty)
+    return 2.0 * kappa * facts.slope / lam + math.sqrt(2.0 * facts.at_zero / lam)
 
 
 def sample_error_bound(
@@ -1249,7 +1249,7 @@ def sample_error_bound(
                 f"f_lambda_norm must be between 0 and sqrt(2 phi(0) / lam), {math.sqrt(trivial):g}; got {known:g}"
             )
         norm = known * known
-    gradient = 2.0 * kappa * (facts.steepest(2.0 * kappa * _reach(loss, lam, kappa)) + facts.slope)
+    gradient = 2.0 * kappa * (facts.steepest(2.0 * kappa * _reach(facts, lam, kappa)) + facts.slope)
     end, v = 6.0 * sample_deviation_bound(loss, n_pos, n_neg, lam, kappa, delta) / lam, first * lam
     moved = gradient * first
     if shrink == 1.0:
