@@ -986,9 +986,10 @@ def _growth(loss: Any) -> _Growth:
 def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = None) -> Bound:
     r"""Return the exponent with which gradient descent approaches the best function, in the number of rows.
 
-    For descent on the mean loss over all pairs (1.5), with :math:`N = mn/(m+n)^{3/2}`, t between :math:`N^s` and :math:`2N^s` steps of sizes
-    :math:`\eta_t = \eta^* \lambda^{\max(q-2,0)} t^{-\theta}`, and :math:`\lambda = t^{-\gamma}`, the squared distance
-    :math:`\|f_t - f_\lambda\|_K^2` is at most a constant times :math:`N^{-\alpha}` with high probability,
+    For descent on the mean loss over all pairs (1.5), with :math:`N = mn/(m+n)^{3/2}`, t between :math:`N^s` and
+    :math:`2N^s` steps of sizes :math:`\eta_t = \eta^* \lambda^{\max(q-2,0)} t^{-\theta}`, and
+    :math:`\lambda = t^{-\gamma}`, the squared distance :math:`\|f_t - f_\lambda\|_K^2` is at most a constant times
+    :math:`N^{-\alpha}` with high probability,
 
     .. math:: \alpha = \min\{s\theta - s\gamma \min(q + 1, 2q - 1),\; 1 - s\gamma(1 + q)\},
 
