@@ -383,19 +383,11 @@ def power(p: Any) -> float:
     return value
 
 
-def tolerance(tol: Any) -> float:
-    """Return a stopping tolerance, zero or more."""
-    value = real(tol, "tol")
+def nonnegative(x: Any, name: str) -> float:
+    """Return a number that is zero or more."""
+    value = real(x, name)
     if not value >= 0.0:
-        raise ValueError(f"tol must be zero or more; got {tol!r}")
-    return value
-
-
-def penalty(l2: Any) -> float:
-    """Return the weight of a penalty, zero or more."""
-    value = real(l2, "l2")
-    if not value >= 0.0:
-        raise ValueError(f"l2 must be zero or more; got {l2!r}")
+        raise ValueError(f"{name} must be zero or more; got {x!r}")
     return value
 
 

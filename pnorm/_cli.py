@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 import pnorm
 from pnorm import _reproduce
 
-_POWERS = (1.0, 2.0, 4.0, 8.0, 16.0, 64.0)  # those of both papers
-_TRAINING_BOARDS = 500  # as in TR2005-874
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 _MISSING_WORDS = ("", "?", "na", "n/a", "nan", "null", "none", "-")
@@ -146,7 +144,13 @@ def _reproduce_parser() -> argparse.ArgumentParser:
         choices=_reproduce.SETTINGS,
         help=f"only these of {', '.join(_reproduce.SETTINGS)}",
     )
-    add("--rounds", type=int, metavar="T", default=200, help="rounds of training (default: 200, as in the papers)")
+    add(
+        "--rounds",
+        type=int,
+        metavar="T",
+        default=_reproduce.ROUNDS,
+        help="rounds of training (default: 200, as in the papers)",
+    )
     add("--out", metavar="DIR", default="reproduced", help="folder for the files (default: reproduced)")
     return parser
 
@@ -181,17 +185,18 @@ def _check(arguments: argparse.Namespace) -> None:
 def _demonstrate(arguments: argparse.Namespace) -> None:
     data = pnorm.datasets.tic_tac_toe()
     order = np.random.default_rng(arguments.seed or 0).permutation(data.y.size)
-    train, test = order[:_TRAINING_BOARDS], order[_TRAINING_BOARDS:]
+    setting = _reproduce.SETTINGS["tic-tac-toe"]
+    train, test = order[: setting.n_train], order[setting.n_train :]
     pos, neg = (data.X[train][data.y[train] == label] for label in (1, 0))
     test_pos, test_neg = (data.X[test][data.y[test] == label] for label in (1, 0))
-    H = pnorm.rankers.normalized(pos, neg, low=-1, high=1)
+    H = setting.rankers(pos, neg)
 
     print("Tic-tac-toe: which final boards did x win? o = 0, x = 1, blank = 2, each square scaled to [-1, 1].")
     print(f"{train.size} boards to train on ({len(pos)} won by x), {test.size} to test on ({len(test_pos)} won by x).")
     print()
     print("         ---- train ----   ---- test -----")
     print("    p    at top      AUC   at top      AUC    log F_p   rounds   seconds")
-    for p in _POWERS if arguments.p is None else (arguments.p,):
+    for p in _reproduce.POWERS if arguments.p is None else (arguments.p,):
         start = time.perf_counter()
         lam, trace = pnorm.train(pos, neg, H, p, arguments.t)
         seconds = time.perf_counter() - start

@@ -123,6 +123,10 @@ class RankedList:
         """One number, an `Estimate` if a confidence is asked for."""
         return self.measure_all([of], confidence, n_resamples, seed)[0]
 
+    def count(self, value: float) -> float:
+        """A number of rows: an integer, unless these have weights or the number an interval."""
+        return value if self.weighted or isinstance(value, Estimate) else int(value)
+
     def measure_all(self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any) -> list[float]:
         """Several measures, with intervals from the same resamples."""
         values = [measure(self.levels) for measure in of]

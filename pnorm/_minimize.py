@@ -169,8 +169,8 @@ def minimize(
     ('converged', True)
     """
     make = objective_of(_checks.power(p), price, loss, smoothing)
-    l2 = _checks.penalty(l2)
-    tol = _checks.tolerance(tol)
+    l2 = _checks.nonnegative(l2, "l2")
+    tol = _checks.nonnegative(tol, "tol")
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))

@@ -120,18 +120,15 @@ def measure(name: str, seeds: Iterable[int], home: str | None = None, rounds: in
     """Train and judge on random splits, one per seed."""
     setting = SETTINGS[name]
     X, y = setting.data(home)
-    used, found = [], []
-    for seed in seeds:
-        used.append(seed)
-        found.append(_split(setting, X, y, seed, rounds))
-    curves, auc, objective, status = zip(*found, strict=True)
+    found = [(seed, *_split(setting, X, y, seed, rounds)) for seed in seeds]
+    used, curves, auc, objective, status = zip(*found, strict=True)
     met = np.array([[_meeting(part[0], part[-1]) for part in split] for split in curves])
     return Result(
         name,
         rounds,
         (setting.n_train, len(y) - setting.n_train),
         hashlib.sha256(np.column_stack([y, X]).tobytes()).hexdigest()[:16],
-        used,
+        list(used),
         np.array([[[_above(roc) for roc in part] for part in split] for split in curves]),
         np.array(auc),
         np.array(objective),
@@ -169,9 +166,9 @@ def _above(roc: metrics.Roc) -> list[int]:
 
 def _meeting(plain: metrics.Roc, pushed: metrics.Roc) -> tuple[float, float]:
     """After how many negatives two curves cross, and whether the second is ahead before that."""
-    *_, more = metrics._ahead(pushed, plain)
+    compared = metrics._ahead(pushed, plain)
+    more, met = compared[-1], metrics._first_change(*compared)
     sign = np.sign(more[np.flatnonzero(more)[:1]]).sum()
-    met = metrics.crossing(plain, pushed)
     return math.nan if met is None else met.false_positives, float(sign)
 
 

@@ -170,7 +170,7 @@ def train(
     make = objective_of(_checks.power(p), price, loss, smoothing)
     t_max = _checks.count(t_max, "t_max", 0)
     signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
-    tol = _checks.tolerance(tol)
+    tol = _checks.nonnegative(tol, "tol")
     callback = _checks.callback(callback)
     n_threads = _checks.threads(n_threads)
     rounds = _rounds(t_max, progress)

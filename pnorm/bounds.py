@@ -788,7 +788,7 @@ def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_sh
     """
     m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
     logs = _log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)
-    value = math.sqrt(8.0 * (math.exp(-math.log(m)) + math.exp(-math.log(n))) * logs)
+    value = math.sqrt(8.0 * (1 / m + 1 / n) * logs)
     return Bound(value, value >= 1.0)
 
 
@@ -835,7 +835,7 @@ def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: fl
     """
     rho, rows = _checks.share(share, "share"), _checks.count(n_rows, "n_rows", 1)
     logs = _log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)
-    value = math.sqrt(8.0 * logs / (rho * (1.0 - rho)) * math.exp(-math.log(rows))) if 0.0 < rho < 1.0 else math.inf
+    value = math.sqrt(8.0 * logs / (rho * (1.0 - rho)) * (1 / rows)) if 0.0 < rho < 1.0 else math.inf
     return Bound(value, value >= 1.0)
 
 
@@ -887,7 +887,7 @@ def freund_bound(
     for size, given, side in ((n_pos, log_shatter_pos, "pos"), (n_neg, log_shatter_neg, "neg")):
         rows = _checks.count(size, f"n_{side}", 1)
         log_s = math.log(8 * rows + 1) if given is None else _log_count(given, f"log_shatter_{side}")
-        total += 2.0 * math.sqrt((log_s - _log_share(delta, 12.0)) * math.exp(-math.log(rows)))
+        total += 2.0 * math.sqrt((log_s - _log_share(delta, 12.0)) * (1 / rows))
     return Bound(total, total >= 1.0)
 
 

@@ -16,7 +16,6 @@ import os
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -332,34 +331,39 @@ class _Source:
 def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
     if data_home is not None and not isinstance(data_home, (str, os.PathLike)):
         raise TypeError(f"data_home must be the path of a folder; got {data_home!r}")
-    home = os.environ.get("PNORM_DATA") or None if data_home is None else os.fspath(data_home) or "."
-    path = Path(home or ".").expanduser() / source.file
-    if home is not None and not path.parent.is_dir():
+    given = (os.environ.get("PNORM_DATA") or None) if data_home is None else data_home
+    folder = None if given is None else Path(given).expanduser()
+    if folder is None:
+        X, y = _fetch(source, None, "PNORM_DATA is not set")
+    elif not folder.is_dir():
         name = "PNORM_DATA" if data_home is None else "data_home"
-        raise FileNotFoundError(f"{name} must be a folder with {source.file}; there is no folder {path.parent}")
-    if home is not None and path.is_file():
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            with contextlib.suppress(OSError, EOFError, zlib.error):  # whatever it is then, it has another sum
-                content = gzip.decompress(content)
-        found = hashlib.sha256(content).hexdigest()
-        if found != source.sha256:
-            raise ValueError(
-                f"{path} has the sha256 {found}, and {source.sha256} was expected: it is another version of the data, "
-                "or its line ends were changed"
-            )
-        X, y = source.read(content)
+        raise FileNotFoundError(f"{name} must be a folder with {source.file}; there is no folder {folder}")
+    elif (folder / source.file).is_file():
+        X, y = source.read(_content(source, folder / source.file))
     else:
-        X, y = _fetch(
-            source,
-            str(path.parent) if home else None,
-            f"{source.file} is not in {path.parent}" if home else "PNORM_DATA is not set",
-        )
+        X, y = _fetch(source, str(folder), f"{source.file} is not in {folder}")
     return Dataset(X, y.astype(np.int64), source.names, source.citation)
+
+
+def _content(source: _Source, path: Path) -> bytes:
+    """What a file holds, unpacked, if it is the one that was expected."""
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        with contextlib.suppress(OSError, EOFError, zlib.error):  # whatever it is then, it has another sum
+            content = gzip.decompress(content)
+    found = hashlib.sha256(content).hexdigest()
+    if found != source.sha256:
+        raise ValueError(
+            f"{path} has the sha256 {found}, and {source.sha256} was expected: it is another version of the data, "
+            "or its line ends were changed"
+        )
+    return content
 
 
 def _fetch(source: _Source, home: str | None, why: str) -> tuple[Any, NDArray[np.bool_]]:
     """The same rows from OpenML."""
+    from http.client import HTTPException  # at the top it would be 15 ms of importing pnorm
+
     hint = f"put {source.file} (sha256 of its content {source.sha256}) into a folder, and name it in PNORM_DATA"
     try:
         from sklearn.datasets import fetch_openml

@@ -258,7 +258,7 @@ def certificate(
     inf
     """
     problem, lam = _problem_and(lam, "lam", pos, neg, H, p, pos_weight, neg_weight, pos_group, neg_group)
-    return _certificate(problem, lam, _checks.penalty(l2))
+    return _certificate(problem, lam, _checks.nonnegative(l2, "l2"))
 
 
 def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
@@ -690,7 +690,7 @@ def report(
                   regularise
     """
     problem, lam = _problem_and(lam, "lam", pos, neg, H, p, pos_weight, neg_weight, pos_group, neg_group)
-    l2 = _checks.penalty(l2)
+    l2 = _checks.nonnegative(l2, "l2")
     here = _certificate(problem, lam, l2)
     sides = f"{_count(problem.n_pos, 'positive')}, {_count(problem.n_neg, 'negative')}"
     groups = problem.objective.groups

@@ -194,8 +194,7 @@ def r_max(
     2
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
-    found = rows.measure(_r_max, confidence, n_resamples, seed)
-    return found if rows.weighted or confidence is not None else int(found)
+    return rows.count(rows.measure(_r_max, confidence, n_resamples, seed))
 
 
 def _r_max(at: Levels) -> float:
@@ -248,8 +247,7 @@ def positives_at_top(
     2
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
-    found = rows.measure(_at_top, confidence, n_resamples, seed)
-    return found if rows.weighted or confidence is not None else int(found)
+    return rows.count(rows.measure(_at_top, confidence, n_resamples, seed))
 
 
 def _at_top(at: Levels) -> float:
@@ -523,7 +521,11 @@ def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
             f"roc_a ends at {end_a[0]:g} negatives and {end_a[1]:g} positives and roc_b at {end_b[0]:g} and "
             f"{end_b[1]:g}; both must rank the same rows"
         )
-    depth, true_a, ahead = _ahead((fp_a, tp_a), (fp_b, tp_b))
+    return _first_change(*_ahead((fp_a, tp_a), (fp_b, tp_b)))
+
+
+def _first_change(depth: Vector, true_a: Vector, ahead: Vector) -> Crossing | None:
+    """Where the list that is ahead falls behind, from what `_ahead` returns."""
     leads = np.flatnonzero(ahead)
     if leads.size == 0:
         return None
@@ -995,9 +997,7 @@ def p_norm_risk(
     0.4506939094329987
     """
     power = _checks.power(p)
-    margin = _checks.real(theta, "theta")
-    if not margin >= 0.0:
-        raise ValueError(f"theta must be zero or more; got {theta!r}")
+    margin = _checks.nonnegative(theta, "theta")
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
     within = _first_within(rows.scores, margin)
 
@@ -1292,8 +1292,5 @@ def summary(
         del measures["bedroc"], measures["normalized_discounted_gain"]
     numbers = rows.measure_all(list(measures.values()), confidence, n_resamples, seed)
     given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
-    found = Summary(given | dict(zip(measures, numbers, strict=True)))
-    for name in _COUNTS:
-        if not (rows.weighted or isinstance(found[name], Estimate)):
-            found[name] = int(found[name])
-    return found
+    found = given | dict(zip(measures, numbers, strict=True))
+    return Summary(found | {name: rows.count(found[name]) for name in _COUNTS})

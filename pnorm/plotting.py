@@ -203,22 +203,23 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     for run in several.values():
         if not isinstance(run, Trace):
             raise TypeError(f"runs must be a Trace, or a mapping from labels to them; got {type(run).__name__}")
-    if floor is not None and all(run.objective.max() <= _checks.real(floor, "floor") for run in several.values()):
+    base = None if floor is None else _checks.real(floor, "floor")
+    if base is not None and all(run.objective.max() <= base for run in several.values()):
         raise ValueError(f"floor must be below the objectives; got {floor!r}")
     ax = _axes(1, (5.0, 4.0)) if ax is None else ax
     symbols = {run._symbol for run in several.values()}
     symbol = symbols.pop() if len(symbols) == 1 else "objective"
     for (key, run), colour in zip(several.items(), _shades(len(several)), strict=True):
-        value = run.objective - (run.objective[0] if floor is None else _checks.real(floor, "floor"))
+        value = run.objective - (run.objective[0] if base is None else base)
         rounds = np.arange(run.n_iter + 1)
-        shown = np.ones(rounds.size, bool) if floor is None else value > 1e-14 * abs(run.objective[-1])
+        shown = np.ones(rounds.size, bool) if base is None else value > 1e-14 * abs(run.objective[-1])
         marker = "o" if run.n_iter < 30 else None
         ax.plot(rounds[shown], value[shown], color=colour, lw=1.4, marker=marker, ms=3.5, label=_label(key))
     ax.set_xscale("symlog", linthresh=1.0)
-    if floor is not None:
+    if base is not None:
         ax.set_yscale("log")
-    shown = f"change of {symbol} (nats)" if floor is None else f"{symbol} above the floor (nats)"
-    ax.set(xlabel="rounds", xlim=(0, None), ylabel=shown)
+    what = f"change of {symbol}" if base is None else f"{symbol} above the floor"
+    ax.set(xlabel="rounds", xlim=(0, None), ylabel=f"{what} (nats)")
     if len(several) > 1:
         ax.legend(frameon=False)
     return ax
