@@ -38,7 +38,11 @@ from xgboost import XGBRanker
 
 import pnorm
 from pnorm import metrics
-from pnorm._reproduce import paired
+from pnorm._reproduce import paired, print_columns
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from tables import list_table
 
 SPLITS = {"pima": 30, "ionosphere": 30, "spambase": 10, "magic": 10, "a9a": 10}
 POWERS = (1, 2, 4, 8, 16, 64)
@@ -215,10 +219,7 @@ def show(found):
     """Print a table per set."""
     for name, of in found.items():
         print(f"\n{name}: {of['rows']} rows, {of['positives']} positive; {len(of['runs'])} splits")
-        lines = table(of)
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        for line in lines:
-            print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+        print_columns(table(of))
         print(*chosen(of), sep="\n")
 
 
@@ -228,8 +229,7 @@ def write_rst(found, path):
     for name, of in found.items():
         title = f"{name}: {of['rows']} rows, {of['positives']} positive; {len(of['runs'])} splits"
         text += f"{title}\n{'-' * len(title)}\n\n"
-        text += ".. list-table::\n   :header-rows: 1\n   :class: dense\n\n"
-        text += "".join("   * - " + "\n     - ".join(line) + "\n" for line in table(of))
+        text += list_table(table(of), ":class: dense")
         text += "\n" + "\n".join(chosen(of)) + "\n\n"
     text = text.replace(" \u00b1", "\u00a0\u00b1\u00a0").replace(" +\n", "\u00a0+\n").replace(" -\n", "\u00a0\u2212\n")
     path.write_text(text, encoding="utf-8")

@@ -28,6 +28,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 from certified import kinds  # noqa: E402
 from prices import FALSE_POSITIVE_RATES, data, experiment  # noqa: E402
 from problems import wdbc  # noqa: E402
+from tables import list_table  # noqa: E402
 
 STATIC = ROOT / "doc" / "_static"
 
@@ -215,7 +216,9 @@ def experiments(splits=100):
     """The papers' experiments: a picture of each setting, and all tables as one file that the page includes."""
     results = {name: _reproduce.measure(name, range(splits)) for name in _reproduce.SETTINGS}
     judged = _reproduce.claims(results)
-    text = _table(_reproduce.means_table(results), "17 7 12 12 12 13 13 13").replace(" \u00b1 ", "\u00a0\u00b1\u00a0")
+    text = list_table(_reproduce.means_table(results), ":widths: 17 7 12 12 12 13 13 13").replace(
+        " \u00b1 ", "\u00a0\u00b1\u00a0"
+    )
     for name, of in results.items():
         figure = _reproduce.draw(of)
         figure.savefig(STATIC / f"{name}.png", dpi=80, metadata={"Software": None})
@@ -224,13 +227,8 @@ def experiments(splits=100):
         head, *lines = _reproduce.claims_table([claim for claim in judged if claim.setting == setting.title])
         text += f"\n{setting.title}\n{'-' * len(setting.title)}\n\n{setting.source}.\n\n.. image:: _static/{name}.png\n"
         text += f"   :alt: ROC curves of one split, and what p does over {splits} splits: {setting.title}\n\n"
-        text += _table([[row[k] for k in (1, 3, 4)] for row in (head, *lines)], "36 16 48")
+        text += list_table([[row[k] for k in (1, 3, 4)] for row in (head, *lines)], ":widths: 36 16 48")
     (ROOT / "doc" / "experiments.inc").write_text(text, encoding="utf-8")
-
-
-def _table(lines, widths):
-    rows = "".join("   * - " + "\n     - ".join(line) + "\n" for line in lines)
-    return f".. list-table::\n   :header-rows: 1\n   :widths: {widths}\n\n{rows}"
 
 
 def lists():

@@ -334,6 +334,15 @@ def shared(pos: NDArray[np.intp], neg: NDArray[np.intp]) -> NDArray[np.intp]:
     return both
 
 
+def two(x: Any, message: str) -> tuple[Any, Any]:
+    """Return the two things that something consists of, or raise a TypeError with this message."""
+    try:
+        first, second = x
+    except (TypeError, ValueError):
+        raise TypeError(message) from None
+    return first, second
+
+
 def scores(f: Any, name: str) -> Vector:
     """Return a non-empty finite vector of scores."""
     a = vector(f, name, None, "one score per row")

@@ -446,10 +446,10 @@ def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: s
         draw(results[name]).savefig(Path(out) / f"{name}.png", dpi=90)
         judged = write(results, Path(out))
     print("Positives above the first negative, mean and standard deviation over the splits\n")
-    _print_columns(means_table(results))
+    print_columns(means_table(results))
     for title in dict.fromkeys(claim.setting for claim in judged):
         print(f"\n{title}")
-        _print_columns([[f"  {claim.verdict:18}", claim.claim] for claim in judged if claim.setting == title])
+        print_columns([[f"  {claim.verdict:18}", claim.claim] for claim in judged if claim.setting == title])
     print(f"\nEvery number, pictures, and what the claims rest on: {out}/results.json, *.png, claims.md")
 
 
@@ -465,7 +465,8 @@ def _watched(seeds: range, name: str) -> Iterable[int]:
     return tqdm(seeds, desc=f"{name:15}", unit="split")  # type: ignore[no-any-return]
 
 
-def _print_columns(table: list[list[str]]) -> None:
+def print_columns(table: list[list[str]]) -> None:
+    """Print lines of cells, aligned."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
         print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -549,13 +549,8 @@ def _ahead(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> tuple[Vector, 
 
 
 def _curve(roc: Any, name: str) -> tuple[Vector, Vector]:
-    try:
-        false, true = roc
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a pair, false and true positives, as roc_counts returns it") from None
-    x, y = (
-        _checks.scores(counts, f"{which} positives of {name}") for which, counts in (("false", false), ("true", true))
-    )
+    false, true = _checks.two(roc, f"{name} must be a pair, false and true positives, as roc_counts returns it")
+    x, y = _checks.scores(false, f"false positives of {name}"), _checks.scores(true, f"true positives of {name}")
     if x.size != y.size:
         raise ValueError(
             f"{name} must be a pair of as many false as true positives, as roc_counts returns it; got scores?"
@@ -727,20 +722,21 @@ def _first(k: Any, rows: RankedList) -> float:
     return float(depth)
 
 
-def _found(depth: float, at: Levels) -> tuple[float, float]:
-    """Positives among the first rows, and how many these are: fewer where weights drawn again sum to less."""
+def _found(depth: float, at: Levels) -> tuple[float, float, float]:
+    """Positives among the first rows, among all, and how many the first are: fewer where weights drawn sum to less."""
     false, true = at.curve
     rows = false + true
-    return float(np.interp(depth, rows, true)), min(depth, float(rows[-1]))
+    return float(np.interp(depth, rows, true)), float(true[-1]), min(depth, float(rows[-1]))
 
 
 def _precision(depth: float, at: Levels) -> float:
-    found, rows = _found(depth, at)
+    found, _, rows = _found(depth, at)
     return found / rows
 
 
 def _recall(depth: float, at: Levels) -> float:
-    return _found(depth, at)[0] / _found(math.inf, at)[0]
+    found, all_of_them, _ = _found(depth, at)
+    return found / all_of_them
 
 
 def _enrichment(depth: float, at: Levels) -> float:
@@ -1171,10 +1167,7 @@ def difference(
         raise TypeError(f"measure must be a function of (f_pos, f_neg); got {measure!r}")
     sides = []
     for pair, name in ((a, "a"), (b, "b")):
-        try:
-            f_pos, f_neg = pair
-        except (TypeError, ValueError):
-            raise TypeError(f"{name} must be a pair of scores (f_pos, f_neg)") from None
+        f_pos, f_neg = _checks.two(pair, f"{name} must be a pair of scores (f_pos, f_neg)")
         sides.append((_checks.scores(f_pos, f"f_pos of {name}"), _checks.scores(f_neg, f"f_neg of {name}")))
     (pos_a, neg_a), (pos_b, neg_b) = sides
     if (pos_a.size, neg_a.size) != (pos_b.size, neg_b.size):

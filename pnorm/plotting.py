@@ -85,11 +85,7 @@ def roc(lists: Mapping[Any, Any], *, ax: Any = None) -> Any:
 def _roc(found: Any, key: Any) -> metrics.Roc:
     if isinstance(found, metrics.Roc):
         return found
-    try:
-        f_pos, f_neg = found
-    except (TypeError, ValueError):
-        raise TypeError(f"list {key!r} must be a pair of scores (f_pos, f_neg), or a Roc") from None
-    return metrics.roc_counts(f_pos, f_neg)
+    return metrics.roc_counts(*_checks.two(found, f"list {key!r} must be a pair of scores (f_pos, f_neg), or a Roc"))
 
 
 def _enlarge(ax: Any, named: list[tuple[str | None, metrics.Roc]]) -> None:
@@ -320,10 +316,7 @@ def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
     several = lists if isinstance(lists, Mapping) else {None: lists}
     strips = []
     for key, pair in _named(several, "lists").items():
-        try:
-            f_pos, f_neg = pair
-        except (TypeError, ValueError):
-            raise TypeError("a list must be a pair of scores (f_pos, f_neg); several go into a mapping") from None
+        f_pos, f_neg = _checks.two(pair, "a list must be a pair of scores (f_pos, f_neg); several go into a mapping")
         of = "" if key is None else f" of list {key!r}"
         pos, neg = _checks.scores(f_pos, f"f_pos{of}"), _checks.scores(f_neg, f"f_neg{of}")
         strips.append((_label(key), _best_first(pos, neg)))
