@@ -22,7 +22,7 @@ from pnorm import _search
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._line import Direction, Groups
-from pnorm._losses import ExponentialLoss, PairLoss, Pairs, Ranked, Sums, dot, loss_of, warn_of_pairs
+from pnorm._losses import ExponentialLoss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
 from pnorm._objective import Cases, Objective, Scores, Worth, log_of, push, size_of
 from pnorm._prices import Power, Price, price_of
 
@@ -79,10 +79,7 @@ class Composed:
             self.margin = loss.flat_from if 1.0 < loss.flat_from < math.inf else 1.0
         self.vanishes = loss.flat_from < math.inf
         self.fades = loss.limit < 1e-9 * loss.at_zero
-        self._codes: tuple[Any, Any] = (None, None) if groups is None else (groups.pos, groups.neg)
-        self._starts: list[NDArray[np.intp]] | None = None
-        if groups is not None:  # where every group begins, and the end
-            self._starts = [np.concatenate([[0], np.bincount(c).cumsum()]) for c in (groups.pos, groups.neg)]
+        self._sides = Sides(None if groups is None else (groups.pos, groups.neg))
 
     def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Composed:
         """The objective on some of the rows."""
@@ -112,10 +109,7 @@ class Composed:
     # Value and weights
 
     def _ranked(self, f: Scores) -> tuple[Ranked, Ranked]:
-        starts = self._starts or [np.array([0, f.pos.size]), np.array([0, f.neg.size])]
-        sides = zip((f.pos, f.neg), self._codes, starts, strict=True)
-        pos, neg = self.pool.map(lambda side: Ranked.of(*side, self.loss.ascending), sides)
-        return pos, neg
+        return self._sides.ranked(f.pos, f.neg, self.loss.ascending, self.pool)
 
     def _heights(self, pos: Ranked, neg: Ranked, slope: bool = True) -> Sums:
         """Sums for the negatives, in the order of their rank, with log S in the place of S."""
@@ -242,7 +236,7 @@ class Composed:
         """log R at infinity, where no pair comes down and some stay level."""
         sides = sign * direction.pos, sign * direction.neg
         n = 1 if self.groups is None else self.groups.n
-        codes = [np.zeros(h.size, np.intp) if c is None else c for h, c in zip(sides, self._codes, strict=True)]
+        codes = [np.zeros(h.size, np.intp) if c is None else c for h, c in zip(sides, self._sides.codes, strict=True)]
         level = np.full(n, np.inf)
         np.minimum.at(level, codes[0], sides[0])
         above, below = (h - level[c] for h, c in zip(sides, codes, strict=True))

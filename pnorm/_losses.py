@@ -81,6 +81,23 @@ class Ranked:
         return values if values.size == 1 else np.repeat(values, np.diff(self.starts))
 
 
+class Sides:
+    """How the rows of both sides fall into query groups, whose numbers are codes; None for one group."""
+
+    def __init__(self, codes: tuple[NDArray[np.intp], NDArray[np.intp]] | None) -> None:
+        self.codes: tuple[Any, Any] = (None, None) if codes is None else codes
+        self._starts = None
+        if codes is not None:  # where every group begins, and the end
+            self._starts = [np.concatenate([[0], np.bincount(c).cumsum()]) for c in codes]
+
+    def ranked(self, f_pos: Vector, f_neg: Vector, ascending: bool, pool: Pool) -> tuple[Ranked, Ranked]:
+        """Rank the scores of both."""
+        starts = self._starts or [np.array([0, f.size]) for f in (f_pos, f_neg)]
+        sides = zip((f_pos, f_neg), self.codes, starts, strict=True)
+        pos, neg = pool.map(lambda side: Ranked.of(*side, ascending), sides)
+        return pos, neg
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Which sums are asked for: over the sources, for every target."""
@@ -126,6 +143,10 @@ class PairLoss(ABC):
     def sums(self, pairs: Pairs) -> Sums:
         """Sums for every target; those that are not asked for may be anything."""
 
+    def curvature(self, z: Any) -> Any:
+        """l''(z), from either side where it jumps."""
+        raise NotImplementedError(f"nothing is known of the second derivative of {self.name}")
+
     def __repr__(self) -> str:
         return repr(self.name)
 
@@ -145,6 +166,9 @@ class ExponentialLoss(PairLoss):
         total = source.sums(np.copysign(np.exp(exponents, out=exponents), weights))
         total = np.full(target.f.size, target.spread(total))
         return Sums(total, total.copy(), pairs.sign * target.f + target.spread(top))
+
+    def curvature(self, z: Any) -> Any:
+        return np.exp(-z)
 
 
 class LogisticLoss(PairLoss):
@@ -188,6 +212,10 @@ class LogisticLoss(PairLoss):
 
         sums = of(tables[0], 1.0) if pairs.value else _NOTHING, of(tables[1], 0.0) if pairs.slope else _NOTHING
         return Sums(*sums, np.repeat(exponents[flip], np.diff(t_cells)) if exponents.min() <= -_FAR else 0.0)
+
+    def curvature(self, z: Any) -> Any:
+        tail = np.exp(-np.abs(z))
+        return tail / (1.0 + tail) ** 2
 
 
 _NOTHING = np.empty(0)
@@ -239,6 +267,9 @@ class SquaredLoss(PairLoss):
         half = zeroth * y - sign * first
         return Sums((half - sign * first) * y + second, 2.0 * half)
 
+    def curvature(self, z: Any) -> Any:
+        return np.full_like(z, 2.0)
+
 
 class HingeLoss(PairLoss):
     """max(0, 1 - z), by a sweep over sorted scores; with smoothing, a parabola takes the place of the corner.
@@ -249,8 +280,10 @@ class HingeLoss(PairLoss):
 
     name = "hinge"
 
-    def __init__(self, smoothing: float = 0.0) -> None:
+    def __init__(self, smoothing: float = 0.0, left: bool = False) -> None:
+        """At the corner the slope is zero, the right one; or the left one, which is -1."""
         self.smoothing = smoothing
+        self._reach = math.nextafter(1.0, 2.0) if left else 1.0
         self.smooth = smoothing > 0.0
         self.flat_from = 1.0 + smoothing
         if smoothing > 1.0:
@@ -258,13 +291,16 @@ class HingeLoss(PairLoss):
 
     def sums(self, pairs: Pairs) -> Sums:
         if not self.smooth:
-            mass, first, _ = _sweep(pairs, pairs.slope, pairs.value, False)
+            mass, first, _ = _sweep(pairs, self._reach, pairs.slope, pairs.value, False)
             return Sums(first, mass)
         sums = np.empty(pairs.target.f.size), np.empty(pairs.target.f.size)
         sides, turned = _ascending(pairs)
         front = np.empty((pairs.weights.size, 3))
         _pairs.rounded_sweep(*sides, pairs.sign, self.smoothing, front, *(x[turned] for x in sums))
         return Sums(*sums)
+
+    def curvature(self, z: Any) -> Any:
+        return (np.abs(1.0 - z) < self.smoothing) / (2.0 * self.smoothing) if self.smooth else super().curvature(z)
 
 
 class SquaredHingeLoss(PairLoss):
@@ -274,17 +310,20 @@ class SquaredHingeLoss(PairLoss):
     flat_from = 1.0
 
     def sums(self, pairs: Pairs) -> Sums:
-        _, first, second = _sweep(pairs, False, pairs.slope, pairs.value)
+        _, first, second = _sweep(pairs, 1.0, False, pairs.slope, pairs.value)
         first *= 2.0
         return Sums(second, first)
 
+    def curvature(self, z: Any) -> Any:
+        return 2.0 * (z < 1.0)
 
-def _sweep(pairs: Pairs, *wanted: bool) -> list[Vector]:
-    """Sums of the powers 0, 1, 2 of 1 - z where it is positive; empty where they are not wanted."""
+
+def _sweep(pairs: Pairs, reach: float, *wanted: bool) -> list[Vector]:
+    """Sums of the powers 0, 1, 2 of 1 - z where z is below the reach; empty where they are not wanted."""
     out = [np.empty(pairs.target.f.size if this else 0) for this in wanted]
     sides, turned = _ascending(pairs)
     into = (sums[turned] if this else None for sums, this in zip(out, wanted, strict=True))
-    _pairs.sweep(*sides, pairs.sign, *into)
+    _pairs.sweep(*sides, pairs.sign, reach, *into)
     return out
 
 
@@ -370,6 +409,10 @@ class Loss(PairLoss):
         flat = points[slopes == 0.0]  # from 25 on, it may be underflow
         self.flat_from = float(flat.min()) if flat.size and flat.min() <= 25.0 else np.inf
         self.limit = float(self._l(points[-1:])[0]) if points.size else np.inf
+
+    def slope(self, z: Any) -> Vector:
+        """Evaluate `dl`."""
+        return self._dl(z)
 
     def sums(self, pairs: Pairs) -> Sums:
         source, target = pairs.source, pairs.target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -240,3 +241,14 @@ class Path:
         norm = self.points[-1].gradient_norm
         more = direction, path, norm, objective, gaps, self.symbol
         return Trace(ranker, step, edge, z, log_objective, status, message, init, *more)
+
+
+def counting(t_max: int, progress: bool, unit: str = "round") -> Iterable[int]:
+    """Return range(t_max), with a progress bar if one is asked for."""
+    if not progress:
+        return range(t_max)
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        raise ImportError("progress=True needs tqdm, the extra 'progress' of pnorm: pip install tqdm") from None
+    return tqdm(range(t_max), unit=unit)  # type: ignore[no-any-return]

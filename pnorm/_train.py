@@ -16,7 +16,7 @@ from pnorm._losses import Loss, work
 from pnorm._objective import Objective
 from pnorm._prices import Price
 from pnorm._standing import Standing
-from pnorm._trace import Recorder, Trace
+from pnorm._trace import Recorder, Trace, counting
 from pnorm.rankers import as_rankers
 
 _OVERFLOW = 1e300
@@ -173,7 +173,7 @@ def train(
     tol = _checks.nonnegative(tol, "tol")
     callback = _checks.callback(callback)
     n_threads = _checks.threads(n_threads)
-    rounds = _rounds(t_max, progress)
+    rounds = counting(t_max, progress)
     rankers = _problem.rankers_of(pos, neg, H)
     n = len(rankers)
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
@@ -299,13 +299,3 @@ def score(X: Any, H: Any, lam: Any) -> Vector:
 def _exp(x: float) -> float:
     """e^x, infinite where no double holds it: a large p may pay for the top of the list with all other pairs."""
     return math.inf if x >= 709.0 else math.exp(x)
-
-
-def _rounds(t_max: int, progress: bool) -> Iterable[int]:
-    if not progress:
-        return range(t_max)
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm, the extra 'progress' of pnorm: pip install tqdm") from None
-    return tqdm(range(t_max), unit="round")  # type: ignore[no-any-return]

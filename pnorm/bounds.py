@@ -15,7 +15,6 @@ Journal of Applied Mathematics 2012). Positives are I or m in number, negatives 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
 from pnorm._checks import Vector
+from pnorm._growth import Growth, growth, largest_step, reach
 
 __all__ = [
     "Bound",
@@ -951,38 +951,6 @@ def _log_share(delta: Any, parts: float) -> float:
 # Gradient descent in a kernel space -------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Growth:
-    """What the analysis asks of a loss phi."""
-
-    q: int
-    """Its derivative grows at most as (1 + |u|)**(q - 1)."""
-    at_zero: float
-    """phi(0)."""
-    slope: float
-    """|phi'(0)|, from the left."""
-    steepest: Callable[[float], float]
-    """The largest |phi'| between -u and u, from the left."""
-    largest: Callable[[float], float]
-    """The largest phi between -u and u."""
-    change: float
-    """The largest |phi'(u) - phi'(0)| / |u| over all u; of the hinge, beyond its corner."""
-
-
-_GROWTH = {
-    "squared": _Growth(2, 1.0, 2.0, lambda u: 2.0 * (1.0 + u), lambda u: (1.0 + u) * (1.0 + u), 2.0),
-    "squared_hinge": _Growth(2, 1.0, 2.0, lambda u: 2.0 * (1.0 + u), lambda u: (1.0 + u) * (1.0 + u), 2.0),
-    "logistic": _Growth(
-        1, math.log(2.0), 0.5, lambda u: 1.0 / (1.0 + math.exp(-u)), lambda u: u + math.log1p(math.exp(-u)), 0.25
-    ),
-    "hinge": _Growth(1, 1.0, 1.0, lambda u: 1.0, lambda u: 1.0 + u, 1.0),
-}
-
-
-def _growth(loss: Any) -> _Growth:
-    return _GROWTH[_checks.choice(loss, "loss", _GROWTH)]
-
-
 def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = None) -> Bound:
     r"""Return the exponent with which gradient descent approaches the best function, in the number of rows.
 
@@ -1037,7 +1005,7 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
     >>> bounds.rate("logistic", theta=0.6, gamma=0.1, s=1), bounds.rate("squared", 0.6, 0.1, 1, beta=0.5)
     (0.5, 0.05)
     """
-    q = _growth(loss).q
+    q = growth(loss).q
     shrink, decay, grow = (
         _checks.probability(theta, "theta"),
         _checks.positive(gamma, "gamma"),
@@ -1094,9 +1062,8 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
     >>> bounds.step_condition("logistic", lam=1.0, kappa=1.0)
     0.5
     """
-    facts, penalty, size = _growth(loss), _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
-    change = 0.0 if loss == "hinge" and 4.0 * size * size <= penalty else facts.change
-    return 1.0 / (4.0 * size * size * change + penalty)
+    facts, penalty, size = growth(loss), _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
+    return largest_step(facts.change(reach(facts.slope, penalty, size)), penalty, size)
 
 
 def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa: float, delta: float) -> float:
@@ -1150,14 +1117,14 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     """
     m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
     lam, kappa = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
-    facts = _growth(loss)
-    r = _reach(facts, lam, kappa)
+    facts = growth(loss)
+    r = _radius(facts, lam, kappa)
     tail = facts.largest(2.0 * kappa * r) * math.sqrt(2.0 * -_log_share(delta, 2.0))
     spread = 4.0 * facts.steepest(2.0 * kappa * r) * kappa * r + 2.0 * facts.at_zero + tail
     return spread * math.exp(1.5 * math.log(m + n) - math.log(m) - math.log(n))
 
 
-def _reach(facts: _Growth, lam: float, kappa: float) -> float:
+def _radius(facts: Growth, lam: float, kappa: float) -> float:
     """The radius of a ball with all f_t and the best function in it."""
     return 2.0 * kappa * facts.slope / lam + math.sqrt(2.0 * facts.at_zero / lam)
 
@@ -1235,7 +1202,7 @@ def sample_error_bound(
     0.119771
     """
     lam, kappa = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
-    facts, steps, shrink = _growth(loss), float(_checks.count(t, "t", 1)), _checks.share(theta, "theta")
+    facts, steps, shrink = growth(loss), float(_checks.count(t, "t", 1)), _checks.share(theta, "theta")
     first, largest = _checks.positive(eta1, "eta1"), step_condition(loss, lam, kappa)
     if first > largest * (1.0 + 1e-12):
         raise ValueError(
@@ -1250,7 +1217,7 @@ def sample_error_bound(
                 f"f_lambda_norm must be between 0 and sqrt(2 phi(0) / lam), {math.sqrt(trivial):g}; got {known:g}"
             )
         norm = known * known
-    gradient = 2.0 * kappa * (facts.steepest(2.0 * kappa * _reach(facts, lam, kappa)) + facts.slope)
+    gradient = 2.0 * kappa * (facts.steepest(2.0 * kappa * _radius(facts, lam, kappa)) + facts.slope)
     end, v = 6.0 * sample_deviation_bound(loss, n_pos, n_neg, lam, kappa, delta) / lam, first * lam
     moved = gradient * first
     if shrink == 1.0:

@@ -17,6 +17,7 @@ def sweep(
     t: Vector,
     t_starts: Index,
     sign: float,
+    reach: float,
     masses: Vector | None,
     firsts: Vector | None,
     seconds: Vector | None,

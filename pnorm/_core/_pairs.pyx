@@ -81,10 +81,12 @@ def sort(const double[::1] f, Py_ssize_t[::1] order, double[::1] out, int[::1] c
 
 def sweep(
     const double[:] s, const double[:] c, const Py_ssize_t[::1] s_starts,
-    const double[:] t, const Py_ssize_t[::1] t_starts, double sign,
+    const double[:] t, const Py_ssize_t[::1] t_starts, double sign, double reach,
     double[:] masses, double[:] firsts, double[:] seconds,
 ):
-    """Sums of c d ** m over the sources with d = 1 - sign (s - t) > 0, for m = 0, 1, 2; None is left out.
+    """Sums of c d ** m, d = 1 - z, over the sources with z = sign (s - t) < reach, for m = 0, 1, 2; None is left out.
+
+    The reach is one, or the next number, which counts sources with d = 0 as well.
 
     Scores times the sign ascend. As t grows, d grows with it and sources only enter: all terms that
     are added are of one sign where the weights are, and no digits cancel.
@@ -102,7 +104,7 @@ def sweep(
                 at = sign * t[k]
                 second += move * (2.0 * first + mass * move)
                 first += mass * move
-                while i < s_starts[g + 1] and sign * s[i] - at < 1.0:
+                while i < s_starts[g + 1] and sign * s[i] - at < reach:
                     d = 1.0 - (sign * s[i] - at)
                     mass += c[i]
                     first += c[i] * d

@@ -1,0 +1,970 @@
+r"""Ranking in a reproducing kernel Hilbert space, by gradient descent on the mean loss over all pairs.
+
+A kernel K makes functions :math:`f = \sum_r a_r K(x_r, \cdot)` of the training rows, with the inner product
+:math:`\langle K_x, K_{x'} \rangle = K(x, x')`: no linear function of the columns has to put good above bad. Chen,
+He, Pan and Xu [1]_ lower
+
+.. math:: E_S(f) + \frac\lambda2 \|f\|_K^2, \qquad
+          E_S(f) = \frac1{mn} \sum_{i=1}^m \sum_{j=1}^n \phi\bigl(f(x_i^+) - f(x_j^-)\bigr),
+
+by steps against its gradient, and prove how fast that approaches the best function. `train` takes these steps, each
+at the cost of one sum over pairs, which needs a sort and no pairs, and one product with the Gram matrix; `minimize`
+goes to the minimum by Newton's method; `schedule` says which steps the theorem is about. `pnorm.bounds` computes what
+is proved of them.
+
+References
+----------
+.. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+   Journal of Applied Mathematics 2012, 189753.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, _gram
+from pnorm._blocks import Pool
+from pnorm._checks import Vector
+from pnorm._growth import GROWTH, growth, largest_step, reach
+from pnorm._line import Groups
+from pnorm._losses import HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
+from pnorm._objective import cases, spread
+from pnorm._trace import counting
+
+__all__ = ["Approximation", "Descent", "Model", "Schedule", "minimize", "schedule", "train"]
+
+_EPS = float(np.finfo(float).eps)
+
+_MEMORY = 2**31
+"""Bytes that a Gram matrix may take: that of 23,000 rows."""
+
+
+# What comes back --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """How much of a kernel the functions of its landmarks do not reach.
+
+    Attributes
+    ----------
+    share : float
+        Of the sum of K(x, x) over the training rows, 0 to 1.
+    worst : float
+        The largest K(x, x) - K~(x, x) over the training rows, where K~ is the kernel in which training takes place. Of
+        any f in the space of K, the best function of the landmarks differs at no training row by more than the norm of
+        f times the square root of this.
+    """
+
+    share: float
+    worst: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    r"""A function :math:`f = \sum_r a_r K(x_r, \cdot)`.
+
+    Attributes
+    ----------
+    coef : ndarray
+        The coefficients a: of the training rows, shape (I + K,), positives first; or of the landmarks, shape (m,).
+    rows : object
+        The rows that they belong to: an array, or a list; None where the Gram matrix was given.
+    kernel : str
+        The kernel's name.
+    params : dict
+        Its parameters, the defaults filled in.
+    landmarks : ndarray of int, or None
+        Which training rows the landmarks are, positives first; of landmarks that were given, which of these are used.
+    approximation : Approximation or None
+        What the landmarks leave out.
+    """
+
+    coef: Vector
+    rows: Any
+    kernel: str
+    params: dict[str, Any]
+    landmarks: NDArray[np.intp] | None
+    approximation: Approximation | None
+    _kernel: _gram.Kernel
+    _names: tuple[str, ...] | None
+
+    def score(self, X: Any, n_threads: int | None = None) -> Vector:
+        """Score rows.
+
+        Parameters
+        ----------
+        X : array_like, shape (N, d), or sequence of N things for a kernel of things
+            The rows. For a model of a Gram matrix, the kernel between them and the training rows, shape (N, I + K).
+        n_threads : int, optional
+            Threads, as in `train`.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            f(x). Training rows of coefficient zero are not read.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X does not fit the training rows.
+        """
+        used = np.flatnonzero(self.coef)
+        with Pool(_checks.threads(n_threads)) as pool:
+            if isinstance(self._kernel, _gram.Given):
+                rows = np.arange(self.coef.size) if self.landmarks is None else self.landmarks
+                size = self._kernel.G.shape[0]
+                K = _checks.matrix(X, "X", None)
+                if K.shape[1] != size:
+                    raise ValueError(
+                        f"X must have one column for each training row, {size}, the kernel between them; got "
+                        f"{K.shape[1]}"
+                    )
+                return np.asarray(K[:, rows[used]] @ self.coef[used])
+            if isinstance(self.rows, list):
+                _checks.n_rows(X, "X")
+                things = _gram.Rows(list(X))
+            else:
+                width = self.rows.shape[1]
+                A = _checks.matrix(_checks.pick(X, self._names, "X"), "X", None)
+                if A.shape[1] != width:
+                    raise ValueError(f"X has {A.shape[1]} columns and the training rows have {width}")
+                things = _gram.Rows(A)
+            others = _gram.Rows(_gram.Rows(self.rows)[used])
+            return _gram.values(self._kernel, things, others, self.coef[used], pool)
+
+    def __repr__(self) -> str:
+        what = f"{self.coef.size} rows"
+        if self.approximation is not None:
+            what = f"{self.coef.size} landmarks, which leave out {self.approximation.share:.2g} of it"
+        return f"<Model: the kernel {self.kernel} on {what}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Descent:
+    r"""The record of a run in a kernel space: the first entry is of :math:`f_1 = 0`, the last of :math:`f_{T+1}`.
+
+    Attributes
+    ----------
+    loss : ndarray, shape (T + 1,)
+        :math:`E_S`, the mean loss over pairs.
+    norm : ndarray, shape (T + 1,)
+        :math:`\|f\|_K`.
+    gradient_norm : ndarray, shape (T + 1,)
+        The norm of the gradient of `descended`, with the left derivative of the loss.
+    step : ndarray, shape (T,)
+        :math:`\eta_t`; from `minimize`, the shares of Newton steps.
+    lam : float
+        :math:`\lambda`.
+    kappa : float
+        :math:`\kappa`, the largest :math:`\sqrt{K(x, x)}` over the training rows.
+    largest_step : float
+        Steps up to this one keep f in a ball (Lemma 3.4): `pnorm.bounds.step_condition`. For a loss of your own it
+        is of sample points.
+    norm_bound : float
+        The radius of the ball, :math:`2\kappa|\phi'(0)|/\lambda`; inf if a step was larger.
+    status : str
+        ``"t_max"``: all steps were taken. ``"stationary"``: the gradient is at most `tol`. ``"callback"``: the callback
+        asked to stop. From `minimize` also ``"converged"``, ``"max_iter"``, and ``"stalled"`` where rounding hides any
+        progress. ``"running"`` in a callback.
+    message : str
+        The same in a sentence.
+    model : Model
+        The function so far, which is what the run returns at its end.
+    """
+
+    loss: Vector
+    norm: Vector
+    gradient_norm: Vector
+    step: Vector
+    lam: float
+    kappa: float
+    largest_step: float
+    norm_bound: float
+    status: str
+    message: str
+    model: Model
+
+    @property
+    def n_iter(self) -> int:
+        """Number of steps T."""
+        return self.step.size
+
+    @property
+    def objective(self) -> Vector:
+        r"""Objective (1.3) of the paper, :math:`E_S(f) + \lambda \|f\|_K^2`, shape (T + 1,)."""
+        return self.loss + self.lam * self.norm**2
+
+    @property
+    def descended(self) -> Vector:
+        r"""What the steps lower, :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`, shape (T + 1,)."""
+        return self.loss + 0.5 * self.lam * self.norm**2
+
+    @property
+    def gaps(self) -> Vector:
+        r"""Bounds on `descended` less its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`."""
+        return self.gradient_norm**2 / (2.0 * self.lam)
+
+    @property
+    def gap(self) -> float:
+        """The last of the `gaps`."""
+        return float(self.gaps[-1])
+
+    @property
+    def distances(self) -> Vector:
+        r"""Bounds on the distance of f from the minimiser, in the norm of K: `gradient_norm` over :math:`\lambda`."""
+        return self.gradient_norm / self.lam
+
+    def __repr__(self) -> str:
+        return (
+            f"<Descent: {self.status} after {self.n_iter} steps, mean loss {self.loss[0]:.6g} -> {self.loss[-1]:.6g}, "
+            f"gap {self.gap:.2g}>"
+        )
+
+
+@dataclass
+class _Record:
+    """Collects the points of a run."""
+
+    lam: float
+    kappa: float
+    slope: float
+    largest_step: float
+    points: list[tuple[float, float, float]] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+
+    def descent(self, status: str, message: str, model: Model) -> Descent:
+        """The trace so far."""
+        loss, norm, gradient_norm = np.array(self.points).T.copy()
+        step = np.array(self.steps)
+        for array in (loss, norm, gradient_norm, step):
+            array.flags.writeable = False
+        bound = 2.0 * self.kappa * self.slope / self.lam
+        kept = max(self.steps, default=0.0) <= self.largest_step * (1.0 + 1e-12)
+        return Descent(
+            loss,
+            norm,
+            gradient_norm,
+            step,
+            self.lam,
+            self.kappa,
+            self.largest_step,
+            bound if kept else math.inf,
+            status,
+            message,
+            model,
+        )
+
+
+# What a run works on ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """The rows that count, in a space, and the mean loss of their pairs."""
+
+    space: _gram.Gram | _gram.Landmarks
+    loss: PairLoss
+    c_pos: Vector
+    c_neg: Vector
+    groups: Groups | None
+    sides: Sides
+    mass: float
+    """The sum of the weights of all pairs."""
+    pool: Pool
+    make: Callable[[Vector], Model]
+
+    def mean_loss(self, f: Vector) -> float:
+        """E_S."""
+        return self._sums(f, slope=False)[0]
+
+    def slopes(self, f: Vector) -> tuple[float, Vector]:
+        """E_S, and minus its derivatives by the scores."""
+        mean, pos, neg, heights = self._sums(f, slope=True)
+        back = self.loss.sums(Pairs(neg, neg.gather(self.c_neg), pos, -1.0, self.pool, value=False))
+        s = np.empty(f.size)
+        pos.scatter(back.slope * np.exp(back.exponent), s[: self.c_pos.size])
+        neg.scatter(heights.slope * -np.exp(heights.exponent), s[self.c_pos.size :])
+        s[: self.c_pos.size] *= self.c_pos / self.mass
+        s[self.c_pos.size :] *= self.c_neg / self.mass
+        return mean, s
+
+    def _sums(self, f: Vector, slope: bool) -> tuple[float, Ranked, Ranked, Sums]:
+        n = self.c_pos.size
+        pos, neg = self.sides.ranked(f[:n], f[n:], self.loss.ascending, self.pool)
+        heights = self.loss.sums(Pairs(pos, pos.gather(self.c_pos), neg, 1.0, self.pool, slope=slope))
+        return dot(heights.value * np.exp(heights.exponent), neg.gather(self.c_neg)) / self.mass, pos, neg, heights
+
+    def model(self, a: Vector) -> Model:
+        """The function of these coordinates."""
+        return self.make(self.space.coefficients(a))
+
+
+def _problem(
+    pos: Any,
+    neg: Any,
+    kernel: Any,
+    params: dict[str, Any],
+    loss: PairLoss,
+    weights: tuple[Any, Any],
+    labels: tuple[Any, Any],
+    landmarks: Any,
+    generator: np.random.Generator,
+    limit: float,
+    pool: Pool,
+) -> _Problem:
+    """Check the rows, the kernel, weights and groups."""
+    X, names, given = _read(pos, neg, kernel)
+    n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
+    if given is not None:
+        known: _gram.Kernel = _gram.Given(given)
+        if params:
+            raise TypeError(f"a Gram matrix takes no parameters; got {', '.join(params)}")
+    else:
+        known = _gram.named(kernel, params, X)
+    counted = cases(n_pos, n_neg, *weights, *labels)
+    warn_of_pairs(loss, counted.n_pairs)
+    keep = None if counted.kept is None else np.flatnonzero(np.concatenate(counted.kept))
+    rows = _gram.Rows(X) if keep is None else _gram.Rows(_gram.Rows(X)[keep])
+    if counted.kept is not None:
+        n_pos, n_neg = (int(side.sum()) for side in counted.kept)
+    _gram.check(known, rows)
+
+    chosen: NDArray[np.intp] | None = None
+    approximation = None
+    space: _gram.Gram | _gram.Landmarks
+    if landmarks is None:
+        if given is not None:
+            G = given if keep is None else given[np.ix_(keep, keep)]
+            space = _gram.Gram(rows.n, lambda a, b: G[a, b], pool, math.inf)
+        else:
+            space = _gram.Gram(rows.n, lambda a, b: known(rows[a], rows[b]), pool, limit)
+        if not space.fits:
+            _warn_of_size(space)
+    else:
+        space, chosen, base = _landmarks(known, rows, landmarks, X, names, n_pos, generator, limit, pool)
+        total = float((space.left_out + space.diagonal()).sum())
+        approximation = Approximation(float(space.left_out.sum()) / total, float(space.left_out.max()))
+        if base is None and keep is not None:
+            chosen = keep[chosen]
+        elif base is not None:
+            X = base
+
+    def make(coef: Vector) -> Model:
+        if chosen is None and keep is not None:
+            coef = spread(coef, np.concatenate(counted.kept or ()))
+        own = None if given is not None else X if chosen is None else _gram.Rows(X)[chosen]
+        return Model(coef, own, known.name, _gram.params_of(known), chosen, approximation, known, names)
+
+    c_pos = np.ones(n_pos) if counted.c_pos is None else counted.c_pos
+    c_neg = np.ones(n_neg) if counted.c_neg is None else counted.c_neg
+    groups = counted.groups
+    codes = None if groups is None else (groups.pos, groups.neg)
+    if codes is None:
+        mass = float(c_pos.sum()) * float(c_neg.sum())
+    else:
+        mass = dot(np.bincount(codes[0], c_pos), np.bincount(codes[1], c_neg))
+    if not 0.0 < mass < math.inf:
+        raise ValueError("the products of pos_weight and neg_weight add up to more, or less, than a double holds")
+    return _Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
+
+
+def _read(pos: Any, neg: Any, kernel: Any) -> tuple[Any, tuple[str, ...] | None, Any]:
+    """The training rows, their column names, and the Gram matrix if it was given; then the rows are numbers of rows."""
+    n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
+    G = None
+    if isinstance(kernel, str) and kernel == "precomputed":
+        _checks.same_width(pos, neg)
+        G = np.concatenate([_checks.matrix(X, name, None) for X, name in ((pos, "pos"), (neg, "neg"))])
+    elif isinstance(kernel, np.ndarray):
+        G = _checks.matrix(kernel, "kernel", None)
+    if G is not None:
+        if G.shape != (n, n):
+            raise ValueError(
+                f"a Gram matrix must have a row and a column for each of the {n} training rows, positives first; got "
+                f"shape {G.shape}"
+            )
+        G = np.ascontiguousarray(G, dtype=np.float64)
+        step = max(1, -(-n // 512))
+        _gram.semidefinite(G[::step, ::step], "the Gram matrix")
+        return list(range(n)), None, G
+    if callable(kernel) and not all(len(getattr(X, "shape", ())) == 2 for X in (pos, neg)):
+        return [*pos, *neg], None, None
+    _checks.same_form(pos, neg)
+    _checks.same_width(pos, neg)
+    names = _checks.column_names(pos)
+    _checks.same_names(names, _checks.column_names(neg), "neg")
+    sides = [_checks.matrix(X, name, None) for X, name in ((pos, "pos"), (neg, "neg"))]
+    if _checks.is_sparse(sides[0]):
+        import scipy.sparse
+
+        return scipy.sparse.vstack(sides, format="csr"), names, None
+    return np.concatenate(sides), names, None
+
+
+def _landmarks(
+    kernel: _gram.Kernel,
+    rows: _gram.Rows,
+    landmarks: Any,
+    X: Any,
+    names: tuple[str, ...] | None,
+    n_pos: int,
+    generator: np.random.Generator,
+    limit: float,
+    pool: Pool,
+) -> tuple[_gram.Landmarks, NDArray[np.intp], Any]:
+    """The space of landmarks that are drawn, or of those that are given; the latter, too."""
+    base = None
+    if isinstance(landmarks, (int, np.integer)) or np.ndim(landmarks) == 0:
+        size = min(_checks.count(landmarks, "landmarks", 1), rows.n)
+    elif isinstance(kernel, _gram.Given):
+        raise TypeError("with a Gram matrix, landmarks must be a number of training rows")
+    elif isinstance(X, list):
+        base = list(landmarks)
+        size = len(base)
+    else:
+        base = _checks.matrix(_checks.pick(landmarks, names, "landmarks"), "landmarks", None)
+        if base.shape[1] != X.shape[1]:
+            raise ValueError(f"landmarks has {base.shape[1]} columns and the training rows have {X.shape[1]}")
+        size = base.shape[0]
+    if 8.0 * rows.n * size > limit:
+        raise ValueError(
+            f"{size} landmarks of {rows.n} rows take {8e-9 * rows.n * size:.3g} GB, more than memory_limit = "
+            f"{limit * 1e-9:.3g} GB; take fewer, {int(limit / (8.0 * rows.n))} say, or raise it"
+        )
+    if base is None:
+        chosen, phi, L, left = _gram.drawn(kernel, rows, size, generator, pool)
+    else:
+        chosen, phi, L, left = _gram.given(kernel, rows, _gram.Rows(base)[:], pool)
+    return _gram.Landmarks(phi, L, left, n_pos, pool), chosen, base
+
+
+def _warn_of_size(space: _gram.Gram) -> None:
+    warnings.warn(
+        f"the Gram matrix of {space.n} rows takes {4e-9 * space.n * space.n:.3g} GB; what is beyond memory_limit is "
+        "computed anew in every step. landmarks=1000, say, approximates the kernel, and raising memory_limit keeps it",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+
+
+# Gradient descent -------------------------------------------------------------------------------------
+
+
+def train(
+    pos: Any,
+    neg: Any,
+    kernel: Any = "rbf",
+    loss: str | Loss = "logistic",
+    *,
+    lam: float = 0.01,
+    eta: float | None = None,
+    theta: float = 0.0,
+    t_max: int = 200,
+    landmarks: Any = None,
+    average: bool = False,
+    tol: float = 1e-10,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    memory_limit: float = _MEMORY,
+    seed: Any = 0,
+    callback: Callable[[Descent], bool | None] | None = None,
+    progress: bool = False,
+    n_threads: int | None = None,
+    **kernel_params: Any,
+) -> tuple[Model, Descent]:
+    r"""Learn a ranking function in the space of a kernel, by gradient descent on the mean loss over all pairs.
+
+    .. math:: f_{t+1} = (1 - \eta_t \lambda) f_t - \frac{\eta_t}{mn} \sum_{i=1}^m \sum_{j=1}^n
+              \phi'_-\bigl(f_t(x_i^+) - f_t(x_j^-)\bigr) (K_{x_i^+} - K_{x_j^-}), \qquad f_1 = 0,
+
+    with steps :math:`\eta_t = \eta\, t^{-\theta}` and the left derivative of the loss. These steps lower
+    :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`, not the :math:`E_S(f) + \lambda \|f\|_K^2` that the paper prints as (1.3):
+    for the minimiser of that, double `lam`.
+
+    Parameters
+    ----------
+    pos, neg : array_like, shape (m, d) and (n, d), or sequences of things for a kernel of things
+        The positive and the negative rows: dense, sparse, or data frames. With ``kernel="precomputed"``, the rows of
+        the Gram matrix, (m, m + n) and (n, m + n), positives first.
+    kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, callable, or ndarray
+        :math:`e^{-\gamma |x - x'|_2^2}`, :math:`e^{-\gamma |x - x'|_1}`, :math:`(\gamma \langle x, x' \rangle + c)^q`,
+        :math:`\langle x, x' \rangle`; a function of two blocks of rows that returns K for all pairs, shape (len(A),
+        len(B)), and is symmetric and positive semidefinite; or the Gram matrix itself, (m + n, m + n), positives first,
+        when `pos` and `neg` are only counted.
+    loss : {"logistic", "squared", "hinge", "squared_hinge"} or Loss
+        phi, as in `pnorm.train`; or a `pnorm.objectives.Loss`, whose `dl` should be the left derivative at corners.
+    lam : float
+        :math:`\lambda`, above 0. The fewer steps, the less it matters.
+    eta : float, optional
+        :math:`\eta`, the first step; by default the largest one that is known to keep f in a ball (Lemma 3.4),
+        :math:`1/(4 \kappa^2 M + \lambda)` (see `pnorm.bounds.step_condition`).
+    theta : float
+        How fast steps shrink, 0 to 1. For a loss without corners steps need not; for the hinge, try 1/2.
+    t_max : int
+        Largest number of steps: :math:`f_t` of the paper is that after t - 1 of them.
+    landmarks : int, or rows, optional
+        Look among functions of so many training rows only, which are drawn in proportion to what those before left out
+        of the kernel, or among functions of the rows given: for more than some 20,000 rows. The result says how much of
+        the kernel is out of reach.
+    average : bool
+        Return a mean of the :math:`f_t` with weights t instead of the last one; the trace is that of the :math:`f_t`.
+    tol : float
+        Stop as stationary when the gradient's norm is at most this.
+    pos_weight, neg_weight, pos_group, neg_group : optional
+        Case weights and query groups, as in `pnorm.train`: the mean is weighted, and over the pairs of a group only.
+    memory_limit : float
+        Bytes for the Gram matrix, half of which is kept, or for its landmarks. Blocks that do not fit are computed
+        anew in each step, and a warning says so.
+    seed : int or numpy.random.Generator
+        For drawing landmarks.
+    callback : callable, optional
+        Called with the trace so far, a `Descent`, after every step; a true return value stops the run.
+    progress : bool
+        Show a progress bar; needs tqdm, the extra ``progress``.
+    n_threads : int, optional
+        Threads, as in `pnorm.train`: the result is the same for any number.
+    **kernel_params : object
+        ``gamma`` (by default 1 / (d Var), Var the variance of all entries of the rows, and for the 1-norm 1 / (d sd)),
+        ``degree`` (q, 3) and ``coef0`` (c, 1); for a callable, what it takes.
+
+    Returns
+    -------
+    model : Model
+        The function: its coefficients, and `score`.
+    trace : Descent
+        What happened in each step, and bounds on how far the minimum is.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the kernel is none on a sample of the rows.
+    OverflowError
+        If steps are so large that they diverge.
+    ImportError
+        If `progress` is asked for and tqdm is missing.
+
+    See Also
+    --------
+    minimize : The exact minimiser.
+    schedule : The steps of Theorem 2.1.
+
+    Notes
+    -----
+    A step costs one sum over pairs, O(N log N) for N rows (for a `Loss` of your own, all pairs), and one product with
+    the Gram matrix, of which each half is read once, O(N^2); with m landmarks O(N m). Memory is 4 N^2 bytes, or 8 N m.
+
+    The gradient that a step needs bounds how far f is from the minimum, by strong convexity and whatever the steps
+    are: `Descent.gap` and `Descent.distances` cost nothing.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, (1.5).
+    .. [2] Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber, "Randomly pivoted Cholesky", Communications on Pure and
+       Applied Mathematics 78, 2025, for the landmarks.
+    .. [3] S. Lacoste-Julien, M. Schmidt, F. Bach, "A simpler approach to obtaining an O(1/t) convergence rate for the
+       projected stochastic subgradient method", 2012, for the weights of `average`.
+
+    Examples
+    --------
+    A disc in a ring, which no linear function puts in order:
+
+    >>> import numpy as np
+    >>> import pnorm
+    >>> generator = np.random.default_rng(0)
+    >>> angle = generator.uniform(0, 2 * np.pi, 400)
+    >>> radius = np.repeat([0.5, 1.5], 200) + generator.uniform(0, 0.5, 400)
+    >>> X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    >>> model, trace = pnorm.kernel.train(X[:200], X[200:])
+    >>> f = model.score(X)
+    >>> pnorm.metrics.auc(f[:200], f[200:])
+    1.0
+    """
+    phi = _loss_of(loss)
+    lam = _checks.positive(lam, "lam")
+    theta = _checks.share(theta, "theta")
+    first = None if eta is None else _checks.positive(eta, "eta")
+    t_max = _checks.count(t_max, "t_max", 0)
+    tol = _checks.nonnegative(tol, "tol")
+    callback = _checks.callback(callback)
+    limit, generator = _checks.positive(memory_limit, "memory_limit"), _checks.generator(seed)
+    steps = iter(counting(t_max, progress, "step"))
+    with _pool(pos, neg, n_threads) as pool:
+        weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
+        problem = _problem(pos, neg, kernel, kernel_params, phi, weights, groups, landmarks, generator, limit, pool)
+        space = problem.space
+        record = _opened(problem, lam)
+        if first is None:
+            first = record.largest_step
+        a, f = np.zeros(space.size), np.zeros(space.n)
+        mean = a.copy() if average else a
+        status = "t_max"
+        while True:
+            gradient, change, _ = _gradient(problem, a, f, record)
+            norm = record.points[-1][2]
+            if record.steps and callback is not None:
+                sofar = record.descent("running", f"after step {len(record.steps)}", problem.model(mean))
+                status = "callback" if callback(sofar) else status
+            if norm <= tol:
+                status = "stationary"
+            if status != "t_max" or (t := next(steps, None)) is None:
+                break
+            step = first * (t + 1.0) ** -theta
+            record.steps.append(step)
+            a -= step * gradient
+            f -= step * change
+            if average:
+                mean += 2.0 / (t + 2.0) * (a - mean)
+        message = {
+            "t_max": f"all {len(record.steps)} steps were taken; the norm of the gradient is {norm:.3g}",
+            "stationary": f"the norm of the gradient, {norm:.3g}, is at most tol = {tol:g}",
+            "callback": f"the callback stopped the run after step {len(record.steps)}",
+        }[status]
+        model = problem.model(mean)
+        return model, record.descent(status, message, model)
+
+
+def _loss_of(loss: Any, smoothing: Any = 0.0) -> PairLoss:
+    """Check a loss; the slope of the hinge at its corner is the left one."""
+    if isinstance(loss, str) and loss not in GROWTH:
+        raise ValueError(
+            f"loss must be one of {', '.join(map(repr, GROWTH))}, or a pnorm.objectives.Loss; got {loss!r}"
+            + (", which grows too fast for steps of a given size" if loss == "exponential" else "")
+        )
+    phi = loss_of(loss, smoothing)
+    return HingeLoss(left=True) if isinstance(phi, HingeLoss) and not phi.smooth else phi
+
+
+def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
+    n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
+    return Pool(_checks.threads(n_threads), n * n // 64)
+
+
+def _opened(problem: _Problem, lam: float) -> _Record:
+    """A record that knows the ball and the steps that keep to it."""
+    kappa = math.sqrt(max(0.0, float(problem.space.diagonal().max())))
+    if kappa == 0.0:
+        raise ValueError("the kernel is zero on all training rows")
+    slope, change = _slope_and_change(problem.loss, lam, kappa)
+    return _Record(lam, kappa, slope, largest_step(change, lam, kappa))
+
+
+def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, float]:
+    """|phi'(0)|, and M of Lemma 3.4; of a function of the user's, on sample points."""
+    if isinstance(loss, Loss):
+        slope = abs(float(loss.slope(np.zeros(1))[0]))
+        far = reach(slope, lam, kappa)
+        points = np.geomspace(min(1e-3, far), far, 200) if far > 0.0 else np.ones(1)
+        points = np.concatenate([-points, points])
+        changes = np.abs(loss.slope(points) - loss.slope(np.zeros(1))) / np.abs(points)
+        return slope, float(changes[np.isfinite(changes)].max(initial=0.0))
+    if isinstance(loss, HingeLoss) and loss.smooth:
+        return min(1.0, 0.5 + 0.5 / loss.smoothing), 0.5 / loss.smoothing
+    facts = GROWTH[loss.name]
+    return facts.slope, facts.change(reach(facts.slope, lam, kappa))
+
+
+def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple[Vector, Vector, float]:
+    """The gradient at f of coordinates a, its values on the rows, and E_S; the point goes on record."""
+    space, lam = problem.space, record.lam
+    with np.errstate(over="ignore", invalid="ignore"):
+        loss, s = problem.slopes(f)
+    if not math.isfinite(loss):
+        raise OverflowError(
+            f"the steps diverge: the mean loss is more than a double holds after {len(record.steps)} of them. Steps of "
+            f"at most {record.largest_step:.3g} cannot; take a smaller eta, or leave it out"
+        )
+    towards, values = space.lift(s)
+    gradient, change = lam * a - towards, lam * f - values
+    norm = math.sqrt(space.square(a, f))
+    # What the differences have lost is added, so that the norm is never less than that of the gradient.
+    lost = 4.0 * _EPS * (record.kappa * float(np.abs(s).sum()) + lam * norm)
+    square = space.square(gradient, change, lam * np.abs(f) + np.abs(values))
+    record.points.append((loss, norm, math.sqrt(square) + lost))
+    return gradient, change, loss
+
+
+# The minimiser ----------------------------------------------------------------------------------------
+
+
+def minimize(
+    pos: Any,
+    neg: Any,
+    kernel: Any = "rbf",
+    loss: str = "logistic",
+    *,
+    lam: float = 0.01,
+    smoothing: float = 0.0,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    memory_limit: float = _MEMORY,
+    n_threads: int | None = None,
+    **kernel_params: Any,
+) -> tuple[Model, Descent]:
+    r"""Return the function that gradient descent approaches, to within `tol` in the norm of the space.
+
+    The minimiser of :math:`E_S(f) + \frac\lambda2 \|f\|_K^2` is a combination of the :math:`K_{x_r}`; Newton's method
+    finds its coefficients:
+
+    .. math:: (\lambda + H G)\, \delta = -(\lambda a - s), \qquad
+              s_r = -\frac{\partial E_S}{\partial f(x_r)}, \quad
+              H_{rq} = \frac{\partial^2 E_S}{\partial f(x_r)\, \partial f(x_q)}.
+
+    Parameters
+    ----------
+    pos, neg, kernel, lam, **kernel_params : as in `train`
+        The rows, the kernel, and :math:`\lambda`.
+    loss : {"logistic", "squared", "squared_hinge", "hinge"}
+        phi; the hinge with `smoothing`.
+    smoothing : float
+        With the hinge: half the width of a parabola in the place of its corner.
+    tol : float
+        The largest distance from the minimiser in the norm of the space, which `Descent.distances` proves.
+    max_iter : int
+        Largest number of Newton steps.
+    pos_weight, neg_weight, pos_group, neg_group, n_threads : as in `train`
+        Case weights, query groups, threads.
+    memory_limit : float
+        Bytes: of the order of 28 for each pair of rows are needed, and more rows than that are refused.
+
+    Returns
+    -------
+    model : Model
+        The function.
+    trace : Descent
+        Its `step` are the shares of Newton steps that were taken.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, there are too many rows for `memory_limit`, or the loss has corners.
+
+    See Also
+    --------
+    train : Gradient descent, for many rows and any loss.
+    pnorm.minimize : The same for weak rankers.
+
+    Notes
+    -----
+    Each step solves a system of N equations, O(N^3): seconds for 2000 rows, minutes for 8000. The hinge's minimiser is
+    that of a small `smoothing` to within the root of smoothing / (2 lam) in norm.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, (1.3) with half of its penalty.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> model, trace = pnorm.kernel.minimize(data.pos[:60], data.neg[:40], "polynomial", lam=0.1)
+    >>> trace.status, bool(trace.distances[-1] <= 1e-10)
+    ('converged', True)
+    """
+    phi = _loss_of(loss, smoothing)
+    if isinstance(phi, Loss) or not phi.smooth:
+        raise ValueError(
+            f"Newton's method needs second derivatives, which the loss {phi!r} does not have or does not tell: take a "
+            "named one, the hinge with smoothing=0.1, say, or train"
+        )
+    lam = _checks.positive(lam, "lam")
+    tol = _checks.positive(tol, "tol")
+    max_iter = _checks.count(max_iter, "max_iter", 0)
+    n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
+    limit = _checks.positive(memory_limit, "memory_limit")
+    if 28.0 * n * n > limit:
+        raise ValueError(
+            f"{n} rows need some {28e-9 * n * n:.3g} GB for Newton's method, more than memory_limit = "
+            f"{limit * 1e-9:.3g} GB: raise it, take fewer rows, or train"
+        )
+    with _pool(pos, neg, n_threads) as pool:
+        weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
+        problem = _problem(
+            pos, neg, kernel, kernel_params, phi, weights, groups, None, np.random.default_rng(0), math.inf, pool
+        )
+        record = _opened(problem, lam)
+        assert isinstance(problem.space, _gram.Gram)
+        a, status, message = _newton(problem, problem.space.whole(), record, tol, max_iter)
+        model = problem.model(a)
+        return model, record.descent(status, message, model)
+
+
+def _newton(problem: _Problem, G: _gram.Matrix, record: _Record, tol: float, max_iter: int) -> tuple[Vector, str, str]:
+    """Newton's method on coefficients; return them, the status and the message."""
+    from scipy.linalg import solve
+
+    lam, n_pos = record.lam, problem.c_pos.size
+    pair_weights = _pair_weights(problem)
+    a, f = np.zeros(len(G)), np.zeros(len(G))
+    while True:
+        gradient, _, loss = _gradient(problem, a, f, record)
+        _, norm, distance = record.points[-1]
+        distance /= lam
+        if distance <= tol:
+            return a, "converged", f"the minimiser is at most {distance:.3g} away, in the norm of the space"
+        if len(record.steps) >= max_iter:
+            return a, "max_iter", f"after {max_iter} Newton steps the minimiser is at most {distance:.3g} away"
+        if len(record.points) > 5 and distance > 0.5 * record.points[-4][2] / lam and record.steps[-3:] == [1.0] * 3:
+            return a, "stalled", f"rounding hides any further progress; the minimiser is at most {distance:.3g} away"
+        curvature = problem.loss.curvature(f[:n_pos, None] - f[None, n_pos:]) * pair_weights
+        A = np.empty_like(G)
+        np.matmul(curvature, G[n_pos:], out=A[:n_pos])
+        np.matmul(curvature.T, G[:n_pos], out=A[n_pos:])
+        np.negative(A, out=A)
+        A += np.concatenate([curvature.sum(axis=1), curvature.sum(axis=0)])[:, None] * G
+        A[np.diag_indices_from(A)] += lam
+        delta = solve(A, -gradient, overwrite_a=True, check_finite=False)
+        values = G @ delta
+        slope = dot(gradient, values)
+        value, share = loss + 0.5 * lam * norm * norm, 1.0
+        products = dot(a, values), dot(delta, values)
+        while True:
+            there = problem.mean_loss(f + share * values)
+            there += 0.5 * lam * (norm * norm + share * (2.0 * products[0] + share * products[1]))
+            if there <= value + 1e-4 * share * slope + 1e-14 * abs(value) or share < 1e-8:
+                break
+            share *= 0.5
+        record.steps.append(share)
+        a += share * delta
+        f += share * values
+
+
+def _pair_weights(problem: _Problem) -> Any:
+    """What each pair counts in the mean."""
+    weights = np.outer(problem.c_pos / problem.mass, problem.c_neg)
+    if problem.groups is not None:
+        weights *= np.equal.outer(problem.groups.pos, problem.groups.neg)
+    return weights
+
+
+# The steps of the theorem -----------------------------------------------------------------------------
+
+
+class Schedule(NamedTuple):
+    """Steps of Theorem 2.1: the number t of the iterate, the penalty, and the first step."""
+
+    t: int
+    lam: float
+    eta: float
+
+
+def schedule(
+    n_pos: int,
+    n_neg: int,
+    loss: str,
+    kappa: float,
+    s: float,
+    theta: float,
+    gamma: float,
+    eta_star: float | None = None,
+) -> Schedule:
+    r"""Return the number of steps, the penalty and the step size of which Theorem 2.1 speaks.
+
+    With :math:`N = mn/(m+n)^{3/2}`,
+
+    .. math:: N^s \le t \le 2 N^s, \qquad \lambda = t^{-\gamma}, \qquad
+              \eta_1 = \eta^* \lambda^{\max(q-2, 0)}, \qquad 0 < \eta^* \le 1/\Delta^*,
+
+    .. math:: \Delta^* = 1 + 4\kappa^2 \Bigl(\sup_{|u| \le 1} \frac{|\phi'_-(u) - \phi'_-(0)|}{|u|} + |\phi'_-(0)|
+              + C_0 (8 \kappa^2 |\phi'_-(0)|)^{q-1}\Bigr),
+
+    for which :math:`\|f_t - f_\lambda\|_K^2` falls like :math:`N^{-lpha}`, with the alpha of `pnorm.bounds.rate`.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        m and n.
+    loss : {"logistic", "squared", "hinge", "squared_hinge"}
+        phi; q is 1, 2, 1, 2, and C_0 is 2, 2, 1, 2.
+    kappa : float
+        The largest :math:`\sqrt{K(x, x)}`, above 0; 1 for the radial kernels.
+    s : float
+        How the number of steps grows, above 0.
+    theta : float
+        How fast steps shrink, above 0 and below 1.
+    gamma : float
+        How fast the penalty does, above 0 and below (1 - theta) / max(q - 1, 1).
+    eta_star : float, optional
+        :math:`\eta^*`; by default :math:`1/\Delta^*`.
+
+    Returns
+    -------
+    t : int
+        The smallest such number; :math:`f_t` is what t - 1 steps lead to.
+    lam : float
+        :math:`\lambda`.
+    eta : float
+        :math:`\eta_1`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a condition of the theorem fails, or N is below 1, where it says nothing.
+
+    See Also
+    --------
+    pnorm.bounds.rate : The exponent.
+    pnorm.bounds.step_condition : The largest step for which the proof works; it is above this one.
+
+    Notes
+    -----
+    The text of (2.2) has the factor :math:`C_0` in another place, which the proof, (3.36) and (3.37), does not bear
+    out, nor the paper's own values in Table 1: :math:`1 + 11\kappa^2` for the logistic loss and :math:`1 + 8\kappa^2`
+    for the hinge. In the condition on gamma it prints a minimum for the maximum that the proof has. Of
+    :math:`(1-t)^2`, Table 1 has :math:`t^2`, which would never leave :math:`f_1 = 0`.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, Theorem 2.1, (2.2) and (2.3).
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> t, lam, eta = pnorm.kernel.schedule(5000, 5000, "logistic", kappa=1.0, s=2.0, theta=0.5, gamma=0.2)
+    >>> t, round(lam, 4), round(eta, 4)
+    (625, 0.2759, 0.0833)
+    """
+    m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
+    facts, size = growth(loss), _checks.positive(kappa, "kappa")
+    grow, shrink, decay = (
+        _checks.positive(s, "s"),
+        _checks.probability(theta, "theta"),
+        _checks.positive(gamma, "gamma"),
+    )
+    most = (1.0 - shrink) / max(facts.q - 1, 1)
+    if not decay < most:
+        raise ValueError(
+            f"gamma must be below (1 - theta) / max(q - 1, 1) = {most:g} for the {loss} loss; got {gamma!r}"
+        )
+    log_n = math.log(m) + math.log(n) - 1.5 * math.log(m + n)
+    if log_n < -1e-12:
+        raise ValueError(
+            f"the theorem says nothing of {m} and {n} rows: m n / (m + n)^(3/2) is {math.exp(log_n):.3g} and must be "
+            "at least 1, as for 8 and 8"
+        )
+    if grow * log_n > 36.0:
+        raise ValueError(f"s = {s!r} makes for e^{grow * log_n:.3g} steps; take a smaller one")
+    t = max(1, math.ceil(math.exp(grow * log_n) * (1.0 - 1e-12)))
+    lam = float(t) ** -decay
+    inner = facts.change(1.0) + facts.slope + facts.factor * (8.0 * size * size * facts.slope) ** (facts.q - 1)
+    largest = 1.0 / (1.0 + 4.0 * size * size * inner)
+    star = largest if eta_star is None else _checks.positive(eta_star, "eta_star")
+    if star > largest * (1.0 + 1e-12):
+        raise ValueError(f"eta_star must be at most 1 / Delta* = {largest:g} for the {loss} loss; got {eta_star!r}")
+    return Schedule(t, lam, star * lam ** max(facts.q - 2, 0))
