@@ -25,7 +25,7 @@ except ImportError as error:
         "for the package: run `python -P ...`, or from another directory, after `pip install .` there."
     ) from error
 
-from pnorm import bounds, datasets, diagnostics, kernel, metrics, objectives, plotting, rankers
+from pnorm import bounds, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
 from pnorm._minimize import minimize
 from pnorm._trace import Trace
 from pnorm._train import score, train
@@ -37,6 +37,7 @@ __all__ = [
     "datasets",
     "diagnostics",
     "kernel",
+    "listwise",
     "metrics",
     "minimize",
     "objectives",

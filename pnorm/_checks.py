@@ -326,6 +326,38 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     return codes[0], codes[1]
 
 
+def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.intp]]:
+    """Return the order that brings rows of a list together (None: they are), and where every list begins, and the end.
+
+    `group` holds a label for each row, or the sizes of the lists, which follow each other; None is one list.
+    """
+    if group is None:
+        return None, np.array([0, size], dtype=np.intp)
+    labels = _as_array(group, "group")
+    if labels.ndim != 1:
+        raise ValueError(
+            f"group must be one-dimensional: a label for each row or a size for each list; got {group!r:.80}"
+        )
+    if labels.size != size:
+        if labels.dtype.kind not in "iu" or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
+            raise ValueError(
+                f"group must hold one label for each of the {size} rows, or the sizes of the lists, one or more each, "
+                f"which add up to that; got {labels.size} entries"
+                + (f" that add up to {labels.sum()}" if labels.dtype.kind in "iu" else "")
+            )
+        return None, np.concatenate([[0], labels.cumsum()]).astype(np.intp)
+    if labels.dtype.kind == "O":
+        labels = groups(group, group, size, size)[0]  # type: ignore[index]
+    elif labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"group has nan at row {int(np.isnan(labels).argmax())}; every row needs a label")
+    heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
+    if np.unique(labels[heads]).size == heads.size:
+        return None, np.concatenate([heads, [size]]).astype(np.intp)
+    order = np.argsort(labels, kind="stable")
+    ends = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
+    return order, np.concatenate([[0], ends, [size]]).astype(np.intp)
+
+
 def shared(pos: NDArray[np.intp], neg: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the groups that have rows of positive weight on both sides; one at least."""
     both = np.intersect1d(pos, neg)

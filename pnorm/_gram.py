@@ -219,7 +219,7 @@ class Space(Protocol):
         """Coordinates of sum_r s_r K(x_r, .), and its values on the rows."""
 
     def square(self, a: Vector, values: Vector, terms: Vector | None = None) -> float:
-        """|f|^2 for f of these coordinates and values, zero or more; with the size of the terms of the values, no less."""
+        """|f|^2 for f of these coordinates and values; no less than that, given the size of the terms of the values."""
 
     def coefficients(self, a: Vector) -> Vector:
         """The coefficients of K(x_r, .) over the rows, or over the landmarks."""

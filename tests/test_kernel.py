@@ -302,7 +302,7 @@ def test_all_rows_as_landmarks_are_the_kernel():
     assert 0.0 <= model.approximation.share < 1e-12
     np.testing.assert_allclose(model.score(X), exact.score(X), atol=1e-9)
     np.testing.assert_allclose(approximate.descended, trace.descended, rtol=1e-9)
-    np.testing.assert_allclose(approximate.gradient_norm, trace.gradient_norm, rtol=1e-6)
+    np.testing.assert_allclose(approximate.gradient_norm, trace.gradient_norm, rtol=1e-6, atol=1e-12)
     other, _ = kernel.train(pos, neg, lam=0.1, landmarks=10_000)
     np.testing.assert_array_equal(model.coef, other.coef)
 
@@ -444,10 +444,10 @@ def test_descent_comes_to_the_minimiser_and_is_never_farther_than_it_says(loss):
     away = np.array([np.zeros(30), *coefs]) - best.coef
     distances = np.sqrt(np.maximum(np.einsum("tr,rq,tq->t", away, G, away), 0.0))
     assert distances[-1] < 1e-4 * distances[0]
-    assert (distances <= trace.distances * (1 + 1e-9) + 1e-12).all()
+    assert (distances <= trace.distances + 1e-10).all()  # that of `best`
     assert (trace.descended - exact.descended[-1] <= trace.gaps * (1 + 1e-9) + 1e-15).all()
     assert (np.diff(trace.descended) <= 1e-15).all()
-    assert (np.diff(distances) <= 1e-12).all()
+    assert (np.diff(distances) <= 1e-10).all()
 
 
 def test_the_minimiser_refuses_what_it_cannot_do():

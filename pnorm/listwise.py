@@ -1,0 +1,705 @@
+r"""Linear ranking of lists with grades: Kendall's tau and NDCG, and what stands for them in training.
+
+Rows come in lists, the documents of a query, and every row has a grade. A function :math:`f = \langle w, x \rangle`
+puts each list in order. How wrong that is, Kendall's tau loss counts by pairs and NDCG by the grades at the top; both
+have a convex upper bound with a subgradient, and `train` minimises its mean over the lists by subgradient steps, a list
+at a time.
+
+References
+----------
+.. [1] S. Shalev-Shwartz, S. Ben-David, "Understanding Machine Learning", Cambridge University Press 2014, section 17.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._blocks import Pool, blocks
+from pnorm._checks import Vector
+from pnorm._core import _lists
+from pnorm._losses import dot
+from pnorm._trace import counting
+
+__all__ = [
+    "Epochs",
+    "kendall_tau_hinge",
+    "kendall_tau_loss",
+    "ndcg",
+    "ndcg_hinge",
+    "ndcg_loss",
+    "train",
+]
+
+_FIRST = 0.1
+"""How far the first step goes: the share of what would bring its surrogate to zero if that were linear."""
+
+_STEPS = 2000
+"""Steps that training takes, at least, by default."""
+
+_CONSTANT = 1e-9
+"""Share of a column's size below which its differences within lists are rounding."""
+
+
+class _Loss(Protocol):
+    """A ranking loss and its surrogate on lists of rows."""
+
+    errors: Vector
+    """(G,): the ranking loss of every list."""
+    surrogates: Vector
+    """(G,): its upper bound."""
+    units: Vector
+    """(G,): by what the slopes of a list are to be multiplied."""
+
+    def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
+        """Fill in the lists first:last, and the slopes of their surrogates by the scores f."""
+
+
+class _Kendall:
+    """Kendall's tau loss: 2 / (r (r - 1)) times the sum over pairs."""
+
+    def __init__(self, y: Vector, starts: NDArray[np.intp]) -> None:
+        sizes = np.diff(starts)
+        self._starts = starts
+        self._by_grade = np.lexsort((y, np.repeat(np.arange(sizes.size), sizes)))
+        self._y = y[self._by_grade]
+        self._order, self._spare = np.empty(y.size, np.intp), np.empty(y.size, np.intp)
+        self.errors, self.surrogates = np.empty(sizes.size), np.empty(sizes.size)
+        self.units = 2.0 / np.maximum(sizes * (sizes - 1.0), 1.0)
+
+    def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
+        scratch = self._order, self._spare
+        _lists.kendall(
+            f, self._y, self._by_grade, self._starts, first, last, *scratch, self.surrogates, self.errors, grad
+        )
+        for sums in (self.surrogates, self.errors):
+            sums[first:last] *= self.units[first:last]
+
+
+class _Ndcg:
+    """1 - NDCG, and its bound by the worst permutation."""
+
+    def __init__(self, y: Vector, starts: NDArray[np.intp], k: Any, gain: Any, discount: Any) -> None:
+        self._starts = starts
+        self._k = None if k is None else _checks.count(k, "k", 1)
+        self._gains = _gains(y, gain)
+        self._discounts: dict[int, Vector] = {}
+        self._discount = discount
+        n_lists = starts.size - 1
+        self._positions, self._best = np.empty(y.size), np.empty(n_lists)
+        for g in range(n_lists):
+            rows = slice(starts[g], starts[g + 1])
+            self._positions[rows] = _mean_places(y[rows])
+            gains = np.sort(self._gains[rows])[::-1]
+            if (np.diff(self._gains[rows][np.argsort(y[rows], kind="stable")]) < 0.0).any():
+                raise ValueError("gain must not fall where grades rise")
+            self._best[g] = dot(gains, self._by_rank(gains.size))
+        self.errors, self.surrogates, self.units = np.empty(n_lists), np.empty(n_lists), np.ones(n_lists)
+
+    def _by_rank(self, size: int) -> Vector:
+        """The discounts of a list of this size, best place first."""
+        if size not in self._discounts:
+            found = _discount_of(self._discount, size)
+            if self._k is not None:
+                found[self._k :] = 0.0
+            self._discounts[size] = found
+        return self._discounts[size]
+
+    def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
+        self.rank(f, first, last)
+        for g in range(first, last):
+            self._bound(g, f, grad)
+
+    def rank(self, f: Vector, first: int, last: int) -> None:
+        """Fill in the errors alone. Rows of equal scores share the mean of their discounts."""
+        for g in range(first, last):
+            rows = slice(self._starts[g], self._starts[g + 1])
+            if not self._best[g] > 0.0:
+                self.errors[g] = 0.0
+                continue
+            _, level, counts = np.unique(-f[rows], return_inverse=True, return_counts=True)
+            by_level = np.add.reduceat(self._by_rank(level.size), np.concatenate([[0], counts.cumsum()[:-1]])) / counts
+            self.errors[g] = max(0.0, 1.0 - dot(self._gains[rows], by_level[level]) / self._best[g])
+
+    def _bound(self, g: int, f: Vector, grad: Vector | None) -> None:
+        from scipy.optimize import linear_sum_assignment
+
+        rows = slice(self._starts[g], self._starts[g + 1])
+        size = int(rows.stop - rows.start)
+        if not self._best[g] > 0.0:
+            self.surrogates[g] = 0.0
+            if grad is not None:
+                grad[rows] = 0.0
+            return
+        # Place v is that of rank r - v + 1; differences of scores alone count.
+        scores, places = f[rows] - f[rows].mean(), np.arange(1.0, size + 1.0)
+        worth = np.outer(scores, places)
+        worth -= np.outer(self._gains[rows] / self._best[g], self._by_rank(size)[::-1])
+        chosen = linear_sum_assignment(worth, maximize=True)
+        moved = places[chosen[1]] - self._positions[rows]
+        loss = 1.0 - dot(self._gains[rows], self._by_rank(size)[::-1][chosen[1]]) / self._best[g]
+        self.surrogates[g] = max(0.0, loss + dot(moved, scores))
+        if grad is not None:
+            grad[rows] = moved
+
+
+def _mean_places(y: Vector) -> Vector:
+    """pi(y): r for the highest grade, 1 for the lowest; rows of one grade share the mean of their places."""
+    _, level, counts = np.unique(y, return_inverse=True, return_counts=True)
+    return np.asarray((counts.cumsum() - 0.5 * (counts - 1.0))[level])
+
+
+def _gains(y: Vector, gain: Any) -> Vector:
+    if callable(gain):
+        gains = _checks.Vectorised(gain, "gain", "ndcg")(y)
+        what = "gain must return"
+    else:
+        gains = y if _checks.choice(gain, "gain", ("linear", "exponential")) == "linear" else _exponential(y)
+        what = "y must hold grades of zero or more, or gain make"
+    wrong = ~np.isfinite(gains) | (gains < 0.0)
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise ValueError(f"{what} numbers of zero or more; got {gains[i]:g} for the grade {y[i]:g} of row {i}")
+    return gains
+
+
+def _exponential(y: Vector) -> Vector:
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp2(y) - 1.0)
+
+
+def _discount_of(discount: Any, size: int) -> Vector:
+    ranks = np.arange(1.0, size + 1.0)
+    if isinstance(discount, str):
+        _checks.choice(discount, "discount", ("log2",))
+        return np.asarray(1.0 / np.log2(1.0 + ranks))
+    if callable(discount):
+        found = np.array(_checks.Vectorised(discount, "discount", "ndcg")(ranks))
+    else:
+        found = _checks.vector(discount, "discount", None, "one number for each rank, the best first")
+        if found.size < size:
+            raise ValueError(f"discount has {found.size} numbers, and there is a list of {size} rows")
+        found = found[:size]
+    if not np.isfinite(found).all() or (found < 0.0).any() or (np.diff(found) > 0.0).any():
+        raise ValueError("discount must be finite, zero or more, and not rise from rank to rank")
+    return found
+
+
+def _opened(scores: Any, y: Any, group: Any) -> tuple[Vector, Vector, NDArray[np.intp] | None, NDArray[np.intp]]:
+    """Check scores, grades and lists, and bring the rows of a list together."""
+    f = _checks.scores(scores, "scores")
+    grades = _checks.vector(y, "y", f.size, "one grade for each score")
+    order, starts = _checks.lists(group, f.size)
+    return (f, grades, None, starts) if order is None else (f[order], grades[order], order, starts)
+
+
+def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
+    r"""Return Kendall's tau loss: how many pairs of rows are in the wrong order.
+
+    .. math:: \frac{2}{r(r-1)} \sum_{i<j,\; y_i \ne y_j}
+              \mathbf 1\bigl[\operatorname{sign}(f_i - f_j) \ne \operatorname{sign}(y_i - y_j)\bigr]
+
+    Parameters
+    ----------
+    scores : array_like, shape (r,)
+        f; larger is better. Equal scores of different grades are in the wrong order.
+    y : array_like, shape (r,)
+        The grades, any real numbers. Pairs of one grade have no right order and do not count, but r is the number of
+        all rows.
+    group : array_like, optional
+        Lists, as in `train`: the mean over them is returned. A list without pairs has the loss 0.
+
+    Returns
+    -------
+    float
+        From 0 to 1. Without ties, 1 - 2 times it is Kendall's tau.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Notes
+    -----
+    O(r log r).
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, S. Ben-David, "Understanding Machine Learning", 2014, section 17.4.
+
+    Examples
+    --------
+    >>> from pnorm import listwise
+    >>> round(listwise.kendall_tau_loss([0.3, 0.2, 0.1], [2, 0, 1]), 3)
+    0.333
+    """
+    f, grades, _, starts = _opened(scores, y, group)
+    loss = _Kendall(grades, starts)
+    loss.evaluate(f, 0, loss.units.size, None)
+    return float(loss.errors.mean())
+
+
+def kendall_tau_hinge(scores: Any, y: Any, *, group: Any = None) -> tuple[float, Vector]:
+    r"""Return the hinge surrogate of Kendall's tau loss, and a subgradient.
+
+    .. math:: \frac{2}{r(r-1)} \sum_{i<j,\; y_i \ne y_j}
+              \max\bigl(0, 1 - \operatorname{sign}(y_i - y_j)(f_i - f_j)\bigr)
+
+    Convex in the scores, and never below `kendall_tau_loss`. As a function of w in f = Xw it changes at most by
+    :math:`\max_{i,j} |x_i - x_j|` for each unit of w.
+
+    Parameters
+    ----------
+    scores : array_like, shape (r,)
+        f; larger is better.
+    y : array_like, shape (r,)
+        The grades, any real numbers; pairs of one grade are skipped, as in the loss.
+    group : array_like, optional
+        Lists, as in `train`: the mean over them is returned.
+
+    Returns
+    -------
+    value : float
+        Zero where all pairs are right by 1 at least.
+    grad : ndarray, shape (r,)
+        A subgradient by the scores; at corners, the one of the pairs that are still wrong.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Notes
+    -----
+    O(r log r) for any number of grades: the list is sorted by score part by part, grade by grade, and where two parts
+    meet one sweep adds up their pairs.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, S. Ben-David, "Understanding Machine Learning", 2014, section 17.4.
+
+    Examples
+    --------
+    >>> from pnorm import listwise
+    >>> value, grad = listwise.kendall_tau_hinge([3.0, 2.0, 1.0], [2, 0, 1])
+    >>> round(value, 3), grad.round(3)
+    (0.667, array([ 0.   ,  0.333, -0.333]))
+    """
+    f, grades, order, starts = _opened(scores, y, group)
+    loss = _Kendall(grades, starts)
+    return _surrogate(loss, f, order, starts)
+
+
+def _surrogate(
+    loss: _Loss, f: Vector, order: NDArray[np.intp] | None, starts: NDArray[np.intp]
+) -> tuple[float, Vector]:
+    """The mean surrogate over the lists and its subgradient, in the order of the user's rows."""
+    slopes = np.empty(f.size)
+    loss.evaluate(f, 0, loss.units.size, slopes)
+    slopes *= np.repeat(loss.units / loss.units.size, np.diff(starts))
+    grad = np.empty(f.size)
+    grad[... if order is None else order] = slopes
+    return float(loss.surrogates.mean()), grad
+
+
+def ndcg(
+    scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
+) -> float:
+    r"""Return the normalised discounted cumulative gain of a list.
+
+    .. math:: \frac{G(f, y)}{G(y, y)}, \qquad G(f, y) = \sum_i D(\text{rank of } i \text{ by } f)\, y_i, \qquad
+              D(s) = \frac{1}{\log_2(1 + s)}
+
+    Parameters
+    ----------
+    scores : array_like, shape (r,)
+        f; the largest is the first. Equal scores share the mean of their discounts.
+    y : array_like, shape (r,)
+        The grades, zero or more.
+    k : int, optional
+        Look at the first k places alone.
+    gain : {"linear", "exponential"} or callable
+        What a grade is worth: itself, 2 ** y - 1, or a function of an array of grades that never falls.
+    discount : {"log2"}, callable, or array_like
+        What ranks 1, 2, ... are worth: a function of an array of ranks, or an array; zero or more, never rising.
+    group : array_like, optional
+        Lists, as in `train`: the mean over them is returned.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 1 for a list in which all is worth nothing, as any order of it is best.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, S. Ben-David, "Understanding Machine Learning", 2014, section 17.4.
+
+    Examples
+    --------
+    >>> from pnorm import listwise
+    >>> round(listwise.ndcg([0.9, 0.5, 0.7], [3, 2, 0]), 4)
+    0.9386
+    """
+    return 1.0 - ndcg_loss(scores, y, k, gain=gain, discount=discount, group=group)
+
+
+def ndcg_loss(
+    scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
+) -> float:
+    """Return 1 - `ndcg`.
+
+    Parameters
+    ----------
+    scores, y, k, gain, discount, group : as in `ndcg`
+        The list, or lists.
+
+    Returns
+    -------
+    float
+        From 0, the best order, to 1.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from pnorm import listwise
+    >>> round(listwise.ndcg_loss([0.9, 0.5, 0.7], [3, 2, 0]), 4)
+    0.0614
+    """
+    f, grades, _, starts = _opened(scores, y, group)
+    loss = _Ndcg(grades, starts, k, gain, discount)
+    loss.rank(f, 0, loss.units.size)
+    return float(loss.errors.mean())
+
+
+def ndcg_hinge(
+    scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
+) -> tuple[float, Vector]:
+    r"""Return a convex upper bound of `ndcg_loss`, and a subgradient.
+
+    Write an order of the rows as a vector v of places, r for the first row and 1 for the last. The order by f is the
+    one with the largest :math:`\sum_i v_i f_i` (17.7), so that
+
+    .. math:: \Delta(\pi(f), y) \le \max_v \Bigl[\Delta(v, y) + \sum_i \bigl(v_i - \pi(y)_i\bigr) f_i\Bigr], \qquad
+              \Delta(v, y) = 1 - \frac{\sum_i D(r - v_i + 1)\, y_i}{G(y, y)},
+
+    with the maximum over all permutations: an assignment problem of rows to places.
+
+    Parameters
+    ----------
+    scores, y, k, gain, discount, group : as in `ndcg`
+        The list, or lists. Rows of one grade share the mean of their places in :math:`\pi(y)`, which keeps the bound,
+        as a mean of permutations never has the larger sum, and leaves no order among them right.
+
+    Returns
+    -------
+    value : float
+        Zero or more. Unlike the loss it knows of the scores' size: it is zero where the best order is best by a margin.
+    grad : ndarray, shape (r,)
+        A subgradient by the scores: :math:`v - \pi(y)` of a maximal v.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Notes
+    -----
+    `scipy.optimize.linear_sum_assignment` finds the maximum in O(r^3).
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, S. Ben-David, "Understanding Machine Learning", 2014, section 17.4.
+
+    Examples
+    --------
+    >>> from pnorm import listwise
+    >>> value, grad = listwise.ndcg_hinge([0.9, 0.5, 0.7], [3, 2, 0])
+    >>> round(value, 4), grad
+    (0.3212, array([-1., -1.,  2.]))
+    """
+    f, grades, order, starts = _opened(scores, y, group)
+    loss = _Ndcg(grades, starts, k, gain, discount)
+    return _surrogate(loss, f, order, starts)
+
+
+# Training ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Epochs:
+    r"""The record of a run over lists: entry e of the arrays is after e epochs.
+
+    Attributes
+    ----------
+    surrogate : ndarray, shape (T + 1,)
+        The mean over all lists of the surrogate that training lowers.
+    error : ndarray, shape (T + 1,)
+        The mean over all lists of the ranking loss that it stands for.
+    objective : ndarray, shape (T + 1,)
+        `surrogate` plus :math:`\frac{l2}{2} |w|^2`.
+    path : ndarray, shape (T + 1, d)
+        The weights w.
+    status : str
+        ``"t_max"``: all epochs were run. ``"stationary"``: the objective is zero. ``"callback"``: the callback asked to
+        stop. ``"running"`` in a callback.
+    message : str
+        The same in a sentence.
+    """
+
+    surrogate: Vector
+    error: Vector
+    objective: Vector
+    path: NDArray[np.float64]
+    status: str
+    message: str
+
+    @property
+    def n_iter(self) -> int:
+        """Number of epochs T."""
+        return self.error.size - 1
+
+    def __repr__(self) -> str:
+        return (
+            f"<Epochs: {self.status} after {self.n_iter} epochs, objective {self.objective[0]:.6g} -> "
+            f"{self.objective[-1]:.6g}, error {self.error[0]:.4g} -> {self.error[-1]:.4g}>"
+        )
+
+
+def train(
+    X: Any,
+    y: Any,
+    group: Any = None,
+    loss: str = "kendall",
+    *,
+    l2: float = 0.0,
+    epochs: int | None = None,
+    average: bool = True,
+    k: int | None = None,
+    gain: Any = "linear",
+    discount: Any = "log2",
+    seed: Any = 0,
+    callback: Callable[[Epochs], bool | None] | None = None,
+    progress: bool = False,
+    n_threads: int | None = None,
+) -> tuple[Vector, Epochs]:
+    r"""Learn a linear function that puts lists in order.
+
+    .. math:: \min_w \; \frac1m \sum_{l=1}^m L(X_l w, y_l) + \frac{l2}{2} |w|^2
+
+    with L the surrogate `kendall_tau_hinge` or `ndcg_hinge`, by subgradient steps that look at one list each.
+
+    Parameters
+    ----------
+    X : array_like, shape (N, d)
+        The rows of all lists: dense, sparse, or a data frame.
+    y : array_like, shape (N,)
+        Their grades; for "ndcg" zero or more.
+    group : array_like, optional
+        A label for each row, shape (N,), or the sizes of lists that follow each other. None is one list.
+    loss : {"kendall", "ndcg"}
+        What to stand for.
+    l2 : float
+        Penalty, zero or more, in units of the columns of X.
+    epochs : int, optional
+        Passes over the lists; by default 20, or as many as make 2000 steps.
+    average : bool
+        Return a mean of the steps' w with weights 1, 2, 3, ..., which is usually much better than the last one.
+    k, gain, discount : as in `ndcg`
+        For "ndcg".
+    seed : int or numpy.random.Generator
+        For the order of the lists in each epoch.
+    callback : callable, optional
+        Called with the record so far, an `Epochs`, after every epoch; a true return value stops the run.
+    progress : bool
+        Show a progress bar; needs tqdm, the extra ``progress``.
+    n_threads : int, optional
+        Threads that share the look at all lists after each epoch.
+
+    Returns
+    -------
+    w : ndarray, shape (d,)
+        The weights: ``X @ w`` are the scores. Zero for a column that differs within no list.
+    trace : Epochs
+        What came of every epoch.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+    ImportError
+        If `progress` is asked for and tqdm is missing.
+
+    Notes
+    -----
+    There is no step size to choose. Columns are divided by the root mean square of their differences within lists, so
+    that their units do not matter. In these coordinates u, with :math:`g_s` the subgradients, a step is the largest
+    distance from the start so far over :math:`\sqrt{\sum_s |g_s|^2}` [2]_; the penalty adds :math:`t` times
+    its curvature to the denominator, as for strongly convex functions, and is itself stepped implicitly. For l2 = 0
+    this is the rule of [2]_, with the weights of [3]_ for the mean; for l2 > 0 no theorem covers the combination.
+
+    An epoch costs O(N (d + log r)) for "kendall", and O(N d + sum of r^3) for "ndcg"; looking at all lists after it
+    costs as much.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, S. Ben-David, "Understanding Machine Learning", 2014, section 17.4.
+    .. [2] M. Ivgi, O. Hinder, Y. Carmon, "DoG is SGD's best friend", ICML 2023.
+    .. [3] S. Lacoste-Julien, M. Schmidt, F. Bach, "A simpler approach to obtaining an O(1/t) convergence rate for the
+       projected stochastic subgradient method", 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pnorm import listwise
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.integers(-3, 4, (600, 3))
+    >>> y = X @ [2, -1, 1]  # 60 lists of 10 rows, in the order of a linear function
+    >>> w, trace = listwise.train(X, y, np.full(60, 10))
+    >>> trace.status, float(trace.error[-1])
+    ('stationary', 0.0)
+    """
+    _checks.choice(loss, "loss", ("kendall", "ndcg"))
+    if loss == "kendall" and (k is not None or gain != "linear" or discount != "log2"):
+        raise ValueError("k, gain and discount are for the loss 'ndcg'")
+    l2 = _checks.nonnegative(l2, "l2")
+    epochs = None if epochs is None else _checks.count(epochs, "epochs", 0)
+    generator, callback = _checks.generator(seed), _checks.callback(callback)
+    A = _checks.matrix(X, "X", None)
+    n, d = A.shape
+    grades = _checks.vector(y, "y", n, "one grade for each row")
+    order, starts = _checks.lists(group, n)
+    if _checks.is_sparse(A):
+        A = A.tocsr()
+    if order is not None:
+        A, grades = A[order], grades[order]
+    of: _Loss = _Kendall(grades, starts) if loss == "kendall" else _Ndcg(grades, starts, k, gain, discount)
+    n_lists = starts.size - 1
+    passes = max(20, -(-_STEPS // n_lists)) if epochs is None else epochs
+    rounds = counting(passes, progress, "epoch")
+    scale = _scale(A, starts)
+    learner = _Learner(d, l2 * scale * scale, average)
+    with Pool(_checks.threads(n_threads), n) as pool:
+        record = _Record(A, of, l2, pool)
+        record.add(np.zeros(d))
+        status, f, slopes = "t_max", np.empty(n), np.empty(n)
+        for _ in rounds:
+            if record.objective[-1] == 0.0:
+                status = "stationary"
+                break
+            w = learner.u * scale
+            for g in generator.permutation(n_lists).tolist():
+                rows = slice(starts[g], starts[g + 1])
+                part = A[rows]
+                f[rows] = part @ w
+                of.evaluate(f, g, g + 1, slopes)
+                learner.step((slopes[rows] @ part) * (scale * of.units[g]), of.surrogates[g])
+                w = learner.u * scale
+            record.add(learner.result * scale)
+            if callback is not None and callback(record.trace("running", f"after epoch {record.n_epochs}")):
+                status = "callback"
+                break
+    message = {
+        "t_max": f"all {record.n_epochs} epochs were run",
+        "stationary": "the objective is zero: every pair is right by a margin"
+        if loss == "kendall"
+        else "the objective is zero: every list is in its best order by a margin",
+        "callback": f"the callback stopped the run after epoch {record.n_epochs}",
+    }[status]
+    return record.path[-1].copy(), record.trace(status, message)
+
+
+class _Learner:
+    """Distance over gradients, in coordinates whose penalties are h."""
+
+    def __init__(self, d: int, h: Vector, average: bool) -> None:
+        self.u, self._h, self._t = np.zeros(d), h, 0
+        self.result = self.u.copy() if average else self.u
+        self._far, self._squares = 0.0, 0.0
+
+    def step(self, g: Vector, value: float) -> None:
+        """Take a step against a subgradient of something of this value."""
+        self._t += 1
+        self._squares += dot(g, g)
+        if self._squares == 0.0:
+            return
+        if self._far == 0.0:
+            self._far = _FIRST * value / math.sqrt(self._squares)
+        self._far = max(self._far, math.sqrt(dot(self.u, self.u)))
+        eta = 1.0 / (math.sqrt(self._squares) / self._far + self._h * self._t)
+        self.u -= eta * g
+        self.u /= 1.0 + eta * self._h
+        if self.result is not self.u:
+            self.result += (2.0 / (self._t + 1.0)) * (self.u - self.result)
+
+
+class _Record:
+    """Looks at all lists, and collects what is seen."""
+
+    def __init__(self, A: Any, loss: _Loss, l2: float, pool: Pool) -> None:
+        self._A, self._loss, self._l2, self._pool = A, loss, l2, pool
+        self.surrogate: list[float] = []
+        self.error: list[float] = []
+        self.objective: list[float] = []
+        self.path: list[Vector] = []
+
+    @property
+    def n_epochs(self) -> int:
+        return len(self.path) - 1
+
+    def add(self, w: Vector) -> None:
+        """Look at the lists with these weights."""
+        f, loss = np.asarray(self._A @ w, dtype=np.float64), self._loss
+        self._pool.map(lambda some: loss.evaluate(f, some.start, some.stop, None), blocks(loss.units.size, 64))
+        self.surrogate.append(float(loss.surrogates.mean()))
+        self.error.append(float(loss.errors.mean()))
+        self.objective.append(self.surrogate[-1] + 0.5 * self._l2 * dot(w, w))
+        self.path.append(w)
+
+    def trace(self, status: str, message: str) -> Epochs:
+        arrays = [np.array(values) for values in (self.surrogate, self.error, self.objective, self.path)]
+        for array in arrays:
+            array.flags.writeable = False
+        surrogate, error, objective, path = arrays
+        return Epochs(surrogate, error, objective, path, status, message)
+
+
+def _scale(A: Any, starts: NDArray[np.intp]) -> Vector:
+    """One over the root mean square of a column's differences within lists; 0 for one without any."""
+    sizes = np.diff(starts)
+    others = np.maximum(sizes - 1.0, 1.0)
+    if _checks.is_sparse(A):
+        import scipy.sparse
+
+        members = scipy.sparse.csr_array((np.ones(starts[-1]), np.arange(starts[-1]), starts))
+        squares, sums = A.multiply(A), members @ A
+        first = squares.T @ np.repeat(2.0 / others, sizes)
+        total = first - sums.multiply(sums).T @ (2.0 / (others * sizes))
+        total[total <= 1e-14 * first] = 0.0  # what rounding leaves of a constant
+    else:
+        total, size = np.zeros(A.shape[1]), np.zeros(A.shape[1])
+        for some in blocks(sizes.size, 256):
+            rows = A[starts[some.start] : starts[some.stop]].astype(np.float64, copy=False)
+            places = starts[some] - starts[some.start]
+            means = np.add.reduceat(rows, places) / sizes[some, None]
+            apart = rows - np.repeat(means, sizes[some], axis=0)
+            apart *= apart
+            total += (2.0 / others[some]) @ np.add.reduceat(apart, places)
+            np.maximum(size, np.abs(rows).max(axis=0), out=size)
+        total[total <= sizes.size * (_CONSTANT * size) ** 2] = 0.0
+    spread: Vector = np.sqrt(total / sizes.size)
+    return np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0.0)
