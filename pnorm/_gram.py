@@ -7,9 +7,8 @@ steps. Its coordinates are its own; two kinds are here:
   as fit the memory allowed and the others are computed whenever they are needed;
 - `Landmarks`: the span of a few of the K(x_r, .), in an orthonormal basis.
 
-Both answer `lift(s)`, coordinates of sum_r s_r K(x_r, .) and its values on the rows; `square(a, values)`, the
-squared norm of the function of these coordinates and values; and `coefficients(a)`, by which a function is
-known outside.
+Both answer `coordinates(s)`, those of sum_r s_r K(x_r, .); `values(a)`, on the rows; `square(a, values)`, the squared
+norm of the function of these coordinates and values; and `coefficients(a)`, by which a function is known outside.
 """
 
 from __future__ import annotations
@@ -215,8 +214,11 @@ class Space(Protocol):
     size: int
     """Coordinates."""
 
-    def lift(self, s: Vector) -> tuple[Vector, Vector]:
-        """Coordinates of sum_r s_r K(x_r, .), and its values on the rows."""
+    def coordinates(self, s: Vector) -> Vector:
+        """Coordinates of sum_r s_r K(x_r, .)."""
+
+    def values(self, a: Vector) -> Vector:
+        """Values on the rows of the function of these coordinates."""
 
     def square(self, a: Vector, values: Vector, terms: Vector | None = None) -> float:
         """|f|^2 for f of these coordinates and values; no less than that, given the size of the terms of the values."""
@@ -254,13 +256,13 @@ class Gram:
                 self._kept[k] = found
         return found
 
-    def product(self, x: Vector) -> Vector:
-        """G @ x: a block is read once for both its places."""
+    def values(self, a: Vector) -> Vector:
+        """G @ a: a block is read once for both its places."""
 
         def work(k: int) -> tuple[Vector, Vector]:
             rows, columns = self._places[k]
             down, across = np.zeros(rows.stop - rows.start), np.zeros(columns.stop - columns.start)
-            _dense.symmetric(self._at(k), x[columns], x[rows], down, across)
+            _dense.symmetric(self._at(k), a[columns], a[rows], down, across)
             return down, across
 
         out = np.zeros(self.n)
@@ -272,8 +274,8 @@ class Gram:
                 out[columns] += across
         return out
 
-    def lift(self, s: Vector) -> tuple[Vector, Vector]:
-        return s, self.product(s)
+    def coordinates(self, s: Vector) -> Vector:
+        return s
 
     def square(self, a: Vector, values: Vector, terms: Vector | None = None) -> float:
         rounding = 0.0 if terms is None else 4.0 * _EPS * dot(np.abs(a), terms)
@@ -311,9 +313,11 @@ class Landmarks:
         self._phi = phi
         self._n_pos = n_pos
 
-    def lift(self, s: Vector) -> tuple[Vector, Vector]:
-        a = self._outputs.edges(s[: self._n_pos], -s[self._n_pos :])
-        return a, np.concatenate(self._outputs.combine(a))
+    def coordinates(self, s: Vector) -> Vector:
+        return self._outputs.edges(s[: self._n_pos], -s[self._n_pos :])
+
+    def values(self, a: Vector) -> Vector:
+        return np.concatenate(self._outputs.combine(a))
 
     def square(self, a: Vector, values: Vector, terms: Vector | None = None) -> float:
         return dot(a, a)

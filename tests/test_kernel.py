@@ -257,7 +257,7 @@ def test_a_symmetric_product_in_blocks_is_the_product(n):
         calls.clear()
         gram = Gram(n, block, keep=keep)
         for _ in range(2):
-            np.testing.assert_allclose(gram.product(x), G @ x, atol=1e-9)
+            np.testing.assert_allclose(gram.values(x), G @ x, atol=1e-9)
         n_blocks = len(gram._places)
         assert len(calls) == {0.0: 2 * n_blocks, math.inf: n_blocks}.get(keep, len(calls))
         assert gram.fits == (len(calls) == n_blocks)
@@ -469,22 +469,51 @@ def test_the_minimiser_refuses_what_it_cannot_do():
 # What is proved ---------------------------------------------------------------------------------------
 
 
+CHANGES = {"squared": 2.0, "squared_hinge": 2.0, "logistic": 0.25, "hinge": 1.0}
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("lam", [0.01, 0.5, 10.0])
-def test_the_norm_keeps_to_the_ball_of_lemma_3_4(loss, lam):
-    pos, neg = sides(10, 10)
+@pytest.mark.parametrize("landmarks", [None, 6])
+def test_the_norm_keeps_to_the_ball_of_lemma_3_4(loss, lam, landmarks):
+    pos, neg = sides(25, 20)
     pos *= 3.0
-    _, trace = kernel.train(pos, neg, "polynomial", loss, lam=lam, gamma=0.2, degree=2, t_max=300)
+    arguments = dict(kernel="polynomial", loss=loss, lam=lam, gamma=0.2, degree=2, landmarks=landmarks)
+    _, trace = kernel.train(pos, neg, t_max=300, **arguments)
     slope = {"squared": 2.0, "squared_hinge": 2.0, "logistic": 0.5, "hinge": 1.0}[loss]
-    X = np.concatenate([pos, neg])
-    assert trace.kappa == pytest.approx(math.sqrt(((0.2 * (X**2).sum(axis=1) + 1) ** 2).max()))
+    if landmarks is None:
+        X = np.concatenate([pos, neg])
+        assert trace.kappa == pytest.approx(math.sqrt(((0.2 * (X**2).sum(axis=1) + 1) ** 2).max()))
     assert trace.norm_bound == pytest.approx(2 * trace.kappa * slope / lam)
     assert (trace.norm <= trace.norm_bound).all()
-    assert trace.step.max() == trace.largest_step == bounds.step_condition(loss, lam, trace.kappa)
-    _, trace = kernel.train(
-        pos, neg, "polynomial", loss, lam=lam, gamma=0.2, degree=2, t_max=1, eta=trace.largest_step * 1.01
-    )
-    assert trace.norm_bound == math.inf
+    assert trace.step.max() == trace.largest_step >= bounds.step_condition(loss, lam, trace.kappa)
+    if loss != "hinge":
+        assert (np.diff(trace.descended) <= 1e-14).all()
+    _, over = kernel.train(pos, neg, t_max=1, eta=trace.largest_step * 1.01, **arguments)
+    assert over.norm_bound == math.inf
+    lemma = bounds.step_condition(loss, lam, trace.kappa)
+    _, under = kernel.train(pos, neg, t_max=3, eta=lemma, **arguments)
+    assert under.largest_step == lemma
+    assert under.norm_bound == trace.norm_bound
+
+
+@pytest.mark.parametrize("size", [(4, 3), (30, 40)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_default_step_is_that_of_the_rows(size, weighted):
+    pos, neg = sides(*size)
+    X = np.concatenate([pos, neg])
+    weight, extra = np.ones(size), {}
+    if weighted:
+        c, groups = np.arange(size[0]) + 1.0, [np.arange(n) % 2 for n in size]
+        weight = c[:, None] * np.equal.outer(*groups)
+        extra = dict(pos_weight=c, pos_group=groups[0], neg_group=groups[1])
+    weight = weight / weight.sum()
+    H = np.block([[np.diag(weight.sum(axis=1)), -weight], [-weight.T, np.diag(weight.sum(axis=0))]])
+    largest = np.abs(np.linalg.eigvals(H @ rbf(X, X))).max()
+    for loss, change in CHANGES.items():
+        _, trace = kernel.train(pos, neg, loss=loss, lam=0.1, gamma=0.3, t_max=1, **extra)
+        assert trace.largest_step == pytest.approx(1 / (change * 1.01 * largest + 0.1), rel=2e-3)
+        assert trace.largest_step < 1 / (change * largest + 0.1)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared", "squared_hinge"])
@@ -504,6 +533,7 @@ def test_descent_is_as_fast_as_proposition_3_8_promises(loss, theta):
         lam=0.5,
         gamma=0.3,
         theta=theta,
+        eta=bounds.step_condition(loss, 0.5, 1.0),
         t_max=300,
         tol=0,
         callback=lambda t: coefs.append(t.model.coef),
@@ -511,7 +541,7 @@ def test_descent_is_as_fast_as_proposition_3_8_promises(loss, theta):
     for t in (2, 10, 50, 300):
         away = coefs[t - 2] - best.coef  # f_t is what t - 1 steps lead to
         bound = bounds.sample_error_bound(
-            loss, 10**40, 10**40, t, 0.5, trace.kappa, trace.largest_step, theta, 0.5, f_lambda_norm=norm
+            loss, 10**40, 10**40, t, 0.5, 1.0, trace.step[0], theta, 0.5, f_lambda_norm=norm
         )
         assert away @ G @ away <= bound
 
@@ -676,7 +706,7 @@ def test_models_and_traces_say_what_they_are_and_can_be_stored():
     ):
         model, trace = kernel.train(pos, neg, **arguments)
         assert words in repr(model)
-        assert "t_max after 200 steps, mean loss 0.693147 ->" in repr(trace)
+        assert "mean loss 0.693147 -> " in repr(trace)
         again = pickle.loads(pickle.dumps((model, trace)))
         np.testing.assert_array_equal(again[0].score(pos), model.score(pos))
         assert again[1].gap == trace.gap
