@@ -7,9 +7,9 @@
 3. Graded lists from spambase: how many capital letters does an e-mail have, by the frequencies of words and
    characters? Grades 0 to 4 are made from the column capital_run_length_total, cut at its 50, 75, 90 and 97 %
    quantiles; the three columns of capital letters are left out, and the 54 others are taken as log(1 + x). Lists are
-   46 random sets of 100 e-mails, 30 to learn from and 16 to judge by, 10 times. "15 cuts" are indicators of a column being above
-   15 of its quantiles, in the place of the columns. The rivals have their defaults; the boosters' trees are not
-   linear, and are there to show what a line costs.
+   46 random sets of 100 e-mails, 30 to learn from and 16 to judge by, 10 times. "15 cuts" are indicators of a column
+   being above 15 of its quantiles, in the place of the columns. The rivals have their defaults; the boosters' trees are
+   not linear, and are there to show what a line costs.
 """
 
 import time

@@ -20,7 +20,7 @@ from scipy.spatial import ConvexHull
 from scipy.special import logsumexp
 
 import pnorm
-from pnorm import _reproduce, bounds
+from pnorm import _reproduce, bounds, kernel
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
@@ -277,8 +277,92 @@ def guarantees():
     save(figure, "guarantees")
 
 
+def disc_in_ring(size, seed):
+    """Positives in a disc, negatives in a ring around it, with a fringe where they mix."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, 2 * size)
+    radius = np.sqrt(np.r_[rng.uniform(0, 1, size), rng.uniform(1.2, 4, size)])
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]) + 0.15 * rng.normal(size=(2 * size, 2))
+    return X[:size], X[size:]
+
+
+def ring():
+    """A function of a kernel space on a disc in a ring, and what it makes of new rows, beside a linear one."""
+    pos, neg = disc_in_ring(200, 0)
+    new = disc_in_ring(2000, 1)
+    model, _ = kernel.train(pos, neg)
+    lam, _ = pnorm.minimize(pos, neg)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), width_ratios=(1, 1.25))
+    at = np.linspace(-2.4, 2.4, 121)
+    grid = np.column_stack([x.ravel() for x in np.meshgrid(at, at)])
+    f = model.score(grid).reshape(121, 121)
+    left.contourf(at, at, f, levels=12, cmap="Greys", alpha=0.5)
+    left.scatter(*neg.T, s=12, color=ORANGE, label="bad")
+    left.scatter(*pos.T, s=12, color=BLUE, marker="^", label="good")
+    left.set(aspect="equal", xticks=[], yticks=[])
+    left.set_title("400 rows, and the function (darker: higher)")
+    left.legend(fontsize=9, loc="upper right", frameon=True)
+    for scores, name, colour in (
+        ([model.score(side) for side in new], "kernel", BLUE),
+        ([side @ lam for side in new], "linear", GREY),
+    ):
+        roc = pnorm.metrics.roc_counts(*scores)
+        auc = pnorm.metrics.auc(*scores)
+        right.plot(*roc, color=colour, lw=1.5, label=f"{name}, AUC {auc:.3f}")
+    right.set(xlabel="bad rows above", ylabel="good rows above")
+    right.set_title("4000 new rows")
+    right.legend(fontsize=9, loc="lower right")
+    save(figure, "ring")
+
+
+def descent():
+    """Distances of descent from what it approaches, beside Proposition 3.8, with the rows as all there is."""
+    pos, neg = disc_in_ring(60, 2)
+    lam, gamma = 0.5, 0.5
+    rows = np.concatenate([pos, neg])
+    G = np.exp(-gamma * ((rows[:, None] - rows) ** 2).sum(axis=2))
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
+    for axis, loss, thetas in zip(axes, ("logistic", "hinge"), ((0.0, 0.25, 0.5), (0.25, 0.5, 0.75)), strict=True):
+        smoothing = 1e-10 if loss == "hinge" else 0.0
+        best, trace = kernel.minimize(pos, neg, loss=loss, smoothing=smoothing, lam=lam, gamma=gamma)
+        assert trace.status == "converged"
+        norm, eta = trace.norm[-1], bounds.step_condition(loss, lam, 1.0)
+        for theta, colour in zip(thetas, (GREEN, BLUE, ORANGE), strict=True):
+            times, squares = np.unique(np.geomspace(2, 30_000, 150).astype(int)), []
+
+            def look(so_far, times=times, squares=squares, best=best):
+                if so_far.n_iter + 1 == times[len(squares)]:  # f_t is what t - 1 steps lead to
+                    away = so_far.model.coef - best.coef
+                    squares.append(max(float(away @ G @ away), 0.0))
+                return len(squares) == times.size
+
+            arguments = dict(loss=loss, lam=lam, gamma=gamma, eta=eta, theta=theta)
+            kernel.train(pos, neg, **arguments, t_max=30_000, tol=0.0, callback=look)
+            bound = [
+                bounds.sample_error_bound(loss, 10**40, 10**40, int(t), lam, 1.0, eta, theta, 0.5, norm) for t in times
+            ]
+            squares, bound = np.array(squares), np.array(bound)
+            assert (squares <= bound).all()
+            axis.loglog(times[squares > 1e-19], squares[squares > 1e-19], color=colour, lw=1.6, label=f"θ = {theta:g}")
+            axis.loglog(times, bound, color=colour, lw=1.1, ls="--")
+        axis.set(xlabel="t", ylim=(1e-19, 1e4), title=f"{loss} loss")
+        axis.legend(fontsize=9, loc="lower left")
+    axes[0].set_ylabel(r"$\Vert f_t - f_\lambda \Vert_K^2$")
+    save(figure, "descent")
+
+
 if __name__ == "__main__":
-    drawn = [hulls_and_objectives, gaps, shares_of_kinds, gained_by_prices, lists, experiments, guarantees]
+    drawn = [
+        hulls_and_objectives,
+        gaps,
+        shares_of_kinds,
+        gained_by_prices,
+        lists,
+        experiments,
+        guarantees,
+        ring,
+        descent,
+    ]
     with plt.rc_context(STYLE):
         for draw in drawn:
             if len(sys.argv) == 1 or draw.__name__ in sys.argv[1:]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,41 +142,58 @@ class Trace:
         )
 
 
+class Columns:
+    """Columns of numbers that grow; room doubles as they come, so that a snapshot is a view."""
+
+    def __init__(self, n: int, dtype: Any = np.float64) -> None:
+        self._room = np.empty((n, 64), dtype)
+        self.size = 0
+
+    def add(self, *values: float) -> None:
+        """One number for each column."""
+        if self.size == self._room.shape[1]:
+            self._room = np.concatenate([self._room, np.empty_like(self._room)], axis=1)
+        self._room[:, self.size] = values
+        self.size += 1
+
+    def views(self) -> list[NDArray[Any]]:
+        """The columns so far, to be read only."""
+        views = [row[: self.size] for row in self._room]
+        for view in views:
+            view.flags.writeable = False
+        return views
+
+
 @dataclass
 class Recorder:
-    """Collects the rounds; room doubles as they come, so that a snapshot is a view."""
+    """Collects the rounds."""
 
     init: Vector
     log_objective: float
     symbol: str = "log F_p"
-    n_iter: int = 0
-    _ranker: NDArray[np.intp] = field(init=False)
-    _columns: Vector = field(init=False)
+    _rankers: Columns = field(default_factory=lambda: Columns(1, np.intp))
+    _rounds: Columns = field(default_factory=lambda: Columns(3))
+    _values: Columns = field(default_factory=lambda: Columns(1))
 
     def __post_init__(self) -> None:
-        self._ranker = np.empty(64, dtype=np.intp)
-        self._columns = np.empty((4, 65))
-        self._columns[3, 0] = self.log_objective
+        self._values.add(self.log_objective)
+        self.init.flags.writeable = False
+
+    @property
+    def n_iter(self) -> int:
+        """Rounds so far."""
+        return self._rounds.size
 
     def add(self, ranker: int, step: float, edge: float, z: float, log_objective: float) -> None:
         """Record one round."""
-        t = self.n_iter
-        if t == self._ranker.size:
-            self._ranker = np.concatenate([self._ranker, np.empty_like(self._ranker)])
-            self._columns = np.concatenate([self._columns, np.empty((4, t))], axis=1)
-        self._ranker[t] = ranker
-        self._columns[:3, t] = step, edge, z
-        self._columns[3, t + 1] = log_objective
-        self.n_iter = t + 1
+        self._rankers.add(ranker)
+        self._rounds.add(step, edge, z)
+        self._values.add(log_objective)
 
     def trace(self, status: str, message: str) -> Trace:
         """The trace so far."""
-        t = self.n_iter
-        arrays = [self._ranker[:t], *(row[:t] for row in self._columns[:3]), self._columns[3, : t + 1], self.init]
-        for view in arrays:
-            view.flags.writeable = False
-        ranker, step, edge, z, log_objective, init = arrays
-        return Trace(ranker, step, edge, z, log_objective, status, message, init, _symbol=self.symbol)
+        (ranker,), (step, edge, z), (values,) = self._rankers.views(), self._rounds.views(), self._values.views()
+        return Trace(ranker, step, edge, z, values, status, message, self.init, _symbol=self.symbol)
 
 
 @dataclass(frozen=True)

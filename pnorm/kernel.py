@@ -36,7 +36,7 @@ from pnorm._growth import GROWTH, growth, largest_step, reach
 from pnorm._line import Groups
 from pnorm._losses import LOSSES, HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
 from pnorm._objective import cases, spread
-from pnorm._trace import counting
+from pnorm._trace import Columns, counting
 
 __all__ = ["Approximation", "Descent", "Model", "Schedule", "minimize", "schedule", "train"]
 
@@ -47,6 +47,9 @@ _FEW = 32
 
 _MARGIN = 1.01
 """By what an eigenvalue that was found by iteration is raised."""
+
+_IDLE = 3
+"""Newton steps without any gain after which rounding is taken to hide it."""
 
 _MEMORY = 2**31
 """Bytes that a Gram matrix may take: that of 23,000 rows."""
@@ -242,17 +245,21 @@ class _Record:
     kappa: float
     slope: float
     largest_step: float
-    points: list[tuple[float, float, float]] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
+    points: Columns = field(default_factory=lambda: Columns(3))
+    """E_S, and the norms of f and of the gradient."""
+    steps: Columns = field(default_factory=lambda: Columns(1))
+    longest: float = 0.0
+
+    def step(self, size: float) -> None:
+        """One step."""
+        self.steps.add(size)
+        self.longest = max(self.longest, size)
 
     def descent(self, status: str, message: str, model: Model) -> Descent:
         """The trace so far."""
-        loss, norm, gradient_norm = np.array(self.points).T.copy()
-        step = np.array(self.steps)
-        for array in (loss, norm, gradient_norm, step):
-            array.flags.writeable = False
+        (loss, norm, gradient_norm), (step,) = self.points.views(), self.steps.views()
         bound = 2.0 * self.kappa * self.slope / self.lam
-        kept = max(self.steps, default=0.0) <= self.largest_step * (1.0 + 1e-12)
+        kept = self.longest <= self.largest_step * (1.0 + 1e-12)
         return Descent(
             loss,
             norm,
@@ -621,25 +628,24 @@ def train(
         mean = a.copy() if average else a
         status = "t_max"
         while True:
-            gradient, change, _ = _gradient(problem, a, f, record)
-            norm = record.points[-1][2]
-            if record.steps and callback is not None:
-                sofar = record.descent("running", f"after step {len(record.steps)}", problem.model(mean))
+            gradient, change, (_, _, norm) = _gradient(problem, a, f, record)
+            if record.steps.size and callback is not None:
+                sofar = record.descent("running", f"after step {record.steps.size}", problem.model(mean))
                 status = "callback" if callback(sofar) else status
             if norm <= tol:
                 status = "stationary"
             if status != "t_max" or (t := next(steps, None)) is None:
                 break
             step = first * (t + 1.0) ** -theta
-            record.steps.append(step)
+            record.step(step)
             a -= step * gradient
             f -= step * change
             if average:
                 mean += 2.0 / (t + 2.0) * (a - mean)
         message = {
-            "t_max": f"all {len(record.steps)} steps were taken; the norm of the gradient is {norm:.3g}",
+            "t_max": f"all {record.steps.size} steps were taken; the norm of the gradient is {norm:.3g}",
             "stationary": f"the norm of the gradient, {norm:.3g}, is at most tol = {tol:g}",
-            "callback": f"the callback stopped the run after step {len(record.steps)}",
+            "callback": f"the callback stopped the run after step {record.steps.size}",
         }[status]
         model = problem.model(mean)
         return model, record.descent(status, message, model)
@@ -662,7 +668,7 @@ def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
 
 
 def _opened(problem: _Problem, lam: float, eta: float | None) -> _Record:
-    """A record that knows the ball, and how large steps may be that keep to it; the bound of Lemma 3.4 if that will do."""
+    """A record that knows the ball and how large steps may be that keep to it, by Lemma 3.4 itself if that will do."""
     kappa = math.sqrt(max(0.0, float(problem.space.diagonal().max())))
     if kappa == 0.0:
         raise ValueError("the kernel is zero on all training rows")
@@ -710,14 +716,14 @@ def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, 
     return facts.slope, facts.change(reach(facts.slope, lam, kappa))
 
 
-def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple[Vector, Vector, float]:
-    """The gradient at f of coordinates a, its values on the rows, and E_S; the point goes on record."""
+def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple[Vector, Vector, Any]:
+    """The gradient at f of coordinates a, its values on the rows, and E_S with both norms, which go on record."""
     space, lam = problem.space, record.lam
     with np.errstate(over="ignore", invalid="ignore"):
         loss, s = problem.slopes(f)
     if not math.isfinite(loss):
         raise OverflowError(
-            f"the steps diverge: the mean loss is more than a double holds after {len(record.steps)} of them. Steps of "
+            f"the steps diverge: the mean loss is more than a double holds after {record.steps.size} of them. Steps of "
             f"at most {record.largest_step:.3g} cannot; take a smaller eta, or leave it out"
         )
     towards = space.coordinates(s)
@@ -727,8 +733,9 @@ def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple
     # What the differences have lost is added, so that the norm is never less than that of the gradient.
     lost = 4.0 * _EPS * (record.kappa * float(np.abs(s).sum()) + lam * norm)
     square = space.square(gradient, change, lam * np.abs(f) + np.abs(values))
-    record.points.append((loss, norm, math.sqrt(square) + lost))
-    return gradient, change, loss
+    point = loss, norm, math.sqrt(square) + lost
+    record.points.add(*point)
+    return gradient, change, point
 
 
 # The minimiser ----------------------------------------------------------------------------------------
@@ -848,15 +855,19 @@ def _newton(problem: _Problem, G: _gram.Matrix, record: _Record, tol: float, max
     lam, n_pos = record.lam, problem.c_pos.size
     pair_weights = _pair_weights(problem)
     a, f = np.zeros(len(G)), np.zeros(len(G))
+    least = nearest = math.inf
+    idle = 0
     while True:
-        gradient, _, loss = _gradient(problem, a, f, record)
-        _, norm, distance = record.points[-1]
+        gradient, _, (loss, norm, distance) = _gradient(problem, a, f, record)
         distance /= lam
         if distance <= tol:
             return a, "converged", f"the minimiser is at most {distance:.3g} away, in the norm of the space"
-        if len(record.steps) >= max_iter:
+        if record.steps.size >= max_iter:
             return a, "max_iter", f"after {max_iter} Newton steps the minimiser is at most {distance:.3g} away"
-        if len(record.points) > 5 and distance > 0.5 * record.points[-4][2] / lam and record.steps[-3:] == [1.0] * 3:
+        value = loss + 0.5 * lam * norm * norm
+        idle = idle + 1 if value >= least - 1e-15 * abs(least) and distance > 0.5 * nearest else 0
+        least, nearest = min(least, value), min(nearest, distance)
+        if idle == _IDLE:
             return a, "stalled", f"rounding hides any further progress; the minimiser is at most {distance:.3g} away"
         curvature = problem.loss.curvature(f[:n_pos, None] - f[None, n_pos:]) * pair_weights
         A = np.empty_like(G)
@@ -868,7 +879,7 @@ def _newton(problem: _Problem, G: _gram.Matrix, record: _Record, tol: float, max
         delta = solve(A, -gradient, overwrite_a=True, check_finite=False)
         values = G @ delta
         slope = dot(gradient, values)
-        value, share = loss + 0.5 * lam * norm * norm, 1.0
+        share = 1.0
         products = dot(a, values), dot(delta, values)
         while True:
             there = problem.mean_loss(f + share * values)
@@ -876,7 +887,7 @@ def _newton(problem: _Problem, G: _gram.Matrix, record: _Record, tol: float, max
             if there <= value + 1e-4 * share * slope + 1e-14 * abs(value) or share < 1e-8:
                 break
             share *= 0.5
-        record.steps.append(share)
+        record.step(share)
         a += share * delta
         f += share * values
 
