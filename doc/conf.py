@@ -31,10 +31,10 @@ numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "RT03", "SS01", "SS05"}
 numpydoc_validation_exclude = {  # private, or classes that users do not construct
     r"\._",
-    r"\.(WeakRanker|Dataset|Trace|Rankers|Certificate|Separability|Limit|Convergence|Chain|Estimate|Roc|Crossing|Summary|Bound|MarginCurve)$",
-    r"\.(Estimate|Roc|Crossing|Bound|MarginCurve)\.",
+    r"\.(WeakRanker|Dataset|Trace|Rankers|Certificate|Separability|Limit|Convergence|Chain|Estimate|Roc|Crossing|Summary|Bound|MarginCurve|Approximation|Model|Descent|Schedule|Epochs)$",
+    r"\.(Estimate|Roc|Crossing|Bound|MarginCurve|Schedule)\.",
     r"\.Dataset\.",
-    r"\.(n_iter|gap|gaps|objective)$",
+    r"\.(n_iter|gap|gaps|objective|descended|distances)$",
 }
 
 html_math_renderer = "mathml"
@@ -43,7 +43,7 @@ html_css_files = ["pnorm.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"pnorm {version}"
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"]}
-PAGES = ("index", "start", "top", "theory", "minimiser", "prices", "experiments", "quality", "bounds", "scale", "speed")
+PAGES = "index start top theory minimiser prices kernel listwise experiments quality bounds scale speed".split()
 html_sidebars = {page: [] for page in PAGES}
 html_show_sourcelink = False
 

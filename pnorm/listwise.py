@@ -93,13 +93,16 @@ class _Ndcg:
         self._discount = discount
         n_lists = starts.size - 1
         self._positions, self._best = np.empty(y.size), np.empty(n_lists)
+        self._settled = np.empty(n_lists, bool)
         for g in range(n_lists):
             rows = slice(starts[g], starts[g + 1])
             self._positions[rows] = _mean_places(y[rows])
-            gains = np.sort(self._gains[rows])[::-1]
-            if (np.diff(self._gains[rows][np.argsort(y[rows], kind="stable")]) < 0.0).any():
+            gains = self._gains[rows][np.argsort(y[rows], kind="stable")]
+            if (np.diff(gains) < 0.0).any():
                 raise ValueError("gain must not fall where grades rise")
-            self._best[g] = dot(gains, self._by_rank(gains.size))
+            by_rank = self._by_rank(gains.size)
+            self._best[g] = dot(gains[::-1], by_rank)
+            self._settled[g] = self._best[g] - dot(gains, by_rank) <= 1e-15 * self._best[g]  # whatever its order
         self.errors, self.surrogates, self.units = np.empty(n_lists), np.empty(n_lists), np.ones(n_lists)
 
     def _by_rank(self, size: int) -> Vector:
@@ -120,7 +123,7 @@ class _Ndcg:
         """Fill in the errors alone. Rows of equal scores share the mean of their discounts."""
         for g in range(first, last):
             rows = slice(self._starts[g], self._starts[g + 1])
-            if not self._best[g] > 0.0:
+            if self._settled[g]:
                 self.errors[g] = 0.0
                 continue
             _, level, counts = np.unique(-f[rows], return_inverse=True, return_counts=True)
@@ -132,7 +135,7 @@ class _Ndcg:
 
         rows = slice(self._starts[g], self._starts[g + 1])
         size = int(rows.stop - rows.start)
-        if not self._best[g] > 0.0:
+        if self._settled[g]:
             self.surrogates[g] = 0.0
             if grad is not None:
                 grad[rows] = 0.0
@@ -146,7 +149,7 @@ class _Ndcg:
         loss = 1.0 - dot(self._gains[rows], self._by_rank(size)[::-1][chosen[1]]) / self._best[g]
         self.surrogates[g] = max(0.0, loss + dot(moved, scores))
         if grad is not None:
-            grad[rows] = moved
+            grad[rows] = moved if self.surrogates[g] > 0.0 else 0.0
 
 
 def _mean_places(y: Vector) -> Vector:
@@ -334,7 +337,7 @@ def ndcg(
     Returns
     -------
     float
-        From 0 to 1; 1 for a list in which all is worth nothing, as any order of it is best.
+        From 0 to 1; 1 for a list of one grade, or in which all is worth nothing, as any order of it is best.
 
     Raises
     ------
@@ -408,7 +411,8 @@ def ndcg_hinge(
     Returns
     -------
     value : float
-        Zero or more. Unlike the loss it knows of the scores' size: it is zero where the best order is best by a margin.
+        Zero or more. Unlike the loss it knows of the scores' size: it is zero where the best order is best by a margin,
+        and for a list of which any order is best, one of a single grade for instance.
     grad : ndarray, shape (r,)
         A subgradient by the scores: :math:`v - \pi(y)` of a maximal v.
 
