@@ -43,7 +43,21 @@ html_css_files = ["pnorm.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"pnorm {version}"
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"]}
-PAGES = "index start top theory minimiser prices kernel listwise experiments quality bounds scale speed".split()
+PAGES = (
+    "index",
+    "start",
+    "top",
+    "theory",
+    "minimiser",
+    "prices",
+    "kernel",
+    "listwise",
+    "experiments",
+    "quality",
+    "bounds",
+    "scale",
+    "speed",
+)
 html_sidebars = {page: [] for page in PAGES}
 html_show_sourcelink = False
 
