@@ -49,7 +49,7 @@ def timed(rows, **arguments):
 
 def steps():
     """Seconds per step."""
-    print("1. A step, two threads, in ms; G @ x; seconds before the first step: the kernel, and the size of steps")
+    print("1. A step, two threads, in ms; G @ x; seconds before the first step")
     for rows in (2000, 8000, 20_000):
         _, before, step = timed(rows)
         G, x, product = np.random.default_rng(0).normal(size=(rows, rows)), np.ones(rows), []
@@ -81,7 +81,7 @@ def landmarks():
     train, test = next(StratifiedShuffleSplit(1, test_size=1 / 3, random_state=0).split(X, y))
     (pos, neg), (new_pos, new_neg) = ([X[part][y[part] == label] for label in (1, 0)] for part in (train, test))
     arguments = {"loss": "squared_hinge", "lam": 1e-4}
-    print("2. MAGIC: landmarks, share of the kernel left out when drawn and at random, AUC on new rows, seconds")
+    print("2. MAGIC: landmarks, what they leave out (drawn, random), AUC (drawn, random), seconds")
     rows = np.concatenate([pos, neg])
     for size in (50, 100, 200, 500, 1000, 2000):
         found = []

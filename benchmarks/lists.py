@@ -9,7 +9,7 @@
    quantiles; the three columns of capital letters are left out, and the 54 others are taken as log(1 + x). Lists are
    46 random sets of 100 e-mails, 30 to learn from and 16 to judge by, 10 times. "15 cuts" are indicators of a column
    being above 15 of its quantiles, in the place of the columns. The rivals have their defaults; the boosters' trees are
-   not linear, and are there to show what a line costs.
+   not linear, and are there to show what a line costs. "+" and "-" are p < 0.05 in a paired t test, corrected.
 """
 
 import time
@@ -41,7 +41,7 @@ def speed():
 
 def planted():
     """Kendall's tau on lists without noise."""
-    print("2. Noiseless lists, 20 columns, 300 lists of 20: Kendall's tau, and the share of lists in perfect order")
+    print("2. Noiseless lists, 20 columns, 300 lists of 20: tau, and the share of lists in perfect order")
     generator = np.random.default_rng(1)
     group = np.full(300, 20)
     for what in ("integers", "real numbers", "five grades"):
@@ -104,7 +104,7 @@ MEASURES = {
 
 def compared(splits=10):
     """Means over splits; what differs from ours for Kendall's tau, by a corrected paired t test."""
-    print(f"3. Graded lists from spambase, {splits} splits; +, - more or less than 'pnorm kendall', p < 0.05 corrected")
+    print(f"3. Graded lists from spambase, {splits} splits; +, - more or less than 'pnorm kendall'")
     print(f"    {'':28} {'tau loss':>10} {'NDCG':>10} {'NDCG at 10':>12} {'seconds':>9}")
     found = {name: [] for name in METHODS}
     for seed in range(splits):

@@ -770,20 +770,26 @@ def minimize(
 
     Parameters
     ----------
-    pos, neg, kernel, lam, **kernel_params : as in `train`
-        The rows, the kernel, and :math:`\lambda`.
+    pos, neg, kernel : as in `train`
+        The rows and the kernel.
     loss : {"logistic", "squared", "squared_hinge", "hinge"}
         phi; the hinge with `smoothing`.
+    lam : float
+        :math:`\lambda`, above 0.
     smoothing : float
         With the hinge: half the width of a parabola in the place of its corner.
     tol : float
         The largest distance from the minimiser in the norm of the space, which `Descent.distances` proves.
     max_iter : int
         Largest number of Newton steps.
-    pos_weight, neg_weight, pos_group, neg_group, n_threads : as in `train`
-        Case weights, query groups, threads.
+    pos_weight, neg_weight, pos_group, neg_group : as in `train`
+        Case weights and query groups.
     memory_limit : float
         Bytes: of the order of 28 for each pair of rows are needed, and more rows than that are refused.
+    n_threads : int, optional
+        Threads, as in `train`.
+    **kernel_params : object
+        As in `train`.
 
     Returns
     -------
@@ -931,7 +937,7 @@ def schedule(
     .. math:: \Delta^* = 1 + 4\kappa^2 \Bigl(\sup_{|u| \le 1} \frac{|\phi'_-(u) - \phi'_-(0)|}{|u|} + |\phi'_-(0)|
               + C_0 (8 \kappa^2 |\phi'_-(0)|)^{q-1}\Bigr),
 
-    for which :math:`\|f_t - f_\lambda\|_K^2` falls like :math:`N^{-lpha}`, with the alpha of `pnorm.bounds.rate`.
+    for which :math:`\|f_t - f_\lambda\|_K^2` falls like :math:`N^{-\alpha}`, with the alpha of `pnorm.bounds.rate`.
 
     Parameters
     ----------

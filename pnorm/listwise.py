@@ -3,11 +3,7 @@ r"""Linear ranking of lists with grades: Kendall's tau and NDCG, and what stands
 Rows come in lists, the documents of a query, and every row has a grade. A function :math:`f = \langle w, x \rangle`
 puts each list in order. How wrong that is, Kendall's tau loss counts by pairs and NDCG by the grades at the top; both
 have a convex upper bound with a subgradient, and `train` minimises its mean over the lists by subgradient steps, a list
-at a time.
-
-References
-----------
-.. [1] S. Shalev-Shwartz, S. Ben-David, "Understanding Machine Learning", Cambridge University Press 2014, section 17.4.
+at a time. The source is section 17.4 of S. Shalev-Shwartz and S. Ben-David, "Understanding Machine Learning", 2014.
 """
 
 from __future__ import annotations

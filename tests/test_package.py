@@ -16,7 +16,7 @@ import pnorm
 
 ROOT = Path(__file__).parents[1]
 MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets",
-           "pnorm.plotting", "pnorm.bounds"]  # fmt: skip
+           "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise"]  # fmt: skip
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
@@ -29,11 +29,12 @@ LAYERS = [
         "pnorm._bregman",
         "pnorm._losses",
         "pnorm._prices",
+        "pnorm._growth",
         "pnorm.datasets",
     ],
-    ["pnorm._binned", "pnorm._objective", "pnorm._search", "pnorm._levels"],
+    ["pnorm._binned", "pnorm._objective", "pnorm._search", "pnorm._levels", "pnorm._gram", "pnorm.listwise"],
     ["pnorm._storage", "pnorm._composed"],
-    ["pnorm.objectives"],
+    ["pnorm.objectives", "pnorm.kernel"],
     ["pnorm.metrics"],
     ["pnorm.rankers"],
     ["pnorm._problem"],
