@@ -13,7 +13,8 @@ Good things and bad things go in, a scoring function comes out that puts the goo
 proves it, `score` applies what either learned, `Trace` is the record of a run. The weak rankers live
 in `pnorm.rankers`, prices and losses other than the papers' in `pnorm.objectives`, certificates and
 separability in `pnorm.diagnostics`, measures of the top of a list in `pnorm.metrics`, pictures
-in `pnorm.plotting`, guarantees of the theory in `pnorm.bounds`, data in `pnorm.datasets`.
+in `pnorm.plotting`, guarantees of the theory in `pnorm.bounds`, data in `pnorm.datasets`. Two other ways
+to learn: functions of a kernel space in `pnorm.kernel`, and many lists with grades in `pnorm.listwise`.
 """
 
 try:

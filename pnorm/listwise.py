@@ -312,8 +312,9 @@ def ndcg(
 ) -> float:
     r"""Return the normalised discounted cumulative gain of a list.
 
-    .. math:: \frac{G(f, y)}{G(y, y)}, \qquad G(f, y) = \sum_i D(\text{rank of } i \text{ by } f)\, y_i, \qquad
-              D(s) = \frac{1}{\log_2(1 + s)}
+    .. math:: \frac{G(f, y)}{G(y, y)}, \qquad G(f, y) = \sum_i D(\text{rank of } i \text{ by } f)\, y_i,
+
+    with :math:`D(s) = 1 / \log_2(1 + s)`.
 
     Parameters
     ----------
