@@ -240,7 +240,7 @@ def pick(X: Any, expected: Sequence[str] | None, name: str) -> Any:
     if missing:
         raise ValueError(
             f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(map(repr, missing[:4]))}"
-            f"{', ...' if len(missing) > 4 else ''} of the rows that these scores come from"
+            f"{', ...' if len(missing) > 4 else ''} which these scores are made from"
         )
     places = [found.index(column) for column in expected]
     if hasattr(X, "iloc"):

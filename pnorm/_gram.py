@@ -38,6 +38,9 @@ _SIDE = 1024
 _SAMPLE = 200
 """Rows on which a kernel of the user's is checked."""
 
+_LOST = 16.0 * _EPS
+"""What rounding may hide of what is left, as a share of the largest K(x, x)."""
+
 _NOTHING_LEFT = 1e-10
 """Share of the largest K(x, x) below which nothing is left of a row to make a landmark of."""
 
@@ -53,7 +56,7 @@ class Kernel(Protocol):
         """What messages call it."""
 
     def __call__(self, A: Any, B: Any) -> Matrix:
-        """K(a, b) for the rows of two blocks, as a fresh array."""
+        """K(a, b) for the rows of two blocks."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,8 @@ class OfUser:
     name: str = "a user's"
 
     def __call__(self, A: Any, B: Any) -> Matrix:
-        K = np.array(_checks.matrix(self.function(A, B, **self.params), "what the kernel returns"), dtype=np.float64)
+        found = _checks.matrix(self.function(A, B, **self.params), "what the kernel returns")
+        K = np.array(found, dtype=np.float64, order="C")  # as the products take it
         if K.shape != (len(A), len(B)):
             raise ValueError(
                 f"the kernel must return one number for each pair of rows, shape ({len(A)}, {len(B)}) for {len(A)} and "
@@ -114,6 +118,8 @@ class Given:
     name: str = "precomputed"
 
     def __call__(self, A: Any, B: Any) -> Matrix:
+        if isinstance(A, range) and isinstance(B, range):
+            return self.G[A.start : A.stop, B.start : B.stop]
         return self.G[np.ix_(A, B)]
 
 
@@ -126,6 +132,24 @@ def params_of(kernel: Kernel) -> dict[str, Any]:
     if isinstance(kernel, Polynomial) and kernel.name == "polynomial":
         return {"gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
     return {}
+
+
+def given(G: Any, n: int, params: dict[str, Any]) -> Given:
+    """Check a Gram matrix of n rows."""
+    if params:
+        raise TypeError(f"a Gram matrix takes no parameters; got {', '.join(params)}")
+    if _checks.is_sparse(G):
+        raise TypeError("a Gram matrix must be dense; got a sparse one")
+    if G.shape != (n, n):
+        raise ValueError(
+            f"a Gram matrix must have a row and a column for each of the {n} training rows, positives first; got "
+            f"shape {G.shape}"
+        )
+    tolerance = 1e-8 if G.dtype == np.float64 else 1e-5
+    G = np.ascontiguousarray(G, dtype=np.float64)
+    some = slice(None, None, max(1, -(-n // 512)))
+    semidefinite(G[some, some], "the Gram matrix", tolerance)
+    return Given(G)
 
 
 def named(name: Any, params: dict[str, Any], X: Any) -> Kernel:
@@ -156,8 +180,9 @@ def named(name: Any, params: dict[str, Any], X: Any) -> Kernel:
 def _default_gamma(name: str, X: Any) -> float:
     """1 / (d Var), Var over all entries of the rows; of the 1-norm, 1 / (d sd)."""
     if _checks.is_sparse(X):
-        mean = X.mean()
-        variance = float(X.multiply(X).mean() - mean * mean)
+        size = X.shape[0] * X.shape[1]
+        mean = X.sum() / size
+        variance = float((((X.data - mean) ** 2).sum() + (size - X.nnz) * mean * mean) / size)
     else:
         variance = float(X.var(dtype=np.float64))
     spread = math.sqrt(variance) if name == "laplacian" else variance
@@ -165,7 +190,7 @@ def _default_gamma(name: str, X: Any) -> float:
 
 
 class Rows:
-    """Training rows or others, block by block: a float64 array for a matrix, a list for a list of things."""
+    """Training rows or others, block by block: a float64 array for a matrix, a list or range for one of these."""
 
     def __init__(self, X: Any) -> None:
         self._X = X.tocsr() if _checks.is_sparse(X) else X
@@ -173,9 +198,11 @@ class Rows:
 
     def __getitem__(self, rows: Any) -> Any:
         X = self._X
-        if isinstance(X, list):
+        if isinstance(X, (list, range)):
             return X[rows] if isinstance(rows, slice) else [X[r] for r in rows]
-        return X[rows].toarray() if _checks.is_sparse(X) else np.asarray(X[rows], dtype=np.float64)
+        block = X[rows].toarray() if _checks.is_sparse(X) else np.asarray(X[rows], dtype=np.float64).view()
+        block.flags.writeable = False  # functions of the user's see it
+        return block
 
     def slices(self, size: int = _SIDE) -> list[slice]:
         """Blocks, in order."""
@@ -189,14 +216,14 @@ def check(kernel: Kernel, rows: Rows) -> None:
         semidefinite(kernel(some, some), "the kernel")
 
 
-def semidefinite(G: Matrix, name: str) -> None:
+def semidefinite(G: Matrix, name: str, tolerance: float = 1e-8) -> None:
     """Refuse a matrix that is not symmetric, or has a negative eigenvalue beyond rounding."""
     size = float(np.abs(G).max())
-    if np.abs(G - G.T).max() > 1e-8 * size:
+    if np.abs(G - G.T).max() > tolerance * size:
         i, j = np.unravel_index(np.abs(G - G.T).argmax(), G.shape)
         raise ValueError(f"{name} is not symmetric: {G[i, j]:g} one way and {G[j, i]:g} the other")
     least = float(np.linalg.eigvalsh(G)[0])
-    if least < -1e-8 * size * len(G):
+    if least < -tolerance * size * len(G):
         raise ValueError(
             f"{name} is not positive semidefinite: its matrix on {len(G)} of the rows has the eigenvalue {least:.3g}, "
             "and gradient descent needs an inner product"
@@ -233,11 +260,11 @@ class Space(Protocol):
 class Gram:
     """The whole kernel, by its Gram matrix: blocks on and above the diagonal."""
 
-    def __init__(self, n: int, block: Callable[[slice, slice], Matrix], pool: Pool = SERIAL, keep: float = 0.0) -> None:
-        """`block` computes blocks; those that come to `keep` bytes are computed once."""
-        self.n = self.size = n
-        self._block, self._pool = block, pool
-        slices = Rows(np.empty((n, 0))).slices()
+    def __init__(self, kernel: Kernel, rows: Rows, pool: Pool = SERIAL, keep: float = math.inf) -> None:
+        """Blocks that come to `keep` bytes are computed once."""
+        self.n = self.size = rows.n
+        self._kernel, self._rows, self._pool = kernel, rows, pool
+        slices = rows.slices()
         self._places = [(rows, columns) for k, rows in enumerate(slices) for columns in slices[k:]]
         sizes = np.cumsum([8.0 * (a.stop - a.start) * (b.stop - b.start) for a, b in self._places])
         self._n_kept = int(np.searchsorted(sizes, keep, side="right"))
@@ -251,7 +278,7 @@ class Gram:
     def _at(self, k: int) -> Matrix:
         found = self._kept[k]
         if found is None:
-            found = self._block(*self._places[k])
+            found = self._kernel(*(self._rows[some] for some in self._places[k]))
             if k < self._n_kept:
                 self._kept[k] = found
         return found
@@ -343,15 +370,21 @@ def drawn(
     """
     phi, L = np.zeros((rows.n, size)), np.zeros((size, size))
     left = diagonal(kernel, rows)
-    least = _NOTHING_LEFT * float(left.max())
+    largest = float(left.max())
+    least = _NOTHING_LEFT * largest
+    open_to = np.ones(rows.n, bool)
     places: list[int] = []
     batch = max(8, min(256, size // 4))
-    while len(places) < size and left.max() > least:
-        left[left <= least] = 0.0
-        candidates = generator.choice(rows.n, batch, p=left / left.sum())
+    while len(places) < size:
+        open_to &= left > least
+        if not open_to.any():
+            break
+        chances = np.where(open_to, left, 0.0)
+        candidates = generator.choice(rows.n, batch, p=chances / chances.sum())
         found = len(places)
         some = rows[candidates]
         rest = kernel(some, some) - phi[candidates, :found] @ phi[candidates, :found].T
+        open_to[candidates[rest.diagonal() <= least]] = False
         taken, factor = _thinned(rest, size - found, least, generator)
         chosen = candidates[taken]
         end = found + taken.size
@@ -365,10 +398,10 @@ def drawn(
             L[found:end, found:end] = factor
             left -= np.einsum("rj,rj->r", new, new)
             np.maximum(left, 0.0, out=left)
-            left[chosen] = 0.0
+            open_to[chosen] = False
             places.extend(chosen.tolist())
     m = len(places)
-    return np.array(places, dtype=np.intp), np.ascontiguousarray(phi[:, :m]), L[:m, :m], left
+    return np.array(places, dtype=np.intp), np.ascontiguousarray(phi[:, :m]), L[:m, :m], left + _LOST * largest
 
 
 def _thinned(rest: Matrix, most: int, least: float, generator: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
@@ -388,7 +421,7 @@ def _thinned(rest: Matrix, most: int, least: float, generator: np.random.Generat
     return kept, np.tril(np.column_stack(columns)[kept]) if taken else np.empty((0, 0))
 
 
-def given(kernel: Kernel, rows: Rows, landmarks: Any, pool: Pool) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
+def chosen(kernel: Kernel, rows: Rows, landmarks: Any, pool: Pool) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
     """The same for landmarks that the user chose, less those that add nothing to others."""
     W = kernel(landmarks, landmarks)
     left = W.diagonal().copy()
@@ -408,12 +441,21 @@ def given(kernel: Kernel, rows: Rows, landmarks: Any, pool: Pool) -> tuple[NDArr
         left[i] = 0.0
         columns.append(column)
         places.append(i)
-    chosen = np.array(places, dtype=np.intp)
-    L = np.column_stack(columns)[chosen]
-    phi = np.empty((rows.n, chosen.size))
-    _fill(kernel, rows, landmarks[chosen] if hasattr(landmarks, "shape") else [landmarks[i] for i in places], phi, pool)
-    phi = np.ascontiguousarray(_solve(L, phi.T).T)
-    return chosen, phi, L, np.maximum(diagonal(kernel, rows) - np.einsum("rj,rj->r", phi, phi), 0.0)
+    if not places:
+        raise ValueError("the kernel is zero on all landmarks")
+    used = np.array(places, dtype=np.intp)
+    L = np.column_stack(columns)[used]
+    others = landmarks[used] if hasattr(landmarks, "shape") else [landmarks[i] for i in places]
+    phi = np.empty((rows.n, used.size))
+    pool.map(lambda some: _project(kernel(rows[some], others), L, phi[some]), rows.slices())
+    size = diagonal(kernel, rows)
+    left = np.maximum(size - np.einsum("rj,rj->r", phi, phi), 0.0)
+    return used, phi, L, left + _LOST * float(size.max())
+
+
+def _project(K: Matrix, L: Matrix, out: Matrix) -> None:
+    """out = K L^-T."""
+    out[:] = _solve(L, K.T).T
 
 
 def _solve(L: Matrix, B: Matrix) -> Matrix:

@@ -457,14 +457,14 @@ def work(loss: Any, n_pos: int, n_neg: int) -> int:
     return n_pos * n_neg if isinstance(loss, Loss) else n_pos + n_neg
 
 
-def warn_of_pairs(loss: PairLoss, n_pairs: int) -> None:
+def warn_of_pairs(loss: PairLoss, n_pairs: int, depth: int = 5) -> None:
     """Say what a loss without structure costs, where that is much."""
     if isinstance(loss, Loss) and n_pairs > _MANY_PAIRS:
         warnings.warn(
             f"{loss.name} is asked for all {n_pairs:.3g} pairs in every evaluation, some {n_pairs / 2e8:.0f} seconds; "
             "the named losses need time linear in the rows",
             RuntimeWarning,
-            stacklevel=5,
+            stacklevel=depth,
         )
 
 

@@ -333,14 +333,8 @@ def _problem(
     pool: Pool,
 ) -> _Problem:
     """Check the rows, the kernel, weights and groups."""
-    X, names, given = _read(pos, neg, kernel)
+    X, names, known = _read(pos, neg, kernel, params)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    if given is not None:
-        known: _gram.Kernel = _gram.Given(given)
-        if params:
-            raise TypeError(f"a Gram matrix takes no parameters; got {', '.join(params)}")
-    else:
-        known = _gram.named(kernel, params, X)
     counted = cases(n_pos, n_neg, *weights, *labels)
     warn_of_pairs(loss, counted.n_pairs)
     keep = None if counted.kept is None else np.flatnonzero(np.concatenate(counted.kept))
@@ -353,11 +347,7 @@ def _problem(
     approximation = None
     space: _gram.Gram | _gram.Landmarks
     if landmarks is None:
-        if given is not None:
-            G = given if keep is None else given[np.ix_(keep, keep)]
-            space = _gram.Gram(rows.n, lambda a, b: G[a, b], pool, math.inf)
-        else:
-            space = _gram.Gram(rows.n, lambda a, b: known(rows[a], rows[b]), pool, limit)
+        space = _gram.Gram(known, rows, pool, math.inf if isinstance(known, _gram.Given) else limit)
         if not space.fits:
             _warn_of_size(space)
     else:
@@ -372,7 +362,7 @@ def _problem(
     def make(coef: Vector) -> Model:
         if chosen is None and keep is not None:
             coef = spread(coef, np.concatenate(counted.kept or ()))
-        own = None if given is not None else X if chosen is None else _gram.Rows(X)[chosen]
+        own = None if isinstance(known, _gram.Given) else X if chosen is None else _gram.Rows(X)[chosen]
         return Model(coef, own, known.name, _gram.params_of(known), chosen, approximation, known, names)
 
     c_pos = np.ones(n_pos) if counted.c_pos is None else counted.c_pos
@@ -388,8 +378,8 @@ def _problem(
     return _Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
 
 
-def _read(pos: Any, neg: Any, kernel: Any) -> tuple[Any, tuple[str, ...] | None, Any]:
-    """The training rows, their column names, and the Gram matrix if it was given; then the rows are numbers of rows."""
+def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any, tuple[str, ...] | None, _gram.Kernel]:
+    """The training rows, which for a Gram matrix are their own numbers; their column names; the kernel."""
     n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
     G = None
     if isinstance(kernel, str) and kernel == "precomputed":
@@ -398,17 +388,9 @@ def _read(pos: Any, neg: Any, kernel: Any) -> tuple[Any, tuple[str, ...] | None,
     elif isinstance(kernel, np.ndarray):
         G = _checks.matrix(kernel, "kernel", None)
     if G is not None:
-        if G.shape != (n, n):
-            raise ValueError(
-                f"a Gram matrix must have a row and a column for each of the {n} training rows, positives first; got "
-                f"shape {G.shape}"
-            )
-        G = np.ascontiguousarray(G, dtype=np.float64)
-        step = max(1, -(-n // 512))
-        _gram.semidefinite(G[::step, ::step], "the Gram matrix")
-        return list(range(n)), None, G
+        return range(n), None, _gram.given(G, n, params)
     if callable(kernel) and not all(len(getattr(X, "shape", ())) == 2 for X in (pos, neg)):
-        return [*pos, *neg], None, None
+        return [*pos, *neg], None, _gram.named(kernel, params, None)
     _checks.same_form(pos, neg)
     _checks.same_width(pos, neg)
     names = _checks.column_names(pos)
@@ -417,8 +399,10 @@ def _read(pos: Any, neg: Any, kernel: Any) -> tuple[Any, tuple[str, ...] | None,
     if _checks.is_sparse(sides[0]):
         import scipy.sparse
 
-        return scipy.sparse.vstack(sides, format="csr"), names, None
-    return np.concatenate(sides), names, None
+        X = scipy.sparse.vstack(sides, format="csr")
+    else:
+        X = np.concatenate(sides)
+    return X, names, _gram.named(kernel, params, X)
 
 
 def _landmarks(
@@ -454,7 +438,7 @@ def _landmarks(
     if base is None:
         chosen, phi, L, left = _gram.drawn(kernel, rows, size, generator, pool)
     else:
-        chosen, phi, L, left = _gram.given(kernel, rows, _gram.Rows(base)[:], pool)
+        chosen, phi, L, left = _gram.chosen(kernel, rows, _gram.Rows(base)[:], pool)
     return _gram.Landmarks(phi, L, left, n_pos, pool), chosen, base
 
 

@@ -14,7 +14,7 @@ from sklearn.metrics import pairwise
 import pnorm
 from pnorm import bounds, kernel
 from pnorm._core import _dense
-from pnorm._gram import Gram
+from pnorm._gram import Gram, Rows
 
 # phi and its left derivative, for numbers.
 LOSSES = {
@@ -249,21 +249,20 @@ def test_a_symmetric_product_in_blocks_is_the_product(n):
     G = A @ A.T
     calls = []
 
-    def block(rows, columns):
+    def products(rows, columns):
         calls.append((rows, columns))
-        return G[rows, columns]
+        return rows @ columns.T
 
     for keep in (0.0, 1e7, math.inf):
         calls.clear()
-        gram = Gram(n, block, keep=keep)
+        gram = Gram(products, Rows(A), keep=keep)
         for _ in range(2):
             np.testing.assert_allclose(gram.values(x), G @ x, atol=1e-9)
         n_blocks = len(gram._places)
         assert len(calls) == {0.0: 2 * n_blocks, math.inf: n_blocks}.get(keep, len(calls))
         assert gram.fits == (len(calls) == n_blocks)
-        np.testing.assert_array_equal(gram.whole(), np.triu(G) + np.triu(G, 1).T if n <= 1024 else gram.whole())
         np.testing.assert_allclose(gram.whole(), G, atol=1e-12)
-        np.testing.assert_array_equal(gram.diagonal(), G.diagonal())
+        np.testing.assert_allclose(gram.diagonal(), G.diagonal())
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 17), (9, 33)])

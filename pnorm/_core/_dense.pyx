@@ -108,6 +108,8 @@ def symmetric(
     A block off the diagonal of a symmetric matrix stands for two, and reading it is what takes the time.
     """
     cdef Py_ssize_t apart = A.strides[0] // <Py_ssize_t>sizeof(double), n = A.shape[1], first, last, r
+    if A.strides[1] != sizeof(double):
+        raise ValueError("rows must be of adjacent numbers")
     with nogil:
         first = 0
         while first < A.shape[0]:
