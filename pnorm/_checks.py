@@ -263,6 +263,8 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
         raise TypeError(f"{name} must be an array; got the pair (lam, trace) that train returns: pass the first")
     if hasattr(x, "lam_at"):
         raise TypeError(f"{name} must be an array; got a Trace: pass the coefficients, lam, that came with it")
+    if hasattr(x, "score") or (isinstance(x, tuple) and x and hasattr(x[0], "score")):
+        raise TypeError(f"{name} must be an array; got a model: call its own score")
     _no_mask(x, name)
     a = _as_array(x, name)
     if a.dtype.kind not in "buif":
@@ -306,24 +308,26 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     if pos_group is None or neg_group is None:
         given, missing = ("neg_group", "pos_group") if pos_group is None else ("pos_group", "neg_group")
         raise ValueError(f"{given} is given and {missing} is not; pairs form within a group, so both sides need labels")
-    numbers: dict[Any, int] = {}
-    codes = []
-    for labels, name, size in ((pos_group, "pos_group", n_pos), (neg_group, "neg_group", n_neg)):
-        try:
-            values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
-        except TypeError:
-            raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r}") from None
-        if len(values) != size:
-            hint = f", the letters of {labels!r}" if isinstance(labels, str) else ""
-            raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
-        for i, value in enumerate(values):
-            if is_missing(value):
-                raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
-        try:
-            codes.append(np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp))
-        except TypeError:
-            raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
-    return codes[0], codes[1]
+    known: dict[Any, int] = {}
+    return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
+
+
+def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[np.intp]:
+    """Return labels as numbers, those of `known` where they have one."""
+    try:
+        values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r}") from None
+    if len(values) != size:
+        hint = f", the letters of {labels!r}" if isinstance(labels, str) else ""
+        raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
+    for i, value in enumerate(values):
+        if is_missing(value):
+            raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
+    try:
+        return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.intp)
+    except TypeError:
+        raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
 
 
 def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.intp]]:
@@ -333,23 +337,23 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
     """
     if group is None:
         return None, np.array([0, size], dtype=np.intp)
-    labels = _as_array(group, "group")
+    labels = np.asarray(group)
     if labels.ndim != 1:
         raise ValueError(
             f"group must be one-dimensional: a label for each row or a size for each list; got {group!r:.80}"
         )
     if labels.size != size:
-        if labels.dtype.kind not in "iu" or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
+        kind = "" if labels.dtype.kind in "iu" else ", which are no integers"
+        if kind or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
+            small = "" if kind or labels.size == 0 or labels.min() >= 1 else f", the least of them {labels.min()}"
+            total = kind or f" that add up to {labels.sum()}{small}"
             raise ValueError(
                 f"group must hold one label for each of the {size} rows, or the sizes of the lists, one or more each, "
-                f"which add up to that; got {labels.size} entries"
-                + (f" that add up to {labels.sum()}" if labels.dtype.kind in "iu" else "")
+                f"which add up to that; got {labels.size} entries{total}"
             )
         return None, np.concatenate([[0], labels.cumsum()]).astype(np.intp)
-    if labels.dtype.kind == "O":
-        labels = groups(group, group, size, size)[0]  # type: ignore[index]
-    elif labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError(f"group has nan at row {int(np.isnan(labels).argmax())}; every row needs a label")
+    if labels.dtype.kind not in "iub":  # labels of unlike kinds would become strings in an array
+        labels = _codes(group, "group", size, {})
     heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
     if np.unique(labels[heads]).size == heads.size:
         return None, np.concatenate([heads, [size]]).astype(np.intp)

@@ -166,10 +166,12 @@ def named(name: Any, params: dict[str, Any], X: Any) -> Kernel:
     unknown = [key for key in params if key not in known]
     if unknown:
         takes = f"takes {', '.join(known)}" if known else "takes no parameters"
-        raise TypeError(f"the kernel {name!r} {takes}; got {', '.join(unknown)}")
+        raise TypeError(f"no argument is called {', '.join(unknown)}, and the kernel {name!r} {takes}")
     if name == "linear":
         return Polynomial(name="linear")
     gamma = params.get("gamma")
+    if isinstance(gamma, str):
+        raise TypeError(f"gamma must be a number, or be left out for one of the size of the data; got {gamma!r}")
     gamma = _default_gamma(name, X) if gamma is None else _checks.positive(gamma, "gamma")
     if name != "polynomial":
         return Radial(name, gamma)
@@ -185,8 +187,14 @@ def _default_gamma(name: str, X: Any) -> float:
         variance = float((((X.data - mean) ** 2).sum() + (size - X.nnz) * mean * mean) / size)
     else:
         variance = float(X.var(dtype=np.float64))
-    spread = math.sqrt(variance) if name == "laplacian" else variance
-    return 1.0 / (X.shape[1] * spread) if spread > 0.0 else 1.0
+    spread = (math.sqrt(variance) if name == "laplacian" else variance) * X.shape[1]
+    if spread == 0.0:
+        return 1.0
+    if not 1e-300 < spread < 1e300:
+        raise ValueError(
+            f"the variance of the rows, {variance:g}, is too extreme for a default gamma; scale the columns"
+        )
+    return float(1.0 / spread)
 
 
 class Rows:

@@ -156,6 +156,10 @@ class Columns:
         self._room[:, self.size] = values
         self.size += 1
 
+    def last(self) -> NDArray[Any]:
+        """The last number of each column."""
+        return np.array(self._room[:, self.size - 1])
+
     def views(self) -> list[NDArray[Any]]:
         """The columns so far, to be read only."""
         views = [row[: self.size] for row in self._room]

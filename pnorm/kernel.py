@@ -21,10 +21,11 @@ References
 from __future__ import annotations
 
 import math
+import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ from pnorm._blocks import Pool
 from pnorm._checks import Vector
 from pnorm._growth import GROWTH, growth, largest_step, reach
 from pnorm._line import Groups
-from pnorm._losses import LOSSES, HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
+from pnorm._losses import HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
 from pnorm._objective import cases, spread
 from pnorm._trace import Columns, counting
 
@@ -50,6 +51,9 @@ _MARGIN = 1.01
 
 _IDLE = 3
 """Newton steps without any gain after which rounding is taken to hide it."""
+
+_REFRESH = 64
+"""Steps after which scores are computed from the coefficients again, so that rounding does not add up."""
 
 _MEMORY = 2**31
 """Bytes that a Gram matrix may take: that of 23,000 rows."""
@@ -102,7 +106,8 @@ class Model:
     params: dict[str, Any]
     landmarks: NDArray[np.intp] | None
     approximation: Approximation | None
-    _kernel: _gram.Kernel
+    _kernel: _gram.Kernel | int
+    """The number of training rows where the Gram matrix was given."""
     _names: tuple[str, ...] | None
 
     def score(self, X: Any, n_threads: int | None = None) -> Vector:
@@ -118,7 +123,7 @@ class Model:
         Returns
         -------
         ndarray, shape (N,)
-            f(x). Training rows of coefficient zero are not read.
+            f(x). The kernel of training rows with coefficient zero is not computed.
 
         Raises
         ------
@@ -127,9 +132,8 @@ class Model:
         """
         used = np.flatnonzero(self.coef)
         with Pool(_checks.threads(n_threads)) as pool:
-            if isinstance(self._kernel, _gram.Given):
-                rows = np.arange(self.coef.size) if self.landmarks is None else self.landmarks
-                size = self._kernel.G.shape[0]
+            if isinstance(self._kernel, int):
+                rows, size = np.arange(self.coef.size) if self.landmarks is None else self.landmarks, self._kernel
                 K = _checks.matrix(X, "X", None)
                 if K.shape[1] != size:
                     raise ValueError(
@@ -138,6 +142,8 @@ class Model:
                     )
                 return np.asarray(K[:, rows[used]] @ self.coef[used])
             if isinstance(self.rows, list):
+                if isinstance(X, str):
+                    raise TypeError(f"X must be a sequence of things; got the string {X!r}: pass [{X!r}]")
                 _checks.n_rows(X, "X")
                 things = _gram.Rows(list(X))
             else:
@@ -167,7 +173,12 @@ class Descent:
     norm : ndarray, shape (T + 1,)
         :math:`\|f\|_K`.
     gradient_norm : ndarray, shape (T + 1,)
-        The norm of the gradient of `descended`, with the left derivative of the loss.
+        The norm of the gradient of `descended`, with the left derivative of the loss; no less than it, whatever is lost
+        in rounding.
+    gap : float
+        A bound on how far `descended` of the model that is returned is above its minimum, over the functions of the
+        landmarks where there are some: the last of the `gaps`, or with ``average=True`` that of the mean (nan in a
+        callback).
     step : ndarray, shape (T,)
         :math:`\eta_t`; from `minimize`, the shares of Newton steps.
     lam : float
@@ -179,7 +190,7 @@ class Descent:
     norm_bound : float
         The radius of the ball, :math:`2\kappa|\phi'(0)|/\lambda`; inf if a step was larger.
     status : str
-        ``"t_max"``: all steps were taken. ``"stationary"``: the gradient is at most `tol`. ``"callback"``: the callback
+        ``"t_max"``: all steps were taken. ``"stationary"``: the gradient is small (`tol`). ``"callback"``: the callback
         asked to stop. From `minimize` also ``"converged"``, ``"max_iter"``, and ``"stalled"`` where rounding hides any
         progress. ``"running"`` in a callback.
     message : str
@@ -199,6 +210,8 @@ class Descent:
     status: str
     message: str
     model: Model
+    gap: float
+    _slack: Vector
 
     @property
     def n_iter(self) -> int:
@@ -217,18 +230,16 @@ class Descent:
 
     @property
     def gaps(self) -> Vector:
-        r"""Bounds on `descended` less its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`."""
-        return self.gradient_norm**2 / (2.0 * self.lam)
+        r"""Bounds on `descended` less its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`.
 
-    @property
-    def gap(self) -> float:
-        """The last of the `gaps`."""
-        return float(self.gaps[-1])
+        At corners of the loss, what rounding of the scores may hide comes on top.
+        """
+        return self.gradient_norm**2 / (2.0 * self.lam) + self._slack
 
     @property
     def distances(self) -> Vector:
-        r"""Bounds on the distance of f from the minimiser, in the norm of K: `gradient_norm` over :math:`\lambda`."""
-        return self.gradient_norm / self.lam
+        r"""Bounds on the distance of f from the minimiser in the norm of K: the root of 2/:math:`\lambda` `gaps`."""
+        return np.sqrt(2.0 * self.gaps / self.lam)
 
     def __repr__(self) -> str:
         return (
@@ -244,9 +255,10 @@ class _Record:
     lam: float
     kappa: float
     slope: float
+    change: float
     largest_step: float
-    points: Columns = field(default_factory=lambda: Columns(3))
-    """E_S, and the norms of f and of the gradient."""
+    points: Columns = field(default_factory=lambda: Columns(4))
+    """E_S, the norms of f and of the gradient, and what the gap has beside the latter."""
     steps: Columns = field(default_factory=lambda: Columns(1))
     longest: float = 0.0
 
@@ -255,9 +267,13 @@ class _Record:
         self.steps.add(size)
         self.longest = max(self.longest, size)
 
-    def descent(self, status: str, message: str, model: Model) -> Descent:
+    def gap(self, point: Any) -> float:
+        """How far the objective may be above its minimum at a point."""
+        return float(point[2] ** 2 / (2.0 * self.lam) + point[3])
+
+    def descent(self, status: str, message: str, model: Model, gap: float) -> Descent:
         """The trace so far."""
-        (loss, norm, gradient_norm), (step,) = self.points.views(), self.steps.views()
+        (loss, norm, gradient_norm, slack), (step,) = self.points.views(), self.steps.views()
         bound = 2.0 * self.kappa * self.slope / self.lam
         kept = self.longest <= self.largest_step * (1.0 + 1e-12)
         return Descent(
@@ -272,6 +288,8 @@ class _Record:
             status,
             message,
             model,
+            gap,
+            slack,
         )
 
 
@@ -314,6 +332,23 @@ class _Problem:
         heights = self.loss.sums(Pairs(pos, pos.gather(self.c_pos), neg, 1.0, self.pool, slope=slope))
         return dot(heights.value * np.exp(heights.exponent), neg.gather(self.c_neg)) / self.mass, pos, neg, heights
 
+    def apart(self, f: Vector) -> Vector:
+        """H f, where H is the Hessian of half the mean squared difference of scores within pairs."""
+        n = self.c_pos.size
+        codes = (
+            (np.zeros(n, np.intp), np.zeros(f.size - n, np.intp))
+            if self.groups is None
+            else (self.groups.pos, self.groups.neg)
+        )
+        sides = (f[:n], self.c_pos, codes[0]), (f[n:], self.c_neg, codes[1])
+        mass = [np.bincount(code, c) for _, c, code in sides]
+        total = [np.bincount(code, c * values) for values, c, code in sides]
+        out = [
+            c * (mass[1 - k][code] * values - total[1 - k][code]) / self.mass
+            for k, (values, c, code) in enumerate(sides)
+        ]
+        return np.concatenate(out)
+
     def model(self, a: Vector) -> Model:
         """The function of these coordinates."""
         return self.make(self.space.coefficients(a))
@@ -336,7 +371,7 @@ def _problem(
     X, names, known = _read(pos, neg, kernel, params)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = cases(n_pos, n_neg, *weights, *labels)
-    warn_of_pairs(loss, counted.n_pairs)
+    warn_of_pairs(loss, counted.n_pairs, depth=4)
     keep = None if counted.kept is None else np.flatnonzero(np.concatenate(counted.kept))
     rows = _gram.Rows(X) if keep is None else _gram.Rows(_gram.Rows(X)[keep])
     if counted.kept is not None:
@@ -348,7 +383,7 @@ def _problem(
     space: _gram.Gram | _gram.Landmarks
     if landmarks is None:
         space = _gram.Gram(known, rows, pool, math.inf if isinstance(known, _gram.Given) else limit)
-        if not space.fits:
+        if not space.fits and limit > 0.0:
             _warn_of_size(space)
     else:
         space, chosen, base = _landmarks(known, rows, landmarks, X, names, n_pos, generator, limit, pool)
@@ -363,7 +398,8 @@ def _problem(
         if chosen is None and keep is not None:
             coef = spread(coef, np.concatenate(counted.kept or ()))
         own = None if isinstance(known, _gram.Given) else X if chosen is None else _gram.Rows(X)[chosen]
-        return Model(coef, own, known.name, _gram.params_of(known), chosen, approximation, known, names)
+        kept = len(X) if isinstance(known, _gram.Given) else known
+        return Model(coef, own, known.name, _gram.params_of(known), chosen, approximation, kept, names)
 
     c_pos = np.ones(n_pos) if counted.c_pos is None else counted.c_pos
     c_neg = np.ones(n_neg) if counted.c_neg is None else counted.c_neg
@@ -385,11 +421,11 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
     if isinstance(kernel, str) and kernel == "precomputed":
         _checks.same_width(pos, neg)
         G = np.concatenate([_checks.matrix(X, name, None) for X, name in ((pos, "pos"), (neg, "neg"))])
-    elif isinstance(kernel, np.ndarray):
+    elif len(getattr(kernel, "shape", ())) == 2:
         G = _checks.matrix(kernel, "kernel", None)
     if G is not None:
         return range(n), None, _gram.given(G, n, params)
-    if callable(kernel) and not all(len(getattr(X, "shape", ())) == 2 for X in (pos, neg)):
+    if callable(kernel) and not (_is_table(pos) and _is_table(neg)):
         return [*pos, *neg], None, _gram.named(kernel, params, None)
     _checks.same_form(pos, neg)
     _checks.same_width(pos, neg)
@@ -405,6 +441,17 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
     return X, names, _gram.named(kernel, params, X)
 
 
+def _is_table(X: Any) -> bool:
+    """Whether X is a matrix, a frame, or rows of numbers; else it is a sequence of things."""
+    if hasattr(X, "shape"):
+        return len(X.shape) == 2
+    try:
+        A = np.asarray(X)
+    except ValueError:
+        return False
+    return A.ndim == 2 and A.dtype.kind in "buif"
+
+
 def _landmarks(
     kernel: _gram.Kernel,
     rows: _gram.Rows,
@@ -418,7 +465,7 @@ def _landmarks(
 ) -> tuple[_gram.Landmarks, NDArray[np.intp], Any]:
     """The space of landmarks that are drawn, or of those that are given; the latter, too."""
     base = None
-    if isinstance(landmarks, (int, np.integer)) or np.ndim(landmarks) == 0:
+    if isinstance(landmarks, numbers.Number):
         size = min(_checks.count(landmarks, "landmarks", 1), rows.n)
     elif isinstance(kernel, _gram.Given):
         raise TypeError("with a Gram matrix, landmarks must be a number of training rows")
@@ -426,6 +473,10 @@ def _landmarks(
         base = list(landmarks)
         size = len(base)
     else:
+        if len(getattr(landmarks, "shape", ())) != 2 and not _is_table(landmarks):
+            raise ValueError(
+                "landmarks must be a number of training rows, or rows, of shape (m, d); places are not taken"
+            )
         base = _checks.matrix(_checks.pick(landmarks, names, "landmarks"), "landmarks", None)
         if base.shape[1] != X.shape[1]:
             raise ValueError(f"landmarks has {base.shape[1]} columns and the training rows have {X.shape[1]}")
@@ -490,13 +541,14 @@ def train(
     Parameters
     ----------
     pos, neg : array_like, shape (m, d) and (n, d), or sequences of things for a kernel of things
-        The positive and the negative rows: dense, sparse, or data frames. With ``kernel="precomputed"``, the rows of
+        The positive and the negative rows: dense, sparse, or data frames. Columns should be of one scale, around zero:
+        ``(X - X.mean(axis=0)) / X.std(axis=0)``. With ``kernel="precomputed"``, the rows of
         the Gram matrix, (m, m + n) and (n, m + n), positives first.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, callable, or ndarray
         :math:`e^{-\gamma |x - x'|_2^2}`, :math:`e^{-\gamma |x - x'|_1}`, :math:`(\gamma \langle x, x' \rangle + c)^q`,
         :math:`\langle x, x' \rangle`; a function of two blocks of rows that returns K for all pairs, shape (len(A),
-        len(B)), and is symmetric and positive semidefinite; or the Gram matrix itself, (m + n, m + n), positives first,
-        when `pos` and `neg` are only counted.
+        len(B)), is symmetric and positive semidefinite, and may be called from several threads; or the Gram matrix
+        itself, (m + n, m + n), positives first, when `pos` and `neg` are only counted.
     loss : {"logistic", "squared", "hinge", "squared_hinge"} or Loss
         phi, as in `pnorm.train`; or a `pnorm.objectives.Loss`, whose `dl` should be the left derivative at corners.
     lam : float
@@ -505,7 +557,8 @@ def train(
         :math:`\eta`, the first step; by default the largest one that is known to keep f in the ball of Lemma 3.4, see
         the notes.
     theta : float
-        How fast steps shrink, 0 to 1. For a loss without corners steps need not; for the hinge, try 1/2.
+        How fast steps shrink, 0 to 1. For a loss without corners they need not; for the hinge they must, in the end,
+        for f to settle, but with many pairs that is late.
     t_max : int
         Largest number of steps: :math:`f_t` of the paper is that after t - 1 of them.
     landmarks : int, or rows, optional
@@ -513,9 +566,10 @@ def train(
         of the kernel, or among functions of the rows given: for more than some 20,000 rows. The result says how much of
         the kernel is out of reach.
     average : bool
-        Return a mean of the :math:`f_t` with weights t instead of the last one; the trace is that of the :math:`f_t`.
+        Return a mean of the :math:`f_t` with weights t instead of the last one, after all steps, whatever `tol`; the
+        trace is that of the :math:`f_t`, but for its `gap`.
     tol : float
-        Stop as stationary when the gradient's norm is at most this.
+        Stop as stationary when the gradient's norm is at most this times kappa.
     pos_weight, neg_weight, pos_group, neg_group : optional
         Case weights and query groups, as in `pnorm.train`: the mean is weighted, and over the pairs of a group only.
     memory_limit : float
@@ -545,7 +599,8 @@ def train(
     ValueError, TypeError
         If an argument is not as described, or the kernel is none on a sample of the rows.
     OverflowError
-        If steps are so large that they diverge.
+        If steps are so large that they diverge. Where the objective is higher in the end than at the start, a
+        `RuntimeWarning` says so.
     ImportError
         If `progress` is asked for and tqdm is missing.
 
@@ -612,33 +667,49 @@ def train(
         mean = a.copy() if average else a
         status = "t_max"
         while True:
-            gradient, change, (_, _, norm) = _gradient(problem, a, f, record)
-            if record.steps.size and callback is not None:
-                sofar = record.descent("running", f"after step {record.steps.size}", problem.model(mean))
+            gradient, change, point = _gradient(problem, a, f, record)
+            t = record.steps.size
+            if t and callback is not None:
+                gap = math.nan if average else record.gap(point)
+                sofar = record.descent("running", f"after step {t}", problem.model(mean), gap)
                 status = "callback" if callback(sofar) else status
-            if norm <= tol:
+            if point[2] <= tol * record.kappa and not average:
                 status = "stationary"
-            if status != "t_max" or (t := next(steps, None)) is None:
+            if status != "t_max" or next(steps, None) is None:
                 break
             step = first * (t + 1.0) ** -theta
             record.step(step)
             a -= step * gradient
-            f -= step * change
+            if (t + 1) % _REFRESH:
+                f -= step * change
+            else:
+                f = space.values(a)
             if average:
                 mean += 2.0 / (t + 2.0) * (a - mean)
-        message = {
-            "t_max": f"all {record.steps.size} steps were taken; the norm of the gradient is {norm:.3g}",
-            "stationary": f"the norm of the gradient, {norm:.3g}, is at most tol = {tol:g}",
-            "callback": f"the callback stopped the run after step {record.steps.size}",
-        }[status]
+        if average:
+            point = _gradient(problem, mean, space.values(mean), replace(record, points=Columns(4)))[2]
+        gap = record.gap(point)
         model = problem.model(mean)
-        return model, record.descent(status, message, model)
+        message = {
+            "t_max": f"all {t} steps were taken",
+            "stationary": f"the norm of the gradient is {point[2]:.3g}, at most tol * kappa",
+            "callback": f"the callback stopped the run after step {t}",
+        }[status]
+        trace = record.descent(status, f"{message}; the objective is at most {gap:.3g} above its minimum", model, gap)
+        if trace.descended[-1] > trace.descended[0]:
+            warnings.warn(
+                f"the objective went up, from {trace.descended[0]:.3g} to {trace.descended[-1]:.3g}: steps of "
+                f"{first:.3g} are too long. Up to {record.largest_step:.3g} is safe, and theta=0.5 makes them shrink",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return model, trace
 
 
 def _loss_of(loss: Any, smoothing: Any = 0.0) -> PairLoss:
     """Check a loss; the slope of the hinge at its corner is the left one."""
-    if isinstance(loss, str) and loss not in GROWTH:
-        raise ValueError(
+    if not isinstance(loss, Loss) and not (isinstance(loss, str) and loss in GROWTH):
+        raise (ValueError if isinstance(loss, str) else TypeError)(
             f"loss must be one of {', '.join(map(repr, GROWTH))}, or a pnorm.objectives.Loss; got {loss!r}"
             + (", which grows too fast for steps of a given size" if loss == "exponential" else "")
         )
@@ -653,36 +724,34 @@ def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
 
 def _opened(problem: _Problem, lam: float, eta: float | None) -> _Record:
     """A record that knows the ball and how large steps may be that keep to it, by Lemma 3.4 itself if that will do."""
-    kappa = math.sqrt(max(0.0, float(problem.space.diagonal().max())))
-    if kappa == 0.0:
-        raise ValueError("the kernel is zero on all training rows")
+    size = float(problem.space.diagonal().max())
+    if not 0.0 < size < math.inf:
+        raise ValueError(f"the largest K(x, x) of the training rows is {size:g}; scale the columns, or the kernel")
+    kappa = math.sqrt(size)
     slope, change = _slope_and_change(problem.loss, lam, kappa)
     largest = largest_step(change, lam, kappa)
     if eta is None or eta > largest:
         largest = max(largest, 1.0 / (change * _MARGIN * _spectral_norm(problem) + lam))
-    return _Record(lam, kappa, slope, largest)
+    return _Record(lam, kappa, slope, change, largest)
 
 
 def _spectral_norm(problem: _Problem) -> float:
     """The largest eigenvalue of the mean over pairs of f -> (f(x) - f(x')) (K_x - K_x'), at most 4 kappa^2."""
     from scipy.sparse.linalg import LinearOperator, eigs
 
-    space, parabola = problem.space, replace(problem, loss=LOSSES["squared"])
-    at_zero = parabola.slopes(np.zeros(space.n))[1]
+    space = problem.space
 
     def apply(a: Vector) -> Vector:
-        slopes = parabola.slopes(space.values(a.ravel()))[1]
-        return space.coordinates(0.5 * (at_zero - slopes))
+        return space.coordinates(problem.apart(space.values(a.ravel())))
 
     n = space.size
     if n < _FEW:
-        operator = np.column_stack([apply(column) for column in np.eye(n)])
-        return float(np.abs(np.linalg.eigvals(operator)).max())
+        return float(np.abs(np.linalg.eigvals(np.column_stack([apply(column) for column in np.eye(n)]))).max())
     start = np.random.default_rng(0).normal(size=n)
-    found = eigs(
-        LinearOperator((n, n), apply, dtype=np.float64), 1, ncv=12, tol=1e-3, v0=start, return_eigenvectors=False
-    )
-    return float(abs(found[0]))
+    if not apply(start).any():  # all rows are the same
+        return 0.0
+    operator = LinearOperator((n, n), apply, dtype=np.float64)
+    return float(np.abs(eigs(operator, 1, ncv=12, tol=1e-3, v0=start, return_eigenvectors=False)).max())
 
 
 def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, float]:
@@ -707,17 +776,23 @@ def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple
         loss, s = problem.slopes(f)
     if not math.isfinite(loss):
         raise OverflowError(
-            f"the steps diverge: the mean loss is more than a double holds after {record.steps.size} of them. Steps of "
-            f"at most {record.largest_step:.3g} cannot; take a smaller eta, or leave it out"
+            f"the mean loss is more than a double holds after {record.steps.size} steps. Steps of at most "
+            f"{record.largest_step:.3g} do not diverge: take a smaller eta, leave it out, or scale the columns down"
         )
     towards = space.coordinates(s)
     values = space.values(towards)
     gradient, change = lam * a - towards, lam * f - values
     norm = math.sqrt(space.square(a, f))
-    # What the differences have lost is added, so that the norm is never less than that of the gradient.
-    lost = 4.0 * _EPS * (record.kappa * float(np.abs(s).sum()) + lam * norm)
+    # f is right to `off`. That changes slopes by at most M times as much, or where there are corners, makes of the
+    # subgradient one of a function that is lower by the `slack`. What differences have lost comes on top, so that the
+    # norm is never less than that of the gradient.
+    mass = float(np.abs(s).sum())
+    off = 4.0 * _EPS * record.kappa**2 * float(np.abs(problem.space.coefficients(a)).sum())
+    slack = 0.0 if problem.loss.smooth else 4.0 * off * mass
+    lost = 4.0 * _EPS * (record.kappa * mass + lam * norm)
+    lost += 4.0 * record.kappa * record.change * off if problem.loss.smooth else 0.0
     square = space.square(gradient, change, lam * np.abs(f) + np.abs(values))
-    point = loss, norm, math.sqrt(square) + lost
+    point = loss, norm, math.sqrt(square) + lost, slack
     record.points.add(*point)
     return gradient, change, point
 
@@ -829,26 +904,28 @@ def minimize(
     with _pool(pos, neg, n_threads) as pool:
         weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
         problem = _problem(
-            pos, neg, kernel, kernel_params, phi, weights, groups, None, np.random.default_rng(0), math.inf, pool
+            pos, neg, kernel, kernel_params, phi, weights, groups, None, np.random.default_rng(0), 0.0, pool
         )
         record = _opened(problem, lam, 0.0)
-        assert isinstance(problem.space, _gram.Gram)
-        a, status, message = _newton(problem, problem.space.whole(), record, tol, max_iter)
+        a, status, message = _newton(problem, record, tol, max_iter)
         model = problem.model(a)
-        return model, record.descent(status, message, model)
+        return model, record.descent(status, message, model, record.gap(record.points.last()))
 
 
-def _newton(problem: _Problem, G: _gram.Matrix, record: _Record, tol: float, max_iter: int) -> tuple[Vector, str, str]:
+def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tuple[Vector, str, str]:
     """Newton's method on coefficients; return them, the status and the message."""
-    from scipy.linalg import solve
+    from scipy.linalg import lu_factor, lu_solve
 
+    n = problem.space.n
+    G = cast(_gram.Gram, problem.space).whole()
+    problem = replace(problem, space=_gram.Gram(_gram.Given(G), _gram.Rows(range(n)), problem.pool))
     lam, n_pos = record.lam, problem.c_pos.size
     pair_weights = _pair_weights(problem)
     a, f = np.zeros(len(G)), np.zeros(len(G))
     least = nearest = math.inf
     idle = 0
     while True:
-        gradient, _, (loss, norm, distance) = _gradient(problem, a, f, record)
+        gradient, _, (loss, norm, distance, _) = _gradient(problem, a, f, record)
         distance /= lam
         if distance <= tol:
             return a, "converged", f"the minimiser is at most {distance:.3g} away, in the norm of the space"
@@ -864,9 +941,12 @@ def _newton(problem: _Problem, G: _gram.Matrix, record: _Record, tol: float, max
         np.matmul(curvature, G[n_pos:], out=A[:n_pos])
         np.matmul(curvature.T, G[:n_pos], out=A[n_pos:])
         np.negative(A, out=A)
-        A += np.concatenate([curvature.sum(axis=1), curvature.sum(axis=0)])[:, None] * G
+        rows = np.concatenate([curvature.sum(axis=1), curvature.sum(axis=0)])
+        del curvature
+        for some in _gram.Rows(range(n)).slices():
+            A[some] += rows[some, None] * G[some]
         A[np.diag_indices_from(A)] += lam
-        delta = solve(A, -gradient, overwrite_a=True, check_finite=False)
+        delta = lu_solve(lu_factor(A.T, overwrite_a=True, check_finite=False), -gradient, trans=1, check_finite=False)
         values = G @ delta
         slope = dot(gradient, values)
         share = 1.0
@@ -930,7 +1010,7 @@ def schedule(
     loss : {"logistic", "squared", "hinge", "squared_hinge"}
         phi; q is 1, 2, 1, 2, and C_0 is 2, 2, 1, 2.
     kappa : float
-        The largest :math:`\sqrt{K(x, x)}`, above 0; 1 for the radial kernels.
+        The largest :math:`\sqrt{K(x, x)}`, above 0; 1 for "rbf" and "laplacian".
     s : float
         How the number of steps grows, above 0.
     theta : float
@@ -943,7 +1023,8 @@ def schedule(
     Returns
     -------
     t : int
-        The smallest such number; :math:`f_t` is what t - 1 steps lead to.
+        The smallest such number; :math:`f_t` is what t - 1 steps lead to, ``train(..., lam=lam, eta=eta, theta=theta,
+        t_max=t - 1)``.
     lam : float
         :math:`\lambda`.
     eta : float

@@ -9,6 +9,7 @@ at a time. The source is section 17.4 of S. Shalev-Shwartz and S. Ben-David, "Un
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -21,7 +22,7 @@ from pnorm._blocks import Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _lists
 from pnorm._losses import dot
-from pnorm._trace import counting
+from pnorm._trace import Columns, counting
 
 __all__ = [
     "Epochs",
@@ -39,8 +40,11 @@ _FIRST = 0.1
 _STEPS = 2000
 """Steps that training takes, at least, by default."""
 
-_CONSTANT = 1e-9
-"""Share of a column's size below which its differences within lists are rounding."""
+_ROUNDING = 1e-14
+"""Share of a column's size in a list below which its differences there are rounding."""
+
+_HARD = 1e12
+"""Sum of r^3 over the assignments of a run from which on a warning says how long they take, about 0.5 ns each."""
 
 
 class _Loss(Protocol):
@@ -85,6 +89,8 @@ class _Ndcg:
         self._starts = starts
         self._k = None if k is None else _checks.count(k, "k", 1)
         self._gains = _gains(y, gain)
+        largest = np.maximum.reduceat(self._gains, starts[:-1])
+        self._gains = self._gains / np.repeat(np.where(largest > 0.0, largest, 1.0), np.diff(starts))  # NDCG is a ratio
         self._discounts: dict[int, Vector] = {}
         self._discount = discount
         n_lists = starts.size - 1
@@ -190,10 +196,17 @@ def _discount_of(discount: Any, size: int) -> Vector:
     return found
 
 
+def _grades(y: Any, size: int, meaning: str) -> Vector:
+    """Check grades."""
+    if np.asarray(y).dtype.kind in "OUS":
+        raise TypeError("y must hold grades as numbers, 0, 1, 2, ... say; map words or categories to them")
+    return _checks.vector(y, "y", size, meaning)
+
+
 def _opened(scores: Any, y: Any, group: Any) -> tuple[Vector, Vector, NDArray[np.intp] | None, NDArray[np.intp]]:
     """Check scores, grades and lists, and bring the rows of a list together."""
     f = _checks.scores(scores, "scores")
-    grades = _checks.vector(y, "y", f.size, "one grade for each score")
+    grades = _grades(y, f.size, "one grade for each score")
     order, starts = _checks.lists(group, f.size)
     return (f, grades, None, starts) if order is None else (f[order], grades[order], order, starts)
 
@@ -453,11 +466,11 @@ class Epochs:
         The mean over all lists of the ranking loss that it stands for.
     objective : ndarray, shape (T + 1,)
         `surrogate` plus :math:`\frac{l2}{2} |w|^2`.
-    path : ndarray, shape (T + 1, d)
-        The weights w.
+    w : ndarray, shape (d,)
+        The weights so far, which are what the run returns at its end.
     status : str
-        ``"t_max"``: all epochs were run. ``"stationary"``: the objective is zero. ``"callback"``: the callback asked to
-        stop. ``"running"`` in a callback.
+        ``"t_max"``: all epochs were run, as is usual. ``"stationary"``: the objective is zero. ``"callback"``: the
+        callback asked to stop. ``"running"`` in a callback.
     message : str
         The same in a sentence.
     """
@@ -465,7 +478,7 @@ class Epochs:
     surrogate: Vector
     error: Vector
     objective: Vector
-    path: NDArray[np.float64]
+    w: Vector
     status: str
     message: str
 
@@ -511,13 +524,15 @@ def train(
     y : array_like, shape (N,)
         Their grades; for "ndcg" zero or more.
     group : array_like, optional
-        A label for each row, shape (N,), or the sizes of lists that follow each other. None is one list.
+        A label for each row, shape (N,), or the sizes of lists that follow each other, unless there are N of them. None
+        is one list.
     loss : {"kendall", "ndcg"}
         What to stand for.
     l2 : float
-        Penalty, zero or more, in units of the columns of X.
+        Penalty, zero or more, in units of the columns of X. For "ndcg" weights are small, as places are counted in
+        rows, and the same effect takes a larger one.
     epochs : int, optional
-        Passes over the lists; by default 20, or as many as make 2000 steps.
+        Passes over the lists; by default 20, or, if that is more, as many as make 2000 steps.
     average : bool
         Return a mean of the steps' w with weights 1, 2, 3, ..., which is usually much better than the last one.
     k, gain, discount : as in `ndcg`
@@ -525,7 +540,8 @@ def train(
     seed : int or numpy.random.Generator
         For the order of the lists in each epoch.
     callback : callable, optional
-        Called with the record so far, an `Epochs`, after every epoch; a true return value stops the run.
+        Called with the record so far, an `Epochs`, after every epoch; a true return value stops the run. For early
+        stopping, keep the best `Epochs.w`.
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
@@ -541,7 +557,7 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described.
+        If an argument is not as described, or no list has rows of two grades.
     ImportError
         If `progress` is asked for and tqdm is missing.
 
@@ -582,7 +598,7 @@ def train(
     generator, callback = _checks.generator(seed), _checks.callback(callback)
     A = _checks.matrix(X, "X", None)
     n, d = A.shape
-    grades = _checks.vector(y, "y", n, "one grade for each row")
+    grades = _grades(y, n, "one grade for each row")
     order, starts = _checks.lists(group, n)
     if _checks.is_sparse(A):
         A = A.tocsr()
@@ -590,16 +606,33 @@ def train(
         A, grades = A[order], grades[order]
     of: _Loss = _Kendall(grades, starts) if loss == "kendall" else _Ndcg(grades, starts, k, gain, discount)
     n_lists = starts.size - 1
+    sizes = np.diff(starts)
+    if (np.maximum.reduceat(grades, starts[:-1]) == np.minimum.reduceat(grades, starts[:-1])).all():
+        raise ValueError(
+            f"none of the {n_lists} lists has rows of two grades, so that there is nothing to learn; is group a label "
+            "for each row, or the sizes of lists in their order?"
+        )
     passes = max(20, -(-_STEPS // n_lists)) if epochs is None else epochs
+    work = 2.0 * passes * float((sizes.astype(float) ** 3).sum())
+    if loss == "ndcg" and work > _HARD:
+        warnings.warn(
+            f"lists of up to {sizes.max()} rows make for assignments that take some {5e-10 * work / 60.0:.0f} minutes "
+            f"in {passes} epochs: loss='kendall' takes seconds, and epochs can be set",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     rounds = counting(passes, progress, "epoch")
     scale = _scale(A, starts)
-    learner = _Learner(d, l2 * scale * scale, average)
+    with np.errstate(over="ignore"):
+        penalties = l2 * scale * scale
+    scale[~np.isfinite(penalties)] = 0.0  # no weight is worth such a penalty
+    learner = _Learner(d, np.where(scale > 0.0, penalties, 0.0), average)
     with Pool(_checks.threads(n_threads), n) as pool:
         record = _Record(A, of, l2, pool)
-        record.add(np.zeros(d))
+        objective = record.add(np.zeros(d))
         status, f, slopes = "t_max", np.empty(n), np.empty(n)
         for _ in rounds:
-            if record.objective[-1] == 0.0:
+            if objective == 0.0:
                 status = "stationary"
                 break
             w = learner.u * scale
@@ -610,7 +643,7 @@ def train(
                 of.evaluate(f, g, g + 1, slopes)
                 learner.step((slopes[rows] @ part) * (scale * of.units[g]), of.surrogates[g])
                 w = learner.u * scale
-            record.add(learner.result * scale)
+            objective = record.add(learner.result * scale)
             if callback is not None and callback(record.trace("running", f"after epoch {record.n_epochs}")):
                 status = "callback"
                 break
@@ -621,7 +654,7 @@ def train(
         else "the objective is zero: every list is in its best order by a margin",
         "callback": f"the callback stopped the run after epoch {record.n_epochs}",
     }[status]
-    return record.path[-1].copy(), record.trace(status, message)
+    return record.w, record.trace(status, message)
 
 
 class _Learner:
@@ -653,54 +686,58 @@ class _Record:
 
     def __init__(self, A: Any, loss: _Loss, l2: float, pool: Pool) -> None:
         self._A, self._loss, self._l2, self._pool = A, loss, l2, pool
-        self.surrogate: list[float] = []
-        self.error: list[float] = []
-        self.objective: list[float] = []
-        self.path: list[Vector] = []
+        self._seen = Columns(3)
+        self.w = np.empty(0)
 
     @property
     def n_epochs(self) -> int:
-        return len(self.path) - 1
+        return self._seen.size - 1
 
-    def add(self, w: Vector) -> None:
-        """Look at the lists with these weights."""
+    def add(self, w: Vector) -> float:
+        """Look at the lists with these weights; return the objective."""
         f, loss = np.asarray(self._A @ w, dtype=np.float64), self._loss
         self._pool.map(lambda some: loss.evaluate(f, some.start, some.stop, None), blocks(loss.units.size, 64))
-        self.surrogate.append(float(loss.surrogates.mean()))
-        self.error.append(float(loss.errors.mean()))
-        self.objective.append(self.surrogate[-1] + 0.5 * self._l2 * dot(w, w))
-        self.path.append(w)
+        surrogate = float(loss.surrogates.mean())
+        objective = surrogate + (0.5 * self._l2 * dot(w, w) if self._l2 else 0.0)
+        self._seen.add(surrogate, float(loss.errors.mean()), objective)
+        self.w = w
+        return objective
 
     def trace(self, status: str, message: str) -> Epochs:
-        arrays = [np.array(values) for values in (self.surrogate, self.error, self.objective, self.path)]
-        for array in arrays:
-            array.flags.writeable = False
-        surrogate, error, objective, path = arrays
-        return Epochs(surrogate, error, objective, path, status, message)
+        surrogate, error, objective = self._seen.views()
+        return Epochs(surrogate, error, objective, self.w.copy(), status, message)
 
 
 def _scale(A: Any, starts: NDArray[np.intp]) -> Vector:
-    """One over the root mean square of a column's differences within lists; 0 for one without any."""
-    sizes = np.diff(starts)
-    others = np.maximum(sizes - 1.0, 1.0)
-    if _checks.is_sparse(A):
-        import scipy.sparse
+    """One over the root mean square of a column's differences within lists; 0 for one without any.
 
-        members = scipy.sparse.csr_array((np.ones(starts[-1]), np.arange(starts[-1]), starts))
-        squares, sums = A.multiply(A), members @ A
-        first = squares.T @ np.repeat(2.0 / others, sizes)
-        total = first - sums.multiply(sums).T @ (2.0 / (others * sizes))
-        total[total <= 1e-14 * first] = 0.0  # what rounding leaves of a constant
-    else:
-        total, size = np.zeros(A.shape[1]), np.zeros(A.shape[1])
-        for some in blocks(sizes.size, 256):
-            rows = A[starts[some.start] : starts[some.stop]].astype(np.float64, copy=False)
-            places = starts[some] - starts[some.start]
-            means = np.add.reduceat(rows, places) / sizes[some, None]
+    Squares are summed about the means of lists, of columns brought to a largest entry of one. What is no more than
+    rounding leaves of a constant is none.
+    """
+    sizes = np.diff(starts)
+    largest = abs(A).max(axis=0)
+    largest = largest.toarray().ravel() if _checks.is_sparse(largest) else np.asarray(largest, dtype=np.float64)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    total = np.zeros(unit.size)
+    for some in blocks(sizes.size, 256):
+        rows = A[starts[some.start] : starts[some.stop]]
+        places, r = starts[some] - starts[some.start], sizes[some, None]
+        if _checks.is_sparse(A):
+            import scipy.sparse
+
+            bounds = np.append(places, rows.shape[0])
+            members = scipy.sparse.csr_array((np.ones(rows.shape[0]), np.arange(rows.shape[0]), bounds))
+            rows = rows @ scipy.sparse.diags_array(1.0 / unit)
+            apart = rows - members.T @ (scipy.sparse.diags_array(1.0 / sizes[some]) @ (members @ rows))
+            squares, sizes_of = (members @ X.power(2) for X in (apart, rows))
+            squares, sizes_of = squares.toarray(), sizes_of.toarray()
+        else:
+            rows = rows / unit
+            means = np.add.reduceat(rows, places) / r
             apart = rows - np.repeat(means, sizes[some], axis=0)
-            apart *= apart
-            total += (2.0 / others[some]) @ np.add.reduceat(apart, places)
-            np.maximum(size, np.abs(rows).max(axis=0), out=size)
-        total[total <= sizes.size * (_CONSTANT * size) ** 2] = 0.0
+            squares, sizes_of = (np.add.reduceat(X * X, places) for X in (apart, rows))
+        squares[squares <= (_ROUNDING * _ROUNDING) * sizes_of] = 0.0
+        total += (2.0 / np.maximum(r - 1.0, 1.0) * squares).sum(axis=0)
     spread: Vector = np.sqrt(total / sizes.size)
-    return np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0.0)
+    with np.errstate(over="ignore"):
+        return np.divide(1.0 / unit, spread, out=np.zeros_like(spread), where=spread > 0.0)
