@@ -327,7 +327,7 @@ def descent():
     for axis, (loss, lam, thetas, limits) in zip(axes, cases, strict=True):
         smoothing = 1e-8 if loss == "hinge" else 0.0  # away from the hinge's own minimiser by 3e-4 at most
         best, trace = kernel.minimize(pos, neg, loss=loss, smoothing=smoothing, lam=lam, gamma=gamma)
-        assert trace.status == "converged"
+        assert trace.distances[-1] ** 2 < 1e-7
         norm, eta = trace.norm[-1], bounds.step_condition(loss, lam, 1.0)
         for theta, colour in zip(thetas, (GREEN, BLUE, ORANGE), strict=True):
             squares = []

@@ -261,6 +261,9 @@ class Space(Protocol):
     def coefficients(self, a: Vector) -> Vector:
         """The coefficients of K(x_r, .) over the rows, or over the landmarks."""
 
+    def rounding(self, a: Vector, kappa: float) -> float:
+        """Bound the rounding error of the values of these coordinates, where K(x, x) is at most kappa^2."""
+
     def diagonal(self) -> Vector:
         """K(x, x) of the rows."""
 
@@ -319,6 +322,9 @@ class Gram:
     def coefficients(self, a: Vector) -> Vector:
         return a.copy()
 
+    def rounding(self, a: Vector, kappa: float) -> float:
+        return 4.0 * _EPS * kappa * kappa * float(np.abs(a).sum())
+
     def diagonal(self) -> Vector:
         parts = [self._at(k).diagonal() for k, (rows, columns) in enumerate(self._places) if rows == columns]
         return np.concatenate(parts)
@@ -361,6 +367,9 @@ class Landmarks:
         from scipy.linalg import solve_triangular
 
         return np.asarray(solve_triangular(self._L, a, lower=True, trans="T"))
+
+    def rounding(self, a: Vector, kappa: float) -> float:
+        return 16.0 * _EPS * kappa * math.sqrt(dot(a, a))
 
     def diagonal(self) -> Vector:
         return np.asarray(np.einsum("rj,rj->r", self._phi, self._phi))

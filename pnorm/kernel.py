@@ -173,8 +173,7 @@ class Descent:
     norm : ndarray, shape (T + 1,)
         :math:`\|f\|_K`.
     gradient_norm : ndarray, shape (T + 1,)
-        The norm of the gradient of `descended`, with the left derivative of the loss; no less than it, whatever is lost
-        in rounding.
+        The norm of the gradient of `descended`, with the left derivative of the loss; rounding does not make it less.
     gap : float
         A bound on how far `descended` of the model that is returned is above its minimum, over the functions of the
         landmarks where there are some: the last of the `gaps`, or with ``average=True`` that of the mean (nan in a
@@ -232,7 +231,7 @@ class Descent:
     def gaps(self) -> Vector:
         r"""Bounds on `descended` less its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`.
 
-        At corners of the loss, what rounding of the scores may hide comes on top.
+        Rounding is included: of the gradient, and of the scores, which at corners of the loss comes on top.
         """
         return self.gradient_norm**2 / (2.0 * self.lam) + self._slack
 
@@ -696,7 +695,7 @@ def train(
             "callback": f"the callback stopped the run after step {t}",
         }[status]
         trace = record.descent(status, f"{message}; the objective is at most {gap:.3g} above its minimum", model, gap)
-        if trace.descended[-1] > trace.descended[0]:
+        if trace.descended[-1] > trace.descended[0] * (1.0 + 1e-9):
             warnings.warn(
                 f"the objective went up, from {trace.descended[0]:.3g} to {trace.descended[-1]:.3g}: steps of "
                 f"{first:.3g} are too long. Up to {record.largest_step:.3g} is safe, and theta=0.5 makes them shrink",
@@ -783,16 +782,17 @@ def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple
     values = space.values(towards)
     gradient, change = lam * a - towards, lam * f - values
     norm = math.sqrt(space.square(a, f))
-    # f is right to `off`. That changes slopes by at most M times as much, or where there are corners, makes of the
-    # subgradient one of a function that is lower by the `slack`. What differences have lost comes on top, so that the
-    # norm is never less than that of the gradient.
+    # What differences have lost is added, so that the norm is never less than that of the gradient.
     mass = float(np.abs(s).sum())
-    off = 4.0 * _EPS * record.kappa**2 * float(np.abs(problem.space.coefficients(a)).sum())
-    slack = 0.0 if problem.loss.smooth else 4.0 * off * mass
-    lost = 4.0 * _EPS * (record.kappa * mass + lam * norm)
-    lost += 4.0 * record.kappa * record.change * off if problem.loss.smooth else 0.0
     square = space.square(gradient, change, lam * np.abs(f) + np.abs(values))
-    point = loss, norm, math.sqrt(square) + lost, slack
+    size = math.sqrt(square) + 4.0 * _EPS * (record.kappa * mass + lam * norm)
+    # The scores are right to `off`. That changes slopes by M times as much at most; or else, it makes the gradient a
+    # subgradient of something lower by the slack. The hinge has the second way alone.
+    off = space.rounding(a, record.kappa)
+    point = loss, norm, size, 4.0 * off * mass
+    if problem.loss.smooth:
+        other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
+        point = min(point, other, key=record.gap)
     record.points.add(*point)
     return gradient, change, point
 
@@ -925,8 +925,9 @@ def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tu
     least = nearest = math.inf
     idle = 0
     while True:
-        gradient, _, (loss, norm, distance, _) = _gradient(problem, a, f, record)
-        distance /= lam
+        gradient, _, point = _gradient(problem, a, f, record)
+        loss, norm, *_ = point
+        distance = math.sqrt(2.0 * record.gap(point) / lam)
         if distance <= tol:
             return a, "converged", f"the minimiser is at most {distance:.3g} away, in the norm of the space"
         if record.steps.size >= max_iter:
