@@ -198,9 +198,10 @@ def _discount_of(discount: Any, size: int) -> Vector:
 
 def _grades(y: Any, size: int, meaning: str) -> Vector:
     """Check grades."""
-    if np.asarray(y).dtype.kind in "OUS":
-        raise TypeError("y must hold grades as numbers, 0, 1, 2, ... say; map words or categories to them")
-    return _checks.vector(y, "y", size, meaning)
+    try:
+        return _checks.vector(y, "y", size, meaning)
+    except TypeError as error:
+        raise TypeError(f"{error}; grades are numbers: map words or categories to 0, 1, 2, ...") from None
 
 
 def _opened(scores: Any, y: Any, group: Any) -> tuple[Vector, Vector, NDArray[np.intp] | None, NDArray[np.intp]]:
@@ -591,7 +592,7 @@ def train(
     ('stationary', 0.0)
     """
     _checks.choice(loss, "loss", ("kendall", "ndcg"))
-    if loss == "kendall" and (k is not None or gain != "linear" or discount != "log2"):
+    if loss == "kendall" and (k is not None or repr(gain) != "'linear'" or repr(discount) != "'log2'"):
         raise ValueError("k, gain and discount are for the loss 'ndcg'")
     l2 = _checks.nonnegative(l2, "l2")
     epochs = None if epochs is None else _checks.count(epochs, "epochs", 0)
