@@ -72,7 +72,8 @@ class Radial:
         # Differences, not products: (a - b)^2 by a^2 - 2 a b + b^2 loses what large offsets have in common.
         K = np.asarray(cdist(A, B, "sqeuclidean" if self.name == "rbf" else "cityblock"))
         K *= -self.gamma
-        return np.exp(K, out=K)
+        np.exp(K, out=K)
+        return K
 
 
 @dataclass(frozen=True)

@@ -407,7 +407,7 @@ def _problem(
     if codes is None:
         mass = float(c_pos.sum()) * float(c_neg.sum())
     else:
-        mass = dot(np.bincount(codes[0], c_pos), np.bincount(codes[1], c_neg))
+        mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
     if not 0.0 < mass < math.inf:
         raise ValueError("the products of pos_weight and neg_weight add up to more, or less, than a double holds")
     return _Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
