@@ -52,6 +52,9 @@ _MARGIN = 1.01
 _IDLE = 3
 """Newton steps without any gain after which rounding is taken to hide it."""
 
+_NEWTON = 32.0
+"""Bytes for each two rows that Newton's method takes at most; measured."""
+
 _REFRESH = 64
 """Steps after which scores are computed from the coefficients again, so that rounding does not add up."""
 
@@ -611,7 +614,8 @@ def train(
     Notes
     -----
     A step costs one sum over pairs, O(N log N) for N rows (for a `Loss` of your own, all pairs), and one product with
-    the Gram matrix, of which each half is read once, O(N^2); with m landmarks O(N m). Memory is 4 N^2 bytes, or 8 N m.
+    the Gram matrix, of which one half is kept and read once, O(N^2); with m landmarks O(N m). Memory is 4 N^2 bytes, or
+    8 N m, and while landmarks are found up to 15 N m.
 
     Lemma 3.4 asks for steps of at most :math:`1/(4 \kappa^2 M + \lambda)` (`pnorm.bounds.step_condition`), and its
     proof uses of :math:`4 \kappa^2` only that no eigenvalue of the operator
@@ -823,9 +827,9 @@ def minimize(
     The minimiser of :math:`E_S(f) + \frac\lambda2 \|f\|_K^2` is a combination of the :math:`K_{x_r}`; Newton's method
     finds its coefficients:
 
-    .. math:: (\lambda + H G)\, \delta = -(\lambda a - s), \qquad
-              s_r = -\frac{\partial E_S}{\partial f(x_r)}, \quad
-              H_{rq} = \frac{\partial^2 E_S}{\partial f(x_r)\, \partial f(x_q)}.
+    .. math:: (\lambda + H G)\, \delta = s - \lambda a, \qquad
+              s_r = -\frac{\partial E_S}{\partial f_r}, \quad
+              H_{rq} = \frac{\partial^2 E_S}{\partial f_r\, \partial f_q}.
 
     Parameters
     ----------
@@ -844,7 +848,7 @@ def minimize(
     pos_weight, neg_weight, pos_group, neg_group : as in `train`
         Case weights and query groups.
     memory_limit : float
-        Bytes: of the order of 28 for each pair of rows are needed, and more rows than that are refused.
+        Bytes: some 32 for each two rows are needed, and more rows than that are refused.
     n_threads : int, optional
         Threads, as in `train`.
     **kernel_params : object
@@ -896,9 +900,9 @@ def minimize(
     max_iter = _checks.count(max_iter, "max_iter", 0)
     n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
     limit = _checks.positive(memory_limit, "memory_limit")
-    if 28.0 * n * n > limit:
+    if _NEWTON * n * n > limit:
         raise ValueError(
-            f"{n} rows need some {28e-9 * n * n:.3g} GB for Newton's method, more than memory_limit = "
+            f"{n} rows need some {1e-9 * _NEWTON * n * n:.3g} GB for Newton's method, more than memory_limit = "
             f"{limit * 1e-9:.3g} GB: raise it, take fewer rows, or train"
         )
     with _pool(pos, neg, n_threads) as pool:
@@ -948,6 +952,7 @@ def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tu
             A[some] += rows[some, None] * G[some]
         A[np.diag_indices_from(A)] += lam
         delta = lu_solve(lu_factor(A.T, overwrite_a=True, check_finite=False), -gradient, trans=1, check_finite=False)
+        del A  # before the next one is made
         values = G @ delta
         slope = dot(gradient, values)
         share = 1.0
