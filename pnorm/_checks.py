@@ -159,8 +159,12 @@ def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool |
         return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
     if A.dtype.kind != "O":
         raise TypeError(
-            f"{name} must hold real numbers; got dtype {A.dtype}. Make pnorm.rankers.categories of the columns, encode "
-            "them as numbers, or pass callables as H"
+            f"{name} must hold real numbers; got dtype {A.dtype}. "
+            + (
+                "Make pnorm.rankers.categories of the columns, encode them as numbers, or pass callables as H"
+                if missing is not None
+                else "Encode its columns as numbers"
+            )
         )
     for j in range(A.shape[1]):
         for i, value in enumerate(A[:, j]):
@@ -170,7 +174,12 @@ def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool |
             elif not isinstance(value, (numbers.Real, np.bool_)):
                 raise TypeError(
                     f"{name} has {value!r} ({type(value).__name__}) at {_at(i, j, names)}; every value must be a "
-                    "real number: make pnorm.rankers.categories of the column, encode it, or pass callables as H"
+                    "real number: "
+                    + (
+                        "make pnorm.rankers.categories of the column, encode it, or pass callables as H"
+                        if missing is not None
+                        else "encode the column"
+                    )
                 )
     if missing:
         A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])

@@ -139,8 +139,6 @@ def given(G: Any, n: int, params: dict[str, Any]) -> Given:
     """Check a Gram matrix of n rows."""
     if params:
         raise TypeError(f"a Gram matrix takes no parameters; got {', '.join(params)}")
-    if _checks.is_sparse(G):
-        raise TypeError("a Gram matrix must be dense; got a sparse one")
     if G.shape != (n, n):
         raise ValueError(
             f"a Gram matrix must have a row and a column for each of the {n} training rows, positives first; got "

@@ -137,7 +137,7 @@ class Model:
         with Pool(_checks.threads(n_threads)) as pool:
             if isinstance(self._kernel, int):
                 rows, size = np.arange(self.coef.size) if self.landmarks is None else self.landmarks, self._kernel
-                K = _checks.matrix(X, "X", None)
+                K = _checks.matrix(X, "X")
                 if K.shape[1] != size:
                     raise ValueError(
                         f"X must have one column for each training row, {size}, the kernel between them; got "
@@ -151,7 +151,7 @@ class Model:
                 things = _gram.Rows(list(X))
             else:
                 width = self.rows.shape[1]
-                A = _checks.matrix(_checks.pick(X, self._names, "X"), "X", None)
+                A = _checks.matrix(_checks.pick(X, self._names, "X"), "X")
                 if A.shape[1] != width:
                     raise ValueError(f"X has {A.shape[1]} columns and the training rows have {width}")
                 things = _gram.Rows(A)
@@ -421,10 +421,12 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
     n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
     G = None
     if isinstance(kernel, str) and kernel == "precomputed":
+        if _checks.is_sparse(pos) or _checks.is_sparse(neg):
+            raise TypeError("the rows of a Gram matrix must be dense; got sparse ones")
         _checks.same_width(pos, neg)
-        G = np.concatenate([_checks.matrix(X, name, None) for X, name in ((pos, "pos"), (neg, "neg"))])
+        G = np.concatenate([_checks.matrix(X, name) for X, name in ((pos, "pos"), (neg, "neg"))])
     elif len(getattr(kernel, "shape", ())) == 2:
-        G = _checks.matrix(kernel, "kernel", None)
+        G = _checks.matrix(kernel, "kernel")
     if G is not None:
         return range(n), None, _gram.given(G, n, params)
     if callable(kernel) and not (_is_table(pos) and _is_table(neg)):
@@ -433,7 +435,7 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
     _checks.same_width(pos, neg)
     names = _checks.column_names(pos)
     _checks.same_names(names, _checks.column_names(neg), "neg")
-    sides = [_checks.matrix(X, name, None) for X, name in ((pos, "pos"), (neg, "neg"))]
+    sides = [_checks.matrix(X, name) for X, name in ((pos, "pos"), (neg, "neg"))]
     if _checks.is_sparse(sides[0]):
         import scipy.sparse
 
@@ -479,7 +481,7 @@ def _landmarks(
             raise ValueError(
                 "landmarks must be a number of training rows, or rows, of shape (m, d); places are not taken"
             )
-        base = _checks.matrix(_checks.pick(landmarks, names, "landmarks"), "landmarks", None)
+        base = _checks.matrix(_checks.pick(landmarks, names, "landmarks"), "landmarks")
         if base.shape[1] != X.shape[1]:
             raise ValueError(f"landmarks has {base.shape[1]} columns and the training rows have {X.shape[1]}")
         size = base.shape[0]

@@ -597,7 +597,7 @@ def train(
     l2 = _checks.nonnegative(l2, "l2")
     epochs = None if epochs is None else _checks.count(epochs, "epochs", 0)
     generator, callback = _checks.generator(seed), _checks.callback(callback)
-    A = _checks.matrix(X, "X", None)
+    A = _checks.matrix(X, "X")
     n, d = A.shape
     grades = _grades(y, n, "one grade for each row")
     order, starts = _checks.lists(group, n)

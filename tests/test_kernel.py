@@ -730,6 +730,15 @@ def bad(A, B):
     ("change", "error", "message"),
     [
         (dict(kernel="sigmoid"), ValueError, "kernel must be one of 'rbf'"),
+        (dict(gamma="scale"), TypeError, "be left out for one of the size of the data"),
+        (dict(pos=[["a", "b", "c"]] * 5), TypeError, "Encode its columns as numbers"),
+        (dict(pos=pd.DataFrame({"x": [1, "b"], "y": 1, "z": 1})), TypeError, "real number: encode the column"),
+        (dict(pos=scipy.sparse.eye(5, 11).tocsr(), neg=scipy.sparse.eye(6, 11).tocsr(), kernel="precomputed"),
+         TypeError, "must be dense"),
+        (dict(loss=pnorm.objectives.Power(2.0)), TypeError, "loss must be one of 'squared'"),
+        (dict(landmarks=[0, 2, 4]), ValueError, "places are not taken"),
+        (dict(kernel="linear", landmarks=np.zeros((3, 3))), ValueError, "zero on all landmarks"),
+        (dict(pos_weight=[1e-320] * 5, neg_weight=[1e-10] * 6), ValueError, "more, or less, than a double holds"),
         (dict(kernel=3), TypeError, "a function of two blocks"),
         (dict(kernel=bad), ValueError, "not positive semidefinite"),
         (dict(kernel=lambda A, B: np.triu(np.ones((len(A), len(B))))), ValueError, "not symmetric"),
@@ -786,6 +795,25 @@ def test_rows_to_score_must_fit():
     model, _ = kernel.train(G[:5], G[5:], "precomputed")
     with pytest.raises(ValueError, match="one column for each training row, 11"):
         model.score(G[:, :4])
+
+
+def test_models_are_not_coefficients_and_strings_are_not_lists():
+    model, trace = kernel.train(
+        ["aa", "ab"], ["ba", "bb"], lambda A, B: np.array([[float(a[0] == b[0]) for b in B] for a in A])
+    )
+    assert model.score(["ac"])[0] > model.score(["bc"])[0]
+    with pytest.raises(TypeError, match=r"the string 'ac': pass \['ac'\]"):
+        model.score("ac")
+    for wrong in (model, (model, trace)):
+        with pytest.raises(TypeError, match="got a model: call its own score"):
+            pnorm.score([[1.0]], None, wrong)
+
+
+def test_steps_that_are_too_long_are_warned_of():
+    pos, neg = sides(30, 30)
+    _, trace = kernel.train(pos, neg, loss="squared_hinge", t_max=3)
+    with pytest.warns(RuntimeWarning, match="the objective went up, from 1 to .* theta=0.5 makes them shrink"):
+        kernel.train(pos, neg, loss="squared_hinge", eta=10 * trace.largest_step, t_max=7)
 
 
 def test_models_and_traces_say_what_they_are_and_can_be_stored():
