@@ -86,6 +86,14 @@ def matrix(X: Any, name: str, missing: bool | None = None) -> Any:
     return A
 
 
+def array(X: Any, name: str) -> Array:
+    """The same for what cannot be sparse."""
+    if is_sparse(X):
+        raise TypeError(f"{name} is sparse; a matrix with all its entries is needed: pass {name}.toarray()")
+    A: Array = matrix(X, name)
+    return A
+
+
 def table(X: Any, name: str) -> tuple[list[list[Any]], tuple[str, ...] | None]:
     """Return the columns of X as lists of values of any kind, and their names if they have some."""
     if is_sparse(X):

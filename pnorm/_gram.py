@@ -388,6 +388,8 @@ def drawn(
     left = diagonal(kernel, rows)
     largest = float(left.max())
     least = _NOTHING_LEFT * largest
+    if not largest > 0.0:
+        raise ValueError(f"the largest K(x, x) of the training rows is {largest:g}; scale the columns, or the kernel")
     open_to = np.ones(rows.n, bool)
     places: list[int] = []
     batch = max(8, min(256, size // 4))

@@ -421,12 +421,10 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
     n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
     G = None
     if isinstance(kernel, str) and kernel == "precomputed":
-        if _checks.is_sparse(pos) or _checks.is_sparse(neg):
-            raise TypeError("the rows of a Gram matrix must be dense; got sparse ones")
         _checks.same_width(pos, neg)
-        G = np.concatenate([_checks.matrix(X, name) for X, name in ((pos, "pos"), (neg, "neg"))])
+        G = np.concatenate([_checks.array(X, name) for X, name in ((pos, "pos"), (neg, "neg"))])
     elif len(getattr(kernel, "shape", ())) == 2:
-        G = _checks.matrix(kernel, "kernel")
+        G = _checks.array(kernel, "kernel")
     if G is not None:
         return range(n), None, _gram.given(G, n, params)
     if callable(kernel) and not (_is_table(pos) and _is_table(neg)):
