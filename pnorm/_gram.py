@@ -344,10 +344,8 @@ class Landmarks:
     approximation.
     """
 
-    def __init__(self, phi: Matrix, L: Matrix, left_out: Vector, n_pos: int, pool: Pool = SERIAL) -> None:
+    def __init__(self, phi: Matrix, L: Matrix, n_pos: int, pool: Pool = SERIAL) -> None:
         self.n, self.size = phi.shape
-        self.left_out = left_out
-        """K(x, x) - K~(x, x), zero or more."""
         self._L = L
         self._outputs = Dense(phi[:n_pos], phi[n_pos:], pool)
         self._phi = phi

@@ -167,9 +167,6 @@ class ExponentialLoss(PairLoss):
         total = np.full(target.f.size, target.spread(total))
         return Sums(total, total.copy(), pairs.sign * target.f + target.spread(top))
 
-    def curvature(self, z: Any) -> Any:
-        return np.exp(-z)
-
 
 class LogisticLoss(PairLoss):
     """ln(1 + e^-z), by Chebyshev series between cells of the score line.

@@ -302,7 +302,7 @@ class _Record:
 class _Problem:
     """The rows that count, in a space, and the mean loss of their pairs."""
 
-    space: _gram.Gram | _gram.Landmarks
+    space: _gram.Space
     loss: PairLoss
     c_pos: Vector
     c_neg: Vector
@@ -382,15 +382,15 @@ def _problem(
 
     chosen: NDArray[np.intp] | None = None
     approximation = None
-    space: _gram.Gram | _gram.Landmarks
+    space: _gram.Space
     if landmarks is None:
-        space = _gram.Gram(known, rows, pool, math.inf if isinstance(known, _gram.Given) else limit)
-        if not space.fits and limit > 0.0:
-            _warn_of_size(space)
+        space = gram = _gram.Gram(known, rows, pool, math.inf if isinstance(known, _gram.Given) else limit)
+        if not gram.fits and limit > 0.0:
+            _warn_of_size(gram)
     else:
-        space, chosen, base = _landmarks(known, rows, landmarks, X, names, n_pos, generator, limit, pool)
-        total = float((space.left_out + space.diagonal()).sum())
-        approximation = Approximation(float(space.left_out.sum()) / total, float(space.left_out.max()))
+        space, left_out, chosen, base = _landmarks(known, rows, landmarks, X, names, n_pos, generator, limit, pool)
+        total = float((left_out + space.diagonal()).sum())
+        approximation = Approximation(float(left_out.sum()) / total, float(left_out.max()))
         if base is None and keep is not None:
             chosen = keep[chosen]
         elif base is not None:
@@ -464,8 +464,8 @@ def _landmarks(
     generator: np.random.Generator,
     limit: float,
     pool: Pool,
-) -> tuple[_gram.Landmarks, NDArray[np.intp], Any]:
-    """The space of landmarks that are drawn, or of those that are given; the latter, too."""
+) -> tuple[_gram.Landmarks, Vector, NDArray[np.intp], Any]:
+    """The space of landmarks that are drawn or given, what it leaves out, their places, and those that are given."""
     base = None
     if isinstance(landmarks, numbers.Number):
         size = min(_checks.count(landmarks, "landmarks", 1), rows.n)
@@ -492,7 +492,7 @@ def _landmarks(
         chosen, phi, L, left = _gram.drawn(kernel, rows, size, generator, pool)
     else:
         chosen, phi, L, left = _gram.chosen(kernel, rows, _gram.Rows(base)[:], pool)
-    return _gram.Landmarks(phi, L, left, n_pos, pool), chosen, base
+    return _gram.Landmarks(phi, L, n_pos, pool), left, chosen, base
 
 
 def _warn_of_size(space: _gram.Gram) -> None:
