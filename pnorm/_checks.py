@@ -280,7 +280,7 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
         raise TypeError(f"{name} must be an array; got the pair (lam, trace) that train returns: pass the first")
     if hasattr(x, "lam_at"):
         raise TypeError(f"{name} must be an array; got a Trace: pass the coefficients, lam, that came with it")
-    if hasattr(x, "score") or (isinstance(x, tuple) and x and hasattr(x[0], "score")):
+    if hasattr(type(x[0] if isinstance(x, tuple) and x else x), "score"):
         raise TypeError(f"{name} must be an array; got a model: call its own score")
     _no_mask(x, name)
     a = _as_array(x, name)

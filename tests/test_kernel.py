@@ -806,6 +806,8 @@ def test_models_are_not_coefficients_and_strings_are_not_lists():
     assert model.score(["ac"])[0] > model.score(["bc"])[0]
     with pytest.raises(TypeError, match=r"the string 'ac': pass \['ac'\]"):
         model.score("ac")
+    column = pd.Series([2.0], index=["score"])
+    assert pnorm.score([[1.0]], None, column).tolist() == [2.0]
     for wrong in (model, (model, trace)):
         with pytest.raises(TypeError, match="got a model: call its own score"):
             pnorm.score([[1.0]], None, wrong)
