@@ -354,7 +354,8 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
     """
     if group is None:
         return None, np.array([0, size], dtype=np.intp)
-    labels = np.asarray(group)
+    _no_mask(group, "group")
+    labels = _as_array(group, "group")
     if labels.ndim != 1:
         raise ValueError(
             f"group must be one-dimensional: a label for each row or a size for each list; got {group!r:.80}"

@@ -86,10 +86,11 @@ class Polynomial:
     name: str = "polynomial"
 
     def __call__(self, A: Any, B: Any) -> Matrix:
-        K = np.asarray(A @ B.T)
-        K *= self.gamma
-        K += self.coef0
-        return K if self.degree == 1 else np.asarray(K**self.degree)
+        with np.errstate(over="ignore", invalid="ignore"):  # kappa tells
+            K = np.asarray(A @ B.T)
+            K *= self.gamma
+            K += self.coef0
+            return K if self.degree == 1 else np.asarray(K**self.degree)
 
 
 @dataclass(frozen=True)
@@ -180,12 +181,13 @@ def named(name: Any, params: dict[str, Any], X: Any) -> Kernel:
 
 def _default_gamma(name: str, X: Any) -> float:
     """1 / (d Var), Var over all entries of the rows; of the 1-norm, 1 / (d sd)."""
-    if _checks.is_sparse(X):
-        size = X.shape[0] * X.shape[1]
-        mean = X.sum() / size
-        variance = float((((X.data - mean) ** 2).sum() + (size - X.nnz) * mean * mean) / size)
-    else:
-        variance = float(X.var(dtype=np.float64))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if _checks.is_sparse(X):
+            size = X.shape[0] * X.shape[1]
+            mean = X.sum() / size
+            variance = float((((X.data - mean) ** 2).sum() + (size - X.nnz) * mean * mean) / size)
+        else:
+            variance = float(X.var(dtype=np.float64))
     spread = (math.sqrt(variance) if name == "laplacian" else variance) * X.shape[1]
     if spread == 0.0:
         return 1.0
@@ -254,8 +256,8 @@ class Space(Protocol):
     def values(self, a: Vector) -> Vector:
         """Values on the rows of the function of these coordinates."""
 
-    def square(self, a: Vector, values: Vector, terms: Vector | None = None) -> float:
-        """|f|^2 for f of these coordinates and values; no less than that, given the size of the terms of the values."""
+    def square(self, a: Vector, values: Vector, off: float = 0.0) -> float:
+        """|f|^2 for f of these coordinates and values; no less than that if the values are right to `off`."""
 
     def coefficients(self, a: Vector) -> Vector:
         """The coefficients of K(x_r, .) over the rows, or over the landmarks."""
@@ -314,9 +316,8 @@ class Gram:
     def coordinates(self, s: Vector) -> Vector:
         return s
 
-    def square(self, a: Vector, values: Vector, terms: Vector | None = None) -> float:
-        rounding = 0.0 if terms is None else 4.0 * _EPS * dot(np.abs(a), terms)
-        return max(0.0, dot(a, values)) + rounding
+    def square(self, a: Vector, values: Vector, off: float = 0.0) -> float:
+        return max(0.0, dot(a, values)) + off * float(np.abs(a).sum())
 
     def coefficients(self, a: Vector) -> Vector:
         return a.copy()
@@ -357,7 +358,7 @@ class Landmarks:
     def values(self, a: Vector) -> Vector:
         return np.concatenate(self._outputs.combine(a))
 
-    def square(self, a: Vector, values: Vector, terms: Vector | None = None) -> float:
+    def square(self, a: Vector, values: Vector, off: float = 0.0) -> float:
         return dot(a, a)
 
     def coefficients(self, a: Vector) -> Vector:

@@ -234,7 +234,7 @@ class Descent:
     def gaps(self) -> Vector:
         r"""Bounds on `descended` less its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`.
 
-        Rounding is included: of the gradient, and of the scores, which at corners of the loss comes on top.
+        Rounding is included, of the gradient and of the scores, but the kernel is taken for what it is computed to be.
         """
         return self.gradient_norm**2 / (2.0 * self.lam) + self._slack
 
@@ -682,11 +682,9 @@ def train(
                 break
             step = first * (t + 1.0) ** -theta
             record.step(step)
-            a -= step * gradient
-            if (t + 1) % _REFRESH:
-                f -= step * change
-            else:
-                f = space.values(a)
+            with np.errstate(over="ignore", invalid="ignore"):  # the next gradient tells
+                a -= step * gradient
+                f = f - step * change if (t + 1) % _REFRESH else space.values(a)
             if average:
                 mean += 2.0 / (t + 2.0) * (a - mean)
         if average:
@@ -787,14 +785,13 @@ def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple
     gradient, change = lam * a - towards, lam * f - values
     norm = math.sqrt(space.square(a, f))
     # What differences have lost is added, so that the norm is never less than that of the gradient.
-    mass = float(np.abs(s).sum())
-    square = space.square(gradient, change, lam * np.abs(f) + np.abs(values))
+    mass, off = float(np.abs(s).sum()), space.rounding(a, record.kappa)
+    square = space.square(gradient, change, lam * off + space.rounding(towards, record.kappa))
     size = math.sqrt(square) + 4.0 * _EPS * (record.kappa * mass + lam * norm)
-    # The scores are right to `off`. That changes slopes by M times as much at most; or else, it makes the gradient a
-    # subgradient of something lower by the slack. The hinge has the second way alone.
-    off = space.rounding(a, record.kappa)
+    # The scores are right to `off`, too. That changes slopes by M times as much at most; or else, it makes the gradient
+    # a subgradient of something lower by the slack. Where M is not known for all arguments, it is the latter.
     point = loss, norm, size, 4.0 * off * mass
-    if problem.loss.smooth:
+    if problem.loss.smooth and not isinstance(problem.loss, Loss):
         other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
         point = min(point, other, key=record.gap)
     record.points.add(*point)

@@ -43,6 +43,9 @@ _STEPS = 2000
 _ROUNDING = 1e-14
 """Share of a column's size in a list below which its differences there are rounding."""
 
+_LARGEST = 1e300
+"""Entries beyond this, or below one over it, are not worked with."""
+
 _HARD = 1e12
 """Sum of r^3 over the assignments of a run from which on a warning says how long they take, about 0.5 ns each."""
 
@@ -176,7 +179,7 @@ def _gains(y: Vector, gain: Any) -> Vector:
 
 def _exponential(y: Vector) -> Vector:
     with np.errstate(over="ignore"):
-        return np.asarray(np.exp2(y) - 1.0)
+        return np.asarray(np.expm1(y * math.log(2.0)))
 
 
 def _discount_of(discount: Any, size: int) -> Vector:
@@ -193,7 +196,7 @@ def _discount_of(discount: Any, size: int) -> Vector:
         found = found[:size]
     if not np.isfinite(found).all() or (found < 0.0).any() or (np.diff(found) > 0.0).any():
         raise ValueError("discount must be finite, zero or more, and not rise from rank to rank")
-    return found
+    return found / found[0] if found[0] > 0.0 else found  # NDCG is a ratio
 
 
 def _grades(y: Any, size: int, meaning: str) -> Vector:
@@ -718,7 +721,9 @@ def _scale(A: Any, starts: NDArray[np.intp]) -> Vector:
     sizes = np.diff(starts)
     largest = abs(A).max(axis=0)
     largest = largest.toarray().ravel() if _checks.is_sparse(largest) else np.asarray(largest, dtype=np.float64)
-    unit = np.where(largest > 0.0, largest, 1.0)
+    if not largest.max() < _LARGEST:
+        raise ValueError(f"X has an entry of size {largest.max():.3g}, too large to add up; scale its column down")
+    unit = np.where(largest > 1.0 / _LARGEST, largest, np.inf)  # of no size: of no use
     total = np.zeros(unit.size)
     for some in blocks(sizes.size, 256):
         rows = A[starts[some.start] : starts[some.stop]]
@@ -740,5 +745,4 @@ def _scale(A: Any, starts: NDArray[np.intp]) -> Vector:
         squares[squares <= (_ROUNDING * _ROUNDING) * sizes_of] = 0.0
         total += (2.0 / np.maximum(r - 1.0, 1.0) * squares).sum(axis=0)
     spread: Vector = np.sqrt(total / sizes.size)
-    with np.errstate(over="ignore"):
-        return np.divide(1.0 / unit, spread, out=np.zeros_like(spread), where=spread > 0.0)
+    return np.divide(1.0 / unit, spread, out=np.zeros_like(spread), where=spread > 0.0)

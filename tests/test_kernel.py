@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from scipy.optimize import minimize as scipy_minimize
+from scipy.optimize import minimize_scalar
 from sklearn.metrics import pairwise
 
 import pnorm
@@ -178,6 +179,8 @@ def test_a_run_ends_where_the_gradient_does():
 
 def test_steps_that_diverge_are_told():
     pos, neg = sides(8, 8)
+    with pytest.raises(OverflowError, match="take a smaller eta"):
+        kernel.train(pos, neg, eta=1e300, loss="squared", t_max=5)
     with pytest.raises(OverflowError, match="do not diverge: take a smaller eta"):
         kernel.train(pos, neg, loss="squared", eta=50.0, t_max=1000)
 
@@ -247,6 +250,8 @@ def test_the_default_width_is_that_of_the_data():
             assert gammas[0] == pytest.approx(gammas[1], rel=1e-9)
     with pytest.raises(ValueError, match="too extreme for a default gamma"):
         kernel.train(pos * 1e-155, neg * 1e-155)
+    with pytest.raises(ValueError, match="too extreme for a default gamma"):
+        kernel.train(pos * 1e155, neg * 1e155)
 
 
 def test_rows_that_are_all_the_same_teach_nothing():
@@ -272,9 +277,9 @@ def test_the_size_of_a_kernel_is_made_up_for_by_the_penalty(unit, size):
 
 def test_a_kernel_that_overflows_is_told():
     pos, neg = sides(5, 6)
-    with np.errstate(over="ignore"), pytest.raises(ValueError, match="the training rows is inf; scale"):
+    with pytest.raises(ValueError, match="the training rows is inf; scale"):
         kernel.train(pos * 1e120, neg * 1e120, "polynomial", gamma=1.0)
-    with np.errstate(over="ignore"), pytest.raises(ValueError, match="the training rows is inf; scale"):
+    with pytest.raises(ValueError, match="the training rows is inf; scale"):
         kernel.minimize(pos * 1e120, neg * 1e120, "polynomial", gamma=1.0)
 
 
@@ -538,6 +543,37 @@ def test_bounds_hold_where_rounding_spoils_the_kernel(loss, offset):
     assert excess <= trace.gap + 1e-9
     if offset == 0.0:
         assert trace.gap < (1e-15 if loss == "logistic" else 1e-1)
+
+
+@pytest.mark.parametrize("form", ["linear", "gram"])
+@pytest.mark.parametrize(
+    ("loss", "lam", "pos", "neg"),
+    [
+        ("logistic", 1.3719732948683514, [1, 1, 0], [0, 1, 1, 1]),
+        ("logistic", 0.0011514895601381656, [4, 6, 9], [4, 9]),
+        ("squared", 1.2847e-4, [1, 1, 0, 0, 0], [0, 1]),
+        ("squared_hinge", 3.402e-4, [1], [4, 2, 9]),
+    ],
+)
+def test_bounds_hold_where_the_gram_matrix_is_exact_and_all_but_singular(form, loss, lam, pos, neg):
+    # Products of integers near 3e7 are exact, and their differences lose all that tells rows apart.
+    rows = np.array([*pos, *neg], dtype=float)[:, None] + 3e7
+    m = len(pos)
+    for average in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model, trace = kernel.train(
+                rows[:m], rows[m:], "linear" if form == "linear" else rows @ rows.T, loss, lam=lam, average=average
+            )
+        phi = np.vectorize(LOSSES[loss][0])
+
+        def value(w):
+            z = w * np.subtract.outer(np.array(pos, float), neg)
+            return phi(z).mean() + 0.5 * lam * w * w  # noqa: B023
+
+        best = minimize_scalar(value, bounds=(-50, 50), method="bounded", options=dict(xatol=1e-12)).fun
+        w = float(model.coef @ (rows[:, 0] - 3e7) + 3e7 * model.coef.sum())
+        assert value(w) - best <= trace.gap * (1 + 1e-9) + 1e-12
 
 
 def test_the_minimiser_refuses_what_it_cannot_do():

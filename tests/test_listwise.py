@@ -211,6 +211,13 @@ def test_gains_at_the_edge_of_doubles():
         assert listwise.ndcg_loss(f, y, gain="exponential") == pytest.approx(loss)
         assert listwise.ndcg_hinge(f, y, gain="exponential")[0] == pytest.approx(bound)
     assert listwise.ndcg([1, 2, 3], [1.7e308, 1.7e308, 1]) < 0.8
+    y, f = np.arange(10), np.arange(10)[::-1]
+    expected = listwise.ndcg_hinge(f, y, discount=1 / np.arange(1, 11))
+    for unit in (1e308, 1e-307):
+        found = listwise.ndcg_hinge(f, y, discount=unit / np.arange(1, 11))
+        assert found[0] == pytest.approx(expected[0])
+        np.testing.assert_array_equal(found[1], expected[1])
+    assert listwise.ndcg([1, 2], [2e-17, 1e-17], gain="exponential") == listwise.ndcg([1, 2], [2, 1])
 
 
 def test_the_order_by_scores_is_the_largest_sum_of_places():
@@ -284,6 +291,8 @@ def test_lists_are_told_by_labels_or_by_sizes(function):
         ([1.0, math.nan, 1.0], "group has nan at row 1"),
         ([None, "a", "b"], "group has None at row 0"),
         (["a", math.nan, "a"], "group has nan at row 1"),
+        (np.ma.array([1, 1, 2], mask=[0, 1, 0]), "group is a masked array"),
+        ([[1], [1, 2]], "group cannot be read as an array"),
         (np.array(["2020-01-01", "NaT", "2020-01-02"], "M8[D]"), "group has None at row 1"),
         ("abc", "one-dimensional"),
     ],
@@ -390,6 +399,10 @@ def test_offsets_and_sizes_of_columns_do_no_harm(change):
     far = np.concatenate([X, [[1e10, 0, 0, 0]] * 3])  # a list in which a column is far off, and constant
     found, _ = listwise.train(change(far), [*y, 0, 1, 2], [*group, 3], epochs=5)
     assert abs(found[0] / found[1] - w[0] / w[1]) < 0.2 * abs(w[0] / w[1])
+    least, _ = listwise.train(change(X * [1, 1, 1, 1e-310]), y, group, epochs=5)
+    assert least[3] == 0.0
+    with pytest.raises(ValueError, match=r"an entry of size 3e\+307, too large"):
+        listwise.train(change(X * [1, 1, 1, 1e307]), y, group)
     tiny, _ = listwise.train(change(X * 1e-160), y, group, l2=1.0, epochs=5)
     assert tiny.tolist() == [0.0] * 4  # no weight is worth the penalty
 
