@@ -61,7 +61,7 @@ class _Loss(Protocol):
     """(G,): by what the slopes of a list are to be multiplied."""
 
     def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
-        """Fill in the lists first:last, and the slopes of their surrogates by the scores f."""
+        """Fill in the surrogates of the lists first:last, with their slopes by the scores f, or else the errors, too."""
 
 
 class _Kendall:
@@ -120,7 +120,8 @@ class _Ndcg:
         return self._discounts[size]
 
     def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
-        self.rank(f, first, last)
+        if grad is None:
+            self.rank(f, first, last)
         for g in range(first, last):
             self._bound(g, f, grad)
 
