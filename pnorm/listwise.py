@@ -61,7 +61,7 @@ class _Loss(Protocol):
     """(G,): by what the slopes of a list are to be multiplied."""
 
     def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
-        """Fill in the surrogates of the lists first:last, with their slopes by the scores f, or else the errors, too."""
+        """Fill in the surrogates of the lists first:last, with their slopes by the scores f, or else the errors."""
 
 
 class _Kendall:
