@@ -107,7 +107,7 @@ class _Ndcg:
                 raise ValueError("gain must not fall where grades rise")
             by_rank = self._by_rank(gains.size)
             self._best[g] = dot(gains[::-1], by_rank)
-            self._settled[g] = self._best[g] - dot(gains, by_rank) <= 1e-15 * self._best[g]  # whatever its order
+            self._settled[g] = self._best[g] - dot(gains, by_rank) <= 1e-12 * self._best[g]  # whatever its order
         self.errors, self.surrogates, self.units = np.empty(n_lists), np.empty(n_lists), np.ones(n_lists)
 
     def _by_rank(self, size: int) -> Vector:
