@@ -385,10 +385,8 @@ def drawn(
     """
     phi, L = np.zeros((rows.n, size)), np.zeros((size, size))
     left = diagonal(kernel, rows)
-    largest = float(left.max())
-    least = _NOTHING_LEFT * largest
-    if not largest > 0.0:
-        raise ValueError(f"the largest K(x, x) of the training rows is {largest:g}; scale the columns, or the kernel")
+    size_of_rows = largest(left)
+    least = _NOTHING_LEFT * size_of_rows
     open_to = np.ones(rows.n, bool)
     places: list[int] = []
     batch = max(8, min(256, size // 4))
@@ -418,7 +416,7 @@ def drawn(
             open_to[chosen] = False
             places.extend(chosen.tolist())
     m = len(places)
-    return np.array(places, dtype=np.intp), np.ascontiguousarray(phi[:, :m]), L[:m, :m], left + _LOST * largest
+    return np.array(places, dtype=np.intp), np.ascontiguousarray(phi[:, :m]), L[:m, :m], left + _LOST * size_of_rows
 
 
 def _thinned(rest: Matrix, most: int, least: float, generator: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
@@ -438,9 +436,9 @@ def _thinned(rest: Matrix, most: int, least: float, generator: np.random.Generat
     return kept, np.tril(np.column_stack(columns)[kept]) if taken else np.empty((0, 0))
 
 
-def chosen(kernel: Kernel, rows: Rows, landmarks: Any, pool: Pool) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
+def chosen(kernel: Kernel, rows: Rows, landmarks: Rows, pool: Pool) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
     """The same for landmarks that the user chose, less those that add nothing to others."""
-    W = kernel(landmarks, landmarks)
+    W = kernel(landmarks[:], landmarks[:])
     left = W.diagonal().copy()
     least = _NOTHING_LEFT * float(left.max())
     columns: list[Vector] = []
@@ -462,7 +460,7 @@ def chosen(kernel: Kernel, rows: Rows, landmarks: Any, pool: Pool) -> tuple[NDAr
         raise ValueError("the kernel is zero on all landmarks")
     used = np.array(places, dtype=np.intp)
     L = np.column_stack(columns)[used]
-    others = landmarks[used] if hasattr(landmarks, "shape") else [landmarks[i] for i in places]
+    others = landmarks[used]
     phi = np.empty((rows.n, used.size))
     pool.map(lambda some: _project(kernel(rows[some], others), L, phi[some]), rows.slices())
     size = diagonal(kernel, rows)
@@ -495,6 +493,14 @@ def diagonal(kernel: Kernel, rows: Rows) -> Vector:
     if isinstance(kernel, Radial):
         return np.ones(rows.n)
     return np.concatenate([kernel(rows[some], rows[some]).diagonal() for some in rows.slices(64)])
+
+
+def largest(sizes: Vector) -> float:
+    """The largest K(x, x), if a kernel can be worked with."""
+    size = float(sizes.max())
+    if not 0.0 < size < math.inf:
+        raise ValueError(f"the largest K(x, x) of the training rows is {size:g}; scale the columns, or the kernel")
+    return size
 
 
 def values(kernel: Kernel, rows: Rows, others: Rows, coef: Vector, pool: Pool) -> Vector:

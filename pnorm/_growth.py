@@ -55,6 +55,22 @@ def growth(loss: Any) -> Growth:
     return GROWTH[_checks.choice(loss, "loss", GROWTH)]
 
 
+def theorem(loss: Any, s: Any, theta: Any, gamma: Any) -> tuple[Growth, float, float, float]:
+    """Check what Theorem 2.1 asks of the loss and its three exponents; return the facts and the exponents."""
+    facts = growth(loss)
+    grow, shrink, decay = (
+        _checks.positive(s, "s"),
+        _checks.probability(theta, "theta"),
+        _checks.positive(gamma, "gamma"),
+    )
+    most = (1.0 - shrink) / max(facts.q - 1, 1)
+    if not decay < most:
+        raise ValueError(
+            f"gamma must be below (1 - theta) / max(q - 1, 1) = {most:g} for the {loss} loss; got {gamma!r}"
+        )
+    return facts, grow, shrink, decay
+
+
 def largest_step(change: float, lam: float, kappa: float) -> float:
     """The largest step of Lemma 3.4, 1 / (4 kappa^2 M + lambda)."""
     return 1.0 / (4.0 * kappa * kappa * change + lam)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
 from pnorm._checks import Vector
-from pnorm._growth import Growth, growth, largest_step, reach
+from pnorm._growth import Growth, growth, largest_step, reach, theorem
 
 __all__ = [
     "Bound",
@@ -1005,17 +1005,8 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
     >>> bounds.rate("logistic", theta=0.6, gamma=0.1, s=1), bounds.rate("squared", 0.6, 0.1, 1, beta=0.5)
     (0.5, 0.05)
     """
-    q = growth(loss).q
-    shrink, decay, grow = (
-        _checks.probability(theta, "theta"),
-        _checks.positive(gamma, "gamma"),
-        _checks.positive(s, "s"),
-    )
-    most = (1.0 - shrink) / max(q - 1, 1)
-    if not decay < most:
-        raise ValueError(
-            f"gamma must be below (1 - theta) / max(q - 1, 1) = {most:g} for the {loss} loss; got {gamma!r}"
-        )
+    facts, grow, shrink, decay = theorem(loss, s, theta, gamma)
+    q = facts.q
     value = min(grow * (shrink - decay * min(q + 1, 2 * q - 1)), 1.0 - grow * decay * (1 + q))
     if beta is not None:
         value = min(value, grow * decay * _checks.probability(beta, "beta"))

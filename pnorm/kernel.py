@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from pnorm import _checks, _gram
 from pnorm._blocks import Pool
 from pnorm._checks import Vector
-from pnorm._growth import GROWTH, growth, largest_step, reach
+from pnorm._growth import GROWTH, largest_step, reach, theorem
 from pnorm._line import Groups
 from pnorm._losses import HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
 from pnorm._objective import cases, spread
@@ -491,7 +491,7 @@ def _landmarks(
     if base is None:
         chosen, phi, L, left = _gram.drawn(kernel, rows, size, generator, pool)
     else:
-        chosen, phi, L, left = _gram.chosen(kernel, rows, _gram.Rows(base)[:], pool)
+        chosen, phi, L, left = _gram.chosen(kernel, rows, _gram.Rows(base), pool)
     return _gram.Landmarks(phi, L, n_pos, pool), left, chosen, base
 
 
@@ -725,10 +725,7 @@ def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
 
 def _opened(problem: _Problem, lam: float, eta: float | None) -> _Record:
     """A record that knows the ball and how large steps may be that keep to it, by Lemma 3.4 itself if that will do."""
-    size = float(problem.space.diagonal().max())
-    if not 0.0 < size < math.inf:
-        raise ValueError(f"the largest K(x, x) of the training rows is {size:g}; scale the columns, or the kernel")
-    kappa = math.sqrt(size)
+    kappa = math.sqrt(_gram.largest(problem.space.diagonal()))
     slope, change = _slope_and_change(problem.loss, lam, kappa)
     largest = largest_step(change, lam, kappa)
     if eta is None or eta > largest:
@@ -1063,17 +1060,8 @@ def schedule(
     (625, 0.2759, 0.0833)
     """
     m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
-    facts, size = growth(loss), _checks.positive(kappa, "kappa")
-    grow, shrink, decay = (
-        _checks.positive(s, "s"),
-        _checks.probability(theta, "theta"),
-        _checks.positive(gamma, "gamma"),
-    )
-    most = (1.0 - shrink) / max(facts.q - 1, 1)
-    if not decay < most:
-        raise ValueError(
-            f"gamma must be below (1 - theta) / max(q - 1, 1) = {most:g} for the {loss} loss; got {gamma!r}"
-        )
+    size = _checks.positive(kappa, "kappa")
+    facts, grow, _, decay = theorem(loss, s, theta, gamma)
     log_n = math.log(m) + math.log(n) - 1.5 * math.log(m + n)
     if log_n < -1e-12:
         raise ValueError(

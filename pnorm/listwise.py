@@ -596,7 +596,8 @@ def train(
     ('stationary', 0.0)
     """
     _checks.choice(loss, "loss", ("kendall", "ndcg"))
-    if loss == "kendall" and (k is not None or repr(gain) != "'linear'" or repr(discount) != "'log2'"):
+    named = isinstance(gain, str) and isinstance(discount, str) and (gain, discount) == ("linear", "log2")
+    if loss == "kendall" and not (k is None and named):
         raise ValueError("k, gain and discount are for the loss 'ndcg'")
     l2 = _checks.nonnegative(l2, "l2")
     epochs = None if epochs is None else _checks.count(epochs, "epochs", 0)
@@ -640,14 +641,12 @@ def train(
             if objective == 0.0:
                 status = "stationary"
                 break
-            w = learner.u * scale
             for g in generator.permutation(n_lists).tolist():
                 rows = slice(starts[g], starts[g + 1])
                 part = A[rows]
-                f[rows] = part @ w
+                f[rows] = part @ (learner.u * scale)
                 of.evaluate(f, g, g + 1, slopes)
                 learner.step((slopes[rows] @ part) * (scale * of.units[g]), of.surrogates[g])
-                w = learner.u * scale
             objective = record.add(learner.result * scale)
             if callback is not None and callback(record.trace("running", f"after epoch {record.n_epochs}")):
                 status = "callback"
