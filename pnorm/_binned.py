@@ -294,13 +294,21 @@ class Binned:
         ranker gets wrong. No digits are lost, as all terms are positive.
         """
         low, high = float(table.min()), float(table.max())
-        rows = self._rows[side][self._cells_of(j)]
+        rows = self._rows[side][self.cells_of(j)]
         wanted = table == high
         if ((table != low) & ~wanted & (rows > 0.0)).any() or rows[wanted].sum() > _CHOSEN * weights.size:
             return self.tally(side, weights)
         k = int(self._feature[j])
         more = self.tally(side, weights, (k, self._by_code_of_word(k, wanted.astype(np.uint8))))
         return np.asarray(low * tally + (1.0 - low / high) * more)
+
+    def by_feature(self, side: Side, weights: Vector) -> Vector:
+        """Sums of weights by the codes of all features; their order does not depend on the rows."""
+        return self._by_feature(self.tally(side, weights))
+
+    def edges_by_feature(self, difference: Vector) -> Vector:
+        """The edges from sums of u by the codes of all features, less those of w."""
+        return self._of_codes(difference, self._centred)
 
     def edges_of(self, pos: Vector, neg: Vector) -> Vector:
         """The edges from a tally of u on the positives and one of w on the negatives."""
@@ -318,7 +326,10 @@ class Binned:
         return self.edges_of(self.tally("pos", u), self.tally("neg", w))
 
     def _of_rankers(self, by_word: Vector, terms: Vector) -> Vector:
-        sums, out = self._by_feature(by_word), np.empty(self.shape[2])
+        return self._of_codes(self._by_feature(by_word), terms)
+
+    def _of_codes(self, sums: Vector, terms: Vector) -> Vector:
+        out = np.empty(self.shape[2])
         _bins.edges(sums, self._cells, self._feature, self._first, self._at, terms, np.empty_like(sums), out)
         return out
 
@@ -334,15 +345,16 @@ class Binned:
         return np.ones(self.shape[2], bool)
 
     def levels(self, j: int) -> Levels:
-        cells = self._cells_of(j)
+        cells = self.cells_of(j)
         return Levels(self._values(j), self._rows["pos"][cells], self._rows["neg"][cells])
 
-    def _cells_of(self, j: int) -> slice:
+    def cells_of(self, j: int) -> slice:
+        """Where the codes of ranker j's feature lie among those of all."""
         k = self._feature[j]
         return slice(self._cells[k], self._cells[k + 1])
 
     def _values(self, j: int) -> Vector:
-        terms, cells = slice(self._first[j], self._first[j + 1]), self._cells_of(j)
+        terms, cells = slice(self._first[j], self._first[j + 1]), self.cells_of(j)
         out = np.empty(cells.stop - cells.start)
         _bins.values_by_code(self._at[terms], self._terms[terms], out)
         return out
@@ -396,7 +408,7 @@ class Binned:
     def _look_up(self, kernel: Any, codes: _checks.Array, table: Vector, out: Vector) -> None:
         self.pool.map(lambda rows: kernel(codes, table, rows.start, rows.stop, out), blocks(out.size))
 
-    def combine(self, lam: Vector) -> tuple[Vector, Vector]:
+    def combine(self, lam: Vector, sides: Sequence[Side] = SIDES) -> list[Vector]:
         counts = np.diff(self._first)
         weights = np.repeat(lam, counts) * self._terms
         feature = np.repeat(self._feature, counts)
@@ -405,7 +417,7 @@ class Binned:
         values = np.bincount(self._cells[feature] + self._at, np.where(step, 0.0, weights), 2 * size)[:size]
         start = self._cells[feature] + self._at - np.where(step, levels[feature], 0)
         steps = np.bincount(start, np.where(step, weights, 0.0), size)
-        out = np.zeros(self.shape[0]), np.zeros(self.shape[1])
+        out = [np.zeros(self._n_rows(side)) for side in sides]
         tables: dict[tuple[bool, int], Vector] = {}
         for k in np.unique(feature[weights != 0.0]).tolist():
             cells = slice(self._cells[k], self._cells[k + 1])
@@ -413,7 +425,7 @@ class Binned:
             place = bool(self._words.wide[k]), int(self._words.word[k])
             tables[place] = tables.get(place, 0.0) + table
         for (wide, word), table in tables.items():
-            for side, scores in zip(SIDES, out, strict=True):
+            for side, scores in zip(sides, out, strict=True):
                 self._look_up(_bins.add_looked_up, self._codes[side][int(wide)][word], table, scores)
         return out
 

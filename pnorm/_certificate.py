@@ -27,9 +27,8 @@ import numpy as np
 
 from pnorm._checks import Vector
 from pnorm._curvature import Curvature
-from pnorm._line import Groups
-from pnorm._outputs import SIDES
-from pnorm._problem import Point, Problem
+from pnorm._parts import Part, question
+from pnorm._problem import Known, Point
 
 _EPS = float(np.finfo(float).eps)
 
@@ -53,7 +52,7 @@ class Bound:
     """Why there is no certificate; empty where there is one."""
 
 
-def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector) -> Bound:
+def certify(problem: Known, point: Point, curvature: Curvature, delta: Vector) -> Bound:
     """Bound the objective at a point from below, with its curvature and its Newton step delta."""
     p, l2 = problem.objective.p, curvature.l2
     rounding = _rounding_of_value(problem, point, curvature)
@@ -61,14 +60,14 @@ def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector)
     reason = _why_not(curvature) if l2 == 0.0 else ""
     worst = math.nan
     for attempt in range(3):
-        moved = _Moved(problem, point, delta)
+        moved = _Moved(problem, point, curvature, delta)
         if moved.lowest < _LEAST and l2 > 0.0:
-            moved = _Moved(problem, point, np.zeros_like(delta))  # with a penalty, any weights will do
+            moved = _Moved(problem, point, curvature, np.zeros_like(delta))  # with a penalty, any weights will do
         if moved.lowest < _LEAST:
             reason = "the weights that a Newton step gives are not all positive"
         if reason:
             break
-        residual, error = _residual(problem, curvature, moved, careful)
+        residual, error = _residual(problem, point, curvature, moved, careful)
         worst = float(np.abs(residual).max())
         slack = _effect_of_scores(problem, point, moved) + rounding
         if l2 > 0.0:
@@ -98,7 +97,7 @@ def _why_not(curvature: Curvature) -> str:
     return ""
 
 
-def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
+def penalised_gap(problem: Known, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
     """A bound that needs no Hessian, and its rounding: |gradient|**2 / (2 l2).
 
     It holds for any convex objective with the penalty; for the P-Norm Push it is the bound above
@@ -118,48 +117,63 @@ def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> t
 class _Moved:
     """The weights u', w' that a Newton step makes of u, w, and their relative entropies."""
 
-    def __init__(self, problem: Problem, point: Point, delta: Vector) -> None:
-        p, groups, weights = problem.objective.p, problem.objective.groups, point.weights
-        at: Any = (np.intp(0), np.intp(0)) if groups is None else (groups.pos, groups.neg)
-        sides = [part.copy() for part in problem.outputs.combine(delta)]
-        means = []
-        for side, within, codes in zip(sides, weights.within, at, strict=True):
-            mean = _by_group(groups, codes, within * side)
-            side -= mean[codes]
-            left = _by_group(groups, codes, within * side)  # of a large mean, rounding leaves something
-            side -= left[codes]
-            means.append(mean + left)
+    def __init__(self, problem: Known, point: Point, curvature: Curvature, delta: Vector) -> None:
+        p, weights = problem.objective.p, point.weights
+        means = curvature.means_along(delta)
         # Ratios u'/u are (1 + of_group) (1 + x), the first factor for the group, the second within it.
         of_group = p * (means[1] - means[0])
         of_group -= weights.share @ of_group
-        scale = [1.0 + of_group[codes] for codes in at]
-        self.lowest = float(1.0 + of_group.min())
-        if self.lowest >= _LEAST:
-            inside = [-sides[0] / scale[0], p * sides[1] / scale[1]]
-            self.lowest *= float(1.0 + min(x.min() for x in inside))
+        scale = 1.0 + of_group
+        self.lowest = float(scale.min())
         self.entropy = math.inf
         if self.lowest < _LEAST:
             return
+        self.steps = _Step(delta, means[0], scale, -1.0), _Step(delta, means[1], scale, p)
+        found = problem.of_rows(weights, _changes, self.steps)
+        self.lowest *= min(float(least) for least, *_ in found)
+        if self.lowest < _LEAST:
+            return
+        (_, largest_u, excess_u, kl_u, shift_u, turn_u), (_, largest_w, excess_w, kl_w, shift_w, turn_w) = found
         mass, entropy = _normalised(weights.share, of_group)
-        self.u, self.w = (np.empty_like(x) for x in weights.total)
-        for out, x, within, codes, factor in zip((self.u, self.w), inside, weights.within, at, (p, 1.0), strict=True):
-            # Weights are divided by their sums, so the entropies are those of what comes of it.
-            excess = _by_group(groups, codes, within * x)
-            inner = _over_sum(_by_group(groups, codes, within * _kl(x)), excess)
-            entropy += factor * float(mass @ inner)
-            np.multiply(within * (1.0 + x), (mass / (1.0 + excess))[codes], out=out)
+        # Weights are divided by their sums, so the entropies are those of what comes of it.
+        entropy += p * float(mass @ _over_sum(kl_u, excess_u)) + float(mass @ _over_sum(kl_w, excess_w))
+        self.masses = mass / (1.0 + excess_u), mass / (1.0 + excess_w)
         self.entropy = max(entropy, 0.0)
-        logs = [np.log(s) + np.log1p(x) for s, x in zip(scale, inside, strict=True)]
-        (u, w), changes = weights.total, [s * (1.0 + x) - 1.0 for s, x in zip(scale, inside, strict=True)]
-        self.shift = p * float(u @ np.abs(changes[0])) + p * float(w @ np.abs(changes[1]))
-        self.turn = math.sqrt(p * float(u @ np.square(logs[0])) + float(w @ np.square(logs[1])))
-        self.largest = 1.0 + float(max(change.max() for change in changes))
+        self.largest = 1.0 + max(float(largest_u), float(largest_w))
+        self.shift: float = p * (shift_u + shift_w)
+        self.turn = math.sqrt(p * turn_u + turn_w)
 
 
-def _by_group(groups: Groups | None, codes: Any, values: Vector) -> Vector:
-    """The sum of values in every group."""
-    sums = values.sum(keepdims=True) if groups is None else np.bincount(codes, values, groups.n)
-    return np.asarray(sums, dtype=np.float64)
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """What makes ratios of weights of scores along a Newton step."""
+
+    delta: Vector
+    mean: Vector
+    """Mean score in every group, (G,)."""
+    scale: Vector
+    """The ratio of the group's mass."""
+    sign: float
+
+    def ratios(self, part: Part) -> Vector:
+        """x, of u'/u = scale (1 + x), for every row."""
+        x = part.scores(self.delta) - self.mean[part.group]
+        x *= self.sign / self.scale[part.group]
+        return np.asarray(x)
+
+
+@question("least", "largest", "sum", "sum", "sum", "sum")
+def _changes(part: Part, step: _Step) -> tuple[float, float, Any, Any, float, float]:
+    """Least ratio, largest change, by group the excess of the sum and the entropy, means of |change| and log**2."""
+    x, scale, n = step.ratios(part), step.scale[part.group], step.scale.size
+    lowest, change = 1.0 + float(x.min()), scale * (1.0 + x) - 1.0
+    kl: Any = math.nan  # unless all weights are positive
+    turn = math.nan
+    if lowest >= _LEAST:
+        kl = part.by_group(part.within * _kl(x), n)
+        turn = float(part.total @ np.square(np.log(scale) + np.log1p(x)))
+    excess = part.by_group(part.within * x, n)
+    return lowest, float(change.max()), excess, kl, float(part.total @ np.abs(change)), turn
 
 
 def _normalised(share: Vector, change: Vector) -> tuple[Vector, float]:
@@ -180,24 +194,45 @@ def _kl(x: Vector) -> Vector:
     return np.where(near == x, x * x * (0.5 - near * (1.0 / 6.0 - near / 12.0)), (1.0 + x) * np.log1p(x) - x)
 
 
-def _residual(problem: Problem, curvature: Curvature, moved: _Moved, careful: bool) -> tuple[Vector, Vector]:
+def _residual(
+    problem: Known, point: Point, curvature: Curvature, moved: _Moved, careful: bool
+) -> tuple[Vector, Vector]:
     """The difference of the moments of u' and w', and a bound on its rounding error."""
-    outputs = problem.outputs
-    size = moved.largest * (curvature.deviation[0] + curvature.deviation[1])
+    weights = point.weights
     if careful:
         centre = curvature.weights.share @ curvature.means[0]
-        parts: list[Any] = []
-        size = np.zeros(problem.n_rankers)
-        for side, weights in zip(SIDES, (moved.u, -moved.w), strict=True):
-            for rows, block in outputs.blocks(side):
-                product = weights[rows, None] * (block - centre)
-                size += np.abs(product).sum(axis=0)
-                parts.extend(_sum(product, np.zeros_like(product)))
-        total, rest = _sum(np.array(parts), np.zeros((len(parts), problem.n_rankers)))
-        return total + rest, 6.0 * _EPS * size
-    residual = outputs.edges(moved.u, moved.w)
-    residual[problem.constant] = 0.0
+        (pos, pos_size), (neg, neg_size) = problem.of_rows(
+            weights, _careful_moments, moved.steps, moved.masses, (centre, centre)
+        )
+        parts = np.array([*pos, *(-moment for moment in neg)])
+        total, rest = _sum(parts, np.zeros_like(parts))
+        return total + rest, 6.0 * _EPS * (pos_size + neg_size)
+    of_pos, of_neg = problem.of_rows(weights, _moments, moved.steps, moved.masses)
+    residual = problem.without_constants(of_pos - of_neg)
+    size = moved.largest * (curvature.deviation[0] + curvature.deviation[1])
     return residual, (max(problem.n_pos, problem.n_neg) + 8) * _EPS * (size + curvature.typical())
+
+
+def _of_step(part: Part, step: _Step, mass: Vector) -> Vector:
+    """The weights after a step; `mass` is that of every group over the sum of its weights."""
+    return np.asarray(part.within * (1.0 + step.ratios(part)) * mass[part.group])
+
+
+@question("sum")
+def _moments(part: Part, step: _Step, mass: Vector) -> Vector:
+    return np.asarray(part.outputs.sums(part.side, _of_step(part, step, mass)))
+
+
+@question("list", "sum")
+def _careful_moments(part: Part, step: _Step, mass: Vector, centre: Vector) -> tuple[list[Vector], Vector]:
+    """Moments about a centre as sums that keep what they round off, and the sum of absolute terms."""
+    parts: list[Vector] = []
+    weights, size = _of_step(part, step, mass), np.zeros(centre.size)
+    for rows, block in part.outputs.blocks(part.side):
+        product = weights[rows, None] * (block - centre)
+        size += np.abs(product).sum(axis=0)
+        parts.extend(_sum(product, np.zeros_like(product)))
+    return parts, size
 
 
 def _sum(terms: Any, rests: Any) -> tuple[Vector, Vector]:
@@ -212,11 +247,11 @@ def _sum(terms: Any, rests: Any) -> tuple[Vector, Vector]:
     return terms[0], rests[0]
 
 
-def _rounding_of_value(problem: Problem, point: Point, curvature: Curvature) -> float:
+def _rounding_of_value(problem: Known, point: Point, curvature: Curvature) -> float:
     """Bound the rounding error of the objective at the point."""
-    p, lam, (u, w) = problem.objective.p, np.abs(point.lam), point.weights.total
-    if point.precise:
-        scores = 2.0 * (float(u @ np.abs(point.f.pos)) + float(w @ np.abs(point.f.neg)))
+    p, lam = problem.objective.p, np.abs(point.lam)
+    if point.sizes is not None:
+        scores = 2.0 * (point.sizes[0] + point.sizes[1])
     else:
         scores = lam.size * float(lam @ curvature.typical())
     penalty = 0.5 * curvature.l2 * float(lam @ lam) if curvature.l2 else 0.0
@@ -224,11 +259,11 @@ def _rounding_of_value(problem: Problem, point: Point, curvature: Curvature) -> 
     return of_sums + _EPS * (p * (scores + 8.0) + 8.0 * penalty)
 
 
-def _effect_of_scores(problem: Problem, point: Point, moved: _Moved) -> float:
+def _effect_of_scores(problem: Known, point: Point, moved: _Moved) -> float:
     """Bound what rounded scores, and hence rounded u and w, may hide: their entropies are near a minimum."""
     p = problem.objective.p
-    if point.precise:
-        error = 2.0 * _EPS * (1.0 + max(float(np.abs(point.f.pos).max()), float(np.abs(point.f.neg).max())))
+    if point.sizes is not None:
+        error = 2.0 * _EPS * (1.0 + point.sizes[2])
     else:
         error = _EPS * (4.0 + point.lam.size * float(np.abs(point.lam) @ problem.largest))
     error += 2.0 * _EPS * sum(problem.objective.sizes())

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
-from pnorm._outputs import SIDES
-from pnorm._problem import Problem, Weights
+from pnorm._parts import Part, question
+from pnorm._problem import Known, Weights
 
 _EPS = float(np.finfo(float).eps)
 
@@ -36,35 +37,26 @@ _FAR = 10.0
 class Moments:
     """Means and covariances of the outputs under weights, to all digits whatever the offset of a column."""
 
-    def __init__(self, problem: Problem, weights: Weights) -> None:
+    def __init__(self, problem: Known, weights: Weights) -> None:
         self.problem = problem
         self.p = p = problem.objective.p
         self._first(weights)
-        second = []
-        for side in range(2):
-            codes, centres = self._codes[side], self.means[side]
-            scatter, left = problem.outputs.scatter(SIDES[side], self.weights.total[side], centres, codes)
-            # A mean is rounded; what it leaves of the rows is not, and is taken off again.
-            self._left[side] = left = left / np.maximum(self.weights.share, 1e-290)[:, None]
-            second.append(scatter - (left.T * self.weights.share) @ left)
+        answers = problem.of_rows(weights, _scatter, tuple(self.means))
+        # A mean is rounded; what it leaves of the rows is not, and is taken off again.
+        share = np.maximum(weights.share, 1e-290)[:, None]
+        self._left = [left / share for _, left in answers]
+        second = [
+            scatter - (left.T * weights.share) @ left for (scatter, _), left in zip(answers, self._left, strict=True)
+        ]
         self.deviation = [np.sqrt(np.maximum(matrix.diagonal(), 0.0)) for matrix in second]
         self._edges_of_groups()
         self.hessian = p * second[0] + p * p * second[1] + self.moved.T @ self.moved
 
     def _first(self, weights: Weights) -> None:
         """Means."""
-        outputs, groups = self.problem.outputs, self.problem.objective.groups
         self.weights = weights
-        self._codes: tuple[Any, Any] = (None, None) if groups is None else (groups.pos, groups.neg)
-        self.means: list[Any] = []
-        for side, within, codes in zip(SIDES, weights.within, self._codes, strict=True):
-            if groups is None or codes is None:
-                self.means.append(outputs.sums(side, within)[None])
-            else:
-                from scipy.sparse import csr_array
-
-                by_group = csr_array((within, codes, np.arange(codes.size + 1)), shape=(codes.size, groups.n))
-                self.means.append(outputs.sums(side, by_group))
+        n = weights.share.size
+        self.means: list[Any] = self.problem.of_rows(weights, _means, (n, n))
         self._left = [np.zeros_like(mean) for mean in self.means]
 
     def _edges_of_groups(self) -> None:
@@ -80,24 +72,79 @@ class Moments:
         means = self.weights.share @ (np.abs(self.means[0]) + np.abs(self.means[1]))
         return np.asarray(means + self.deviation[0] + self.deviation[1])
 
-    def codes_of(self, side: int) -> NDArray[np.intp]:
-        """The group of every row."""
-        codes = self._codes[side]
-        return np.zeros(self.weights.total[side].size, np.intp) if codes is None else np.asarray(codes)
+    @property
+    def centres(self) -> tuple[_Centres, _Centres]:
+        """The means of both sides."""
+        pos, neg = (_Centres(mean, left) for mean, left in zip(self.means, self._left, strict=True))
+        return pos, neg
 
-    def centred(self, side: int) -> Iterator[tuple[slice, Any]]:
+    def means_along(self, lam: Vector) -> list[Vector]:
+        """Means of scores in every group, (G,)."""
+        return [(mean + left) @ lam for mean, left in zip(self.means, self._left, strict=True)]
+
+    def singular(self, live: NDArray[np.intp], scale: Vector, *more: Any) -> tuple[Vector, Any]:
+        """Singular values and right vectors of rows whose outer products sum to the Hessian, and of more, scaled."""
+        from scipy.linalg import svd
+
+        if live.size == 0:
+            return np.zeros(0), np.zeros((0, 0))
+        columns = live, scale[live]
+        factors = self.p, self.p * self.p
+        triangles = self.problem.of_rows(self.weights, _triangle, factors, self.centres, (columns, columns))
+        _, values, right = svd(
+            _triangle_of([*triangles, *(rows[:, live] * scale[live] for rows in (self.moved, *more))])
+        )
+        return values, right
+
+
+@dataclass(frozen=True, eq=False)
+class _Centres:
+    """Means by group, (G, n), and what rounding has left of them."""
+
+    mean: Any
+    left: Any
+
+    def taken_off(self, part: Part) -> Iterator[tuple[slice, Any]]:
         """Blocks of rows less the mean of their group."""
-        codes = self.codes_of(side)
-        for rows, block in self.problem.outputs.blocks(SIDES[side]):
-            yield rows, (block - self.means[side][codes[rows]]) - self._left[side][codes[rows]]
+        for rows, block in part.outputs.blocks(part.side):
+            own = part.groups[rows]
+            yield rows, (block - self.mean[own]) - self.left[own]
 
-    def weighted_rows(self) -> Iterator[Any]:
-        """Rows whose outer products sum to the Hessian."""
-        for side, factor in ((0, self.p), (1, self.p * self.p)):
-            root = np.sqrt(factor * self.weights.total[side])
-            for rows, block in self.centred(side):
-                yield block * root[rows, None]
-        yield self.moved
+
+@question("sum")
+def _means(part: Part, n_groups: int) -> Any:
+    return part.sums(part.within, n_groups)
+
+
+@question("sum", "sum")
+def _scatter(part: Part, centres: Any) -> tuple[Any, Any]:
+    return part.outputs.scatter(part.side, part.total, centres, part.codes)
+
+
+@question("triangle")
+def _triangle(part: Part, factor: float, centres: _Centres, columns: tuple[NDArray[np.intp], Vector]) -> Any:
+    """The triangle of the rows less their means, times the root of their weights."""
+    live, scale = columns
+    root = np.sqrt(factor * part.total)
+    return _triangle_of(
+        (block[:, live] * root[rows, None] * scale for rows, block in centres.taken_off(part)), live.size
+    )
+
+
+def _triangle_of(rows: Iterable[Any], n: int | None = None) -> Any:
+    """The triangle R of a QR decomposition of rows that come in blocks."""
+    from scipy.linalg import qr
+
+    triangle = None if n is None else np.zeros((n, n))
+    for block in rows:
+        stacked = block if triangle is None else np.concatenate([triangle, block])
+        triangle = qr(stacked, mode="r")[0][: stacked.shape[1]]
+    return triangle
+
+
+@question("largest")
+def _leverage(part: Part, centres: _Centres, root: Any) -> float:
+    return max(float(np.square(block @ root).sum(axis=1).max()) for _, block in centres.taken_off(part))
 
 
 class Curvature(Moments):
@@ -115,7 +162,7 @@ class Curvature(Moments):
     cut: Any
     """(n, m): further directions along which next to no weight is left to tell rows apart."""
 
-    def __init__(self, problem: Problem, weights: Weights, l2: float = 0.0) -> None:
+    def __init__(self, problem: Known, weights: Weights, l2: float = 0.0) -> None:
         super().__init__(problem, weights)
         self.l2 = l2
         self.slack = 1.0
@@ -132,8 +179,7 @@ class Curvature(Moments):
             root = self._cholesky(live)
         cut = np.zeros((live.size, 0))
         if root is None:
-            rows = self.weighted_rows()
-            values, right = _singular(_and(rows, np.sqrt(l2) * np.eye(problem.n_rankers)), live, self._scale)
+            values, right = self.singular(live, self._scale, np.sqrt(l2) * np.eye(problem.n_rankers))
             kept = values > 4.0 * _EPS * np.sqrt(live.size) * values.max(initial=0.0)
             root, cut = right[kept].T / values[kept], right[~kept].T
         self._set(live, root, cut)
@@ -166,12 +212,10 @@ class Curvature(Moments):
         Then the Hessian, a sum of weights times squares about their mean, is at least 0.9 times
         this one.
         """
-        if self.problem.objective.groups is not None or self.slack > 1.0:
+        if self.weights.share.size > 1 or self.slack > 1.0:
             return None
-        for old, new in zip(self.weights.total, weights.total, strict=True):
-            ratio = new / np.maximum(old, 1e-290)
-            if not (ratio.min() > 0.9 and ratio.max() < 1.1):
-                return None
+        if not self.problem.near(self.weights, weights):
+            return None
         here = copy(self)
         left = self._left
         here._first(weights)
@@ -202,14 +246,12 @@ class Curvature(Moments):
 
     def leverage(self) -> float:
         """Largest |root.T (h - E h)| over all rows, by a pass over them, and of the means of groups."""
-        largest = np.square((self.differences - self.edges) @ self.root).sum(axis=1).max()
-        for side in range(2):
-            for _, block in self.centred(side):
-                largest = max(largest, np.square(block @ self.root).sum(axis=1).max())
-        return float(np.sqrt(largest))
+        of_groups = float(np.square((self.differences - self.edges) @ self.root).sum(axis=1).max())
+        of_rows = self.problem.of_rows(self.weights, _leverage, self.centres, (self.root, self.root))
+        return float(np.sqrt(max(of_groups, *of_rows)))
 
 
-def whitening(problem: Problem, l2: float) -> Any:
+def whitening(problem: Known, l2: float) -> Any:
     """Directions (n, rank) along which differences of scores over all pairs have one mean square, uncorrelated.
 
     Of every group alike. Directions along which no pair differs are left out, unless there is a penalty.
@@ -240,7 +282,7 @@ class NullSpace:
     exact: bool
     """Whether outputs are equal along the basis on all rows, to a few units in the last place of their largest."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Known) -> None:
         from scipy.linalg import qr
 
         n = problem.n_rankers
@@ -248,7 +290,7 @@ class NullSpace:
         differences = np.sqrt(moments.weights.share)[:, None] * moments.differences
         diagonal = moments.hessian.diagonal() + np.square(differences).sum(axis=0)
         scale, live = _scale(diagonal, moments.p * problem.largest)
-        values, right = _singular(_and(moments.weighted_rows(), differences), live, scale)
+        values, right = moments.singular(live, scale, differences)
         kept = values > 100.0 * n * _EPS * values.max(initial=0.0)
         flat = np.setdiff1d(np.arange(n), live)
         self.dependent = flat
@@ -277,7 +319,7 @@ class NullSpace:
         return np.asarray(lam - self.basis @ (self.basis.T @ lam))
 
 
-def null_space(problem: Problem) -> NullSpace:
+def null_space(problem: Known) -> NullSpace:
     """The null space of the outputs, found once for a problem."""
     if problem.null is None:
         problem.null = NullSpace(problem)
@@ -290,76 +332,94 @@ def _scale(diagonal: Vector, size: Any) -> tuple[Vector, NDArray[np.intp]]:
     return np.where(seen, 1.0 / np.sqrt(np.where(seen, diagonal, 1.0)), 0.0), np.flatnonzero(seen)
 
 
-def _and(rows: Iterable[Any], more: Any) -> Iterator[Any]:
-    yield from rows
-    yield more
-
-
-def _singular(rows: Iterable[Any], live: NDArray[np.intp], scale: Vector) -> tuple[Vector, Any]:
-    """Singular values and right vectors of scaled rows that come in blocks."""
-    from scipy.linalg import qr, svd
-
-    triangle = np.zeros((live.size, live.size))
-    if live.size == 0:
-        return np.zeros(0), triangle
-    for block in rows:
-        triangle = qr(np.concatenate([triangle, block[:, live] * scale[live]]), mode="r")[0][: live.size]
-    _, values, right = svd(triangle)
-    return values, right
-
-
 def _hessian_times(moments: Moments, vectors: Any) -> Any:
     """The unscaled Hessian of the null space, with differences, times vectors that it all but annihilates."""
-    total, share = np.zeros_like(vectors), moments.weights.share
-    means = []
-    for side, factor, product in zip((0, 1), (moments.p, moments.p**2), _along(moments, vectors), strict=True):
-        codes = moments.codes_of(side)
-        mean = np.zeros((share.size, vectors.shape[1]))
-        np.add.at(mean, codes, moments.weights.within[side][:, None] * product)
-        means.append(mean)
-        product -= mean[codes]
-        for rows, block in moments.centred(side):
-            total += block.T @ (factor * moments.weights.total[side][rows, None] * product[rows])
+    share, along = moments.weights.share, _along(moments, vectors)
+    means = moments.problem.of_rows(moments.weights, _mean_along, (along, along), (share.size, share.size))
+    factors = moments.p, moments.p**2
+    total = sum(moments.problem.of_rows(moments.weights, _back, (along, along), tuple(means), factors, moments.centres))
     difference = means[0] - means[1]
     between = moments.p**2 * share[:, None] * (difference - share @ difference)
     total += moments.differences.T @ (share[:, None] * difference)
     return total + (moments.differences - moments.edges).T @ between
 
 
-def _along(moments: Moments, vectors: Any) -> tuple[Any, Any]:
-    """The outputs along vectors on both sides, less what they are on some row of the group."""
-    pos, neg = (_precise_product(moments.problem, side, vectors) for side in range(2))
-    level = np.zeros((moments.weights.share.size, vectors.shape[1]))
-    level[moments.codes_of(0)] = pos
-    return pos - level[moments.codes_of(0)], neg - level[moments.codes_of(1)]
+def _equal_along(moments: Moments, vectors: Any) -> bool:
+    """Whether no two rows of a group differ along the vectors by more than rounding of the outputs."""
+    n, along = moments.weights.share.size, _along(moments, vectors)
+    (pos_low, pos_high), (neg_low, neg_high) = moments.problem.of_rows(moments.weights, _ends, (along, along), (n, n))
+    span = np.maximum(pos_high, neg_high) - np.minimum(pos_low, neg_low)
+    return bool((span <= 4.0 * _EPS * (moments.problem.largest @ np.abs(vectors))).all())
 
 
-def _precise_product(problem: Problem, side: int, vectors: Any) -> Any:
+@dataclass(frozen=True, eq=False)
+class _Along:
+    """Outputs along vectors that all but annihilate them."""
+
+    vectors: Any
+    largest: Vector
+    level: Any
+    """What they are on some positive of every group, (G, m); outputs are less that."""
+
+    def product(self, part: Part) -> Any:
+        """The outputs along the vectors, (N, m)."""
+        product = _precise_product(part, self.vectors, self.largest)
+        return product if self.level is None else product - self.level[part.group]
+
+
+def _along(moments: Moments, vectors: Any) -> _Along:
+    raw, n = _Along(vectors, moments.problem.largest, None), moments.weights.share.size
+    return replace(raw, level=moments.problem.of_rows(moments.weights, _level, (raw, raw), (n, n))[0])
+
+
+@question("any")
+def _level(part: Part, along: _Along, n_groups: int) -> Any:
+    """The outputs of some row of every group that has any here."""
+    level = np.full((n_groups, along.vectors.shape[1]), np.nan)
+    level[part.groups] = along.product(part)
+    return level
+
+
+@question("sum")
+def _mean_along(part: Part, along: _Along, n_groups: int) -> Any:
+    mean = np.zeros((n_groups, along.vectors.shape[1]))
+    np.add.at(mean, part.groups, part.within[:, None] * along.product(part))
+    return mean
+
+
+@question("sum")
+def _back(part: Part, along: _Along, mean: Any, factor: float, centres: _Centres) -> Any:
+    """Centred outputs on the rows, weighted, times their transpose along the vectors."""
+    product = along.product(part) - mean[part.group]
+    return sum(block.T @ (factor * part.total[rows, None] * product[rows]) for rows, block in centres.taken_off(part))
+
+
+@question("least", "largest")
+def _ends(part: Part, along: _Along, n_groups: int) -> tuple[Any, Any]:
+    low, high = (np.full((n_groups, along.vectors.shape[1]), x) for x in (np.inf, -np.inf))
+    product = along.product(part)
+    np.minimum.at(low, part.groups, product)
+    np.maximum.at(high, part.groups, product)
+    return low, high
+
+
+def _precise_product(part: Part, vectors: Any, largest: Vector) -> Any:
     """H @ vectors with an error of 1e-22 or so of their size, where they cancel.
 
     Leading bits of both factors, few enough that a product of these parts is exact, and the rest
     (Ozaki, Ogita, Oishi & Rump, Numerical Algorithms 59, 2012).
     """
-    n = problem.n_rankers
+    n = largest.size
     bits = (53 - int(np.ceil(np.log2(n + 1)))) // 2
     top = 1.5 * 2.0 ** (52 - bits)
-    unit = np.exp2(np.ceil(np.log2(np.maximum(problem.largest, 1e-290))))
+    unit = np.exp2(np.ceil(np.log2(np.maximum(largest, 1e-290))))
     scaled = vectors * unit[:, None]
     tall = np.exp2(np.ceil(np.log2(np.maximum(np.abs(scaled).max(axis=0), 1e-290))))
     scaled = scaled / tall
     lead = (scaled + top) - top
     parts = []
-    for _, block in problem.outputs.blocks(SIDES[side]):
+    for _, block in part.outputs.blocks(part.side):
         rows = block / unit
         first = (rows + top) - top
         parts.append((first @ lead + (first @ (scaled - lead) + (rows - first) @ scaled)) * tall)
     return np.concatenate(parts)
-
-
-def _equal_along(moments: Moments, vectors: Any) -> bool:
-    """Whether no two rows of a group differ along the vectors by more than rounding of the outputs."""
-    low, high = (np.full((moments.weights.share.size, vectors.shape[1]), x) for x in (np.inf, -np.inf))
-    for side, product in enumerate(_along(moments, vectors)):
-        np.minimum.at(low, moments.codes_of(side), product)
-        np.maximum.at(high, moments.codes_of(side), product)
-    return bool((high - low <= 4.0 * _EPS * (moments.problem.largest @ np.abs(vectors))).all())

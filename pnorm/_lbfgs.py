@@ -12,7 +12,7 @@ import numpy as np
 from pnorm._certificate import Bound, penalised_gap
 from pnorm._checks import Vector
 from pnorm._curvature import LARGEST_HESSIAN, Curvature, whitening
-from pnorm._problem import Point, Problem
+from pnorm._problem import Known, Point
 from pnorm._separability import Hulls, hulls
 from pnorm._trace import Path, Reached, Trace
 
@@ -35,7 +35,7 @@ _FADED = 1e-6
 class Run(Protocol):
     """What a minimisation knows, however it goes on."""
 
-    problem: Problem
+    problem: Known
     l2: float
     tol: float
     max_iter: int
@@ -79,7 +79,7 @@ class Run(Protocol):
 class _Coordinates:
     """Coefficients as lam = start + root @ x: those in which L-BFGS works."""
 
-    def __init__(self, problem: Problem, start: Vector, l2: float) -> None:
+    def __init__(self, problem: Known, start: Vector, l2: float) -> None:
         """Columns in units of their ranges, or where there may be n**2 numbers, such that all pairs differ alike.
 
         The curvature of any loss along a direction is about that of the square, so that a few steps do
@@ -214,7 +214,7 @@ class Lbfgs:
     def _place(self, x: Vector) -> _Place:
         lam = self._where.lam(x)
         point = self.run.problem.point(lam)
-        edges = self.run.problem.edges(*point.weights.total)
+        edges = self.run.problem.edges_at(point)
         slope = self.run.problem.fall(point) * edges - self.run.l2 * lam
         return _Place(point, edges, slope, x.copy(), self._where.slope(slope))
 
@@ -290,6 +290,4 @@ class Lbfgs:
         after = self._next()
         if after is None:
             return True
-        move = self.run.problem.scores(after.point.lam - point.lam)
-        ends = [float(end) for part in (move.pos, move.neg) for end in (part.min(), part.max())]
-        return max(ends) - min(ends) > _FAR
+        return self.run.problem.span_of(after.point.lam - point.lam) > _FAR

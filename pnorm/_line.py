@@ -96,15 +96,30 @@ class Side:
     """-1 on the positives, p on the negatives."""
 
 
+Kernel = Callable[[Side, int, int], Any]
+"""What is asked of some rows, from a first one to the one after the last."""
+
+Each = Callable[[Kernel], tuple[list[Any], list[Any]]]
+"""What a kernel says of the blocks of either side, in their order."""
+
+
+def over_blocks(sides: tuple[Side, Side], pool: Pool = SERIAL) -> Each:
+    """Ask rows in memory."""
+    items = [(side, rows) for side in sides for rows in blocks(side.f.size)]
+    cut = len(blocks(sides[0].f.size))
+
+    def each(kernel: Kernel) -> tuple[list[Any], list[Any]]:
+        parts = pool.map(lambda item: kernel(item[0], item[1].start, item[1].stop), items)
+        return parts[:cut], parts[cut:]
+
+    return each
+
+
 class Line:
     """F_p along a direction, without groups."""
 
-    def __init__(
-        self, p: float, sides: tuple[Side, Side], direction: Direction, sign: float, pool: Pool = SERIAL
-    ) -> None:
-        self.p, self.sides, self.direction, self.sign, self.pool = p, sides, direction, sign, pool
-        self._items = [(side, rows) for side in range(2) for rows in blocks(sides[side].f.size)]
-        self._cut = len(blocks(sides[0].f.size))
+    def __init__(self, p: float, each: Each, direction: Direction, sign: float) -> None:
+        self.p, self._each, self.direction, self.sign = p, each, direction, sign
 
     def step(self) -> float:
         """The step; zero where rounding hides the edge."""
@@ -114,11 +129,6 @@ class Line:
             step = self._of_binary()
             return step if step * self.sign > 0.0 else 0.0
         return self._root()
-
-    def _each(self, kernel: Callable[..., Any]) -> tuple[list[Any], list[Any]]:
-        """What a kernel says of the blocks of either side."""
-        parts = self.pool.map(lambda item: kernel(self.sides[item[0]], item[1].start, item[1].stop), self._items)
-        return parts[: self._cut], parts[self._cut :]
 
     # The root of equation (1)
 
@@ -233,7 +243,8 @@ class GroupLine(Line):
     """
 
     def __init__(self, p: float, sides: tuple[Side, Side], direction: Direction, sign: float, groups: Groups) -> None:
-        super().__init__(p, sides, replace(direction, binary=False), sign)
+        super().__init__(p, over_blocks(sides), replace(direction, binary=False), sign)
+        self.sides = sides
         self._codes, self._n = (groups.pos, groups.neg), groups.n
         self._level, self._scratch = np.empty(groups.n), np.empty(groups.n)
         self._noise = 0.0

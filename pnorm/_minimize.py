@@ -19,7 +19,7 @@ from pnorm._curvature import LARGEST_HESSIAN, Curvature
 from pnorm._lbfgs import Lbfgs
 from pnorm._losses import Loss, work
 from pnorm._prices import Price
-from pnorm._problem import Point, Problem
+from pnorm._problem import Known, Point, Problem
 from pnorm._separability import Hulls, hulls
 from pnorm._trace import Path, Reached, Trace
 
@@ -190,7 +190,7 @@ def minimize(
 
 
 def solve(
-    problem: Problem,
+    problem: Known,
     l2: float = 0.0,
     tol: float = 1e-10,
     max_iter: int = 100,
@@ -247,7 +247,7 @@ class _Signs:
 class _Run:
     """One minimisation: the points so far, and how to go on."""
 
-    problem: Problem
+    problem: Known
     l2: float
     tol: float
     max_iter: int
@@ -363,12 +363,12 @@ class _Run:
         """
         problem, p = self.problem, self.problem.objective.p
         middle = problem.point(np.zeros(problem.n_rankers))
-        largest = p * p * float(np.square(problem.edges(*middle.weights.total)).sum())
+        largest = p * p * float(np.square(problem.edges_at(middle)).sum())
         lam = middle.lam
         for k in range(math.ceil(math.log10(max(largest / self.l2, 1.0))), 0, -1):
             penalty = self.l2 * 10.0**k
             lam, _ = _Run(problem, penalty, 1e-3, 50, None, ask=False).newton(lam)
-            if problem.margin(problem.scores(lam)) > 0.0:
+            if problem.margin_at(lam) > 0.0:
                 lam = 10.0 * lam
         return lam
 
@@ -376,10 +376,8 @@ class _Run:
         """Halve the Newton step until the objective falls by a share of what its slope promises."""
         promised, before = float(slope @ delta), self.value(point)
         slack = 16.0 * np.finfo(float).eps * (abs(point.log_f) + abs(before) + 1.0)
-        p, drift = self.problem.objective.p, self.problem.scores(delta)
-        low = min(float(drift.pos.min()), float(drift.neg.min()))
-        high = max(float(drift.pos.max()), float(drift.neg.max()))
-        share = min(1.0, _FAR / (p * (high - low))) if high > low else 1.0
+        p, span = self.problem.objective.p, self.problem.span_of(delta)
+        share = min(1.0, _FAR / (p * span)) if span > 0.0 else 1.0
         shortest = 1e-12 * share
         after = self._at(point, share, delta)
         if self.value(after) <= before - 1e-4 * share * promised + slack:
@@ -414,12 +412,13 @@ class _Run:
         assert found.direction is not None
         if found.kind != "separable":
             return self._on_support(found)
-        lam = found.direction / self.problem.margin(self.problem.scores(found.direction))
+        lam = found.direction / self.problem.margin_at(found.direction)
         self.path.step(edges, math.nan, self.reached(self.problem.point(lam)))
         return self.separable(lam)
 
     def _on_support(self, found: Hulls) -> tuple[Vector, Trace]:
         """Where only some pairs keep weight, the minimiser of these and the direction that rids F_p of the rest."""
+        assert isinstance(self.problem, Problem)
         pos, neg = np.flatnonzero(found.pos), np.flatnonzero(found.neg)
         support = self.problem.take(pos, neg)
         run = _Run(support, 0.0, self.tol, self.max_iter, self.callback, ask=False)

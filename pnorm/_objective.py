@@ -19,7 +19,7 @@ from pnorm import _checks
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _tilt
-from pnorm._line import Direction, GroupLine, Groups, Line, Side
+from pnorm._line import Direction, GroupLine, Groups, Line, Side, over_blocks
 
 _EPS = float(np.finfo(float).eps)
 
@@ -254,7 +254,7 @@ class PNorm:
             Side(f.neg, direction.neg, self._log_c_neg, w, self.p),
         )
         if self.groups is None:
-            return Line(self.p, sides, direction, sign, self.pool).step()
+            return Line(self.p, over_blocks(sides, self.pool), direction, sign).step()
         return GroupLine(self.p, sides, direction, sign, self.groups).step()
 
 

@@ -4,7 +4,7 @@ A storage answers these questions, and no one else reads the rows:
 
 - `edges(u, w)`: u-mean of every ranker on the positives minus its w-mean on the negatives;
 - `column(j, shift, pos_out, neg_out)`: one ranker's outputs, centred;
-- `combine(lam)`: scores of a linear combination;
+- `combine(lam)`: scores of a linear combination, on both sides or on one;
 - `levels(j)`: the few values that one ranker takes, if the storage knows that they are few, and
   then `masses` and `multiply`, which sum and change weights by value;
 - `sums(side, weights)` and `scatter(side, weights, centres)`: first and second moments of one side;
@@ -52,8 +52,8 @@ class Outputs(Protocol):
     def edges(self, u: Vector, w: Vector) -> Vector:
         """H.T @ u on the positives minus H.T @ w on the negatives: one pass over both."""
 
-    def combine(self, lam: Vector) -> tuple[Vector, Vector]:
-        """H @ lam on the positives and on the negatives."""
+    def combine(self, lam: Vector, sides: Sequence[Side] = SIDES) -> list[Vector]:
+        """H @ lam on the positives and on the negatives, or on one of them."""
 
     def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
         """Write h_j - shift on both sides."""
@@ -153,9 +153,10 @@ class Dense(Uncoded):
             total += sign * part
         return total
 
-    def combine(self, lam: Vector) -> tuple[Vector, Vector]:
-        out = np.zeros(self.shape[0]), np.zeros(self.shape[1])
-        items = [(A, f, rows) for A, f in zip((self.pos, self.neg), out, strict=True) for rows in blocks(f.size)]
+    def combine(self, lam: Vector, sides: Sequence[Side] = SIDES) -> list[Vector]:
+        matrices = [getattr(self, side) for side in sides]
+        out = [np.zeros(len(A)) for A in matrices]
+        items = [(A, f, rows) for A, f in zip(matrices, out, strict=True) for rows in blocks(f.size)]
         self.pool.map(
             lambda item: _dense.combined(item[0], self._runs, lam, item[2].start, item[2].stop, item[1]), items
         )
@@ -215,8 +216,8 @@ class Sparse(Uncoded):
         )
         return out
 
-    def combine(self, lam: Vector) -> tuple[Vector, Vector]:
-        return product(self.pos, lam), product(self.neg, lam)
+    def combine(self, lam: Vector, sides: Sequence[Side] = SIDES) -> list[Vector]:
+        return [product(getattr(self, side), lam) for side in sides]
 
     def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
         for A, out in ((self.pos, pos_out), (self.neg, neg_out)):
@@ -233,11 +234,14 @@ class Sparse(Uncoded):
     ) -> tuple[Any, Any]:
         A = getattr(self, side)
         mass = _mass(weights, codes, len(centres))
+        sums = self.sums(side, weights)[None] if codes is None else self.sums(side, by_group(weights, codes, len(mass)))
+        left = sums - mass[:, None] * centres
         shift = (centres.T * mass) @ centres
-        scatter = (A.T @ A.multiply(weights[:, None]).tocsc()).toarray() - shift
+        cross = centres.T @ left
+        scatter = (A.T @ A.multiply(weights[:, None]).tocsc()).toarray() - shift - cross - cross.T
         if bool((shift.diagonal() > 1e4 * scatter.diagonal()).any()):  # an offset: the difference has lost its digits
             return scatter_of(self.blocks(side), weights, centres, codes)
-        return scatter, np.zeros_like(centres)
+        return scatter, left
 
     def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
         A = getattr(self, side).tocsr()
@@ -280,11 +284,10 @@ class Closed(Uncoded):
         edges = self.half.edges(u, w)
         return np.concatenate([edges, -edges])
 
-    def combine(self, lam: Vector) -> tuple[Vector, Vector]:
+    def combine(self, lam: Vector, sides: Sequence[Side] = SIDES) -> list[Vector]:
         n = self._level.size
-        pos, neg = self.half.combine(lam[:n] - lam[n:])
         level = float(self._level @ lam[n:])
-        return pos + level, neg + level
+        return [f + level for f in self.half.combine(lam[:n] - lam[n:], sides)]
 
     def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
         n = self._level.size
@@ -353,14 +356,13 @@ class Stacked:
     def edges(self, u: Vector, w: Vector) -> Vector:
         return self._gathered([part.edges(u, w) for part in self.parts])  # type: ignore[no-any-return]
 
-    def combine(self, lam: Vector) -> tuple[Vector, Vector]:
-        pos, neg = np.zeros(self.shape[0]), np.zeros(self.shape[1])
+    def combine(self, lam: Vector, sides: Sequence[Side] = SIDES) -> list[Vector]:
+        out = [np.zeros(self.shape[SIDES.index(side)]) for side in sides]
         for part, own in zip(self.parts, self.where, strict=True):
             if lam[own].any():
-                more = part.combine(lam[own])
-                pos += more[0]
-                neg += more[1]
-        return pos, neg
+                for f, more in zip(out, part.combine(lam[own], sides), strict=True):
+                    f += more
+        return out
 
     def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
         part, i = self._of(j)
@@ -443,6 +445,13 @@ def signed(outputs: Outputs) -> Iterator[_checks.Array]:
     for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
         for _, block in outputs.blocks(side):
             yield sign * block
+
+
+def by_group(weights: Vector, codes: NDArray[np.intp], n: int) -> Any:
+    """Weights as a sparse matrix, a column for each group."""
+    from scipy.sparse import csr_array
+
+    return csr_array((weights, codes, np.arange(codes.size + 1)), shape=(codes.size, n))
 
 
 def _mass(weights: Vector, codes: NDArray[np.intp] | None, n: int) -> Any:

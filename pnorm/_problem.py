@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from pnorm._blocks import SERIAL, Pool
 from pnorm._checks import Vector
 from pnorm._line import Direction
 from pnorm._objective import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
+from pnorm._outputs import SIDES
+from pnorm._parts import Part
 from pnorm.rankers import Rankers, as_rankers
 
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
@@ -40,6 +43,7 @@ class Point:
 
     lam: Vector
     f: Scores
+    """The scores; where rows lie on a cluster, their extremes."""
     weights: Weights
     log_f: float
     log_mass: float
@@ -47,79 +51,83 @@ class Point:
     """How fast log F_p falls along a ranker for each unit of its edge."""
     precise: bool
     """Whether the scores were formed in twice the working precision."""
+    sizes: tuple[float, float, float] | None = None
+    """u-mean and w-mean of the absolute scores, and the largest of these, where they are precise."""
 
 
-class Problem:
-    """All that a solver ever sees. Its data never change; two scratch columns are reused."""
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """The least and the greatest output of every ranker on either side."""
+
+    pos_low: Vector
+    pos_high: Vector
+    neg_low: Vector
+    neg_high: Vector
+
+
+class Known(ABC):
+    """What is known of a problem, wherever its rows lie."""
 
     def __init__(
-        self,
-        outputs: _outputs.Outputs,
-        names: Sequence[str],
-        objective: Objective,
-        kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
+        self, shape: tuple[int, int, int], ends: Extremes | _outputs.Outputs, names: Sequence[str], objective: Objective
     ) -> None:
         self.null: Any = None
         """The null space of the outputs, once somebody has asked."""
-        self.kept = kept
-        """Which of the user's rows these are, per side; None where all are."""
-        self.outputs = outputs
         self.names = names
         self.objective = objective
-        self.n_pos, self.n_neg, self.n_rankers = outputs.shape
-        self.low = np.minimum(outputs.pos_low, outputs.neg_low)
-        self.high = np.maximum(outputs.pos_high, outputs.neg_high)
+        self.n_pos, self.n_neg, self.n_rankers = shape
+        self.ends = ends
+        self.low = np.minimum(ends.pos_low, ends.neg_low)
+        self.high = np.maximum(ends.pos_high, ends.neg_high)
         _checks.spans(self.low, self.high, names)
         self.shift = self.low + 0.5 * (self.high - self.low)
         """The middle of every ranker's outputs, which directions are less."""
         self.constant = self.low == self.high
-        self._binary: dict[int, bool] = {}
-        self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
-        self._direction: tuple[int, Direction] | None = None
         self.largest = np.maximum(abs(self.low), abs(self.high))
         """Largest absolute output of every ranker."""
         self.reach = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
         self._size = np.minimum(self.largest, self.high - self.low)
 
-    def scores(self, lam: Vector) -> Scores:
-        """f = H lam on both sides."""
-        if not lam.any():
-            return Scores(np.zeros(self.n_pos), np.zeros(self.n_neg))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return Scores(*self.outputs.combine(lam))
+    # What depends on where the rows lie.
 
+    @abstractmethod
     def point(self, lam: Vector, precise: bool = False) -> Point:
         """The scores at lam and what follows from them."""
-        f = _precise_scores(self.outputs, lam) if precise else self.scores(lam)
-        u, w = np.empty(self.n_pos), np.empty(self.n_neg)
-        worth = self.objective.weigh(f, u, w)
-        return Point(
-            lam, f, Weights((u, w), worth.within, worth.share), worth.log_f, worth.log_mass, worth.rate, precise
-        )
+
+    @abstractmethod
+    def uniform(self) -> Weights:
+        """Weights that count the rows of a group alike, and the groups alike."""
+
+    @abstractmethod
+    def of_rows(self, weights: Weights, asked: Callable[..., Any], *arguments: tuple[Any, Any]) -> list[Any]:
+        """What the rows of either side answer to a question of `_parts`; arguments are pairs, one for each side."""
+
+    @abstractmethod
+    def near(self, old: Weights, new: Weights) -> bool:
+        """Whether no weight has changed by more than a tenth."""
+
+    @abstractmethod
+    def edges_at(self, point: Point) -> Vector:
+        """<u, h_j> - <w, h_j> of every ranker, with the weights of a point."""
+
+    @abstractmethod
+    def span_of(self, lam: Vector) -> float:
+        """Greatest less least score over both sides."""
+
+    @abstractmethod
+    def margin_at(self, lam: Vector) -> float:
+        """Least difference of scores over all pairs: above zero, they separate strictly."""
+
+    # What follows from that.
 
     def fall(self, point: Point) -> float:
         """How fast what is convex falls along a ranker for each unit of its edge; zero where no edge is left."""
         return self.objective.convex(point.log_f)[1] * point.rate if point.rate > 0.0 else 0.0
 
-    def uniform(self) -> Weights:
-        """Weights that count the rows of a group alike, and the groups alike."""
-        groups = self.objective.groups
-        if groups is None:
-            within = np.full(self.n_pos, 1.0 / self.n_pos), np.full(self.n_neg, 1.0 / self.n_neg)
-            return Weights(within, within, np.ones(1))
-        u, w = (1.0 / np.bincount(codes, minlength=groups.n)[codes] for codes in (groups.pos, groups.neg))
-        return Weights((u / groups.n, w / groups.n), (u, w), np.full(groups.n, 1.0 / groups.n))
-
     def margin(self, f: Scores) -> float:
         """Least difference of scores over all pairs: above zero, the scores separate strictly."""
-        groups = self.objective.groups
-        if groups is None:
-            return float(f.pos.min() - f.neg.max())
-        low, high = np.full(groups.n, np.inf), np.full(groups.n, -np.inf)
-        np.minimum.at(low, groups.pos, f.pos)
-        np.maximum.at(high, groups.neg, f.neg)
-        return float((low - high).min())
+        return float(f.pos.min() - f.neg.max())
 
     def separation(self, point: Point) -> float:
         """The margin of a point if it is above zero and no artefact of rounding, else zero."""
@@ -129,13 +137,101 @@ class Problem:
             margin = self.margin(self.point(point.lam, precise=True).f)
         return max(margin, 0.0)
 
+    def far(self) -> Vector:
+        """What to take off columns far from zero, so that scores keep their digits; zero for others."""
+        return np.where(np.abs(self.shift) > FAR_FROM_ZERO * (self.high - self.low), self.shift, 0.0)
+
+    def without_constants(self, edges: Vector) -> Vector:
+        """The edges, exactly zero for a constant ranker, whatever its size."""
+        edges[self.constant] = 0.0
+        return edges
+
+    def slack(self, merit: Vector) -> float:
+        """How far below the best edge a ranker still ties with it."""
+        return _TIE * float(self._size[int(merit.argmax())])
+
+    def gap(self, j: int, sign: float) -> float:
+        """Least score difference over all pairs along a step of the given sign."""
+        ends = self.ends
+        return float(ends.pos_low[j] - ends.neg_high[j] if sign > 0.0 else ends.neg_low[j] - ends.pos_high[j])
+
+    def along(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
+        """Ranker j, given its centred outputs."""
+        ends, shift = self.ends, float(self.shift[j])
+        pos_low, pos_high, neg_low, neg_high = (
+            float(x[j]) - shift for x in (ends.pos_low, ends.pos_high, ends.neg_low, ends.neg_high)
+        )
+        gap_up, gap_down = Known.gap(self, j, 1.0), Known.gap(self, j, -1.0)
+        return Direction(pos, neg, pos_low, pos_high, neg_low, neg_high, gap_up, gap_down, binary)
+
+
+class Problem(Known):
+    """All that a solver ever sees. Its data never change; two scratch columns are reused."""
+
+    def __init__(
+        self,
+        outputs: _outputs.Outputs,
+        names: Sequence[str],
+        objective: Objective,
+        kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
+    ) -> None:
+        super().__init__(outputs.shape, outputs, names, objective)
+        self.kept = kept
+        """Which of the user's rows these are, per side; None where all are."""
+        self.outputs = outputs
+        self._binary: dict[int, bool] = {}
+        self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
+        self._direction: tuple[int, Direction] | None = None
+
+    def scores(self, lam: Vector) -> Scores:
+        """f = H lam on both sides."""
+        if not lam.any():
+            return Scores(np.zeros(self.n_pos), np.zeros(self.n_neg))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Scores(*self.outputs.combine(lam))
+
+    def point(self, lam: Vector, precise: bool = False) -> Point:
+        f = _precise_scores(self.outputs, lam) if precise else self.scores(lam)
+        u, w = np.empty(self.n_pos), np.empty(self.n_neg)
+        worth = self.objective.weigh(f, u, w)
+        sizes = None
+        if precise:
+            absolute = np.abs(f.pos), np.abs(f.neg)
+            largest = max(float(part.max()) for part in absolute)
+            sizes = float(u @ absolute[0]), float(w @ absolute[1]), largest
+        weights = Weights((u, w), worth.within, worth.share)
+        return Point(lam, f, weights, worth.log_f, worth.log_mass, worth.rate, precise, sizes)
+
+    def of_rows(self, weights: Weights, asked: Callable[..., Any], *arguments: tuple[Any, Any]) -> list[Any]:
+        groups = self.objective.groups
+        codes = (None, None) if groups is None else (groups.pos, groups.neg)
+        sides = zip(SIDES, codes, weights.total, weights.within, *arguments, strict=True)
+        return [asked(Part(side, self.outputs, own, total, within), *rest) for side, own, total, within, *rest in sides]
+
+    def uniform(self) -> Weights:
+        groups = self.objective.groups
+        if groups is None:
+            within = np.full(self.n_pos, 1.0 / self.n_pos), np.full(self.n_neg, 1.0 / self.n_neg)
+            return Weights(within, within, np.ones(1))
+        u, w = (1.0 / np.bincount(codes, minlength=groups.n)[codes] for codes in (groups.pos, groups.neg))
+        return Weights((u / groups.n, w / groups.n), (u, w), np.full(groups.n, 1.0 / groups.n))
+
+    def margin(self, f: Scores) -> float:
+        groups = self.objective.groups
+        if groups is None:
+            return super().margin(f)
+        low, high = np.full(groups.n, np.inf), np.full(groups.n, -np.inf)
+        np.minimum.at(low, groups.pos, f.pos)
+        np.maximum.at(high, groups.neg, f.neg)
+        return float((low - high).min())
+
     def take(self, pos: _outputs.Rows, neg: _outputs.Rows) -> Problem:
         """The problem on some of the rows, given by their places among these."""
         return Problem(self.outputs.take(pos, neg), self.names, self.objective.take(pos, neg))
 
     def centred(self) -> Problem:
         """The same problem, columns far from zero moved there (a copy), so that scores keep their digits."""
-        far = np.where(np.abs(self.shift) > FAR_FROM_ZERO * (self.high - self.low), self.shift, 0.0)
+        far = self.far()
         if not far.any():
             return self
         return Problem(self.outputs.less(far), self.names, self.objective, self.kept)
@@ -148,14 +244,18 @@ class Problem:
         """<u, h_j> - <w, h_j> of every ranker."""
         return self.without_constants(self.outputs.edges(u, w))
 
-    def without_constants(self, edges: Vector) -> Vector:
-        """The edges, exactly zero for a constant ranker, whatever its size."""
-        edges[self.constant] = 0.0
-        return edges
+    def near(self, old: Weights, new: Weights) -> bool:
+        return all(close(*ratios(a, b)) for a, b in zip(old.total, new.total, strict=True))
 
-    def slack(self, merit: Vector) -> float:
-        """How far below the best edge a ranker still ties with it."""
-        return _TIE * float(self._size[int(merit.argmax())])
+    def edges_at(self, point: Point) -> Vector:
+        return self.edges(*point.weights.total)
+
+    def span_of(self, lam: Vector) -> float:
+        f = self.scores(lam)
+        return max(float(f.pos.max()), float(f.neg.max())) - min(float(f.pos.min()), float(f.neg.min()))
+
+    def margin_at(self, lam: Vector) -> float:
+        return self.margin(self.scores(lam))
 
     def direction(self, j: int) -> Direction:
         """Ranker j on the rows, centred. Valid until another is asked for."""
@@ -172,32 +272,25 @@ class Problem:
 
     def along(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
         """Ranker j, given its centred outputs."""
-        out, shift, groups = self.outputs, float(self.shift[j]), self.objective.groups
-        pos_low, pos_high, neg_low, neg_high = (
-            float(x[j]) for x in (out.pos_low, out.pos_high, out.neg_low, out.neg_high)
-        )
-        if groups is None:
-            gap_up, gap_down = pos_low - neg_high, neg_low - pos_high
-        else:
-            gap_up, gap_down = self.margin(Scores(pos, neg)), self.margin(Scores(-pos, -neg))
-        return Direction(
-            pos,
-            neg,
-            pos_low - shift,
-            pos_high - shift,
-            neg_low - shift,
-            neg_high - shift,
-            gap_up,
-            gap_down,
-            binary,
-        )
+        direction = super().along(j, pos, neg, binary)
+        if self.objective.groups is None:
+            return direction
+        return replace(direction, gap_up=self.margin(Scores(pos, neg)), gap_down=self.margin(Scores(-pos, -neg)))
 
     def gap(self, j: int, sign: float) -> float:
         """Least score difference over all pairs along a step of the given sign."""
-        if self.objective.groups is not None:
-            return self.direction(j).gap(sign)
-        out = self.outputs
-        return float(out.pos_low[j] - out.neg_high[j] if sign > 0.0 else out.neg_low[j] - out.pos_high[j])
+        return super().gap(j, sign) if self.objective.groups is None else self.direction(j).gap(sign)
+
+
+def ratios(old: Vector, new: Vector) -> tuple[float, float]:
+    """Least and largest ratio of weights."""
+    ratio = new / np.maximum(old, 1e-290)
+    return float(ratio.min()), float(ratio.max())
+
+
+def close(least: float, largest: float) -> bool:
+    """Whether ratios are near one."""
+    return least > 0.9 and largest < 1.1
 
 
 def _only(low: float, high: float, h: Vector) -> bool:
@@ -206,7 +299,18 @@ def _only(low: float, high: float, h: Vector) -> bool:
 
 
 def _precise_scores(outputs: _outputs.Outputs, lam: Vector) -> Scores:
-    """H lam less a constant, as though computed in twice the working precision and then rounded.
+    """H lam less a constant, as though computed in twice the working precision and then rounded."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        (pos, pos_rest), (neg, neg_rest) = (twofold(outputs, side, lam) for side in SIDES)
+        level = neg.max()
+        f = Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
+    if np.isfinite(f.pos).all() and np.isfinite(f.neg).all():
+        return f
+    return Scores(*(part.copy() for part in outputs.combine(lam)))  # beyond 2**996, where halves overflow
+
+
+def twofold(outputs: _outputs.Outputs, side: _outputs.Side, lam: Vector) -> tuple[Vector, Vector]:
+    """H lam on one side, rounded, and what was rounded off.
 
     Large coefficients of nearly collinear columns cancel in the scores. Dekker's product and
     Knuth's sum keep what they round off (Ogita, Rump & Oishi, SIAM J. Sci. Comput. 26, 2005).
@@ -217,28 +321,19 @@ def _precise_scores(outputs: _outputs.Outputs, lam: Vector) -> Scores:
         high = large - (large - x)
         return high, x - high
 
-    def of_side(side: _outputs.Side) -> tuple[Vector, Vector]:
-        parts = []
-        for _, block in outputs.blocks(side):
-            total, rest = np.zeros(len(block)), np.zeros(len(block))
-            for j in np.flatnonzero(lam):
-                h, (a, b), (c, d) = block[:, j], halves(block[:, j]), halves(lam[j])
-                product = h * lam[j]
-                rest += b * d - (((product - a * c) - b * c) - a * d)
-                before, total = total, total + product
-                moved = total - before
-                rest += (before - (total - moved)) + (product - moved)
-            parts.append((total, rest))
-        totals, rests = zip(*parts, strict=True)
-        return np.concatenate(totals), np.concatenate(rests)
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        (pos, pos_rest), (neg, neg_rest) = of_side("pos"), of_side("neg")
-        level = neg.max()
-        f = Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
-    if np.isfinite(f.pos).all() and np.isfinite(f.neg).all():
-        return f
-    return Scores(*(part.copy() for part in outputs.combine(lam)))  # beyond 2**996, where halves overflow
+    parts = []
+    for _, block in outputs.blocks(side):
+        total, rest = np.zeros(len(block)), np.zeros(len(block))
+        for j in np.flatnonzero(lam):
+            h, (a, b), (c, d) = block[:, j], halves(block[:, j]), halves(lam[j])
+            product = h * lam[j]
+            rest += b * d - (((product - a * c) - b * c) - a * d)
+            before, total = total, total + product
+            moved = total - before
+            rest += (before - (total - moved)) + (product - moved)
+        parts.append((total, rest))
+    totals, rests = zip(*parts, strict=True)
+    return np.concatenate(totals), np.concatenate(rests)
 
 
 def rankers_of(pos: Any, neg: Any, H: Any) -> Rankers:

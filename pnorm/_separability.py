@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pnorm._checks import Vector
 from pnorm._objective import Scores
 from pnorm._outputs import SIDES
-from pnorm._problem import Problem
+from pnorm._problem import Known, Problem
 
 _FRACTIONS = 500_000
 """Products up to which scores are compared as fractions: about a second."""
@@ -39,8 +39,10 @@ class Hulls:
     """Puts no positive below a negative, and none level with one unless both are on the support."""
 
 
-def hulls(problem: Problem) -> Hulls:
-    """Find the support, and the direction in which the rest goes to infinity."""
+def hulls(problem: Known) -> Hulls:
+    """Find the support, and the direction in which the rest goes to infinity; undecided for rows on a cluster."""
+    if not isinstance(problem, Problem):
+        return Hulls("undecided", np.zeros(0, bool), np.zeros(0, bool), None)
     from scipy.optimize import linprog
     from scipy.sparse import csc_array, hstack, issparse
 

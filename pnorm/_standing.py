@@ -9,6 +9,8 @@ formed anew.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from pnorm._binned import Binned, Levels
 from pnorm._checks import Vector
 from pnorm._objective import PNorm, Scores
 from pnorm._outputs import SIDES
-from pnorm._problem import Problem
+from pnorm._problem import Known, Problem
 
 _ROUNDS = 100
 """Multiplications after which weights are formed anew: each adds some 1e-16 to their relative error."""
@@ -32,7 +34,7 @@ _LIGHT = 1e-200
 e^-600, by the exponents above, and there may be 1e17 of them."""
 
 
-class _Few:
+class Few:
     """A ranker that takes few values, and where it does."""
 
     def __init__(self, levels: Levels, shift: float) -> None:
@@ -44,13 +46,49 @@ class _Few:
         """Its distinct values on the positives and on the negatives, centred."""
         self.nothing = np.zeros_like(self.on_side[0]), np.zeros_like(self.on_side[1])
 
-    def by_value(self, side: int, masses: Vector) -> Vector:
+    def _by_value(self, side: int, masses: Vector) -> Vector:
         """Sums by code as sums by the values on one side."""
         return np.asarray(np.bincount(self._place, masses)[self._has[side]], dtype=np.float64)
 
+    def step(self, problem: Known, j: int, masses: Sequence[Vector], sign: float) -> float | None:
+        """The step along the ranker, number j, from sums of u and w by its code; None where some are too light."""
+        u, w = (self._by_value(side, of_side) for side, of_side in enumerate(masses))
+        if min(u.min(), w.min()) <= _LIGHT:
+            return None
+        # One row for each value and side.
+        direction = problem.along(j, *self.on_side, self.binary)
+        condensed = PNorm(problem.objective.p, np.log(u), np.log(w))
+        return condensed.step(Scores(*self.nothing), u, w, direction, sign)
 
-class Standing:
-    """The state of the rows after each round."""
+
+class Standing(Protocol):
+    """What the loop asks of the rows, wherever they lie; their state after each round."""
+
+    lam: Vector
+    log_f: float
+    """log of the objective."""
+    log_mass: float
+    """log of the sum of q over all pairs."""
+
+    @property
+    def problem(self) -> Known:
+        """What is known of the rows."""
+
+    def edges(self) -> Vector:
+        """Edges of all weak rankers."""
+
+    def margin(self) -> float:
+        """Least difference of scores over all pairs."""
+
+    def step(self, j: int, sign: float) -> float:
+        """The step along ranker j, in the direction of its edge, that minimises F_p; zero if rounding hides it."""
+
+    def move(self, j: int, step: float) -> None:
+        """Take a step along ranker j, which is in `lam` already."""
+
+
+class InMemory:
+    """The state of rows that lie in memory."""
 
     def __init__(self, problem: Problem, lam: Vector) -> None:
         """`lam` stays the caller's, who changes it before `move`."""
@@ -64,7 +102,7 @@ class Standing:
         self._tally: list[Vector] | None = None
         coded = self._multiplies and bool(outputs.coded.any())
         self._v = np.empty(problem.n_neg) if coded and problem.objective.p != 1.0 else None
-        self._known: dict[int, _Few | None] = {}
+        self._known: dict[int, Few | None] = {}
         self._masses: tuple[Vector, Vector] = (self.u, self.w)
         self._masses_of = -1
         self._f: Scores | None = (f := problem.scores(lam))
@@ -90,24 +128,22 @@ class Standing:
         return self._f
 
     def margin(self) -> float:
-        """Least difference of scores over all pairs."""
         margin = self.problem.margin(self.scores())
         self._forget_scores()
         return margin
 
     def edges(self) -> Vector:
-        """Edges of all weak rankers."""
         if self._binned is None:
             return self.problem.edges(self.u, self.w)
         if self._tally is None:
             self._tally = [self._binned.tally("pos", self.u), self._binned.tally("neg", self.w)]
         return self.problem.without_constants(self._binned.edges_of(*self._tally))
 
-    def _few(self, j: int) -> _Few | None:
+    def _few(self, j: int) -> Few | None:
         """The few values of a ranker, where they will do."""
         if j not in self._known:
             levels = self.problem.outputs.levels(j) if self._multiplies else None
-            self._known[j] = None if levels is None else _Few(levels, float(self.problem.shift[j]))
+            self._known[j] = None if levels is None else Few(levels, float(self.problem.shift[j]))
         return self._known[j]
 
     def _find_masses(self, j: int) -> None:
@@ -122,23 +158,19 @@ class Standing:
             self._masses = outputs.masses(j, "pos", self.u), outputs.masses(j, "neg", self.w)
 
     def step(self, j: int, sign: float) -> float:
-        """The step along ranker j, in the direction of its edge, that minimises F_p; zero if rounding hides it."""
         problem, objective = self.problem, self.problem.objective
         few = self._few(j)
         if few is not None:
             self._find_masses(j)
-            masses = few.by_value(0, self._masses[0]), few.by_value(1, self._masses[1])
-            if min(masses[0].min(), masses[1].min()) > _LIGHT:  # one row for each value and side
-                direction = problem.along(j, *few.on_side, few.binary)
-                condensed = PNorm(objective.p, np.log(masses[0]), np.log(masses[1]))
-                return condensed.step(Scores(*few.nothing), *masses, direction, sign)
+            step = few.step(problem, j, self._masses, sign)
+            if step is not None:
+                return step
         step = objective.step(self.scores(), self.u, self.w, problem.direction(j), sign)
         if few is not None:
             self._changed = math.inf  # weights are too uneven to be multiplied any further
         return step
 
     def move(self, j: int, step: float) -> None:
-        """Take a step along ranker j, which is in `lam` already."""
         problem, p = self.problem, self.problem.objective.p
         few = self._few(j)
         self._changed += p * abs(step) * float(problem.high[j] - problem.low[j])

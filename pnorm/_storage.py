@@ -50,13 +50,13 @@ class Coded:
 Piece = Matrices | Coded
 
 
-def store(pieces: Sequence[Piece], pool: Pool = SERIAL) -> Outputs:
-    """Return the storage of all rankers."""
+def store(pieces: Sequence[Piece], pool: Pool = SERIAL, recode: bool = True) -> Outputs:
+    """Return the storage of all rankers; `recode` makes features of the columns of matrices that take few values."""
     coded = [piece for piece in pieces if isinstance(piece, Coded)]
     parts: list[tuple[Outputs, Index]] = []
     for piece in pieces:
         if isinstance(piece, Matrices):
-            features, rest = _split(piece, pool)
+            features, rest = _split(piece, pool, recode)
             coded += features
             if rest is not None:
                 parts.append(rest)
@@ -90,7 +90,7 @@ def taken(pieces: Sequence[Piece], pos: NDArray[np.bool_], neg: NDArray[np.bool_
     return [of(piece) for piece in pieces]
 
 
-def _split(piece: Matrices, pool: Pool) -> tuple[list[Coded], tuple[Outputs, Index] | None]:
+def _split(piece: Matrices, pool: Pool, recode: bool) -> tuple[list[Coded], tuple[Outputs, Index] | None]:
     """The columns that take few values as features, and the others."""
     pos, neg, complements = piece.pos, piece.neg, piece.complements
     _checks.same_form(pos, neg)
@@ -100,7 +100,7 @@ def _split(piece: Matrices, pool: Pool) -> tuple[list[Coded], tuple[Outputs, Ind
         left = np.arange(pos.shape[1])
         rest = Sparse(pos, neg, pool)
     else:
-        values = _few_values(pos, neg)
+        values = _few_values(pos, neg) if recode else {}
         left = np.setdiff1d(np.arange(pos.shape[1]), np.fromiter(values, np.intp, len(values)))
         for column, found in values.items():
             feature = Feature.of_values(Cuts(pos, neg, column, found[:-1]), found)

@@ -15,7 +15,7 @@ from pnorm._composed import objective_of
 from pnorm._losses import Loss, work
 from pnorm._objective import Objective
 from pnorm._prices import Price
-from pnorm._standing import Standing
+from pnorm._standing import InMemory, Standing
 from pnorm._trace import Recorder, Trace, counting
 from pnorm.rankers import as_rankers
 
@@ -179,20 +179,19 @@ def train(
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool)
-        return lam, _run(problem, lam, rounds, signed, tol, callback)
+        return lam, run(InMemory(problem, lam), rounds, signed, tol, callback)
 
 
-def _run(
-    problem: _problem.Problem,
-    lam: Vector,
+def run(
+    standing: Standing,
     rounds: Iterable[int],
     signed: bool,
     tol: float,
     callback: Callable[[Trace], bool | None] | None,
 ) -> Trace:
-    """Figure 1, step by step; lam is changed in place."""
+    """Figure 1, step by step; the coefficients are changed in place."""
+    problem, lam = standing.problem, standing.lam
     objective, names = problem.objective, problem.names
-    standing = Standing(problem, lam)
     record = Recorder(lam.copy(), standing.log_f, objective.symbol)
     status, message = "t_max", ""
 

@@ -10,14 +10,16 @@ from scipy.special import logsumexp, softmax
 
 import pnorm
 from pnorm._core import _tilt
-from pnorm._line import Direction, Line, Side
+from pnorm._line import Direction, Line, Side, over_blocks
 
 
 def solve(f_pos, h_pos, u, f_neg, h_neg, w, p, sign):
     """The step along h, and how often its slope was evaluated."""
     pos, neg = Side(f_pos, h_pos, None, u, -1.0), Side(f_neg, h_neg, None, w, p)
     ends = [x for h in (h_pos, h_neg) for x in (h.min(), h.max())]
-    line = Line(p, (pos, neg), Direction(h_pos, h_neg, *ends, ends[0] - ends[3], ends[2] - ends[1], False), sign)
+    line = Line(
+        p, over_blocks((pos, neg)), Direction(h_pos, h_neg, *ends, ends[0] - ends[3], ends[2] - ends[1], False), sign
+    )
     calls = []
     slope = line._slope
     line._slope = lambda x: calls.append(x) or slope(x)

@@ -16,7 +16,7 @@ import pnorm
 
 ROOT = Path(__file__).parents[1]
 MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets",
-           "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise"]  # fmt: skip
+           "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise", "pnorm.dask"]  # fmt: skip
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
@@ -37,12 +37,13 @@ LAYERS = [
     ["pnorm.objectives", "pnorm.kernel"],
     ["pnorm.metrics"],
     ["pnorm.rankers"],
+    ["pnorm._parts"],
     ["pnorm._problem"],
     ["pnorm._curvature", "pnorm._separability", "pnorm._standing"],
-    ["pnorm._certificate"],
+    ["pnorm._certificate", "pnorm._partitioned"],
     ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
-    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds"],
+    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds", "pnorm.dask"],
     ["pnorm"],
     ["pnorm._reproduce"],
     ["pnorm._cli"],

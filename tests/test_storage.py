@@ -333,9 +333,10 @@ def assert_one_path(pos, neg, H, p, rounds, **more):
     store = Dense(*dense)
     problem = _problem.Problem(store, H.names, PNorm(p, None, None))
     from pnorm import _train
+    from pnorm._standing import InMemory
 
     lam = np.zeros(whole.shape[1])
-    runs.append((lam, _train._run(problem, lam, range(rounds), False, 1e-10, None)))
+    runs.append((lam, _train.run(InMemory(problem, lam), range(rounds), False, 1e-10, None)))
     kinds = [
         _problem.build(pos, neg, H, push(p)).outputs,
         _problem.build(*map(scipy.sparse.csc_array, dense), pnorm.rankers.columns(len(H)), push(p)).outputs,

@@ -1,0 +1,415 @@
+"""Rows that lie in partitions, on a cluster or anywhere: what a worker does with one, and what follows from all.
+
+A worker keeps the outputs of its rows and nothing else. Every question to it carries all it needs to know,
+coefficients and a few sums over all rows, so that a lost worker takes nothing along, and a partition
+read again elsewhere gives the same answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from pnorm import _checks, _storage
+from pnorm._binned import Binned, Levels
+from pnorm._checks import Vector
+from pnorm._core import _tilt
+from pnorm._line import Kernel, Line
+from pnorm._line import Side as Tilted
+from pnorm._objective import PNorm, Scores
+from pnorm._outputs import SIDES, Outputs, Side
+from pnorm._parts import Part, question
+from pnorm._problem import Extremes, Known, Point, Weights, close, ratios, twofold
+from pnorm._standing import Few
+from pnorm.rankers import Rankers
+
+_NONE = np.empty(0)
+
+# On a worker ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of one partition that count."""
+
+    side: Side
+    n: int
+    outputs: Any
+    """`Outputs`, of which the other side is one row and never asked; None where no row counts."""
+    log_c: Vector | None
+    """Logarithms of case weights."""
+
+    def scores(self, lam: Vector) -> Vector:
+        """H lam: to be read only."""
+        if not lam.any():
+            return np.zeros(self.n)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.outputs.combine(lam, (self.side,))[0]  # type: ignore[no-any-return]
+
+    def scores_less(self, lam: Vector, level: float | None) -> Vector:
+        """The same less a level, as though formed in twice the working precision, if one is given."""
+        if level is None:
+            return self.scores(lam)
+        f, rest = twofold(self.outputs, self.side, lam)
+        return (f - level) + rest
+
+    def weights(self, f: Vector, scale: float, log_total: float) -> Vector:
+        """Exponentials of scores over their sum over all rows of the side; a scale of zero counts all rows alike."""
+        weights = np.empty(self.n)
+        top, _ = _tilt.weigh(f, self.log_c if scale else None, weights, scale, 0, self.n)
+        _tilt.rescale_rows(weights, math.exp(top - log_total), 0, self.n)
+        return weights
+
+
+def stored(X: Any, weight: Any, rankers: Rankers, side: Side, number: int) -> Rows:
+    """The rows of partition `number` as a worker keeps them."""
+    try:
+        n = X.shape[0]
+        c = None if weight is None else np.asarray(weight, dtype=np.float64)
+        if c is not None and c.shape != (n,):
+            raise ValueError(f"{side}_weight must have one entry per row, shape ({n},); got {c.shape}")
+        if c is not None and not (np.isfinite(c).all() and (c >= 0.0).all()):
+            i = int(np.flatnonzero(~(np.isfinite(c) & (c >= 0.0)))[0])
+            raise ValueError(f"{side}_weight must be finite and zero or more; entry {i} is {c[i]}")
+        if n == 0 or (c is not None and not c.any()):
+            return Rows(side, 0, None, None)
+        head, everything = X[:1], np.arange(len(rankers))
+        pieces = rankers._pieces(*((X, head) if side == "pos" else (head, X)), everything)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"partition {number} of {side}: {error}") from error
+    log_c = None
+    if c is not None:
+        keep, one = c > 0.0, np.ones(1, bool)
+        pieces = _storage.taken(pieces, *((keep, one) if side == "pos" else (one, keep)))
+        log_c, n = np.log(c[keep]), int(keep.sum())
+    return Rows(side, n, _storage.store(pieces, recode=False), log_c)
+
+
+def less(rows: Rows, shift: Vector) -> Rows:
+    """The same rows, a constant taken off every ranker."""
+    return Rows(rows.side, rows.n, rows.outputs.less(shift), rows.log_c)
+
+
+@question("list")
+def facts(rows: Rows) -> list[Any]:
+    """What is known of a partition before anything is asked; in a list, for one of all partitions."""
+    if rows.n == 0:
+        return [None]
+    out, side = rows.outputs, rows.side
+    counts = out.by_feature(side, np.ones(rows.n)) if isinstance(out, Binned) else None
+    largest = 0.0 if rows.log_c is None else float(np.abs(rows.log_c).max())
+    return [(rows.n, getattr(out, f"{side}_low"), getattr(out, f"{side}_high"), largest, counts)]
+
+
+def skeleton(rows: Rows) -> Outputs:
+    """One row of a partition, which has all that codes mean."""
+    one = slice(0, 1)
+    return rows.outputs.take(one, one)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class Where(Weights):
+    """Weights that every partition forms by itself: at some coefficients, given the sums over all rows."""
+
+    lam: Vector
+    scales: tuple[float, float]
+    """Scores enter the exponents of positives and of negatives times these."""
+    log_totals: tuple[float, float]
+    level: float | None = None
+    """Where scores are formed in twice the working precision, what is taken off them."""
+
+
+def _part(rows: Rows, where: Where) -> Part:
+    side = SIDES.index(rows.side)
+    weights = rows.weights(rows.scores_less(where.lam, where.level), where.scales[side], where.log_totals[side])
+    return Part(rows.side, rows.outputs, None, weights, weights)
+
+
+class Asked:
+    """A question of `_parts` to rows whose weights have to be formed first."""
+
+    def __init__(self, question: Any) -> None:
+        self._question, self.merge = question, question.merge
+
+    def __call__(self, rows: Rows, where: Where, *arguments: Any) -> Any:
+        """Form the weights, and ask."""
+        return self._question(_part(rows, where), *arguments)
+
+
+def _heights(rows: Rows, f: Vector, scales: tuple[float, ...]) -> tuple[list[Vector], list[tuple[float, float]]]:
+    """Exponentials of scores, and for each scale the largest that was taken out and their sum."""
+    weights = [np.empty(rows.n) for _ in scales]
+    sums = [_tilt.weigh(f, rows.log_c, w, scale, 0, rows.n) for w, scale in zip(weights, scales, strict=True)]
+    return weights, sums
+
+
+@question("least", "largest", "exponentials", "exponentials")
+def state(rows: Rows, lam: Vector, level: float | None, scales: tuple[float, ...]) -> Any:
+    """Extremes of the scores; for the scale of the side, sums of exponentials and of these times |f|; for 1, sums."""
+    f = rows.scores_less(lam, level)
+    (weights, *_), sums = _heights(rows, f, scales)
+    top, total = sums[0]
+    return float(f.min()), float(f.max()), (top, np.array([total, float(weights @ np.abs(f))])), sums[-1]
+
+
+@question("least", "largest", "exponentials", "exponentials")
+def turn(rows: Rows, lam: Vector, scales: tuple[float, ...]) -> Any:
+    """All that a round of `train` asks: beside these sums, those of the outputs, by code where that says it all."""
+    f, out = rows.scores(lam), rows.outputs
+    (weights, *_), sums = _heights(rows, f, scales)
+    top, total = sums[0]
+    of_outputs = (out.by_feature if isinstance(out, Binned) else out.sums)(rows.side, weights)
+    return float(f.min()), float(f.max()), (top, np.r_[total, of_outputs]), sums[-1]
+
+
+@question("least", "largest")
+def ends(rows: Rows, lam: Vector) -> tuple[float, float]:
+    """Extremes of scores."""
+    f = rows.scores(lam)
+    return float(f.min()), float(f.max())
+
+
+@question("sum")
+def counts(rows: Rows, j: int) -> Vector:
+    """Rows by the code of ranker j."""
+    return np.asarray(rows.outputs.masses(j, rows.side, np.ones(rows.n)))
+
+
+@question("sum")
+def masses(rows: Rows, where: Where, j: int) -> Vector:
+    """Sums of weights by the code of ranker j."""
+    return np.asarray(rows.outputs.masses(j, rows.side, _part(rows, where).total))
+
+
+@question("least", "largest")
+def changes(rows: Rows, old: Where, new: Where) -> tuple[float, float]:
+    """Least and largest ratio of weights."""
+    return ratios(_part(rows, old).total, _part(rows, new).total)
+
+
+@question("sum")
+def means(rows: Rows, where: Where) -> Vector:
+    """Weighted means of all rankers."""
+    return np.asarray(rows.outputs.sums(rows.side, _part(rows, where).total))
+
+
+@question("list")
+def along(rows: Rows, where: Where, j: int, shift: float, kernel: Kernel) -> list[Any]:
+    """What a kernel of the line search says."""
+    side, f = SIDES.index(rows.side), rows.scores(where.lam)
+    scale = where.scales[side]
+    columns = [np.empty(n) for n in rows.outputs.shape[:2]]
+    rows.outputs.column(j, shift, *columns)
+    weights = rows.weights(f, scale, where.log_totals[side])
+    return [kernel(Tilted(f, columns[side], rows.log_c, weights, scale), 0, rows.n)]
+
+
+# Where the loop runs -------------------------------------------------------------------------------
+
+
+class Crew(Protocol):
+    """Those who keep partitions and answer questions about them."""
+
+    def ask(self, asked: Any, sides: Sequence[tuple[Sequence[Any], tuple[Any, ...]]]) -> list[Any]:
+        """The answers of several lists of partitions, to one question with arguments for each, merged in order."""
+
+    def changed(self, function: Any, rows: Sequence[Any], *arguments: Any) -> list[Any]:
+        """Other rows in the place of some."""
+
+    def one(self, function: Any, rows: Any) -> Any:
+        """What a function says of one partition."""
+
+
+class _Push(PNorm):
+    """The P-Norm Push of rows that are elsewhere."""
+
+    def __init__(self, p: float, sizes: tuple[float, float]) -> None:
+        super().__init__(p, None, None)
+        self._sizes = sizes
+
+    def sizes(self) -> tuple[float, float]:
+        """Largest |log c| on either side."""
+        return self._sizes
+
+
+class Partitioned(Known):
+    """A problem whose rows are kept by a crew."""
+
+    def __init__(self, crew: Crew, pos: Sequence[Any], neg: Sequence[Any], names: Sequence[str], p: float) -> None:
+        self.crew = crew
+        known = crew.ask(facts, [(pos, ()), (neg, ())])
+        shape, low_and_high, sizes = [], [], []
+        self._rows: list[list[Any]] = []
+        self._counts: list[Any] = []
+        for name, handles, of_side in zip(SIDES, (pos, neg), known, strict=True):
+            there = [(handle, fact) for handle, fact in zip(handles, of_side, strict=True) if fact is not None]
+            if not there:
+                raise ValueError(f"{name} has no rows that count: every partition is empty, or has weight zero")
+            n, low, high, largest, by_code = zip(*(fact for _, fact in there), strict=True)
+            shape.append(sum(n))
+            low_and_high += [np.min(low, axis=0), np.max(high, axis=0)]
+            sizes.append(max(largest))
+            self._rows.append([handle for handle, _ in there])
+            self._counts.append(None if by_code[0] is None else np.sum(by_code, axis=0))
+        self.skeleton = crew.one(skeleton, self._rows[0][0])
+        objective = _Push(p, (sizes[0], sizes[1]))
+        super().__init__((shape[0], shape[1], len(names)), Extremes(*low_and_high), names, objective)
+
+    @property
+    def _both(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        p = self.objective.p
+        return (-1.0,), (p,) if p == 1.0 else (p, 1.0)
+
+    def ask(self, asked: Any, *arguments: tuple[Any, Any]) -> list[Any]:
+        """What the rows of either side answer; arguments are pairs, one for each side."""
+        return self.crew.ask(asked, list(zip(self._rows, zip(*arguments, strict=True), strict=True)))
+
+    def state(self, asked: Any, lam: Vector, *more: tuple[Any, Any]) -> State:
+        """What `state` or `turn` say of all rows."""
+        (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = self.ask(asked, (lam, lam), *more, self._both)
+        return State(
+            Scores(np.array([pos_low, pos_high]), np.array([neg_low, neg_high])),
+            *(top + math.log(float(np.ravel(sums)[0])) for top, sums in (u, w, v)),
+            *(sums[1:] / sums[0] for _, sums in (u, w)),
+        )
+
+    def where(self, lam: Vector, state: State, level: float | None = None) -> Where:
+        """The weights at some coefficients."""
+        scales, totals = (-1.0, self.objective.p), (state.log_u, state.log_w)
+        return Where((_NONE, _NONE), (_NONE, _NONE), np.ones(1), lam.copy(), scales, totals, level)
+
+    def point(self, lam: Vector, precise: bool = False) -> Point:
+        level = float(self._extremes(lam)[1][1]) if precise else None
+        state_ = self.state(state, lam, (level, level))
+        sizes = None
+        if precise:
+            largest = max(float(np.abs(part).max()) for part in (state_.f.pos, state_.f.neg))
+            sizes = float(state_.u[0]), float(state_.w[0]), largest
+        p = self.objective.p
+        return Point(lam, state_.f, self.where(lam, state_, level), state_.log_f(p), state_.log_mass, p, precise, sizes)
+
+    def uniform(self) -> Weights:
+        logs = math.log(self.n_pos), math.log(self.n_neg)
+        return Where((_NONE, _NONE), (_NONE, _NONE), np.ones(1), np.zeros(self.n_rankers), (0.0, 0.0), logs)
+
+    def of_rows(self, weights: Weights, asked: Any, *arguments: tuple[Any, Any]) -> list[Any]:
+        return self.ask(Asked(asked), (weights, weights), *arguments)
+
+    def near(self, old: Weights, new: Weights) -> bool:
+        return all(close(*ends) for ends in self.ask(changes, (old, old), (new, new)))
+
+    def edges_at(self, point: Point) -> Vector:
+        pos, neg = self.ask(means, (point.weights, point.weights))
+        return self.without_constants(pos - neg)
+
+    def _extremes(self, lam: Vector) -> list[tuple[float, float]]:
+        return self.ask(ends, (lam, lam))
+
+    def span_of(self, lam: Vector) -> float:
+        (pos_low, pos_high), (neg_low, neg_high) = self._extremes(lam)
+        return float(max(pos_high, neg_high) - min(pos_low, neg_low))
+
+    def margin_at(self, lam: Vector) -> float:
+        (pos_low, _), (_, neg_high) = self._extremes(lam)
+        return float(pos_low - neg_high)
+
+    def centred(self) -> Partitioned:
+        """The same problem, columns far from zero moved there."""
+        far = self.far()
+        if not far.any():
+            return self
+        moved = [self.crew.changed(less, rows, far) for rows in self._rows]
+        return Partitioned(self.crew, moved[0], moved[1], self.names, self.objective.p)
+
+    # One ranker
+
+    def levels(self, j: int) -> Levels | None:
+        """The few values of ranker j, with the number of rows that have them, if they are few."""
+        known = self.skeleton.levels(j)
+        if known is None:
+            return None
+        if isinstance(self.skeleton, Binned):
+            cells = self.skeleton.cells_of(j)
+            return Levels(known.values, *(by_code[cells] for by_code in self._counts))
+        return Levels(known.values, *self.ask(counts, (j, j)))
+
+    def step(self, where: Where, j: int, sign: float, binary: bool) -> float:
+        """The step along ranker j, from sums over all rows; each of some five of them is a question."""
+        shift = float(self.shift[j])
+
+        def each(kernel: Kernel) -> tuple[list[Any], list[Any]]:
+            pos, neg = self.ask(along, (where, where), (j, j), (shift, shift), (kernel, kernel))
+            return pos, neg
+
+        return Line(self.objective.p, each, self.along(j, _NONE, _NONE, binary), sign).step()
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What scores are worth, and the means of what was asked for beside."""
+
+    f: Scores
+    """Their extremes."""
+    log_u: float
+    log_w: float
+    log_v: float
+    u: Vector
+    w: Vector
+
+    def log_f(self, p: float) -> float:
+        """log F_p."""
+        return p * self.log_u + self.log_w
+
+    @property
+    def log_mass(self) -> float:
+        """log of the sum of q over all pairs."""
+        return self.log_u + self.log_v
+
+
+class Remote:
+    """The state of rows in partitions after each round: what one question to all of them says."""
+
+    def __init__(self, problem: Partitioned, lam: Vector) -> None:
+        self.problem, self.lam = problem, lam
+        self._known: dict[int, Few | None] = {}
+        self._look()
+        _checks.exponents(problem.objective.p, self._state.f.pos, self._state.f.neg)
+
+    def _look(self) -> None:
+        self._state = self.problem.state(turn, self.lam)
+        self.log_f, self.log_mass = self._state.log_f(self.problem.objective.p), self._state.log_mass
+
+    def edges(self) -> Vector:
+        difference, codes = self._state.u - self._state.w, self.problem.skeleton
+        edges = codes.edges_by_feature(difference) if isinstance(codes, Binned) else difference
+        return self.problem.without_constants(edges)
+
+    def margin(self) -> float:
+        return self.problem.margin(self._state.f)
+
+    def _few(self, j: int) -> Few | None:
+        if j not in self._known:
+            levels = self.problem.levels(j)
+            self._known[j] = None if levels is None else Few(levels, float(self.problem.shift[j]))
+        return self._known[j]
+
+    def step(self, j: int, sign: float) -> float:
+        problem, few = self.problem, self._few(j)
+        where = problem.where(self.lam, self._state)
+        if few is not None:
+            if isinstance(problem.skeleton, Binned):
+                cells = problem.skeleton.cells_of(j)
+                by_code = [self._state.u[cells], self._state.w[cells]]
+            else:
+                by_code = problem.ask(masses, (where, where), (j, j))
+            step = few.step(problem, j, by_code, sign)
+            if step is not None:
+                return step
+        return problem.step(where, j, sign, few is not None and few.binary)
+
+    def move(self, j: int, step: float) -> None:
+        self._look()

@@ -1,0 +1,358 @@
+"""Rows beyond one machine: `train`, `minimize` and `score` on Dask arrays and frames.
+
+The rows stay where they are, partition by partition. A round asks every partition for a few sums, which are
+merged in a fixed order, and sends back the coefficients: traffic does not grow with the rows. Workers
+keep the outputs of their partitions and nothing that changes from round to round, so that a worker may be
+lost at any time: its partitions are read again elsewhere, and the run goes on with the same numbers.
+
+Any Dask scheduler will do: the threads of this process, or the cluster of the current
+``dask.distributed.Client``. Needs Dask, the extra ``dask``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+try:
+    import dask
+except ImportError:
+    raise ImportError(
+        "pnorm.dask needs Dask, the extra 'dask' of pnorm: pip install 'dask[array,distributed]'"
+    ) from None
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._minimize import solve
+from pnorm._outputs import SIDES
+from pnorm._partitioned import Partitioned, Remote, stored
+from pnorm._parts import merged
+from pnorm._problem import rankers_of
+from pnorm._trace import Trace, counting
+from pnorm._train import run
+from pnorm._train import score as score_rows
+from pnorm.rankers import Rankers, as_rankers
+
+__all__ = ["minimize", "score", "train"]
+
+_FAN_IN = 16
+"""Answers that are merged at a time: a hundred workers in two stages, a thousand in three."""
+
+
+def train(
+    pos: Any,
+    neg: Any,
+    H: Any = None,
+    p: float = 1.0,
+    t_max: int = 200,
+    *,
+    selection: str = "absolute",
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    init: Any = None,
+    tol: float = 1e-10,
+    callback: Callable[[Trace], bool | None] | None = None,
+    progress: bool = False,
+) -> tuple[Vector, Trace]:
+    r"""Run the P-Norm Push on rows in partitions: `pnorm.train`, to rounding.
+
+    The coefficients agree with those of `pnorm.train` on the same rows to some 1e-14, whatever the partitions.
+
+    Parameters
+    ----------
+    pos : dask Array, shape (I, d), or dask DataFrame
+        The positive rows. Partitions may be NumPy or SciPy sparse arrays or pandas frames, and empty.
+    neg : dask Array, shape (K, d), or dask DataFrame
+        The negative rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers, as in `pnorm.train`; callables see one partition at a time. The cuts of
+        `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places them
+        to a third of a percent.
+    p : float
+        Power of the price; at least 1.
+    t_max : int
+        Largest number of rounds.
+    selection : {"absolute", "signed"}
+        As in `pnorm.train`.
+    pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
+        Case weights; dask ones in the same partitions as the rows.
+    init : array_like, shape (n,), optional
+        Coefficients to start from; zero by default.
+    tol : float
+        Stop as stationary when the largest edge is at most this, in units of h.
+    callback : callable, optional
+        Called here, not on a worker, with the trace so far after every round; a true return value stops the run.
+    progress : bool
+        Show a progress bar; needs tqdm, the extra ``progress``.
+
+    Returns
+    -------
+    lam : ndarray, shape (n,)
+        The coefficients.
+    trace : Trace
+        As from `pnorm.train`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; of a fault in the rows, the message names the partition.
+
+    See Also
+    --------
+    pnorm.train : The same for rows in memory, with groups, and any price and loss.
+
+    Notes
+    -----
+    A round is one question to all partitions where the weak rankers are thresholds or categories: each answers
+    with sums of weights by code, and the step is found here from these sums. Of other weak rankers the step
+    needs some five questions more. A partition forms its scores from the coefficients each time, O(N n) for N
+    rows at most, and keeps no other state. A question costs a few milliseconds beside, and a fraction of one per
+    partition.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import pnorm.dask
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> pos, neg = (dask.array.from_array(side, chunks=(100, -1)) for side in (data.pos, data.neg))
+    >>> lam, trace = pnorm.dask.train(pos, neg, p=4, t_max=20)
+    >>> bool(abs(lam - pnorm.train(data.pos, data.neg, p=4, t_max=20)[0]).max() < 1e-9)
+    True
+    """
+    p, t_max = _checks.power(p), _checks.count(t_max, "t_max", 0)
+    signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
+    tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
+    rounds = counting(t_max, progress)
+    rankers, start = _rankers(pos, neg, H, init)
+    problem = _partitioned(pos, neg, rankers, p, pos_weight, neg_weight)
+    lam = np.zeros(len(rankers)) if start is None else start
+    return lam, run(Remote(problem, lam), rounds, signed, tol, callback)
+
+
+def minimize(
+    pos: Any,
+    neg: Any,
+    H: Any = None,
+    p: float = 1.0,
+    *,
+    l2: float = 0.0,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    init: Any = None,
+    method: str | None = None,
+    callback: Callable[[Trace], bool | None] | None = None,
+) -> tuple[Vector, Trace]:
+    r"""Find the exact minimiser for rows in partitions, with a proof: `pnorm.minimize`, to rounding.
+
+    Parameters
+    ----------
+    pos, neg : dask Array, shape (I, d) and (K, d), or dask DataFrame
+        The rows, as in `train`.
+    H : None, sequence of callables, or Rankers
+        The weak rankers.
+    p : float
+        Power of the price; at least 1.
+    l2 : float
+        Weight of the penalty :math:`\tfrac{l2}{2} |\lambda|^2`, zero or more.
+    tol : float
+        Stop when log F_p, with its penalty, is proved to be this close to its infimum, in nats.
+    max_iter : int
+        Largest number of Newton steps.
+    pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
+        Case weights.
+    init : array_like, shape (n,), optional
+        Coefficients to start from; zero by default.
+    method : {None, "newton", "lbfgs"}
+        As in `pnorm.minimize`.
+    callback : callable, optional
+        Called here with the trace so far after every step; a true return value stops the run.
+
+    Returns
+    -------
+    lam : ndarray, shape (n,)
+        The minimiser; of least norm if there are several.
+    trace : Trace
+        As from `pnorm.minimize`, `gap` and `gaps` included, but for one thing: no linear program is asked
+        whether there is a minimiser, as it would need all rows in one place. On separable data the steps find
+        that out by themselves. On quasi-separable data they come near the infimum with coefficients on their way to
+        infinity, and end as ``"stalled"`` or ``"max_iter"`` without a certificate; with `l2` there is one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; of a fault in the rows, the message names the partition.
+
+    See Also
+    --------
+    pnorm.minimize : The same for rows in memory, with groups, and any price and loss.
+
+    Notes
+    -----
+    A Newton step with its certificate is some six questions to all partitions, each of which answers with a few
+    sums: O(n) numbers, but for those of the Hessian, n**2. Together they cost as much as a step of
+    `pnorm.minimize`, and the scores anew for each of them.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import pnorm.dask
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> pos, neg = (dask.array.from_array(side, chunks=(100, -1)) for side in (data.pos, data.neg))
+    >>> lam, trace = pnorm.dask.minimize(pos, neg, p=4)
+    >>> trace.status, trace.gap < 1e-10
+    ('converged', True)
+    """
+    p, l2, tol = _checks.power(p), _checks.nonnegative(l2, "l2"), _checks.nonnegative(tol, "tol")
+    max_iter = _checks.count(max_iter, "max_iter", 0)
+    if method is not None:
+        _checks.choice(method, "method", ("newton", "lbfgs"))
+    callback = _checks.callback(callback)
+    rankers, start = _rankers(pos, neg, H, init)
+    problem = _partitioned(pos, neg, rankers, p, pos_weight, neg_weight).centred()
+    lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
+    return lam, trace
+
+
+def score(X: Any, H: Any, lam: Any) -> Any:
+    r"""Score rows in partitions: :math:`f(x) = \sum_j \lambda_j h_j(x)`.
+
+    Parameters
+    ----------
+    X : dask Array, shape (N, d), or dask DataFrame
+        The rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers that `train` was given.
+    lam : array_like, shape (n,)
+        Their coefficients.
+
+    Returns
+    -------
+    dask Array, shape (N,), or dask Series
+        The scores, in the same partitions, not yet computed; those of a frame have its index.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `X` is nothing of Dask, or `lam` not one finite number per ranker; when computed, if rows do not fit.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import pnorm.dask
+    >>> X = dask.array.from_array([[1.0, 2.0], [3.0, 4.0]], chunks=(1, 2))
+    >>> pnorm.dask.score(X, None, [0.5, -1.0]).compute()
+    array([-1.5, -2.5])
+    """
+    rankers = as_rankers(H, _sample(X, "X"), "X")
+    lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
+    if hasattr(X, "columns"):
+        import pandas
+
+        return X.map_partitions(_scores, rankers, lam, meta=pandas.Series(dtype=np.float64, name="score"))
+    return X.rechunk({1: -1}).map_blocks(_scores, rankers, lam, dtype=np.float64, drop_axis=1, meta=np.empty(0))
+
+
+def _scores(X: Any, rankers: Rankers, lam: Vector) -> Any:
+    f = score_rows(X, rankers, lam) if len(X) else np.empty(0)
+    if not hasattr(X, "columns"):
+        return f
+    import pandas
+
+    return pandas.Series(f, X.index, name="score")
+
+
+# What Dask has to do with it -----------------------------------------------------------------------
+
+
+class _Crew:
+    """A Dask scheduler, and whoever works for it."""
+
+    def ask(self, asked: Any, sides: Sequence[tuple[Sequence[Any], tuple[Any, ...]]]) -> list[Any]:
+        answer, merge = dask.delayed(_answer, pure=False), dask.delayed(_merge, pure=False)
+        answers = []
+        for rows, arguments in sides:
+            # One message for all partitions of the side, into which Dask need not look.
+            question = dask.delayed((asked, arguments), traverse=False, pure=False)
+            layer = [answer(part, question) for part in rows]
+            while len(layer) > 1:
+                layer = [merge(question, layer[k : k + _FAN_IN]) for k in range(0, len(layer), _FAN_IN)]
+            answers += layer
+        return list(dask.compute(*answers))
+
+    def changed(self, function: Any, rows: Sequence[Any], *arguments: Any) -> list[Any]:
+        call = dask.delayed(function, pure=False)
+        return list(dask.persist(*[call(part, *arguments) for part in rows]))
+
+    def one(self, function: Any, rows: Any) -> Any:
+        return dask.delayed(function, pure=False)(rows).compute()
+
+
+def _answer(rows: Any, question: Any) -> Any:
+    asked, arguments = question
+    return asked(rows, *arguments)
+
+
+def _merge(question: Any, answers: Any) -> Any:
+    return merged(question[0], answers)
+
+
+def _partitioned(pos: Any, neg: Any, rankers: Rankers, p: float, pos_weight: Any, neg_weight: Any) -> Partitioned:
+    """Have the workers store the rows."""
+    keep, recipe = dask.delayed(stored, pure=False), dask.delayed(rankers, traverse=False, pure=False)
+    sides = []
+    for side, X, weight in zip(SIDES, (pos, neg), (pos_weight, neg_weight), strict=True):
+        rows = _partitions(X)
+        weights = _weights(weight, f"{side}_weight", X, rows)
+        sides.append([keep(*part, recipe, side, k) for k, part in enumerate(zip(rows, weights, strict=True))])
+    handles = dask.persist(*sides[0], *sides[1])
+    cut = len(sides[0])
+    return Partitioned(_Crew(), handles[:cut], handles[cut:], rankers.names, p)
+
+
+def _rankers(pos: Any, neg: Any, H: Any, init: Any) -> tuple[Rankers, Vector | None]:
+    """The weak rankers, and coefficients to start from."""
+    rankers = rankers_of(_sample(pos, "pos"), _sample(neg, "neg"), H)
+    if init is None:
+        return rankers, None
+    return rankers, _checks.vector(init, "init", len(rankers), "one coefficient per weak ranker")
+
+
+def _sample(X: Any, name: str) -> Any:
+    """Rows with the columns of X, whatever is in them."""
+    if not (dask.is_dask_collection(X) and hasattr(X, "to_delayed") and hasattr(X, "shape")):
+        raise TypeError(
+            f"{name} must be a Dask array or frame; got {type(X).__name__}: pnorm.train takes rows in memory, and "
+            "dask.array.from_array makes a Dask array of them"
+        )
+    if hasattr(X, "columns"):
+        return X._meta_nonempty
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be a matrix, one row per case; got {X.ndim} dimensions")
+    return np.zeros((1, X.shape[1]))
+
+
+def _partitions(X: Any) -> list[Any]:
+    """The partitions of rows, each with all columns."""
+    return list(np.ravel(X.to_delayed() if hasattr(X, "columns") else X.rechunk({1: -1}).to_delayed()))
+
+
+def _weights(weight: Any, name: str, X: Any, rows: list[Any]) -> Sequence[Any]:
+    """The weights of every partition."""
+    if weight is None:
+        return [None] * len(rows)
+    if dask.is_dask_collection(weight):
+        parts = list(np.ravel(weight.to_delayed()))
+        if len(parts) != len(rows):
+            raise ValueError(f"{name} has {len(parts)} partitions, and the rows have {len(rows)}: partition them alike")
+        return parts
+    lengths = dask.compute(*[dask.delayed(_length, pure=False)(part) for part in rows])
+    checked = _checks.weights(weight, name, sum(lengths))
+    return np.split(checked, np.cumsum(lengths)[:-1])
+
+
+def _length(X: Any) -> int:
+    return int(X.shape[0])

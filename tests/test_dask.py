@@ -1,0 +1,180 @@
+"""Rows in partitions against the same rows in memory, and a cluster that loses a worker."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import pnorm
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+pnorm_dask = pytest.importorskip("pnorm.dask")
+
+
+@pytest.fixture(autouse=True)
+def _in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def sides(n_pos=60, n_neg=90, d=4, seed=0):
+    generator = np.random.default_rng(seed)
+    pos = generator.normal(size=(n_pos, d)) + 0.5
+    neg = generator.normal(size=(n_neg, d))
+    pos[:, 0], neg[:, 0] = np.round(pos[:, 0]), np.round(neg[:, 0])
+    return pos, neg
+
+
+def parts(A, rows):
+    return da.from_array(A, chunks=(rows, -1))
+
+
+def assert_same(found, expected, within=1e-9):
+    (lam, trace), (other_lam, other) = found, expected
+    assert trace.status == other.status
+    np.testing.assert_array_equal(trace.ranker, other.ranker)
+    np.testing.assert_allclose(lam, other_lam, rtol=0, atol=within)
+    for name in ("step", "edge", "z", "log_objective"):
+        np.testing.assert_allclose(getattr(trace, name), getattr(other, name), rtol=within, atol=within)
+
+
+def test_train_and_minimize_in_partitions(monkeypatch):
+    pos, neg = sides()
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 15)
+    P, N = parts(pos, 4), parts(neg, 5)
+    monkeypatch.setattr(pnorm_dask, "_FAN_IN", 3)  # answers of 15 and 18 partitions merge in three stages
+    for more in ({}, {"selection": "signed"}, {"init": np.linspace(-1.0, 1.0, len(H))}):
+        assert_same(pnorm.dask.train(P, N, H, 4, 15, **more), pnorm.train(pos, neg, H, 4, 15, **more))
+    stop = pnorm.dask.train(P, N, None, 4, 50, callback=lambda trace: trace.n_iter == 3)
+    assert_same(stop, pnorm.train(pos, neg, None, 4, 3, callback=lambda trace: trace.n_iter == 3))
+    for more in ({}, {"l2": 0.1}, {"init": [1.0, -2.0, 3.0, 4.0]}):
+        lam, trace = pnorm.dask.minimize(P, N, None, 4, **more)
+        np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, **more)[0], atol=1e-9)
+        assert trace.gap < 1e-9
+
+
+def test_weights_of_any_kind():
+    pos, neg = sides()
+    generator = np.random.default_rng(1)
+    c, d = generator.integers(0, 4, 60).astype(float), generator.uniform(0.0, 3.0, 90)
+    expected = pnorm.train(pos, neg, None, 4, 10, pos_weight=c, neg_weight=d)
+    P, N = parts(pos, 13), parts(neg, 20)
+    assert_same(pnorm.dask.train(P, N, None, 4, 10, pos_weight=c, neg_weight=list(d)), expected)
+    of_dask = {"pos_weight": da.from_array(c, chunks=13), "neg_weight": da.from_array(d, chunks=20)}
+    assert_same(pnorm.dask.train(P, N, None, 4, 10, **of_dask), expected)
+
+
+def test_partitions_of_any_kind():
+    pandas, frame = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    pos, neg = sides()
+    expected = pnorm.train(pos, neg, None, 4, 20)
+    # sparse
+    P, N = (parts(A, 17).map_blocks(scipy.sparse.csr_array) for A in (pos, neg))
+    assert_same(pnorm.dask.train(P, N, None, 4, 20), expected)
+    # columns in several chunks
+    P, N = da.from_array(pos, chunks=(20, 2)), da.from_array(neg, chunks=(20, 3))
+    assert_same(pnorm.dask.train(P, N, None, 4, 20), expected)
+    # frames, of which some partitions are empty
+    F, G = (pandas.DataFrame(A, columns=list("abcd")) for A in (pos, neg))
+    P, N = frame.from_pandas(F, npartitions=4), frame.from_pandas(G, npartitions=5)
+    assert_same(pnorm.dask.train(P, N, None, 4, 20), expected)
+    kept = N[N["b"] > neg[:18, 1].max()]
+    assert 0 in [len(part) for part in dask.compute(*kept.to_delayed())]
+    inside = neg[neg[:, 1] > neg[:18, 1].max()]
+    assert_same(pnorm.dask.train(P, kept, None, 4, 20), pnorm.train(pos, inside, None, 4, 20))
+    c = N["a"].abs() + 1.0
+    assert_same(
+        pnorm.dask.train(P, N, None, 4, 20, neg_weight=c),
+        pnorm.train(pos, neg, None, 4, 20, neg_weight=np.abs(neg[:, 0]) + 1.0),
+    )
+    # words and numbers, each with their own weak rankers, read by name
+    F["e"], G["e"] = np.where(pos[:, 1] > 0.3, "x", "y"), np.where(neg[:, 1] > 0.4, "y", "z")
+    H = pnorm.rankers.categories(F[["e"]], G[["e"]]) + pnorm.rankers.quantile_thresholds(
+        F[["a", "c"]], G[["a", "c"]], 9
+    )
+    P, N = frame.from_pandas(F, npartitions=4), frame.from_pandas(G, npartitions=5)
+    lam, trace = pnorm.train(F, G, H, 4, 20)
+    assert_same(pnorm.dask.train(P, N, H, 4, 20), (lam, trace))
+    f = pnorm.dask.score(P, H, lam).compute()
+    np.testing.assert_allclose(f, pnorm.score(F, H, lam), atol=1e-12)
+    assert (f.index == F.index).all()
+    assert pnorm.dask.score(kept, None, np.ones(4)).compute().size == len(inside)
+
+
+def test_score_in_partitions():
+    pos, neg = sides()
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 9) + pnorm.rankers.columns(4)
+    lam = np.random.default_rng(0).normal(size=len(H))
+    f = pnorm.dask.score(da.from_array(pos, chunks=(13, 2)), H, lam)
+    assert f.shape == (60,)
+    np.testing.assert_array_equal(f.compute(), pnorm.score(pos, H, lam))
+
+
+def test_bad_input():
+    pos, neg = sides()
+    P, N = parts(pos, 13), parts(neg, 8)
+    with pytest.raises(TypeError, match=r"pos must be a Dask array or frame; got ndarray: pnorm\.train takes rows in"):
+        pnorm.dask.train(pos, N)
+    with pytest.raises(TypeError, match="X must be a Dask array"):
+        pnorm.dask.score(pos, None, np.ones(4))
+    with pytest.raises(ValueError, match="neg must be a matrix, one row per case; got 1 dimensions"):
+        pnorm.dask.minimize(P, da.ones(5))
+    with pytest.raises(ValueError, match="columns"):
+        pnorm.dask.train(P, N[:, :3])
+    with pytest.raises(ValueError, match="p must be"):
+        pnorm.dask.train(P, N, None, 0.5)
+    with pytest.raises(ValueError, match="method"):
+        pnorm.dask.minimize(P, N, method="adam")
+    with pytest.raises(ValueError, match="init"):
+        pnorm.dask.minimize(P, N, init=[1.0])
+    broken = neg.copy()
+    broken[17, 2] = np.nan
+    with pytest.raises(ValueError, match=r"partition 2 of neg: .*row 1, column 2"):
+        pnorm.dask.train(P, parts(broken, 8))
+    with pytest.raises(ValueError, match="neg_weight has 3 partitions, and the rows have 12: partition them alike"):
+        pnorm.dask.train(P, N, neg_weight=da.ones(90, chunks=30))
+    with pytest.raises(ValueError, match=r"partition 0 of neg: neg_weight must have one entry per row, shape \(8,\)"):
+        pnorm.dask.train(P, N, neg_weight=da.ones(96, chunks=(9, *[8] * 10, 7)))
+    with pytest.raises(
+        ValueError, match="partition 1 of pos: pos_weight must be finite and zero or more; entry 2 is -1"
+    ):
+        pnorm.dask.train(P, N, pos_weight=da.from_array(np.r_[np.ones(15), -1.0, np.ones(44)], chunks=13))
+    with pytest.raises(ValueError, match="pos has no rows that count"):
+        pnorm.dask.train(P, N, pos_weight=da.zeros(60, chunks=13))
+    with pytest.raises(ValueError, match="neg_weight"):
+        pnorm.dask.train(P, N, neg_weight=[1.0])
+    with pytest.raises(OverflowError):
+        pnorm.dask.train(P, N, None, 64, init=[1e306, 0, 0, 0])
+
+
+def test_a_worker_killed_on_the_way_changes_nothing_but_time():
+    distributed = pytest.importorskip("distributed")
+    pos, neg = sides(400, 600)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 31)
+    expected = pnorm.train(pos, neg, H, 4, 12)
+    minimiser, _ = pnorm.minimize(pos, neg, None, 4)
+    killed = []
+    with (
+        dask.config.set({"scheduler": None, "distributed.comm.timeouts.connect": "60s"}),
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+
+        def kill_one(trace):
+            if trace.n_iter == 2 + 3 * len(killed):
+                pids = client.run(os.getpid)
+                pid = pids[sorted(pids)[0]]
+                os.kill(pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+                killed.append(pid)
+
+        P, N = parts(pos, 60), parts(neg, 90)
+        found = pnorm.dask.train(P, N, H, 4, 12, callback=kill_one)
+        assert len(set(killed)) >= 2
+        assert_same(found, expected)
+        killed.clear()
+        lam, trace = pnorm.dask.minimize(P, N, None, 4, callback=kill_one)
+        assert trace.status == "converged"
+        np.testing.assert_allclose(lam, minimiser, atol=1e-9)

@@ -1,0 +1,253 @@
+"""Rows in partitions against the same rows in memory."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import pnorm
+from pnorm import _partitioned
+from pnorm._minimize import solve
+from pnorm._partitioned import Partitioned, Remote, stored
+from pnorm._parts import merged
+from pnorm._problem import rankers_of
+from pnorm._train import run
+
+
+class Crew:
+    """Keeps partitions in a list, and counts the questions."""
+
+    def __init__(self):
+        self.asked = []
+
+    def ask(self, asked, sides):
+        self.asked.append(asked)
+        return [merged(asked, [asked(part, *arguments) for part in rows]) for rows, arguments in sides]
+
+    def changed(self, function, rows, *arguments):
+        return [function(part, *arguments) for part in rows]
+
+    def one(self, function, rows):
+        return function(rows)
+
+
+def partitioned(pos, neg, H, p, rows, pos_weight=None, neg_weight=None):
+    rankers = rankers_of(pos, neg, H)
+    handles = []
+    for side, A, c, size in (("pos", pos, pos_weight, rows), ("neg", neg, neg_weight, rows // 2 + 1)):
+        starts = range(0, A.shape[0], size)
+        handles.append(
+            [stored(A[k : k + size], None if c is None else c[k : k + size], rankers, side, k) for k in starts]
+        )
+    return Partitioned(Crew(), *handles, rankers.names, p)
+
+
+def train(
+    pos, neg, H=None, p=1, t_max=200, *, rows=13, selection="absolute", init=None, tol=1e-10, callback=None, **weights
+):
+    problem = partitioned(pos, neg, H, p, rows, **weights)
+    lam = np.zeros(problem.n_rankers) if init is None else np.array(init, dtype=float)
+    return lam, run(Remote(problem, lam), range(t_max), selection == "signed", tol, callback)
+
+
+def minimize(pos, neg, H=None, p=1, *, rows=13, l2=0.0, init=None, method=None, tol=1e-10, **weights):
+    problem = partitioned(pos, neg, H, p, rows, **weights).centred()
+    return solve(problem, l2, tol, 100, None if init is None else np.array(init, dtype=float), method)[:2]
+
+
+def sides(n_pos=60, n_neg=90, d=4, seed=0):
+    generator = np.random.default_rng(seed)
+    pos = generator.normal(size=(n_pos, d)) + 0.5
+    neg = generator.normal(size=(n_neg, d))
+    pos[:, 0], neg[:, 0] = np.round(pos[:, 0]), np.round(neg[:, 0])
+    return pos, neg
+
+
+def assert_same(found, expected, within=1e-9):
+    (lam, trace), (other_lam, other) = found, expected
+    assert trace.status == other.status
+    np.testing.assert_array_equal(trace.ranker, other.ranker)
+    np.testing.assert_allclose(lam, other_lam, rtol=0, atol=within)
+    for name in ("step", "edge", "z", "log_objective"):
+        np.testing.assert_allclose(getattr(trace, name), getattr(other, name), rtol=within, atol=within)
+
+
+def mixed(pos, neg):
+    return pnorm.rankers.quantile_thresholds(pos, neg, 9) + pnorm.rankers.columns(pos.shape[1])
+
+
+KINDS = {
+    "thresholds": lambda pos, neg: pnorm.rankers.quantile_thresholds(pos, neg, 15),
+    "columns": lambda pos, neg: None,
+    "normalized": pnorm.rankers.normalized,
+    "closed": lambda pos, neg: pnorm.rankers.closed(pnorm.rankers.quantile_thresholds(pos, neg, 7)),
+    "mixed": mixed,
+    "functions": lambda pos, neg: [lambda X: X[:, 1], lambda X: X[:, 2] > 0.0, lambda X: np.abs(X[:, 3])],
+}
+
+
+@pytest.mark.parametrize("p", [1, 4, 64])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [1, 13, 1000])
+def test_train_finds_what_it_finds_in_memory(kind, p, rows):
+    pos, neg = sides()
+    H = KINDS[kind](pos, neg)
+    assert_same(train(pos, neg, H, p, 40, rows=rows), pnorm.train(pos, neg, H, p, 40))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_case_weights(kind):
+    pos, neg = sides()
+    generator = np.random.default_rng(1)
+    c, d = generator.integers(0, 4, 60).astype(float), generator.uniform(0.0, 3.0, 90)
+    c[:20] = 0.0  # a whole partition, and more
+    d[[0, 50]] = 0.0
+    H = KINDS[kind](pos, neg)
+    weights = {"pos_weight": c, "neg_weight": d}
+    assert_same(train(pos, neg, H, 4, 30, **weights), pnorm.train(pos, neg, H, 4, 30, **weights))
+
+
+def test_signed_selection_and_going_on():
+    pos, neg = sides()
+    H = pnorm.rankers.closed(pnorm.rankers.normalized(pos, neg))
+    expected = pnorm.train(pos, neg, H, 4, 30, selection="signed")
+    assert_same(train(pos, neg, H, 4, 30, selection="signed"), expected)
+    half, _ = train(pos, neg, H, 4, 15, selection="signed")
+    rest, _ = train(pos, neg, H, 4, 15, selection="signed", init=half)
+    np.testing.assert_allclose(rest, expected[0], atol=1e-9)
+
+
+def test_the_ends_of_a_run():
+    pos, neg = sides()
+    assert_same(train(pos, neg, None, 1, 500, tol=1e-6), pnorm.train(pos, neg, None, 1, 500, tol=1e-6))
+    # separable by one ranker, and touching: an infimum at infinity
+    for shift in (100.0, neg[:, 0].max() - pos[:, 0].min()):
+        apart = pos + np.array([shift, 0.0, 0.0, 0.0])
+        assert_same(train(apart, neg, None, 4, 5), pnorm.train(apart, neg, None, 4, 5))
+
+
+def test_weights_too_uneven_for_sums_by_code():
+    # p = 64 and a far start: sums of weights by code of less than 1e-200, whose step is found on the rows.
+    pos, neg = sides()
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 15)
+    init = np.zeros(len(H))
+    init[[3, 20]] = 9.0, -7.0
+    problem = partitioned(pos, neg, H, 64, 13)
+    lam = init.copy()
+    trace = run(Remote(problem, lam), range(25), False, 1e-10, None)
+    assert_same((lam, trace), pnorm.train(pos, neg, H, 64, 25, init=init))
+    assert _partitioned.along in problem.crew.asked
+
+
+def test_a_round_of_thresholds_is_one_question():
+    pos, neg = sides()
+    problem = partitioned(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg, 15), 4, 13)
+    lam = np.zeros(problem.n_rankers)
+    trace = run(Remote(problem, lam), range(30), False, 1e-10, None)
+    assert trace.n_iter == 30
+    assert problem.crew.asked == [_partitioned.facts] + 31 * [_partitioned.turn]
+
+
+def test_sparse_partitions():
+    pos, neg = sides()
+    P, N = scipy.sparse.csr_array(pos), scipy.sparse.csr_array(neg)
+    assert_same(train(P, N, None, 4, 20), pnorm.train(pos, neg, None, 4, 20))
+    np.testing.assert_allclose(minimize(P, N, None, 4)[0], pnorm.minimize(pos, neg, None, 4)[0], atol=1e-9)
+
+
+MINIMISED = {
+    "columns": (lambda pos, neg: None, {}),
+    "thresholds": (lambda pos, neg: pnorm.rankers.thresholds([[0.5], [0.1, 0.6], [0.2], [-0.3]]), {}),
+    "dependent": (lambda pos, neg: pnorm.rankers.closed(pnorm.rankers.columns(4)), {}),
+    "penalty": (mixed, {"l2": 0.1}),
+    "lbfgs": (lambda pos, neg: None, {"method": "lbfgs"}),
+    "start": (lambda pos, neg: None, {"init": [30.0, -20.0, 3.0, 4.0]}),
+}
+
+
+@pytest.mark.parametrize("p", [1, 4, 64])
+@pytest.mark.parametrize("kind", MINIMISED)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_minimize_finds_and_proves_what_it_does_in_memory(kind, p, weighted):
+    pos, neg = sides()
+    H, more = MINIMISED[kind]
+    H = H(pos, neg)
+    if weighted:
+        generator = np.random.default_rng(1)
+        more = {**more, "pos_weight": generator.uniform(0.0, 3.0, 60), "neg_weight": generator.integers(0, 3, 90)}
+    lam, trace = minimize(pos, neg, H, p, **more)
+    expected, other = pnorm.minimize(pos, neg, H, p, **more)
+    assert trace.status == other.status == "converged"
+    np.testing.assert_allclose(lam, expected, rtol=0, atol=1e-9 if kind != "lbfgs" else 1e-6)
+    assert trace.gap <= 2e-10
+    assert trace.gap > 0.0
+    # the bound holds: nothing in memory is lower
+    assert trace.objective[-1] - trace.gap <= other.objective[-1]
+    assert pnorm.diagnostics.certificate(pos, neg, H, p, lam, **{k: v for k, v in more.items() if k in
+                                         ("l2", "pos_weight", "neg_weight")}).gap < 1e-9  # fmt: skip
+
+
+def test_columns_far_from_zero_keep_their_digits():
+    pos, neg = sides()
+    far = np.array([1e7, 0.0, -1e8, 0.0])
+    lam, trace = minimize(pos + far, neg + far, None, 4)
+    expected, _ = pnorm.minimize(pos + far, neg + far, None, 4)
+    assert trace.status == "converged"
+    np.testing.assert_allclose(lam, expected, atol=1e-9)
+
+
+def test_nearly_collinear_columns_ask_for_precise_scores(monkeypatch):
+    pos, neg = sides()
+    pos, neg = (np.column_stack([A, A[:, 1] + 1e-6 * A[:, 2] + 1e-7 * A[:, 0] ** 2]) for A in (pos, neg))
+    levels = []
+    less = _partitioned.Rows.scores_less
+    monkeypatch.setattr(_partitioned.Rows, "scores_less",
+                        lambda self, lam, level: levels.append(level) or less(self, lam, level))  # fmt: skip
+    lam, trace = minimize(pos, neg, None, 4)
+    expected, other = pnorm.minimize(pos, neg, None, 4)
+    assert {level is None for level in levels} == {True, False}
+    assert trace.status == other.status == "converged"
+    np.testing.assert_allclose(trace.log_objective[-1], other.log_objective[-1], atol=1e-9)
+    np.testing.assert_allclose(*(pnorm.score(pos, None, x - 0.0) for x in (lam, expected)), atol=1e-4)
+
+
+def test_separable_rows():
+    pos, neg = sides()
+    pos = pos + np.array([3.0, 3.0, 0.0, 0.0])
+    lam, trace = minimize(pos, neg, None, 4)
+    assert trace.status == "separable"
+    assert pnorm.score(pos, None, lam).min() >= pnorm.score(neg, None, lam).max() + 1.0 - 1e-12
+    lam, trace = minimize(pos, neg, None, 4, l2=0.01)
+    assert trace.status == "converged"
+    np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, l2=0.01)[0], atol=1e-7)
+
+
+def test_quasi_separable_rows_are_not_said_to_have_a_minimiser():
+    pos, neg = sides()
+    indicator = np.r_[np.ones(5), np.zeros(55)], np.zeros(90)  # some positives have what no negative has
+    pos, neg = (np.column_stack([A, x]) for A, x in zip((pos, neg), indicator, strict=True))
+    lam, trace = minimize(pos, neg, None, 4)
+    _, other = pnorm.minimize(pos, neg, None, 4)
+    assert other.status == "separable"
+    assert trace.status == "stalled"
+    assert trace.gap == np.inf
+    assert "whether the data are separable could not be decided" in trace.message
+    assert lam[4] > 5.0
+    np.testing.assert_allclose(trace.log_objective[-1], other.log_objective[-1], atol=1e-8)
+    lam, trace = minimize(pos, neg, None, 4, l2=1e-3)
+    assert trace.gap < 1e-9
+    np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, l2=1e-3)[0], atol=1e-9)
+
+
+def test_nothing_but_numbers_is_kept_of_a_partition(monkeypatch):
+    # What a worker keeps may be sent to another, and answers come out the same.
+    pos, neg = sides()
+    for kind, H in KINDS.items():
+        if kind == "functions":
+            continue
+        H = H(pos, neg) or pnorm.rankers.columns(4)
+        rows = _partitioned.stored(pos, np.ones(60), H, "pos", 0)
+        before = _partitioned.turn(rows, np.arange(len(H)) / 10.0, (-1.0,))
+        after = _partitioned.turn(pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, (-1.0,))
+        np.testing.assert_array_equal(before[2][1], after[2][1])
