@@ -1,0 +1,125 @@
+"""What a round costs on a cluster: the numbers of the page "Beyond one machine"; needs Dask (extra ``dask``).
+
+    python -P benchmarks/cluster.py
+
+1. Measured on a cluster of two processes of this machine: what a question costs beside the work on the rows, with the
+   number of partitions, and what the work on a million rows costs.
+2. Simulated from these: seconds a round on a billion rows of 50 columns, for 1 to 1000 workers of one thread. The
+   scheduler hands out one task at a time; a worker that has its answer sends it to the one that merges it with 15
+   others, over a network of 1 GB/s and 1 ms; merging costs as much as sending. Everything else is as measured.
+"""
+
+import heapq
+import time
+from dataclasses import dataclass
+
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster
+
+import pnorm
+import pnorm.dask
+from pnorm import _partitioned
+from pnorm.dask import _FAN_IN
+
+COLUMNS, CUTS = 50, 63
+LATENCY, BYTES_PER_SECOND = 1e-3, 1e9
+WORKERS = (1, 2, 4, 10, 20, 50, 100, 200, 500, 1000)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds."""
+
+    question: float
+    """For a question to nobody."""
+    task: float
+    """For each partition more."""
+    row: dict
+    """Per row and question, by the kind of weak rankers."""
+
+
+KINDS = {"thresholds": 1.0, "columns": 6.0}
+"""Questions a round: of columns, the step takes about five."""
+
+NUMBERS = {"thresholds": COLUMNS * (CUTS + 1), "columns": COLUMNS}
+"""In an answer."""
+
+
+def median(function, times):
+    """Median seconds of some calls."""
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds))
+
+
+def measure():
+    """Time questions with next to no rows, and partitions without a cluster."""
+    generator = np.random.default_rng(0)
+    partitions, seconds = (2, 8, 32, 128), []
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        for n in partitions:
+            pos, neg = (da.from_array(generator.normal(size=(n // 2, 2)), chunks=(1, 2)) for _ in range(2))
+            problem = pnorm.dask._partitioned(pos, neg, pnorm.rankers.columns(2), 4.0, None, None)
+            ends = (np.ones(2), np.ones(2))
+            seconds.append(median(lambda: problem.ask(_partitioned.ends, ends), 15))  # noqa: B023
+            print(f"    a question to {n:4} partitions: {1e3 * seconds[-1]:6.1f} ms")
+    task, question = np.polyfit(partitions, seconds, 1)
+    row = {}
+    X = generator.normal(size=(1_000_000, COLUMNS))
+    for kind in KINDS:
+        H = pnorm.rankers.columns(COLUMNS)
+        if kind == "thresholds":
+            H = pnorm.rankers.quantile_thresholds(X[:100_000], X[:1000], CUTS)
+        rows = _partitioned.stored(X, None, H, "neg", 0)
+        lam = generator.normal(size=len(H)) / len(H)
+        row[kind] = median(lambda: _partitioned.turn(rows, lam, (4.0, 1.0)), 5) / len(X)  # noqa: B023
+        print(f"    {kind}: {1e9 * row[kind]:.1f} ns per row and question")
+    return Costs(max(float(question), 0.0), float(task), row)
+
+
+def simulated(costs, kind, n_rows, n_workers):
+    """Seconds a round: the events of one question, times the questions."""
+    sending = LATENCY + 8.0 * NUMBERS[kind] / BYTES_PER_SECOND
+    ready = []  # of the partitions, one for each worker: when the answer is where it is merged
+    for k in range(n_workers):
+        handed_out = costs.question / 2 + (k + 1) * costs.task
+        ready.append(handed_out + costs.row[kind] * n_rows / n_workers + sending)
+    scheduler = costs.question / 2 + n_workers * costs.task
+    while len(ready) > 1:  # the merges of one stage, in the order in which their parts are there
+        stages = [max(ready[k : k + _FAN_IN]) for k in range(0, len(ready), _FAN_IN)]
+        sizes = [len(ready[k : k + _FAN_IN]) for k in range(0, len(ready), _FAN_IN)]
+        events = [(at, k) for k, at in enumerate(stages)]
+        heapq.heapify(events)
+        done = [0.0] * len(stages)
+        while events:
+            at, k = heapq.heappop(events)
+            scheduler = max(scheduler, at) + costs.task
+            done[k] = scheduler + sizes[k] * sending
+        ready = done
+    return KINDS[kind] * (ready[0] + costs.question / 2)
+
+
+def main():
+    """Print both parts."""
+    print("1. Two processes of this machine")
+    costs = measure()
+    print(f"    so {1e3 * costs.question:.1f} ms a question and {1e3 * costs.task:.2f} ms a partition")
+    n_rows = 10**9
+    print(
+        f"\n2. Simulated seconds a round, {n_rows:,} rows, {COLUMNS} columns, and the share of the workers' time used"
+    )
+    print("    workers" + "".join(f"{kind:>22}" for kind in KINDS))
+    for n in WORKERS:
+        cells = []
+        for kind in KINDS:
+            seconds = simulated(costs, kind, n_rows, n)
+            cells.append(f"{seconds:14.3f} {KINDS[kind] * costs.row[kind] * n_rows / n / seconds:6.0%}")
+        print(f"    {n:7}" + "".join(f"{cell:>22}" for cell in cells))
+
+
+if __name__ == "__main__":
+    main()
