@@ -179,10 +179,10 @@ def train(
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool)
-        return lam, _run(problem, lam, rounds, signed, tol, callback)
+        return lam, descend(problem, lam, rounds, signed, tol, callback)
 
 
-def _run(
+def descend(
     problem: _problem.Problem,
     lam: Vector,
     rounds: Iterable[int],
