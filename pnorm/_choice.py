@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,7 @@ from pnorm._trace import Trace, counting
 from pnorm._train import descend
 from pnorm.rankers import Rankers, as_rankers
 
-POWERS = (1.0, 4.0, 16.0, 64.0)
+_POWERS = (1.0, 4.0, 16.0, 64.0)
 """What is compared if nobody says."""
 
 _NEGATIVES = 10
@@ -40,7 +41,7 @@ def _first_negatives(f_pos: Vector, f_neg: Vector, *, pos_weight: Any = None, ne
     )
 
 
-METRICS: dict[str, Callable[..., float]] = {
+_METRICS: dict[str, Callable[..., float]] = {
     "partial_auc": _first_negatives,
     "positives_at_top": metrics.positives_at_top,
     "average_precision": metrics.average_precision,
@@ -174,6 +175,9 @@ class CrossValidation:
         lines.append(f"simplest within one standard error of the best: p = {p:g}, {t} rounds")
         if s > 0 and s == self.rounds.size - 1 and mean[i, s] > mean[i, s - 1]:
             lines.append("the best is at the last round: a larger t_max may be better")
+        ended = Counter(trace.status for of_p in self.traces for trace in of_p if trace.status != "t_max")
+        if ended:
+            lines.append("runs that ended before: " + ", ".join(f"{n} {status}" for status, n in sorted(ended.items())))
         return "\n".join(lines)
 
 
@@ -244,13 +248,15 @@ def cross_validate(
         about equal ratios.
     seed : int or Generator
         For dealing the rows; the same seed deals them alike.
-    selection, loss, price, smoothing, tol : as in `train`
+    selection, loss, price, smoothing : as in `train`
         How to train.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, in training and in judging. A row of weight zero is in no fold.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups. A group is held out as a whole, and the score of a fold is the mean of the measure over its
         groups. Rows of a group that has only one side are in no fold.
+    tol : float
+        When a run ends as stationary, as in `train`.
     progress : bool
         Show a progress bar over the folds; needs tqdm, the extra ``progress``.
     n_threads : int, optional
@@ -284,7 +290,8 @@ def cross_validate(
 
     Outputs are read once for all p, and scores of held-out rows follow a round by one weak ranker, O(I + K) over all
     folds. What costs is the measure: a sort, O(N log N) for the N held-out rows of a fold, often more than the round
-    itself. With many rows or rounds ask for fewer judgements: ``rounds=40``.
+    itself. With many rows or rounds ask for fewer judgements: ``rounds=40``. Memory is that of the outputs, and of a
+    copy of those of one fold's rows.
 
     The measure should be about as far-sighted as whoever looks at the list. `positives_at_top` hangs on one row of each
     fold, which makes it the noisiest to choose by; the partial AUC down to some negatives sees a little more, and
@@ -319,7 +326,7 @@ def cross_validate(
     >>> lam, trace = pnorm.train(data.pos, data.neg, H, *found.best)
     """
     if p is None:
-        p = POWERS if price is None else 1.0
+        p = _POWERS if price is None else 1.0
     powers = _checks.several(p, "p", _checks.power)
     makes = [objective_of(power, price, loss, smoothing) for power in powers]
     t_max = _checks.count(t_max, "t_max", 1)
@@ -366,7 +373,9 @@ def _rounds(rounds: Any, t_max: int) -> Index:
         return np.arange(t_max + 1)
     if not isinstance(rounds, Sequence | np.ndarray):
         few = _checks.count(rounds, "rounds", 1)
-        return np.unique(np.r_[0, np.rint(np.geomspace(1, t_max, few))[: t_max + 1], t_max]).astype(np.intp)
+        if few >= t_max:
+            return np.arange(t_max + 1)
+        return np.unique(np.r_[0, np.rint(np.geomspace(1, t_max, few)), t_max]).astype(np.intp)
     at = np.unique([_checks.count(t, "rounds", 0) for t in rounds]).astype(np.intp)
     if not at.size:
         raise ValueError("rounds is empty; at least one number is needed")
@@ -408,7 +417,7 @@ def _takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
 def _measure(metric: Any, weighted: bool) -> tuple[Callable[..., float], str]:
     """The measure and its name."""
     if isinstance(metric, str):
-        name, measure = metric, METRICS[_checks.choice(metric, "metric", METRICS)]
+        name, measure = metric, _METRICS[_checks.choice(metric, "metric", _METRICS)]
     elif callable(metric):
         inner, keywords = (metric.func, metric.keywords) if isinstance(metric, partial) else (metric, {})
         name = getattr(inner, "__name__", type(inner).__name__)

@@ -139,12 +139,14 @@ def minimize_path(
         if there is one p, and 0 if there are several.
     tol, max_iter : float, int
         For every point, as in `minimize`.
-    loss, price, smoothing, method : as in `minimize`
-        The objective, and how it is minimised.
+    loss, price, smoothing : as in `minimize`
+        Another objective than F_p.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, as in `train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups, as in `train`.
+    method : {None, "newton", "lbfgs"}
+        How each point is found, as in `minimize`.
     n_threads : int, optional
         Threads that share the passes over the rows, as in `train`.
 

@@ -82,6 +82,13 @@ def test_every_score_is_that_of_a_plain_run(kind, fixed, metric):
     np.testing.assert_allclose(found.scores, expected, rtol=1e-9, atol=1e-9)
 
 
+def test_rows_that_tie_tie():
+    data = pnorm.datasets.tic_tac_toe()
+    found = pnorm.cross_validate(data.pos, data.neg, None, [1, 8], 20, folds=3, metric="positives_at_top")
+    expected = by_hand(data.pos, data.neg, rankers.columns(9), [1, 8], 20, found.folds, metrics.positives_at_top)
+    np.testing.assert_array_equal(found.scores, expected)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_weights_count_in_training_and_in_judging(seed):
     pos, neg = problem(seed)
@@ -331,6 +338,7 @@ def test_some_rounds_only():
     assert 10 <= few.rounds.size <= 13
     np.testing.assert_array_equal(few.scores, every.scores[:, :, few.rounds])
     assert pnorm.cross_validate(pos, neg, None, 1, 5, rounds=1).rounds.tolist() == [0, 1, 5]
+    assert pnorm.cross_validate(pos, neg, None, 1, 5, rounds=10**12).rounds.tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_run_that_ends_keeps_its_last_score():
@@ -347,6 +355,7 @@ def test_a_run_that_ends_keeps_its_last_score():
     last = found.traces[0][0].n_iter
     assert last < 30
     assert (found.scores[0, 0, last:] == found.scores[0, 0, last]).all()
+    assert str(found).splitlines()[-1] == "runs that ended before: 4 separable"
     assert len(calls) == sum(trace.n_iter + 1 for of_p in found.traces for trace in of_p)
 
 
