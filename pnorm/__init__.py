@@ -27,20 +27,26 @@ except ImportError as error:
     ) from error
 
 from pnorm import bounds, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
+from pnorm._choice import CrossValidation, cross_validate
 from pnorm._minimize import minimize
+from pnorm._path import MinimizerPath, minimize_path
 from pnorm._trace import Trace
 from pnorm._train import score, train
 
 __all__ = [
+    "CrossValidation",
+    "MinimizerPath",
     "Trace",
     "__version__",
     "bounds",
+    "cross_validate",
     "datasets",
     "diagnostics",
     "kernel",
     "listwise",
     "metrics",
     "minimize",
+    "minimize_path",
     "objectives",
     "plotting",
     "rankers",

@@ -265,6 +265,17 @@ def pick(X: Any, expected: Sequence[str] | None, name: str) -> Any:
     return X.select([found[place] for place in places])
 
 
+def rows(X: Any, places: NDArray[np.intp]) -> Any:
+    """Return some of the rows of what `n_rows` has accepted, in its own form: arrays, frames, tables, sequences."""
+    if hasattr(X, "iloc"):
+        return X.iloc[places]
+    if hasattr(X, "column_names"):  # pyarrow
+        return X.take(places)
+    if is_sparse(X):
+        return X.tocsr()[places]
+    return X[places] if hasattr(X, "shape") else [X[i] for i in places.tolist()]
+
+
 def spans(low: Vector, high: Vector, names: Sequence[str]) -> None:
     """Refuse columns whose highest less lowest value overflows."""
     with np.errstate(over="ignore"):
@@ -345,6 +356,18 @@ def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[
         return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.intp)
     except TypeError:
         raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
+
+
+def folds(number: Any, name: str, size: int) -> NDArray[np.intp]:
+    """Return the number of the fold of each row; -1 for a row that is in none."""
+    a = vector(number, name, size, "the number of its fold for each row")
+    wrong = (a != np.floor(a)) | (a < -1) | (a >= size)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} has {a[i]:g} at row {i}; folds are numbered from 0, and -1 is for rows that are always trained on"
+        )
+    return a.astype(np.intp)
 
 
 def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.intp]]:
@@ -436,6 +459,17 @@ def numbers_of(values: Any, name: str) -> list[float]:
         return [real(value, name) for value in values]
     except TypeError:
         raise TypeError(f"{name} must be a sequence of numbers; got {values!r}") from None
+
+
+def several(values: Any, name: str, check: Callable[[Any], float]) -> list[float]:
+    """Return different numbers, each in the form that `check` gives it; one number is a sequence of one."""
+    found = [check(value) for value in ([values] if isinstance(values, numbers.Real) else numbers_of(values, name))]
+    if not found:
+        raise ValueError(f"{name} is empty; at least one number is needed")
+    for value in found:
+        if found.count(value) > 1:
+            raise ValueError(f"{name} has {value:g} {found.count(value)} times; once is enough")
+    return found
 
 
 def power(p: Any) -> float:

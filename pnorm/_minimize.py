@@ -181,7 +181,7 @@ def minimize(
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
-        _suits(problem, method)
+        suits(problem, method)
         if start is not None:
             f = problem.scores(start)
             _checks.exponents(problem.objective.p, f.pos, f.neg)
@@ -207,7 +207,7 @@ def solve(
     return lam, trace, run.found
 
 
-def _suits(problem: Problem, method: str | None) -> None:
+def suits(problem: Problem, method: str | None) -> None:
     """Refuse what an objective other than F_p does not let `minimize` do."""
     corners = problem.objective.corners
     if corners:
@@ -216,6 +216,25 @@ def _suits(problem: Problem, method: str | None) -> None:
         raise ValueError(f"{corners} has corners, where minimize is lost: {remedy}; pnorm.train takes it as it is")
     if method == "newton" and not problem.objective.factored:
         raise ValueError("method 'newton' is for the exponential loss with a power price; leave method out")
+
+
+def largest_penalty(problem: Known) -> float:
+    """The penalty from which on no coefficients are better than zeros by more than half a nat.
+
+    With d the gradient at zero of what is convex, V and the penalty add up to V(0) - |d|**2 / (2 l2) at least.
+    """
+    middle = problem.point(np.zeros(problem.n_rankers))
+    edges = problem.edges_at(middle)
+    return problem.fall(middle) * middle.rate * float(np.square(edges).sum())
+
+
+def farther(problem: Known, lam: Vector, times: float) -> Vector:
+    """Coefficients to start from when p / l2 has grown so many times.
+
+    Of those that separate, it is mostly the scale that changes, in proportion: log F_p falls by p times the margin for
+    each unit. The others stay about where they are.
+    """
+    return times * lam if times < math.inf and problem.margin_at(lam) > 0.0 else lam
 
 
 def _proof(bound: Bound) -> str:
@@ -358,18 +377,12 @@ class _Run:
     def _followed(self) -> Vector:
         """The minimiser with a large penalty, followed as the penalty falls tenfold at a time.
 
-        On separable data coefficients grow like 1 / l2, and far out the objective has kinks in place
-        of curvature. From one penalty to the next, though, it is mostly their scale that changes.
+        Far out the objective has kinks in place of curvature.
         """
-        problem, p = self.problem, self.problem.objective.p
-        middle = problem.point(np.zeros(problem.n_rankers))
-        largest = p * p * float(np.square(problem.edges_at(middle)).sum())
-        lam = middle.lam
-        for k in range(math.ceil(math.log10(max(largest / self.l2, 1.0))), 0, -1):
-            penalty = self.l2 * 10.0**k
-            lam, _ = _Run(problem, penalty, 1e-3, 50, None, ask=False).newton(lam)
-            if problem.margin_at(lam) > 0.0:
-                lam = 10.0 * lam
+        problem, lam = self.problem, np.zeros(self.problem.n_rankers)
+        for k in range(math.ceil(math.log10(max(largest_penalty(problem) / self.l2, 1.0))), 0, -1):
+            lam, _ = _Run(problem, self.l2 * 10.0**k, 1e-3, 50, None, ask=False).newton(lam)
+            lam = farther(problem, lam, 10.0)
         return lam
 
     def _line_search(self, point: Point, slope: Vector, delta: Vector) -> tuple[float, Point] | None:

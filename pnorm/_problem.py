@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -229,6 +229,10 @@ class Problem(Known):
         """The problem on some of the rows, given by their places among these."""
         return Problem(self.outputs.take(pos, neg), self.names, self.objective.take(pos, neg))
 
+    def with_objective(self, objective: Objective) -> Problem:
+        """The problem of another objective of the same rows: the outputs serve both."""
+        return Problem(self.outputs, self.names, objective, self.kept)
+
     def centred(self) -> Problem:
         """The same problem, columns far from zero moved there (a copy), so that scores keep their digits."""
         far = self.far()
@@ -362,7 +366,21 @@ def build(
     counted = cases(
         _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"), pos_weight, neg_weight, pos_group, neg_group
     )
+    outputs = outputs_of(pos, neg, rankers, counted, pool)
+    return Problem(outputs, rankers.names, make(counted, pool), counted.kept)
+
+
+def outputs_of(pos: Any, neg: Any, rankers: Rankers, counted: Cases, pool: Pool) -> _outputs.Outputs:
+    """Return the outputs on the rows that count; every weak ranker is evaluated once on either side."""
     pieces = rankers._pieces(pos, neg, np.arange(len(rankers)))
     if counted.kept is not None:
         pieces = _storage.taken(pieces, *counted.kept)
-    return Problem(_storage.store(pieces, pool), rankers.names, make(counted, pool), counted.kept)
+    return _storage.store(pieces, pool)
+
+
+def objectives_of(makes: Iterable[Callable[[Cases, Pool], Objective]], counted: Cases, pool: Pool) -> list[Objective]:
+    """Return several objectives of the same rows."""
+    objectives = []
+    for make in makes:  # a loop, as warnings count the calls between them and the user
+        objectives.append(make(counted, pool))
+    return objectives

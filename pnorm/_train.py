@@ -179,10 +179,10 @@ def train(
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool)
-        return lam, run(InMemory(problem, lam), rounds, signed, tol, callback)
+        return lam, descend(InMemory(problem, lam), rounds, signed, tol, callback)
 
 
-def run(
+def descend(
     standing: Standing,
     rounds: Iterable[int],
     signed: bool,

@@ -31,7 +31,7 @@ from pnorm._partitioned import Partitioned, Remote, stored
 from pnorm._parts import merged
 from pnorm._problem import rankers_of
 from pnorm._trace import Trace, counting
-from pnorm._train import run
+from pnorm._train import descend
 from pnorm._train import score as score_rows
 from pnorm.rankers import Rankers, as_rankers
 
@@ -128,7 +128,7 @@ def train(
     rankers, start = _rankers(pos, neg, H, init)
     problem = _partitioned(pos, neg, rankers, p, pos_weight, neg_weight)
     lam = np.zeros(len(rankers)) if start is None else start
-    return lam, run(Remote(problem, lam), rounds, signed, tol, callback)
+    return lam, descend(Remote(problem, lam), rounds, signed, tol, callback)
 
 
 def minimize(

@@ -14,10 +14,12 @@ import numpy as np
 
 from pnorm import _checks, metrics
 from pnorm._checks import Vector
+from pnorm._choice import CrossValidation
+from pnorm._path import MinimizerPath
 from pnorm._trace import Trace
 from pnorm.rankers import as_rankers
 
-__all__ = ["push_path", "ranked_list", "roc", "trace", "weights"]
+__all__ = ["coefficient_path", "cross_validation", "push_path", "ranked_list", "roc", "trace", "weights"]
 
 # Okabe and Ito's colours.
 _BLUE, _ORANGE = "#0072b2", "#e69f00"
@@ -151,10 +153,7 @@ def push_path(values: Mapping[float, Any], *, label: str | None = None, ax: Any 
     for outer, alpha in ((0.05, 0.13), (0.25, 0.2)):
         low, high = (np.array([np.quantile(of, q) for of in spread]) for q in (outer, 1.0 - outer))
         ax.fill_between(powers, low, high, color=colour, alpha=alpha, lw=0)
-    ax.set_xscale("log", base=2)
-    ticks = sorted({float(p) for line in ax.lines for p in line.get_xdata()})
-    ax.set_xticks(ticks, [f"{p:g}" for p in ticks])
-    ax.set_xlabel("p")
+    _powers_axis(ax)
     if label is not None:
         ax.legend(frameon=False)
     return ax
@@ -219,6 +218,131 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
     if len(several) > 1:
         ax.legend(frameon=False)
     return ax
+
+
+def cross_validation(found: CrossValidation, *, ax: Any = None) -> Any:
+    """Draw a measure on held-out rows against rounds, a curve for each p.
+
+    Parameters
+    ----------
+    found : CrossValidation
+        What `pnorm.cross_validate` returned.
+    ax : Axes, optional
+        Where to draw; None for a figure of its own.
+
+    Returns
+    -------
+    Axes
+        Means over the folds, with a band of one standard error on either side, and rounds on a logarithmic axis on
+        which 0 has a place, too. A circle is at the best p and number of rounds, a square at the simplest within one
+        standard error of it. What is far below every p at its best is out of the picture.
+
+    Raises
+    ------
+    TypeError
+        If `found` is something else.
+    ImportError
+        If Matplotlib is missing.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> found = pnorm.cross_validate(data.pos, data.neg, pnorm.rankers.normalized, [1, 16], t_max=30)
+    >>> ax = pnorm.plotting.cross_validation(found)
+    >>> [line.get_label() for line in ax.lines[:2]], ax.get_ylabel()
+    (['p = 1', 'p = 16'], 'partial_auc on held-out rows')
+    """
+    if not isinstance(found, CrossValidation):
+        raise TypeError(f"found must be what pnorm.cross_validate returned; got {type(found).__name__}")
+    ax = _axes(1, (5.0, 4.0)) if ax is None else ax
+    mean, error = found.mean, found.standard_error
+    order = np.argsort(found.p)
+    for i, colour in zip(order, _shades(order.size), strict=True):
+        ax.plot(found.rounds, mean[i], color=colour, lw=1.4, label=_label(float(found.p[i])))
+        if np.isfinite(error[i]).all():
+            ax.fill_between(found.rounds, mean[i] - error[i], mean[i] + error[i], color=colour, alpha=0.13, lw=0)
+    for (p, t), marker, what in ((found.best, "o", "best"), (found.simplest, "s", "simplest")):
+        value = mean[found.p == p, found.rounds == t]
+        ax.plot([t], value, marker, mfc="none", mec="black", ms=8, label=what)
+    ax.set_xscale("symlog", linthresh=1.0)
+    ax.set(xlabel="rounds", xlim=(found.rounds[0], None), ylabel=f"{found.metric} on held-out rows")
+    peaks = mean.max(axis=1)
+    below = 3.0 * float(np.ptp(peaks)) + 4.0 * float(np.nan_to_num(error).max(axis=1).min())
+    if below > 0.0:
+        ax.set_ylim(max(float(peaks.min()) - below, ax.get_ylim()[0]), None)
+    ax.legend(loc="lower right", frameon=False)
+    return ax
+
+
+def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> Any:
+    """Draw the coefficients of minimisers against the penalty, or against p.
+
+    Parameters
+    ----------
+    path : MinimizerPath
+        What `pnorm.minimize_path` returned.
+    top : int
+        How many weak rankers get a colour and a name, those with the largest coefficients anywhere on the path; the
+        others are grey.
+    ax : Axes, optional
+        Where to draw; None for a figure of its own.
+
+    Returns
+    -------
+    Axes
+        With the penalty or p on a logarithmic axis, on which a penalty of 0 has a place, too.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+    ImportError
+        If Matplotlib is missing.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> H = pnorm.rankers.columns(9, names=data.names)
+    >>> ax = pnorm.plotting.coefficient_path(pnorm.minimize_path(data.pos, data.neg, H, 4), top=1)
+    >>> ax.get_legend().get_texts()[0].get_text(), ax.get_xlabel()
+    ('middle-middle', 'l2')
+    """
+    if not isinstance(path, MinimizerPath):
+        raise TypeError(f"path must be what pnorm.minimize_path returned; got {type(path).__name__}")
+    top = _checks.count(top, "top", 1)
+    ax = _axes(1, (5.5, 4.0)) if ax is None else ax
+    values = path.l2 if path.along == "l2" else path.p
+    order = np.argsort(values)
+    largest = np.argsort(-np.abs(path.lam).max(axis=0), kind="stable")
+    for rank, j in reversed(list(enumerate(largest.tolist()))):  # those with a name on top
+        named = rank < top
+        colour, label = (_CYCLE[rank % len(_CYCLE)], path.names[j]) if named else ("0.8", None)
+        dashes = ("-", "--", ":")[rank // len(_CYCLE) % 3] if named else "-"
+        ax.plot(values[order], path.lam[order, j], dashes, color=colour, lw=1.4 if named else 0.8, label=label)
+    ax.axhline(0.0, color="black", lw=0.7)
+    if path.along == "p":
+        _powers_axis(ax, values)
+    else:
+        if values.min() > 0.0:
+            ax.set_xscale("log")
+        else:
+            ax.set_xscale("symlog", linthresh=float(values[values > 0.0].min(initial=1.0)))
+            ax.set_xlim(0.0, None)
+        ax.set_xlabel("l2")
+    ax.set_ylabel("coefficient")
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(handles[::-1], labels[::-1], loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    return ax
+
+
+def _powers_axis(ax: Any, powers: Any = None) -> None:
+    """A logarithmic axis with a tick for each p, of the lines if none are given."""
+    ticks = sorted({float(p) for line in ax.lines for p in line.get_xdata()} if powers is None else map(float, powers))
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(ticks, [f"{p:g}" for p in ticks])
+    ax.set_xlabel("p")
 
 
 def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = None) -> Any:

@@ -43,6 +43,7 @@ LAYERS = [
     ["pnorm._certificate", "pnorm._partitioned"],
     ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
+    ["pnorm._choice", "pnorm._path"],
     ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds", "pnorm.dask"],
     ["pnorm"],
     ["pnorm._reproduce"],
@@ -111,7 +112,17 @@ def test_imports_go_down_only():
 
 @pytest.mark.parametrize(
     "module_name",
-    [*MODULES, "pnorm._train", "pnorm._minimize", "pnorm._trace", "pnorm._bregman", "pnorm._losses", "pnorm._prices"],
+    [
+        *MODULES,
+        "pnorm._train",
+        "pnorm._minimize",
+        "pnorm._choice",
+        "pnorm._path",
+        "pnorm._trace",
+        "pnorm._bregman",
+        "pnorm._losses",
+        "pnorm._prices",
+    ],
 )
 def test_the_examples_in_docstrings_are_true(module_name):
     module = importlib.import_module(module_name)

@@ -12,7 +12,7 @@ from pnorm._minimize import solve
 from pnorm._partitioned import Partitioned, Remote, stored
 from pnorm._parts import merged
 from pnorm._problem import rankers_of
-from pnorm._train import run
+from pnorm._train import descend
 
 
 class Crew:
@@ -48,7 +48,7 @@ def train(
 ):
     problem = partitioned(pos, neg, H, p, rows, **weights)
     lam = np.zeros(problem.n_rankers) if init is None else np.array(init, dtype=float)
-    return lam, run(Remote(problem, lam), range(t_max), selection == "signed", tol, callback)
+    return lam, descend(Remote(problem, lam), range(t_max), selection == "signed", tol, callback)
 
 
 def minimize(pos, neg, H=None, p=1, *, rows=13, l2=0.0, init=None, method=None, tol=1e-10, **weights):
@@ -135,7 +135,7 @@ def test_weights_too_uneven_for_sums_by_code():
     init[[3, 20]] = 9.0, -7.0
     problem = partitioned(pos, neg, H, 64, 13)
     lam = init.copy()
-    trace = run(Remote(problem, lam), range(25), False, 1e-10, None)
+    trace = descend(Remote(problem, lam), range(25), False, 1e-10, None)
     assert_same((lam, trace), pnorm.train(pos, neg, H, 64, 25, init=init))
     assert _partitioned.along in problem.crew.asked
 
@@ -144,7 +144,7 @@ def test_a_round_of_thresholds_is_one_question():
     pos, neg = sides()
     problem = partitioned(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg, 15), 4, 13)
     lam = np.zeros(problem.n_rankers)
-    trace = run(Remote(problem, lam), range(30), False, 1e-10, None)
+    trace = descend(Remote(problem, lam), range(30), False, 1e-10, None)
     assert trace.n_iter == 30
     assert problem.crew.asked == [_partitioned.facts] + 31 * [_partitioned.turn]
 

@@ -132,6 +132,50 @@ def test_a_strip_shows_the_order_with_ties_against_us():
     assert colours[0] == only.patches[0].get_facecolor() != colours[1]
 
 
+def test_cross_validation_draws_means_with_bands_and_the_choice(runs):
+    pos, neg, *_ = runs
+    found = pnorm.cross_validate(pos, neg, None, [16, 1, 4], 20, folds=3)
+    ax = plotting.cross_validation(found)
+    for line, band, p in zip(ax.lines, ax.collections, [1, 4, 16], strict=False):
+        i = found.p.tolist().index(p)
+        assert line.get_label() == f"p = {p}"
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([found.rounds, found.mean[i]]))
+        edges = band.get_paths()[0].vertices[:, 1]
+        for sign in (-1, 1):
+            assert np.isin(np.round(found.mean[i] + sign * found.standard_error[i], 12), np.round(edges, 12)).all()
+    best, simplest = ax.lines[3:]
+    assert best.get_xydata().tolist() == [[found.best_t, found.mean.max()]]
+    p, t = found.simplest
+    assert simplest.get_xydata().tolist() == [[t, found.mean[found.p == p, found.rounds == t][0]]]
+    low, high = ax.get_ylim()
+    assert low < found.mean.max(axis=1).min()
+    assert high > found.mean.max()
+    held = [np.arange(n) % 4 - 1 for n in (40, 60)]
+    once = plotting.cross_validation(
+        pnorm.cross_validate(pos, neg, None, [1], 5, folds=[np.minimum(x, 0) for x in held])
+    )
+    assert not once.collections
+
+
+@pytest.mark.parametrize(("points", "scale", "label"), [({"p": 4, "l2": [0.1, 10, 1]}, "log", "l2"),
+                                                       ({"p": 4, "l2": [0.1, 0, 1]}, "symlog", "l2"),
+                                                       ({"p": [4, 1, 16]}, "log", "p")])  # fmt: skip
+def test_coefficient_path_names_the_largest(runs, points, scale, label):
+    pos, neg, *_ = runs
+    path = pnorm.minimize_path(pos, neg, pnorm.rankers.columns(4, names=["a", "b", "c", "d"]), **points)
+    ax = plotting.coefficient_path(path, top=2)
+    assert ax.get_xscale() == scale
+    assert ax.get_xlabel() == label
+    largest = np.argsort(-np.abs(path.lam).max(axis=0))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [path.names[j] for j in largest[:2]]
+    values = getattr(path, label)
+    order = np.argsort(values)
+    for line, j in zip(ax.lines[:4], largest[::-1], strict=True):
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([values, path.lam[:, j]])[order])
+    if label == "p":
+        assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "4", "16"]
+
+
 RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
 
 
@@ -155,6 +199,9 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
         (lambda: plotting.weights([1.0], top=0), ValueError, "top must be at least 1"),
         (lambda: plotting.ranked_list(4), TypeError, "a list must be a pair of scores (f_pos, f_neg); several go into a mapping"),
         (lambda: plotting.ranked_list(([1], [2]), top=0), ValueError, "top must be at least 1"),
+        (lambda: plotting.cross_validation(RUN), TypeError, "found must be what pnorm.cross_validate returned; got Trace"),
+        (lambda: plotting.coefficient_path(RUN), TypeError, "path must be what pnorm.minimize_path returned; got Trace"),
+        (lambda: plotting.coefficient_path(pnorm.minimize_path([[1.0], [0.0]], [[0.5]], l2=[1]), top=0), ValueError, "top must be at least 1"),
     ],
 )  # fmt: skip
 def test_refusals(call, error, message):

@@ -336,7 +336,7 @@ def assert_one_path(pos, neg, H, p, rounds, **more):
     from pnorm._standing import InMemory
 
     lam = np.zeros(whole.shape[1])
-    runs.append((lam, _train.run(InMemory(problem, lam), range(rounds), False, 1e-10, None)))
+    runs.append((lam, _train.descend(InMemory(problem, lam), range(rounds), False, 1e-10, None)))
     kinds = [
         _problem.build(pos, neg, H, push(p)).outputs,
         _problem.build(*map(scipy.sparse.csc_array, dense), pnorm.rankers.columns(len(H)), push(p)).outputs,
