@@ -16,7 +16,7 @@ import pnorm
 
 ROOT = Path(__file__).parents[1]
 MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets",
-           "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise"]  # fmt: skip
+           "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise", "pnorm.callbacks", "pnorm.sklearn"]  # fmt: skip
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
@@ -42,8 +42,9 @@ LAYERS = [
     ["pnorm._certificate"],
     ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
-    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds"],
+    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds", "pnorm.callbacks"],
     ["pnorm"],
+    ["pnorm.sklearn"],
     ["pnorm._reproduce"],
     ["pnorm._cli"],
     ["pnorm.__main__"],
