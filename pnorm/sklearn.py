@@ -58,6 +58,11 @@ def _validated(estimator: Any, *data: Any, **how: Any) -> Any:
     return validate_data(estimator, *data, **how)
 
 
+def _taken(X: Any, where: NDArray[np.intp]) -> Any:
+    """Some rows of anything that has rows."""
+    return _safe_indexing(X.tocsr() if _checks.is_sparse(X) else X, where)
+
+
 def _is_estimator(x: Any) -> bool:
     return hasattr(x, "fit") and not isinstance(x, type)
 
@@ -89,7 +94,7 @@ class _Rows:
     def take(self, where: NDArray[np.intp]) -> _Rows:
         """Some of the rows."""
         of_each = (None if x is None else x[where] for x in (self.positive, self.weight, self.group))
-        return _Rows(_safe_indexing(self.X, where), *of_each)  # type: ignore[arg-type]
+        return _Rows(_taken(self.X, where), *of_each)  # type: ignore[arg-type]
 
     @property
     def places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -99,7 +104,7 @@ class _Rows:
     def sides(self) -> tuple[Any, Any]:
         """The positive rows and the negative ones."""
         pos, neg = self.places
-        return _safe_indexing(self.X, pos), _safe_indexing(self.X, neg)
+        return _taken(self.X, pos), _taken(self.X, neg)
 
     def about(self) -> dict[str, Any]:
         """Weights and groups, as the functions of pnorm take them."""
@@ -270,7 +275,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._of_numbers:
             how = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan" if missing else True}
         else:
-            if not hasattr(X, "__getitem__"):
+            if not _checks.is_sparse(X) and not hasattr(X, "__getitem__"):
                 X = np.asarray(X)
             if not self._reads_tables or not _is_array(X):
                 _checks.n_rows(X, "X")
@@ -361,7 +366,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = rows.take(np.flatnonzero(weight))
         if rows.positive.all() or not rows.positive.any():
             what = "y has one class" if self.classes_.size < 2 else "only one class has rows of positive sample_weight"
-            raise ValueError(f"{what}, {self.classes_[-int(rows.positive[0])]!r}; two classes are needed to rank")
+            raise ValueError(f"{what}, {self.classes_[-int(rows.positive[0])]}; two classes are needed to rank")
         return rows
 
     def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
@@ -369,7 +374,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         share = _checks.probability(self.validation_fraction, "validation_fraction")
         generator = check_random_state(self.random_state)
         if rows.group is None:
-            named = [f"rows of the class {label!r}" for label in self.classes_[::-1]]
+            named = [f"rows of the class {label}" for label in self.classes_[::-1]]
             chosen = [_some(generator, share, *side) for side in zip(rows.places, named, strict=True)]
             out = np.isin(np.arange(rows.positive.size), np.concatenate(chosen))
         else:
@@ -658,7 +663,7 @@ class _Transformed(_Columns):
 
     @classmethod
     def of(cls, transformer: Any, X: Any) -> _Transformed:
-        n = _checks.width(transformer.transform(_safe_indexing(X, [0])), "what rankers.transform returns")
+        n = _checks.width(transformer.transform(_taken(X, np.zeros(1, np.intp))), "what rankers.transform returns")
         try:
             names = [str(name) for name in transformer.get_feature_names_out()]
         except (AttributeError, ValueError):  # it has no names for its columns
