@@ -194,7 +194,7 @@ def early_stopping(
         Whether more is better. None knows it of the names and of the functions of this package, and takes it for
         true of any other function.
     min_delta : float
-        By how much a score has to be better to count as such, zero or more.
+        A score counts as better if it is so by more than this, zero or more.
     p, price, loss, smoothing : as in `pnorm.train`
         Those of the run, for ``metric="log_objective"`` only, which needs `p` or `price`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
