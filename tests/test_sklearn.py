@@ -32,7 +32,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, c
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier  # noqa: E402
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks  # noqa: E402
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
 from pnorm.sklearn import PNormPush, leaves, partial_auc_scorer, positives_at_top_scorer, scorer  # noqa: E402
 
@@ -55,12 +55,21 @@ def sides(X, y, **about):
 # scikit-learn's own checks -----------------------------------------------------------------------------
 
 
-def checks_of(estimator):
+def battery(estimator):
+    """The checks that scikit-learn has for an estimator."""
     try:
         from sklearn.utils.estimator_checks import estimator_checks_generator as generate
     except ImportError:  # 1.4, 1.5
         generate = functools.partial(check_estimator, generate_only=True)
-    return {getattr(check, "func", check).__name__ for _, check in generate(estimator)}
+    return [check for _, check in generate(estimator)]
+
+
+def name_of(check):
+    return getattr(check, "func", check).__name__
+
+
+def checks_of(estimator):
+    return {name_of(check) for check in battery(estimator)}
 
 
 def test_no_check_is_left_out_that_a_linear_classifier_passes():
@@ -72,7 +81,6 @@ def test_no_check_is_left_out_that_a_linear_classifier_passes():
     assert checks_of(PNormPush()) >= ours - {"check_estimators_nan_inf"}  # of thresholds, NaN is above none
 
 
-_DRAWN = "rows or splits are drawn blindly, and others are drawn where copies stand for weights"
 _ESTIMATORS = [
     PNormPush(),
     PNormPush(rankers="columns", solver="newton", l2=0.01),
@@ -81,14 +89,19 @@ _ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(_ESTIMATORS)
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [
+        pytest.param(estimator, check, id=f"{i}-{name_of(check)}-{j}")
+        for i, estimator in enumerate(_ESTIMATORS)
+        for j, check in enumerate(battery(estimator))
+    ],
+)
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_checks(estimator, check):
-    name = getattr(check, "func", check).__name__
-    if name.startswith(("check_sample_weight_equivalence", "check_sample_weights_invariance")) and (
-        estimator.early_stopping or not isinstance(estimator.rankers, str)
-    ):
-        pytest.skip(_DRAWN)
+    copies = name_of(check).startswith(("check_sample_weight_equivalence", "check_sample_weights_invariance"))
+    if copies and (estimator.early_stopping or not isinstance(estimator.rankers, str)):
+        pytest.skip("rows or splits are drawn blindly, and others are drawn where copies stand for weights")
     check(estimator)
 
 
@@ -576,7 +589,7 @@ def test_sparse_rows(data, form, rankers):
     dense = PNormPush(rankers=rankers, t_max=15).fit(X, y, c, g)
     model = PNormPush(rankers=rankers, t_max=15).fit(sparse, y, c, g)
     np.testing.assert_allclose(model.decision_function(sparse), dense.decision_function(X), atol=1e-9)
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         PNormPush(rankers="normalized").fit(sparse, y)
 
 
