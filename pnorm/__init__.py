@@ -26,7 +26,7 @@ except ImportError as error:
         "for the package: run `python -P ...`, or from another directory, after `pip install .` there."
     ) from error
 
-from pnorm import bounds, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
+from pnorm import bounds, callbacks, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
 from pnorm._choice import CrossValidation, cross_validate
 from pnorm._minimize import minimize
 from pnorm._path import MinimizerPath, minimize_path
@@ -39,6 +39,7 @@ __all__ = [
     "Trace",
     "__version__",
     "bounds",
+    "callbacks",
     "cross_validate",
     "datasets",
     "diagnostics",

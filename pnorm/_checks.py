@@ -340,6 +340,11 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
 
 
+def labels(values: Any, name: str, size: int) -> NDArray[np.intp]:
+    """Return labels as numbers, equal where the labels are."""
+    return _codes(values, name, size, {})
+
+
 def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[np.intp]:
     """Return labels as numbers, those of `known` where they have one."""
     try:

@@ -398,6 +398,18 @@ class _Categories(Rankers):
         column, level = self._place[j]
         return np.asarray(rows[column] == level, dtype=np.float64)
 
+    def _combine(self, X: Any, lam: Vector) -> Vector:
+        """Of a column's indicators at most one is not zero: their sum is one number of a table."""
+        rows = self._read(X, "X")
+        f = np.zeros(self._size(rows, "X"))
+        start = 0
+        for codes, column in zip(rows, self._levels, strict=True):
+            own = lam[start : start + len(column)]
+            if own.any():
+                f += np.r_[own, 0.0][codes]
+            start += len(column)
+        return f
+
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         A, B = self._read(pos, "pos"), self._read(neg, "neg")
         pieces: list[Piece] = []

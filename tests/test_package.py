@@ -16,7 +16,8 @@ import pnorm
 
 ROOT = Path(__file__).parents[1]
 MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets",
-           "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise", "pnorm.dask"]  # fmt: skip
+           "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise", "pnorm.dask",
+           "pnorm.callbacks", "pnorm.sklearn"]  # fmt: skip
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
@@ -44,8 +45,9 @@ LAYERS = [
     ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
     ["pnorm._choice", "pnorm._path"],
-    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds", "pnorm.dask"],
+    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds", "pnorm.dask", "pnorm.callbacks"],
     ["pnorm"],
+    ["pnorm.sklearn"],
     ["pnorm._reproduce"],
     ["pnorm._cli"],
     ["pnorm.__main__"],

@@ -1,0 +1,400 @@
+"""Callbacks of `pnorm.train` and `pnorm.minimize`: stop by what other rows say, or by the clock.
+
+A callback is called with the trace so far after every round, and a true return value ends the run, whose
+status is then ``"callback"``. Those of this module may be used for one run after another: each run starts anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, metrics, objectives
+from pnorm._blocks import SERIAL
+from pnorm._checks import Vector
+from pnorm._composed import objective_of
+from pnorm._losses import Loss
+from pnorm._objective import Cases, Scores, cases
+from pnorm._prices import Price
+from pnorm._trace import Trace
+from pnorm.rankers import Rankers, as_rankers
+
+__all__ = ["EarlyStopping", "TimeLimit", "any_of", "early_stopping", "time_limit"]
+
+_LARGER = (
+    "auc",
+    "average_precision",
+    "bedroc",
+    "discounted_gain_at_top",
+    "enrichment_factor",
+    "partial_auc",
+    "positives_at_top",
+)
+"""Measures of `pnorm.metrics` that need nothing but the list, and of which more is better."""
+
+_MAX_FPR = 0.1
+"""Where the partial AUC ends if nothing more is said of it."""
+
+_SMALLER = ("log_objective", "r_max")
+"""Those of which less is."""
+
+NAMES = (*_LARGER, *_SMALLER)
+"""What a metric may be called."""
+
+_COSTS = (metrics.p_norm_risk, metrics.r_max, objectives.value)
+"""Functions that a user may pass of which less is better."""
+
+Measure = Callable[[Scores], float]
+
+
+class _Watch:
+    """Knows a new run when it sees one: its rounds begin again."""
+
+    _n_iter = math.inf
+    _init: Vector | None = None
+
+    def _begins(self, trace: Trace) -> bool:
+        """Whether this is the first call of a run."""
+        begins = trace.n_iter <= self._n_iter or (trace.path is None and trace.init is not self._init)
+        self._n_iter, self._init = trace.n_iter, trace.init
+        return begins
+
+
+class EarlyStopping(_Watch):
+    """Scores validation rows after every round, and stops when they no longer get better; see `early_stopping`.
+
+    Attributes
+    ----------
+    best_iter : int
+        The first round after which the score was the best: ``trace.lam_at(stop.best_iter)`` are its coefficients.
+        0 stands for those before the first round.
+    best_score : float
+        The score there; nan before the first run.
+    scores : ndarray, shape (T + 1,)
+        The score before the first round and after each one, of the last run.
+    """
+
+    def __init__(
+        self,
+        sides: tuple[Any, Any],
+        rankers: Rankers,
+        measure: Measure,
+        maximize: bool,
+        min_delta: float,
+        patience: int,
+    ) -> None:
+        self._sides, self._rankers, self._measure = sides, rankers, measure
+        self._rows = rankers._read(sides[0], "pos_val"), rankers._read(sides[1], "neg_val")
+        self._sign = 1.0 if maximize else -1.0
+        self._min_delta, self._patience = min_delta, patience
+        self._f = Scores(np.empty(0), np.empty(0))
+        self._forget()
+
+    def _forget(self) -> None:
+        self.best_iter, self.best_score, self._scores = 0, math.nan, list[float]()
+
+    @property
+    def scores(self) -> Vector:
+        return np.array(self._scores)
+
+    def __call__(self, trace: Trace) -> bool:
+        """Score the rounds since the last call.
+
+        Parameters
+        ----------
+        trace : Trace
+            The trace so far.
+
+        Returns
+        -------
+        bool
+            Whether to stop: the last `patience` rounds brought nothing better.
+        """
+        if self._begins(trace):
+            self._forget()
+            if trace.init.size != len(self._rankers):
+                raise ValueError(
+                    f"the run has {trace.init.size} weak rankers and early_stopping {len(self._rankers)}: "
+                    "give both the same H"
+                )
+            self._set(trace.init)
+            self._score()
+        while len(self._scores) <= trace.n_iter:
+            self._move(trace, len(self._scores))
+            self._score()
+        return trace.n_iter - self.best_iter >= self._patience
+
+    def _set(self, lam: Vector) -> None:
+        self._f = Scores(*(self._rankers._combine(X, lam) for X in self._sides))
+
+    def _move(self, trace: Trace, t: int) -> None:
+        """Bring the scores from round t - 1 to round t: one weak ranker, or all where all coefficients moved."""
+        if trace.path is not None:
+            self._set(trace.path[t])
+            return
+        j, step = int(trace.ranker[t - 1]), float(trace.step[t - 1])
+        for f, rows, name in zip((self._f.pos, self._f.neg), self._rows, ("pos_val", "neg_val"), strict=True):
+            f += step * self._rankers._output(rows, j, name)
+
+    def _score(self) -> None:
+        score = float(self._measure(self._f))
+        gain = self._sign * (score - self.best_score)
+        if not self._scores or gain > self._min_delta or (math.isnan(self.best_score) and not math.isnan(score)):
+            self.best_iter, self.best_score = len(self._scores), score
+        self._scores.append(score)
+
+    def __repr__(self) -> str:
+        return f"<EarlyStopping: best {self.best_score:.6g} after round {self.best_iter} of {len(self._scores) - 1}>"
+
+
+def early_stopping(
+    pos_val: Any,
+    neg_val: Any,
+    metric: str | Callable[..., float] = "average_precision",
+    patience: int = 10,
+    *,
+    H: Any = None,
+    maximize: bool | None = None,
+    min_delta: float = 0.0,
+    p: float | None = None,
+    price: Price | None = None,
+    loss: str | Loss = "exponential",
+    smoothing: float = 0.0,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+) -> EarlyStopping:
+    """Stop when rows that are not trained on have not been ranked better for some rounds.
+
+    Parameters
+    ----------
+    pos_val : array_like, shape (I, d), or sequence of I things
+        Positive validation rows.
+    neg_val : array_like, shape (K, d), or sequence of K things
+        Negative validation rows.
+    metric : str or callable
+        What their list is worth. A name from `pnorm.metrics`: ``"average_precision"``, ``"auc"``, ``"bedroc"``,
+        ``"discounted_gain_at_top"``, ``"enrichment_factor"``, ``"partial_auc"``, ``"positives_at_top"``, ``"r_max"``,
+        with the defaults of these functions (the partial AUC up to a false positive rate of 0.1);
+        ``"log_objective"``, what training lowers, on these rows; or a function of ``(f_pos, f_neg)``,
+        ``functools.partial(pnorm.metrics.precision_at, k=100)``. With weights it is also given ``pos_weight`` and
+        ``neg_weight``.
+    patience : int
+        Rounds without a better score after which to stop, one at least.
+    H : None, sequence of callables, or Rankers
+        The weak rankers of the run.
+    maximize : bool, optional
+        Whether more is better. None knows it of the names and of the functions of this package, and takes it for
+        true of any other function.
+    min_delta : float
+        A score counts as better if it is so by more than this, zero or more.
+    p, price, loss, smoothing : as in `pnorm.train`
+        Those of the run, for ``metric="log_objective"`` only, which needs `p` or `price`.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights of the validation rows.
+    pos_group, neg_group : sequence of labels, of length I and K, optional
+        Their query groups: the score is then the mean over the groups that have both sides (the objective is a sum
+        over them, as in training).
+
+    Returns
+    -------
+    EarlyStopping
+        What to pass as ``callback=`` to `pnorm.train` or `pnorm.minimize`. Its `best_iter` tells which round was the
+        best, the first of them if there are several, and its `scores` what came of each.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; when called, if the run has other weak rankers.
+
+    Notes
+    -----
+    A round costs one weak ranker on the validation rows, whose scores are kept, and one call of the metric, a sort.
+    In `pnorm.minimize`, where all coefficients move, it costs all weak rankers. Counts such as
+    ``"positives_at_top"`` stay the same for many rounds and need more patience than the default. A score of nan is
+    worse than any number.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> pos, neg = data.pos, data.neg
+    >>> stop = pnorm.callbacks.early_stopping(pos[1::2], neg[1::2], "average_precision", 20)
+    >>> lam, trace = pnorm.train(pos[::2], neg[::2], p=16, t_max=1000, callback=stop)
+    >>> trace.status, trace.n_iter, stop.best_iter, round(stop.best_score, 4)
+    ('callback', 25, 5, 0.8113)
+    >>> lam = trace.lam_at(stop.best_iter)
+    """
+    rankers = as_rankers(H, pos_val, "pos_val")
+    n_pos, n_neg = _checks.n_rows(pos_val, "pos_val"), _checks.n_rows(neg_val, "neg_val")
+    counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
+    delta = _checks.nonnegative(min_delta, "min_delta")
+    patience = _checks.count(patience, "patience", 1)
+    of_rows: Measure
+    if metric == "log_objective":
+        if p is None and price is None:
+            raise ValueError("metric 'log_objective' needs the p of the run, or its price")
+        of_rows = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)(
+            counted, SERIAL
+        ).log_value
+    else:
+        if p is not None or price is not None:
+            raise ValueError(f"p and price are for the metric 'log_objective'; got metric={metric!r}")
+        of_rows = _on_rows(_named(metric), counted)
+    if counted.kept is None:
+        keep: Any = slice(None), slice(None)
+    else:
+        keep = counted.kept
+
+    def measure(f: Scores) -> float:
+        return of_rows(Scores(f.pos[keep[0]], f.neg[keep[1]]))
+
+    more = _grows(metric) if maximize is None else bool(maximize)
+    stop = EarlyStopping((pos_val, neg_val), rankers, measure, more, delta, patience)
+    measure(Scores(np.zeros(n_pos), np.zeros(n_neg)))  # a metric that cannot be called says so before training
+    return stop
+
+
+def _named(metric: Any) -> Callable[..., float]:
+    """The function of (f_pos, f_neg) that a metric is."""
+    if callable(metric):
+        return metric  # type: ignore[no-any-return]
+    names = sorted(NAMES)
+    if isinstance(metric, str) and metric not in names and hasattr(metrics, metric):
+        raise ValueError(
+            f"metric {metric!r} needs more than a name: pass functools.partial(pnorm.metrics.{metric}, ...); by name "
+            f"there are {', '.join(map(repr, names))}"
+        )
+    name = _checks.choice(metric, "metric, if it is no function,", names)
+    of_list: Callable[..., float] = getattr(metrics, name)
+    return functools.partial(of_list, max_fpr=_MAX_FPR) if name == "partial_auc" else of_list
+
+
+def _grows(metric: Any) -> bool:
+    """Whether more of it is better."""
+    while isinstance(metric, functools.partial):
+        metric = metric.func
+    return metric not in _SMALLER and metric not in _COSTS
+
+
+def _on_rows(of_list: Callable[..., float], counted: Cases) -> Measure:
+    """The measure of the rows that count, with their weights; the mean over the groups, if there are some."""
+    groups = counted.groups
+    lists: list[tuple[Any, Any]] = [(slice(None), slice(None))]
+    if groups is not None:
+        lists = list(zip(_members(groups.pos, groups.n), _members(groups.neg, groups.n), strict=True))
+    weights = [("pos_weight", 0, counted.c_pos), ("neg_weight", 1, counted.c_neg)]
+
+    def measure(f: Scores) -> float:
+        total = 0.0
+        for rows in lists:
+            given = {name: c[rows[side]] for name, side, c in weights if c is not None}
+            total += float(of_list(f.pos[rows[0]], f.neg[rows[1]], **given))
+        return total / len(lists)
+
+    return measure
+
+
+def _members(codes: NDArray[np.intp], n: int) -> list[NDArray[np.intp]]:
+    """The rows of each group."""
+    return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes, minlength=n))[:-1])
+
+
+class TimeLimit(_Watch):
+    """Stops a run when its time is over; see `time_limit`."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._began = seconds, 0.0
+
+    def __call__(self, trace: Trace) -> bool:
+        """Look at the clock.
+
+        Parameters
+        ----------
+        trace : Trace
+            The trace so far.
+
+        Returns
+        -------
+        bool
+            Whether to stop.
+        """
+        now = monotonic()
+        if self._begins(trace):
+            self._began = now
+        return now - self._began >= self._seconds
+
+    def __repr__(self) -> str:
+        return f"<TimeLimit: {self._seconds:g} seconds>"
+
+
+def time_limit(seconds: float) -> TimeLimit:
+    """Stop after some time by the clock on the wall.
+
+    Parameters
+    ----------
+    seconds : float
+        The time, above 0, from the end of the first round on: reading the data, and the first round, come on top.
+
+    Returns
+    -------
+    TimeLimit
+        What to pass as ``callback=``. The run ends after the round in which the time runs out.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `seconds` is not a number above 0.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.train(data.pos, data.neg, t_max=20, callback=pnorm.callbacks.time_limit(3600))
+    >>> trace.status
+    't_max'
+    """
+    return TimeLimit(_checks.positive(seconds, "seconds"))
+
+
+def any_of(*callbacks: Callable[[Trace], bool | None]) -> Callable[[Trace], bool]:
+    """Stop when one of several callbacks asks to.
+
+    Parameters
+    ----------
+    *callbacks : callable
+        One or more callbacks, of this module or your own.
+
+    Returns
+    -------
+    callable
+        A callback that calls all of them after every round, in this order, and stops if one of them does.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is none, or one is not callable.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> stop = pnorm.callbacks.early_stopping(data.pos[1::2], data.neg[1::2], patience=20)
+    >>> either = pnorm.callbacks.any_of(stop, pnorm.callbacks.time_limit(3600))
+    >>> lam, trace = pnorm.train(data.pos[::2], data.neg[::2], p=16, t_max=1000, callback=either)
+    >>> trace.status, trace.n_iter == stop.best_iter + 20
+    ('callback', True)
+    """
+    if not callbacks:
+        raise ValueError("any_of needs at least one callback")
+    for each in callbacks:
+        if _checks.callback(each) is None:
+            raise TypeError("any_of needs callbacks; got None")
+    return lambda trace: any([bool(each(trace)) for each in callbacks])

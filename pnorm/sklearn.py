@@ -1,0 +1,780 @@
+"""The P-Norm Push as a scikit-learn estimator, and measures of the top as scorers; needs the extra ``sklearn``.
+
+`PNormPush` is a classifier of two classes whose `decision_function` is made to be sorted by: it is trained by
+`pnorm.train` or `pnorm.minimize` and fits into pipelines, searches and cross-validation. `scorer` makes
+measures of `pnorm.metrics` into what ``scoring=`` takes, and `leaves` the leaves of a forest into weak rankers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+try:
+    from joblib import effective_n_jobs
+    from sklearn.base import BaseEstimator, ClassifierMixin, clone
+    from sklearn.exceptions import ConvergenceWarning, NotFittedError
+    from sklearn.metrics import get_scorer, make_scorer
+    from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, column_or_1d
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+except ImportError as error:
+    raise ImportError(
+        "pnorm.sklearn needs scikit-learn 1.4 or newer, the extra 'sklearn' of pnorm: pip install scikit-learn "
+        f"({error})"
+    ) from error
+
+from pnorm import _checks, callbacks, diagnostics, metrics
+from pnorm import rankers as weak
+from pnorm._binned import LARGEST_FEATURE
+from pnorm._checks import Vector
+from pnorm._minimize import minimize
+from pnorm._train import score, train
+from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
+
+__all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
+
+_OF_NUMBERS = ("thresholds", "columns", "normalized")
+"""Weak rankers that are made of a matrix of numbers; all others are given the rows as they come."""
+
+_WORDS = (*_OF_NUMBERS, "categories")
+
+
+def _validated(estimator: Any, *data: Any, **how: Any) -> Any:
+    """What scikit-learn makes of the rows; it also keeps or checks the number and the names of columns."""
+    try:
+        from sklearn.utils.validation import validate_data
+    except ImportError:  # scikit-learn 1.4 and 1.5
+        if "ensure_all_finite" in how:
+            how["force_all_finite"] = how.pop("ensure_all_finite")
+        how["cast_to_ndarray"] = not how.pop("skip_check_array", False)
+        return estimator._validate_data(*data, **how)
+    return validate_data(estimator, *data, **how)
+
+
+def _taken(X: Any, where: NDArray[np.intp]) -> Any:
+    """Some rows of anything that has rows."""
+    return _safe_indexing(X.tocsr() if _checks.is_sparse(X) else X, where)
+
+
+def _is_estimator(x: Any) -> bool:
+    return hasattr(x, "fit") and not isinstance(x, type)
+
+
+def _is_array(X: Any) -> bool:
+    return _checks.is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biufc")
+
+
+def _tags(estimator: Any) -> tuple[bool, bool]:
+    """Whether an estimator takes sparse rows, and missing values."""
+    try:
+        from sklearn.utils import get_tags
+    except ImportError:  # scikit-learn 1.4 and 1.5
+        tags = estimator._get_tags() if hasattr(estimator, "_get_tags") else {}
+        return "sparse" in tags.get("X_types", ()) or hasattr(estimator, "apply"), tags.get("allow_nan", False)
+    tags = get_tags(estimator).input_tags
+    return tags.sparse, tags.allow_nan
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows with their side, weight and group."""
+
+    X: Any
+    positive: NDArray[np.bool_]
+    weight: Vector | None
+    group: NDArray[np.intp] | None
+
+    def take(self, where: NDArray[np.intp]) -> _Rows:
+        """Some of the rows."""
+        of_each = (None if x is None else x[where] for x in (self.positive, self.weight, self.group))
+        return _Rows(_taken(self.X, where), *of_each)  # type: ignore[arg-type]
+
+    @property
+    def places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where the positives are, and the negatives."""
+        return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+
+    def sides(self) -> tuple[Any, Any]:
+        """The positive rows and the negative ones."""
+        pos, neg = self.places
+        return _taken(self.X, pos), _taken(self.X, neg)
+
+    def about(self) -> dict[str, Any]:
+        """Weights and groups, as the functions of pnorm take them."""
+        named = (("weight", self.weight), ("group", self.group))
+        sides = zip(("pos", "neg"), self.places, strict=True)
+        return {f"{side}_{what}": x[where] for side, where in sides for what, x in named if x is not None}
+
+
+class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Ranking that is right at the top of the list, as a classifier of two classes.
+
+    Learns :math:`f(x) = \sum_j \lambda_j h_j(x)` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`), with the second
+    of the two classes as the positives: sort by `decision_function`, the largest first. `predict` cuts the list in two.
+
+    Parameters
+    ----------
+    p : float
+        Power of the price that a negative pays for the positives below it, at least 1: the push at the top.
+    rankers : str, Rankers, callable, list of callables, or estimator
+        The weak rankers. ``"thresholds"``: cuts of the columns (`pnorm.rankers.quantile_thresholds`), of which a
+        missing value, NaN, is above none and has a weak ranker of its own; ``"columns"``, as they are;
+        ``"normalized"``, scaled to [0, 1]; ``"categories"``, an indicator per level (`pnorm.rankers.categories`). Or a
+        collection; a function of ``(pos, neg)`` that makes one of the training rows; functions of rows. Or a
+        scikit-learn estimator: the leaves of its trees if it has `apply` (`leaves`), else the columns that its
+        `transform` returns, sparse or not. One that is not fitted is cloned and fitted on the training rows.
+    n_cuts : int
+        Cuts per column of ``"thresholds"``, at most.
+    t_max : int
+        Rounds, or Newton steps, at most.
+    solver : {"coordinate", "newton"}
+        `pnorm.train`, boosting round by round, or `pnorm.minimize`, the exact minimiser.
+    loss : str or Loss
+        As in `pnorm.train`.
+    l2 : float
+        Weight of the penalty :math:`\tfrac{l2}{2} |\lambda|^2`, for ``solver="newton"``.
+    early_stopping : bool
+        Whether to hold out rows, to stop when they have not been ranked better for `n_iter_no_change` rounds, and to
+        take the coefficients of the best round.
+    validation_fraction : float
+        The share of the rows that are held out, the same of both classes; with groups, the share of these.
+    n_iter_no_change : int
+        Rounds to wait for a better score.
+    scoring : str, callable or None
+        What the list of the held-out rows is worth: None, the objective itself; a measure by its name in
+        `pnorm.callbacks.early_stopping`; or a scorer of scikit-learn, or its name, that asks for `decision_function`.
+        With groups it is the mean over these.
+    random_state : int, RandomState or None
+        Which rows are held out.
+    n_jobs : int or None
+        Threads, as in scikit-learn: None is one unless joblib's context says otherwise, -1 all. The coefficients do not
+        depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (2,)
+        The labels; the second one is the positive.
+    rankers_ : Rankers
+        The weak rankers: ``pnorm.score(X, model.rankers_, model.lam_)`` are the scores before `threshold_` is
+        taken off.
+    lam_ : ndarray, shape (n,)
+        Their coefficients.
+    threshold_ : float
+        The score above which `predict` says the positive class: of all, the one with the largest balanced accuracy on
+        the rows of `fit`, half-way between two scores; the highest, if several are as good.
+    trace_ : Trace
+        The record of the run.
+    n_iter_ : int
+        Rounds, or steps, behind `lam_`: with `early_stopping` those down to the best one.
+    validation_score_ : ndarray
+        With `early_stopping`, the score of the held-out rows before the first round and after each one. The
+        objective has its sign changed, so that more is better.
+    n_features_in_ : int
+        Columns of the rows, if these have columns.
+    feature_names_in_ : ndarray
+        Their names, if these are all strings.
+
+    See Also
+    --------
+    pnorm.train, pnorm.minimize : What does the work.
+    scorer : Measures of the top for model selection.
+
+    Notes
+    -----
+    Rows with a `sample_weight` of w count as w copies, those of weight zero as absent. (Where a column has more than
+    `n_cuts` + 1 values, its cuts are placed by rows, whatever their weights.) With `groups`, a label per row, pairs
+    form within a group only.
+
+    Scikit-learn's `clone`, and so cross-validation, takes the fit from an estimator that is given as `rankers`, which
+    is then fitted anew on each training part: so it should be, or leaves would know the rows that they are tested
+    on. ``sklearn.frozen.FrozenEstimator`` keeps it.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> from pnorm.sklearn import PNormPush
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> model = PNormPush(p=4, t_max=500).fit(data.X, data.y)
+    >>> f = model.decision_function(data.X)
+    >>> pnorm.metrics.positives_at_top(f[data.y == 1], f[data.y == 0])
+    585
+    >>> model.rankers_.names[:3]
+    ('x0 > 0.5', 'x0 > 1.5', 'x1 > 0.5')
+    """
+
+    def __init__(
+        self,
+        p: float = 4.0,
+        *,
+        rankers: Any = "thresholds",
+        n_cuts: int = 255,
+        t_max: int = 200,
+        solver: str = "coordinate",
+        loss: Any = "exponential",
+        l2: float = 0.0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        scoring: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.p = p
+        self.rankers = rankers
+        self.n_cuts = n_cuts
+        self.t_max = t_max
+        self.solver = solver
+        self.loss = loss
+        self.l2 = l2
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.scoring = scoring
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # What scikit-learn asks of an estimator ------------------------------------------------------------
+
+    @property
+    def _of_numbers(self) -> bool:
+        return isinstance(self.rankers, str) and self.rankers in _OF_NUMBERS
+
+    @property
+    def _reads_tables(self) -> bool:
+        return self.rankers == "categories" if isinstance(self.rankers, str) else _is_estimator(self.rankers)
+
+    def _takes(self) -> tuple[bool, bool]:
+        """Whether X may be sparse, and whether NaN may stand for missing values."""
+        if isinstance(self.rankers, str):
+            return self.rankers in ("thresholds", "columns"), self.rankers in ("thresholds", "categories")
+        if _is_estimator(self.rankers):
+            sparse, missing = _tags(self.rankers)
+            return sparse, missing and hasattr(self.rankers, "apply")  # what is transformed may keep them
+        return True, False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse, tags.input_tags.allow_nan = self._takes()
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn 1.4 and 1.5
+        return {"binary_only": True, "allow_nan": self._takes()[1]}
+
+    def _read(self, X: Any, *y: Any, reset: bool) -> Any:
+        """Check rows (and labels): numbers become a matrix; what only `rankers` can read stays as it is."""
+        sparse, missing = self._takes()
+        how: dict[str, Any]
+        if self._of_numbers:
+            how = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan" if missing else True}
+        else:
+            if not _checks.is_sparse(X) and not hasattr(X, "__getitem__"):
+                X = np.asarray(X)
+            if not self._reads_tables or not _is_array(X):
+                _checks.n_rows(X, "X")
+                return _validated(self, X, *y, reset=reset, skip_check_array=True)
+            how = {"dtype": None, "ensure_all_finite": False}
+        return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
+
+    # Training ------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> PNormPush:
+        """Train on rows with labels.
+
+        Parameters
+        ----------
+        X : array_like or data frame, shape (N, d)
+            The rows; SciPy sparse, too, unless the weak rankers are ``"normalized"``. Where `rankers` is
+            no word for a kind, they may be whatever it reads.
+        y : array_like, shape (N,)
+            Labels, of two kinds.
+        sample_weight : array_like, shape (N,), optional
+            Case weights, zero or more.
+        groups : sequence of labels, of length N, optional
+            Query groups: pairs form within a group only.
+
+        Returns
+        -------
+        PNormPush
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument or a parameter is not as described.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``solver="newton"`` ends before the minimum is proved, or there is none since the data are
+            quasi-separable (see `pnorm.minimize`).
+        """
+        newton = _checks.choice(self.solver, "solver", ("coordinate", "newton")) == "newton"
+        l2, t_max = _checks.nonnegative(self.l2, "l2"), _checks.count(self.t_max, "t_max", 0)
+        if l2 > 0.0 and not newton:
+            raise ValueError(f"l2 = {l2:g} is for solver='newton'; 'coordinate' regularises by stopping early (t_max)")
+        X, y = self._read(X, y, reset=True)
+        rows = self._labelled(X, y, sample_weight, groups)
+        known, held_out = self._split(rows) if self.early_stopping else (rows, None)
+
+        pos, neg = known.sides()
+        H = self._weak_rankers(known, pos, neg)
+        stop = None if held_out is None else self._watch(held_out, H)
+        how = dict(p=self.p, loss=self.loss, callback=stop, n_threads=effective_n_jobs(self.n_jobs), **known.about())
+        if newton:
+            lam, trace = minimize(pos, neg, H, l2=l2, max_iter=t_max, **how)
+        else:
+            lam, trace = train(pos, neg, H, t_max=t_max, **how)
+        if newton and (trace.status == "max_iter" or (trace.direction is not None and trace.gap < np.inf)):
+            hint = "; l2 above 0 gives a minimiser" if trace.direction is not None else ""
+            warnings.warn(f"{trace.message}{hint}", ConvergenceWarning, stacklevel=2)
+
+        self.rankers_, self.trace_ = H, trace
+        self.n_iter_ = trace.n_iter if stop is None else stop.best_iter
+        self.lam_ = lam if stop is None else trace.lam_at(stop.best_iter)
+        if stop is not None:
+            self.validation_score_ = stop.scores if self.scoring is not None else -stop.scores
+        elif hasattr(self, "validation_score_"):
+            del self.validation_score_
+        self.threshold_ = _threshold(score(rows.X, H, self.lam_), rows.positive, rows.weight)
+        proved = partial(_certificate, known, H, self.p, self.lam_, l2)
+        self._proof = _Proof(proved if isinstance(self.loss, str) and self.loss == "exponential" else None)
+        return self
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> _Rows:
+        """The rows that count."""
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size > 2:
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y has "
+                f"{self.classes_.size} classes."
+            )
+        weight = _checks.weights(sample_weight, "sample_weight", y.size)
+        group = None if groups is None else _checks.labels(groups, "groups", y.size)
+        rows = _Rows(X, codes == 1, weight, group)
+        if weight is not None and not weight.all():
+            rows = rows.take(np.flatnonzero(weight))
+        if rows.positive.all() or not rows.positive.any():
+            what = "y has one class" if self.classes_.size < 2 else "only one class has rows of positive sample_weight"
+            raise ValueError(f"{what}, {self.classes_[-int(rows.positive[0])]}; two classes are needed to rank")
+        return rows
+
+    def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
+        """Rows to train on and rows to hold out: a share of either class, or of the groups that have both."""
+        share = _checks.probability(self.validation_fraction, "validation_fraction")
+        generator = check_random_state(self.random_state)
+        if rows.group is None:
+            named = [f"rows of the class {label}" for label in self.classes_[::-1]]
+            chosen = [_some(generator, share, *side) for side in zip(rows.places, named, strict=True)]
+            out = np.isin(np.arange(rows.positive.size), np.concatenate(chosen))
+        else:
+            mixed = np.intersect1d(rows.group[rows.positive], rows.group[~rows.positive])
+            out = np.isin(rows.group, _some(generator, share, mixed, "groups with rows of both classes"))
+        return rows.take(np.flatnonzero(~out)), rows.take(np.flatnonzero(out))
+
+    def _watch(self, rows: _Rows, H: Rankers) -> callbacks.EarlyStopping:
+        metric, more = self.scoring, rows.about()
+        if metric is None:
+            metric, more = "log_objective", {"p": self.p, "loss": self.loss, **more}
+        elif not (isinstance(metric, str) and metric in callbacks.NAMES):
+            metric = _Scored(self.classes_).measured_by(get_scorer(metric))
+        pos, neg = rows.sides()
+        return callbacks.early_stopping(pos, neg, metric, self.n_iter_no_change, H=H, **more)
+
+    def _weak_rankers(self, rows: _Rows, pos: Any, neg: Any) -> Rankers:
+        """The weak rankers that `rankers` asks for, on these training rows."""
+        kind = self.rankers
+        if isinstance(kind, Rankers):
+            return kind
+        if isinstance(kind, str):
+            _checks.choice(kind, "rankers", _WORDS)
+            names = getattr(self, "feature_names_in_", None)
+            names = None if names is None or kind == "categories" else names.tolist()
+            if kind == "thresholds":
+                return weak.quantile_thresholds(pos, neg, self.n_cuts, names=names, missing="own")
+            if kind == "categories":
+                return weak.categories(pos, neg, missing="own")
+            if kind == "normalized":
+                return weak.normalized(pos, neg, names=names)
+            return weak.columns(self.n_features_in_, names=names)
+        if isinstance(kind, (list, tuple)):
+            return weak.callables(kind)
+        if _is_estimator(kind):
+            return _of_estimator(kind, rows)
+        if callable(kind) and not isinstance(kind, type):
+            made = kind(pos, neg)
+            if isinstance(made, Rankers):
+                return made
+            raise TypeError(f"rankers, called with the rows of both sides, must return a collection; got {made!r:.80}")
+        raise TypeError(
+            f"rankers must be one of {', '.join(map(repr, _WORDS))}, a collection made by pnorm.rankers, a function of "
+            f"(pos, neg) that makes one, a list of functions, or a scikit-learn estimator; got {kind!r:.80}"
+        )
+
+    # What it has learned -------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Vector:
+        """Score rows: the larger, the nearer to the top.
+
+        Parameters
+        ----------
+        X : array_like or data frame, shape (N, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            f(x) less `threshold_`: above 0 where `predict` says the positive class. No probability, nor its logit;
+            ``sklearn.calibration.CalibratedClassifierCV`` makes one of it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not like the rows of `fit`.
+        """
+        check_is_fitted(self)
+        f: Vector = score(self._read(X, reset=False), self.rankers_, self.lam_) - self.threshold_
+        return f
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Tell the classes apart, at `threshold_`.
+
+        Parameters
+        ----------
+        X : array_like or data frame, shape (N, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            Labels.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not like the rows of `fit`.
+
+        Notes
+        -----
+        Classes are rarely what a ranking is for. ``sklearn.model_selection.TunedThresholdClassifierCV`` and
+        ``FixedThresholdClassifier`` choose another threshold.
+        """
+        above: NDArray[np.bool_] = self.decision_function(X) > 0.0
+        labels: NDArray[Any] = self.classes_[above.astype(np.intp)]
+        return labels
+
+    def _linear(self) -> tuple[Vector, float]:
+        """Slopes and offset of the scores, where these are linear in the columns."""
+        check_is_fitted(self)
+        H = self.rankers_
+        if type(H) is _Columns:
+            return self.lam_, 0.0
+        if type(H) is _Normalized:
+            (low, high), lam = H._to, self.lam_
+            slopes = lam * ((high - low) / H._range)
+            return slopes, float(low * lam.sum() - slopes @ H._low)
+        raise AttributeError(
+            "coef_ and intercept_ are for rankers='columns' and 'normalized'; look at lam_ and rankers_"
+        )
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Where the weak rankers are columns, scaled or not: `decision_function` is ``X @ coef_[0] + intercept_[0]``.
+
+        Shape (1, d), as scikit-learn's linear classifiers have it.
+        """
+        return self._linear()[0][None].copy()
+
+    @property
+    def intercept_(self) -> Vector:
+        """Shape (1,); see `coef_`."""
+        return np.array([self._linear()[1] - self.threshold_])
+
+    @property
+    def certificate_(self) -> diagnostics.Certificate:
+        """How far the coefficients are from the minimum on the rows trained on, at most.
+
+        That of `pnorm.diagnostics.certificate`, computed on first use from the rows of `fit`, which the estimator
+        refers to until then and which must not have changed. They are no part of a pickle: there it is left only if
+        it was looked at before. For the exponential loss.
+        """
+        check_is_fitted(self)
+        found: diagnostics.Certificate = self._proof.certificate
+        return found
+
+
+class _Proof:
+    """A certificate, when somebody asks; what it is computed from stays out of pickles."""
+
+    def __init__(self, prove: Callable[[], diagnostics.Certificate] | None) -> None:
+        self._prove = prove
+
+    @cached_property
+    def certificate(self) -> diagnostics.Certificate:
+        if "_prove" not in self.__dict__:
+            raise AttributeError("the certificate needs the training rows, which are not part of a pickle: fit again")
+        if self._prove is None:
+            raise AttributeError("there is a certificate for loss='exponential' only")
+        found = self._prove()
+        del self._prove  # and the rows with it
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name == "certificate"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+
+def _some(generator: Any, share: float, of: NDArray[np.intp], what: str) -> NDArray[np.intp]:
+    """A share of things, drawn blindly: one at least, and not all."""
+    if of.size < 2:
+        raise ValueError(f"early_stopping holds out some {what}; there are {of.size}, and two at least are needed")
+    drawn: NDArray[np.intp] = generator.permutation(of)[: min(max(round(share * of.size), 1), of.size - 1)]
+    return drawn
+
+
+def _certificate(rows: _Rows, H: Rankers, p: float, lam: Vector, l2: float) -> diagnostics.Certificate:
+    pos, neg = rows.sides()
+    return diagnostics.certificate(pos, neg, H, p, lam, l2=l2, **rows.about())
+
+
+def _threshold(f: Vector, positive: NDArray[np.bool_], weight: Vector | None) -> float:
+    """The score, half-way between two, above which the balanced accuracy of the positives is the largest."""
+    c = np.ones(f.size) if weight is None else weight
+    levels, at = np.unique(f, return_inverse=True)
+    if levels.size == 1:
+        return float(levels[0])
+    below = [np.cumsum(np.bincount(at, c * side, levels.size))[:-1] / c[side].sum() for side in (positive, ~positive)]
+    merit = below[1] - below[0]  # negatives that are below a cut, less positives that are
+    k = int(np.flatnonzero(merit >= merit.max() - 1e-12)[-1])
+    low, high = float(levels[k]), float(levels[k + 1])
+    middle = 0.5 * low + 0.5 * high
+    return middle if middle < high else low
+
+
+# Weak rankers from estimators -----------------------------------------------------------------------------
+
+
+def _of_estimator(estimator: Any, rows: _Rows) -> Rankers:
+    """Leaves or transformed columns of an estimator, which is fitted on the rows if it is not."""
+    if not hasattr(estimator, "apply") and not hasattr(estimator, "transform"):
+        raise TypeError(
+            f"rankers must be an estimator with apply, trees, or with transform; {type(estimator).__name__} has neither"
+        )
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        known = rows.weight is not None and has_fit_parameter(estimator, "sample_weight")
+        weight = {"sample_weight": rows.weight} if known else {}
+        estimator = clone(estimator).fit(rows.X, rows.positive.astype(np.intp), **weight)
+    return leaves(estimator, rows.X) if hasattr(estimator, "apply") else _Transformed.of(estimator, rows.X)
+
+
+def leaves(trees: Any, X: Any) -> Rankers:
+    """Make one indicator per leaf of every tree: h(x) = 1 if x falls into the leaf, else 0.
+
+    Parameters
+    ----------
+    trees : fitted estimator
+        Anything whose ``apply(X)`` returns the leaf of every row in every tree: scikit-learn's decision trees,
+        random forests, `RandomTreesEmbedding` and gradient boosting (not its histogram-based one), XGBoost's
+        estimators.
+    X : array_like, shape (N, d)
+        The training rows of both sides.
+
+    Returns
+    -------
+    Rankers
+        Tree by tree, the leaves into which rows of X fall; named like ``tree 2, leaf 17``. They are stored as codes
+        of a byte or two per row and tree, not as columns, and cannot be written to JSON.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no `apply`, or a tree has 65,536 leaves or more.
+
+    Notes
+    -----
+    Trees that have seen the labels of the training rows put these in leaves that suit them, and the edges of these
+    leaves promise too much: fit such trees on other rows, keep them small, or stop early.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> from sklearn.ensemble import RandomTreesEmbedding
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> trees = RandomTreesEmbedding(20, max_depth=4, random_state=0).fit(data.X)
+    >>> H = pnorm.sklearn.leaves(trees, data.X)
+    >>> lam, trace = pnorm.train(data.pos, data.neg, H, p=4)
+    """
+    if not callable(getattr(trees, "apply", None)):
+        raise TypeError(f"trees must have a method apply; got {type(trees).__name__}")
+    found = [np.unique(column) for column in _leaves_of(trees, X).T]
+    for t, of_tree in enumerate(found):
+        if of_tree.size >= LARGEST_FEATURE:
+            raise ValueError(
+                f"tree {t} has {of_tree.size} leaves; at most {LARGEST_FEATURE - 1} can be told apart: limit "
+                "max_leaf_nodes or max_depth"
+            )
+    return _Leaves(trees, found)
+
+
+def _leaves_of(trees: Any, X: Any) -> NDArray[np.intp]:
+    """The leaf of every row in every tree, (N, T)."""
+    found = np.asarray(trees.apply(X))
+    return found.reshape(len(found), -1).astype(np.intp)
+
+
+class _Leaves(_Categories):
+    """Trees as columns, their leaves as levels."""
+
+    def __init__(self, trees: Any, found: Sequence[NDArray[np.intp]]) -> None:
+        names = [f"tree {t}, leaf {leaf}" for t, of_tree in enumerate(found) for leaf in of_tree]
+        super().__init__(names, None, [of_tree.tolist() for of_tree in found], False)
+        self._trees, self._leaves = trees, found
+
+    _fields = Rankers._fields
+
+    def _read(self, X: Any, name: str) -> list[NDArray[np.uint16]]:
+        codes = []
+        for column, of_tree in zip(_leaves_of(self._trees, X).T, self._leaves, strict=True):
+            at = np.minimum(np.searchsorted(of_tree, column), of_tree.size - 1)
+            codes.append(np.where(of_tree[at] == column, at, of_tree.size).astype(np.uint16))
+        return codes
+
+
+class _Transformed(_Columns):
+    """The columns that a transformer returns."""
+
+    def __init__(self, transformer: Any, names: Sequence[str]) -> None:
+        super().__init__(names, len(names), None)
+        self._transformer = transformer
+
+    @classmethod
+    def of(cls, transformer: Any, X: Any) -> _Transformed:
+        n = _checks.width(transformer.transform(_taken(X, np.zeros(1, np.intp))), "what rankers.transform returns")
+        try:
+            names = [str(name) for name in transformer.get_feature_names_out()]
+        except (AttributeError, ValueError):  # it has no names for its columns
+            names = []
+        return cls(transformer, names if len(names) == n else [f"x{j}" for j in range(n)])
+
+    _fields = Rankers._fields
+
+    def _read(self, X: Any, name: str) -> Any:
+        return super()._read(self._transformer.transform(X), f"{name}, transformed,")
+
+
+# Scorers ----------------------------------------------------------------------------------------------
+
+
+class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Stands for a model when rows have their scores already: these are its rows."""
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes = classes
+        self.classes_ = classes
+
+    def decision_function(self, X: Any) -> Any:
+        return X
+
+    def measured_by(self, of_model: Callable[..., float]) -> Callable[..., float]:
+        """What a scorer says of the scores of both sides."""
+
+        def measure(f_pos: Vector, f_neg: Vector, pos_weight: Any = None, neg_weight: Any = None) -> float:
+            y = self.classes[np.repeat([1, 0], [f_pos.size, f_neg.size])]
+            weight = {} if pos_weight is None else {"sample_weight": np.concatenate([pos_weight, neg_weight])}
+            return float(of_model(self, np.concatenate([f_pos, f_neg]), y, **weight))
+
+        return measure
+
+
+def scorer(measure: str, **options: Any) -> Any:
+    """Make a measure of the top a scorer, which is what ``scoring=`` of scikit-learn's model selection takes.
+
+    Parameters
+    ----------
+    measure : str
+        The name of a measure in `pnorm.metrics` that is a number: ``"precision_at"``, say.
+    **options : Any
+        What else it takes: ``k=100``. ``pos_label`` is the positive class, by default the second one.
+
+    Returns
+    -------
+    callable
+        ``scorer(model, X, y, sample_weight=None)``, the larger the better (`r_max` and `p_norm_risk`
+        change their sign). The model needs `decision_function` or `predict_proba`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> from pnorm.sklearn import PNormPush, scorer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> search = GridSearchCV(PNormPush(t_max=100), {"p": [1, 4, 16]}, scoring=scorer("precision_at", k=0.2))
+    >>> search.fit(data.X, data.y).best_params_
+    {'p': 1}
+    """
+    _checks.choice(measure, "measure", _MEASURES)
+    return make_scorer(
+        _measured,
+        response_method=("decision_function", "predict_proba"),
+        greater_is_better=measure not in ("r_max", "p_norm_risk"),
+        measure=measure,
+        **options,
+    )
+
+
+_MEASURES = (
+    "auc",
+    "average_precision",
+    "bedroc",
+    "discounted_gain_at_top",
+    "enrichment_factor",
+    "p_norm_risk",
+    "partial_auc",
+    "positives_at_top",
+    "precision_at",
+    "r_max",
+    "recall_at",
+)
+
+
+def _measured(
+    y_true: Any, y_score: Any, *, measure: str, pos_label: Any = None, sample_weight: Any = None, **options: Any
+) -> float:
+    """What a list with labels is worth."""
+    y, f = column_or_1d(y_true), column_or_1d(y_score)
+    classes = np.unique(y)
+    if classes.size != 2:
+        raise ValueError(f"y_true must have two classes for {measure}; got {classes.size}")
+    positive = y == (classes[1] if pos_label is None else pos_label)
+    if sample_weight is not None:
+        c = _checks.weights(sample_weight, "sample_weight", f.size)
+        assert c is not None
+        options |= {"pos_weight": c[positive], "neg_weight": c[~positive]}
+    of_list: Callable[..., float] = getattr(metrics, measure)
+    return float(of_list(f[positive], f[~positive], **options))
+
+
+positives_at_top_scorer = scorer("positives_at_top")
+"""Positives above every negative, for ``scoring=``."""
+
+partial_auc_scorer = scorer("partial_auc", max_fpr=0.1, standardized=True)
+"""The area under the ROC curve up to a false positive rate of 0.1, scaled to 1 for a perfect list."""

@@ -1,0 +1,762 @@
+"""The scikit-learn estimator: what it learns is what pnorm learns by hand, and it keeps scikit-learn's rules."""
+
+import functools
+import io
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import pnorm
+
+sklearn = pytest.importorskip("sklearn")
+import joblib  # noqa: E402
+from sklearn.base import clone  # noqa: E402
+from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
+from sklearn.compose import make_column_transformer  # noqa: E402
+from sklearn.ensemble import (  # noqa: E402
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomTreesEmbedding,
+)
+from sklearn.exceptions import ConvergenceWarning, NotFittedError  # noqa: E402
+from sklearn.feature_extraction.text import CountVectorizer  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.metrics import balanced_accuracy_score, get_scorer, roc_auc_score  # noqa: E402
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler  # noqa: E402
+from sklearn.tree import DecisionTreeClassifier  # noqa: E402
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+from pnorm.sklearn import PNormPush, leaves, partial_auc_scorer, positives_at_top_scorer, scorer  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Two overlapping clouds with few distinct values, labels, weights and groups."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 4)).round(1)
+    y = (X[:, 0] - 0.5 * X[:, 1] + 0.8 * rng.normal(size=160) > 0.4).astype(int)
+    return X, y, rng.integers(0, 4, 160), np.array([f"query {g}" for g in rng.integers(0, 12, 160)])
+
+
+def sides(X, y, **about):
+    """Rows, and what is known of them, as pnorm.train takes them."""
+    named = {f"{side}_{what}": x[y == label] for what, x in about.items() for side, label in (("pos", 1), ("neg", 0))}
+    return (X[y == 1], X[y == 0]), named
+
+
+# scikit-learn's own checks -----------------------------------------------------------------------------
+
+
+def battery(estimator):
+    """The checks that scikit-learn has for an estimator."""
+    try:
+        from sklearn.utils.estimator_checks import estimator_checks_generator as generate
+    except ImportError:  # 1.4, 1.5
+        generate = functools.partial(check_estimator, generate_only=True)
+    return [check for _, check in generate(estimator)]
+
+
+def name_of(check):
+    return getattr(check, "func", check).__name__
+
+
+def checks_of(estimator):
+    return {name_of(check) for check in battery(estimator)}
+
+
+def test_no_check_is_left_out_that_a_linear_classifier_passes():
+    ours, theirs = checks_of(PNormPush(rankers="columns")), checks_of(LogisticRegression())
+    # A weight that all rows of a class have is a factor of the objective, so that there is no class_weight.
+    left_out = {name for name in theirs - ours if "array_api" not in name and "class_weight" not in name}
+    assert left_out <= {"check_sparsify_coefficients"}
+    assert len(ours) > 40
+    assert checks_of(PNormPush()) >= ours - {"check_estimators_nan_inf"}  # of thresholds, NaN is above none
+
+
+_ESTIMATORS = [
+    PNormPush(),
+    PNormPush(rankers="columns", solver="newton", l2=0.01),
+    PNormPush(rankers="normalized", early_stopping=True, loss="logistic", t_max=5),
+    PNormPush(rankers=RandomTreesEmbedding(3, random_state=0), t_max=20),
+]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [
+        pytest.param(estimator, check, id=f"{i}-{name_of(check)}-{j}")
+        for i, estimator in enumerate(_ESTIMATORS)
+        for j, check in enumerate(battery(estimator))
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_checks(estimator, check):
+    copies = name_of(check).startswith(("check_sample_weight_equivalence", "check_sample_weights_invariance"))
+    if copies and (estimator.early_stopping or not isinstance(estimator.rankers, str)):
+        pytest.skip("rows or splits are drawn blindly, and others are drawn where copies stand for weights")
+    check(estimator)
+
+
+# The same as by hand ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_coordinate_descent_is_train(data, weighted, grouped):
+    X, y, c, g = data
+    fit = {"sample_weight": c} if weighted else {}
+    about = {"weight": c} if weighted else {}
+    if grouped:
+        fit["groups"], about["group"] = g, g
+    keep = c > 0 if weighted else np.ones(len(y), bool)
+    rows, named = sides(X[keep], y[keep], **{name: x[keep] for name, x in about.items()})
+    H = pnorm.rankers.quantile_thresholds(*rows, 5)
+    lam, trace = pnorm.train(*rows, H, 3.0, 30, **named)
+    model = PNormPush(3.0, n_cuts=5, t_max=30).fit(X, y, **fit)
+    np.testing.assert_array_equal(model.lam_, lam)
+    assert model.rankers_.names == H.names
+    np.testing.assert_array_equal(model.trace_.log_objective, trace.log_objective)
+    assert model.n_iter_ == trace.n_iter == 30
+    np.testing.assert_array_equal(model.decision_function(X), pnorm.score(X, H, lam) - model.threshold_)
+
+
+@pytest.mark.parametrize("loss", ["exponential", "squared_hinge"])
+def test_newton_is_minimize(data, loss):
+    X, y, c, g = data
+    rows, named = sides(X, y, weight=c + 1, group=g)
+    H = pnorm.rankers.normalized(*rows)
+    lam, trace = pnorm.minimize(*rows, H, 4.0, l2=0.1, loss=loss, **named)
+    model = PNormPush(rankers="normalized", solver="newton", l2=0.1, loss=loss).fit(X, y, c + 1, g)
+    np.testing.assert_array_equal(model.lam_, lam)
+    assert model.trace_.status == trace.status == "converged"
+    assert model.n_iter_ == trace.n_iter
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"rankers": "columns"}, {"rankers": "normalized", "solver": "newton", "l2": 0.1}, {"rankers": "categories"},
+     {"loss": "logistic", "t_max": 10}],
+    ids=str,
+)  # fmt: skip
+def test_a_weight_is_so_many_copies(data, how):
+    X, y, c, _ = data
+    model = PNormPush(**how).fit(X, y, c)
+    copies = PNormPush(**how).fit(np.repeat(X, c, axis=0), np.repeat(y, c))
+    np.testing.assert_allclose(model.decision_function(X), copies.decision_function(X), atol=1e-8)
+    np.testing.assert_array_equal(model.predict(X), copies.predict(X))
+
+
+def test_any_number_of_jobs_gives_the_same(data):
+    X, y, *_ = data
+    one, two = (PNormPush(n_jobs=n, t_max=10).fit(X, y) for n in (None, 2))
+    np.testing.assert_array_equal(one.lam_, two.lam_)
+
+
+@pytest.mark.parametrize("labels", [np.array(["bad", "good"]), np.array([False, True]), np.array([-1.0, 1.0])], ids=str)
+def test_the_second_label_is_the_positive(data, labels):
+    X, y, *_ = data
+    model, numbers = PNormPush(t_max=20).fit(X, labels[y]), PNormPush(t_max=20).fit(X, y)
+    np.testing.assert_array_equal(model.classes_, labels)
+    np.testing.assert_array_equal(model.lam_, numbers.lam_)
+    np.testing.assert_array_equal(model.predict(X), labels[numbers.predict(X)])
+
+
+# Classes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rankers", ["columns", "thresholds"])
+def test_no_threshold_has_a_better_balanced_accuracy(data, rankers):
+    X, y, c, _ = data
+    for weight in (None, c, c * 0.1):
+        model = PNormPush(rankers=rankers, t_max=8, n_cuts=3).fit(X, y, weight)
+        f = model.decision_function(X)
+        found = balanced_accuracy_score(y, model.predict(X), sample_weight=weight)
+        levels = np.unique(f)
+        others = [
+            balanced_accuracy_score(y, (f > cut).astype(int), sample_weight=weight)
+            for cut in [levels[0] - 1, *(levels[1:] + levels[:-1]) / 2, levels[-1] + 1]
+        ]
+        assert found == pytest.approx(max(others), abs=1e-12)
+        np.testing.assert_array_equal(model.predict(X), (f > 0).astype(int))
+        counted = np.unique(f if weight is None else f[weight > 0])
+        assert counted[counted < 0].max() == pytest.approx(-counted[counted > 0].min())  # half-way
+
+
+def test_of_equal_thresholds_the_highest():
+    X = np.array([[4.0], [3.0], [2.0], [1.0]])
+    model = PNormPush(rankers="columns", t_max=1).fit(X, [1, 0, 1, 0])  # right for 4 of 4, 3 of 4, 4 of 4
+    np.testing.assert_array_equal(model.predict(X), [1, 0, 0, 0])
+
+
+def test_where_nothing_was_learned_all_rows_score_the_same():
+    model = PNormPush(rankers="columns").fit([[1.0], [2.0], [1.0], [2.0]], [0, 0, 1, 1])
+    assert model.trace_.status == "stationary"
+    assert not model.decision_function([[1.0], [7.0]]).any()
+
+
+# Coefficients of the columns --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rankers", ["columns", "normalized"])
+def test_coefficients_of_the_columns(data, rankers):
+    X, y, *_ = data
+    far = X * [1.0, 1e-6, 1e6, 1.0] + [0.0, 1.0, 1e8, -5.0]
+    model = PNormPush(rankers=rankers, solver="newton", l2=1e-3).fit(far, y)
+    assert model.coef_.shape == (1, 4)
+    assert model.intercept_.shape == (1,)
+    np.testing.assert_allclose(far @ model.coef_[0] + model.intercept_[0], model.decision_function(far), atol=1e-6)
+    centred = (far - far.mean(axis=0)) @ model.coef_[0]
+    f = model.decision_function(far)
+    np.testing.assert_allclose(centred, f - f.mean(), atol=1e-8)
+
+
+def test_a_constant_column_has_no_coefficient(data):
+    X, y, *_ = data
+    model = PNormPush(rankers="normalized").fit(np.c_[X, np.full(len(y), 3.0)], y)
+    assert model.coef_[0, 4] == 0.0
+
+
+def test_coefficients_only_where_scores_are_linear(data):
+    X, y, *_ = data
+    assert not hasattr(PNormPush(t_max=3).fit(X, y), "coef_")
+    with pytest.raises(NotFittedError):
+        _ = PNormPush(rankers="columns").coef_
+
+
+# Certificates -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"solver": "newton", "l2": 0.5}, {"t_max": 2000, "early_stopping": True, "random_state": 1}, {"t_max": 300}],
+    ids=str,
+)
+def test_the_certificate_is_that_of_the_rows_trained_on(data, how):
+    X, y, c, g = data
+    model = PNormPush(rankers="columns", **how).fit(X, y, c, g)
+    found = model.certificate_
+    assert found.log_objective == pytest.approx(model.trace_.log_objective[model.n_iter_], rel=1e-12)
+    if "early_stopping" not in how:
+        keep = c > 0
+        rows, named = sides(X[keep], y[keep], weight=c[keep], group=g[keep])
+        expected = pnorm.diagnostics.certificate(*rows, None, 4.0, model.lam_, l2=how.get("l2", 0.0), **named)
+        assert found == expected
+        assert found.gap < 1e-6
+    assert model.certificate_ is found
+    assert pickle.loads(pickle.dumps(model)).certificate_ == found
+
+
+def test_certificates_that_are_not_to_be_had(data):
+    X, y, *_ = data
+    with pytest.raises(NotFittedError):
+        _ = PNormPush().certificate_
+    model = PNormPush(rankers="columns", t_max=5).fit(X, y)
+    stored = pickle.dumps(model)
+    assert len(stored) < 5000  # of rows nothing is kept
+    with pytest.raises(AttributeError, match="fit again"):
+        _ = pickle.loads(stored).certificate_
+    with pytest.raises(AttributeError, match="loss='exponential'"):
+        _ = PNormPush(rankers="columns", t_max=5, loss="logistic").fit(X, y).certificate_
+
+
+def test_a_minimum_that_is_not_there_is_warned_of(data):
+    X, y, *_ = data
+    indicator = np.zeros(len(y))
+    indicator[np.flatnonzero(y)[:3]] = 1.0  # some positives have what no negative has
+    with pytest.warns(ConvergenceWarning, match=r"quasi-separable.*l2 above 0 gives a minimiser"):
+        PNormPush(rankers="columns", solver="newton").fit(np.c_[X, indicator], y)
+    with pytest.warns(ConvergenceWarning, match="all 1 Newton steps were taken"):
+        PNormPush(rankers="columns", solver="newton", t_max=1).fit(X, y)
+
+
+# Early stopping ---------------------------------------------------------------------------------------
+
+
+def held_out(model, X, y, c=None, g=None):
+    """The rows that a model has trained on, and those that it has not."""
+    copy = clone(model)
+    seen = []
+    split = PNormPush._split
+    try:
+        PNormPush._split = lambda self, rows: seen.append(split(self, rows)) or seen[-1]
+        copy.fit(X, y, c, g)
+    finally:
+        PNormPush._split = split
+    return seen[0]
+
+
+@pytest.mark.parametrize("solver", ["coordinate", "newton"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_early_stopping_is_the_callback_on_rows_held_out(data, solver, grouped):
+    X, y, c, g = data
+    g = g if grouped else None
+    how = dict(solver=solver, rankers="columns", t_max=60)
+    model = PNormPush(early_stopping=True, validation_fraction=0.25, random_state=3, n_iter_no_change=4, **how)
+    known, out = held_out(model, X, y, c, g)
+    model.fit(X, y, c, g)
+    stop = pnorm.callbacks.early_stopping(*out.sides(), "log_objective", 4, p=4.0, **out.about())
+    if solver == "newton":
+        _, trace = pnorm.minimize(*known.sides(), p=4.0, max_iter=60, callback=stop, **known.about())
+    else:
+        _, trace = pnorm.train(*known.sides(), p=4.0, t_max=60, callback=stop, **known.about())
+    np.testing.assert_array_equal(model.lam_, trace.lam_at(stop.best_iter))
+    np.testing.assert_array_equal(model.validation_score_, -stop.scores)
+    assert model.n_iter_ == stop.best_iter == np.argmax(model.validation_score_)
+    assert model.trace_.n_iter == trace.n_iter
+    # every row of positive weight is on one side
+    both = np.concatenate([known.X, out.X])
+    np.testing.assert_array_equal(np.sort(both, axis=0), np.sort(X[c > 0], axis=0))
+    if grouped:
+        assert not set(known.group) & set(out.group)
+        assert len(set(out.group)) == round(0.25 * 12)
+    else:
+        for label in (0, 1):
+            assert (out.positive == label).sum() == round(0.25 * ((y == label) & (c > 0)).sum())
+
+
+def test_one_of_each_class_is_held_out_at_least():
+    X, y = np.arange(100.0)[:, None], np.repeat([0, 1], [98, 2])
+    known, out = held_out(PNormPush(early_stopping=True), X, y)
+    assert out.positive.sum() == known.positive.sum() == 1
+    with pytest.raises(ValueError, match="some rows of the class 1; there are 1, and two at least are needed"):
+        PNormPush(early_stopping=True).fit(X[:-1], y[:-1])
+    with pytest.raises(ValueError, match="some groups with rows of both classes; there are 1, and two at least"):
+        PNormPush(early_stopping=True).fit(X, y, groups=np.zeros(100))
+
+
+def test_what_the_rows_held_out_are_measured_by(data):
+    X, y, c, g = data
+
+    def scores(scoring, *about):
+        model = PNormPush(rankers="columns", early_stopping=True, validation_fraction=0.4, random_state=0,
+                          n_iter_no_change=100, t_max=8, scoring=scoring)  # fmt: skip
+        return model.fit(X, np.array(["no", "yes"])[y], *about).validation_score_
+
+    for about in ((), (c,), (None, g), (c, g)):
+        np.testing.assert_allclose(scores("auc", *about), scores("roc_auc", *about), rtol=1e-12)
+        np.testing.assert_allclose(scores("auc", *about), scores(get_scorer("roc_auc"), *about), rtol=1e-12)
+        np.testing.assert_allclose(
+            scores("positives_at_top", *about), scores(positives_at_top_scorer, *about), rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            scores("average_precision", *about), scores(scorer("average_precision"), *about), rtol=1e-12
+        )
+    np.testing.assert_allclose(scores("auc"), scores(scorer("auc", pos_label="no")), rtol=1e-12)
+
+
+def test_a_later_fit_forgets_the_rows_held_out(data):
+    X, y, *_ = data
+    model = PNormPush(t_max=5, early_stopping=True).fit(X, y)
+    assert model.validation_score_.size == model.trace_.n_iter + 1
+    assert not hasattr(model.set_params(early_stopping=False).fit(X, y), "validation_score_")
+
+
+# Weak rankers from estimators -------------------------------------------------------------------------
+
+_TREES = [
+    DecisionTreeClassifier(max_depth=4, random_state=0),
+    RandomForestClassifier(7, max_depth=4, random_state=0),
+    ExtraTreesClassifier(7, max_depth=4, random_state=0),
+    GradientBoostingClassifier(n_estimators=7, max_depth=2, random_state=0),
+    RandomTreesEmbedding(7, max_depth=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("trees", _TREES, ids=lambda trees: type(trees).__name__)
+def test_leaves_are_one_hot_columns(data, trees):
+    X, y, *_ = data
+    trees = clone(trees).fit(X[:60], y[:60])
+    of_rows = trees.apply(X).reshape(len(X), -1)
+    encoder = OneHotEncoder(handle_unknown="ignore").fit(of_rows[:100])
+    H = leaves(trees, X[:100])
+    columns = encoder.transform(of_rows).toarray()
+    assert (columns.sum(axis=1) <= of_rows.shape[1]).all()
+    np.testing.assert_array_equal(H.evaluate(X), columns)
+    np.testing.assert_array_equal(H[3](X), columns[:, 3])
+    lam = np.random.default_rng(0).normal(size=len(H))
+    np.testing.assert_allclose(pnorm.score(X, H, lam), columns @ lam, rtol=1e-12, atol=1e-12)
+    known, labels = scipy.sparse.csr_array(columns[:100]), y[:100]
+    expected, trace = pnorm.train(known[labels == 1], known[labels == 0], p=4, t_max=60)
+    model = PNormPush(rankers=trees, t_max=60).fit(X[:100], labels)
+    np.testing.assert_allclose(model.lam_, expected, rtol=1e-7, atol=1e-9)
+    assert model.rankers_.names == H.names
+    assert H.names[0].startswith("tree 0, leaf ")
+    with pytest.raises(TypeError, match="cannot be written"):
+        H.to_dict()
+
+
+def test_complements_and_sums_of_leaves(data):
+    X, y, *_ = data
+    trees = RandomTreesEmbedding(3, max_depth=2, random_state=0).fit(X)
+    H = pnorm.rankers.closed(leaves(trees, X)) + pnorm.rankers.columns(4)
+    n = len(leaves(trees, X))
+    columns = trees.transform(X).toarray()
+    np.testing.assert_array_equal(H.evaluate(X), np.c_[columns, 1 - columns, X])
+    lam, _ = pnorm.train(X[y == 1], X[y == 0], H, t_max=20, selection="signed")
+    np.testing.assert_allclose(pnorm.score(X, H, lam), np.c_[columns, 1 - columns, X] @ lam, atol=1e-12)
+    assert len(H) == 2 * n + 4
+
+
+def test_an_estimator_that_is_not_fitted_is_cloned_and_fitted(data):
+    X, y, c, _ = data
+    for trees in (RandomForestClassifier(5, max_depth=3, random_state=0), RandomTreesEmbedding(5, random_state=0)):
+        model = PNormPush(rankers=trees, t_max=20).fit(X, y, c)
+        keep = c > 0
+        fitted = PNormPush(rankers=clone(trees).fit(X[keep], y[keep], c[keep]), t_max=20).fit(X, y, c)
+        np.testing.assert_array_equal(model.lam_, fitted.lam_)
+        with pytest.raises(NotFittedError):
+            trees.apply(X)
+        assert clone(model).rankers is not trees
+
+
+def test_only_rows_that_are_trained_on_make_weak_rankers(data):
+    X, y, *_ = data
+    seen = []
+
+    def made(pos, neg):
+        seen.append((pos, neg))
+        return pnorm.rankers.normalized(pos, neg)
+
+    model = PNormPush(rankers=made, early_stopping=True, validation_fraction=0.5, random_state=0, t_max=5).fit(X, y)
+    assert [len(side) for side in seen[0]] == [(y == 1).sum() - round((y == 1).sum() / 2),
+                                               (y == 0).sum() - round((y == 0).sum() / 2)]  # fmt: skip
+    assert model.rankers_.names == ("x0", "x1", "x2", "x3")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_what_a_transformer_returns_are_weak_rankers(data, sparse):
+    X, y, *_ = data
+    transformer = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), [3]), (PolynomialFeatures(2), [0, 1]), sparse_threshold=float(sparse)
+    )
+    model = PNormPush(rankers=transformer, t_max=30).fit(X, y)
+    columns = clone(transformer).fit(X).transform(X)
+    assert scipy.sparse.issparse(columns) == sparse
+    columns = scipy.sparse.csr_array(columns) if sparse else columns
+    lam, _ = pnorm.train(columns[y == 1], columns[y == 0], p=4, t_max=30)
+    np.testing.assert_array_equal(model.lam_, lam)
+    np.testing.assert_allclose(model.decision_function(X) + model.threshold_, columns @ lam, atol=1e-12)
+    assert model.rankers_.names[-1] == "polynomialfeatures__x1^2"
+    np.testing.assert_array_equal(model.rankers_[-1](X), X[:, 1] ** 2)
+    with pytest.raises(TypeError, match="cannot be written"):
+        model.rankers_.to_dict()
+
+
+def test_texts(data):
+    texts, y = ["win now", "you win", "see you at ten", "now and then", "win ten"], [1, 1, 0, 0, 1]
+    model = PNormPush(rankers=CountVectorizer(), t_max=10).fit(texts, y)
+    assert model.rankers_.names[-2:] == ("win", "you")
+    assert not hasattr(model, "n_features_in_")
+    f = model.decision_function(["win a prize", "see you"])
+    assert f[0] > f[1]
+    functions = PNormPush(rankers=[lambda rows: [len(text) for text in rows]], t_max=1).fit(texts, y)
+    assert (functions.lam_ < 0).all()
+
+
+def test_nested_parameters_can_be_searched(data):
+    X, y, *_ = data
+    search = GridSearchCV(
+        PNormPush(rankers=RandomTreesEmbedding(5, random_state=0), t_max=10),
+        {"rankers__max_depth": [1, 3], "p": [1.0, 4.0]},
+        scoring="roc_auc",
+        cv=3,
+    ).fit(X, y)
+    assert len(search.cv_results_["params"]) == 4
+    assert search.best_estimator_.rankers_.names
+
+
+def test_a_frozen_estimator_stays_as_it_is(data):
+    frozen = pytest.importorskip("sklearn.frozen")
+    X, y, *_ = data
+    trees = RandomForestClassifier(3, max_depth=2, random_state=0).fit(X[:50], y[:50])
+    model = clone(PNormPush(rankers=frozen.FrozenEstimator(trees), t_max=5)).fit(X[50:], y[50:])
+    np.testing.assert_array_equal(model.rankers_.evaluate(X), leaves(trees, X[50:]).evaluate(X))
+
+
+@pytest.mark.parametrize(
+    ("rankers", "message"),
+    [
+        ("trees", "rankers must be one of 'thresholds', 'columns', 'normalized', 'categories'; got 'trees'"),
+        (7, "rankers must be one of .* or a scikit-learn estimator; got 7"),
+        (RandomTreesEmbedding, "rankers must be one of .* or a scikit-learn estimator; got <class"),
+        (LogisticRegression(), "with apply, trees, or with transform; LogisticRegression has neither"),
+        (HistGradientBoostingClassifier(), "HistGradientBoostingClassifier has neither"),
+        (lambda pos, neg: 3, "must return a collection; got 3"),
+    ],
+    ids=str,
+)
+def test_rankers_that_are_none(data, rankers, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        PNormPush(rankers=rankers).fit(*data[:2])
+
+
+def test_leaves_of_what_has_none(data):
+    with pytest.raises(TypeError, match="trees must have a method apply; got LogisticRegression"):
+        leaves(LogisticRegression(), data[0])
+
+    class Tree:
+        def apply(self, X):
+            return np.arange(len(X))
+
+    with pytest.raises(ValueError, match="tree 0 has 65536 leaves; at most 65535 can be told apart"):
+        leaves(Tree(), np.zeros((65536, 1)))
+    H = leaves(Tree(), np.zeros((65535, 1)))
+    assert H[65534](np.zeros((65535, 1))).sum() == 1
+
+
+# Missing values, levels, frames -------------------------------------------------------------------------
+
+
+def test_missing_values_have_weak_rankers_of_their_own(data):
+    X, y, *_ = data
+    X = X.copy()
+    X[::5, 1] = np.nan
+    model = PNormPush(t_max=20).fit(X, y)
+    H = pnorm.rankers.quantile_thresholds(X[y == 1], X[y == 0], missing="own")
+    assert "x1 is missing" in H.names
+    assert model.rankers_.names == H.names
+    np.testing.assert_array_equal(model.lam_, pnorm.train(X[y == 1], X[y == 0], H, 4, 20)[0])
+    assert np.isfinite(PNormPush(t_max=20).fit(data[0], y).decision_function(X)).all()
+    for rankers in ("columns", "normalized"):
+        with pytest.raises(ValueError, match="contains NaN"):
+            PNormPush(rankers=rankers).fit(X, y)
+    with pytest.raises(ValueError, match="infinity"):
+        PNormPush().fit(np.where(np.isnan(X), np.inf, X), y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames(data, library):
+    frames = pytest.importorskip(library)
+    X, y, c, g = data
+    table = frames.DataFrame({name: X[:, j] for j, name in enumerate("abcd")})
+    plain = PNormPush(t_max=20).fit(X, y, c, g)
+    model = PNormPush(t_max=20).fit(table, frames.Series(y), frames.Series(c), frames.Series(g))
+    np.testing.assert_array_equal(model.feature_names_in_, list("abcd"))
+    assert model.rankers_.names[0].startswith("a > ")
+    np.testing.assert_array_equal(model.lam_, plain.lam_)
+    np.testing.assert_array_equal(model.decision_function(table), plain.decision_function(X))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(table[list("bacd")])
+    with pytest.raises(ValueError, match=r"feature names should match|3 features"):
+        model.predict(table[list("abc")])
+    early = PNormPush(rankers="columns", early_stopping=True, t_max=5).fit(table, y)
+    assert early.rankers_.names == tuple("abcd")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_levels_and_collections_of_frames(data, library):
+    frames = pytest.importorskip(library)
+    X, y, c, _ = data
+    towns = np.array(["Bonn", "Köln", "Ulm"])[(X[:, 2] > -0.4).astype(int) + (X[:, 2] > 0.4)]
+    table = frames.DataFrame({"age": X[:, 0], "town": towns.tolist()})
+
+    def mixed(pos, neg):
+        return pnorm.rankers.quantile_thresholds(pos[["age"]], neg[["age"]], 9) + pnorm.rankers.categories(
+            pos[["town"]], neg[["town"]]
+        )
+
+    model = PNormPush(rankers=mixed, t_max=20, early_stopping=True, random_state=0).fit(table, y, c)
+    assert {"town = Bonn", "town = Köln", "town = Ulm"} < set(model.rankers_.names)
+    again = PNormPush(rankers=model.rankers_, t_max=20, early_stopping=True, random_state=0).fit(table, y, c)
+    np.testing.assert_array_equal(again.decision_function(table), model.decision_function(table))
+    levels = PNormPush(rankers="categories", t_max=20).fit(table[["town"]], y)
+    assert levels.rankers_.names == ("town = Bonn", "town = Köln", "town = Ulm")
+    with pytest.raises(ValueError, match="feature names should match"):
+        levels.predict(table[["age"]])
+
+
+def test_levels_of_arrays_of_objects():
+    X = np.array([["red", 1], ["blue", 2], ["red", None], ["blue", 1]], dtype=object)
+    model = PNormPush(rankers="categories", t_max=5).fit(X, [1, 0, 1, 0])
+    assert model.rankers_.names == ("x0 = blue", "x0 = red", "x1 = 1", "x1 = 2", "x1 is missing")
+    np.testing.assert_array_equal(model.predict(X), [1, 0, 1, 0])
+
+
+@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array"])
+@pytest.mark.parametrize("rankers", ["thresholds", "columns"])
+def test_sparse_rows(data, form, rankers):
+    X, y, c, g = data
+    X = np.where(np.abs(X) < 0.8, 0.0, X)
+    sparse = getattr(scipy.sparse, form)(X)
+    dense = PNormPush(rankers=rankers, t_max=15).fit(X, y, c, g)
+    model = PNormPush(rankers=rankers, t_max=15).fit(sparse, y, c, g)
+    np.testing.assert_allclose(model.decision_function(sparse), dense.decision_function(X), atol=1e-9)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        PNormPush(rankers="normalized").fit(sparse, y)
+
+
+# In scikit-learn's machinery ---------------------------------------------------------------------------
+
+
+def test_pipelines_searches_and_calibration(data):
+    X, y, *_ = data
+    pipe = make_pipeline(StandardScaler(), PNormPush(rankers="columns", t_max=30))
+    search = GridSearchCV(
+        pipe,
+        {"pnormpush__p": [1.0, 4.0, 16.0]},
+        scoring={"top": positives_at_top_scorer, "area": partial_auc_scorer, "roc_auc": "roc_auc"},
+        refit="top",
+        cv=3,
+    ).fit(X, y)
+    assert search.cv_results_["mean_test_top"].shape == (3,)
+    assert np.isfinite(search.cv_results_["mean_test_area"]).all()
+    assert search.decision_function(X).shape == (160,)
+    assert (cross_val_score(pipe, X, y, cv=3, scoring="roc_auc") > 0.7).all()
+    calibrated = CalibratedClassifierCV(pipe, cv=3).fit(X, y)
+    probability = calibrated.predict_proba(X)[:, 1]
+    assert roc_auc_score(y, probability) > 0.7
+    assert (probability >= 0).all()
+    assert (probability <= 1).all()
+
+
+def test_clones_and_pickles(data):
+    X, y, *_ = data
+    model = PNormPush(8.0, n_cuts=7, t_max=10, random_state=0).fit(X, y)
+    assert not hasattr(clone(model), "lam_")
+    assert clone(model).get_params() == model.get_params()
+    room = io.BytesIO()
+    joblib.dump(model, room)
+    room.seek(0)
+    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(room)):
+        np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+    assert "p=8.0" in repr(model)
+    given = PNormPush(rankers=model.rankers_)
+    assert clone(given).rankers.names == model.rankers_.names
+
+
+@pytest.fixture
+def _routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.usefixtures("_routing")
+def test_weights_and_groups_are_routed(data):
+    X, y, c, g = data
+    c = c + 1
+    plain = make_pipeline(StandardScaler(), PNormPush(rankers="columns", t_max=20))
+    model = PNormPush(rankers="columns", t_max=20).set_fit_request(groups=True, sample_weight=True)
+    pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model).fit(
+        X, y, sample_weight=c, groups=g
+    )
+    by_hand = PNormPush(rankers="columns", t_max=20).fit(StandardScaler().fit_transform(X), y, c, g)
+    np.testing.assert_allclose(pipe[-1].lam_, by_hand.lam_, rtol=1e-12)
+    with pytest.raises(ValueError, match=r"\[groups\] are passed but are not explicitly set"):
+        cross_val_score(plain, X, y, params={"groups": g}, scoring=positives_at_top_scorer)
+
+    weighted = scorer("auc").set_score_request(sample_weight=True)
+    found = cross_validate(
+        model, X, y, params={"groups": g, "sample_weight": c}, cv=GroupKFold(3), scoring=weighted, return_indices=True
+    )
+    for known, new, value in zip(*found["indices"].values(), found["test_score"], strict=True):
+        by_hand = PNormPush(rankers="columns", t_max=20).fit(X[known], y[known], c[known], g[known])
+        f = by_hand.decision_function(X[new])
+        assert value == pytest.approx(roc_auc_score(y[new], f, sample_weight=c[new]), rel=1e-12)
+
+    early = PNormPush(early_stopping=True, scoring=scorer("auc"), t_max=5)
+    assert early.fit(X, y, c, g).validation_score_.size == early.trace_.n_iter + 1
+
+
+@pytest.mark.parametrize("measure", ["auc", "average_precision", "positives_at_top", "partial_auc", "r_max", "bedroc"])
+def test_scorers_are_the_measures(data, measure):
+    X, y, c, _ = data
+    labels = np.array(["no", "yes"])[y]
+    model = PNormPush(t_max=10).fit(X, labels)
+    f = model.decision_function(X)
+    of_list, sign = getattr(pnorm.metrics, measure), -1 if measure == "r_max" else 1
+    assert scorer(measure)(model, X, labels) == sign * of_list(f[y == 1], f[y == 0])
+    reverse = scorer(measure, pos_label="no")(model, X, labels)
+    assert reverse == pytest.approx(sign * of_list(-f[y == 0], -f[y == 1]))
+    if measure != "bedroc":
+        expected = sign * of_list(f[y == 1], f[y == 0], pos_weight=c[y == 1], neg_weight=c[y == 0])
+        assert scorer(measure)(model, X, labels, sample_weight=c) == pytest.approx(expected)
+
+
+def test_scorers_of_other_models_and_their_options(data):
+    X, y, *_ = data
+    forest = RandomForestClassifier(10, random_state=0).fit(X[:80], y[:80])
+    f = forest.predict_proba(X[80:])[:, 1]
+    pos, neg = f[y[80:] == 1], f[y[80:] == 0]
+    assert positives_at_top_scorer(forest, X[80:], y[80:]) == pnorm.metrics.positives_at_top(pos, neg)
+    expected = pnorm.metrics.partial_auc(pos, neg, max_fpr=0.1, standardized=True)
+    assert partial_auc_scorer(forest, X[80:], y[80:]) == expected
+    assert expected == pytest.approx(roc_auc_score(y[80:], f, max_fpr=0.1))
+    assert scorer("precision_at", k=5)(forest, X[80:], y[80:]) == pnorm.metrics.precision_at(pos, neg, 5)
+    assert pickle.loads(pickle.dumps(positives_at_top_scorer))(forest, X, y) == positives_at_top_scorer(forest, X, y)
+
+
+def test_scorers_say_what_is_wrong(data):
+    X, y, *_ = data
+    model = PNormPush(t_max=5).fit(X, y)
+    with pytest.raises(ValueError, match=r"measure must be one of 'auc', .* got 'f1'"):
+        scorer("f1")
+    with pytest.raises(ValueError, match="y_true must have two classes for positives_at_top; got 1"):
+        positives_at_top_scorer(model, X[y == 1], y[y == 1])
+    with pytest.raises(ValueError, match="sample_weight has the negative weight"):
+        positives_at_top_scorer(model, X, y, sample_weight=-np.ones(len(y)))
+
+
+# Front door -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (dict(p=0.5), "p must be at least 1"),
+        (dict(solver="sgd"), "solver must be one of 'coordinate', 'newton'; got 'sgd'"),
+        (dict(l2=1.0), "l2 = 1 is for solver='newton'"),
+        (dict(l2=-1.0, solver="newton"), "l2 must be zero or more"),
+        (dict(t_max=-1), "t_max must be at least 0"),
+        (dict(n_cuts=0), "n_cuts must be at least 1"),
+        (dict(loss="log"), "loss must be"),
+        (dict(early_stopping=True, validation_fraction=1.0), "validation_fraction must be above 0 and below 1"),
+        (dict(early_stopping=True, n_iter_no_change=0), "patience must be at least 1"),
+        (dict(early_stopping=True, scoring="top"), "top"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(data, how, message):
+    with pytest.raises(ValueError, match=message):
+        PNormPush(**how).fit(*data[:2])
+
+
+def test_bad_rows_and_labels(data):
+    X, y, c, g = data
+    with pytest.raises(ValueError, match=r"Only binary classification.*multiclass: y has 3 classes"):
+        PNormPush().fit(X, np.arange(160) % 3)
+    with pytest.raises(ValueError, match="y has one class, 1; two classes are needed to rank"):
+        PNormPush().fit(X, np.ones(160, int))
+    with pytest.raises(ValueError, match="only one class has rows of positive sample_weight, 0; two"):
+        PNormPush().fit(X, y, 1 - y)
+    with pytest.raises(ValueError, match="sample_weight has the negative weight"):
+        PNormPush().fit(X, y, -c)
+    with pytest.raises(ValueError, match="groups must hold one label per row, 160; got 159"):
+        PNormPush().fit(X, y, groups=g[1:])
+    with pytest.raises(ValueError, match="share no label"):
+        PNormPush().fit(X, y, groups=y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        PNormPush(rankers=[lambda X: X[:, 0]]).fit(X, y[1:])
+    with pytest.raises(NotFittedError):
+        PNormPush().predict(X)
+
+
+def test_scikit_learn_is_imported_only_when_asked_for():
+    code = (
+        "import sys, pnorm; assert 'sklearn' not in sys.modules; import pnorm.sklearn; assert 'sklearn' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
+
+
+def test_without_scikit_learn_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    monkeypatch.delitem(sys.modules, "pnorm.sklearn")
+    with pytest.raises(ImportError, match=r"needs scikit-learn 1\.4 or newer, the extra 'sklearn' of pnorm"):
+        import pnorm.sklearn  # noqa: F401
