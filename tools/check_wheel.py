@@ -25,7 +25,7 @@ COMPILERS = ("cc", "gcc", "clang", "cl")
 def check_contents(wheel: Path) -> None:
     """Every module that is compiled, the licence, and nothing that is no use to users."""
     with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
+        names = [name for name in archive.namelist() if not name.endswith("/")]
     suffix = ".pyd" if os.name == "nt" else ".so"
     compiled = sorted(Path(name).name.split(".")[0] for name in names if name.endswith(suffix))
     expected = sorted(path.stem for path in (ROOT / "pnorm" / "_core").glob("*.pyx"))
