@@ -98,7 +98,7 @@ def test_imports_go_down_only():
     rank = {name: level for level, names in enumerate(LAYERS) for name in names}
     for path in (ROOT / "pnorm").glob("*.py"):
         module = "pnorm" if path.stem == "__init__" else f"pnorm.{path.stem}"
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.Import):
                 used = {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -133,11 +133,11 @@ def test_the_examples_in_docstrings_are_true(module_name):
 
 @pytest.mark.parametrize("page", sorted((ROOT / "doc").glob("*.rst")), ids=lambda path: path.name)
 def test_the_examples_in_the_documentation_are_true(page):
-    assert doctest.testfile(str(page), module_relative=False).failed == 0
+    assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 
 def test_the_example_in_the_readme_prints_what_it_says():
-    text = (ROOT / "README.md").read_text()
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     code, output = (re.search(f"```{kind}\n(.*?)```", text, re.DOTALL)[1] for kind in ("python", "text"))
     names = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:

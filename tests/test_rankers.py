@@ -177,8 +177,8 @@ def forms():
 
 
 def memory_map(A):
-    with tempfile.NamedTemporaryFile() as file:
-        mapped = np.memmap(file.name, dtype=A.dtype, shape=A.shape, mode="w+")
+    with tempfile.TemporaryFile() as file:
+        mapped = np.memmap(file, dtype=A.dtype, shape=A.shape, mode="w+")
         mapped[:] = A
         return mapped
 

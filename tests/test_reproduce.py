@@ -168,7 +168,7 @@ def test_the_command_writes_numbers_pictures_and_verdicts(capsys, tmp_path):
     np.testing.assert_array_equal(roc, of.curves[1][2])
     judged = _reproduce.claims({"tic-tac-toe": of})
     assert [claim["finding"] for claim in numbers["claims"]] == [claim.finding for claim in judged]
-    text, printed = (out / "claims.md").read_text(), capsys.readouterr().out
+    text, printed = (out / "claims.md").read_text(encoding="utf-8"), capsys.readouterr().out
     for claim in judged:
         assert f"| {claim.claim} | {claim.source} | {claim.verdict} | {claim.finding} |" in text
         assert claim.claim in printed

@@ -41,7 +41,7 @@ def distinct(const real_t[:, :] A, Py_ssize_t column, double[::1] values):
         double table[SLOTS]
         uint8_t used[SLOTS]
         Py_ssize_t limit = values.shape[0], count = 0, k = 0, r, slot
-        Py_ssize_t down = A.strides[0] // sizeof(real_t)
+        Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t)
         const real_t* a = &A[0, column]
         double x
         uint64_t bits
@@ -100,7 +100,7 @@ def encode(
         real_t x[ROWS]
         int32_t below[ROWS]
         Py_ssize_t features = columns.shape[0], begin = start, m, k, r, column
-        Py_ssize_t down = A.strides[0] // sizeof(real_t), right = A.strides[1] // sizeof(real_t)
+        Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t), right = A.strides[1] // <Py_ssize_t>sizeof(real_t)
         const real_t* values
         code_t* codes
     with nogil:

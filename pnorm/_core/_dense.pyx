@@ -48,7 +48,7 @@ def products(
 ):
     """out = A.T @ s over rows start:stop, of the columns in runs [first, last)."""
     cdef:
-        Py_ssize_t down = A.strides[0] // sizeof(real_t), right = A.strides[1] // sizeof(real_t)
+        Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t), right = A.strides[1] // <Py_ssize_t>sizeof(real_t)
         Py_ssize_t k, first, j, n, done = 0
         const real_t* top = &A[start, 0]
     with nogil:
@@ -76,7 +76,7 @@ def combined(
 ):
     """out += A @ lam on rows start:stop, over the columns in runs."""
     cdef:
-        Py_ssize_t down = A.strides[0] // sizeof(real_t), right = A.strides[1] // sizeof(real_t)
+        Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t), right = A.strides[1] // <Py_ssize_t>sizeof(real_t)
         Py_ssize_t k, j, n, r, first, last, done = 0
         const real_t* a
         double c
@@ -123,7 +123,7 @@ def symmetric(
 def column(const real_t[:, :] A, Py_ssize_t j, double shift, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
     """out = column j less a constant, on rows start:stop."""
     cdef:
-        Py_ssize_t down = A.strides[0] // sizeof(real_t), r
+        Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t), r
         const real_t* a = &A[0, j]
     with nogil:
         for r in range(start, stop):
