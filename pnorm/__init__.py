@@ -27,11 +27,13 @@ except ImportError as error:
     ) from error
 
 from pnorm import bounds, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
+from pnorm._files import ScoringFunction, load, save
 from pnorm._minimize import minimize
 from pnorm._trace import Trace
 from pnorm._train import score, train
 
 __all__ = [
+    "ScoringFunction",
     "Trace",
     "__version__",
     "bounds",
@@ -39,11 +41,13 @@ __all__ = [
     "diagnostics",
     "kernel",
     "listwise",
+    "load",
     "metrics",
     "minimize",
     "objectives",
     "plotting",
     "rankers",
+    "save",
     "score",
     "train",
 ]

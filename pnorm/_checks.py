@@ -412,13 +412,13 @@ def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vecto
 def real(x: Any, name: str) -> float:
     """Return a finite real number as a float."""
     if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Real):
-        raise TypeError(f"{name} must be a real number; got {x!r} ({type(x).__name__})")
+        raise TypeError(f"{name} must be a real number; got {x!r:.80} ({type(x).__name__})")
     try:
         value = float(x)
     except OverflowError:
         value = math.inf
     if not math.isfinite(value):
-        raise ValueError(f"{name} must be finite; got {x!r}")
+        raise ValueError(f"{name} must be finite; got {x!r:.80}")
     return value
 
 
@@ -435,7 +435,7 @@ def numbers_of(values: Any, name: str) -> list[float]:
     try:
         return [real(value, name) for value in values]
     except TypeError:
-        raise TypeError(f"{name} must be a sequence of numbers; got {values!r}") from None
+        raise TypeError(f"{name} must be a sequence of numbers; got {values!r:.80}") from None
 
 
 def power(p: Any) -> float:
@@ -461,7 +461,7 @@ def count(n: Any, name: str, least: int) -> int:
     except TypeError:
         value = None
     if value is None:
-        raise TypeError(f"{name} must be an integer; got {n!r} ({type(n).__name__})")
+        raise TypeError(f"{name} must be an integer; got {n!r:.80} ({type(n).__name__})")
     if value < least:
         raise ValueError(f"{name} must be at least {least}; got {value}")
     return value
@@ -509,7 +509,7 @@ def threads(n_threads: Any) -> int | None:
 def choice(value: Any, name: str, allowed: Collection[str]) -> str:
     """Return one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.80}")
     return value
 
 
@@ -645,6 +645,49 @@ def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tup
     return tuple(str(name) for name in given)
 
 
+_DEPTH = 64
+"""How deep lists and dictionaries of a file may lie in each other; those of a collection do not come near."""
+
+TOO_DEEP = f"{{}} has lists or dictionaries in each other, more than {_DEPTH} deep"
+
+
+def shallow(x: Any, name: str, room: int = _DEPTH) -> None:
+    """Refuse lists and dictionaries that lie in each other without end, or deeper than any that make sense."""
+    if not isinstance(x, (Mapping, list, tuple)):
+        return
+    if room == 0:
+        raise ValueError(TOO_DEEP.format(name))
+    for inner in x.values() if isinstance(x, Mapping) else x:
+        shallow(inner, name, room - 1)
+
+
+def plain(x: Any, name: str) -> Any:
+    """Return a copy of a dictionary that JSON holds as it is: strings, finite numbers, true, false, None in it."""
+    if not isinstance(x, Mapping):
+        raise TypeError(f"{name} must be a dictionary; got {type(x).__name__}")
+    shallow(x, name)
+    return _plain(x, name)
+
+
+def _plain(x: Any, name: str) -> Any:
+    if isinstance(x, Mapping):
+        for key in x:
+            if not isinstance(key, str):
+                raise TypeError(f"{name} has the key {key!r:.80}; keys must be strings")
+        return {str(key): _plain(value, f"{name}[{key!r:.80}]") for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [_plain(value, f"{name}[{i}]") for i, value in enumerate(x)]
+    if x is None or isinstance(x, (str, bool, int)):
+        return x
+    if isinstance(x, float):
+        return real(x, name)
+    hint = f": pass {name}.tolist()" if hasattr(x, "tolist") else ""
+    raise TypeError(
+        f"{name} is of type {type(x).__name__}; a file holds strings, numbers, true, false, None, lists and "
+        f"dictionaries{hint}"
+    )
+
+
 def level(value: Any, name: str, row: int, column: int, missing: bool, names: Sequence[str] | None = None) -> Any:
     """Return a level of a category: a string, a number, or None for a missing value if there may be some."""
     if is_missing(value):
@@ -673,22 +716,44 @@ class Fields:
             hint = ": read it with json.loads first" if isinstance(data, (str, bytes)) else ""
             raise TypeError(f"{what} must be a dictionary, as to_dict returns it; got {type(data).__name__}{hint}")
         self._data, self._what = data, what
+        self._known = {"format", "version"}
         if data.get("format") != form:
-            raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r}")
+            raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r:.80}")
         if data.get("version") != version:
             raise ValueError(
-                f"{what} have version {data.get('version')!r} of the format, and this pnorm reads version {version}"
+                f"{what} have version {data.get('version')!r:.80} of the format, and this pnorm reads version {version}"
             )
 
     def get(self, key: str) -> Any:
         """Return a field that must be there."""
         if key not in self._data:
             raise ValueError(f"{self._what} lack the field {key!r}")
+        self._known.add(key)
         return self._data[key]
+
+    def nothing_else(self) -> None:
+        """Refuse fields that no one has asked for."""
+        for key in self._data:
+            if key not in self._known:
+                raise ValueError(f"{self._what} have the field {key!r:.80}, which this version does not know")
 
     def choice(self, key: str, allowed: Collection[str]) -> str:
         """Return one of the allowed words."""
         return choice(self.get(key), f"{key!r} of {self._what}", allowed)
+
+    def string(self, key: str) -> str:
+        """Return a string."""
+        value = self.get(key)
+        if not isinstance(value, str):
+            raise self._wrong(key, "a string", value)
+        return value
+
+    def dictionary(self, key: str) -> dict[str, Any]:
+        """Return a dictionary."""
+        value = self.get(key)
+        if not isinstance(value, dict):
+            raise self._wrong(key, "a dictionary", value)
+        return value
 
     def flag(self, key: str) -> bool:
         """Return true or false."""

@@ -972,6 +972,12 @@ def from_dict(data: Mapping[str, Any]) -> Rankers:
     <3 weak rankers: x0 > 2, x0 > 3, x0>
     """
     fields = _checks.Fields(data, "the weak rankers", _FORMAT, _VERSION)
+    made = _of_fields(fields)
+    fields.nothing_else()
+    return made
+
+
+def _of_fields(fields: _checks.Fields) -> Rankers:
     kind = fields.choice("kind", ("columns", "normalized", "thresholds", "categories", "closed", "union"))
     if kind == "union":
         union = _Union([from_dict(part) for part in fields.items("parts")])
@@ -982,6 +988,8 @@ def from_dict(data: Mapping[str, Any]) -> Rankers:
         return _Closed(fields.strings("names", 2 * len(half)), half)
     if kind == "categories":
         levels = fields.levels("levels")
+        if max(map(len, levels)) >= LARGEST_FEATURE:
+            raise ValueError(f"a column has {max(map(len, levels))} levels; there can be {LARGEST_FEATURE - 1} at most")
         names = fields.strings("names", sum(map(len, levels)))
         return _Categories(names, fields.optional_strings("columns", len(levels)), levels, fields.flag("missing"))
     width = fields.optional_count("width", 1)

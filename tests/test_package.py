@@ -42,7 +42,7 @@ LAYERS = [
     ["pnorm._certificate"],
     ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
-    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds"],
+    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds", "pnorm._files"],
     ["pnorm"],
     ["pnorm._reproduce"],
     ["pnorm._cli"],
@@ -110,7 +110,16 @@ def test_imports_go_down_only():
 
 @pytest.mark.parametrize(
     "module_name",
-    [*MODULES, "pnorm._train", "pnorm._minimize", "pnorm._trace", "pnorm._bregman", "pnorm._losses", "pnorm._prices"],
+    [
+        *MODULES,
+        "pnorm._train",
+        "pnorm._minimize",
+        "pnorm._trace",
+        "pnorm._files",
+        "pnorm._bregman",
+        "pnorm._losses",
+        "pnorm._prices",
+    ],
 )
 def test_the_examples_in_docstrings_are_true(module_name):
     module = importlib.import_module(module_name)
