@@ -29,6 +29,7 @@ except ImportError as error:
 from pnorm import bounds, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
 from pnorm._files import ScoringFunction, load, save
 from pnorm._minimize import minimize
+from pnorm._split import split
 from pnorm._trace import Trace
 from pnorm._train import score, train
 
@@ -49,5 +50,6 @@ __all__ = [
     "rankers",
     "save",
     "score",
+    "split",
     "train",
 ]

@@ -329,10 +329,23 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
 
 
+def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return the labels of rows as numbers, and the labels that these stand for."""
+    shape = getattr(y, "shape", ())
+    if len(shape) > 1 or isinstance(y, (str, Mapping)):
+        got = f"shape {shape}" if shape else f"{y!r:.80}"
+        raise ValueError(
+            f"{name} must be one-dimensional, a label for each row, such as a column of a frame; got {got}"
+        )
+    known: dict[Any, int] = {}
+    return _codes(y, name, size, known), list(known)
+
+
 def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[np.intp]:
     """Return labels as numbers, those of `known` where they have one."""
     try:
-        values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+        convert = getattr(labels, "tolist", None) or getattr(labels, "to_pylist", None)
+        values = list(convert() if convert else labels)
     except TypeError:
         raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r}") from None
     if len(values) != size:
