@@ -54,13 +54,15 @@ class ScoringFunction:
     metadata: dict[str, Any]
     version: str
 
-    def score(self, X: Any) -> Vector:
+    def score(self, X: Any, n_threads: int | None = None) -> Vector:
         """Score rows, as ``pnorm.score(X, model.H, model.lam)`` does.
 
         Parameters
         ----------
         X : array_like, shape (N, d)
             The rows.
+        n_threads : int, optional
+            Threads, as in `pnorm.score`.
 
         Returns
         -------
@@ -72,7 +74,7 @@ class ScoringFunction:
         ValueError, TypeError
             If X does not fit the weak rankers.
         """
-        return score(X, self.H, self.lam)
+        return score(X, self.H, self.lam, n_threads=n_threads)
 
     def __repr__(self) -> str:
         push = "" if self.p is None else f", p = {self.p:g}"

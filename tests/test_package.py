@@ -34,7 +34,7 @@ LAYERS = [
         "pnorm.datasets",
     ],
     ["pnorm._binned", "pnorm._objective", "pnorm._search", "pnorm._levels", "pnorm._gram", "pnorm.listwise"],
-    ["pnorm._storage", "pnorm._composed"],
+    ["pnorm._storage", "pnorm._composed", "pnorm._scores"],
     ["pnorm.objectives", "pnorm.kernel"],
     ["pnorm.metrics"],
     ["pnorm.rankers"],
