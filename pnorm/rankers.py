@@ -54,10 +54,10 @@ class WeakRanker:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WeakRanker):
             return NotImplemented
-        return self._collection is other._collection and self._index == other._index
+        return self._index == other._index and self._collection == other._collection
 
     def __hash__(self) -> int:
-        return hash((id(self._collection), self._index))
+        return hash((self.name, self._index))
 
     def __repr__(self) -> str:
         return f"<weak ranker {self.name}>"
@@ -211,6 +211,19 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
     def __iter__(self) -> Iterator[WeakRanker]:
         return (WeakRanker(self, j) for j in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another collection has the same weak rankers in the same order."""
+        if not isinstance(other, Rankers):
+            return NotImplemented
+        return self is other or (type(self) is type(other) and self.names == other.names and self._same(other))
+
+    def __hash__(self) -> int:
+        return hash(self.names)
+
+    def _same(self, other: Any) -> bool:
+        """Whether a collection of this kind, and with these names, has the same weak rankers."""
+        return bool(self._fields() == other._fields())
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:4]) + (", ..." if len(self) > 4 else "")
@@ -511,6 +524,9 @@ class _Closed(Rankers):
     def _fields(self) -> dict[str, Any]:
         return {"kind": "closed", "of": self._half.to_dict()}
 
+    def _same(self, other: Any) -> bool:
+        return bool(self._half == other._half)
+
     def _read(self, X: Any, name: str) -> Any:
         return self._half._read(X, name)
 
@@ -547,6 +563,9 @@ class _Union(Rankers):
 
     def _fields(self) -> dict[str, Any]:
         return {"kind": "union", "parts": [part.to_dict() for part in self._members]}
+
+    def _same(self, other: Any) -> bool:
+        return bool(self._members == other._members)
 
     def _slices(self) -> list[slice]:
         return [slice(int(end) - len(part), int(end)) for part, end in zip(self._members, self._ends, strict=True)]
@@ -599,6 +618,9 @@ class _Callables(Rankers):
     def __init__(self, functions: Sequence[Callable[[Any], Any]], names: Sequence[str]) -> None:
         super().__init__(names)
         self._functions = tuple(functions)
+
+    def _same(self, other: Any) -> bool:
+        return bool(self._functions == other._functions)
 
     def _read(self, X: Any, name: str) -> Any:
         _checks.n_rows(X, name)
