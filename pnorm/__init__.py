@@ -28,14 +28,17 @@ except ImportError as error:
 
 from pnorm import bounds, callbacks, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
 from pnorm._choice import CrossValidation, cross_validate
+from pnorm._files import ScoringFunction, load, save
 from pnorm._minimize import minimize
 from pnorm._path import MinimizerPath, minimize_path
+from pnorm._split import split
 from pnorm._trace import Trace
 from pnorm._train import score, train
 
 __all__ = [
     "CrossValidation",
     "MinimizerPath",
+    "ScoringFunction",
     "Trace",
     "__version__",
     "bounds",
@@ -45,12 +48,15 @@ __all__ = [
     "diagnostics",
     "kernel",
     "listwise",
+    "load",
     "metrics",
     "minimize",
     "minimize_path",
     "objectives",
     "plotting",
     "rankers",
+    "save",
     "score",
+    "split",
     "train",
 ]

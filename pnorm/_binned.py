@@ -205,7 +205,7 @@ class Binned:
                 matrices.setdefault((id(getattr(feature.source, side)), bool(words.wide[k])), []).append(k)
         for (_, wide), members in matrices.items():
             sources = [features[k].source for k in members]
-            cuts = [_padded(source.cuts) for source in sources]  # type: ignore[union-attr]
+            cuts = [padded(source.cuts) for source in sources]  # type: ignore[union-attr]
             arguments = (
                 np.array([source.column for source in sources], np.intp),  # type: ignore[union-attr]
                 np.r_[0, np.cumsum([len(x) for x in cuts])],
@@ -506,7 +506,7 @@ class Binned:
         return moved
 
 
-def _padded(cuts: Vector) -> Vector:
+def padded(cuts: Vector) -> Vector:
     """Sorted cuts, followed by as many infinities as make them one less than a power of two."""
     size = 2 << max(len(cuts).bit_length() - 1, 0)
     return np.concatenate([cuts, np.full(size - 1 - len(cuts), np.inf)])

@@ -11,6 +11,7 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def n_rows(X: Any, name: str) -> int:
 def width(X: Any, name: str) -> int:
     """Return the number of columns of X; the values are not looked at where X has a shape."""
     shape: Sequence[int] = getattr(X, "shape", ())
-    return int(shape[1]) if len(shape) == 2 else int(matrix(X, name).shape[1])
+    return int(shape[1]) if len(shape) == 2 else some(X, name, columns=[]).width
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
@@ -55,35 +56,82 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(str(name) for name in names)
 
 
+@dataclass(frozen=True, eq=False)
+class Some:
+    """Columns of what a user passes in: numbers, at whose values no one has looked yet."""
+
+    A: Array
+    """The columns, and maybe others, in any layout; any real dtype."""
+    at: NDArray[np.intp]
+    """Where they are in A."""
+    width: int
+    """The number of columns that the user's rows have."""
+    name: str
+    columns: NDArray[np.intp]
+    """Their numbers in the user's rows."""
+    names: Sequence[str] | None
+    missing: bool | None
+
+    def check(self) -> None:
+        """Refuse values that are not finite, the first row first."""
+        found = []
+        for k, j in enumerate(self.at):
+            wrong = np.isinf(self.A[:, j]) if self.missing else ~np.isfinite(self.A[:, j])
+            if wrong.any():
+                found.append((int(np.argmax(wrong)), k))
+        if found:
+            row, k = min(found)
+            raise _not_finite(self.A[row, self.at[k]], self.name, row, self.columns[k], self.names, self.missing)
+
+
 def matrix(X: Any, name: str, missing: bool | None = None) -> Any:
     """Return X as a finite two-dimensional matrix of floats; with `missing`, NaN may stand for a missing value.
 
     None says that missing values could not be allowed, which False says they could.
 
-    NumPy arrays of float32 and float64 that are contiguous in either order come back as they are,
-    without a copy; half precision becomes float32, everything else float64. Sparse input comes
-    back as CSC.
+    NumPy arrays of float32 and float64 that are contiguous in either order, and frames that are such an array,
+    come back as they are, without a copy; half precision becomes float32, everything else float64. Other frames
+    are copied once, column by column. Sparse input comes back as CSC.
     """
     if is_sparse(X):
         return _sparse_matrix(X, name, missing)
-    _no_mask(X, name)
-    n_rows(X, name)
-    A = _as_array(X, name)
-    if A.ndim != 2:
-        raise ValueError(f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{_shape_hint(A, name)}")
-    if A.shape[1] == 0:
-        raise ValueError(f"{name} has no columns; got shape {A.shape}")
-    names = column_names(X)
-    A = _as_floats(A, name, names, missing)
+    columns = some(X, name, missing)
+    if columns.width == 0:
+        raise ValueError(f"{name} has no columns; got shape {columns.A.shape}")
+    A = floats(columns.A)
     if not (A.flags.c_contiguous or A.flags.f_contiguous):
         A = np.ascontiguousarray(A)
     # The extremes propagate NaN and infinity, and need no array of flags beside the data.
     if not (math.isfinite(A.min()) and math.isfinite(A.max())):
-        wrong = np.argwhere(np.isinf(A) if missing else ~np.isfinite(A))
-        if len(wrong):
-            row, column = wrong[0]
-            raise _not_finite(A[row, column], name, row, column, names, missing)
+        columns.check()
     return A
+
+
+def some(X: Any, name: str, missing: bool | None = None, columns: Any = None) -> Some:
+    """Return columns of a dense X by their numbers, or all; others are not looked at, nor converted if in a frame."""
+    _no_mask(X, name)
+    n_rows(X, name)
+    names = column_names(X)
+    lies = _frame_as_it_lies(X) if names is not None else None
+    converted = names is not None and lies is None and _has_columns(X)
+    A = lies if lies is not None else np.empty((1, len(names or ()))) if converted else _as_array(X, name)
+    if A.ndim != 2:
+        raise ValueError(f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{_shape_hint(A, name)}")
+    width = A.shape[1]
+    chosen = np.arange(width) if columns is None else np.asarray(columns, dtype=np.intp)
+    at = chosen
+    if converted:
+        A, at = _columns_of_frame(X, chosen, name, names, missing), np.arange(chosen.size)
+    elif A.dtype.kind not in "buif":
+        A, at = _as_floats(A[:, chosen], name, chosen, names, missing), np.arange(chosen.size)
+    return Some(A, at, width, name, chosen, names, missing)
+
+
+def floats(A: Array) -> Array:
+    """Real numbers as float32 or float64 in native byte order, without a copy if they are that."""
+    if A.dtype in (np.float32, np.float64) and A.dtype.isnative:
+        return A
+    return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
 
 
 def array(X: Any, name: str) -> Array:
@@ -94,22 +142,26 @@ def array(X: Any, name: str) -> Array:
     return A
 
 
-def table(X: Any, name: str) -> tuple[list[list[Any]], tuple[str, ...] | None]:
-    """Return the columns of X as lists of values of any kind, and their names if they have some."""
+def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[list[list[Any]], tuple[str, ...] | None]:
+    """Return the columns of X as lists of values of any kind, and their names if they have some.
+
+    With `columns`, only those with these numbers; the others are empty.
+    """
     if is_sparse(X):
         raise TypeError(f"{name} is sparse; categories needs a table of values: a list of rows, an array or a frame")
     _no_mask(X, name)
     n_rows(X, name)
     names = column_names(X)
     if names is not None:
-        columns = [X.iloc[:, j] if hasattr(X, "iloc") else X[names[j]] for j in range(len(names))]
-        return [list(column.to_pylist() if hasattr(column, "to_pylist") else column) for column in columns], names
+        return [
+            listed(column_of(X, j, names)) if columns is None or j in columns else [] for j in range(len(names))
+        ], names
     if isinstance(X, np.ndarray):
         if X.ndim != 2 or X.shape[1] == 0:
             raise ValueError(
                 f"{name} must be two-dimensional (rows, columns); got shape {X.shape}{_shape_hint(X, name)}"
             )
-        return [column.tolist() for column in X.T], None
+        return [column.tolist() if columns is None or j in columns else [] for j, column in enumerate(X.T)], None
     for i, row in enumerate(X):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)):
             raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {row!r}")
@@ -159,12 +211,10 @@ def _as_array(X: Any, name: str) -> Array:
         ) from None
 
 
-def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool | None) -> Array:
-    """Float32 and float64 in native byte order pass, other real numbers become one of them."""
-    if A.dtype in (np.float32, np.float64) and A.dtype.isnative:
-        return A
-    if A.dtype.kind in "bui" or A.dtype.kind == "f":
-        return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
+def _as_floats(
+    A: Array, name: str, columns: NDArray[np.intp], names: Sequence[str] | None, missing: bool | None
+) -> Array:
+    """Objects as floats, if all of them are real numbers; the columns have these numbers in messages."""
     if A.dtype.kind != "O":
         raise TypeError(
             f"{name} must hold real numbers; got dtype {A.dtype}. "
@@ -174,14 +224,14 @@ def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool |
                 else "Encode its columns as numbers"
             )
         )
-    for j in range(A.shape[1]):
+    for j, column in enumerate(columns):
         for i, value in enumerate(A[:, j]):
             if is_missing(value):
                 if not missing:
-                    raise _not_finite(value, name, i, j, names, missing)
+                    raise _not_finite(value, name, i, column, names, missing)
             elif not isinstance(value, (numbers.Real, np.bool_)):
                 raise TypeError(
-                    f"{name} has {value!r} ({type(value).__name__}) at {_at(i, j, names)}; every value must be a "
+                    f"{name} has {value!r} ({type(value).__name__}) at {_at(i, column, names)}; every value must be a "
                     "real number: "
                     + (
                         "make pnorm.rankers.categories of the column, encode it, or pass callables as H"
@@ -194,6 +244,84 @@ def _as_floats(A: Array, name: str, names: Sequence[str] | None, missing: bool |
     return A.astype(np.float64)
 
 
+def _has_columns(X: Any) -> bool:
+    """Whether X is a frame whose columns can be had one by one: pandas, pyarrow, polars."""
+    return hasattr(X, "iloc") or hasattr(X, "column_names") or hasattr(X, "to_series")
+
+
+def _frame_as_it_lies(X: Any) -> Array | None:
+    """A frame that is one array of floats as that array, and None where it is not."""
+    A: Array
+    if hasattr(X, "iloc"):
+        first = X.iloc[:1]  # has columns in common with an array if and only if all the rows have
+        A = np.asarray(first)
+        if A.dtype not in (np.float32, np.float64) or A.size == 0:
+            return None
+        if not np.shares_memory(A, first.iloc[:, 0].to_numpy()):
+            return None
+        return np.asarray(X)
+    if not hasattr(X, "to_series"):  # the columns of an Arrow table lie apart
+        return None
+    try:
+        A = X.to_numpy(allow_copy=False)
+    except RuntimeError:
+        return None
+    return A if A.dtype in (np.float32, np.float64) else None
+
+
+def column_of(X: Any, j: int, names: Sequence[str]) -> Any:
+    """A column of a frame: a pandas or polars series, or what Arrow has."""
+    if hasattr(X, "iloc"):
+        column = X.iloc[:, j]
+        return column.array.__arrow_array__() if hasattr(column.dtype, "pyarrow_dtype") else column
+    if hasattr(X, "column_names"):
+        return X.column(j)
+    return X.to_series(j) if hasattr(X, "to_series") else X[names[j]]
+
+
+def _columns_of_frame(
+    X: Any, columns: NDArray[np.intp], name: str, names: Sequence[str] | None, missing: bool | None
+) -> Array:
+    """Columns of a frame as floats: one array, filled column by column, so that nothing else of its size is needed."""
+    sources = [column_of(X, int(j), names or ()) for j in columns]
+    kinds = {str(getattr(source, "type", None) or source.dtype).lower() for source in sources}
+    half = kinds and kinds <= {"float", "halffloat", "float16", "float32"}  # the first two are Arrow's
+    out = np.empty((n_rows(X, name), columns.size), np.float32 if half else np.float64, order="F")
+    for k, source in enumerate(sources):
+        start = 0
+        for chunk in getattr(source, "chunks", [source]):
+            values = _values(chunk, missing)
+            if values.dtype.kind not in "buif":
+                objects = np.empty((len(out), 1), object)
+                objects[:, 0] = listed(source)
+                values, start = _as_floats(objects, name, columns[[k]], names, missing)[:, 0], 0
+            out[start : start + len(values), k] = values
+            start += len(values)
+            if start == len(out):
+                break
+    return out
+
+
+def _values(column: Any, missing: bool | None) -> Array:
+    """A column, or a chunk of one, as an array: the one in which it lies if that is possible."""
+    if hasattr(column, "null_count") and hasattr(column, "to_pylist"):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    dtype = getattr(column, "dtype", None)
+    if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "O") in tuple("buif"):  # pandas' own
+        if missing or not column.hasnans:
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=math.nan))
+        return np.asarray(column, dtype=object)
+    return np.asarray(column)
+
+
+def listed(column: Any) -> list[Any]:
+    """Values of a sequence of any kind as Python's own, in a list."""
+    for convert in ("tolist", "to_pylist"):
+        if hasattr(column, convert):
+            return list(getattr(column, convert)())
+    return list(column)
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -201,14 +329,25 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
-def _sparse_matrix(X: Any, name: str, missing: bool | None) -> Any:
-    import scipy.sparse
-
+def sparse(X: Any, name: str) -> Any:
+    """Return a sparse X whose values no one has looked at."""
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"{name} must be two-dimensional with rows and columns; got sparse shape {X.shape}")
     if X.dtype.kind not in "buif":
         raise TypeError(f"{name} must hold real numbers; got sparse dtype {X.dtype}")
-    A = scipy.sparse.csc_array(X, dtype=np.float64)
+    return X
+
+
+def sparse_columns(X: Any, name: str, missing: bool | None, columns: NDArray[np.intp]) -> Any:
+    """Return some columns of a sparse X as `matrix` does; the others are not looked at."""
+    A = X if X.format in ("csr", "csc") else X.tocsc()
+    return _sparse_matrix(A[:, columns], name, missing, columns)
+
+
+def _sparse_matrix(X: Any, name: str, missing: bool | None, columns: NDArray[np.intp] | None = None) -> Any:
+    import scipy.sparse
+
+    A = scipy.sparse.csc_array(sparse(X, name), dtype=np.float64)
     if not A.has_canonical_format:
         A = A.copy()  # the user's arrays are not to be sorted
         A.sum_duplicates()
@@ -218,7 +357,8 @@ def _sparse_matrix(X: Any, name: str, missing: bool | None) -> Any:
     if wrong.any():
         k = int(np.flatnonzero(wrong)[0])
         column = int(np.searchsorted(A.indptr, k, side="right")) - 1
-        raise _not_finite(A.data[k], name, A.indices[k], column, None, missing)
+        number = column if columns is None else columns[column]
+        raise _not_finite(A.data[k], name, A.indices[k], number, None, missing)
     return A
 
 
@@ -251,29 +391,37 @@ def pick(X: Any, expected: Sequence[str] | None, name: str) -> Any:
     found = column_names(X)
     if expected is None or found is None or tuple(expected) == found:
         return X
+    chosen = places(found, expected, name)
+    if hasattr(X, "iloc"):
+        return X.iloc[:, chosen]
+    return X.select([found[place] for place in chosen])
+
+
+def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int]:
+    """Where the columns that are expected are among those of a frame."""
     if len(set(found)) < len(found):
         raise ValueError(f"{name} has two columns of one name among {', '.join(map(repr, found[:8]))}; rename one")
-    missing = [column for column in expected if column not in found]
+    place = {column: j for j, column in enumerate(found)}
+    missing = [column for column in expected if column not in place]
     if missing:
         raise ValueError(
             f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(map(repr, missing[:4]))}"
             f"{', ...' if len(missing) > 4 else ''} which these scores are made from"
         )
-    places = [found.index(column) for column in expected]
-    if hasattr(X, "iloc"):
-        return X.iloc[:, places]
-    return X.select([found[place] for place in places])
+    return [place[column] for column in expected]
 
 
 def rows(X: Any, places: NDArray[np.intp]) -> Any:
     """Return some of the rows of what `n_rows` has accepted, in its own form: arrays, frames, tables, sequences."""
+    if is_sparse(X):
+        return X[places] if X.format in ("csr", "csc") else X.tocsr()[places].asformat(X.format)
     if hasattr(X, "iloc"):
         return X.iloc[places]
-    if hasattr(X, "column_names"):  # pyarrow
+    if type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(places)
-    if is_sparse(X):
-        return X.tocsr()[places]
-    return X[places] if hasattr(X, "shape") else [X[i] for i in places.tolist()]
+    if hasattr(X, "shape"):
+        return X[places]
+    return type(X)(X[i] for i in places.tolist()) if isinstance(X, (list, tuple)) else [X[i] for i in places.tolist()]
 
 
 def spans(low: Vector, high: Vector, names: Sequence[str]) -> None:
@@ -340,15 +488,22 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
 
 
-def labels(values: Any, name: str, size: int) -> NDArray[np.intp]:
-    """Return labels as numbers, equal where the labels are."""
-    return _codes(values, name, size, {})
+def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return the labels of rows as numbers, and the labels that these stand for."""
+    shape = getattr(y, "shape", ())
+    if len(shape) > 1 or isinstance(y, (str, Mapping)):
+        got = f"shape {shape}" if shape else f"{y!r:.80}"
+        raise ValueError(
+            f"{name} must be one-dimensional, a label for each row, such as a column of a frame; got {got}"
+        )
+    known: dict[Any, int] = {}
+    return _codes(y, name, size, known), list(known)
 
 
 def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[np.intp]:
     """Return labels as numbers, those of `known` where they have one."""
     try:
-        values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+        values = listed(labels)
     except TypeError:
         raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r}") from None
     if len(values) != size:
@@ -440,13 +595,13 @@ def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vecto
 def real(x: Any, name: str) -> float:
     """Return a finite real number as a float."""
     if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Real):
-        raise TypeError(f"{name} must be a real number; got {x!r} ({type(x).__name__})")
+        raise TypeError(f"{name} must be a real number; got {x!r:.80} ({type(x).__name__})")
     try:
         value = float(x)
     except OverflowError:
         value = math.inf
     if not math.isfinite(value):
-        raise ValueError(f"{name} must be finite; got {x!r}")
+        raise ValueError(f"{name} must be finite; got {x!r:.80}")
     return value
 
 
@@ -463,7 +618,7 @@ def numbers_of(values: Any, name: str) -> list[float]:
     try:
         return [real(value, name) for value in values]
     except TypeError:
-        raise TypeError(f"{name} must be a sequence of numbers; got {values!r}") from None
+        raise TypeError(f"{name} must be a sequence of numbers; got {values!r:.80}") from None
 
 
 def several(values: Any, name: str, check: Callable[[Any], float]) -> list[float]:
@@ -500,7 +655,7 @@ def count(n: Any, name: str, least: int) -> int:
     except TypeError:
         value = None
     if value is None:
-        raise TypeError(f"{name} must be an integer; got {n!r} ({type(n).__name__})")
+        raise TypeError(f"{name} must be an integer; got {n!r:.80} ({type(n).__name__})")
     if value < least:
         raise ValueError(f"{name} must be at least {least}; got {value}")
     return value
@@ -548,7 +703,7 @@ def threads(n_threads: Any) -> int | None:
 def choice(value: Any, name: str, allowed: Collection[str]) -> str:
     """Return one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.80}")
     return value
 
 
@@ -684,6 +839,49 @@ def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tup
     return tuple(str(name) for name in given)
 
 
+_DEPTH = 64
+"""How deep lists and dictionaries of a file may lie in each other; those of a collection do not come near."""
+
+TOO_DEEP = f"{{}} has lists or dictionaries in each other, more than {_DEPTH} deep"
+
+
+def shallow(x: Any, name: str, room: int = _DEPTH) -> None:
+    """Refuse lists and dictionaries that lie in each other without end, or deeper than any that make sense."""
+    if not isinstance(x, (Mapping, list, tuple)):
+        return
+    if room == 0:
+        raise ValueError(TOO_DEEP.format(name))
+    for inner in x.values() if isinstance(x, Mapping) else x:
+        shallow(inner, name, room - 1)
+
+
+def plain(x: Any, name: str) -> Any:
+    """Return a copy of a dictionary that JSON holds as it is: strings, finite numbers, true, false, None in it."""
+    if not isinstance(x, Mapping):
+        raise TypeError(f"{name} must be a dictionary; got {type(x).__name__}")
+    shallow(x, name)
+    return _plain(x, name)
+
+
+def _plain(x: Any, name: str) -> Any:
+    if isinstance(x, Mapping):
+        for key in x:
+            if not isinstance(key, str):
+                raise TypeError(f"{name} has the key {key!r:.80}; keys must be strings")
+        return {str(key): _plain(value, f"{name}[{key!r:.80}]") for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [_plain(value, f"{name}[{i}]") for i, value in enumerate(x)]
+    if x is None or isinstance(x, (str, bool, int)):
+        return x
+    if isinstance(x, float):
+        return real(x, name)
+    hint = f": pass {name}.tolist()" if hasattr(x, "tolist") else ""
+    raise TypeError(
+        f"{name} is of type {type(x).__name__}; a file holds strings, numbers, true, false, None, lists and "
+        f"dictionaries{hint}"
+    )
+
+
 def level(value: Any, name: str, row: int, column: int, missing: bool, names: Sequence[str] | None = None) -> Any:
     """Return a level of a category: a string, a number, or None for a missing value if there may be some."""
     if is_missing(value):
@@ -712,22 +910,44 @@ class Fields:
             hint = ": read it with json.loads first" if isinstance(data, (str, bytes)) else ""
             raise TypeError(f"{what} must be a dictionary, as to_dict returns it; got {type(data).__name__}{hint}")
         self._data, self._what = data, what
+        self._known = {"format", "version"}
         if data.get("format") != form:
-            raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r}")
+            raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r:.80}")
         if data.get("version") != version:
             raise ValueError(
-                f"{what} have version {data.get('version')!r} of the format, and this pnorm reads version {version}"
+                f"{what} have version {data.get('version')!r:.80} of the format, and this pnorm reads version {version}"
             )
 
     def get(self, key: str) -> Any:
         """Return a field that must be there."""
         if key not in self._data:
             raise ValueError(f"{self._what} lack the field {key!r}")
+        self._known.add(key)
         return self._data[key]
+
+    def nothing_else(self) -> None:
+        """Refuse fields that no one has asked for."""
+        for key in self._data:
+            if key not in self._known:
+                raise ValueError(f"{self._what} have the field {key!r:.80}, which this version does not know")
 
     def choice(self, key: str, allowed: Collection[str]) -> str:
         """Return one of the allowed words."""
         return choice(self.get(key), f"{key!r} of {self._what}", allowed)
+
+    def string(self, key: str) -> str:
+        """Return a string."""
+        value = self.get(key)
+        if not isinstance(value, str):
+            raise self._wrong(key, "a string", value)
+        return value
+
+    def dictionary(self, key: str) -> dict[str, Any]:
+        """Return a dictionary."""
+        value = self.get(key)
+        if not isinstance(value, dict):
+            raise self._wrong(key, "a dictionary", value)
+        return value
 
     def flag(self, key: str) -> bool:
         """Return true or false."""

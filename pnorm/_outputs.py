@@ -129,8 +129,7 @@ class Dense(Uncoded):
         self.pos, self.neg, self.pool = pos, neg, pool
         n = pos.shape[1]
         self._columns = np.arange(n) if columns is None else columns
-        starts = np.flatnonzero(np.diff(self._columns, prepend=-2) > 1)
-        self._runs = np.column_stack([self._columns[starts], self._columns[np.r_[starts[1:], 0] - 1] + 1])
+        self._runs = runs_of(self._columns)
         self._all: Any = slice(None) if self._columns.size == n else self._columns
         self.shape = (pos.shape[0], neg.shape[0], self._columns.size)
         self.pos_low, self.pos_high = (x[self._all] for x in _extremes(pos))
@@ -217,7 +216,7 @@ class Sparse(Uncoded):
         return out
 
     def combine(self, lam: Vector, sides: Sequence[Side] = SIDES) -> list[Vector]:
-        return [product(getattr(self, side), lam) for side in sides]
+        return [np.asarray(getattr(self, side) @ lam) for side in sides]
 
     def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
         for A, out in ((self.pos, pos_out), (self.neg, neg_out)):
@@ -431,13 +430,10 @@ def _rowwise(parts: Iterable[tuple[slice, _checks.Array]]) -> Iterator[_checks.A
         yield np.concatenate(rest)
 
 
-def product(A: Any, lam: Vector) -> Vector:
-    """A @ lam in float64, whatever A is stored in."""
-    if _checks.is_sparse(A):
-        return np.asarray(A @ lam)
-    out = np.zeros(len(A))
-    _dense.combined(A, np.array([[0, A.shape[1]]]), lam, 0, len(A), out)
-    return out
+def runs_of(columns: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Ascending numbers of columns as the runs [first, last) that they make, shape (r, 2)."""
+    starts = np.flatnonzero(np.diff(columns, prepend=-2) > 1)
+    return np.column_stack([columns[starts], columns[np.r_[starts[1:], 0] - 1] + 1])
 
 
 def signed(outputs: Outputs) -> Iterator[_checks.Array]:

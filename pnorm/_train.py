@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pnorm import _checks, _problem
+from pnorm import _checks, _problem, _scores
 from pnorm._blocks import Pool
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
@@ -262,7 +262,7 @@ def _what_of_minimum(objective: Objective) -> str:
     return "its losses are as small as they get" if objective.vanishes else "no minimiser exists"
 
 
-def score(X: Any, H: Any, lam: Any) -> Vector:
+def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     r"""Score rows: :math:`f(x) = \sum_j \lambda_j h_j(x)`.
 
     Parameters
@@ -273,17 +273,28 @@ def score(X: Any, H: Any, lam: Any) -> Vector:
         The weak rankers that `train` was given.
     lam : array_like, shape (n,)
         Their coefficients.
+    n_threads : int, optional
+        Threads that share the rows; by default, as many as this process may use cores. Up to 65,536 rows, one does it
+        all. The scores are the same to the last bit for any number.
 
     Returns
     -------
     ndarray, shape (N,)
-        The scores: only their order, and differences, mean anything. Weak rankers with
-        coefficient zero are not evaluated.
+        The scores: only their order, and differences, mean anything.
 
     Raises
     ------
     ValueError, TypeError
         If X does not fit the rankers, or `lam` is not one finite number per ranker.
+
+    Notes
+    -----
+    Only weak rankers with coefficients other than zero count, and only the columns that they read: all others may hold
+    anything, missing values and text included. Weak rankers made from a frame find these columns by their names, and a
+    frame may lack the others; an array needs all of its columns in their places.
+
+    The cost is one pass over these columns where they lie, and memory beyond the scores is that of a block of rows;
+    lists, and columns of frames that are no array of floats, are converted first, once.
 
     Examples
     --------
@@ -291,8 +302,13 @@ def score(X: Any, H: Any, lam: Any) -> Vector:
     >>> pnorm.score([[1.0, 2.0], [3.0, 4.0]], None, [0.5, -1.0])
     array([-1.5, -2.5])
     """
+    n_threads = _checks.threads(n_threads)
     rankers = as_rankers(H, X, "X")
-    return rankers._combine(X, _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker"))
+    lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
+    n_rows = _checks.n_rows(X, "X")
+    terms = rankers._terms(X, lam)
+    with Pool(n_threads, n_rows) as pool:
+        return _scores.total(terms, n_rows, pool)
 
 
 def _exp(x: float) -> float:

@@ -355,7 +355,7 @@ def push_scaling(epsilon: float, p: float) -> float:
     return _exp(2.0 * (_checks.power(p) - 1.0) * math.log(4.0 / _checks.positive(epsilon, "epsilon")))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MarginCurve:
     """What `margin_curve` returns; arrays are over the margins."""
 
@@ -371,6 +371,13 @@ class MarginCurve:
     """The margin with the least bound."""
     best: Bound | None
     """That bound on the error of f on the distribution."""
+
+    def __repr__(self) -> str:
+        best = "" if self.theta is None else f", best bound {self.best!r} at {self.theta:.3g}"
+        return (
+            f"<MarginCurve: {self.thetas.size} margins from {self.thetas[0]:.3g} to {self.thetas[-1]:.3g}, error "
+            f"{self.error[0]:.3g} -> {self.error[-1]:.3g}{best}>"
+        )
 
 
 def margin_curve(

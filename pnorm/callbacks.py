@@ -23,6 +23,7 @@ from pnorm._losses import Loss
 from pnorm._objective import Cases, Scores, cases
 from pnorm._prices import Price
 from pnorm._trace import Trace
+from pnorm._train import score
 from pnorm.rankers import Rankers, as_rankers
 
 __all__ = ["EarlyStopping", "TimeLimit", "any_of", "early_stopping", "time_limit"]
@@ -131,7 +132,7 @@ class EarlyStopping(_Watch):
         return trace.n_iter - self.best_iter >= self._patience
 
     def _set(self, lam: Vector) -> None:
-        self._f = Scores(*(self._rankers._combine(X, lam) for X in self._sides))
+        self._f = Scores(*(score(X, self._rankers, lam) for X in self._sides))
 
     def _move(self, trace: Trace, t: int) -> None:
         """Bring the scores from round t - 1 to round t: one weak ranker, or all where all coefficients moved."""

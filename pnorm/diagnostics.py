@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """How far coefficients are from the infimum, at most.
 
@@ -79,8 +79,12 @@ class Certificate:
     moment_residual: float
     message: str
 
+    def __repr__(self) -> str:
+        why = f": {self.message}" if self.message else ""
+        return f"<Certificate: objective {self.objective:.6g}, gap {self.gap:.2g}{why}>"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Separability:
     """Whether the objective has a minimiser, and if not, what goes to infinity.
 
@@ -104,8 +108,11 @@ class Separability:
     support_neg: NDArray[np.bool_]
     direction: Vector | None
 
+    def __repr__(self) -> str:
+        return f"<Separability: {self.kind}, {_support(self)}>"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Limit:
     """The unique ``q'*`` that minimises the objective, COLT 2006, Theorem 3, in factored form.
 
@@ -144,7 +151,7 @@ class Limit:
     lam: Vector | None
     lam_unique: bool
     direction: Vector | None
-    _same_group: NDArray[np.bool_] | None = field(default=None, repr=False)
+    _same_group: NDArray[np.bool_] | None = None
 
     def dense(self) -> Array:
         """Return ``q'*`` for every pair.
@@ -157,8 +164,16 @@ class Limit:
         q = np.exp(np.add.outer(self.log_pos, self.log_neg))
         return q if self._same_group is None else np.where(self._same_group, q, 0.0)
 
+    def __repr__(self) -> str:
+        return f"<Limit: {self.kind}, log F_p {self.log_objective:.6g}, gap {self.gap:.2g}, {_support(self)}>"
 
-@dataclass(frozen=True, eq=False)
+
+def _support(found: Separability | Limit) -> str:
+    pos, neg = found.support_pos, found.support_neg
+    return f"support {pos.sum()} of {pos.size} positives and {neg.sum()} of {neg.size} negatives"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Convergence:
     """How a run approached the infimum.
 
@@ -176,6 +191,16 @@ class Convergence:
     gap: Vector
     rate: float
     rounds: dict[float, int | None]
+
+    def __repr__(self) -> str:
+        reached = "".join(
+            f", {accuracy:g} {'never' if round_ is None else f'after {round_}'}"
+            for accuracy, round_ in self.rounds.items()
+        )
+        return (
+            f"<Convergence: gap {self.gap[0]:.2g} -> {self.gap[-1]:.2g} in {self.gap.size - 1} rounds, rate "
+            f"{self.rate:.3g}{reached}>"
+        )
 
 
 def certificate(

@@ -265,6 +265,10 @@ class Roc(NamedTuple):
     true_positives: Vector
     """Positives at or above it."""
 
+    def __repr__(self) -> str:
+        n_neg, n_pos = self.false_positives[-1], self.true_positives[-1]
+        return f"<Roc: {len(self.true_positives)} points from (0, 0) to ({n_neg:g}, {n_pos:g})>"
+
 
 def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> Roc:
     """Return the ROC curve in counts, without scaling to rates, as the papers draw it.
@@ -292,8 +296,11 @@ def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: An
     Examples
     --------
     >>> import pnorm
-    >>> pnorm.metrics.roc_counts([3.0, 2.0], [2.0, 1.0])
-    Roc(false_positives=array([0., 0., 1., 2.]), true_positives=array([0., 1., 2., 2.]))
+    >>> roc = pnorm.metrics.roc_counts([3.0, 2.0], [2.0, 1.0])
+    >>> roc
+    <Roc: 4 points from (0, 0) to (2, 2)>
+    >>> roc.false_positives, roc.true_positives
+    (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]))
     """
     return Roc(*RankedList(f_pos, f_neg, pos_weight, neg_weight).levels.curve)
 

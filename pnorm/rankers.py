@@ -16,7 +16,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks, _outputs
+from pnorm import _checks, _scores
 from pnorm._binned import LARGEST_FEATURE, Codes, Cuts, Feature
 from pnorm._blocks import Pool
 from pnorm._checks import Vector
@@ -54,10 +54,10 @@ class WeakRanker:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WeakRanker):
             return NotImplemented
-        return self._collection is other._collection and self._index == other._index
+        return self._index == other._index and self._collection == other._collection
 
     def __hash__(self) -> int:
-        return hash((id(self._collection), self._index))
+        return hash((self.name, self._index))
 
     def __repr__(self) -> str:
         return f"<weak ranker {self.name}>"
@@ -101,12 +101,15 @@ class Rankers(ABC, Sequence[WeakRanker]):
             values[:, j] = self._output(rows, j, name)
         return values
 
-    def _combine(self, X: Any, lam: Vector) -> Vector:
+    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
+        """Terms whose sum is the score of rows X; what rankers with coefficient zero read is not looked at."""
+        if not lam.any():
+            return []
         rows = self._read(X, "X")
         f = np.zeros(self._size(rows, "X"))
         for j in np.flatnonzero(lam):
             f += lam[j] * self._output(rows, int(j), "X")
-        return f
+        return [_scores.Values(f)]
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         """What training stores of these rankers; they have the numbers `where`, and 1 - h those in `complements`."""
@@ -209,6 +212,19 @@ class Rankers(ABC, Sequence[WeakRanker]):
     def __iter__(self) -> Iterator[WeakRanker]:
         return (WeakRanker(self, j) for j in range(len(self)))
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another collection has the same weak rankers in the same order."""
+        if not isinstance(other, Rankers):
+            return NotImplemented
+        return self is other or (type(self) is type(other) and self.names == other.names and self._same(other))
+
+    def __hash__(self) -> int:
+        return hash(self.names)
+
+    def _same(self, other: Any) -> bool:
+        """Whether a collection of this kind, and with these names, has the same weak rankers."""
+        return bool(self._fields() == other._fields())
+
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:4]) + (", ..." if len(self) > 4 else "")
         return f"<{len(self)} weak rankers: {shown}>"
@@ -234,9 +250,43 @@ class _OfColumns(Rankers):
 
     def _read(self, X: Any, name: str) -> Any:
         A = _checks.matrix(_checks.pick(X, self._found, name), name, self._missing)
-        if self._width is not None and A.shape[1] != self._width:
-            raise ValueError(_too_wide(A.shape[1], name, self._width, self._found))
+        self._fits(A.shape[1], name)
         return A
+
+    def _fits(self, width: int, name: str) -> None:
+        """Refuse rows of which these rankers could not tell which column is which."""
+        if self._width is not None and width != self._width:
+            raise ValueError(_too_wide(width, name, self._width, self._found))
+
+    def _places(self, X: Any, columns: Index) -> Index:
+        """Where columns that these rankers know by number are in rows X."""
+        found = _checks.column_names(X)
+        if self._found is None or found is None or found == self._found:
+            self._fits(_checks.width(X, "X"), "X")
+            return columns
+        return np.array(_checks.places(found, [self._found[j] for j in columns], "X"), dtype=np.intp)
+
+    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
+        used = np.flatnonzero(lam)
+        columns, own = self._used(used)
+        places = self._places(X, columns)
+        if not used.size:
+            return []
+        if _checks.is_sparse(X):
+            return self._sparse_terms(_checks.sparse(X, "X"), places, lam[used], used, own)
+        return self._dense_terms(_checks.some(X, "X", self._missing, places), lam[used], used, own)
+
+    def _used(self, rankers: Index) -> tuple[Index, Index]:
+        """The columns that some rankers read, and for each ranker the place of its column among them."""
+        return rankers, np.arange(rankers.size)
+
+    @abstractmethod
+    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+        """Terms of some rankers, from the columns that `_used` says."""
+
+    @abstractmethod
+    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+        """The same, from a sparse matrix that has these columns in such places."""
 
 
 def _too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> str:
@@ -260,8 +310,16 @@ class _Columns(_OfColumns):
     def _matrix(self, X: Any, name: str) -> Any:
         return self._read(X, name)
 
-    def _combine(self, X: Any, lam: Vector) -> Vector:
-        return _outputs.product(self._read(X, "X"), lam)
+    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+        return [_scores.Products(some, lam)]
+
+    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+        whole = np.zeros(X.shape[1])
+        whole[places] = lam
+        f = np.asarray(X @ whole)
+        if not np.isfinite(f).all():  # 0 times infinity: what is not used must not matter
+            f = np.asarray(_checks.sparse_columns(X, "X", self._missing, places) @ lam)
+        return [_scores.Values(f)]
 
 
 class _Normalized(_OfColumns):
@@ -280,6 +338,19 @@ class _Normalized(_OfColumns):
         low, high = self._to
         scaled: Vector = low + (high - low) * ((_column(rows, j) - self._low[j]) / self._range[j])
         return scaled
+
+    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+        low, high = self._to
+        moved = self._low[rankers], self._range[rankers]
+        return [_scores.Level(low * float(lam.sum())), _scores.Products(some, lam * (high - low), moved)]
+
+    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+        A = _checks.sparse_columns(X, "X", self._missing, places)
+        low, high = self._to
+        f = np.full(A.shape[0], low * float(lam.sum()))
+        for k, j in enumerate(rankers):
+            f += lam[k] * (high - low) * ((_column(A, k) - self._low[j]) / self._range[j])
+        return [_scores.Values(f)]
 
 
 class _Thresholds(_OfColumns):
@@ -300,33 +371,37 @@ class _Thresholds(_OfColumns):
         cuts = [[column, None if math.isnan(cut) else cut] for column, cut in self._cuts]
         return {"kind": "thresholds", **super()._fields(), "cuts": cuts, "missing": self._missing}
 
-    def _read(self, X: Any, name: str) -> Any:
-        A = super()._read(X, name)
+    def _fits(self, width: int, name: str) -> None:
+        super()._fits(width, name)
         last = max(column for column, _ in self._cuts)
-        if A.shape[1] <= last:
-            raise ValueError(f"{name} has {A.shape[1]} columns; these weak rankers cut column {last}, counted from 0")
-        return A
+        if width <= last:
+            raise ValueError(f"{name} has {width} columns; these weak rankers cut column {last}, counted from 0")
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         column, cut = self._cuts[j]
         x = _column(rows, column)
         return (np.isnan(x) if math.isnan(cut) else x > cut).astype(np.float64)
 
-    def _combine(self, X: Any, lam: Vector) -> Vector:
-        """A sum over the cuts below a value is one number of a table."""
-        rows = self._read(X, "X")
-        f = np.zeros(_checks.n_rows(rows, "X"))
-        columns = np.array([column for column, _ in self._cuts])
-        cuts = np.array([cut for _, cut in self._cuts])
-        for column in np.unique(columns[lam != 0.0]).tolist():
-            x, own = _column(rows, column), np.flatnonzero((columns == column) & (lam != 0.0))
-            own = own[np.argsort(cuts[own], kind="stable")]  # NaN comes last
-            known = own[~np.isnan(cuts[own])]
-            table = np.r_[0.0, np.cumsum(lam[known])]
-            number = np.searchsorted(cuts[known], x)
-            missing = np.isnan(x)
-            f += np.where(missing, lam[own[known.size :]].sum(), table[np.where(missing, 0, number)])
-        return f
+    def _used(self, rankers: Index) -> tuple[Index, Index]:
+        return np.unique(np.array([self._cuts[j][0] for j in rankers], np.intp), return_inverse=True)
+
+    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+        return [_scores.Lookups(some, self._steps(lam, rankers, own))]
+
+    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+        A = _checks.sparse_columns(X, "X", self._missing, places)
+        return [_scores.SparseLookups(A, self._steps(lam, rankers, own))]
+
+    def _steps(self, lam: Vector, rankers: Index, own: Index) -> list[_scores.Steps]:
+        """A sum over the cuts of a column below a value is one number of a table."""
+        cuts = np.array([self._cuts[j][1] for j in rankers])
+        steps = []
+        order = np.lexsort([cuts, own])  # by column, then by cut; nan comes last
+        for k, members in enumerate(np.split(order, np.flatnonzero(np.diff(own[order])) + 1)):
+            known = members[~np.isnan(cuts[members])]
+            missing = float(lam[members[known.size :]].sum()) if self._missing else math.nan
+            steps += _scores.Steps.of(k, cuts[known], lam[known], missing)
+        return steps
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         A, B = self._read(pos, "pos"), self._read(neg, "neg")
@@ -381,15 +456,42 @@ class _Categories(Rankers):
 
     def _read(self, X: Any, name: str) -> list[NDArray[np.uint16]]:
         """The number of every value's level, by column; a level that is not known has the number after the last."""
-        values, _ = _checks.table(_checks.pick(X, self._found, name), name)
-        if len(values) != len(self._levels):
+        return self._codes(X, name, range(len(self._levels)))
+
+    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[NDArray[np.uint16]]:
+        """The same for some of the columns; the others are not looked at."""
+        found = _checks.column_names(X)
+        places = list(columns)
+        by_name = self._found is not None and found is not None and found != self._found
+        if by_name:
+            places = _checks.places(found or (), [(self._found or ())[c] for c in columns], name)
+        values, _ = _checks.table(X, name, set(places))
+        if not by_name and len(values) != len(self._levels):
             raise ValueError(_too_wide(len(values), name, len(self._levels), self._found))
-        codes = []
-        for c, column in enumerate(values):
-            number = self._number[c]
-            of_column = [_checks.level(value, name, i, c, self._missing, self._found) for i, value in enumerate(column)]
-            codes.append(np.array([number.get(value, len(number)) for value in of_column], np.uint16))
-        return codes
+        return [self._numbers(values[place], name, c) for c, place in zip(columns, places, strict=True)]
+
+    def _numbers(self, column: Sequence[Any], name: str, c: int) -> NDArray[np.uint16]:
+        number = self._number[c]
+
+        def of(i: int, value: Any) -> int:
+            level = _checks.level(value, name, i, c, self._missing, self._found)
+            return number.get(level, len(number))
+
+        try:
+            known = [number.get(value, -1) for value in column]
+        except TypeError:  # something that is no level at all
+            known = [-1] * len(column)
+        return np.array([of(i, column[i]) if k < 0 else k for i, k in enumerate(known)], np.uint16)
+
+    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
+        ends = np.cumsum([0, *map(len, self._levels)])
+        used = [c for c in range(len(self._levels)) if lam[ends[c] : ends[c + 1]].any()]
+        if not used:
+            return []
+        return [
+            _scores.Codes(codes, np.r_[lam[ends[c] : ends[c + 1]], 0.0])
+            for c, codes in zip(used, self._codes(X, "X", used), strict=True)
+        ]
 
     def _size(self, rows: Any, name: str) -> int:
         return len(rows[0])
@@ -397,18 +499,6 @@ class _Categories(Rankers):
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         column, level = self._place[j]
         return np.asarray(rows[column] == level, dtype=np.float64)
-
-    def _combine(self, X: Any, lam: Vector) -> Vector:
-        """Of a column's indicators at most one is not zero: their sum is one number of a table."""
-        rows = self._read(X, "X")
-        f = np.zeros(self._size(rows, "X"))
-        start = 0
-        for codes, column in zip(rows, self._levels, strict=True):
-            own = lam[start : start + len(column)]
-            if own.any():
-                f += np.r_[own, 0.0][codes]
-            start += len(column)
-        return f
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         A, B = self._read(pos, "pos"), self._read(neg, "neg")
@@ -434,6 +524,9 @@ class _Closed(Rankers):
     def _fields(self) -> dict[str, Any]:
         return {"kind": "closed", "of": self._half.to_dict()}
 
+    def _same(self, other: Any) -> bool:
+        return bool(self._half == other._half)
+
     def _read(self, X: Any, name: str) -> Any:
         return self._half._read(X, name)
 
@@ -444,9 +537,9 @@ class _Closed(Rankers):
         n = len(self._half)
         return self._half._output(rows, j, name) if j < n else 1.0 - self._half._output(rows, j - n, name)
 
-    def _combine(self, X: Any, lam: Vector) -> Vector:
+    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
         n = len(self._half)
-        return self._half._combine(X, lam[:n] - lam[n:]) + float(lam[n:].sum())
+        return [_scores.Level(float(lam[n:].sum())), *self._half._terms(X, lam[:n] - lam[n:])]
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         n = len(self._half)
@@ -470,6 +563,9 @@ class _Union(Rankers):
 
     def _fields(self) -> dict[str, Any]:
         return {"kind": "union", "parts": [part.to_dict() for part in self._members]}
+
+    def _same(self, other: Any) -> bool:
+        return bool(self._members == other._members)
 
     def _slices(self) -> list[slice]:
         return [slice(int(end) - len(part), int(end)) for part, end in zip(self._members, self._ends, strict=True)]
@@ -504,10 +600,10 @@ class _Union(Rankers):
 
         return scipy.sparse.hstack(matrices, format="csc")
 
-    def _combine(self, X: Any, lam: Vector) -> Vector:
+    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
         self._named(X, "X")
-        scores = [part._combine(X, lam[own]) for part, own in zip(self._members, self._slices(), strict=True)]
-        return np.asarray(sum(scores[1:], start=scores[0]))
+        parts = zip(self._members, self._slices(), strict=True)
+        return [term for part, own in parts for term in part._terms(X, lam[own])]
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         self._named(pos, "pos")
@@ -522,6 +618,9 @@ class _Callables(Rankers):
     def __init__(self, functions: Sequence[Callable[[Any], Any]], names: Sequence[str]) -> None:
         super().__init__(names)
         self._functions = tuple(functions)
+
+    def _same(self, other: Any) -> bool:
+        return bool(self._functions == other._functions)
 
     def _read(self, X: Any, name: str) -> Any:
         _checks.n_rows(X, name)
@@ -984,6 +1083,12 @@ def from_dict(data: Mapping[str, Any]) -> Rankers:
     <3 weak rankers: x0 > 2, x0 > 3, x0>
     """
     fields = _checks.Fields(data, "the weak rankers", _FORMAT, _VERSION)
+    made = _of_fields(fields)
+    fields.nothing_else()
+    return made
+
+
+def _of_fields(fields: _checks.Fields) -> Rankers:
     kind = fields.choice("kind", ("columns", "normalized", "thresholds", "categories", "closed", "union"))
     if kind == "union":
         union = _Union([from_dict(part) for part in fields.items("parts")])
@@ -994,6 +1099,8 @@ def from_dict(data: Mapping[str, Any]) -> Rankers:
         return _Closed(fields.strings("names", 2 * len(half)), half)
     if kind == "categories":
         levels = fields.levels("levels")
+        if max(map(len, levels)) >= LARGEST_FEATURE:
+            raise ValueError(f"a column has {max(map(len, levels))} levels; there can be {LARGEST_FEATURE - 1} at most")
         names = fields.strings("names", sum(map(len, levels)))
         return _Categories(names, fields.optional_strings("columns", len(levels)), levels, fields.flag("missing"))
     width = fields.optional_count("width", 1)

@@ -21,7 +21,7 @@ try:
     from sklearn.base import BaseEstimator, ClassifierMixin, clone
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
     from sklearn.metrics import get_scorer, make_scorer
-    from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, column_or_1d
+    from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 except ImportError as error:
@@ -58,11 +58,6 @@ def _validated(estimator: Any, *data: Any, **how: Any) -> Any:
     return validate_data(estimator, *data, **how)
 
 
-def _taken(X: Any, where: NDArray[np.intp]) -> Any:
-    """Some rows of anything that has rows."""
-    return _safe_indexing(X.tocsr() if _checks.is_sparse(X) else X, where)
-
-
 def _is_estimator(x: Any) -> bool:
     return hasattr(x, "fit") and not isinstance(x, type)
 
@@ -94,7 +89,7 @@ class _Rows:
     def take(self, where: NDArray[np.intp]) -> _Rows:
         """Some of the rows."""
         of_each = (None if x is None else x[where] for x in (self.positive, self.weight, self.group))
-        return _Rows(_taken(self.X, where), *of_each)  # type: ignore[arg-type]
+        return _Rows(_checks.rows(self.X, where), *of_each)  # type: ignore[arg-type]
 
     @property
     def places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -104,7 +99,7 @@ class _Rows:
     def sides(self) -> tuple[Any, Any]:
         """The positive rows and the negative ones."""
         pos, neg = self.places
-        return _taken(self.X, pos), _taken(self.X, neg)
+        return _checks.rows(self.X, pos), _checks.rows(self.X, neg)
 
     def about(self) -> dict[str, Any]:
         """Weights and groups, as the functions of pnorm take them."""
@@ -360,7 +355,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.classes_.size} classes."
             )
         weight = _checks.weights(sample_weight, "sample_weight", y.size)
-        group = None if groups is None else _checks.labels(groups, "groups", y.size)
+        group = None if groups is None else _checks.labels(groups, "groups", y.size)[0]
         rows = _Rows(X, codes == 1, weight, group)
         if weight is not None and not weight.all():
             rows = rows.take(np.flatnonzero(weight))
@@ -646,9 +641,10 @@ class _Leaves(_Categories):
 
     _fields = Rankers._fields
 
-    def _read(self, X: Any, name: str) -> list[NDArray[np.uint16]]:
-        codes = []
-        for column, of_tree in zip(_leaves_of(self._trees, X).T, self._leaves, strict=True):
+    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[NDArray[np.uint16]]:
+        codes, found = [], _leaves_of(self._trees, X)
+        for t in columns:
+            column, of_tree = found[:, t], self._leaves[t]
             at = np.minimum(np.searchsorted(of_tree, column), of_tree.size - 1)
             codes.append(np.where(of_tree[at] == column, at, of_tree.size).astype(np.uint16))
         return codes
@@ -663,7 +659,9 @@ class _Transformed(_Columns):
 
     @classmethod
     def of(cls, transformer: Any, X: Any) -> _Transformed:
-        n = _checks.width(transformer.transform(_taken(X, np.zeros(1, np.intp))), "what rankers.transform returns")
+        n = _checks.width(
+            transformer.transform(_checks.rows(X, np.zeros(1, np.intp))), "what rankers.transform returns"
+        )
         try:
             names = [str(name) for name in transformer.get_feature_names_out()]
         except (AttributeError, ValueError):  # it has no names for its columns
@@ -674,6 +672,9 @@ class _Transformed(_Columns):
 
     def _read(self, X: Any, name: str) -> Any:
         return super()._read(self._transformer.transform(X), f"{name}, transformed,")
+
+    def _terms(self, X: Any, lam: Vector) -> Any:
+        return super()._terms(self._transformer.transform(X), lam)
 
 
 # Scorers ----------------------------------------------------------------------------------------------

@@ -1,0 +1,302 @@
+"""Models in files: JSON that holds numbers and names, and no code.
+
+A file is written beside the one that it replaces and takes its place only when it is complete and on
+the disk, so that there is always a whole one. What is read is believed field by field: whatever this
+version does not know is refused, not skipped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._train import score
+from pnorm._version import version
+from pnorm.rankers import Rankers, callables, columns, from_dict
+
+_FORMAT, _VERSION = "pnorm.model", 1
+
+_DIGITS = 309
+"""Digits of an integer, at most: those of the largest double."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoringFunction:
+    r"""A scoring function :math:`f = \sum_j \lambda_j h_j` that `load` has read from a file.
+
+    Attributes
+    ----------
+    lam : ndarray, shape (n,)
+        The coefficients, to be read only.
+    H : Rankers
+        The weak rankers. Where ``H=None`` was saved, the columns, by position.
+    p : float or None
+        The power that it was trained with; None where that was not said.
+    metadata : dict
+        What was saved with it.
+    version : str
+        The version of pnorm that wrote the file.
+    """
+
+    lam: Vector
+    H: Rankers
+    p: float | None
+    metadata: dict[str, Any]
+    version: str
+
+    def score(self, X: Any, n_threads: int | None = None) -> Vector:
+        """Score rows, as ``pnorm.score(X, model.H, model.lam)`` does.
+
+        Parameters
+        ----------
+        X : array_like, shape (N, d)
+            The rows.
+        n_threads : int, optional
+            Threads, as in `pnorm.score`.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            f(x).
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X does not fit the weak rankers.
+        """
+        return score(X, self.H, self.lam, n_threads=n_threads)
+
+    def __repr__(self) -> str:
+        push = "" if self.p is None else f", p = {self.p:g}"
+        return f"<ScoringFunction: {np.count_nonzero(self.lam)} of {self.lam.size} weak rankers in use{push}>"
+
+
+def save(
+    path: str | os.PathLike[str],
+    lam: Any,
+    H: Any = None,
+    p: float | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> None:
+    """Write a scoring function to a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. One that is there already is replaced at the end, in one step: whatever goes wrong before,
+        it stays as it was, and nothing else is left behind.
+    lam : array_like, shape (n,)
+        The coefficients.
+    H : None or Rankers
+        The weak rankers that `train` was given. None, the columns of the data, is saved as ``columns(n)`` of
+        `pnorm.rankers`, which go by position: for a model that knows the names of a frame's columns, train with
+        ``columns(frame)``.
+    p : float, optional
+        The power, for the record; scores do not depend on it.
+    metadata : dict, optional
+        Whatever else is worth knowing, in strings, numbers, true and false, None, lists and dictionaries of
+        these. Tuples come back as lists.
+
+    Raises
+    ------
+    TypeError
+        If functions are among the weak rankers, which no file of numbers can hold, or `metadata` has something
+        that JSON has not.
+    ValueError
+        If `lam` is not one finite number per weak ranker, or an argument is otherwise not as described.
+    OSError
+        If the file cannot be written.
+
+    See Also
+    --------
+    load : Read it again.
+
+    Notes
+    -----
+    The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
+    package), ``p``, ``metadata``, ``lam`` and ``H``, the dictionary of `Rankers.to_dict`. Numbers are written with
+    as many digits as tell them from all others, so that they come back bit for bit.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> H = pnorm.rankers.thresholds([[0.5, 1.5]] * 9, names=data.names)
+    >>> lam, trace = pnorm.train(data.pos, data.neg, H, p=4)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.json"
+    >>> pnorm.save(path, lam, H, p=4, metadata={"trained on": "all 958 boards"})
+    >>> model = pnorm.load(path)
+    >>> model
+    <ScoringFunction: 18 of 18 weak rankers in use, p = 4>
+    >>> bool((model.score(data.X) == pnorm.score(data.X, H, lam)).all())
+    True
+    """
+    target = _file(path)
+    if H is None:
+        lam = _checks.vector(lam, "lam", None, "one coefficient per column")
+        H = columns(_checks.n_rows(lam, "lam"))
+    rankers = H if isinstance(H, Rankers) else callables(H)
+    try:
+        made = rankers.to_dict()
+    except TypeError as error:
+        raise TypeError(
+            f"{error}, and write lam alone with numpy.save: a model file holds numbers and names, and no code"
+        ) from None
+    fields = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "pnorm": version,
+        "p": None if p is None else _checks.power(p),
+        "metadata": {} if metadata is None else _checks.plain(metadata, "metadata"),
+        "lam": _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker").tolist(),
+        "H": made,
+    }
+    lines = [f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in fields.items()]
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    _model(text, "the model")  # nothing is written that could not be read
+    _replace(target, text.encode("ascii"))
+
+
+def load(path: str | os.PathLike[str]) -> ScoringFunction:
+    """Read a scoring function that `save` has written.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. It need not be trusted: it is JSON, nothing in it is run, and all of it is checked.
+
+    Returns
+    -------
+    ScoringFunction
+        With ``lam``, ``H``, ``p``, ``metadata``, and ``score(X)``.
+
+    Raises
+    ------
+    ValueError
+        If the file is no model, is damaged, or is of a version that this one does not know.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pnorm
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+    >>> pnorm.save(path, [0.5, -1.0])
+    >>> model = pnorm.load(path)
+    >>> model.H
+    <2 weak rankers: x0, x1>
+    >>> model.score([[1.0, 2.0], [3.0, 4.0]])
+    array([-1.5, -2.5])
+    """
+    name = os.fsdecode(os.fspath(path))
+    with open(path, "rb") as stream:
+        data = stream.read()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is no model: it is not UTF-8 text ({error.reason} at byte {error.start})") from None
+    return _model(text, name)
+
+
+def _file(path: Any) -> str:
+    """The file that a path means, behind all links; one that can be replaced, if it is there."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be the name of a file; got {type(path).__name__}")
+    target = os.path.realpath(os.fsdecode(os.fspath(path)))
+    if os.path.lexists(target) and not os.path.isfile(target):
+        raise ValueError(f"path must name a file; {target} is a folder or a device")
+    if not os.path.isdir(os.path.dirname(target)):
+        raise FileNotFoundError(errno.ENOENT, "no such folder", os.path.dirname(target))
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file may not be written", target)
+    return target
+
+
+def _replace(target: str, data: bytes) -> None:
+    """Put a complete file into the place of another, or leave that as it is."""
+    folder = os.path.dirname(target)
+    temporary = os.path.join(folder, f".pnorm-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    with contextlib.suppress(OSError):  # that the new name is on the disk as well; not all systems have this
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _model(text: str, name: str) -> ScoringFunction:
+    """The model of a text, or a ValueError that says what is wrong with it."""
+    try:
+        data = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer
+        )
+        _checks.shallow(data, "it")
+        fields = _checks.Fields(data, "its contents", _FORMAT, _VERSION)
+        H = from_dict(fields.get("H"))
+        lam = np.array(fields.numbers("lam", len(H)))
+        lam.flags.writeable = False
+        power = fields.get("p")
+        model = ScoringFunction(
+            lam,
+            H,
+            None if power is None else _checks.power(power),
+            fields.dictionary("metadata"),
+            fields.string("pnorm"),
+        )
+        fields.nothing_else()
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name} is no model: it is not JSON, or not all of it is there: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{name} is no model: {_checks.TOO_DEEP.format('it')}") from None
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} is no model that this pnorm reads: {error}") from None
+    return model
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the field {next(key for key in keys if keys.count(key) > 1)!r:.80} stands there twice")
+    return found
+
+
+def _constant(word: str) -> Any:
+    raise ValueError(f"it has the number {word}; every number must be finite")
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if not np.isfinite(value):
+        raise ValueError(f"it has the number {digits:.80}, more than a double holds")
+    return value
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _DIGITS + 1:
+        raise ValueError(f"it has an integer of {len(digits)} digits; no number needs more than {_DIGITS}")
+    return int(digits)

@@ -1,0 +1,104 @@
+"""Rows with a label, taken apart into the good and the bad ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+
+_OPPOSITES = ({0, 1}, {-1, 1})
+"""Labels of which 1 is plainly the good one; true and false are 1 and 0."""
+
+
+def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
+    """Take rows apart by their labels: the form in which `train` wants them.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix or sequence, with N rows
+        The rows: NumPy, pandas, polars, pyarrow, SciPy sparse, or a list of anything.
+    y : sequence of N labels
+        Numbers, strings or booleans, in a list, an array, or a column of a frame.
+    *more : sequences of length N, or None
+        Whatever else there is of every row, such as weights and groups; None is passed on.
+    positive : label, optional
+        The label of positive rows; all others are negative. May be left out if the labels are 1 and 0, 1 and -1, or
+        true and false.
+
+    Returns
+    -------
+    pos, neg
+        The rows of X with either kind of label, in the order in which they came, in the form in which X came:
+        an array gives arrays, a frame gives frames with the same columns, a list gives lists.
+    (more_pos, more_neg), ...
+        The same for each of `more`. With some of them, the rows of X are a pair as well.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a label is missing, there is only one kind of rows, or `positive` has to be said or is no
+        label of any row; if pandas indices differ, which would join the wrong rows.
+    TypeError
+        If something is not a sequence of rows, or a label is not a number, a string or a boolean.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> X = [[31.0, 5.0], [44.0, 0.0], [27.0, 2.0]]
+    >>> pnorm.split(X, [1, 0, 1])
+    ([[31.0, 5.0], [27.0, 2.0]], [[44.0, 0.0]])
+
+    With weights, and labels that do not speak for themselves:
+
+    >>> (pos, neg), (pos_weight, neg_weight) = pnorm.split(X, ["won", "lost", "open"], [1.0, 2.0, 0.5], positive="won")
+    >>> pos, pos_weight, neg_weight
+    ([[31.0, 5.0]], [1.0], [2.0, 0.5])
+    >>> lam, trace = pnorm.train(pos, neg, pos_weight=pos_weight, neg_weight=neg_weight, t_max=1)
+    """
+    size = _rows(X, "X")
+    codes, known = _checks.labels(y, "y", size)
+    _aligned(X, y, "y")
+    names = [f"argument {k} after y" for k in range(1, len(more) + 1)]
+    for name, values in zip(names, more, strict=True):
+        if values is not None:
+            if _rows(values, name) != size:
+                raise ValueError(f"{name} must hold one value per row, {size}; got {_rows(values, name)}")
+            _aligned(X, values, name)
+    keep = codes == _number(known, positive)
+    sides = np.flatnonzero(keep), np.flatnonzero(~keep)
+    pairs = [
+        tuple(None if values is None else _checks.rows(values, places) for places in sides) for values in (X, *more)
+    ]
+    return tuple(pairs) if more else pairs[0]
+
+
+def _rows(X: Any, name: str) -> int:
+    if isinstance(X, (str, bytes, dict, set, frozenset)) and not _checks.is_sparse(X):  # one of these is a dict
+        raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
+    return _checks.n_rows(X, name)
+
+
+def _aligned(X: Any, values: Any, name: str) -> None:
+    """Refuse a pandas object whose index is not that of another: rows are taken by position."""
+    if hasattr(X, "iloc") and hasattr(values, "iloc") and not X.index.equals(values.index):
+        raise ValueError(
+            f"{name} has another index than X, and rows go together by position: bring it into the order of X with "
+            ".loc[X.index], or drop both with .reset_index(drop=True)"
+        )
+
+
+def _number(known: list[Any], positive: Any) -> int:
+    """Which of the labels is the positive one."""
+    shown = ", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else "")
+    if len(known) == 1:
+        raise ValueError(f"all rows of y have the label {shown}; both kinds of rows are needed")
+    if positive is None:
+        if set(known) not in _OPPOSITES:
+            raise ValueError(f"say which label of y is positive: split(X, y, positive=...); the labels are {shown}")
+        return known.index(1)
+    try:
+        return known.index(positive)
+    except ValueError:
+        raise ValueError(f"no row of y has the label {positive!r:.80}; the labels are {shown}") from None

@@ -1,0 +1,389 @@
+"""Models in files: what comes back, what is refused, and what is left of a file when writing fails."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_collections import many
+
+import pnorm
+from pnorm import _files
+
+
+def written(path, lam=(0.5, -1.0), H=None, **more):
+    """A saved model as a dictionary."""
+    pnorm.save(path, lam, H, **more)
+    return json.loads(path.read_text())
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.json"
+
+
+# What comes back
+
+
+@pytest.mark.parametrize("kind", many())
+def test_every_collection_comes_back_bit_for_bit(path, kind):
+    H, rows = many()[kind]
+    lam = np.random.default_rng(0).normal(size=len(H)) * 10.0 ** np.random.default_rng(1).integers(-300, 300, len(H))
+    lam[::3] = 0.0
+    assert pnorm.save(path, lam, H, p=1 + 1 / 3, metadata={"kind": kind}) is None
+    model = pnorm.load(path)
+    assert model.lam.tobytes() == lam.tobytes()
+    assert model.H.to_dict() == H.to_dict()
+    assert model.p == 1 + 1 / 3
+    assert model.metadata == {"kind": kind}
+    assert model.version == pnorm.__version__
+    np.testing.assert_array_equal(model.score(rows), pnorm.score(rows, H, lam))
+    before = path.read_bytes()
+    pnorm.save(path, model.lam, model.H, model.p, model.metadata)
+    assert path.read_bytes() == before
+    with pytest.raises(ValueError, match="read-only"):
+        model.lam[0] = 1.0
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
+def test_every_double_comes_back(tmp_path_factory, lam):
+    path = tmp_path_factory.mktemp("doubles") / "model.json"
+    lam = np.array([*lam, -0.0, 5e-324, np.finfo(float).max, 0.1 + 0.2])
+    pnorm.save(path, lam)
+    assert pnorm.load(path).lam.tobytes() == lam.tobytes()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=4))
+def test_metadata_comes_back(tmp_path_factory, metadata):
+    path = tmp_path_factory.mktemp("metadata") / "model.json"
+    pnorm.save(path, [1.0], metadata=metadata)
+    again = pnorm.load(path).metadata
+    assert again == metadata
+    assert json.dumps(again) == json.dumps(metadata)  # 1, 1.0 and True are equal
+
+
+def test_columns_as_they_are_come_back_by_position(path):
+    frame = pd.DataFrame({"age": [1.0, 2.0], "pay": [3.0, 5.0]})
+    pnorm.save(path, [2.0, 1.0])
+    model = pnorm.load(path)
+    assert model.H.names == ("x0", "x1")
+    assert (model.p, model.metadata) == (None, {})
+    np.testing.assert_array_equal(model.score(frame), [5.0, 9.0])
+    np.testing.assert_array_equal(model.score(frame[["pay", "age"]]), [7.0, 12.0])
+    with pytest.raises(ValueError, match="X has 1 columns; these weak rankers were made for 2"):
+        model.score(frame[["age"]])
+    pnorm.save(path, [2.0, 1.0], pnorm.rankers.columns(frame))
+    np.testing.assert_array_equal(pnorm.load(path).score(frame[["pay", "age"]]), [5.0, 9.0])
+
+
+def test_what_a_model_says_of_itself(path):
+    H = pnorm.rankers.thresholds([[0.5, 1.5, 2.5]])
+    pnorm.save(str(path), [0.0, 0.25, 0.0], H, p=4)
+    assert repr(pnorm.load(str(path))) == "<ScoringFunction: 1 of 3 weak rankers in use, p = 4>"
+    pnorm.save(path, [1.0, 0.25, 0.0], H)
+    assert repr(pnorm.load(path)) == "<ScoringFunction: 2 of 3 weak rankers in use>"
+    with pytest.raises(TypeError, match="got a model: call its own score"):
+        pnorm.score([[1.0]], H, pnorm.load(path))
+
+
+def test_the_file_is_what_the_documentation_says(path):
+    H = pnorm.rankers.thresholds([[0.5]], names=["Größe \ud800"])
+    data = written(path, [1 / 3], H, p=4, metadata={"of": ("a", 1)})
+    assert list(data) == ["format", "version", "pnorm", "p", "metadata", "lam", "H"]
+    assert data["H"] == H.to_dict()
+    assert data["metadata"] == {"of": ["a", 1]}
+    text = path.read_bytes().decode("ascii")
+    assert [line.split(":")[0].strip('"') for line in text.splitlines()[1:-1]] == list(data)
+    assert pnorm.load(path).H.names == H.names
+
+
+# What cannot be saved
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([1.0], [len]), TypeError, "keep the code that makes these weak rankers, and write lam alone with numpy.save"),
+        (([1.0, 2.0], pnorm.rankers.columns(1) + pnorm.rankers.callables([len])), TypeError, "numpy.save"),
+        (([1.0], "x"), TypeError, "H must be"),
+        (([1.0, np.nan],), ValueError, "lam has nan at position 1"),
+        (([],), ValueError, "lam is empty"),
+        (([[1.0]],), ValueError, "lam must have shape"),
+        (([1.0], pnorm.rankers.columns(2)), ValueError, r"lam must have shape \(2,\), one coefficient per weak ranker"),
+        (([1.0], None, 0.5), ValueError, "p must be at least 1"),
+        (([1.0], None, True), TypeError, "p must be a real number"),
+        (([1.0], None, 4, [1]), TypeError, "metadata must be a dictionary; got list"),
+        (([1.0], None, 4, {1: 2}), TypeError, "metadata has the key 1; keys must be strings"),
+        (
+            ([1.0], None, 4, {"a": {"b": [0, np.nan]}}),
+            ValueError,
+            r"metadata\['a'\]\['b'\]\[1\] must be finite; got nan",
+        ),
+        (([1.0], None, 4, {"a": np.ones(2)}), TypeError, r"\['a'\] is of type ndarray; .* pass metadata\['a'\].tolist"),
+        (([1.0], None, 4, {"a": {1}}), TypeError, r"metadata\['a'\] is of type set"),
+        (([1.0], None, 4, {"a": 10**400}), ValueError, "integer of 401 digits"),
+        (([1.0], None, 4, {"a": 10**9999}), ValueError, "digits"),
+    ],
+)
+def test_what_a_file_cannot_hold_is_refused_before_it_is_touched(path, arguments, error, message):
+    path.write_text("old")
+    with pytest.raises(error, match=message):
+        pnorm.save(path, *arguments)
+    assert path.read_text() == "old"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_metadata_without_an_end():
+    loop = {}
+    loop["a"] = [loop, loop]
+    with pytest.raises(ValueError, match="more than 64 deep"):
+        pnorm.save("never.json", [1.0], metadata=loop)
+
+
+# What is not read
+
+
+def changes():
+    def put(*keys):
+        *path, last, value = keys
+
+        def change(data):
+            for key in path:
+                data = data[key]
+            data[last] = value
+
+        return change
+
+    return [
+        (put("format", "pnorm.rankers"), "must have the format 'pnorm.model'"),
+        (put("version", 2), "version 2 of the format, and this pnorm reads version 1"),
+        (put("version", None), "version None"),
+        (lambda d: d.pop("lam"), "lack the field 'lam'"),
+        (lambda d: d.pop("metadata"), "lack the field 'metadata'"),
+        (put("price", 3), "have the field 'price', which this version does not know"),
+        (put("H", "scale", 3), "the weak rankers have the field 'scale'"),
+        (put("lam", [1.0]), "'lam' of its contents must be a list of 2"),
+        (put("lam", [1.0, 2.0, 3.0]), "'lam' of its contents must be a list of 2"),
+        (put("lam", [1.0, "2"]), "must be a sequence of numbers"),
+        (put("lam", [1.0, True]), "must be a sequence of numbers"),
+        (put("lam", [1.0, 10**308 * 9]), "must be finite"),
+        (put("lam", {"0": 1}), "must be a list"),
+        (put("p", 0.5), "p must be at least 1"),
+        (put("p", "4"), "p must be a real number"),
+        (put("metadata", None), "'metadata' of its contents must be a dictionary"),
+        (put("pnorm", 1), "'pnorm' of its contents must be a string"),
+        (put("H", None), "the weak rankers must be a dictionary"),
+        (put("H", "kind", "code"), "must be one of 'columns'"),
+        (put("H", "kind", ["columns"]), "must be one of 'columns'"),
+        (put("H", "version", 9), "the weak rankers have version 9"),
+        (put("H", "names", ["x0"]), "must be a list of 2"),
+        (put("H", "width", 10**30), "must be a list of 1000000000"),
+        (put("H", "kind", "x" * 10**6), "must be one of"),
+        (put("p", [[0] * 10**6]), "p must be a real number"),
+        (put("version", "9" * 10**6), "and this pnorm reads"),
+        (
+            put(
+                "H",
+                {
+                    "format": "pnorm.rankers",
+                    "version": 1,
+                    "kind": "categories",
+                    "levels": [list(range(2**16))],
+                    "columns": None,
+                    "missing": False,
+                    "names": ["a"],
+                },
+            ),
+            "a column has 65536 levels",
+        ),
+        (put("H", {"format": "pnorm.rankers", "version": 1, "kind": "closed", "of": 7, "names": ["a"]}), "dictionary"),
+    ]
+
+
+@pytest.mark.parametrize(("change", "message"), changes())
+def test_what_it_does_not_know_it_refuses(path, change, message):
+    data = written(path)
+    change(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(ValueError, match=message) as caught:
+        pnorm.load(path)
+    assert str(caught.value).startswith(f"{path} is no model")
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON, or not all of it is there"),
+        ("hello", "not JSON"),
+        ("7", "must be a dictionary"),
+        ("[]", "must be a dictionary"),
+        ('"lam"', "must be a dictionary"),
+        ("null", "must be a dictionary"),
+        ('{"lam": NaN}', "the number NaN; every number must be finite"),
+        ('{"lam": [-Infinity]}', "the number -Infinity"),
+        ('{"lam": 1e999}', "the number 1e999, more than a double holds"),
+        ('{"lam": -1e999}', "the number -1e999"),
+        ('{"lam": ' + "9" * 100_000 + "}", "an integer of 100000 digits"),
+        ('{"lam": 1, "p": 2, "lam": 3}', "the field 'lam' stands there twice"),
+        ('{"metadata": {"a": {"b": 1, "b": 1}}}', "the field 'b' stands there twice"),
+        ("[" * 100_000, "nested|deep|not JSON"),
+        ("[" * 100_000 + "]" * 100_000, "more than 64 deep"),
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, "more than 64 deep"),
+        ("[" * 200 + "]" * 200, "more than 64 deep"),
+        ("{} {}", "not JSON"),
+        ("\x00" * 9, "not JSON"),
+    ],
+)
+def test_text_that_is_no_model(path, text, message):
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message) as caught:
+        pnorm.load(path)
+    assert len(str(caught.value)) < 400
+
+
+def test_bytes_that_are_no_text(path):
+    path.write_bytes(np.arange(256, dtype=np.uint8).tobytes())
+    with pytest.raises(ValueError, match="not UTF-8 text"):
+        pnorm.load(path)
+    with pytest.raises(FileNotFoundError):
+        pnorm.load(path.parent / "none")
+    with pytest.raises(IsADirectoryError):
+        pnorm.load(path.parent)
+
+
+def test_collections_within_each_other_do_not_overflow_the_stack(path):
+    data = written(path)
+    for _ in range(70):
+        data["H"] = {
+            "format": "pnorm.rankers",
+            "version": 1,
+            "kind": "union",
+            "parts": [data["H"]],
+            "names": ["x0", "x1"],
+        }
+    path.write_text(json.dumps(data))
+    with pytest.raises(ValueError, match="more than 64 deep"):
+        pnorm.load(path)
+
+
+@pytest.mark.parametrize("kind", ["columns", "missing", "closed union", "missing categories"])
+def test_a_file_that_is_cut_short_or_damaged_is_refused_or_read_with_care(path, kind):
+    H, _ = many()[kind]
+    pnorm.save(path, np.ones(len(H)), H, p=2, metadata={"a": [1, None]})
+    whole = path.read_bytes()
+    for end in range(0, len(whole) - 2):
+        path.write_bytes(whole[:end])
+        with pytest.raises(ValueError, match="is no model"):
+            pnorm.load(path)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        data = bytearray(whole)
+        data[rng.integers(len(data))] = rng.choice(bytearray(b'0123456789.-e"[]{},:nulltrue \xff'))
+        path.write_bytes(bytes(data))
+        try:
+            model = pnorm.load(path)
+        except ValueError:
+            continue
+        assert model.lam.size == len(model.H)  # the damage is in a digit or a letter
+        assert np.isfinite(model.lam).all()
+
+
+# What is left when writing fails
+
+
+@pytest.mark.parametrize("old", [None, "old"])
+@pytest.mark.parametrize("error", [OSError("disk"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize("call", ["fsync", "replace", "copymode"])
+def test_a_failure_leaves_the_old_file_and_no_other(path, monkeypatch, call, error, old):
+    if old is None and call == "copymode":
+        return
+    if old is not None:
+        path.write_text(old)
+    before = os.listdir(path.parent)
+
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(_files.shutil if call == "copymode" else os, call, fail)
+    with pytest.raises(type(error)):
+        pnorm.save(path, [1.0])
+    assert os.listdir(path.parent) == before
+    assert old is None or path.read_text() == old
+
+
+def test_a_disk_that_is_full(path):
+    pnorm.save(path, [1.0])
+    before = path.read_bytes()
+    code = f"""
+import pnorm, numpy, resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+try:
+    pnorm.save({str(path)!r}, numpy.ones(1000))
+except OSError:
+    raise SystemExit(7)
+"""
+    assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 7
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_the_file_is_whole_at_every_moment(path, monkeypatch):
+    pnorm.save(path, [1.0])
+    seen = []
+    replace = os.replace
+
+    def look(source, target):
+        seen.append((pnorm.load(source).lam.tolist(), pnorm.load(target).lam.tolist()))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", look)
+    pnorm.save(path, [2.0])
+    assert seen == [([2.0], [1.0])]
+    assert pnorm.load(path).lam.tolist() == [2.0]
+
+
+def test_modes_and_links_are_kept(path):
+    mask = os.umask(0o027)
+    try:
+        pnorm.save(path, [1.0])
+        assert path.stat().st_mode & 0o777 == 0o640
+        path.chmod(0o600)
+        link = path.parent / "latest.json"
+        link.symlink_to(path.name)
+        pnorm.save(link, [2.0])
+    finally:
+        os.umask(mask)
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert pnorm.load(path).lam.tolist() == [2.0]
+
+
+def test_where_no_file_can_be(path, monkeypatch):
+    with pytest.raises(ValueError, match="is a folder or a device"):
+        pnorm.save(path.parent, [1.0])
+    with pytest.raises(ValueError, match="is a folder or a device"):
+        pnorm.save(os.devnull, [1.0])
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        pnorm.save(path / "model.json", [1.0])
+    for wrong in (3, None, open):
+        with pytest.raises(TypeError, match="path must be the name of a file"):
+            pnorm.save(wrong, [1.0])
+    pnorm.save(path, [1.0])
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match="may not be written"):
+        pnorm.save(path, [2.0])
+    assert pnorm.load(path).lam.tolist() == [1.0]

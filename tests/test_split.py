@@ -1,0 +1,178 @@
+"""Rows taken apart by their labels, in every form in which rows and labels come."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+import pnorm
+
+ROWS = np.round(np.random.default_rng(0).normal(size=(9, 3)), 2) * (np.random.default_rng(1).random((9, 3)) < 0.7)
+KEEP = np.array([1, 0, 0, 1, 1, 0, 0, 0, 1]) == 1
+NAMES = ["a", "b", "c"]
+FRAME = pd.DataFrame(ROWS, columns=NAMES)
+
+FORMS = {
+    "array": ROWS,
+    "column-major": np.asfortranarray(ROWS),
+    "float32": ROWS.astype(np.float32),
+    "strings": ROWS.astype(str),
+    "one-dimensional": ROWS[:, 0],
+    "masked": np.ma.masked_array(ROWS, ROWS == 0),
+    "pandas": FRAME,
+    "pandas, any index": FRAME.set_index(pd.Index(list("ihgfedcba"))),
+    "pandas, repeated index": FRAME.set_index(pd.Index([0] * 9)),
+    "pandas column": FRAME["b"],
+    "pandas categorical": FRAME["b"].astype("category"),
+    "pandas array": pd.array([*range(8), None], dtype="Int64"),
+    "polars": pl.DataFrame(ROWS, schema=NAMES),
+    "polars column": pl.Series("b", ROWS[:, 1]),
+    "table": pa.table(dict(zip(NAMES, ROWS.T, strict=True))),
+    "chunked table": pa.concat_tables([pa.table(dict(zip(NAMES, part.T, strict=True))) for part in (ROWS[:4], ROWS[4:])]),
+    "record batch": pa.RecordBatch.from_arrays([pa.array(x) for x in ROWS.T], names=NAMES),
+    "arrow column": pa.array(ROWS[:, 1]),
+    "chunked column": pa.chunked_array([ROWS[:5, 1], ROWS[5:, 1]]),
+    "list": ROWS.tolist(),
+    "tuple": tuple(ROWS.tolist()),
+    "texts": [f"row {i}" for i in range(9)],
+    "objects": [object() for _ in range(9)],
+}  # fmt: skip
+SPARSE = {form: getattr(scipy.sparse, f"{form}_array")(ROWS) for form in ("csr", "csc", "coo", "lil", "dok", "bsr")}
+SPARSE["matrix"] = scipy.sparse.csr_matrix(ROWS)
+
+
+def plain(X):
+    """Rows as a list."""
+    if hasattr(X, "toarray"):
+        return X.toarray().tolist()
+    if isinstance(X, pd.DataFrame):
+        return X.to_numpy().tolist()
+    if isinstance(X, (pa.Table, pa.RecordBatch)):
+        return [list(row.values()) for row in X.to_pylist()]
+    if isinstance(X, pl.DataFrame):
+        return X.rows()
+    return X.to_list() if isinstance(X, pl.Series) else list(X)
+
+
+@pytest.mark.parametrize("form", [*FORMS, *SPARSE])
+def test_rows_come_back_in_their_own_form(form):
+    X = {**FORMS, **SPARSE}[form]
+    pos, neg = pnorm.split(X, KEEP)
+    rows = plain(X)
+    for side, keep in ((pos, KEEP), (neg, ~KEEP)):
+        assert type(side) is type(X)
+        assert repr(plain(side)) == repr([row for row, wanted in zip(rows, keep, strict=True) if wanted])
+        for name in ("dtype", "schema", "dtypes", "columns", "type", "format"):
+            if hasattr(X, name) and (name != "format" or scipy.sparse.issparse(X)) and not hasattr(X, "column_names"):
+                assert str(getattr(side, name)) == str(getattr(X, name))
+    assert getattr(pos, "schema", None) == getattr(X, "schema", None)
+    if hasattr(X, "iloc"):
+        assert pos.index.tolist() == X.index[KEEP].tolist()
+
+
+def labels():
+    one, words = KEEP.astype(int), np.where(KEEP, "good", "bad")
+    column = pd.Series(KEEP)
+    return {
+        "integers": (one, None),
+        "booleans": (KEEP, None),
+        "floats": (one * 1.0, None),
+        "signs": (2 * one - 1, None),
+        "bytes": (one.astype(np.uint8), None),
+        "list": (one.tolist(), None),
+        "said": (one, 1),
+        "said, the other way": (1 - one, 0),
+        "true for 1": (one, True),
+        "numpy's": (one, np.int8(1)),
+        "strings": (words, "good"),
+        "list of strings": (words.tolist(), "good"),
+        "objects": (words.astype(object), "good"),
+        "numpy's string": (words, np.str_("good")),
+        "many": (np.where(KEEP, 7, np.arange(9) + 10), 7),
+        "mixed": (["x" if keep else i for i, keep in enumerate(KEEP)], "x"),
+        "pandas": (column, None),
+        "nullable": (column.astype("boolean"), None),
+        "categorical": (pd.Series(words, dtype="category"), "good"),
+        "arrow in pandas": (pd.Series(words, dtype=pd.ArrowDtype(pa.string())), "good"),
+        "polars": (pl.Series(KEEP), None),
+        "polars categorical": (pl.Series(words, dtype=pl.Categorical), "good"),
+        "arrow": (pa.array(one), None),
+        "chunked": (pa.chunked_array([one[:2], one[2:]]), None),
+        "dictionary": (pa.array(words).dictionary_encode(), "good"),
+    }
+
+
+@pytest.mark.parametrize("kind", labels())
+def test_labels_of_every_kind(kind):
+    y, positive = labels()[kind]
+    pos, neg = pnorm.split(ROWS, y, positive=positive)
+    np.testing.assert_array_equal(pos, ROWS[KEEP])
+    np.testing.assert_array_equal(neg, ROWS[~KEEP])
+
+
+def test_what_belongs_to_rows_is_split_alike_and_goes_into_training():
+    rng = np.random.default_rng(2)
+    X, y, c, g = rng.normal(size=(60, 3)), rng.integers(0, 2, 60), rng.random(60), rng.choice(["u", "v"], 60)
+    (pos, neg), (pos_weight, neg_weight), (pos_group, neg_group), none = pnorm.split(
+        X, y, pd.Series(c), g.tolist(), None
+    )
+    assert none == (None, None)
+    assert isinstance(pos_weight, pd.Series)
+    assert pos_group == [label for label, good in zip(g, y, strict=True) if good]
+    lam, _ = pnorm.train(pos, neg, None, 2, 20, pos_weight=pos_weight, neg_weight=neg_weight, pos_group=pos_group,
+                         neg_group=neg_group)  # fmt: skip
+    good, bad = y == 1, y == 0
+    same, _ = pnorm.train(X[good], X[bad], None, 2, 20, pos_weight=c[good], neg_weight=c[bad], pos_group=g[good],
+                          neg_group=g[bad])  # fmt: skip
+    np.testing.assert_array_equal(lam, same)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "error", "message"),
+    [
+        ((ROWS, [1, 0]), {}, ValueError, "y must hold one label per row, 9; got 2"),
+        ((ROWS, KEEP, [1, 2]), {}, ValueError, "argument 1 after y must hold one value per row, 9; got 2"),
+        ((ROWS, KEEP, None, [1, 2]), {}, ValueError, "argument 2 after y must hold"),
+        ((ROWS, KEEP, "weights"), {}, TypeError, "argument 1 after y must be an array, a frame or a list"),
+        ((ROWS, [1, 0, None, 1, 0, 1, 0, 1, 0]), {}, ValueError, "y has None at row 2; every row needs a label"),
+        ((ROWS, np.where(KEEP, 1, np.nan)), {}, ValueError, "y has nan at row 1; every row needs a label"),
+        ((ROWS, pd.Series([1, 0, 1, 1, 0, 0, pd.NA, 1, 0], dtype="Int64")), {}, ValueError, "y has <NA> at row 6"),
+        ((ROWS, pa.array([1, 0, 1, 1, 0, 0, 1, 1, None])), {}, ValueError, "y has None at row 8"),
+        ((ROWS, np.ones(9)), {}, ValueError, "all rows of y have the label 1.0; both kinds of rows are needed"),
+        ((ROWS, ["a"] * 9), {"positive": "a"}, ValueError, "all rows of y have the label 'a'"),
+        ((ROWS, KEEP + 1), {}, ValueError, r"say which label of y is positive: split\(X, y, positive=...\); the labels are 2, 1"),
+        ((ROWS, ["b", "a", "c"] * 3), {}, ValueError, "the labels are 'b', 'a', 'c'$"),
+        ((ROWS, ["1", "0", "1"] * 3), {}, ValueError, "the labels are '1', '0'$"),
+        ((ROWS, [-1, 0, 1] * 3), {}, ValueError, "say which label"),
+        ((ROWS, range(9)), {}, ValueError, "the labels are 0, 1, 2, 3, 4, 5, 6, 7, ...$"),
+        ((ROWS, ["1", "0", "1"] * 3), {"positive": 1}, ValueError, "no row of y has the label 1; the labels are '1', '0'"),
+        ((ROWS, KEEP), {"positive": [1]}, ValueError, r"no row of y has the label \[1\]"),
+        ((ROWS, KEEP), {"positive": np.nan}, ValueError, "no row of y has the label nan"),
+        ((ROWS, KEEP[:, None]), {}, ValueError, r"y must be one-dimensional, .*; got shape \(9, 1\)"),
+        ((FRAME, FRAME[["a"]]), {}, ValueError, "such as a column of a frame; got shape"),
+        ((FRAME, "a"), {}, ValueError, "such as a column of a frame; got 'a'"),
+        ((ROWS, [[1]] * 9), {}, TypeError, "the labels of y must be hashable"),
+        ((ROWS, 3), {}, TypeError, "y must be a sequence of one label per row"),
+        (("some text", list("abcdefghi")), {}, TypeError, "X must be an array, a frame or a list of rows; got str"),
+        (({"a": [1, 2]}, [1]), {}, TypeError, "got dict"),
+        ((7, [1]), {}, TypeError, "X must be a sequence of rows"),
+        (([], []), {}, ValueError, "X is empty"),
+        ((pl.LazyFrame({"a": [1]}), [1]), {}, TypeError, "got LazyFrame"),
+        ((FRAME, pd.Series(KEEP, index=range(1, 10))), {}, ValueError, "y has another index than X"),
+        ((FRAME, KEEP, pd.Series(KEEP)[::-1]), {}, ValueError, "argument 1 after y has another index than X"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_split(arguments, more, error, message):
+    with pytest.raises(error, match=message):
+        pnorm.split(*arguments, **more)
+
+
+def test_groups_of_arrow():
+    pos, neg = ROWS[KEEP], ROWS[~KEEP]
+    g = np.arange(9) % 2
+    expected, _ = pnorm.train(pos, neg, t_max=5, pos_group=g[KEEP], neg_group=g[~KEEP])
+    for make in (pa.array, lambda g: pa.chunked_array([g[:1], g[1:]]), pl.Series):
+        lam, _ = pnorm.train(pos, neg, t_max=5, pos_group=make(g[KEEP]), neg_group=make(g[~KEEP]))
+        np.testing.assert_array_equal(lam, expected)
