@@ -51,9 +51,7 @@ def hold_out(good, seed):
     return found
 
 
-splits = {
-    k: np.array([hold_out(digit == k, seed) for seed in range(6)]) for k in (8, 3)
-}
+splits = {k: np.array([hold_out(digit == k, seed) for seed in range(6)]) for k in (8, 3)}
 
 # %%
 # The two pictures have one scale of colours: how far the top is from the best that any
@@ -64,37 +62,24 @@ for ax, (k, found) in zip(axes, splits.items(), strict=True):
     table = found[:, 0].mean(axis=0)
     ax.imshow(table - table.max(), origin="lower", aspect="auto", vmin=-0.05, vmax=0.0)
     for (i, j), value in np.ndenumerate(table):
-        dark = table.max() - value > 0.03
-        ax.text(
-            j,
-            i,
-            f"{value:.3f}"[1:],
-            ha="center",
-            va="center",
-            color="white" if dark else "black",
-        )
-    ax.set(
-        xlabel="rounds",
-        title=f"which are {k}s?",
-        xticks=range(len(rounds)),
-        yticks=range(len(powers)),
-    )
-    ax.set_xticklabels(rounds)
-    ax.set_yticklabels(powers)
+        colour = "white" if value < table.max() - 0.03 else "black"
+        ax.text(j, i, f"{value:.3f}"[1:], ha="center", va="center", color=colour)
+    ax.set_xticks(range(len(rounds)), rounds)
+    ax.set_yticks(range(len(powers)), powers)
+    ax.set(xlabel="rounds", title=f"which are {k}s?")
     ax.spines[:].set_visible(False)
 axes[0].set_ylabel("p")
 
 # %%
-# For the 8s, p = 1 is the bottom row, and nothing in it comes up to the rows above.
-# With p = 4 and more there is a plateau: a larger p wants, and bears, more rounds.
-# Which cell of the plateau is the best is chance. For the 3s, stopping early is worth a
-# hundredth and p is worth nothing.
+# For the 8s the best of p = 1 is below the best of every other row. From p = 4 on there
+# is a plateau, and a larger p bears more rounds. Which of its cells is the best is
+# chance. For the 3s, stopping early is worth a hundredth, and p is worth nothing.
 #
 # What is paid
 # ------------
 #
-# What the top gains, the rest of the list pays for. Lines are means over the splits,
-# bands the middle half of them and the middle nine tenths.
+# What the top of the 8s gains, the rest of their list pays for. Lines are means over
+# the splits, bands the middle half of them and the middle nine tenths.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.0))
 for measure, ax in enumerate((left, right)):
@@ -114,9 +99,7 @@ for k, found in splits.items():
     for i in (2, 4):
         gain = best[i] - best[0]
         error = gain.std(ddof=1) / len(gain) ** 0.5
-        print(
-            f"{k}s, p = {powers[i]:2} less p = 1: {gain.mean():+.3f}, error {error:.3f}"
-        )
+        print(f"{k}s, p = {powers[i]:2} less p = 1: {gain.mean():+.3f}, error {error:.3f}")
 
 # %%
 # **To take away.** Choose p and the rounds together, on held-out rows, by a measure of

@@ -12,6 +12,7 @@ known we learn a score, and see how it ranks 284 others.
 # "Good" is what belongs at the top of the list, here the malignant tumours: the
 # *positives*. Ten properties of the cell nuclei were measured on an image of each.
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
@@ -49,20 +50,22 @@ print(f"{np.count_nonzero(lam)} weak rankers are in use")
 # Score, and look at the top
 # --------------------------
 #
-# The list of the rows that were trained on is in perfect order. That says little: 49
-# numbers were fitted to 285 rows. What counts is how tumours are ranked that the score
-# has never seen.
+# The tumours that were trained on are in perfect order. That says little, with a
+# coefficient for every six of them. What counts is how tumours are ranked that the
+# score has never seen.
 
 lists = {}
 for name, part in (("trained on", old), ("new", new)):
     f = pnorm.score(X[part], H, lam)
     lists[name] = f[malignant[part]], f[~malignant[part]]
 
-pnorm.plotting.ranked_list(lists, top=120)
+figure, ax = plt.subplots(figsize=(7, 1.5))
+pnorm.plotting.ranked_list(lists, top=120, ax=ax)
 
 # %%
-# Measures put numbers on that, with intervals for how they would differ on other new
-# rows.
+# Measures put numbers on that, with intervals for what they would be on other new rows.
+# (That of the precision has no width, as the first fifty are malignant in every
+# resample. That is no proof that they always are.)
 
 print(pnorm.metrics.summary(*lists["new"], k=50, confidence=0.95))
 
@@ -70,7 +73,8 @@ print(pnorm.metrics.summary(*lists["new"], k=50, confidence=0.95))
 # Who carries the score?
 # ----------------------
 #
-# The score can be read: a bar is what a tumour gains by exceeding the cut.
+# The score can be read. A bar is what a tumour gains, or loses, by exceeding the cut;
+# the cuts of one property add up.
 
 pnorm.plotting.weights(lam, H, top=12)
 

@@ -88,9 +88,7 @@ def by_day(measure, f, *arguments):
 
 auc, precision_at = pnorm.metrics.auc, pnorm.metrics.precision_at
 rng = np.random.default_rng(1)
-print(
-    "          sold of the first 5    AUC within a day    AUC of all days in one list"
-)
+print("          sold of the first 5    AUC within a day    AUC of all days in one list")
 for name, lam in (scores | {"blind": None}).items():
     f = rng.random(len(X_new)) if lam is None else pnorm.score(X_new, None, lam)
     five, within = by_day(precision_at, f, 5), by_day(auc, f)

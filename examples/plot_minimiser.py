@@ -37,13 +37,15 @@ pos6, neg6, H = problems["six properties"]
 lam, run = pnorm.train(pos6, neg6, H, p, t_max=3000)
 best, newton = pnorm.minimize(pos6, neg6, H, p)
 print(newton)
-print(f"no coefficients are lower by more than {newton.gap:.1e}")
+print(f"the infimum is lower by {newton.gap:.1e} at most")
 
+# %%
 pnorm.plotting.trace({"train": run, "minimize": newton}, floor=newton.objective[-1])
 
 # %%
-# After some hundred rounds a tenth of a nat is left. That is no fault: to stop early is
-# to keep the coefficients small. But without the proof one does not know which it was.
+# After a few hundred rounds a tenth of a nat is left. That need not be a fault: to stop
+# early is to keep the coefficients small. But without a proof one does not know what
+# was left.
 #
 # When there is none
 # ------------------

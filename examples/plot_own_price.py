@@ -7,8 +7,8 @@ free of charge, and only what goes past it costs.
 
 # %%
 # Which images show a 9? Of 1797 digits, shrunk to 4 by 4 pixels, some are hard to tell.
-# Say that the list is read until some 40 of the 9s are left. What other digits do down
-# there, among these last 40, is of no interest; none shall be above them.
+# Say that the list is read until 40 of the 9s are left. Other digits down there, among
+# the last 40, are of no interest; above them, there shall be none.
 #
 # A budget as a price
 # -------------------
@@ -35,12 +35,11 @@ budget = Price(lambda r: past(r) ** 2, lambda r: 2 * past(r), name="past 40")
 
 # %%
 # Both functions are tried out before they are used. A fixed fee for whatever goes past
-# the budget is not convex, and training could end anywhere. It is refused:
+# the budget is not convex, and where training ends could depend on where it starts. It
+# is refused:
 
 try:
-    Price(
-        lambda r: np.minimum(r, BUDGET), lambda r: 1.0 * (r < BUDGET), name="at most 40"
-    )
+    Price(lambda r: np.minimum(r, BUDGET), lambda r: 1.0 * (r < BUDGET), name="at most 40")
 except ValueError as error:
     print(error)
 
@@ -73,9 +72,7 @@ for seed in range(6):
         lam, _ = pnorm.train(pos, neg, loss="logistic", price=price, t_max=150)
         for part, rows in zip(("training", "new"), halves, strict=True):
             f = pnorm.score(X[rows], None, lam)
-            heights[part, name].append(
-                pnorm.metrics.heights(f[nine[rows]], f[~nine[rows]])
-            )
+            heights[part, name].append(pnorm.metrics.heights(f[nine[rows]], f[~nine[rows]]))
 
 figure, axes = plt.subplots(1, 2, figsize=(7, 3.2), sharey=True)
 at = np.arange(1, 90)
