@@ -19,8 +19,25 @@ extensions = [
     "sphinx.ext.doctest",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build"]
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "_gallery.in_order",
+    "reset_modules": ("_gallery.reset",),
+    "abort_on_example_error": True,
+    "doc_module": ("pnorm",),
+    "capture_repr": (),
+    "image_srcset": ["2x"],
+    "remove_config_comments": True,
+    "notebook_extensions": set(),
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 3600,
+    "write_computation_times": False,
+}
 default_role = "code"
 nitpicky = True
 nitpick_ignore_regex = [("py:class", r"(?!pnorm).*"), ("py:obj", r"(?!pnorm).*"), ("py:data", r".*")]
@@ -43,7 +60,12 @@ html_static_path = ["_static"]
 html_css_files = ["pnorm.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"pnorm {version}"
-html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"]}
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 3,
+}
 PAGES = (
     "index",
     "start",
@@ -60,8 +82,9 @@ PAGES = (
     "bounds",
     "scale",
     "speed",
+    "gallery/index",
 )
-html_sidebars = {page: [] for page in PAGES}
+html_sidebars = {page: [] for page in (*PAGES, "gallery/plot_*")}
 html_show_sourcelink = False
 
 # The command's own help texts, for reference/command.rst.

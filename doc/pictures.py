@@ -35,16 +35,6 @@ STATIC = ROOT / "doc" / "_static"
 # Okabe & Ito's colours, told apart by the colour-blind.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#777777"
 
-STYLE = {
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "svg.hashsalt": "pnorm",
-    "figure.constrained_layout.use": True,
-}
-
 
 def save(figure, name):
     """Write one picture, the same bytes each time."""
@@ -366,7 +356,7 @@ if __name__ == "__main__":
         ring,
         descent,
     ]
-    with plt.rc_context(STYLE):
+    with plt.style.context(ROOT / "doc" / "pnorm.mplstyle"):
         for draw in drawn:
             if len(sys.argv) == 1 or draw.__name__ in sys.argv[1:]:
                 draw()

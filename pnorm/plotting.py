@@ -451,7 +451,7 @@ def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
         ranks = np.arange(1, min(shown, found.size) + 1)
         for positive, (_, colour, height) in zip((True, False), _KINDS, strict=True):
             at = ranks[found[: ranks.size] == positive]
-            ax.bar(at, height, bottom=place - height / 2, width=width, color=colour)
+            ax.bar(at, height, bottom=place - height / 2, width=width, color=colour, snap=False)
     ax.set_yticks(range(len(strips)), [label or "" for label, _ in strips])
     ax.tick_params(left=False)
     ax.spines["left"].set_visible(False)
