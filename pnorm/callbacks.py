@@ -217,8 +217,9 @@ def early_stopping(
 
     Notes
     -----
-    A round costs one weak ranker on the validation rows, whose scores are kept, and one call of the metric, a sort.
-    In `pnorm.minimize`, where all coefficients move, it costs all weak rankers. Counts such as
+    A round costs one weak ranker on the validation rows, whose scores are kept, and one call of the metric. That is a
+    sort, which may well take longer than the round itself, but for ``"log_objective"``, which needs none. In
+    `pnorm.minimize`, where all coefficients move, a step costs all weak rankers. Counts such as
     ``"positives_at_top"`` stay the same for many rounds and need more patience than the default. A score of nan is
     worse than any number.
 

@@ -472,9 +472,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Slopes and offset of the scores, where these are linear in the columns."""
         check_is_fitted(self)
         H = self.rankers_
-        if type(H) is _Columns:
+        by_position = H._found is None  # or the columns of a frame, picked and ordered by their names
+        if type(H) is _Columns and by_position:
             return self.lam_, 0.0
-        if type(H) is _Normalized:
+        if type(H) is _Normalized and by_position:
             (low, high), lam = H._to, self.lam_
             slopes = lam * ((high - low) / H._range)
             return slopes, float(low * lam.sum() - slopes @ H._low)
@@ -775,7 +776,7 @@ def _measured(
 
 
 positives_at_top_scorer = scorer("positives_at_top")
-"""Positives above every negative, for ``scoring=``."""
+positives_at_top_scorer.__doc__ = "Positives above every negative, for ``scoring=``."
 
 partial_auc_scorer = scorer("partial_auc", max_fpr=0.1, standardized=True)
-"""The area under the ROC curve up to a false positive rate of 0.1, scaled to 1 for a perfect list."""
+partial_auc_scorer.__doc__ = "The ROC curve up to a false positive rate of 0.1: its area, scaled to 1 if perfect."

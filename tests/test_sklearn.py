@@ -226,6 +226,10 @@ def test_a_constant_column_has_no_coefficient(data):
 
 def test_coefficients_only_where_scores_are_linear(data):
     X, y, *_ = data
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    picked = pnorm.rankers.columns(frame[["d", "a", "b", "c"]])
+    assert not hasattr(PNormPush(rankers=picked, t_max=3).fit(frame, y), "coef_")  # other columns than those of X
     assert not hasattr(PNormPush(t_max=3).fit(X, y), "coef_")
     with pytest.raises(NotFittedError):
         _ = PNormPush(rankers="columns").coef_
@@ -391,6 +395,16 @@ def test_leaves_are_one_hot_columns(data, trees):
     assert H.names[0].startswith("tree 0, leaf ")
     with pytest.raises(TypeError, match="cannot be written"):
         H.to_dict()
+
+
+def test_leaves_of_xgboost(data):
+    xgboost = pytest.importorskip("xgboost")
+    X, y, *_ = data
+    trees = xgboost.XGBClassifier(n_estimators=5, max_depth=2, n_jobs=1).fit(X, y)
+    columns = OneHotEncoder().fit_transform(trees.apply(X)).toarray()
+    np.testing.assert_array_equal(leaves(trees, X).evaluate(X), columns)
+    model = PNormPush(rankers=xgboost.XGBClassifier(n_estimators=5, max_depth=2, n_jobs=1), t_max=5).fit(X, y)
+    np.testing.assert_array_equal(model.rankers_.evaluate(X), columns)
 
 
 def test_complements_and_sums_of_leaves(data):
