@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks, metrics
+from pnorm import _checks
 from pnorm._blocks import Pool
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._losses import Loss, work
+from pnorm._measures import LARGER, Measure, judge, named, takes
 from pnorm._objective import Cases, cases, spread
 from pnorm._outputs import Outputs
 from pnorm._prices import Price
@@ -29,29 +28,6 @@ from pnorm.rankers import Rankers, as_rankers
 
 _POWERS = (1.0, 4.0, 16.0, 64.0)
 """What is compared if nobody says."""
-
-_NEGATIVES = 10
-"""Down to how many negatives the default measure looks."""
-
-
-def _first_negatives(f_pos: Vector, f_neg: Vector, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
-    n_neg = f_neg.size if neg_weight is None else float(neg_weight.sum())
-    end = _NEGATIVES if n_neg > (1.0 + 1e-9) * _NEGATIVES else None  # the sum may round otherwise elsewhere
-    return metrics.partial_auc(
-        f_pos, f_neg, max_fp=end, standardized=True, pos_weight=pos_weight, neg_weight=neg_weight
-    )
-
-
-_METRICS: dict[str, Callable[..., float]] = {
-    "partial_auc": _first_negatives,
-    "positives_at_top": metrics.positives_at_top,
-    "average_precision": metrics.average_precision,
-    "bedroc": metrics.bedroc,
-    "discounted_gain_at_top": metrics.discounted_gain_at_top,
-    "enrichment_factor": metrics.enrichment_factor,
-    "auc": metrics.auc,
-}
-"""Measures by name, of which more is better."""
 
 Index = NDArray[np.intp]
 Sides = tuple[Index, Index]
@@ -338,7 +314,7 @@ def cross_validate(
     recipe = _recipe(H)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
-    measure, name = _measure(metric, counted.c_pos is not None or counted.c_neg is not None)
+    measure, name = named(metric, LARGER, counted.c_pos is not None or counted.c_neg is not None)
     where = _places(counted, n_pos), _places(counted, n_neg, 1)
     number = _dealt(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
@@ -358,11 +334,11 @@ def cross_validate(
             if recipe is not None or outputs is None:
                 outputs = outputs_of(pos, neg, rankers, counted, pool)
             problem = Problem(outputs.take(*train), rankers.names, objectives[0].take(*train))
-            judged, judge = outputs.take(*held), _judge(measure, name, counted, held)
+            judged, worth = outputs.take(*held), _judge(measure, name, counted, held)
             for i, objective in enumerate(objectives):
                 problem = problem.with_objective(objective.take(*train))
                 trace = descend(InMemory(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
-                scores[i, k] = _followed(trace, judged, problem.shift, at, judge)
+                scores[i, k] = _followed(trace, judged, problem.shift, at, worth)
                 traces[i].append(trace)
     whole = (spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
     return CrossValidation(np.array(powers), at, scores, tuple(whole), tuple(map(tuple, traces)), name)
@@ -389,7 +365,7 @@ def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
     """What makes weak rankers of training rows, if H is such a thing."""
     if not callable(H):
         return None
-    if not _takes(H, None, None):
+    if not takes(H, None, None):
         raise TypeError(
             "H is a function that does not take (pos, neg): a recipe is called with the training rows of both sides "
             "and returns weak rankers; a weak ranker goes into a list"
@@ -402,36 +378,6 @@ def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
         return as_rankers(found, pos, "pos")
 
     return made
-
-
-def _takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
-    """Whether a function can be called with these arguments, as far as Python knows."""
-    try:
-        inspect.signature(function).bind(*args, **keywords)
-    except TypeError:
-        return False
-    except ValueError:  # it has no signature
-        pass
-    return True
-
-
-def _measure(metric: Any, weighted: bool) -> tuple[Callable[..., float], str]:
-    """The measure and its name."""
-    if isinstance(metric, str):
-        name, measure = metric, _METRICS[_checks.choice(metric, "metric", _METRICS)]
-    elif callable(metric):
-        inner, keywords = (metric.func, metric.keywords) if isinstance(metric, partial) else (metric, {})
-        name = getattr(inner, "__name__", type(inner).__name__)
-        name += "".join(f", {key}={value!r}" for key, value in keywords.items())
-        measure = metric
-    else:
-        raise TypeError(f"metric must be a name or a function of (f_pos, f_neg); got {type(metric).__name__}")
-    if weighted and not _takes(measure, None, None, pos_weight=None, neg_weight=None):
-        raise ValueError(
-            f"rows have weights, and the metric {name} takes none: pass a function of (f_pos, f_neg, pos_weight, "
-            "neg_weight)"
-        )
-    return measure, name
 
 
 def _places(counted: Cases, n_rows: int, side: int = 0) -> Index:
@@ -484,33 +430,15 @@ def _shuffled(size: int, n: int, rng: np.random.Generator) -> Index:
     return number
 
 
-def _judge(measure: Callable[..., float], name: str, counted: Cases, held: Sides) -> Callable[[Vector, Vector], float]:
-    """What says how good scores of held-out rows are; with groups, in the mean over these."""
-    lists: list[tuple[Index, Index]] = [(np.arange(held[0].size), np.arange(held[1].size))]
-    if counted.groups is not None:
-        of_sides = (
-            _by_group(codes[own]) for codes, own in zip((counted.groups.pos, counted.groups.neg), held, strict=True)
-        )
-        lists = list(zip(*of_sides, strict=True))
-    of_lists = []
-    for rows in lists:
-        c_pos, c_neg = (
-            c if c is None else c[own[i]] for c, own, i in zip((counted.c_pos, counted.c_neg), held, rows, strict=True)
-        )
-        weights = {} if c_pos is None and c_neg is None else {"pos_weight": c_pos, "neg_weight": c_neg}
-        of_lists.append((*rows, weights))
-
-    def judge(f_pos: Vector, f_neg: Vector) -> float:
-        values = [_checks.real(measure(f_pos[i], f_neg[k], **weights), name) for i, k, weights in of_lists]
-        return sum(values) / len(values)
-
-    return judge
-
-
-def _by_group(codes: Index) -> list[Index]:
-    """The rows of each group, in the order of the groups' numbers."""
-    _, codes = np.unique(codes, return_inverse=True)
-    return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+def _judge(measure: Measure, name: str, counted: Cases, held: Sides) -> Callable[[Vector, Vector], float]:
+    """What says how good scores of held-out rows are."""
+    pos, neg = held
+    weights = (None if c is None else c[own] for c, own in zip((counted.c_pos, counted.c_neg), held, strict=True))
+    groups = counted.groups
+    codes = None if groups is None else (groups.pos[pos], groups.neg[neg])
+    c_pos, c_neg = weights
+    judged = judge(measure, name, (c_pos, c_neg), codes)
+    return lambda f_pos, f_neg: _checks.real(judged(f_pos, f_neg), name)
 
 
 def _followed(

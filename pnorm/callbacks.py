@@ -13,14 +13,14 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pnorm import _checks, metrics, objectives
 from pnorm._blocks import SERIAL
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._losses import Loss
-from pnorm._objective import Cases, Scores, cases
+from pnorm._measures import LARGER, SMALLER, judge, named
+from pnorm._objective import Scores, cases
 from pnorm._prices import Price
 from pnorm._trace import Trace
 from pnorm._train import score
@@ -28,27 +28,14 @@ from pnorm.rankers import Rankers, as_rankers
 
 __all__ = ["EarlyStopping", "TimeLimit", "any_of", "early_stopping", "time_limit"]
 
-_LARGER = (
-    "auc",
-    "average_precision",
-    "bedroc",
-    "discounted_gain_at_top",
-    "enrichment_factor",
-    "partial_auc",
-    "positives_at_top",
-)
-"""Measures of `pnorm.metrics` that need nothing but the list, and of which more is better."""
+_OBJECTIVE = "log_objective"
 
-_MAX_FPR = 0.1
-"""Where the partial AUC ends if nothing more is said of it."""
+_NAMES = {**LARGER, **SMALLER}
 
-_SMALLER = ("log_objective", "r_max")
-"""Those of which less is."""
-
-NAMES = (*_LARGER, *_SMALLER)
+NAMES = (*_NAMES, _OBJECTIVE)
 """What a metric may be called."""
 
-_COSTS = (metrics.p_norm_risk, metrics.r_max, objectives.value)
+_COSTS = (*SMALLER.values(), metrics.p_norm_risk, objectives.value)
 """Functions that a user may pass of which less is better."""
 
 Measure = Callable[[Scores], float]
@@ -157,7 +144,7 @@ class EarlyStopping(_Watch):
 def early_stopping(
     pos_val: Any,
     neg_val: Any,
-    metric: str | Callable[..., float] = "average_precision",
+    metric: str | Callable[..., float] = "partial_auc",
     patience: int = 10,
     *,
     H: Any = None,
@@ -181,9 +168,9 @@ def early_stopping(
     neg_val : array_like, shape (K, d), or sequence of K things
         Negative validation rows.
     metric : str or callable
-        What their list is worth. A name from `pnorm.metrics`: ``"average_precision"``, ``"auc"``, ``"bedroc"``,
-        ``"discounted_gain_at_top"``, ``"enrichment_factor"``, ``"partial_auc"``, ``"positives_at_top"``, ``"r_max"``,
-        with the defaults of these functions (the partial AUC up to a false positive rate of 0.1);
+        What their list is worth. ``"partial_auc"``, the area under the ROC curve down to the first ten negatives,
+        scaled to 1 if perfect, as in `pnorm.cross_validate`; or ``"average_precision"``, ``"auc"``, ``"bedroc"``,
+        ``"discounted_gain_at_top"``, ``"enrichment_factor"``, ``"positives_at_top"``, ``"r_max"`` of `pnorm.metrics`;
         ``"log_objective"``, what training lowers, on these rows; or a function of ``(f_pos, f_neg)``,
         ``functools.partial(pnorm.metrics.precision_at, k=100)``. With weights it is also given ``pos_weight`` and
         ``neg_weight``.
@@ -239,8 +226,7 @@ def early_stopping(
     counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     delta = _checks.nonnegative(min_delta, "min_delta")
     patience = _checks.count(patience, "patience", 1)
-    of_rows: Measure
-    if metric == "log_objective":
+    if metric == _OBJECTIVE:
         if p is None and price is None:
             raise ValueError("metric 'log_objective' needs the p of the run, or its price")
         of_rows = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)(
@@ -249,7 +235,13 @@ def early_stopping(
     else:
         if p is not None or price is not None:
             raise ValueError(f"p and price are for the metric 'log_objective'; got metric={metric!r}")
-        of_rows = _on_rows(_named(metric), counted)
+        weights, groups = (counted.c_pos, counted.c_neg), counted.groups
+        codes = None if groups is None else (groups.pos, groups.neg)
+        of_sides = judge(*named(metric, _NAMES, any(c is not None for c in weights)), weights, codes)
+
+        def of_rows(f: Scores) -> float:
+            return of_sides(f.pos, f.neg)
+
     if counted.kept is None:
         keep: Any = slice(None), slice(None)
     else:
@@ -264,49 +256,11 @@ def early_stopping(
     return stop
 
 
-def _named(metric: Any) -> Callable[..., float]:
-    """The function of (f_pos, f_neg) that a metric is."""
-    if callable(metric):
-        return metric  # type: ignore[no-any-return]
-    names = sorted(NAMES)
-    if isinstance(metric, str) and metric not in names and hasattr(metrics, metric):
-        raise ValueError(
-            f"metric {metric!r} needs more than a name: pass functools.partial(pnorm.metrics.{metric}, ...); by name "
-            f"there are {', '.join(map(repr, names))}"
-        )
-    name = _checks.choice(metric, "metric, if it is no function,", names)
-    of_list: Callable[..., float] = getattr(metrics, name)
-    return functools.partial(of_list, max_fpr=_MAX_FPR) if name == "partial_auc" else of_list
-
-
 def _grows(metric: Any) -> bool:
     """Whether more of it is better."""
     while isinstance(metric, functools.partial):
         metric = metric.func
-    return metric not in _SMALLER and metric not in _COSTS
-
-
-def _on_rows(of_list: Callable[..., float], counted: Cases) -> Measure:
-    """The measure of the rows that count, with their weights; the mean over the groups, if there are some."""
-    groups = counted.groups
-    lists: list[tuple[Any, Any]] = [(slice(None), slice(None))]
-    if groups is not None:
-        lists = list(zip(_members(groups.pos, groups.n), _members(groups.neg, groups.n), strict=True))
-    weights = [("pos_weight", 0, counted.c_pos), ("neg_weight", 1, counted.c_neg)]
-
-    def measure(f: Scores) -> float:
-        total = 0.0
-        for rows in lists:
-            given = {name: c[rows[side]] for name, side, c in weights if c is not None}
-            total += float(of_list(f.pos[rows[0]], f.neg[rows[1]], **given))
-        return total / len(lists)
-
-    return measure
-
-
-def _members(codes: NDArray[np.intp], n: int) -> list[NDArray[np.intp]]:
-    """The rows of each group."""
-    return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes, minlength=n))[:-1])
+    return metric not in (_OBJECTIVE, *SMALLER, *_COSTS)
 
 
 class TimeLimit(_Watch):

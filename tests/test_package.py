@@ -45,6 +45,7 @@ LAYERS = [
     ["pnorm._certificate", "pnorm._partitioned"],
     ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
+    ["pnorm._measures"],
     ["pnorm._choice", "pnorm._path"],
     ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds", "pnorm.dask", "pnorm.callbacks", "pnorm._files"],
     ["pnorm"],
