@@ -131,10 +131,10 @@ for other in ("p = 1", "balanced", "logistic"):
 # up on some actives, and has a third more among the first two hundred. That is paid for
 # further down: of a thousand tests, both logistic regressions make more.
 #
-# Logistic regression fits best where the odds are even. Without weights that is near
-# the top, and it comes so near the push that the last interval does not tell the two
-# apart. With balanced weights it is where an active molecule is a hundred times as
-# rare.
+# Logistic regression learns most from molecules whose odds are even. Without weights
+# these are near the top, and it comes so near the push that the last interval does not
+# tell the two apart. Balanced weights move its attention to where an active molecule is
+# a hundred times as rare.
 #
 # **To take away.** Decide how many will be tested, and judge by that, with intervals:
 # two hundred actives are few. A push pays where no score gets all of them right, and
