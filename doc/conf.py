@@ -81,6 +81,7 @@ PAGES = (
     "quality",
     "bounds",
     "scale",
+    "cluster",
     "speed",
     "gallery/index",
 )
