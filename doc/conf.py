@@ -52,6 +52,7 @@ PAGES = (
     "prices",
     "kernel",
     "listwise",
+    "boosting",
     "experiments",
     "quality",
     "bounds",

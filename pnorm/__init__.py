@@ -26,7 +26,7 @@ except ImportError as error:
         "for the package: run `python -P ...`, or from another directory, after `pip install .` there."
     ) from error
 
-from pnorm import bounds, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
+from pnorm import boosting, bounds, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
 from pnorm._minimize import minimize
 from pnorm._trace import Trace
 from pnorm._train import score, train
@@ -34,6 +34,7 @@ from pnorm._train import score, train
 __all__ = [
     "Trace",
     "__version__",
+    "boosting",
     "bounds",
     "datasets",
     "diagnostics",

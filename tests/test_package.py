@@ -16,7 +16,7 @@ import pnorm
 
 ROOT = Path(__file__).parents[1]
 MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets",
-           "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise"]  # fmt: skip
+           "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise", "pnorm.boosting"]  # fmt: skip
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
@@ -36,7 +36,7 @@ LAYERS = [
     ["pnorm._storage", "pnorm._composed"],
     ["pnorm.objectives", "pnorm.kernel"],
     ["pnorm.metrics"],
-    ["pnorm.rankers"],
+    ["pnorm.rankers", "pnorm.boosting"],
     ["pnorm._problem"],
     ["pnorm._curvature", "pnorm._separability", "pnorm._standing"],
     ["pnorm._certificate"],
