@@ -15,6 +15,7 @@
 
 import argparse
 import json
+import re
 import sys
 import time
 import warnings
@@ -223,20 +224,19 @@ def tables(found):
     """Titles and lines of cells."""
     lists = found["lists"]
     sizes = [f"{n:,}{more}" for n in lists["rows"] for more in ("", ", weights")]
-    said = []
+    said: dict[str, tuple[str, str]] = {}
     lines = [["seconds per tree", *sizes]]
     for method, values in lists["found"].items():
         cells = []
         for value in values:
             if isinstance(value, str):
-                value = value.split("Check failed: ")[-1]
-                if value not in said:
-                    said.append(value)
-                cells.append(f"({said.index(value) + 1})")
+                kind = re.sub(r"\d+", "", value.split("Check failed: ")[-1])  # whatever the size of the list
+                said.setdefault(kind, (f"({len(said) + 1})", value.split("Check failed: ")[-1]))
+                cells.append(said[kind][0])
             else:
                 cells.append(f"{value:.3f}")
         lines.append([method, *cells])
-    yield "One list", lines, [f"({i + 1}) {text}" for i, text in enumerate(said)]
+    yield "One list", lines, [f"{mark} {text}" for mark, text in said.values()]
     for name in SETS:
         of = found[name]
         runs, lines = of["runs"], [["", *MEASURES, "seconds"]]

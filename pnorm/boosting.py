@@ -237,7 +237,7 @@ def lightgbm_objective(p: float = 1.0, *, n_threads: int | None = None) -> Calla
     p : float
         The push, at least 1: what a negative pays grows with its height as :math:`r^p`. 1 is RankBoost.
     n_threads : int, optional
-        Threads that share the pass over the rows, from some ten thousand rows on; as in `pnorm.train`.
+        Threads that share the pass over the rows where there are more than 65,536; as in `pnorm.train`.
 
     Returns
     -------
@@ -313,15 +313,18 @@ def xgboost_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callab
     --------
     xgboost_metric : What to stop early by.
 
-    Notes ----- Lists are those of the `DMatrix`, made with `group` or `qid`; XGBoost has one weight for each of them
-    then, and a list of weight c counts as c equal lists. Without lists weights are those of rows. `XGBRanker` takes no
-    objective but its own: lists need ``xgboost.train``. XGBoost leaves weights to its custom objectives, and they are
-    applied once.
+    Notes
+    -----
+    Lists are those of the `DMatrix`, made with `group` or `qid`; XGBoost has one weight for each of them then, and a
+    list of weight c counts as c equal lists. Without lists weights are those of rows. `XGBRanker` takes no objective
+    but its own: lists need ``xgboost.train``. XGBoost leaves weights to its custom objectives, and they are applied
+    once.
 
     Scores go up and down with `base_score` together, which changes nothing. `predict` returns them as they are, of an
     `XGBClassifier` with ``output_margin=True``.
 
-    As with `lightgbm_objective`, the work is O(N) for each tree, and for one machine.
+    As with `lightgbm_objective`, the work is O(N) for each tree, and for one machine; scores have to come as NumPy
+    arrays, as they do from the CPU.
 
     References
     ----------
@@ -451,8 +454,10 @@ def lightgbm_metric(measure: str = "log_f", **options: Any) -> Callable[..., tup
     ValueError, TypeError
         If there is no such measure or option; from the returned function, if what a booster passes is not as described.
 
-    Notes ----- A sort for each evaluation, O(N log N), and O(N) for ``"log_f"``; thousands of short lists are gone
-    through one by one.
+    Notes
+    -----
+    A sort for each evaluation, O(N log N), and O(N) for ``"log_f"``; thousands of short lists are gone through one by
+    one.
 
     ``"positives_at_top"`` and ``"r_max"`` hang on a single row and jump about from tree to tree; a partial AUC is
     quieter to stop by.

@@ -2,8 +2,10 @@
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -614,6 +616,22 @@ def test_a_push_is_a_push():
         found[p] = metrics.partial_auc(pos, neg, 0.02), metrics.auc(pos, neg)
     assert found[16][0] > found[1][0]
     assert found[16][1] < found[1][1]
+
+
+def test_the_blocks_of_the_page_run():
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("xgboost")
+    page = (Path(__file__).parents[1] / "doc" / "boosting.rst").read_text()
+    blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", page)
+    X, y = learnable(600)
+    names = {"X": X[:400], "y": y[:400], "X_valid": X[400:], "y_valid": y[400:], "X_new": X[400:], "sizes": [150, 250]}
+    for block in blocks:
+        exec(textwrap.dedent(block), names)
+        f = names["f"]
+        assert metrics.auc(f[y[400:] == 1], f[y[400:] == 0]) > 0.85
+    assert len(blocks) == 5
+    assert 0 < names["model"].best_iteration < 450
+    assert names["ranker"].predict(X).shape == (600,)
 
 
 def test_neither_library_is_imported():
