@@ -77,6 +77,7 @@ PAGES = (
     "kernel",
     "listwise",
     "sklearn",
+    "boosting",
     "experiments",
     "quality",
     "bounds",

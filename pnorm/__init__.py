@@ -26,7 +26,19 @@ except ImportError as error:
         "for the package: run `python -P ...`, or from another directory, after `pip install .` there."
     ) from error
 
-from pnorm import bounds, callbacks, datasets, diagnostics, kernel, listwise, metrics, objectives, plotting, rankers
+from pnorm import (
+    boosting,
+    bounds,
+    callbacks,
+    datasets,
+    diagnostics,
+    kernel,
+    listwise,
+    metrics,
+    objectives,
+    plotting,
+    rankers,
+)
 from pnorm._choice import CrossValidation, cross_validate
 from pnorm._files import ScoringFunction, load, save
 from pnorm._minimize import minimize
@@ -41,6 +53,7 @@ __all__ = [
     "ScoringFunction",
     "Trace",
     "__version__",
+    "boosting",
     "bounds",
     "callbacks",
     "cross_validate",

@@ -530,6 +530,32 @@ def folds(number: Any, name: str, size: int) -> NDArray[np.intp]:
     return a.astype(np.intp)
 
 
+def one_or_zero(y: Any, name: str, size: int | None = None) -> NDArray[np.bool_]:
+    """Return which rows are positive: those of label 1, and not those of label 0 or, in other files, -1."""
+    a = vector(y, name, size, "one label per row")
+    positive: NDArray[np.bool_] = a == 1.0
+    other = a.min(initial=0.0)
+    wrong = ~positive & (a != (other if other == -1.0 else 0.0))
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise ValueError(
+            f"{name} must be 1 for positives and 0 for all others (or -1 for all others); got {a[i]:g} at row {i}. Of "
+            f"grades, say which are good: {name} >= 2, for instance"
+        )
+    return positive
+
+
+def sizes(group: Any, name: str, size: int) -> NDArray[np.intp]:
+    """Return the number of the list that each row is in, of the sizes of lists that follow each other."""
+    counts = vector(group, name, None, "one size for each list")
+    if (counts < 0.0).any() or (counts % 1.0 != 0.0).any() or counts.sum() != size:
+        raise ValueError(
+            f"{name} must hold the sizes of the lists, which follow each other and add up to the {size} rows; got "
+            f"{counts.size} entries that add up to {counts.sum():g}"
+        )
+    return np.repeat(np.arange(counts.size, dtype=np.intp), counts.astype(np.intp))
+
+
 def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.intp]]:
     """Return the order that brings rows of a list together (None: they are), and where every list begins, and the end.
 

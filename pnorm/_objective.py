@@ -123,9 +123,19 @@ def cases(n_pos: int, n_neg: int, pos_weight: Any, neg_weight: Any, pos_group: A
     """Check weights and groups; rows of weight zero, and rows of groups that have only one side, do not count."""
     c_pos = _checks.weights(pos_weight, "pos_weight", n_pos)
     c_neg = _checks.weights(neg_weight, "neg_weight", n_neg)
+    return counted_cases(n_pos, n_neg, c_pos, c_neg, _checks.groups(pos_group, neg_group, n_pos, n_neg))
+
+
+def counted_cases(
+    n_pos: int,
+    n_neg: int,
+    c_pos: Vector | None,
+    c_neg: Vector | None,
+    codes: tuple[NDArray[np.intp], NDArray[np.intp]] | None,
+) -> Cases:
+    """The same, of checked weights and of groups as numbers."""
     keep_pos = np.ones(n_pos, bool) if c_pos is None else c_pos > 0.0
     keep_neg = np.ones(n_neg, bool) if c_neg is None else c_neg > 0.0
-    codes = _checks.groups(pos_group, neg_group, n_pos, n_neg)
     groups = None
     if codes is not None:
         both = _checks.shared(codes[0][keep_pos], codes[1][keep_neg])

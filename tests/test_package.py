@@ -17,7 +17,8 @@ import pnorm
 ROOT = Path(__file__).parents[1]
 MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets",
            "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise", "pnorm.dask",
-           "pnorm.callbacks", "pnorm.sklearn"]  # fmt: skip
+           "pnorm.callbacks", "pnorm.sklearn",
+           "pnorm.boosting"]  # fmt: skip
 
 # Imports go down only: a module may use those in the lists before its own.
 LAYERS = [
@@ -38,7 +39,7 @@ LAYERS = [
     ["pnorm._storage", "pnorm._composed", "pnorm._scores"],
     ["pnorm.objectives", "pnorm.kernel"],
     ["pnorm.metrics"],
-    ["pnorm.rankers"],
+    ["pnorm.rankers", "pnorm.boosting"],
     ["pnorm._parts"],
     ["pnorm._problem"],
     ["pnorm._curvature", "pnorm._separability", "pnorm._standing"],

@@ -1,0 +1,503 @@
+r"""The push inside LightGBM and XGBoost: gradients of log F_p for their trees, and what to stop early by.
+
+Both libraries grow trees for any function of the scores whose slopes they are told. `lightgbm_objective` and
+`xgboost_objective` tell them those of
+
+.. math:: \log F_p = p \log \sum_i c_i e^{-f_i} + \log \sum_k \tilde c_k e^{p \tilde f_k}
+
+over the positives i and the negatives k of one list, or of many, in one pass over the rows however long a list is.
+Neither library is imported here: what comes out are functions, for their `objective`, `obj`, `feval` and
+`custom_metric`. They hold nothing but their arguments, and can be pickled, copied and compared.
+
+Steps
+    With u and w the shares of the rows in the two sums, the gradient of log F_p is -p u on the positives and p w on the
+    negatives. The Hessian is p (diag(u) - uu') and p^2 (diag(w) - ww'), of which boosters take a diagonal. The true one
+    is zero just where a single row has all the weight, and without uu' and ww' it still asks for too long a step
+    upwards when p is large. What is passed in its place is :math:`\frac12 p (p + 1)` times u and w. A leaf that holds
+    the shares U and W then moves by the learning rate times
+
+    .. math:: s = \frac{2}{p + 1} \cdot \frac{U - W}{U + W},
+
+    whatever the data at most 2 / (p + 1), and never beyond :math:`\ln(U/W) / (p + 1)`, where the leaf's part of a bound
+    has its minimum: as :math:`\log x \le x - 1`,
+
+    .. math:: \log F_p(f + s) - \log F_p(f) \le \sum_{\text{leaves}} \bigl[ p\, U (e^{-s} - 1) + W (e^{ps} - 1) \bigr] .
+
+    So *every tree lowers log F_p* that has a leaf in which U and W differ, for any p, any learning rate up to 1 and any
+    penalty that shortens steps. With lists the same holds for learning rates up to 1/2; the bound is
+    :math:`\frac12 \sum [U (e^{-2ps} - 1) + W (e^{2ps} - 1)]` there, by the inequality of the means.
+
+    Steps get shorter as p grows. A learning rate of 0.05 (p + 1), but not more than 1, makes them as long as 0.1 does
+    at p = 1.
+
+Units
+    Shares sum to one over all rows, and slopes of 1/N would fall below every threshold of a booster. Both derivatives
+    are multiplied by one number, so that the second ones sum to :math:`C \tilde C / (C + \tilde C)`, with C and
+    :math:`\tilde C` the weights of the positives and of the negatives that count (their numbers, without weights). That
+    is the sum for the logistic loss where all scores are at the base rate: `min_child_weight`,
+    `min_sum_hessian_in_leaf` and penalties on leaves mean what they mean at the start of a classifier's training. A row
+    of weight 2 is two rows, and a common factor of all weights matters to these settings alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, metrics
+from pnorm._blocks import SERIAL, Pool
+from pnorm._checks import Vector
+from pnorm._objective import Cases, PNorm, Scores, counted_cases, push, spread
+
+__all__ = ["lightgbm_metric", "lightgbm_objective", "xgboost_metric", "xgboost_objective"]
+
+_MEASURES: dict[str, tuple[Callable[..., float], bool]] = {
+    "positives_at_top": (metrics.positives_at_top, True),
+    "r_max": (metrics.r_max, False),
+    "partial_auc": (metrics.partial_auc, True),
+    "precision_at": (metrics.precision_at, True),
+    "recall_at": (metrics.recall_at, True),
+    "enrichment_factor": (metrics.enrichment_factor, True),
+    "average_precision": (metrics.average_precision, True),
+    "auc": (metrics.auc, True),
+    "p_norm_risk": (metrics.p_norm_risk, False),
+}
+"""Measures of a list by its order, which take weights; and whether more is better."""
+
+_NO_OPTIONS = {"f_pos", "f_neg", "pos_weight", "neg_weight", "confidence", "n_resamples", "seed"}
+"""What these take and users do not choose."""
+
+
+# What boosters hand over ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows of one list or of several that follow each other, checked."""
+
+    f: Vector
+    at: tuple[NDArray[np.intp], NDArray[np.intp]]
+    """Where the positives are, and the negatives."""
+    weight: Vector | None
+    """How many rows each is; None: one."""
+    group: NDArray[np.intp] | None
+    """The number of each row's list, rising; None where there is one list."""
+    by_list: bool
+    """Whether weights are those of whole lists."""
+
+    @classmethod
+    def read(cls, y: Any, f: Any, weight: Any, sizes: Any) -> _Rows:
+        """Check labels, scores, weights of rows or of lists, and sizes of lists."""
+        scores = _checks.scores(f, "the scores")
+        positive = _checks.one_or_zero(y, "the labels", scores.size)
+        group = None if sizes is None else _checks.sizes(sizes, "group", scores.size)
+        by_list = group is not None and weight is not None and len(weight) == len(sizes) != scores.size
+        c = _checks.weights(weight, "weight", len(sizes) if by_list else scores.size)
+        if by_list and c is not None:
+            c = c[group]
+        at = np.flatnonzero(positive), np.flatnonzero(~positive)
+        for side, label in zip(at, ("1", "0 (or -1)"), strict=True):
+            if not (side.size if c is None else c[side].any()):
+                raise ValueError(
+                    f"no row {'' if c is None else 'of positive weight '}has the label {label}; rows of both are needed"
+                )
+        return cls(scores, at, c, group, by_list)
+
+    def sides(self, values: Any) -> tuple[Any, Any]:
+        """Values of the positives and of the negatives; None for None."""
+        return (None, None) if values is None else (values[self.at[0]], values[self.at[1]])
+
+    def cases(self) -> Cases:
+        """Which rows count. A list of weight c is c lists: the factor of its term of F_p is the negatives'."""
+        f_pos, f_neg = self.sides(self.f)
+        c_pos, c_neg = self.sides(self.weight)
+        try:
+            return counted_cases(
+                f_pos.size,
+                f_neg.size,
+                None if self.by_list else c_pos,
+                c_neg,
+                None if self.group is None else self.sides(self.group),
+            )
+        except ValueError:
+            raise ValueError(
+                "no list of group has rows of both labels (and of positive weight), so that there is no pair to order"
+            ) from None
+
+    def scores(self, counted: Cases) -> tuple[Vector, Vector]:
+        """The scores of the rows that count."""
+        f_pos, f_neg = self.sides(self.f)
+        return (f_pos, f_neg) if counted.kept is None else (f_pos[counted.kept[0]], f_neg[counted.kept[1]])
+
+    def objective(self, p: float, counted: Cases, pool: Pool) -> tuple[PNorm, Scores]:
+        """log F_p and the scores of the rows that count."""
+        f = self.scores(counted)
+        _checks.exponents(p, *f, "training")
+        return push(p)(counted, pool), Scores(*f)
+
+    def lists(self) -> Iterator[tuple[float, dict[str, Any]]]:
+        """The weight of each list that counts, and what measures take of it."""
+        counted = self.cases()
+        f, weights, groups = self.scores(counted), (counted.c_pos, counted.c_neg), counted.groups
+        n_lists = 1 if groups is None else groups.n
+        codes = (groups.pos, groups.neg) if groups else [np.zeros(side.size, np.intp) for side in f]
+        ends = [np.concatenate([[0], np.bincount(side).cumsum()]) for side in codes]
+        for g in range(n_lists):
+            rows = [slice(end[g], end[g + 1]) for end in ends]
+            f_pos, f_neg = (side[some] for side, some in zip(f, rows, strict=True))
+            c_pos, c_neg = (None if c is None else c[some] for c, some in zip(weights, rows, strict=True))
+            if self.by_list and c_neg is not None:
+                yield float(c_neg[0]), {"f_pos": f_pos, "f_neg": f_neg}
+            else:
+                yield 1.0, {"f_pos": f_pos, "f_neg": f_neg, "pos_weight": c_pos, "neg_weight": c_neg}
+
+
+def _of_lightgbm(first: Any, second: Any, weight: Any, group: Any) -> _Rows:
+    """Rows as `lightgbm.train` passes them, scores and a Dataset, or as estimators do: labels, scores and so on."""
+    if hasattr(second, "get_label"):
+        return _Rows.read(second.get_label(), first, second.get_weight(), second.get_group())
+    return _Rows.read(first, second, weight, group)
+
+
+def _of_xgboost(first: Any, second: Any, weight: Any) -> _Rows:
+    """Rows as `xgboost.train` passes them, scores and a DMatrix, or as estimators do: labels, scores, weights."""
+    if not hasattr(second, "get_label"):
+        return _Rows.read(first, second, weight, None)
+    weight, ends = second.get_weight(), second.get_uint_info("group_ptr")
+    sizes = np.diff(ends.astype(np.intp)) if ends.size > 1 else None
+    return _Rows.read(second.get_label(), first, weight if weight.size else None, sizes)
+
+
+# The slopes -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Push:
+    """The slopes of log F_p."""
+
+    p: float
+    n_threads: int | None
+
+    def slopes(self, rows: _Rows) -> tuple[Vector, Vector]:
+        """Gradient and Hessian; units and what the second is are at the top of the file."""
+        counted = rows.cases()
+        kept = counted.kept or (None, None)
+        with Pool(self.n_threads, rows.f.size) as pool:
+            objective, f = rows.objective(self.p, counted, pool)
+            u, w = np.empty(f.pos.size), np.empty(f.neg.size)
+            objective.weigh(f, u, w)
+        masses = [
+            float(side.size if c is None else c[... if keep is None else keep].sum())
+            for side, c, keep in zip((u, w), rows.sides(rows.weight), kept, strict=True)
+        ]
+        unit = 0.5 * masses[0] * (masses[1] / (masses[0] + masses[1]))
+        hess, grad = np.empty(rows.f.size), np.empty(rows.f.size)
+        for at, share, keep, slope in zip(rows.at, (u, w), kept, (-1.0, 1.0), strict=True):
+            share *= unit
+            hess[at] = spread(share, keep)
+            share *= 2.0 * slope / (self.p + 1.0)
+            grad[at] = spread(share, keep)
+        return grad, hess
+
+    def _shown(self) -> str:
+        return f"p={self.p:g}" + ("" if self.n_threads is None else f", n_threads={self.n_threads}")
+
+
+# The number of parameters, and the name of the weights, are what the libraries look for in a signature.
+
+
+@dataclass(frozen=True, repr=False)
+class _LightGBMObjective(_Push):
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> tuple[Vector, Vector]:
+        return self.slopes(_of_lightgbm(y_true, y_pred, weight, group))
+
+    def __repr__(self) -> str:
+        return f"lightgbm_objective({self._shown()})"
+
+
+@dataclass(frozen=True, repr=False)
+class _XGBoostObjective(_Push):
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Vector, Vector]:
+        return self.slopes(_of_xgboost(y_true, y_pred, sample_weight))
+
+    def __repr__(self) -> str:
+        return f"xgboost_objective({self._shown()})"
+
+
+def lightgbm_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callable[..., tuple[Vector, Vector]]:
+    r"""Return the P-Norm Push as an objective for LightGBM.
+
+    Parameters
+    ----------
+    p : float
+        The push, at least 1: what a negative pays grows with its height as :math:`r^p`. 1 is RankBoost.
+    n_threads : int, optional
+        Threads that share the pass over the rows where there are more than 65,536; as in `pnorm.train`.
+
+    Returns
+    -------
+    callable
+        For ``lightgbm.train({"objective": fn, ...}, data)``, which calls it with the scores and the `Dataset`, and
+        for ``LGBMRanker(objective=fn)``, `LGBMRegressor` and `LGBMClassifier`, which call
+        ``fn(y_true, y_pred, weight, group)``; so may you. It returns the gradient and the Hessian, each (N,). Labels
+        are 1 and 0, or 1 and -1. `weight` is one number per row, zero or more; `group` holds the sizes of lists that
+        follow each other, and pairs form within a list only. Rows of weight zero, and of lists with one label only, get
+        zeros.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; from the returned function, if what a booster passes is not.
+
+    See Also
+    --------
+    lightgbm_metric : What to stop early by.
+
+    Notes
+    -----
+    O(N) for each tree, and no limit on the length of a list. LightGBM leaves weights to its custom objectives, and they
+    are applied once. Its estimators add a metric of their own, which early stopping would heed as well, and which in
+    `LGBMRanker` refuses lists of more than 10,000 rows: set ``metric="None"``.
+
+    Scores are what ``predict(..., raw_score=True)`` returns. On several machines every worker would see its own rows
+    only, and weigh them as though there were no others: this is for one.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006.
+
+    Examples
+    --------
+    Two positives and three negatives. The negative that is above a positive has nearly all the weight of its side.
+
+    >>> import numpy as np
+    >>> from pnorm import boosting
+    >>> push = boosting.lightgbm_objective(p=4)
+    >>> push
+    lightgbm_objective(p=4)
+    >>> grad, hess = push(np.array([1, 0, 1, 0, 0]), np.array([2.0, 1.5, 1.0, 0.0, -1.0]))
+    >>> grad.round(3), hess.round(3)
+    (array([-0.065,  0.239, -0.175,  0.001,  0.   ]), array([0.161, 0.598, 0.439, 0.001, 0.   ]))
+    """
+    return _LightGBMObjective(_checks.power(p), _checks.threads(n_threads))
+
+
+def xgboost_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callable[..., tuple[Vector, Vector]]:
+    r"""Return the P-Norm Push as an objective for XGBoost.
+
+    Parameters
+    ----------
+    p : float
+        The push, at least 1.
+    n_threads : int, optional
+        Threads that share the pass over the rows; as in `pnorm.train`.
+
+    Returns
+    -------
+    callable
+        For ``xgboost.train(params, data, obj=fn)``, which calls it with the scores and the `DMatrix`, and for
+        ``XGBRegressor(objective=fn)`` and `XGBClassifier`, which call ``fn(y_true, y_pred, sample_weight)``. It returns
+        the gradient and the Hessian, each (N,). Labels are 1 and 0, or 1 and -1.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; from the returned function, if what a booster passes is not.
+
+    See Also
+    --------
+    xgboost_metric : What to stop early by.
+
+    Notes
+    -----
+    Lists are those of the `DMatrix`, made with `group` or `qid`; XGBoost has one weight for each of them then, and a
+    list of weight c counts as c equal lists. Without lists weights are those of rows. `XGBRanker` takes no objective
+    but its own: lists need ``xgboost.train``. XGBoost leaves weights to its custom objectives, and they are applied
+    once.
+
+    Scores go up and down with `base_score` together, which changes nothing. `predict` returns them as they are, of an
+    `XGBClassifier` with ``output_margin=True``.
+
+    As with `lightgbm_objective`, the work is O(N) for each tree, and for one machine; scores have to come as NumPy
+    arrays, as they do from the CPU.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006.
+
+    Examples
+    --------
+    A row of weight 2 is two rows:
+
+    >>> import numpy as np
+    >>> from pnorm import boosting
+    >>> push = boosting.xgboost_objective(p=4)
+    >>> y, f = np.array([1, 0, 0]), np.array([0.0, 0.5, 0.2])
+    >>> grad, _ = push(y, f, np.array([1.0, 2.0, 1.0]))
+    >>> copied, _ = push(y[[0, 1, 1, 2]], f[[0, 1, 1, 2]])
+    >>> grad.round(4), copied.round(4)
+    (array([-0.15  ,  0.1304,  0.0196]), array([-0.15  ,  0.0652,  0.0652,  0.0196]))
+    """
+    return _XGBoostObjective(_checks.power(p), _checks.threads(n_threads))
+
+
+# What to look at --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """A measure of lists."""
+
+    measure: str
+    options: tuple[tuple[str, Any], ...]
+
+    @property
+    def larger(self) -> bool:
+        """Whether more is better."""
+        return self.measure != "log_f" and _MEASURES[self.measure][1]
+
+    @property
+    def label(self) -> str:
+        """A name without blanks, at which XGBoost cuts its lines."""
+        options = ",".join(f"{name}={value:g}" for name, value in self.options)
+        return f"{self.measure}({options})" if options else self.measure
+
+    def value(self, rows: _Rows) -> float:
+        """log F_p of all lists, or the mean of another measure over those that have both sides."""
+        options = dict(self.options)
+        if self.measure == "log_f":
+            objective, f = rows.objective(options["p"], rows.cases(), SERIAL)
+            return objective.log_value(f)
+        function, total, mass = _MEASURES[self.measure][0], 0.0, 0.0
+        for weight, sides in rows.lists():
+            total += weight * function(**sides, **options)
+            mass += weight
+        return total / mass
+
+    def _shown(self) -> str:
+        return ", ".join([repr(self.measure), *(f"{name}={value!r}" for name, value in self.options)])
+
+
+@dataclass(frozen=True, repr=False)
+class _LightGBMMetric(_Measure):
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> tuple[str, float, bool]:
+        return self.label, self.value(_of_lightgbm(y_true, y_pred, weight, group)), self.larger
+
+    def __repr__(self) -> str:
+        return f"lightgbm_metric({self._shown()})"
+
+
+@dataclass(frozen=True, repr=False)
+class _XGBoostMetric(_Measure):
+    @property
+    def __name__(self) -> str:  # the estimators report under it
+        return f"-{self.label}" if self.larger else self.label
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        value = self.value(_of_xgboost(y_true, y_pred, sample_weight))
+        value = -value if self.larger else value
+        return (self.__name__, value) if hasattr(y_pred, "get_label") else value
+
+    def __repr__(self) -> str:
+        return f"xgboost_metric({self._shown()})"
+
+
+def _chosen(measure: Any, options: dict[str, Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
+    """Check a measure and the names of its options; their values it checks itself."""
+    name = _checks.choice(measure, "measure", ("log_f", *_MEASURES))
+    if name == "log_f":
+        parameters = {"p": inspect.Parameter("p", inspect.Parameter.KEYWORD_ONLY, default=1.0)}
+        options = {"p": 1.0} | options
+        _checks.power(options["p"])
+    else:
+        parameters = dict(inspect.signature(_MEASURES[name][0]).parameters)
+    known = [option for option in parameters if option not in _NO_OPTIONS]
+    for option in known:
+        if parameters[option].default is inspect.Parameter.empty and option not in options:
+            raise TypeError(f"{name} needs {option}: {name!r}, {option}=...")
+    for option, x in options.items():
+        if option not in known:
+            raise TypeError(f"{name} takes {', '.join(known) or 'no options'}; got {option}={x!r}")
+        if not isinstance(x, bool):  # a flag
+            _checks.real(x, option)
+    return name, tuple(options.items())
+
+
+def lightgbm_metric(measure: str = "log_f", **options: Any) -> Callable[..., tuple[str, float, bool]]:
+    """Return a measure of the top of a list as an evaluation function for LightGBM.
+
+    Parameters
+    ----------
+    measure : str
+        ``"log_f"``, the logarithm of the objective itself, of scores on its scale (those of `lightgbm_objective`); or a
+        function of `pnorm.metrics`: ``"positives_at_top"``, ``"r_max"``, ``"partial_auc"``, ``"precision_at"``,
+        ``"recall_at"``, ``"enrichment_factor"``, ``"average_precision"``, ``"auc"``, ``"p_norm_risk"``. These look at
+        the order of the rows alone, and serve any objective.
+    **options : float
+        Options of that function: ``p`` for ``"log_f"`` (1 by default), ``max_fpr`` or ``max_fp`` for ``"partial_auc"``,
+        ``k`` for ``"precision_at"``, and so on.
+
+    Returns
+    -------
+    callable
+        For ``lightgbm.train(..., feval=fn)`` and ``fit(..., eval_metric=fn)``; called as `lightgbm_objective` is, it
+        returns a name, the value, and whether more of it is better. Rows have their weights. With lists, ``"log_f"`` is
+        that of all of them, which the objective lowers; any other measure is the mean over lists with both labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no such measure or option; from the returned function, if what a booster passes is not as described.
+
+    Notes
+    -----
+    A sort for each evaluation, O(N log N), and O(N) for ``"log_f"``; thousands of short lists are gone through one by
+    one.
+
+    ``"positives_at_top"`` and ``"r_max"`` hang on a single row and jump about from tree to tree; a partial AUC is
+    quieter to stop by.
+
+    Examples
+    --------
+    >>> from pnorm import boosting
+    >>> at_top = boosting.lightgbm_metric("partial_auc", max_fp=1)
+    >>> at_top([1, 0, 1, 0, 1], [0.9, 0.7, 0.8, 0.1, 0.3])
+    ('partial_auc(max_fp=1)', 0.3333333333333333, True)
+    """
+    return _LightGBMMetric(*_chosen(measure, options))
+
+
+def xgboost_metric(measure: str = "log_f", **options: Any) -> Callable[..., Any]:
+    """Return a measure of the top of a list as an evaluation function for XGBoost, which takes less for better.
+
+    Parameters
+    ----------
+    measure, **options : as in `lightgbm_metric`
+        The measure. One of which more is better is reported as its negative, under its name after a minus sign:
+        XGBoost stops early by the least value unless it is told otherwise.
+
+    Returns
+    -------
+    callable
+        For ``xgboost.train(..., custom_metric=fn)``, which gets a name and the value, and for the `eval_metric` of
+        `XGBRegressor` and `XGBClassifier`, which get the value. Rows or lists have their weights, as in
+        `xgboost_objective`; means over lists are weighted means.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no such measure or option; from the returned function, if what a booster passes is not as described.
+
+    Examples
+    --------
+    >>> from pnorm import boosting
+    >>> found = boosting.xgboost_metric("positives_at_top")
+    >>> found.__name__, found([1, 0, 1, 0, 1], [0.9, 0.7, 0.8, 0.1, 0.3])
+    ('-positives_at_top', -2.0)
+    """
+    return _XGBoostMetric(*_chosen(measure, options))
