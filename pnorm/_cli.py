@@ -1,4 +1,4 @@
-"""The command: the main job on embedded data, or on a CSV file."""
+"""The command: the main job on embedded data, or on a file of rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from pnorm import _reproduce
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 _MISSING_WORDS = ("", "?", "na", "n/a", "nan", "null", "none", "-")
+_PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 
 _DESCRIPTION = """\
 Rank so that the top of the list is right: the P-Norm Push. Without a FILE, show it
@@ -30,12 +32,15 @@ _EPILOG = """\
 examples:
   pnorm                                       the P-Norm Push on tic-tac-toe, p = 1 to 64
   pnorm leads.csv --label bought              rank your own rows; 1, yes or true is positive
-  pnorm leads.csv --label stage --positive won -p 8 --out scores.csv
+  pnorm leads.csv --label stage --positive won -p 8 --out scores.csv --save model.json
+  pnorm new.parquet --model model.json        rank other rows by what was learned
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
-A CSV file has a header line; apart from the label and what --ignore names, its columns
-must hold numbers. All rows are used for training, so the list printed is the training
-list. Rows are numbered from 0, without the header.
+A CSV file has a header line; Parquet, Feather and Arrow files are read with pyarrow (the extra
+'parquet'), but for an index that pandas has saved. Apart from the label and what --ignore names,
+columns must hold numbers. All rows are used for training, so the list printed is the training
+list. Rows are numbered from 0, without the header. A model reads the columns that it uses by
+their names, and may come from pnorm.save as well.
 
 A weak ranker is one way to order the rows: here a column, or whether a column exceeds a
 cut. The list is ordered by their sum, each times its coefficient. log F_p is what
@@ -55,7 +60,7 @@ class CommandError(Exception):
 
 @dataclass(frozen=True)
 class Table:
-    """What a CSV file holds once the label is set apart."""
+    """What a file holds once the label is set apart."""
 
     X: NDArray[np.float64]
     labels: list[str]
@@ -101,13 +106,13 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("file", nargs="?", metavar="FILE", help="CSV file with a header line; - reads the standard input")
+    add("file", nargs="?", metavar="FILE", help="CSV file with a header line, or Parquet; - reads the standard input")
     add("-p", type=float, metavar="P", help="how hard to push at the top, 1 or more (default with FILE: 4)")
-    add("-t", type=int, metavar="ROUNDS", default=200, help="largest number of rounds (default: 200)")
+    add("-t", type=int, metavar="ROUNDS", help="largest number of rounds (default: 200)")
     add("--seed", type=int, help="without FILE: seed of the split of the tic-tac-toe boards (default: 0)")
     add("--version", action="version", version=f"pnorm {pnorm.__version__}")
     add = parser.add_argument_group("with FILE").add_argument
-    add("--label", metavar="COLUMN", help="the column that says which rows are positive (needed)")
+    add("--label", metavar="COLUMN", help="the column that says which rows are positive (needed, but with --model)")
     add(
         "--positive",
         metavar="VALUE",
@@ -123,6 +128,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--top", type=int, metavar="N", help="rows of the list to print (default: 10)")
     add("--out", metavar="FILE", help="write row,score for all rows, best first")
+    add("--save", metavar="MODEL", help="write what was learned to a file of JSON")
+    add("--model", metavar="MODEL", help="do not train: rank the rows by such a file")
     return parser
 
 
@@ -167,11 +174,17 @@ def _reproduce_experiments(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that make no sense, before any work."""
     if arguments.file is None:
-        for option in ("label", "positive", "ignore", "rankers", "top", "out"):
+        for option in ("label", "positive", "ignore", "rankers", "top", "out", "save", "model"):
             if getattr(arguments, option) is not None:
                 raise CommandError(f"--{option} needs a FILE to work on; see --help")
     elif arguments.seed is not None:
         raise CommandError("--seed is for the tic-tac-toe boards; with a FILE all rows are used")
+    elif arguments.model is not None:
+        for option, name in (("p", "-p"), ("t", "-t"), ("rankers", "--rankers"), ("save", "--save")):
+            if getattr(arguments, option) is not None:
+                raise CommandError(f"{name} is for training, and --model ranks by what was learned before")
+        if arguments.positive is not None and arguments.label is None:
+            raise CommandError("--positive needs --label COLUMN")
     if arguments.p is not None and not 1 <= arguments.p < math.inf:
         raise CommandError(f"-p must be at least 1 and finite; got {arguments.p:g}")
     for option, value in (("-t", arguments.t), ("--top", arguments.top), ("--seed", arguments.seed)):
@@ -198,7 +211,7 @@ def _demonstrate(arguments: argparse.Namespace) -> None:
     print("    p    at top      AUC   at top      AUC    log F_p   rounds   seconds")
     for p in _reproduce.POWERS if arguments.p is None else (arguments.p,):
         start = time.perf_counter()
-        lam, trace = pnorm.train(pos, neg, H, p, arguments.t)
+        lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments))
         seconds = time.perf_counter() - start
         row = f"{p:5g}"
         for sides in ((pos, neg), (test_pos, test_neg)):
@@ -210,48 +223,115 @@ def _demonstrate(arguments: argparse.Namespace) -> None:
     print("up on the boards trained on, at some cost in AUC; the test columns show how much of that carries over.")
 
 
+def _rounds(arguments: argparse.Namespace) -> int:
+    return 200 if arguments.t is None else int(arguments.t)
+
+
 # The main job on a user's file ----------------------------------------------------------------------
 
 
 def _rank_file(arguments: argparse.Namespace) -> None:
-    path, out = arguments.file, arguments.out
+    path = arguments.file
     if path != "-" and not os.path.exists(path):
         raise CommandError(f"{path}: No such file or directory")
-    if arguments.label is None:
+    if arguments.label is None and arguments.model is None:
         raise CommandError("--label COLUMN is needed with a FILE: which column says which rows are positive?")
-    if out is not None and not os.path.isdir(os.path.dirname(out) or "."):
-        raise CommandError(f"--out {out}: no such directory")
-    if out is not None and os.path.exists(out) and os.path.exists(path) and os.path.samefile(out, path):
-        raise CommandError(f"--out {out} would overwrite the input")
+    for option, out in (("--out", arguments.out), ("--save", arguments.save)):
+        _check_target(option, out, path)
+    if arguments.out is not None and arguments.out == arguments.save:
+        raise CommandError(f"--out and --save both name {arguments.out}")
+    (_train_on_file if arguments.model is None else _score_file)(arguments)
+
+
+def _check_target(option: str, out: str | None, path: str) -> None:
+    """Refuse a place where nothing can be written, before any work."""
+    if out is None:
+        return
+    if not os.path.isdir(os.path.dirname(out) or "."):
+        raise CommandError(f"{option} {out}: no such directory")
+    if os.path.isdir(out):
+        raise CommandError(f"{option} {out} is a directory")
+    if os.path.exists(out) and os.path.exists(path) and os.path.samefile(out, path):
+        raise CommandError(f"{option} {out} would overwrite the input")
+
+
+def _train_on_file(arguments: argparse.Namespace) -> None:
+    path = arguments.file
     table = _read(path, arguments.label, arguments.ignore or [])
     positive = _positive(table.labels, arguments.label, arguments.positive)
     y = np.array([label in positive for label in table.labels])
-    pos, neg = table.X[y], table.X[~y]
+    pos, neg = pnorm.split(table.X, y)
 
     p, kind = 4.0 if arguments.p is None else arguments.p, arguments.rankers or "normalized"
     H = _rankers(kind, pos, neg, table.names)
-    lam, trace = pnorm.train(pos, neg, H, p, arguments.t)
+    lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments))
     f = pnorm.score(table.X, H, lam)
-    best_first = np.argsort(-f, kind="stable")
 
-    print(
-        f"{path}: {_counted(y.size, 'row')}, {y.sum()} positive ({arguments.label} = {' or '.join(sorted(positive))})"
-    )
+    print(f"{path}: {_labelled(y, arguments.label, positive)}")
     print(f"P-Norm Push with p = {p:g} on {_counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
     print(f"after {_counted(trace.n_iter, 'round')}: {trace.message}")
     if trace.status == "separable":
         print("Look at what separates: was it known before the label was?")
-    top, auc = pnorm.metrics.positives_at_top(f[y], f[~y]), pnorm.metrics.auc(f[y], f[~y])
-    print(f"On these rows, the ones trained on: {top} of {y.sum()} positives above every negative,")
-    print(f"AUC {auc:.4f}, log F_p {trace.log_objective[-1]:.6g}")
+    _print_measures("On these rows, the ones trained on", f, y, f", log F_p {trace.log_objective[-1]:.6g}")
     _print_rankers(H, lam, table.X)
-    _print_top(f, best_first[: 10 if arguments.top is None else arguments.top], table.labels)
-    if out is not None:
-        with open(out, "w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(["row", "score"])
-            writer.writerows((int(i), repr(float(f[i]))) for i in best_first)
-        print(f"\nScores of {_counted(y.size, 'row')}, best first: {out}")
+    _print_top(f, arguments.top, table.labels)
+    if arguments.save is not None:
+        about = {"file": os.path.basename(path), "label": arguments.label, "positive": sorted(positive)}
+        pnorm.save(arguments.save, lam, H, p, {**about, "rounds": trace.n_iter, "status": trace.status})
+        print(f"\nThe model, for --model or pnorm.load: {arguments.save}")
+    _write_scores(f, arguments.out)
+
+
+def _score_file(arguments: argparse.Namespace) -> None:
+    path, label = arguments.file, arguments.label
+    model = pnorm.load(arguments.model)
+    source = _source(path)
+    _check_columns(source, path, label, arguments.ignore or [])
+    names = [name for name in source.names if name != label and name not in (arguments.ignore or [])]
+    labels = None if label is None else _labels(source, label, "rows to measure the list by")
+    try:
+        f = model.score(source.frame(names))
+    except (ValueError, TypeError) as error:
+        raise CommandError(f"{arguments.model} does not fit {path}: {error}") from None
+
+    y = np.zeros(f.size, bool)
+    if labels is None:
+        print(f"{path}: {_counted(f.size, 'row')}")
+    else:
+        positive = _positive(labels, label, arguments.positive)
+        y = np.array([text in positive for text in labels])
+        print(f"{path}: {_labelled(y, label, positive)}")
+    push = "" if model.p is None else f", trained with p = {model.p:g}"
+    used = np.count_nonzero(model.lam)
+    print(f"ranked by {arguments.model}: {used} of {_counted(model.lam.size, 'weak ranker')} in use{push}")
+    if labels is not None:
+        _print_measures("On these rows", f, y, "")
+    _print_top(f, arguments.top, labels)
+    _write_scores(f, arguments.out)
+
+
+def _labelled(y: NDArray[np.bool_], label: str, positive: set[str]) -> str:
+    return f"{_counted(y.size, 'row')}, {y.sum()} positive ({label} = {' or '.join(sorted(positive))})"
+
+
+def _print_measures(where: str, f: NDArray[np.float64], y: NDArray[np.bool_], more: str) -> None:
+    top, auc = pnorm.metrics.positives_at_top(f[y], f[~y]), pnorm.metrics.auc(f[y], f[~y])
+    print(f"{where}: {top} of {y.sum()} positives above every negative,")
+    print(f"AUC {auc:.4f}{more}")
+
+
+def _best_first(f: NDArray[np.float64]) -> NDArray[np.intp]:
+    return np.argsort(-f, kind="stable")
+
+
+def _write_scores(f: NDArray[np.float64], out: str | None) -> None:
+    if out is None:
+        return
+    with open(out, "w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["row", "score"])
+        writer.writerows((int(i), repr(float(f[i]))) for i in _best_first(f))
+    print(f"\nScores of {_counted(f.size, 'row')}, best first: {out}")
 
 
 def _counted(number: int, thing: str) -> str:
@@ -259,11 +339,14 @@ def _counted(number: int, thing: str) -> str:
 
 
 def _rankers(kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], names: list[str]) -> pnorm.rankers.Rankers:
+    """Weak rankers that know the columns of a file by their names, for rows to come."""
     if kind == "columns":
-        return pnorm.rankers.columns(pos, neg, names=names)
-    if kind == "normalized":
-        return pnorm.rankers.normalized(pos, neg, names=names)
-    return pnorm.rankers.quantile_thresholds(pos, neg, n_cuts=31, names=names)
+        made = pnorm.rankers.columns(pos, neg, names=names)
+    elif kind == "normalized":
+        made = pnorm.rankers.normalized(pos, neg, names=names)
+    else:
+        made = pnorm.rankers.quantile_thresholds(pos, neg, n_cuts=31, names=names)
+    return pnorm.rankers.from_dict({**made.to_dict(), "columns": names})
 
 
 def _print_rankers(H: pnorm.rankers.Rankers, lam: NDArray[np.float64], X: NDArray[np.float64]) -> None:
@@ -282,65 +365,211 @@ def _print_rankers(H: pnorm.rankers.Rankers, lam: NDArray[np.float64], X: NDArra
         print(f"  {name:{width}}   {lam[j]:+12.5g}   {moves[j]:22.4f}")
 
 
-def _print_top(f: NDArray[np.float64], rows: NDArray[np.intp], labels: list[str]) -> None:
+def _print_top(f: NDArray[np.float64], top: int | None, labels: list[str] | None) -> None:
+    rows = _best_first(f)[: 10 if top is None else top]
     if rows.size == 0:
         return
     print("\nThe top of the list:")
-    print("  rank       row        score   label")
+    print("  rank       row        score" + ("" if labels is None else "   label"))
     for rank, i in enumerate(rows, start=1):
-        print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}   {labels[i]}")
+        print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}" + ("" if labels is None else f"   {labels[i]}"))
 
 
 # Reading --------------------------------------------------------------------------------------------
 
 
+class Source(Protocol):
+    """A file of rows with named columns."""
+
+    names: list[str]
+
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    def place(self, i: int) -> str:
+        """Where the user finds a row."""
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column that must hold numbers."""
+
+    def texts(self, name: str) -> list[str]:
+        """A column of labels, empty where there is none."""
+
+    def frame(self, names: list[str]) -> Any:
+        """Some columns as something that `pnorm.score` reads, converted when it asks for them."""
+
+
 def _read(path: str, label: str, ignored: Sequence[str]) -> Table:
-    lines = _lines(path)
-    if not lines:
-        raise CommandError(f"{path} is empty")
-    header, rows = [name.strip() for name in lines[0][1]], lines[1:]
-    if all(map(_is_number, header)):
-        raise CommandError(f"the first line of {path} holds numbers; it should be a header with the column names")
+    """The rows to train on."""
+    source = _source(path)
+    _check_columns(source, path, label, ignored)
+    names = [name for name in source.names if name != label and name not in ignored]
+    if not names:
+        raise CommandError(f"{path} has no column beside the label {label!r} to rank by")
+    X = np.empty((len(source), len(names)))
+    for c, name in enumerate(names):
+        X[:, c] = source.numbers(name)
+    return Table(X, _labels(source, label, "rows to train on"), names)
+
+
+def _check_columns(source: Source, path: str, label: str | None, ignored: Sequence[str]) -> None:
+    header = source.names
     for position, name in enumerate(header, start=1):
         if not name:
             raise CommandError(f"column {position} of {path} has no name in the header")
         if header.count(name) > 1:
             raise CommandError(f"the column name {name!r} appears more than once in {path}")
-    for name in (label, *ignored):
+    for name in (*([] if label is None else [label]), *ignored):
         if name not in header:
             shown = ", ".join(header[:20]) + (", ..." if len(header) > 20 else "")
             raise CommandError(f"no column {name!r} in {path}; its columns are {shown}")
     if label in ignored:
         raise CommandError(f"--ignore {label} is the label")
-    if not rows:
+    if not len(source):
         raise CommandError(f"{path} has a header and no rows")
-    for number, row in rows:
-        if len(row) != len(header):
-            raise CommandError(
-                f"line {number} of {path} has {_counted(len(row), 'field')}; the header has {len(header)}"
-            )
-    names = [name for name in header if name != label and name not in ignored]
-    if not names:
-        raise CommandError(f"{path} has no column beside the label {label!r} to rank by")
-    X = np.empty((len(rows), len(names)))
-    for c, name in enumerate(names):
-        at = header.index(name)
-        X[:, c] = [_number(row[at], name, number) for number, row in rows]
-    at = header.index(label)
-    labels = [row[at].strip() for _, row in rows]
-    for (number, _), text in zip(rows, labels, strict=True):
+
+
+def _labels(source: Source, label: str, what: str) -> list[str]:
+    labels = source.texts(label)
+    for i, text in enumerate(labels):
         if text.lower() in _MISSING_WORDS:
-            raise CommandError(f"the label {label!r} is missing in line {number}; rows to train on need one")
-    return Table(X, labels, names)
+            raise CommandError(f"the label {label!r} is missing in {source.place(i)}; {what} need one")
+    return labels
 
 
-def _lines(path: str) -> list[tuple[int, list[str]]]:
-    """The lines of a CSV file that are not blank, each with its number in the file."""
+def _source(path: str) -> Source:
+    """A file by its name, or by the bytes it begins with."""
     if path == "-":
         data = sys.stdin.buffer.read()
+        start = data[:6]
     else:
         with open(path, "rb") as stream:
+            start = stream.read(6)
+    suffix = os.path.splitext(path)[1].lower()
+    if start[:4] == b"PAR1" or start == b"ARROW1" or (start and suffix in _PARQUET + _ARROW):
+        is_parquet = start[:4] == b"PAR1" or (start != b"ARROW1" and suffix in _PARQUET)
+        return ArrowSource(path, data if path == "-" else None, is_parquet)
+    if path != "-":
+        with open(path, "rb") as stream:
             data = stream.read()
+    return CsvSource(path, data)
+
+
+class CsvSource:
+    """The lines of a CSV file that are not blank."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        lines = _lines(path, data)
+        if not lines:
+            raise CommandError(f"{path} is empty")
+        self.names, self._rows = [name.strip() for name in lines[0][1]], lines[1:]
+        if all(map(_is_number, self.names)):
+            raise CommandError(f"the first line of {path} holds numbers; it should be a header with the column names")
+        for number, row in self._rows:
+            if len(row) != len(self.names):
+                raise CommandError(
+                    f"line {number} of {path} has {_counted(len(row), 'field')}; the header has {len(self.names)}"
+                )
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def place(self, i: int) -> str:
+        return f"line {self._rows[i][0]}"
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
+
+    def texts(self, name: str) -> list[str]:
+        at = self.names.index(name)
+        return [row[at].strip() for _, row in self._rows]
+
+    def frame(self, names: list[str]) -> Any:
+        return Lazy(self, names)
+
+
+@dataclass
+class Lazy:
+    """Columns of a CSV file: numbers where all of a column's fields are numbers or missing, else text."""
+
+    source: CsvSource
+    column_names: list[str]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.source), len(self.column_names)
+
+    def column(self, j: int) -> NDArray[Any]:
+        texts = self.source.texts(self.column_names[j])
+        known = [None if text.lower() in _MISSING_WORDS else text for text in texts]
+        if all(text is None or _is_number(text) for text in known):
+            return np.array([math.nan if text is None else float(text) for text in known])
+        return np.array(known, dtype=object)
+
+
+class ArrowSource:
+    """A Parquet, Feather or Arrow file, of which only the columns that are needed are read."""
+
+    def __init__(self, path: str, data: bytes | None, is_parquet: bool) -> None:
+        kind = "Parquet" if is_parquet else "Arrow"
+        try:
+            import pyarrow
+            from pyarrow import feather, parquet
+        except ImportError:
+            raise CommandError(
+                f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file, which takes pyarrow to read, the extra "
+                "'parquet' of pnorm: pip install pyarrow"
+            ) from None
+        self._path, self._kind, self._arrow = path, kind, pyarrow
+        where = path if data is None else pyarrow.BufferReader(data)
+        self._file = self._asked(lambda: parquet.ParquetFile(where) if is_parquet else feather.read_table(where))
+        schema = self._file.schema_arrow if is_parquet else self._file.schema
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        self._index = {name for name in index if isinstance(name, str)}
+        self.names = [name for name in schema.names if name not in self._index]
+
+    def _asked(self, work: Any) -> Any:
+        try:
+            return work()
+        except (self._arrow.ArrowException, OSError) as error:
+            raise CommandError(f"{self._path} is no {self._kind} file that pyarrow can read: {error}") from None
+
+    def __len__(self) -> int:
+        return int(self._file.metadata.num_rows if self._kind == "Parquet" else self._file.num_rows)
+
+    def place(self, i: int) -> str:
+        return f"row {i}"
+
+    def frame(self, names: list[str]) -> Any:
+        if self._kind == "Parquet":
+            return self._asked(lambda: self._file.read(columns=names)).select(names)
+        return self._file.select(names)
+
+    def _values(self, name: str) -> Any:
+        column = self.frame([name]).column(0)
+        if self._arrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        return column
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        column, types = self._values(name), self._arrow.types
+        if column.null_count:
+            _number("", name, self, int(np.argmax(column.is_null().to_numpy())))
+        kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+        if not any(is_kind(column.type) for is_kind in kinds):
+            return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
+        found = np.asarray(column.to_numpy(), dtype=np.float64)
+        wrong = np.flatnonzero(~np.isfinite(found))
+        if wrong.size:
+            _number(str(found[wrong[0]]), name, self, int(wrong[0]))
+        return found
+
+    def texts(self, name: str) -> list[str]:
+        return ["" if value is None else str(value).strip() for value in self._values(name).to_pylist()]
+
+
+def _lines(path: str, data: bytes) -> list[tuple[int, list[str]]]:
+    """The lines of a CSV file that are not blank, each with its number in the file."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -356,18 +585,20 @@ def _lines(path: str) -> list[tuple[int, list[str]]]:
         raise CommandError(f"line {reader.line_num} of {path} is not CSV: {error}") from None
 
 
-def _number(text: str, column: str, line: int) -> float:
-    text = text.strip()
+def _number(text: str, column: str, source: Source, i: int) -> float:
     if text.lower() in _MISSING_WORDS:
-        raise CommandError(f"column {column!r} has a missing value in line {line}; fill it in, or --ignore {column!r}")
+        raise CommandError(
+            f"column {column!r} has a missing value in {source.place(i)}; fill it in, or --ignore {column!r}"
+        )
     try:
         value = float(text.replace("_", "x"))  # Python reads 1_000 as a number, a CSV file should not
     except ValueError:
         raise CommandError(
-            f"column {column!r} is not numeric: {text!r} in line {line}; encode it as numbers, or --ignore {column!r}"
+            f"column {column!r} is not numeric: {text!r:.80} in {source.place(i)}; encode it as numbers, or --ignore "
+            f"{column!r}"
         ) from None
     if not math.isfinite(value):
-        raise CommandError(f"column {column!r} has {text!r} in line {line}; every value must be finite")
+        raise CommandError(f"column {column!r} has {text!r} in {source.place(i)}; every value must be finite")
     return value
 
 

@@ -8,7 +8,10 @@ import sys
 import sysconfig
 
 import numpy as np
+import pandas
+import pyarrow
 import pytest
+from pyarrow import feather, parquet
 
 import pnorm
 from pnorm._cli import main
@@ -256,3 +259,280 @@ def test_an_interrupt_is_status_130(monkeypatch):
 
     monkeypatch.setattr(pnorm, "train", interrupt)
     assert main([]) == 130
+
+
+# Parquet and Arrow
+
+
+def frame_of(table):
+    path, X, y = table
+    columns = {"visits": X[:, 0], "age": X[:, 1], "noise": X[:, 2], "city": ["Oslo"] * len(y), "bought": y}
+    return pandas.DataFrame(columns)
+
+
+def write(frame, path):
+    arrow = frame if isinstance(frame, pyarrow.Table) else pyarrow.Table.from_pandas(frame)
+    if path.suffix in (".feather", ".arrow"):
+        feather.write_feather(arrow, path)
+    else:
+        parquet.write_table(arrow, path, row_group_size=7)
+    return path
+
+
+@pytest.mark.parametrize("name", ["leads.parquet", "leads.PQ", "leads.feather", "leads.arrow", "leads", "leads.csv"])
+def test_parquet_and_arrow_files_are_ranked_as_csv_is(capsys, table, tmp_path, name):
+    path, *_ = table
+    arguments = ["--label", "bought", "--ignore", "city", "-t", 30, "--out", tmp_path / "scores.csv"]
+    assert run(capsys, path, *arguments)[0] == 0
+    expected = (tmp_path / "scores.csv").read_text()
+    (tmp_path / "other").mkdir()
+    other = write(frame_of(table), tmp_path / "other" / name)
+    status, out, err = run(capsys, other, *arguments)
+    assert (status, err) == (0, "")
+    assert out.startswith(f"{other}: 60 rows, 20 positive (bought = True)\n")
+    assert (tmp_path / "scores.csv").read_text() == expected
+
+
+def test_parquet_from_the_standard_input(table, tmp_path):
+    data = write(frame_of(table), tmp_path / "leads.parquet").read_bytes()
+    command = [sys.executable, "-P", "-m", "pnorm", "-", "--label", "bought", "--ignore", "city", "-t", "3"]
+    done = subprocess.run(command, input=data, capture_output=True, check=True)
+    assert b"-: 60 rows, 20 positive (bought = True)" in done.stdout
+
+
+def labels_of_kinds():
+    words = ["won", "lost", "won", "open"]
+    return {
+        "strings": (pyarrow.array(words), ["--positive", "won"], "won"),
+        "large strings": (pyarrow.array(words, pyarrow.large_string()), ["--positive", "Won"], "won"),
+        "dictionary": (pyarrow.array(words).dictionary_encode(), ["--positive", "won"], "won"),
+        "booleans": (pyarrow.array([True, False, True, False]), [], "True"),
+        "integers": (pyarrow.array([1, 0, 1, 0]), [], "1"),
+        "small integers": (pyarrow.array([1, -1, 1, -1], pyarrow.int8()), [], "1"),
+        "floats": (pyarrow.array([1.0, 0.0, 1.0, 0.0]), [], "1.0"),
+        "dictionary of integers": (pyarrow.array([1, 0, 1, 0]).dictionary_encode(), [], "1"),
+        "words": (pyarrow.array(["Yes", "no", "yes", "no"]), [], "Yes or yes"),
+    }
+
+
+@pytest.mark.parametrize("kind", labels_of_kinds())
+def test_labels_of_all_kinds(capsys, tmp_path, kind):
+    labels, arguments, shown = labels_of_kinds()[kind]
+    path = write(pyarrow.table({"x": [4.0, 1.0, 3.0, 2.5], "y": labels}), tmp_path / "t.parquet")
+    status, out, err = run(capsys, path, "--label", "y", *arguments)
+    assert (status, err) == (0, "")
+    assert f"4 rows, 2 positive (y = {shown})" in out
+
+
+def columns_of_kinds():
+    from decimal import Decimal
+
+    return {
+        "doubles": pyarrow.array([4.0, 1.0, 3.0, 2.0]),
+        "floats": pyarrow.array([4, 1, 3, 2], pyarrow.float32()),
+        "half": pyarrow.array(np.array([4, 1, 3, 2], np.float16)),
+        "integers": pyarrow.array([4, 1, 3, 2], pyarrow.uint8()),
+        "decimals": pyarrow.array([Decimal("4.00"), Decimal("1.00"), Decimal("3.00"), Decimal("2.00")]),
+        "dictionary": pyarrow.array([4.0, 1.0, 3.0, 2.0]).dictionary_encode(),
+        "text that is numbers": pyarrow.array(["4", " 1.0", "3", "+2"]),
+    }
+
+
+@pytest.mark.parametrize("kind", columns_of_kinds())
+def test_numbers_of_all_kinds(capsys, tmp_path, kind):
+    columns = {"x": columns_of_kinds()[kind], "flag": [True, True, False, False], "y": [1, 0, 1, 0]}
+    path = write(pyarrow.table(columns), tmp_path / "t.feather" if kind == "half" else tmp_path / "t.parquet")
+    model = tmp_path / "model.json"
+    assert run(capsys, path, "--label", "y", "--rankers", "columns", "-t", 5, "--save", model)[0] == 0
+    X, y = np.array([[4.0, 1], [1, 1], [3, 0], [2, 0]]), np.array([1, 0, 1, 0]) == 1
+    np.testing.assert_array_equal(pnorm.load(model).lam, pnorm.train(X[y], X[~y], p=4, t_max=5)[0])
+
+
+@pytest.mark.parametrize(
+    ("columns", "arguments", "message"),
+    [
+        ({"x": [1.0, None], "y": [1, 0]}, [], "column 'x' has a missing value in row 1; fill it in, or --ignore 'x'"),
+        ({"x": [1, None], "y": [1, 0]}, [], "column 'x' has a missing value in row 1"),
+        ({"x": [1.0, np.nan], "y": [1, 0]}, [], "column 'x' has a missing value in row 1"),
+        ({"x": [None, None], "y": [1, 0]}, [], "column 'x' has a missing value in row 0"),
+        ({"x": [1.0, np.inf], "y": [1, 0]}, [], "column 'x' has 'inf' in row 1; every value must be finite"),
+        ({"x": ["a", "b"], "y": [1, 0]}, [], "column 'x' is not numeric: 'a' in row 0; encode it as numbers, or --ignore 'x'"),
+        ({"x": [[1], [2]], "y": [1, 0]}, [], "column 'x' is not numeric: '[1]' in row 0"),
+        ({"x": [1, 2], "y": [1, None]}, [], "the label 'y' is missing in row 1; rows to train on need one"),
+        ({"x": [1, 2], "y": ["a", "?"]}, ["--positive", "a"], "the label 'y' is missing in row 1"),
+        ({"x": [1, 2], "y": ["a", "b"]}, [], "say which label in column 'y' is positive with --positive; its labels are a, b"),
+        ({"x": [1, 2], "z": [1, 0]}, [], "no column 'y' in FILE; its columns are x, z"),
+        ({"y": [1, 0]}, [], "FILE has no column beside the label 'y' to rank by"),
+        ({"x": pyarrow.array([], pyarrow.float64()), "y": pyarrow.array([], pyarrow.int8())}, [], "no rows"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_what_is_wrong_with_a_table(capsys, tmp_path, columns, arguments, message, suffix):
+    path = write(pyarrow.table(columns), tmp_path / f"t{suffix}")
+    status, out, err = run(capsys, path, "--label", "y", *arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("pnorm: error: ")
+    assert message.replace("FILE", str(path)) in err
+
+
+def test_columns_that_are_not_needed_are_not_read(capsys, tmp_path):
+    frame = pandas.DataFrame(
+        {"x": [1.0, 2.0, 3.0], "y": [0, 1, 1], "a.b": [1, 1, 0], "text": list("abc")}, index=[5, 9, 2]
+    )
+    frame.index.name = "number"
+    path = write(frame, tmp_path / "t.parquet")
+    model = tmp_path / "model.json"
+    assert run(capsys, path, "--label", "y", "--ignore", "text", "--save", model, "-t", 1)[0] == 0
+    assert pnorm.load(model).H.names == ("x", "a.b")  # and not the index
+
+
+def test_damaged_files(capsys, table, tmp_path):
+    whole = write(frame_of(table), tmp_path / "t.parquet").read_bytes()
+    for name, data in (("cut.parquet", whole[:-50]), ("no.parquet", b"x,y\n1,2\n"), ("cut", whole[:100]),
+                       ("no.feather", b"x,y\n1,2\n"), ("cut.arrow", b"ARROW1" + whole)):  # fmt: skip
+        path = tmp_path / name
+        path.write_bytes(data)
+        status, out, err = run(capsys, path, "--label", "y")
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        kind = "Arrow" if name in ("no.feather", "cut.arrow") else "Parquet"
+        assert err.startswith(f"pnorm: error: {path} is no {kind} file that pyarrow can read: ")
+    path = tmp_path / "empty.parquet"
+    path.write_bytes(b"")
+    assert f"{path} is empty" in run(capsys, path, "--label", "y")[2]
+
+
+def test_without_pyarrow_the_extra_is_named(capsys, table, tmp_path, monkeypatch):
+    csv_path, *_ = table
+    path = write(frame_of(table), tmp_path / "t.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    status, _, err = run(capsys, path, "--label", "bought")
+    assert status == 2
+    assert err == (
+        f"pnorm: error: {path} is a Parquet file, which takes pyarrow to read, the extra 'parquet' of pnorm: pip install "
+        "pyarrow\n"
+    )
+    assert run(capsys, csv_path, "--label", "bought", "--ignore", "city", "-t", 1)[0] == 0
+
+
+def test_pyarrow_is_imported_for_its_files_alone(table):
+    path, *_ = table
+    code = (
+        "import sys, pnorm._cli\n"
+        f"assert pnorm._cli.main([{str(path)!r}, '--label', 'bought', '--ignore', 'city', '-t', '1']) == 0\n"
+        "assert not {'pyarrow', 'pandas', 'polars'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
+
+
+# Models
+
+
+@pytest.mark.parametrize("kind", ["columns", "normalized", "thresholds"])
+def test_a_model_is_saved_and_ranks_other_files(capsys, table, tmp_path, kind):
+    path, X, y = table
+    model, scores, again = (tmp_path / name for name in ("model.json", "scores.csv", "again.csv"))
+    status, out, _ = run(capsys, path, "--label", "bought", "--ignore", "city", "--rankers", kind, "-p", 8, "-t", 40,
+                         "--out", scores, "--save", model)  # fmt: skip
+    assert status == 0
+    assert f"The model, for --model or pnorm.load: {model}" in out
+    loaded = pnorm.load(model)
+    assert loaded.p == 8
+    assert loaded.metadata["label"] == "bought"
+    assert loaded.metadata["positive"] == ["1"]
+    assert loaded.metadata["file"] == "leads.csv"
+
+    frame = frame_of(table)
+    f = loaded.score(frame[["city", "noise", "age", "visits"]])
+    np.testing.assert_array_equal(f, loaded.score(X))
+    others = [
+        path,
+        write(frame, tmp_path / "leads.parquet"),
+        write(frame[["noise", "age", "visits"]], tmp_path / "few.arrow"),
+    ]
+    for other in others:
+        status, out, err = run(capsys, other, "--model", model, "--out", again, "--top", 3)
+        assert (status, err) == (0, "")
+        assert again.read_text() == scores.read_text()
+        assert out.startswith(f"{other}: 60 rows\nranked by {model}: ")
+        assert "trained with p = 8" in out
+        order = np.argsort(-f, kind="stable")[:3]
+        assert [int(line.split()[1]) for line in out.split("score\n")[1].splitlines()[:3]] == order.tolist()
+    for other in others[:2]:
+        status, out, err = run(capsys, other, "--model", model, "--label", "bought")
+        assert (status, err) == (0, "")
+        assert (
+            f"On these rows: {pnorm.metrics.positives_at_top(f[y], f[~y])} of 20 positives above every negative," in out
+        )
+        assert f"AUC {pnorm.metrics.auc(f[y], f[~y]):.4f}\n" in out
+
+
+def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
+    rows = pandas.DataFrame(
+        {"age": [31.0, np.nan, 60.0, 20.0], "town": ["Ulm", "Bonn", "Ulm", "Bonn"], "id": [7, 8, 9, 10]}
+    )
+    numbers, words = ["age"], ["town"]
+    H = pnorm.rankers.quantile_thresholds(rows[numbers][:2], rows[numbers][2:], missing="own")
+    H = H + pnorm.rankers.categories(rows[words][:2], rows[words][2:])
+    lam = np.arange(1.0, len(H) + 1)
+    model, scores = tmp_path / "model.json", tmp_path / "scores.csv"
+    pnorm.save(model, lam, H)
+    expected = pnorm.score(rows, H, lam)
+    csv_path = tmp_path / "rows.csv"
+    rows.to_csv(csv_path, index=False)
+    for path in (csv_path, write(rows, tmp_path / "rows.parquet")):
+        assert run(capsys, path, "--model", model, "--out", scores)[0] == 0
+        written = pandas.read_csv(scores).set_index("row")["score"]
+        np.testing.assert_array_equal(written.sort_index(), expected)
+    pnorm.save(model, [1.0, 2.0])
+    by_position = tmp_path / "two.csv"
+    by_position.write_text("a;b;c\n1;2;0\n3;4;1\n")
+    assert run(capsys, by_position, "--model", model, "--ignore", "c", "--out", scores)[0] == 0
+    assert scores.read_text() == "row,score\n1,11.0\n0,5.0\n"
+    status, _, err = run(capsys, by_position, "--model", model)
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"{model} does not fit {by_position}: X has 3 columns; these weak rankers were made for 2" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "MODEL", "-p", "4"], "-p is for training, and --model ranks by what was learned before"),
+        (["--model", "MODEL", "-t", "4"], "-t is for training"),
+        (["--model", "MODEL", "--rankers", "columns"], "--rankers is for training"),
+        (["--model", "MODEL", "--save", "MODEL"], "--save is for training"),
+        (["--model", "MODEL", "--positive", "1"], "--positive needs --label COLUMN"),
+        (["--model", "none.json"], "none.json: No such file or directory"),
+        (["--model", "FILE"], "FILE is no model: it is not JSON"),
+        (["--model", "MODEL", "--ignore", "x"], "MODEL does not fit FILE: X lacks the column 'x'"),
+        (["--model", "MODEL", "--label", "z"], "no column 'z' in FILE"),
+        (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2; rows to measure the list by need one"),
+        (["--model", "TEXT"], "TEXT does not fit FILE: X has 'Ulm' (str) at row 0, column 2 ('t'); every value must be"),
+        (["--model", "HOLE"], "HOLE does not fit FILE: X has nan at row 0, column 3 ('u')"),
+        (["--label", "y", "--save", "FILE"], "--save FILE would overwrite the input"),
+        (["--label", "y", "--save", "FILE.d/m.json"], "--save FILE.d/m.json: no such directory"),
+        (["--label", "y", "--save", "a.json", "--out", "a.json"], "--out and --save both name a.json"),
+        (["--label", "y", "--save", "FOLDER"], "--save FOLDER is a directory"),
+        (["--label", "y", "--out", "FOLDER"], "--out FOLDER is a directory"),
+        (["--label", "y", "--save", "/dev/null"], "is a folder or a device"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_model(capsys, tmp_path, arguments, message):
+    path, folder = tmp_path / "t.csv", tmp_path / "folder"
+    folder.mkdir()
+    path.write_text("x,y,t,u\n1,1,Ulm,\n2,0,Ulm,1\n")
+    places = {"FILE": path, "FOLDER": folder}
+    for name, column in (("MODEL", "x"), ("TEXT", "t"), ("HOLE", "u")):
+        places[name] = tmp_path / f"{name.lower()}.json"
+        pnorm.save(places[name], [1.0], pnorm.rankers.columns(pandas.DataFrame({column: [1.0, 2.0]})))
+    replace = [*places.items()]
+    for name, place in replace:
+        arguments = [a.replace(name, str(place)) for a in arguments]
+        message = message.replace(name, str(place))
+    if "y" in arguments:
+        arguments += ["--ignore", "t", "--ignore", "u"]
+    status, _, err = run(capsys, path, *arguments)
+    assert (status, err.count("\n")) == (2, 1)
+    assert message in err
+    assert path.read_text().startswith("x,y")
+    for option in ("--save", "--model"):
+        assert run(capsys, option, "m.json") == (2, "", f"pnorm: error: {option} needs a FILE to work on; see --help\n")

@@ -505,7 +505,7 @@ def test_a_frozen_estimator_stays_as_it_is(data):
         (HistGradientBoostingClassifier(), "HistGradientBoostingClassifier has neither"),
         (lambda pos, neg: 3, "must return a collection; got 3"),
     ],
-    ids=str,
+    ids=["a word", "a number", "a class", "no trees", "no leaves", "no recipe"],
 )
 def test_rankers_that_are_none(data, rankers, message):
     with pytest.raises((ValueError, TypeError), match=message):
