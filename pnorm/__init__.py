@@ -9,12 +9,18 @@ Good things and bad things go in, a scoring function comes out that puts the goo
 >>> f.shape
 (958,)
 
-`train` runs the boosting-style algorithm of the papers, `minimize` goes to the exact minimiser and
-proves it, `score` applies what either learned, `Trace` is the record of a run. The weak rankers live
-in `pnorm.rankers`, prices and losses other than the papers' in `pnorm.objectives`, certificates and
-separability in `pnorm.diagnostics`, measures of the top of a list in `pnorm.metrics`, pictures
-in `pnorm.plotting`, guarantees of the theory in `pnorm.bounds`, data in `pnorm.datasets`. Two other ways
-to learn: functions of a kernel space in `pnorm.kernel`, and many lists with grades in `pnorm.listwise`.
+`split` takes rows apart by their labels, `train` runs the boosting-style algorithm of the papers,
+`minimize` goes to the exact minimiser and proves it, `score` applies what either learned, `Trace` is
+the record of a run. `cross_validate` chooses p and the rounds, `minimize_path` follows minimisers
+along a penalty or p, `save` and `load` keep models in files.
+
+The weak rankers live in `pnorm.rankers`, prices and losses other than the papers' in
+`pnorm.objectives`, early stopping in `pnorm.callbacks`, certificates and separability in
+`pnorm.diagnostics`, measures of the top of a list in `pnorm.metrics`, pictures in `pnorm.plotting`,
+guarantees of the theory in `pnorm.bounds`, data in `pnorm.datasets`. Two other ways to learn:
+functions of a kernel space in `pnorm.kernel`, and many lists with grades in `pnorm.listwise`. At
+home elsewhere: the push inside LightGBM and XGBoost in `pnorm.boosting`, an estimator for
+scikit-learn in `pnorm.sklearn`, rows on a cluster in `pnorm.dask`; import these last two by name.
 """
 
 try:

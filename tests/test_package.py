@@ -143,7 +143,8 @@ def test_the_examples_in_the_documentation_are_true(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 
-def test_the_example_in_the_readme_prints_what_it_says():
+def test_the_example_in_the_readme_prints_what_it_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     code, output = (re.search(f"```{kind}\n(.*?)```", text, re.DOTALL)[1] for kind in ("python", "text"))
     names = {}
@@ -159,6 +160,10 @@ def test_the_example_in_the_readme_prints_what_it_says():
     session = doctest.DocTestParser().get_doctest(sessions, names, "README.md", None, 0)
     assert len(session.examples) > 3
     assert doctest.DocTestRunner().run(session).failed == 0
+    more = re.findall("```python\n(.*?)```", text, re.DOTALL)[2:]
+    for package, example in zip(("lightgbm", "dask"), more, strict=True):
+        pytest.importorskip(package)
+        exec(example, names)
 
 
 def test_a_source_folder_taken_for_the_package_explains_itself(tmp_path):
