@@ -1,6 +1,6 @@
 """What a round costs on a cluster: the numbers of the page "Beyond one machine"; needs Dask (extra ``dask``).
 
-    python -P benchmarks/cluster.py
+    python -P benchmarks/cluster.py [PICTURE.svg]
 
 1. Measured on a cluster of two processes of this machine: what a question costs beside the work on the rows, with the
    number of partitions, and what the work on a million rows costs.
@@ -10,8 +10,10 @@
 """
 
 import heapq
+import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import dask.array as da
 import numpy as np
@@ -103,15 +105,32 @@ def simulated(costs, kind, n_rows, n_workers):
     return KINDS[kind] * (ready[0] + costs.question / 2)
 
 
+def draw(costs, n_rows, path):
+    """Seconds a round against workers, and what they would be if workers were all it took."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+
+    workers = np.unique(np.geomspace(1, 1000, 60).astype(int))
+    with plt.style.context(Path(__file__).parents[1] / "doc" / "pnorm.mplstyle"):
+        figure, ax = plt.subplots(figsize=(6.4, 3.8))
+        for kind, colour in zip(KINDS, ("#0072b2", "#e69f00"), strict=True):
+            ideal = KINDS[kind] * costs.row[kind] * n_rows / workers
+            ax.loglog(workers, [simulated(costs, kind, n_rows, n) for n in workers], color=colour, label=kind)
+            ax.loglog(workers, ideal, color=colour, ls=":", lw=1.1)
+        ax.set(xlabel="workers", ylabel="seconds a round (simulated)")
+        ax.legend()
+        figure.savefig(path, metadata={"Date": None})
+
+
 def main():
-    """Print both parts."""
+    """Print both parts, and draw the second."""
     print("1. Two processes of this machine")
     costs = measure()
     print(f"    so {1e3 * costs.question:.1f} ms a question and {1e3 * costs.task:.2f} ms a partition")
     n_rows = 10**9
-    print(
-        f"\n2. Simulated seconds a round, {n_rows:,} rows, {COLUMNS} columns, and the share of the workers' time used"
-    )
+    print(f"\n2. Simulated seconds a round, {n_rows:,} rows, {COLUMNS} columns, and the share of it that workers work")
     print("    workers" + "".join(f"{kind:>22}" for kind in KINDS))
     for n in WORKERS:
         cells = []
@@ -119,6 +138,8 @@ def main():
             seconds = simulated(costs, kind, n_rows, n)
             cells.append(f"{seconds:14.3f} {KINDS[kind] * costs.row[kind] * n_rows / n / seconds:6.0%}")
         print(f"    {n:7}" + "".join(f"{cell:>22}" for cell in cells))
+    if len(sys.argv) > 1:
+        draw(costs, n_rows, sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ def test_bad_input():
         pnorm.dask.train(P, N, pos_weight=da.zeros(60, chunks=13))
     with pytest.raises(ValueError, match="neg_weight"):
         pnorm.dask.train(P, N, neg_weight=[1.0])
-    with pytest.raises(OverflowError):
+    with pytest.raises(ValueError, match="init gives scores whose differences"):
         pnorm.dask.train(P, N, None, 64, init=[1e306, 0, 0, 0])
 
 
