@@ -70,6 +70,11 @@ def test_every_public_name_exists_and_is_documented():
             assert inspect.getdoc(value), f"{module_name}.{name}"
 
 
+def test_every_public_function_has_an_example():
+    without = {name for _, name, value in public() if inspect.isfunction(value) and ">>>" not in inspect.getdoc(value)}
+    assert without == {"a9a", "housing", "ionosphere", "magic", "pima", "spambase", "wdbc"}  # these need a file of data
+
+
 def test_nothing_public_is_left_out_of_all():
     for module_name in MODULES[1:]:
         module = importlib.import_module(module_name)
