@@ -5,7 +5,6 @@ import tracemalloc
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
@@ -13,6 +12,8 @@ import scipy.sparse
 import pnorm
 from pnorm import _checks, _problem
 from pnorm._objective import push
+
+pl = pytest.importorskip("polars")
 
 N, D = 100_000, 12
 NAMES = [f"c{j}" for j in range(D)]

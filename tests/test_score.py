@@ -4,13 +4,14 @@ import tracemalloc
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
 from test_collections import many
 
 import pnorm
+
+pl = pytest.importorskip("polars")
 
 RNG = np.random.default_rng(0)
 ROWS = np.round(RNG.normal(size=(40, 5)), 1) * (RNG.random((40, 5)) < 0.6)

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
 
 import pnorm
+
+pl = pytest.importorskip("polars")
 
 ROWS = np.round(np.random.default_rng(0).normal(size=(9, 3)), 2) * (np.random.default_rng(1).random((9, 3)) < 0.7)
 KEEP = np.array([1, 0, 0, 1, 1, 0, 0, 0, 1]) == 1
