@@ -126,7 +126,7 @@ def train(
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
     rounds = counting(t_max, progress)
     rankers, start = _rankers(pos, neg, H, init)
-    problem = _partitioned(pos, neg, rankers, p, pos_weight, neg_weight)
+    problem = _partitioned(pos, neg, rankers, p, pos_weight, neg_weight).centred()
     lam = np.zeros(len(rankers)) if start is None else start
     return lam, descend(Remote(problem, lam), rounds, signed, tol, callback)
 

@@ -46,7 +46,7 @@ def partitioned(pos, neg, H, p, rows, pos_weight=None, neg_weight=None):
 def train(
     pos, neg, H=None, p=1, t_max=200, *, rows=13, selection="absolute", init=None, tol=1e-10, callback=None, **weights
 ):
-    problem = partitioned(pos, neg, H, p, rows, **weights)
+    problem = partitioned(pos, neg, H, p, rows, **weights).centred()
     lam = np.zeros(problem.n_rankers) if init is None else np.array(init, dtype=float)
     return lam, descend(Remote(problem, lam), range(t_max), selection == "signed", tol, callback)
 
@@ -191,6 +191,8 @@ def test_minimize_finds_and_proves_what_it_does_in_memory(kind, p, weighted):
 def test_columns_far_from_zero_keep_their_digits():
     pos, neg = sides()
     far = np.array([1e7, 0.0, -1e8, 0.0])
+    near = pnorm.train((pos + far) - far, (neg + far) - far, None, 4, 30)  # these differences are exact
+    assert_same(train(pos + far, neg + far, None, 4, 30), near)
     lam, trace = minimize(pos + far, neg + far, None, 4)
     expected, _ = pnorm.minimize(pos + far, neg + far, None, 4)
     assert trace.status == "converged"
