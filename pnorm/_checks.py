@@ -31,6 +31,11 @@ def is_sparse(X: object) -> bool:
 
 def n_rows(X: Any, name: str) -> int:
     """Return the number of rows of anything with a length; sides of the list are never empty."""
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        raise TypeError(
+            f"{name} is a Dask {type(X).__name__}: pnorm.dask.train takes these, and {name}.compute() brings the rows "
+            "into memory; cuts can be placed by a sample of them"
+        )
     try:
         rows = X.shape[0] if hasattr(X, "shape") else len(X)
     except (TypeError, IndexError):

@@ -80,7 +80,9 @@ def stored(X: Any, weight: Any, rankers: Rankers, side: Side, number: int) -> Ro
         head, everything = X[:1], np.arange(len(rankers))
         pieces = rankers._pieces(*((X, head) if side == "pos" else (head, X)), everything)
     except (ValueError, TypeError) as error:
-        raise type(error)(f"partition {number} of {side}: {error}") from error
+        other = f"{SIDES[1 - SIDES.index(side)]} "  # that of the one row which stands for the other side
+        text = f"{side} {str(error).removeprefix(other)}" if str(error).startswith(other) else str(error)
+        raise type(error)(f"partition {number} of {side}: {text}") from error
     log_c = None
     if c is not None:
         keep, one = c > 0.0, np.ones(1, bool)

@@ -19,8 +19,9 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     ----------
     X : array, data frame, sparse matrix or sequence, with N rows
         The rows: NumPy, pandas, polars, pyarrow, SciPy sparse, or a list of anything.
-    y : sequence of N labels
-        Numbers, strings or booleans, in a list, an array, or a column of a frame.
+    y : sequence of N labels, or str
+        Numbers, strings or booleans, in a list, an array, or a column of a frame; or the name of a column of the frame
+        X that holds them, which is then no part of the rows.
     *more : sequences of length N, or None
         Whatever else there is of every row, such as weights and groups; None is passed on.
     positive : label, optional
@@ -57,6 +58,8 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     ([[31.0, 5.0]], [1.0], [2.0, 0.5])
     >>> lam, trace = pnorm.train(pos, neg, pos_weight=pos_weight, neg_weight=neg_weight, t_max=1)
     """
+    if isinstance(y, str):
+        X, y = _without(X, y)
     size = _rows(X, "X")
     codes, known = _checks.labels(y, "y", size)
     _aligned(X, y, "y")
@@ -78,6 +81,19 @@ def _rows(X: Any, name: str) -> int:
     if isinstance(X, (str, bytes, dict, set, frozenset)) and not _checks.is_sparse(X):  # one of these is a dict
         raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
     return _checks.n_rows(X, name)
+
+
+def _without(X: Any, name: str) -> tuple[Any, Any]:
+    """A frame without one of its columns, and that column."""
+    names = _checks.column_names(X) or ()
+    if name not in names:
+        have = f"X has {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}" if names else "X has no names"
+        raise ValueError(f"y = {name!r:.80} is no column of X, and labels are one for each row: {have}")
+    if hasattr(X, "iloc"):
+        return X.drop(columns=name), X[name]
+    if hasattr(X, "column_names"):  # pyarrow
+        return X.drop_columns([name]), X[name]
+    return X.drop(name), X[name]
 
 
 def _aligned(X: Any, values: Any, name: str) -> None:

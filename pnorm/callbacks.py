@@ -138,6 +138,8 @@ class EarlyStopping(_Watch):
         self._scores.append(score)
 
     def __repr__(self) -> str:
+        if not self._scores:
+            return "<EarlyStopping: not called yet>"
         return f"<EarlyStopping: best {self.best_score:.6g} after round {self.best_iter} of {len(self._scores) - 1}>"
 
 

@@ -108,8 +108,8 @@ def train(
     A round is one question to all partitions where the weak rankers are thresholds or categories: each answers
     with sums of weights by code, and the step is found here from these sums. Of other weak rankers the step
     needs some five questions more. A partition forms its scores from the coefficients each time, O(N n) for N
-    rows at most, and keeps no other state. A question costs a few milliseconds beside, and a fraction of one per
-    partition.
+    rows at most, and keeps no other state. On a cluster a question costs some milliseconds beside, and one or two for
+    each partition (page "Beyond one machine"): few large partitions are better than many small ones.
 
     Examples
     --------
@@ -305,8 +305,7 @@ def _partitioned(pos: Any, neg: Any, rankers: Rankers, p: float, pos_weight: Any
     keep, recipe = dask.delayed(stored, pure=False), dask.delayed(rankers, traverse=False, pure=False)
     sides = []
     for side, X, weight in zip(SIDES, (pos, neg), (pos_weight, neg_weight), strict=True):
-        rows = _partitions(X)
-        weights = _weights(weight, f"{side}_weight", X, rows)
+        rows, weights = _matched(X, weight, f"{side}_weight")
         sides.append([keep(*part, recipe, side, k) for k, part in enumerate(zip(rows, weights, strict=True))])
     handles = dask.persist(*sides[0], *sides[1])
     cut = len(sides[0])
@@ -323,7 +322,7 @@ def _rankers(pos: Any, neg: Any, H: Any, init: Any) -> tuple[Rankers, Vector | N
 
 def _sample(X: Any, name: str) -> Any:
     """Rows with the columns of X, whatever is in them."""
-    if not (dask.is_dask_collection(X) and hasattr(X, "to_delayed") and hasattr(X, "shape")):
+    if not (dask.is_dask_collection(X) and hasattr(type(X), "to_delayed") and hasattr(type(X), "shape")):
         raise TypeError(
             f"{name} must be a Dask array or frame; got {type(X).__name__}: pnorm.train takes rows in memory, and "
             "dask.array.from_array makes a Dask array of them"
@@ -335,23 +334,27 @@ def _sample(X: Any, name: str) -> Any:
     return np.zeros((1, X.shape[1]))
 
 
-def _partitions(X: Any) -> list[Any]:
+def _partitions(X: Any, optimize: bool = True) -> list[Any]:
     """The partitions of rows, each with all columns."""
-    return list(np.ravel(X.to_delayed() if hasattr(X, "columns") else X.rechunk({1: -1}).to_delayed()))
+    whole = X.rechunk({1: -1}) if getattr(X, "ndim", 1) == 2 and not hasattr(X, "columns") else X
+    return list(np.ravel(whole.to_delayed(optimize_graph=optimize)))
 
 
-def _weights(weight: Any, name: str, X: Any, rows: list[Any]) -> Sequence[Any]:
-    """The weights of every partition."""
+def _matched(X: Any, weight: Any, name: str) -> tuple[list[Any], Sequence[Any]]:
+    """The partitions of rows, and the weights of each."""
+    rows = _partitions(X)
     if weight is None:
-        return [None] * len(rows)
+        return rows, [None] * len(rows)
     if dask.is_dask_collection(weight):
-        parts = list(np.ravel(weight.to_delayed()))
+        parts = _partitions(weight)
+        if len(parts) != len(rows):  # Dask reads few columns of a file in fewer partitions, if it may
+            rows, parts = _partitions(X, False), _partitions(weight, False)
         if len(parts) != len(rows):
             raise ValueError(f"{name} has {len(parts)} partitions, and the rows have {len(rows)}: partition them alike")
-        return parts
+        return rows, parts
     lengths = dask.compute(*[dask.delayed(_length, pure=False)(part) for part in rows])
     checked = _checks.weights(weight, name, sum(lengths))
-    return np.split(checked, np.cumsum(lengths)[:-1])
+    return rows, np.split(checked, np.cumsum(lengths)[:-1])
 
 
 def _length(X: Any) -> int:

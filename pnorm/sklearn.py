@@ -7,6 +7,7 @@ measures of `pnorm.metrics` into what ``scoring=`` takes, and `leaves` the leave
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import rankers as weak
 from pnorm._binned import LARGEST_FEATURE
 from pnorm._checks import Vector
+from pnorm._measures import takes
 from pnorm._minimize import minimize
 from pnorm._train import score, train
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -143,9 +145,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_no_change : int
         Rounds to wait for a better score.
     scoring : str, callable or None
-        What the list of the held-out rows is worth: None, the objective itself; a measure by its name in
-        `pnorm.callbacks.early_stopping`; or a scorer of scikit-learn, or its name, that asks for `decision_function`.
-        With groups it is the mean over these.
+        What the list of the held-out rows is worth: a measure by its name in `pnorm.callbacks.early_stopping`, None
+        being the partial AUC down to the first ten negatives and ``"log_objective"`` what training lowers; or a
+        scorer of scikit-learn, or its name, that asks for `decision_function`. With groups it is the mean over these.
     random_state : int, RandomState or None
         Which rows are held out.
     n_jobs : int or None
@@ -169,8 +171,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
         Rounds, or steps, behind `lam_`: with `early_stopping` those down to the best one.
     validation_score_ : ndarray
-        With `early_stopping`, the score of the held-out rows before the first round and after each one. The
-        objective has its sign changed, so that more is better.
+        With `early_stopping`, the score of the held-out rows before the first round and after each one. The sign of
+        ``"log_objective"`` is changed, so that more is better.
     n_features_in_ : int
         Columns of the rows, if these have columns.
     feature_names_in_ : ndarray
@@ -216,7 +218,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         l2: float = 0.0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 20,
         scoring: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -335,7 +337,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = trace.n_iter if stop is None else stop.best_iter
         self.lam_ = lam if stop is None else trace.lam_at(stop.best_iter)
         if stop is not None:
-            self.validation_score_ = stop.scores if self.scoring is not None else -stop.scores
+            self.validation_score_ = stop.scores if self.scoring != "log_objective" else -stop.scores
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
         self.threshold_ = _threshold(score(rows.X, H, self.lam_), rows.positive, rows.weight)
@@ -378,9 +380,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return rows.take(np.flatnonzero(~out)), rows.take(np.flatnonzero(out))
 
     def _watch(self, rows: _Rows, H: Rankers) -> callbacks.EarlyStopping:
-        metric, more = self.scoring, rows.about()
-        if metric is None:
-            metric, more = "log_objective", {"p": self.p, "loss": self.loss, **more}
+        metric, more = "partial_auc" if self.scoring is None else self.scoring, rows.about()
+        if metric == "log_objective":
+            more |= {"p": self.p, "loss": self.loss}
         elif not (isinstance(metric, str) and metric in callbacks.NAMES):
             metric = _Scored(self.classes_).measured_by(get_scorer(metric))
         pos, neg = rows.sides()
@@ -721,7 +723,7 @@ def scorer(measure: str, **options: Any) -> Any:
     Raises
     ------
     ValueError
-        If there is no such measure.
+        If there is no such measure, or it does not take the options, or needs others.
 
     Examples
     --------
@@ -734,6 +736,13 @@ def scorer(measure: str, **options: Any) -> Any:
     {'p': 1}
     """
     _checks.choice(measure, "measure", _MEASURES)
+    of_list = {name: value for name, value in options.items() if name != "pos_label"}
+    if not takes(getattr(metrics, measure), None, None, **of_list):
+        asked = list(inspect.signature(getattr(metrics, measure)).parameters)[2:]
+        raise ValueError(
+            f"{measure} does not go with {', '.join(of_list) or 'no options'}: pnorm.metrics.{measure} takes "
+            f"{', '.join(asked)}"
+        )
     return make_scorer(
         _measured,
         response_method=("decision_function", "predict_proba"),

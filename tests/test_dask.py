@@ -178,3 +178,39 @@ def test_a_worker_killed_on_the_way_changes_nothing_but_time():
         lam, trace = pnorm.dask.minimize(P, N, None, 4, callback=kill_one)
         assert trace.status == "converged"
         np.testing.assert_allclose(lam, minimiser, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pandas, for what Dask calls
+def test_weights_in_a_column_of_the_same_file(tmp_path):
+    # Dask reads few columns of a file in fewer partitions than many.
+    pandas, frame = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    pos, neg = sides()
+    c = np.abs(neg[:, 1]) + 1.0
+    whole = pandas.DataFrame(neg, columns=list("abcd")).assign(w=c, **{f"text{k}": "x" * 50 for k in range(20)})
+    frame.from_pandas(whole, npartitions=6).to_parquet(tmp_path / "neg")
+    read = frame.read_parquet(tmp_path / "neg")
+    P = frame.from_pandas(pandas.DataFrame(pos, columns=list("abcd")), npartitions=3)
+    found = pnorm.dask.train(P, read[list("abcd")], None, 4, 10, neg_weight=read["w"])
+    assert_same(found, pnorm.train(pos, neg, None, 4, 10, neg_weight=c))
+
+
+def test_dask_frames_elsewhere_are_sent_here():
+    pandas, frame = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    P = frame.from_pandas(pandas.DataFrame(sides()[0], columns=list("abcd")), npartitions=3)
+    for use in (
+        lambda: pnorm.train(P, P),
+        lambda: pnorm.rankers.quantile_thresholds(P, P),
+        lambda: pnorm.split(P, [1, 0]),
+    ):
+        with pytest.raises(TypeError, match=r"is a Dask DataFrame: pnorm\.dask\.train takes these"):
+            use()
+    with pytest.raises(TypeError, match="pos must be a Dask array or frame; got Delayed"):
+        pnorm.dask.train(dask.delayed(np.ones)((3, 2)), P)
+
+
+def test_the_side_of_a_fault_is_named():
+    pos, neg = sides()
+    broken = neg.copy()
+    broken[16, 1] = np.inf  # the first row of its partition, which stands for the other side as well
+    with pytest.raises(ValueError, match=r"^partition 2 of neg: neg has inf at row 0, column 1"):
+        pnorm.dask.train(parts(pos, 13), parts(broken, 8))

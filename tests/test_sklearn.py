@@ -240,7 +240,11 @@ def test_coefficients_only_where_scores_are_linear(data):
 
 @pytest.mark.parametrize(
     "how",
-    [{"solver": "newton", "l2": 0.5}, {"t_max": 2000, "early_stopping": True, "random_state": 1}, {"t_max": 300}],
+    [
+        {"solver": "newton", "l2": 0.5},
+        {"t_max": 2000, "early_stopping": True, "scoring": "log_objective", "random_state": 1},
+        {"t_max": 300},
+    ],
     ids=str,
 )
 def test_the_certificate_is_that_of_the_rows_trained_on(data, how):
@@ -302,7 +306,7 @@ def held_out(model, X, y, c=None, g=None):
 def test_early_stopping_is_the_callback_on_rows_held_out(data, solver, grouped):
     X, y, c, g = data
     g = g if grouped else None
-    how = dict(solver=solver, rankers="columns", t_max=60)
+    how = dict(solver=solver, rankers="columns", t_max=60, scoring="log_objective")
     model = PNormPush(early_stopping=True, validation_fraction=0.25, random_state=3, n_iter_no_change=4, **how)
     known, out = held_out(model, X, y, c, g)
     model.fit(X, y, c, g)
@@ -354,6 +358,17 @@ def test_what_the_rows_held_out_are_measured_by(data):
             scores("average_precision", *about), scores(scorer("average_precision"), *about), rtol=1e-12
         )
     np.testing.assert_allclose(scores("auc"), scores(scorer("auc", pos_label="no")), rtol=1e-12)
+    np.testing.assert_array_equal(scores(None), scores("partial_auc"))
+
+
+def test_scorers_know_what_their_measure_takes():
+    with pytest.raises(
+        ValueError, match=r"precision_at does not go with no options: pnorm.metrics.precision_at takes k"
+    ):
+        scorer("precision_at")
+    with pytest.raises(ValueError, match=r"precision_at does not go with kk: pnorm.metrics.precision_at takes k, "):
+        scorer("precision_at", kk=3)
+    assert scorer("precision_at", k=3, pos_label="good")
 
 
 def test_a_later_fit_forgets_the_rows_held_out(data):

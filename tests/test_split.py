@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 
 import pnorm
+from pnorm import _checks
 
 pl = pytest.importorskip("polars")
 
@@ -153,7 +154,6 @@ def test_what_belongs_to_rows_is_split_alike_and_goes_into_training():
         ((ROWS, KEEP), {"positive": np.nan}, ValueError, "no row of y has the label nan"),
         ((ROWS, KEEP[:, None]), {}, ValueError, r"y must be one-dimensional, .*; got shape \(9, 1\)"),
         ((FRAME, FRAME[["a"]]), {}, ValueError, "such as a column of a frame; got shape"),
-        ((FRAME, "a"), {}, ValueError, "such as a column of a frame; got 'a'"),
         ((ROWS, [[1]] * 9), {}, TypeError, "the labels of y must be hashable"),
         ((ROWS, 3), {}, TypeError, "y must be a sequence of one label per row"),
         (("some text", list("abcdefghi")), {}, TypeError, "X must be an array, a frame or a list of rows; got str"),
@@ -177,3 +177,22 @@ def test_groups_of_arrow():
     for make in (pa.array, lambda g: pa.chunked_array([g[:1], g[1:]]), pl.Series):
         lam, _ = pnorm.train(pos, neg, t_max=5, pos_group=make(g[KEEP]), neg_group=make(g[~KEEP]))
         np.testing.assert_array_equal(lam, expected)
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_labels_in_a_column_of_the_frame(form):
+    columns = {"a": [1.0, 2.0, 3.0], "won": ["yes", "no", "yes"], "b": [4.0, 5.0, 6.0]}
+    (pos, neg), (w, v) = pnorm.split(form(columns), "won", [1, 2, 3], positive="yes")
+    assert list(_checks.column_names(pos)) == list(_checks.column_names(neg)) == ["a", "b"]
+    assert np.array_equal(_checks.matrix(pos, "pos"), [[1.0, 4.0], [3.0, 6.0]])
+    assert np.array_equal(_checks.matrix(neg, "neg"), [[2.0, 5.0]])
+    assert (w, v) == ([1, 3], [2])
+    with pytest.raises(
+        ValueError, match="y = 'lost' is no column of X, and labels are one for each row: X has a, won, b"
+    ):
+        pnorm.split(form(columns), "lost")
+
+
+def test_a_name_needs_a_frame():
+    with pytest.raises(ValueError, match=r"y = 'won' is no column of X.*: X has no names"):
+        pnorm.split(ROWS, "won")
