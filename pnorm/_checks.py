@@ -469,15 +469,15 @@ def pairs(q: Any, name: str) -> NDArray[np.float64]:
     return a
 
 
-def weights(c: Any, name: str, size: int) -> Vector | None:
-    """Return case weights (nonnegative, one per row, not all zero), or None for none."""
+def weights(c: Any, name: str, size: int, some: bool = True) -> Vector | None:
+    """Return case weights, nonnegative, one per row and, if there must be some, not all zero; or None for none."""
     if c is None:
         return None
     a = vector(c, name, size, "one weight per row")
     if (a < 0).any():
         i = int(np.flatnonzero(a < 0)[0])
         raise ValueError(f"{name} has the negative weight {a[i]} at row {i}; weights are zero or more")
-    if not a.any():
+    if some and not a.any():
         raise ValueError(f"{name} is all zero; at least one row needs a positive weight")
     return a
 

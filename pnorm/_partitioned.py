@@ -69,12 +69,7 @@ def stored(X: Any, weight: Any, rankers: Rankers, side: Side, number: int) -> Ro
     """The rows of partition `number` as a worker keeps them."""
     try:
         n = X.shape[0]
-        c = None if weight is None else np.asarray(weight, dtype=np.float64)
-        if c is not None and c.shape != (n,):
-            raise ValueError(f"{side}_weight must have one entry per row, shape ({n},); got {c.shape}")
-        if c is not None and not (np.isfinite(c).all() and (c >= 0.0).all()):
-            i = int(np.flatnonzero(~(np.isfinite(c) & (c >= 0.0)))[0])
-            raise ValueError(f"{side}_weight must be finite and zero or more; entry {i} is {c[i]}")
+        c = None if weight is None else _checks.weights(weight, f"{side}_weight", n, some=False)
         if n == 0 or (c is not None and not c.any()):
             return Rows(side, 0, None, None)
         head, everything = X[:1], np.arange(len(rankers))

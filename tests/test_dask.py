@@ -136,11 +136,9 @@ def test_bad_input():
         pnorm.dask.train(P, parts(broken, 8))
     with pytest.raises(ValueError, match="neg_weight has 3 partitions, and the rows have 12: partition them alike"):
         pnorm.dask.train(P, N, neg_weight=da.ones(90, chunks=30))
-    with pytest.raises(ValueError, match=r"partition \d+ of neg: neg_weight must have one entry per row, shape"):
+    with pytest.raises(ValueError, match=r"partition \d+ of neg: neg_weight must have shape"):
         pnorm.dask.train(P, N, neg_weight=da.ones(96, chunks=(9, *[8] * 10, 7)))
-    with pytest.raises(
-        ValueError, match="partition 1 of pos: pos_weight must be finite and zero or more; entry 2 is -1"
-    ):
+    with pytest.raises(ValueError, match=r"partition 1 of pos: pos_weight has the negative weight -1.0 at row 2"):
         pnorm.dask.train(P, N, pos_weight=da.from_array(np.r_[np.ones(15), -1.0, np.ones(44)], chunks=13))
     with pytest.raises(ValueError, match="pos has no rows that count"):
         pnorm.dask.train(P, N, pos_weight=da.zeros(60, chunks=13))
