@@ -98,6 +98,12 @@ class Feature:
             terms=np.r_[self.terms, np.ones(codes.size)],
         )
 
+    def with_room(self) -> Feature:
+        """The same of indicators, with a code for levels that are not known whether rows here have some or not."""
+        known = self.at < self.levels
+        levels = int(self.at[known].max()) + 2
+        return replace(self, levels=levels, at=np.where(known, self.at, self.at - self.levels + levels))
+
     def and_complements(self) -> Feature:
         """The rankers, and then 1 - h for each of them."""
         at, terms, counts = [self.at], [self.terms], [np.diff(self.first)]

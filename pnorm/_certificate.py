@@ -232,7 +232,7 @@ def _careful_moments(part: Part, step: _Step, mass: Vector, centre: Vector) -> t
         product = weights[rows, None] * (block - centre)
         size += np.abs(product).sum(axis=0)
         parts.extend(_sum(product, np.zeros_like(product)))
-    return parts, size
+    return list(_sum(np.array(parts), np.zeros((len(parts), centre.size)))), size
 
 
 def _sum(terms: Any, rests: Any) -> tuple[Vector, Vector]:

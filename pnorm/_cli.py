@@ -522,7 +522,14 @@ class ArrowSource:
             ) from None
         self._path, self._kind, self._arrow = path, kind, pyarrow
         where = path if data is None else pyarrow.BufferReader(data)
-        self._file = self._asked(lambda: parquet.ParquetFile(where) if is_parquet else feather.read_table(where))
+        # No threads: one that outlives the command would abort it.
+        self._file = self._asked(
+            lambda: (
+                parquet.ParquetFile(where, pre_buffer=False)
+                if is_parquet
+                else feather.read_table(where, use_threads=False)
+            )
+        )
         schema = self._file.schema_arrow if is_parquet else self._file.schema
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         self._index = {name for name in index if isinstance(name, str)}
@@ -542,7 +549,7 @@ class ArrowSource:
 
     def frame(self, names: list[str]) -> Any:
         if self._kind == "Parquet":
-            return self._asked(lambda: self._file.read(columns=names)).select(names)
+            return self._asked(lambda: self._file.read(columns=names, use_threads=False)).select(names)
         return self._file.select(names)
 
     def _values(self, name: str) -> Any:

@@ -212,7 +212,7 @@ class Curvature(Moments):
         Then the Hessian, a sum of weights times squares about their mean, is at least 0.9 times
         this one.
         """
-        if self.weights.share.size > 1 or self.slack > 1.0:
+        if self.problem.objective.groups is not None or self.slack > 1.0:
             return None
         if not self.problem.near(self.weights, weights):
             return None
@@ -335,10 +335,10 @@ def _scale(diagonal: Vector, size: Any) -> tuple[Vector, NDArray[np.intp]]:
 def _hessian_times(moments: Moments, vectors: Any) -> Any:
     """The unscaled Hessian of the null space, with differences, times vectors that it all but annihilates."""
     share, along = moments.weights.share, _along(moments, vectors)
-    means = moments.problem.of_rows(moments.weights, _mean_along, (along, along), (share.size, share.size))
-    factors = moments.p, moments.p**2
-    total = sum(moments.problem.of_rows(moments.weights, _back, (along, along), tuple(means), factors, moments.centres))
-    difference = means[0] - means[1]
+    n, factors = share.size, (moments.p, moments.p**2)
+    answers = moments.problem.of_rows(moments.weights, _back, (along, along), (n, n), factors, moments.centres)
+    total = answers[0][0] + answers[1][0]
+    difference = answers[0][1] - answers[1][1]
     between = moments.p**2 * share[:, None] * (difference - share @ difference)
     total += moments.differences.T @ (share[:, None] * difference)
     return total + (moments.differences - moments.edges).T @ between
@@ -363,7 +363,8 @@ class _Along:
 
     def product(self, part: Part) -> Any:
         """The outputs along the vectors, (N, m)."""
-        product = _precise_product(part, self.vectors, self.largest)
+        blocks = (block for _, block in part.outputs.blocks(part.side))
+        product = _precise_product(blocks, self.vectors, self.largest)
         return product if self.level is None else product - self.level[part.group]
 
 
@@ -376,22 +377,25 @@ def _along(moments: Moments, vectors: Any) -> _Along:
 def _level(part: Part, along: _Along, n_groups: int) -> Any:
     """The outputs of some row of every group that has any here."""
     level = np.full((n_groups, along.vectors.shape[1]), np.nan)
-    level[part.groups] = along.product(part)
+    if part.codes is None:
+        first = next(block for _, block in part.outputs.blocks(part.side))[:1]
+        level[:] = _precise_product([first], along.vectors, along.largest)
+    else:
+        level[part.codes] = along.product(part)
     return level
 
 
-@question("sum")
-def _mean_along(part: Part, along: _Along, n_groups: int) -> Any:
-    mean = np.zeros((n_groups, along.vectors.shape[1]))
-    np.add.at(mean, part.groups, part.within[:, None] * along.product(part))
-    return mean
+@question("sum", "sum")
+def _back(part: Part, along: _Along, n_groups: int, factor: float, centres: _Centres) -> tuple[Any, Any]:
+    """Centred outputs, weighted, times what they are along the vectors; and the mean of that in every group.
 
-
-@question("sum")
-def _back(part: Part, along: _Along, mean: Any, factor: float, centres: _Centres) -> Any:
-    """Centred outputs on the rows, weighted, times their transpose along the vectors."""
-    product = along.product(part) - mean[part.group]
-    return sum(block.T @ (factor * part.total[rows, None] * product[rows]) for rows, block in centres.taken_off(part))
+    The mean need not be taken off: times weighted outputs about their own mean it adds nothing.
+    """
+    product = along.product(part)
+    mean = np.zeros((n_groups, product.shape[1]))
+    np.add.at(mean, part.groups, part.within[:, None] * product)
+    blocks = centres.taken_off(part)
+    return sum(block.T @ (factor * part.total[rows, None] * product[rows]) for rows, block in blocks), mean
 
 
 @question("least", "largest")
@@ -403,8 +407,8 @@ def _ends(part: Part, along: _Along, n_groups: int) -> tuple[Any, Any]:
     return low, high
 
 
-def _precise_product(part: Part, vectors: Any, largest: Vector) -> Any:
-    """H @ vectors with an error of 1e-22 or so of their size, where they cancel.
+def _precise_product(blocks: Iterable[Any], vectors: Any, largest: Vector) -> Any:
+    """H @ vectors, H in blocks of rows, with an error of 1e-22 or so of their size, where they cancel.
 
     Leading bits of both factors, few enough that a product of these parts is exact, and the rest
     (Ozaki, Ogita, Oishi & Rump, Numerical Algorithms 59, 2012).
@@ -418,7 +422,7 @@ def _precise_product(part: Part, vectors: Any, largest: Vector) -> Any:
     scaled = scaled / tall
     lead = (scaled + top) - top
     parts = []
-    for _, block in part.outputs.blocks(part.side):
+    for block in blocks:
         rows = block / unit
         first = (rows + top) - top
         parts.append((first @ lead + (first @ (scaled - lead) + (rows - first) @ scaled)) * tall)

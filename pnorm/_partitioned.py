@@ -72,12 +72,13 @@ def stored(X: Any, weight: Any, rankers: Rankers, side: Side, number: int) -> Ro
         c = None if weight is None else _checks.weights(weight, f"{side}_weight", n, some=False)
         if n == 0 or (c is not None and not c.any()):
             return Rows(side, 0, None, None)
-        head, everything = X[:1], np.arange(len(rankers))
+        head, everything = _checks.rows(X, np.zeros(1, np.intp)), np.arange(len(rankers))
         pieces = rankers._pieces(*((X, head) if side == "pos" else (head, X)), everything)
     except (ValueError, TypeError) as error:
         other = f"{SIDES[1 - SIDES.index(side)]} "  # that of the one row which stands for the other side
         text = f"{side} {str(error).removeprefix(other)}" if str(error).startswith(other) else str(error)
-        raise type(error)(f"partition {number} of {side}: {text}") from error
+        kind = ValueError if isinstance(error, ValueError) else TypeError  # not theirs, which may take other arguments
+        raise kind(f"partition {number} of {side}: {text}") from error
     log_c = None
     if c is not None:
         keep, one = c > 0.0, np.ones(1, bool)
@@ -305,6 +306,12 @@ class Partitioned(Known):
 
     def _extremes(self, lam: Vector) -> list[tuple[float, float]]:
         return self.ask(ends, (lam, lam))
+
+    def check_exponents(self, lam: Vector) -> None:
+        """Refuse coefficients whose scores are too far apart."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            pos, neg = (np.array(low_and_high) for low_and_high in self._extremes(lam))
+            _checks.exponents(self.objective.p, pos, neg)
 
     def span_of(self, lam: Vector) -> float:
         (pos_low, pos_high), (neg_low, neg_high) = self._extremes(lam)

@@ -51,8 +51,17 @@ Piece = Matrices | Coded
 
 
 def store(pieces: Sequence[Piece], pool: Pool = SERIAL, recode: bool = True) -> Outputs:
-    """Return the storage of all rankers; `recode` makes features of the columns of matrices that take few values."""
+    """Return the storage of all rankers.
+
+    Columns of matrices that take few values become features. Without `recode` none do, and codes mean the same
+    whatever the rows: so it has to be for rows in partitions.
+    """
     coded = [piece for piece in pieces if isinstance(piece, Coded)]
+    if not recode:
+        coded = [
+            replace(piece, feature=piece.feature.with_room()) if isinstance(piece.feature.source, Codes) else piece
+            for piece in coded
+        ]
     parts: list[tuple[Outputs, Index]] = []
     for piece in pieces:
         if isinstance(piece, Matrices):

@@ -5,8 +5,9 @@ merged in a fixed order, and sends back the coefficients: traffic does not grow 
 keep the outputs of their partitions and nothing that changes from round to round, so that a worker may be
 lost at any time: its partitions are read again elsewhere, and the run goes on with the same numbers.
 
-Any Dask scheduler will do: the threads of this process, or the cluster of the current
-``dask.distributed.Client``. Needs Dask, the extra ``dask``.
+It runs on the threads of this process, or on the cluster of the current ``dask.distributed.Client``. (Dask's other
+scheduler of processes keeps nothing on the workers: partitions would travel with every question.) Needs Dask, the
+extra ``dask``.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def train(
 ) -> tuple[Vector, Trace]:
     r"""Run the P-Norm Push on rows in partitions: `pnorm.train`, to rounding.
 
-    The coefficients agree with those of `pnorm.train` on the same rows to some 1e-14, whatever the partitions.
+    The coefficients agree with those of `pnorm.train` on the same rows to some 1e-14, whatever the partitions. (Where a
+    column is farther from zero than a thousand times its range, it is centred first, and they are those of the
+    centred rows.)
 
     Parameters
     ----------
@@ -107,9 +110,9 @@ def train(
     -----
     A round is one question to all partitions where the weak rankers are thresholds or categories: each answers
     with sums of weights by code, and the step is found here from these sums. Of other weak rankers the step
-    needs some five questions more. A partition forms its scores from the coefficients each time, O(N n) for N
-    rows at most, and keeps no other state. On a cluster a question costs some milliseconds beside, and one or two for
-    each partition (page "Beyond one machine"): few large partitions are better than many small ones.
+    needs a few questions more, two as a rule. A partition forms its scores from the coefficients each time, O(N n)
+    for N rows at most, and keeps no other state. On a cluster a question costs some milliseconds beside, and one or two
+    for each partition (page "Beyond one machine"): few large partitions are better than many small ones.
 
     Examples
     --------
@@ -192,9 +195,9 @@ def minimize(
 
     Notes
     -----
-    A Newton step with its certificate is some six questions to all partitions, each of which answers with a few
-    sums: O(n) numbers, but for those of the Hessian, n**2. Together they cost as much as a step of
-    `pnorm.minimize`, and the scores anew for each of them.
+    A Newton step with its certificate is some eight questions to all partitions, and a few more where weak rankers are
+    dependent, each of which answers with a few sums: O(n) numbers, but for those of the Hessian, n**2. Together they
+    cost as much as a step of `pnorm.minimize`, and the scores anew for each of them.
 
     Examples
     --------
@@ -213,6 +216,8 @@ def minimize(
     callback = _checks.callback(callback)
     rankers, start = _rankers(pos, neg, H, init)
     problem = _partitioned(pos, neg, rankers, p, pos_weight, neg_weight).centred()
+    if start is not None:
+        problem.check_exponents(start)
     lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
     return lam, trace
 
@@ -257,7 +262,7 @@ def score(X: Any, H: Any, lam: Any) -> Any:
 
 
 def _scores(X: Any, rankers: Rankers, lam: Vector) -> Any:
-    f = score_rows(X, rankers, lam) if len(X) else np.empty(0)
+    f = score_rows(X, rankers, lam) if X.shape[0] else np.empty(0)
     if not hasattr(X, "columns"):
         return f
     import pandas
@@ -352,7 +357,9 @@ def _matched(X: Any, weight: Any, name: str) -> tuple[list[Any], Sequence[Any]]:
         if len(parts) != len(rows):
             raise ValueError(f"{name} has {len(parts)} partitions, and the rows have {len(rows)}: partition them alike")
         return rows, parts
-    lengths = dask.compute(*[dask.delayed(_length, pure=False)(part) for part in rows])
+    lengths: Sequence[Any] = X.chunks[0] if hasattr(X, "chunks") else [np.nan]
+    if np.isnan(np.array(lengths, dtype=np.float64)).any():
+        lengths = dask.compute(*[dask.delayed(_length, pure=False)(part) for part in rows])
     checked = _checks.weights(weight, name, sum(lengths))
     return rows, np.split(checked, np.cumsum(lengths)[:-1])
 

@@ -212,3 +212,22 @@ def test_the_side_of_a_fault_is_named():
     broken[16, 1] = np.inf  # the first row of its partition, which stands for the other side as well
     with pytest.raises(ValueError, match=r"^partition 2 of neg: neg has inf at row 0, column 1"):
         pnorm.dask.train(parts(pos, 13), parts(broken, 8))
+
+
+def test_sparse_and_coordinate_partitions_are_scored_and_an_overflow_is_refused():
+    pos, neg = sides()
+    P = parts(pos, 13).map_blocks(scipy.sparse.csr_array)
+    np.testing.assert_array_equal(pnorm.dask.score(P, None, np.ones(4)).compute(), pnorm.score(pos, None, np.ones(4)))
+    P, N = (parts(A, 13).map_blocks(scipy.sparse.coo_matrix) for A in (pos, neg))
+    assert_same(pnorm.dask.train(P, N, None, 4, 5), pnorm.train(pos, neg, None, 4, 5))
+    with pytest.raises(ValueError, match="init gives scores whose differences"):
+        pnorm.dask.minimize(P, N, None, 64, init=[1e306, 0, 0, 0])
+
+
+def test_errors_of_users_functions_keep_their_words():
+    def undecided(X):
+        return b"\xff".decode("utf-8")
+
+    pos, neg = sides()
+    with pytest.raises(ValueError, match=r"partition \d+ of (pos|neg): 'utf-8' codec can't decode byte 0xff"):
+        pnorm.dask.train(parts(pos, 13), parts(neg, 8), [undecided])

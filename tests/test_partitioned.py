@@ -253,3 +253,29 @@ def test_nothing_but_numbers_is_kept_of_a_partition(monkeypatch):
         before = _partitioned.turn(rows, np.arange(len(H)) / 10.0, (-1.0,))
         after = _partitioned.turn(pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, (-1.0,))
         np.testing.assert_array_equal(before[2][1], after[2][1])
+
+
+def test_levels_that_only_some_partitions_have():
+    # Weak rankers of a sample: a level that it lacks is none of them, in whatever partition it turns up.
+    generator = np.random.default_rng(0)
+    pos, neg = generator.choice(list("abc"), (60, 2)), generator.choice(list("abc"), (90, 2), p=[0.5, 0.3, 0.2])
+    for H in (pnorm.rankers.categories(pos, neg), pnorm.rankers.closed(pnorm.rankers.categories(pos, neg))):
+        pos[[3, 40], 0], neg[17, 1], neg[80] = "new", "other", "new"
+        for rows in (1, 13, 1000):
+            assert_same(train(pos, neg, H, 4, 20, rows=rows), pnorm.train(pos, neg, H, 4, 20))
+        lam, _ = minimize(pos, neg, H, 4, l2=0.1)
+        np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, H, 4, l2=0.1)[0], atol=1e-9)
+
+
+def test_answers_do_not_grow_with_the_rows():
+    sizes = {}
+    for n in (2_000, 20_000):
+        generator = np.random.default_rng(0)
+        pos, neg = generator.normal(size=(n, 3)) + 0.3, generator.normal(size=(n, 3))
+        H = pnorm.rankers.closed(pnorm.rankers.columns(3)) + pnorm.rankers.thresholds([[0.1], [0.2], [0.3]])
+        problem = partitioned(pos, neg, H, 4, n)  # one partition of positives, two of negatives
+        ask, most = problem.crew.ask, []
+        problem.crew.ask = lambda asked, sides, ask=ask, most=most: most.append(ask(asked, sides)) or most[-1]
+        solve(problem, 0.0, 1e-10, 100, None, None)
+        sizes[n] = max(len(pickle.dumps(answer)) for answer in most)
+    assert sizes[20_000] == pytest.approx(sizes[2_000], rel=0.01)
