@@ -78,7 +78,7 @@ def measure():
             H = pnorm.rankers.quantile_thresholds(X[:100_000], X[:1000], CUTS)
         rows = _partitioned.stored(X, None, H, "neg", 0)
         lam = generator.normal(size=len(H)) / len(H)
-        row[kind] = median(lambda: _partitioned.turn(rows, lam, (4.0, 1.0)), 5) / len(X)  # noqa: B023
+        row[kind] = median(lambda: _partitioned.look(rows, lam, None, True, (4.0, 1.0)), 5) / len(X)  # noqa: B023
         print(f"    {kind}: {1e9 * row[kind]:.1f} ns per row and question")
     return Costs(max(float(question), 0.0), float(task), row)
 

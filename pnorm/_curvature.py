@@ -56,7 +56,7 @@ class Moments:
         """Means."""
         self.weights = weights
         n = weights.share.size
-        self.means: list[Any] = self.problem.of_rows(weights, _means, (n, n))
+        self.means: list[Any] = self.problem.of_rows(weights, means, (n, n))
         self._left = [np.zeros_like(mean) for mean in self.means]
 
     def _edges_of_groups(self) -> None:
@@ -112,7 +112,8 @@ class _Centres:
 
 
 @question("sum")
-def _means(part: Part, n_groups: int) -> Any:
+def means(part: Part, n_groups: int) -> Any:
+    """Weighted means of all rankers in every group, (G, n)."""
     return part.sums(part.within, n_groups)
 
 
@@ -373,7 +374,7 @@ def _along(moments: Moments, vectors: Any) -> _Along:
     return replace(raw, level=moments.problem.of_rows(moments.weights, _level, (raw, raw), (n, n))[0])
 
 
-@question("any")
+@question("first")
 def _level(part: Part, along: _Along, n_groups: int) -> Any:
     """The outputs of some row of every group that has any here."""
     level = np.full((n_groups, along.vectors.shape[1]), np.nan)

@@ -18,6 +18,7 @@ from pnorm import _checks, _storage
 from pnorm._binned import Binned, Levels
 from pnorm._checks import Vector
 from pnorm._core import _tilt
+from pnorm._curvature import means
 from pnorm._line import Kernel, Line
 from pnorm._line import Side as Tilted
 from pnorm._objective import PNorm, Scores
@@ -138,30 +139,21 @@ class Asked:
         return self._question(_part(rows, where), *arguments)
 
 
-def _heights(rows: Rows, f: Vector, scales: tuple[float, ...]) -> tuple[list[Vector], list[tuple[float, float]]]:
-    """Exponentials of scores, and for each scale the largest that was taken out and their sum."""
+@question("least", "largest", "exponentials", "exponentials")
+def look(rows: Rows, lam: Vector, level: float | None, of_rankers: bool, scales: tuple[float, ...]) -> Any:
+    """Extremes of the scores; sums of exponentials for the first scale, and for the last.
+
+    With the first go the sums of all rankers, by code where that says it all, or those of |f|.
+    """
+    f, out = rows.scores_less(lam, level), rows.outputs
     weights = [np.empty(rows.n) for _ in scales]
     sums = [_tilt.weigh(f, rows.log_c, w, scale, 0, rows.n) for w, scale in zip(weights, scales, strict=True)]
-    return weights, sums
-
-
-@question("least", "largest", "exponentials", "exponentials")
-def state(rows: Rows, lam: Vector, level: float | None, scales: tuple[float, ...]) -> Any:
-    """Extremes of the scores; for the scale of the side, sums of exponentials and of these times |f|; for 1, sums."""
-    f = rows.scores_less(lam, level)
-    (weights, *_), sums = _heights(rows, f, scales)
+    if of_rankers:
+        more = (out.by_feature if isinstance(out, Binned) else out.sums)(rows.side, weights[0])
+    else:
+        more = float(weights[0] @ np.abs(f))
     top, total = sums[0]
-    return float(f.min()), float(f.max()), (top, np.array([total, float(weights @ np.abs(f))])), sums[-1]
-
-
-@question("least", "largest", "exponentials", "exponentials")
-def turn(rows: Rows, lam: Vector, scales: tuple[float, ...]) -> Any:
-    """All that a round of `train` asks: beside these sums, those of the outputs, by code where that says it all."""
-    f, out = rows.scores(lam), rows.outputs
-    (weights, *_), sums = _heights(rows, f, scales)
-    top, total = sums[0]
-    of_outputs = (out.by_feature if isinstance(out, Binned) else out.sums)(rows.side, weights)
-    return float(f.min()), float(f.max()), (top, np.r_[total, of_outputs]), sums[-1]
+    return float(f.min()), float(f.max()), (top, np.r_[total, more]), sums[-1]
 
 
 @question("least", "largest")
@@ -187,12 +179,6 @@ def masses(rows: Rows, where: Where, j: int) -> Vector:
 def changes(rows: Rows, old: Where, new: Where) -> tuple[float, float]:
     """Least and largest ratio of weights."""
     return ratios(_part(rows, old).total, _part(rows, new).total)
-
-
-@question("sum")
-def means(rows: Rows, where: Where) -> Vector:
-    """Weighted means of all rankers."""
-    return np.asarray(rows.outputs.sums(rows.side, _part(rows, where).total))
 
 
 @question("list")
@@ -258,7 +244,7 @@ class Partitioned(Known):
         super().__init__((shape[0], shape[1], len(names)), Extremes(*low_and_high), names, objective)
 
     @property
-    def _both(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def _scales(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         p = self.objective.p
         return (-1.0,), (p,) if p == 1.0 else (p, 1.0)
 
@@ -266,9 +252,11 @@ class Partitioned(Known):
         """What the rows of either side answer; arguments are pairs, one for each side."""
         return self.crew.ask(asked, list(zip(self._rows, zip(*arguments, strict=True), strict=True)))
 
-    def state(self, asked: Any, lam: Vector, *more: tuple[Any, Any]) -> State:
-        """What `state` or `turn` say of all rows."""
-        (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = self.ask(asked, (lam, lam), *more, self._both)
+    def state(self, lam: Vector, level: float | None = None, of_rankers: bool = False) -> State:
+        """What the scores at some coefficients are worth."""
+        (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = self.ask(
+            look, (lam, lam), (level, level), (of_rankers, of_rankers), self._scales
+        )
         return State(
             Scores(np.array([pos_low, pos_high]), np.array([neg_low, neg_high])),
             *(top + math.log(float(np.ravel(sums)[0])) for top, sums in (u, w, v)),
@@ -282,13 +270,12 @@ class Partitioned(Known):
 
     def point(self, lam: Vector, precise: bool = False) -> Point:
         level = float(self._extremes(lam)[1][1]) if precise else None
-        state_ = self.state(state, lam, (level, level))
+        here, p = self.state(lam, level), self.objective.p
         sizes = None
         if precise:
-            largest = max(float(np.abs(part).max()) for part in (state_.f.pos, state_.f.neg))
-            sizes = float(state_.u[0]), float(state_.w[0]), largest
-        p = self.objective.p
-        return Point(lam, state_.f, self.where(lam, state_, level), state_.log_f(p), state_.log_mass, p, precise, sizes)
+            largest = max(float(np.abs(part).max()) for part in (here.f.pos, here.f.neg))
+            sizes = float(here.u[0]), float(here.w[0]), largest
+        return Point(lam, here.f, self.where(lam, here, level), here.log_f(p), here.log_mass, p, precise, sizes)
 
     def uniform(self) -> Weights:
         logs = math.log(self.n_pos), math.log(self.n_neg)
@@ -298,10 +285,10 @@ class Partitioned(Known):
         return self.ask(Asked(asked), (weights, weights), *arguments)
 
     def near(self, old: Weights, new: Weights) -> bool:
-        return all(close(*ends) for ends in self.ask(changes, (old, old), (new, new)))
+        return all(close(*extremes) for extremes in self.ask(changes, (old, old), (new, new)))
 
     def edges_at(self, point: Point) -> Vector:
-        pos, neg = self.ask(means, (point.weights, point.weights))
+        (pos,), (neg,) = self.of_rows(point.weights, means, (1, 1))
         return self.without_constants(pos - neg)
 
     def _extremes(self, lam: Vector) -> list[tuple[float, float]]:
@@ -354,7 +341,7 @@ class Partitioned(Known):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What scores are worth, and the means of what was asked for beside."""
+    """What scores are worth, and means of what went with the sums: of all rankers, or of |f|."""
 
     f: Scores
     """Their extremes."""
@@ -384,7 +371,7 @@ class Remote:
         _checks.exponents(problem.objective.p, self._state.f.pos, self._state.f.neg)
 
     def _look(self) -> None:
-        self._state = self.problem.state(turn, self.lam)
+        self._state = self.problem.state(self.lam, of_rankers=True)
         self.log_f, self.log_mass = self._state.log_f(self.problem.objective.p), self._state.log_mass
 
     def edges(self) -> Vector:

@@ -85,7 +85,7 @@ _MERGES: dict[str, Callable[[Any, Any], Any]] = {
     "list": _add,
     "least": np.minimum,
     "largest": np.maximum,
-    "any": lambda a, b: np.where(np.isnan(a), b, a),
+    "first": lambda a, b: np.where(np.isnan(a), b, a),
     "triangle": _triangle,
     "exponentials": _exponentials,
 }

@@ -146,7 +146,7 @@ def test_a_round_of_thresholds_is_one_question():
     lam = np.zeros(problem.n_rankers)
     trace = descend(Remote(problem, lam), range(30), False, 1e-10, None)
     assert trace.n_iter == 30
-    assert problem.crew.asked == [_partitioned.facts] + 31 * [_partitioned.turn]
+    assert problem.crew.asked == [_partitioned.facts] + 31 * [_partitioned.look]
 
 
 def test_sparse_partitions():
@@ -250,8 +250,8 @@ def test_nothing_but_numbers_is_kept_of_a_partition(monkeypatch):
             continue
         H = H(pos, neg) or pnorm.rankers.columns(4)
         rows = _partitioned.stored(pos, np.ones(60), H, "pos", 0)
-        before = _partitioned.turn(rows, np.arange(len(H)) / 10.0, (-1.0,))
-        after = _partitioned.turn(pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, (-1.0,))
+        before = _partitioned.look(rows, np.arange(len(H)) / 10.0, None, True, (-1.0,))
+        after = _partitioned.look(pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, None, True, (-1.0,))
         np.testing.assert_array_equal(before[2][1], after[2][1])
 
 
