@@ -20,8 +20,10 @@ The weak rankers live in `pnorm.rankers`, prices and losses other than the paper
 guarantees of the theory in `pnorm.bounds`, data in `pnorm.datasets`. Two other ways to learn:
 functions of a kernel space in `pnorm.kernel`, and many lists with grades in `pnorm.listwise`. At
 home elsewhere: the push inside LightGBM and XGBoost in `pnorm.boosting`, an estimator for
-scikit-learn in `pnorm.sklearn`, rows on a cluster in `pnorm.dask`; import these last two by name.
+scikit-learn in `pnorm.sklearn`, rows on a cluster in `pnorm.dask`.
 """
+
+from typing import Any as _Any
 
 try:
     from pnorm._core import _tilt as _tilt
@@ -79,3 +81,12 @@ __all__ = [
     "split",
     "train",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """Import what needs other packages when somebody asks for it."""
+    if name in ("dask", "sklearn"):
+        from importlib import import_module
+
+        return import_module(f"pnorm.{name}")
+    raise AttributeError(f"module 'pnorm' has no attribute {name!r}")

@@ -779,7 +779,8 @@ def test_bad_rows_and_labels(data):
 
 def test_scikit_learn_is_imported_only_when_asked_for():
     code = (
-        "import sys, pnorm; assert 'sklearn' not in sys.modules; import pnorm.sklearn; assert 'sklearn' in sys.modules"
+        "import sys, pnorm; assert not {'sklearn', 'dask'} & set(sys.modules); pnorm.sklearn.PNormPush; "
+        "assert 'sklearn' in sys.modules and 'dask' not in sys.modules; assert not hasattr(pnorm, 'torch')"
     )
     subprocess.run([sys.executable, "-P", "-c", code], check=True)
 
