@@ -361,6 +361,7 @@ def _matched(X: Any, weight: Any, name: str) -> tuple[list[Any], Sequence[Any]]:
     if np.isnan(np.array(lengths, dtype=np.float64)).any():
         lengths = dask.compute(*[dask.delayed(_length, pure=False)(part) for part in rows])
     checked = _checks.weights(weight, name, sum(lengths))
+    assert checked is not None
     return rows, np.split(checked, np.cumsum(lengths)[:-1])
 
 
