@@ -41,8 +41,8 @@ class Costs:
     """Per row and question, by the kind of weak rankers."""
 
 
-KINDS = {"thresholds": 1.0, "columns": 6.0}
-"""Questions a round: of columns, the step takes about five."""
+KINDS = {"thresholds": 1.0, "columns": 3.0}
+"""Questions a round: of columns, the step takes two as a rule."""
 
 NUMBERS = {"thresholds": COLUMNS * (CUTS + 1), "columns": COLUMNS}
 """In an answer."""
