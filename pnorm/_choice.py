@@ -16,7 +16,7 @@ from pnorm._blocks import Pool
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._losses import Loss, work
-from pnorm._measures import LARGER, Measure, judge, named, takes
+from pnorm._measures import LARGER, judge, named, takes
 from pnorm._objective import Cases, cases, spread
 from pnorm._outputs import Outputs
 from pnorm._prices import Price
@@ -314,7 +314,7 @@ def cross_validate(
     recipe = _recipe(H)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
-    measure, name = named(metric, LARGER, counted.c_pos is not None or counted.c_neg is not None)
+    measure, name = named(metric, LARGER, counted)
     where = _places(counted, n_pos), _places(counted, n_neg, 1)
     number = _dealt(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
@@ -334,11 +334,11 @@ def cross_validate(
             if recipe is not None or outputs is None:
                 outputs = outputs_of(pos, neg, rankers, counted, pool)
             problem = Problem(outputs.take(*train), rankers.names, objectives[0].take(*train))
-            judged, worth = outputs.take(*held), _judge(measure, name, counted, held)
+            judged, worth = outputs.take(*held), judge(measure, name, counted, held)
             for i, objective in enumerate(objectives):
                 problem = problem.with_objective(objective.take(*train))
                 trace = descend(InMemory(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
-                scores[i, k] = _followed(trace, judged, problem.shift, at, worth)
+                scores[i, k] = _followed(trace, judged, problem.shift, at, worth, name)
                 traces[i].append(trace)
     whole = (spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
     return CrossValidation(np.array(powers), at, scores, tuple(whole), tuple(map(tuple, traces)), name)
@@ -430,19 +430,8 @@ def _shuffled(size: int, n: int, rng: np.random.Generator) -> Index:
     return number
 
 
-def _judge(measure: Measure, name: str, counted: Cases, held: Sides) -> Callable[[Vector, Vector], float]:
-    """What says how good scores of held-out rows are."""
-    pos, neg = held
-    weights = (None if c is None else c[own] for c, own in zip((counted.c_pos, counted.c_neg), held, strict=True))
-    groups = counted.groups
-    codes = None if groups is None else (groups.pos[pos], groups.neg[neg])
-    c_pos, c_neg = weights
-    judged = judge(measure, name, (c_pos, c_neg), codes)
-    return lambda f_pos, f_neg: _checks.real(judged(f_pos, f_neg), name)
-
-
 def _followed(
-    trace: Trace, judged: Outputs, shift: Vector, at: Index, judge: Callable[[Vector, Vector], float]
+    trace: Trace, judged: Outputs, shift: Vector, at: Index, worth: Callable[[Vector, Vector], float], name: str
 ) -> Vector:
     """What the rounds of a run do to other rows."""
     f_pos, f_neg = np.zeros(judged.shape[0]), np.zeros(judged.shape[1])
@@ -458,5 +447,5 @@ def _followed(
             f_pos += step * h_pos
             f_neg += step * h_neg
         done = t
-        values[s] = judge(f_pos, f_neg)
+        values[s] = _checks.real(worth(f_pos, f_neg), name)
     return values

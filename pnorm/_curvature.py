@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
-from pnorm._parts import Part, question
+from pnorm._parts import Part, question, triangle_of
 from pnorm._problem import Known, Weights
 
 _EPS = float(np.finfo(float).eps)
@@ -92,7 +92,7 @@ class Moments:
         factors = self.p, self.p * self.p
         triangles = self.problem.of_rows(self.weights, _triangle, factors, self.centres, (columns, columns))
         _, values, right = svd(
-            _triangle_of([*triangles, *(rows[:, live] * scale[live] for rows in (self.moved, *more))])
+            triangle_of([*triangles, *(rows[:, live] * scale[live] for rows in (self.moved, *more))])
         )
         return values, right
 
@@ -127,20 +127,9 @@ def _triangle(part: Part, factor: float, centres: _Centres, columns: tuple[NDArr
     """The triangle of the rows less their means, times the root of their weights."""
     live, scale = columns
     root = np.sqrt(factor * part.total)
-    return _triangle_of(
+    return triangle_of(
         (block[:, live] * root[rows, None] * scale for rows, block in centres.taken_off(part)), live.size
     )
-
-
-def _triangle_of(rows: Iterable[Any], n: int | None = None) -> Any:
-    """The triangle R of a QR decomposition of rows that come in blocks."""
-    from scipy.linalg import qr
-
-    triangle = None if n is None else np.zeros((n, n))
-    for block in rows:
-        stacked = block if triangle is None else np.concatenate([triangle, block])
-        triangle = qr(stacked, mode="r")[0][: stacked.shape[1]]
-    return triangle
 
 
 @question("largest")

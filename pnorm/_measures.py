@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
 from pnorm._checks import Vector
+from pnorm._objective import Cases
 
 _NEGATIVES = 10
 """Down to how many negatives the partial AUC looks if nothing more is said of it."""
@@ -42,8 +43,11 @@ LARGER: dict[str, Measure] = {
 SMALLER: dict[str, Measure] = {"r_max": metrics.r_max}
 """Those of which less is."""
 
+COSTS: tuple[Measure, ...] = (*SMALLER.values(), metrics.p_norm_risk)
+"""All functions of `pnorm.metrics` of which less is better."""
 
-def named(metric: Any, names: Mapping[str, Measure], weighted: bool) -> tuple[Measure, str]:
+
+def named(metric: Any, names: Mapping[str, Measure], counted: Cases) -> tuple[Measure, str]:
     """Return the measure that a user means, by one of some names or as a function, and its name."""
     if callable(metric):
         inner, keywords = (metric.func, metric.keywords) if isinstance(metric, partial) else (metric, {})
@@ -59,6 +63,7 @@ def named(metric: Any, names: Mapping[str, Measure], weighted: bool) -> tuple[Me
         )
     else:
         name, measure = metric, names[_checks.choice(metric, "metric", names)]
+    weighted = counted.c_pos is not None or counted.c_neg is not None
     if weighted and not takes(measure, None, None, pos_weight=None, neg_weight=None):
         raise ValueError(
             f"rows have weights, and the metric {name} takes none: pass a function of (f_pos, f_neg, pos_weight, "
@@ -79,19 +84,17 @@ def takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
 
 
 def judge(
-    measure: Measure,
-    name: str,
-    weights: tuple[Vector | None, Vector | None],
-    codes: tuple[NDArray[np.intp], NDArray[np.intp]] | None,
+    measure: Measure, name: str, counted: Cases, rows: tuple[Any, Any] = (slice(None), slice(None))
 ) -> Callable[[Vector, Vector], float]:
     """Return what says how good scores of some rows are, nan included: with groups, each of both sides, in the mean."""
+    weights = [None if c is None else c[own] for c, own in zip((counted.c_pos, counted.c_neg), rows, strict=True)]
     lists: list[tuple[Any, Any]] = [(slice(None), slice(None))]
-    if codes is not None:
-        lists = list(zip(*map(_by_group, codes), strict=True))
+    if counted.groups is not None:
+        lists = list(zip(_by_group(counted.groups.pos[rows[0]]), _by_group(counted.groups.neg[rows[1]]), strict=True))
     of_lists = []
-    for rows in lists:
-        sides = zip(("pos_weight", "neg_weight"), weights, rows, strict=True)
-        of_lists.append((*rows, {side: c[places] for side, c, places in sides if c is not None}))
+    for places in lists:
+        sides = zip(("pos_weight", "neg_weight"), weights, places, strict=True)
+        of_lists.append((*places, {side: c[own] for side, c, own in sides if c is not None}))
 
     def judged(f_pos: Vector, f_neg: Vector) -> float:
         total = 0.0

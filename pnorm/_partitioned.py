@@ -329,7 +329,7 @@ class Partitioned(Known):
         return Levels(known.values, *self.ask(counts, (j, j)))
 
     def step(self, where: Where, j: int, sign: float, binary: bool) -> float:
-        """The step along ranker j, from sums over all rows; each of some five of them is a question."""
+        """The step along ranker j, from sums over all rows, each of which is a question."""
         shift = float(self.shift[j])
 
         def each(kernel: Kernel) -> tuple[list[Any], list[Any]]:

@@ -8,7 +8,7 @@ data have, and only numbers travel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeVar
@@ -66,11 +66,15 @@ def _add(a: Any, b: Any) -> Any:
     return a + b
 
 
-def _triangle(a: Any, b: Any) -> Any:
-    """The triangle R of two sets of rows from those of each."""
+def triangle_of(rows: Iterable[Any], n: int | None = None) -> Any:
+    """The triangle R of a QR decomposition of rows that come in blocks, of n columns where there may be none."""
     from scipy.linalg import qr
 
-    return qr(np.concatenate([a, b]), mode="r")[0][: a.shape[1]]
+    triangle = None if n is None else np.zeros((n, n))
+    for block in rows:
+        stacked = block if triangle is None else np.concatenate([triangle, block])
+        triangle = qr(stacked, mode="r")[0][: stacked.shape[1]]
+    return triangle
 
 
 def _exponentials(a: tuple[float, Any], b: tuple[float, Any]) -> tuple[float, Any]:
@@ -86,7 +90,7 @@ _MERGES: dict[str, Callable[[Any, Any], Any]] = {
     "least": np.minimum,
     "largest": np.maximum,
     "first": lambda a, b: np.where(np.isnan(a), b, a),
-    "triangle": _triangle,
+    "triangle": lambda a, b: triangle_of([a, b], a.shape[1]),
     "exponentials": _exponentials,
 }
 

@@ -52,22 +52,23 @@ from numpy.typing import NDArray
 from pnorm import _checks, metrics
 from pnorm._blocks import SERIAL, Pool
 from pnorm._checks import Vector
+from pnorm._measures import COSTS
 from pnorm._objective import Cases, PNorm, Scores, counted_cases, push, spread
 
 __all__ = ["lightgbm_metric", "lightgbm_objective", "xgboost_metric", "xgboost_objective"]
 
-_MEASURES: dict[str, tuple[Callable[..., float], bool]] = {
-    "positives_at_top": (metrics.positives_at_top, True),
-    "r_max": (metrics.r_max, False),
-    "partial_auc": (metrics.partial_auc, True),
-    "precision_at": (metrics.precision_at, True),
-    "recall_at": (metrics.recall_at, True),
-    "enrichment_factor": (metrics.enrichment_factor, True),
-    "average_precision": (metrics.average_precision, True),
-    "auc": (metrics.auc, True),
-    "p_norm_risk": (metrics.p_norm_risk, False),
-}
-"""Measures of a list by its order, which take weights; and whether more is better."""
+_MEASURES: tuple[str, ...] = (
+    "positives_at_top",
+    "r_max",
+    "partial_auc",
+    "precision_at",
+    "recall_at",
+    "enrichment_factor",
+    "average_precision",
+    "auc",
+    "p_norm_risk",
+)
+"""Measures of a list by its order, which take weights."""
 
 _NO_OPTIONS = {"f_pos", "f_neg", "pos_weight", "neg_weight", "confidence", "n_resamples", "seed"}
 """What these take and users do not choose."""
@@ -359,7 +360,7 @@ class _Measure:
     @property
     def larger(self) -> bool:
         """Whether more is better."""
-        return self.measure != "log_f" and _MEASURES[self.measure][1]
+        return self.measure != "log_f" and getattr(metrics, self.measure) not in COSTS
 
     @property
     def label(self) -> str:
@@ -373,7 +374,7 @@ class _Measure:
         if self.measure == "log_f":
             objective, f = rows.objective(options["p"], rows.cases(), SERIAL)
             return objective.log_value(f)
-        function, total, mass = _MEASURES[self.measure][0], 0.0, 0.0
+        function, total, mass = getattr(metrics, self.measure), 0.0, 0.0
         for weight, sides in rows.lists():
             total += weight * function(**sides, **options)
             mass += weight
@@ -415,7 +416,7 @@ def _chosen(measure: Any, options: dict[str, Any]) -> tuple[str, tuple[tuple[str
         options = {"p": 1.0} | options
         _checks.power(options["p"])
     else:
-        parameters = dict(inspect.signature(_MEASURES[name][0]).parameters)
+        parameters = dict(inspect.signature(getattr(metrics, name)).parameters)
     known = [option for option in parameters if option not in _NO_OPTIONS]
     for option in known:
         if parameters[option].default is inspect.Parameter.empty and option not in options:

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from pnorm import _checks, metrics, objectives
+from pnorm import _checks, objectives
 from pnorm._blocks import SERIAL
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._losses import Loss
-from pnorm._measures import LARGER, SMALLER, judge, named
+from pnorm._measures import COSTS, LARGER, SMALLER, judge, named
 from pnorm._objective import Scores, cases
 from pnorm._prices import Price
 from pnorm._trace import Trace
@@ -35,7 +35,7 @@ _NAMES = {**LARGER, **SMALLER}
 NAMES = (*_NAMES, _OBJECTIVE)
 """What a metric may be called."""
 
-_COSTS = (*SMALLER.values(), metrics.p_norm_risk, objectives.value)
+_COSTS = (*COSTS, objectives.value)
 """Functions that a user may pass of which less is better."""
 
 Measure = Callable[[Scores], float]
@@ -237,9 +237,7 @@ def early_stopping(
     else:
         if p is not None or price is not None:
             raise ValueError(f"p and price are for the metric 'log_objective'; got metric={metric!r}")
-        weights, groups = (counted.c_pos, counted.c_neg), counted.groups
-        codes = None if groups is None else (groups.pos, groups.neg)
-        of_sides = judge(*named(metric, _NAMES, any(c is not None for c in weights)), weights, codes)
+        of_sides = judge(*named(metric, _NAMES, counted), counted)
 
         def of_rows(f: Scores) -> float:
             return of_sides(f.pos, f.neg)

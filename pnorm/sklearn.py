@@ -35,7 +35,7 @@ from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import rankers as weak
 from pnorm._binned import LARGEST_FEATURE
 from pnorm._checks import Vector
-from pnorm._measures import takes
+from pnorm._measures import COSTS, takes
 from pnorm._minimize import minimize
 from pnorm._train import score, train
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -746,7 +746,7 @@ def scorer(measure: str, **options: Any) -> Any:
     return make_scorer(
         _measured,
         response_method=("decision_function", "predict_proba"),
-        greater_is_better=measure not in ("r_max", "p_norm_risk"),
+        greater_is_better=getattr(metrics, measure) not in COSTS,
         measure=measure,
         **options,
     )
