@@ -1,0 +1,29 @@
+"""The run of the tests says how many inputs its fuzzers have tried, and what came of them."""
+
+from collections import Counter, defaultdict
+
+import pytest
+
+_TRIED = "inputs tried"
+
+
+@pytest.fixture
+def tried(record_property):
+    """Counts inputs by (kind, outcome): ``tried["array", "refused"] += 1``."""
+    counts = Counter()
+    yield counts
+    record_property(_TRIED, [[*what, n] for what, n in counts.items()])
+
+
+def pytest_terminal_summary(terminalreporter):
+    total = defaultdict(Counter)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, counts in getattr(report, "user_properties", ()):
+                for kind, outcome, n in counts if name == _TRIED else ():
+                    total[kind][outcome] += n
+    if total:
+        terminalreporter.section(_TRIED)
+    for kind, outcomes in sorted(total.items()):
+        each = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(outcomes.items()))
+        terminalreporter.write_line(f"{kind}: {sum(outcomes.values()):,} ({each})")
