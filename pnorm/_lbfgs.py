@@ -128,6 +128,7 @@ class Lbfgs:
         self._moves: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
         self._verdict = self._judge(self._here)
         self._most = _PER_STEP * run.max_iter
+        self._raised: StopIteration | None = None
 
     def descend(self) -> tuple[Vector, Trace]:
         """Go down as far as values tell, and then as far as gradients do."""
@@ -159,6 +160,8 @@ class Lbfgs:
             callback=self._after_iteration,
             options=options,
         )
+        if self._raised is not None:
+            raise self._raised
 
     def _value_and_gradient(self, x: Vector) -> tuple[float, Vector]:
         try:
@@ -172,7 +175,11 @@ class Lbfgs:
     def _after_iteration(self, intermediate_result: Any) -> None:
         if not np.array_equal(self._latest.x, intermediate_result.x):
             self._value_and_gradient(intermediate_result.x)
-        self._go_to(self._latest)
+        try:
+            self._go_to(self._latest)
+        except StopIteration as error:  # the user's callback's own, which SciPy would take for ours
+            self._raised = error
+            raise
         if self._verdict:
             raise StopIteration
 

@@ -21,7 +21,7 @@ from pnorm._losses import Loss, work
 from pnorm._prices import Price
 from pnorm._problem import Known, Point, Problem
 from pnorm._separability import Hulls, hulls
-from pnorm._trace import Path, Reached, Trace
+from pnorm._trace import Path, Reached, Trace, carrying
 
 _DOUBT = 25
 """Newton steps without convergence after which the linear program is asked whether there is a minimiser."""
@@ -121,6 +121,9 @@ def minimize(
         If an argument is not as described; the message names it and the offending row or column.
     OverflowError
         If the objective at `init` is more than a double holds even in logarithms.
+    BaseException
+        What the callback raises, or Ctrl-C, at once and as it is, with the trace so far as its attribute `trace`, as
+        in `train`.
 
     See Also
     --------
@@ -202,8 +205,9 @@ def solve(
     if method is None:
         method = "newton" if problem.n_rankers <= LARGEST_HESSIAN and problem.objective.factored else "lbfgs"
     run = _Run(problem, l2, tol, max_iter, callback)
-    start = np.zeros(problem.n_rankers) if init is None else run.brought_near(init)
-    lam, trace = (run.newton if method == "newton" else run.lbfgs)(start)
+    with carrying(run.path.trace):
+        start = np.zeros(problem.n_rankers) if init is None else run.brought_near(init)
+        lam, trace = (run.newton if method == "newton" else run.lbfgs)(start)
     return lam, trace, run.found
 
 

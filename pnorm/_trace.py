@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +41,8 @@ class Trace:
         attained. ``"callback"``: the callback asked to stop. ``"stalled"``: rounding hides any
         further progress, or `train` is at a corner of the hinge. ``"converged"``: `minimize` has
         proved its tolerance. ``"max_iter"``: it has not, and its steps are used up. ``"running"`` in
-        a callback.
+        a callback. ``"interrupted"`` where an error or Ctrl-C ended the run: the trace is then the attribute
+        `trace` of the exception.
     message : str
         The same in a sentence with its numbers.
     init : ndarray, shape (n,)
@@ -157,12 +159,12 @@ class Columns:
         self.size += 1
 
     def last(self) -> NDArray[Any]:
-        """The last number of each column."""
-        return np.array(self._room[:, self.size - 1])
+        """The last number of each column; an IndexError where there is none."""
+        return np.array(self._room[:, : self.size][:, -1])
 
-    def views(self) -> list[NDArray[Any]]:
-        """The columns so far, to be read only."""
-        views = [row[: self.size] for row in self._room]
+    def views(self, size: int | None = None) -> list[NDArray[Any]]:
+        """The columns so far, or their first numbers, to be read only."""
+        views = [row[: self.size if size is None else size] for row in self._room]
         for view in views:
             view.flags.writeable = False
         return views
@@ -185,8 +187,8 @@ class Recorder:
 
     @property
     def n_iter(self) -> int:
-        """Rounds so far."""
-        return self._rounds.size
+        """Rounds so far: the value is the last thing that is recorded of one."""
+        return self._values.size - 1
 
     def add(self, ranker: int, step: float, edge: float, z: float, log_objective: float) -> None:
         """Record one round."""
@@ -196,7 +198,8 @@ class Recorder:
 
     def trace(self, status: str, message: str) -> Trace:
         """The trace so far."""
-        (ranker,), (step, edge, z), (values,) = self._rankers.views(), self._rounds.views(), self._values.views()
+        n = self.n_iter
+        (ranker,), (step, edge, z), (values,) = self._rankers.views(n), self._rounds.views(n), self._values.views(n + 1)
         return Trace(ranker, step, edge, z, values, status, message, self.init, _symbol=self.symbol)
 
 
@@ -243,26 +246,43 @@ class Path:
 
     def trace(self, status: str, message: str, direction: Vector | None = None) -> Trace:
         """The trace so far."""
-        ranker, step, edge = zip(*self._steps, strict=True) if self._steps else ((), (), ())
-        lams = np.array([point.lam for point in self.points])
-        log_mass = np.array([point.log_mass for point in self.points])
+        points = list(self.points)
+        steps = self._steps[: len(points) - 1]  # what Ctrl-C may leave behind: a step without its point
+        ranker, step, edge = zip(*steps, strict=True) if steps else ((), (), ())
+        lams = np.array([point.lam for point in points])
+        log_mass = np.array([point.log_mass for point in points])
         arrays = [
             np.array(ranker, dtype=np.intp),
             np.array(step, dtype=np.float64),
             np.array(edge, dtype=np.float64),
             np.exp(np.minimum(np.diff(log_mass), 700.0)),
-            np.array([point.log_f for point in self.points]),
+            np.array([point.log_f for point in points]),
             lams[0],
             lams,
-            np.array([point.value for point in self.points]),
-            np.array([point.gap for point in self.points]),
+            np.array([point.value for point in points]),
+            np.array([point.gap for point in points]),
         ]
         for array in arrays:
             array.flags.writeable = False
         ranker, step, edge, z, log_objective, init, path, objective, gaps = arrays
-        norm = self.points[-1].gradient_norm
+        norm = points[-1].gradient_norm
         more = direction, path, norm, objective, gaps, self.symbol
         return Trace(ranker, step, edge, z, log_objective, status, message, init, *more)
+
+
+class carrying:  # noqa: N801, as it stands after `with`
+    """Gives an exception that ends a run, a callback's or Ctrl-C, the record so far as its attribute `trace`."""
+
+    def __init__(self, sofar: Callable[[str, str], Any]) -> None:
+        self._sofar = sofar
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: Any, where: object) -> None:
+        if error is not None:
+            with contextlib.suppress(Exception):  # nothing is recorded yet, or the exception takes no attributes
+                error.trace = self._sofar("interrupted", f"{type(error).__name__} ended the run")
 
 
 def counting(t_max: int, progress: bool, unit: str = "round") -> Iterable[int]:

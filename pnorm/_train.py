@@ -16,7 +16,7 @@ from pnorm._losses import Loss, work
 from pnorm._objective import Objective
 from pnorm._prices import Price
 from pnorm._standing import InMemory, Standing
-from pnorm._trace import Recorder, Trace, counting
+from pnorm._trace import Recorder, Trace, carrying, counting
 from pnorm.rankers import as_rankers
 
 _OVERFLOW = 1e300
@@ -118,6 +118,9 @@ def train(
         If the objective at `init` is more than a double holds even in logarithms.
     ImportError
         If `progress` is asked for and tqdm is missing.
+    BaseException
+        What the callback raises, or Ctrl-C, at once and as it is. Its attribute `trace` is the trace so far, with the
+        status ``"interrupted"``: ``train(..., init=error.trace.lam_at(error.trace.n_iter))`` goes on from there.
 
     See Also
     --------
@@ -189,10 +192,23 @@ def descend(
     tol: float,
     callback: Callable[[Trace], bool | None] | None,
 ) -> Trace:
-    """Figure 1, step by step; the coefficients are changed in place."""
+    """Figure 1, on record; the coefficients are changed in place."""
+    record = Recorder(standing.lam.copy(), standing.log_f, standing.problem.objective.symbol)
+    with carrying(record.trace):
+        return record.trace(*_rounds(standing, rounds, signed, tol, callback, record))
+
+
+def _rounds(
+    standing: Standing,
+    rounds: Iterable[int],
+    signed: bool,
+    tol: float,
+    callback: Callable[[Trace], bool | None] | None,
+    record: Recorder,
+) -> tuple[str, str]:
+    """Figure 1, step by step; how it ends."""
     problem, lam = standing.problem, standing.lam
     objective, names = problem.objective, problem.names
-    record = Recorder(lam.copy(), standing.log_f, objective.symbol)
     status, message = "t_max", ""
 
     for _ in rounds:
@@ -241,7 +257,7 @@ def descend(
         message = f"all {record.n_iter} rounds were run"
         if objective.margin is not None and not objective.vanishes and standing.margin() > 0.0:
             message += "; the scores put every positive above every negative, so no minimiser exists"
-    return record.trace(status, message)
+    return status, message
 
 
 _REMEDY = ": smoothing=0.1, say, would round it off"

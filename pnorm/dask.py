@@ -101,6 +101,8 @@ def train(
     ------
     ValueError, TypeError
         If an argument is not as described; of a fault in the rows, the message names the partition.
+    BaseException
+        What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.train`.
 
     See Also
     --------
@@ -188,6 +190,8 @@ def minimize(
     ------
     ValueError, TypeError
         If an argument is not as described; of a fault in the rows, the message names the partition.
+    BaseException
+        What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.minimize`.
 
     See Also
     --------

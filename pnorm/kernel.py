@@ -37,7 +37,7 @@ from pnorm._growth import GROWTH, largest_step, reach, theorem
 from pnorm._line import Groups
 from pnorm._losses import HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
 from pnorm._objective import cases, spread
-from pnorm._trace import Columns, counting
+from pnorm._trace import Columns, carrying, counting
 
 __all__ = ["Approximation", "Descent", "Model", "Schedule", "minimize", "schedule", "train"]
 
@@ -194,7 +194,8 @@ class Descent:
     status : str
         ``"t_max"``: all steps were taken. ``"stationary"``: the gradient is small (`tol`). ``"callback"``: the callback
         asked to stop. From `minimize` also ``"converged"``, ``"max_iter"``, and ``"stalled"`` where rounding hides any
-        progress. ``"running"`` in a callback.
+        progress. ``"running"`` in a callback; ``"interrupted"`` where an exception ended the run, whose attribute
+        `trace` this is.
     message : str
         The same in a sentence.
     model : Model
@@ -263,6 +264,8 @@ class _Record:
     """E_S, the norms of f and of the gradient, and what the gap has beside the latter."""
     steps: Columns = field(default_factory=lambda: Columns(1))
     longest: float = 0.0
+    at: Vector = field(default_factory=lambda: np.empty(0))
+    """Coordinates of the last point."""
 
     def step(self, size: float) -> None:
         """One step."""
@@ -275,7 +278,7 @@ class _Record:
 
     def descent(self, status: str, message: str, model: Model, gap: float) -> Descent:
         """The trace so far."""
-        (loss, norm, gradient_norm, slack), (step,) = self.points.views(), self.steps.views()
+        (loss, norm, gradient_norm, slack), (step,) = self.points.views(), self.steps.views(self.points.size - 1)
         bound = 2.0 * self.kappa * self.slope / self.lam
         kept = self.longest <= self.largest_step * (1.0 + 1e-12)
         return Descent(
@@ -603,6 +606,8 @@ def train(
     OverflowError
         If steps are so large that they diverge. Where the objective is higher in the end than at the start, a
         `RuntimeWarning` says so.
+    BaseException
+        What the callback raises, or Ctrl-C, with the trace so far, its `model` included, as its attribute `trace`.
     ImportError
         If `progress` is asked for and tqdm is missing.
 
@@ -668,25 +673,25 @@ def train(
             first = record.largest_step
         a, f = np.zeros(space.size), np.zeros(space.n)
         mean = a.copy() if average else a
+        sofar = _sofar(problem, record, mean if average else None)
         status = "t_max"
-        while True:
-            gradient, change, point = _gradient(problem, a, f, record)
-            t = record.steps.size
-            if t and callback is not None:
-                gap = math.nan if average else record.gap(point)
-                sofar = record.descent("running", f"after step {t}", problem.model(mean), gap)
-                status = "callback" if callback(sofar) else status
-            if point[2] <= tol * record.kappa and not average:
-                status = "stationary"
-            if status != "t_max" or next(steps, None) is None:
-                break
-            step = first * (t + 1.0) ** -theta
-            record.step(step)
-            with np.errstate(over="ignore", invalid="ignore"):  # the next gradient tells
-                a -= step * gradient
-                f = f - step * change if (t + 1) % _REFRESH else space.values(a)
-            if average:
-                mean += 2.0 / (t + 2.0) * (a - mean)
+        with carrying(sofar):
+            while True:
+                gradient, change, point = _gradient(problem, a, f, record)
+                t = record.steps.size
+                if t and callback is not None and callback(sofar("running", f"after step {t}")):
+                    status = "callback"
+                if point[2] <= tol * record.kappa and not average:
+                    status = "stationary"
+                if status != "t_max" or next(steps, None) is None:
+                    break
+                step = first * (t + 1.0) ** -theta
+                record.step(step)
+                with np.errstate(over="ignore", invalid="ignore"):  # the next gradient tells
+                    a -= step * gradient
+                    f = f - step * change if (t + 1) % _REFRESH else space.values(a)
+                if average:
+                    mean += 2.0 / (t + 2.0) * (a - mean)
         if average:
             point = _gradient(problem, mean, space.values(mean), replace(record, points=Columns(4)))[2]
         gap = record.gap(point)
@@ -731,6 +736,17 @@ def _opened(problem: _Problem, lam: float, eta: float | None) -> _Record:
     if eta is None or eta > largest:
         largest = max(largest, 1.0 / (change * _MARGIN * _spectral_norm(problem) + lam))
     return _Record(lam, kappa, slope, change, largest)
+
+
+def _sofar(problem: _Problem, record: _Record, mean: Vector | None = None) -> Callable[[str, str], Descent]:
+    """What makes the trace so far of a status and a message; of a mean of the steps, whose gap no one knows yet."""
+
+    def sofar(status: str, message: str) -> Descent:
+        gap = record.gap(record.points.last())
+        at, gap = (record.at, gap) if mean is None else (mean, math.nan)
+        return record.descent(status, message, problem.model(at), gap)
+
+    return sofar
 
 
 def _spectral_norm(problem: _Problem) -> float:
@@ -792,6 +808,7 @@ def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple
         other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
         point = min(point, other, key=record.gap)
     record.points.add(*point)
+    record.at = a.copy()
     return gradient, change, point
 
 
@@ -905,12 +922,13 @@ def minimize(
             pos, neg, kernel, kernel_params, phi, weights, groups, None, np.random.default_rng(0), 0.0, pool
         )
         record = _opened(problem, lam, 0.0)
-        a, status, message = _newton(problem, record, tol, max_iter)
-        model = problem.model(a)
-        return model, record.descent(status, message, model, record.gap(record.points.last()))
+        sofar = _sofar(problem, record)
+        with carrying(sofar):
+            trace = sofar(*_newton(problem, record, tol, max_iter))
+        return trace.model, trace
 
 
-def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tuple[Vector, str, str]:
+def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tuple[str, str]:
     """Newton's method on coefficients; return them, the status and the message."""
     from scipy.linalg import lu_factor, lu_solve
 
@@ -927,14 +945,14 @@ def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tu
         loss, norm, *_ = point
         distance = math.sqrt(2.0 * record.gap(point) / lam)
         if distance <= tol:
-            return a, "converged", f"the minimiser is at most {distance:.3g} away, in the norm of the space"
+            return "converged", f"the minimiser is at most {distance:.3g} away, in the norm of the space"
         if record.steps.size >= max_iter:
-            return a, "max_iter", f"after {max_iter} Newton steps the minimiser is at most {distance:.3g} away"
+            return "max_iter", f"after {max_iter} Newton steps the minimiser is at most {distance:.3g} away"
         value = loss + 0.5 * lam * norm * norm
         idle = idle + 1 if value >= least - 1e-15 * abs(least) and distance > 0.5 * nearest else 0
         least, nearest = min(least, value), min(nearest, distance)
         if idle == _IDLE:
-            return a, "stalled", f"rounding hides any further progress; the minimiser is at most {distance:.3g} away"
+            return "stalled", f"rounding hides any further progress; the minimiser is at most {distance:.3g} away"
         curvature = problem.loss.curvature(f[:n_pos, None] - f[None, n_pos:]) * pair_weights
         A = np.empty_like(G)
         np.matmul(curvature, G[n_pos:], out=A[:n_pos])

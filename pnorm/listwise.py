@@ -22,7 +22,7 @@ from pnorm._blocks import Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _lists
 from pnorm._losses import dot
-from pnorm._trace import Columns, counting
+from pnorm._trace import Columns, carrying, counting
 
 __all__ = [
     "Epochs",
@@ -475,7 +475,8 @@ class Epochs:
         The weights so far, which are what the run returns at its end.
     status : str
         ``"t_max"``: all epochs were run, as is usual. ``"stationary"``: the objective is zero. ``"callback"``: the
-        callback asked to stop. ``"running"`` in a callback.
+        callback asked to stop. ``"running"`` in a callback; ``"interrupted"`` where an exception ended the run, whose
+        attribute `trace` this is.
     message : str
         The same in a sentence.
     """
@@ -563,6 +564,8 @@ def train(
     ------
     ValueError, TypeError
         If an argument is not as described, or no list has rows of two grades.
+    BaseException
+        What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`.
     ImportError
         If `progress` is asked for and tqdm is missing.
 
@@ -637,20 +640,21 @@ def train(
         record = _Record(A, of, l2, pool)
         objective = record.add(np.zeros(d))
         status, f, slopes = "t_max", np.empty(n), np.empty(n)
-        for _ in rounds:
-            if objective == 0.0:
-                status = "stationary"
-                break
-            for g in generator.permutation(n_lists).tolist():
-                rows = slice(starts[g], starts[g + 1])
-                part = A[rows]
-                f[rows] = part @ (learner.u * scale)
-                of.evaluate(f, g, g + 1, slopes)
-                learner.step((slopes[rows] @ part) * (scale * of.units[g]), of.surrogates[g])
-            objective = record.add(learner.result * scale)
-            if callback is not None and callback(record.trace("running", f"after epoch {record.n_epochs}")):
-                status = "callback"
-                break
+        with carrying(record.trace):
+            for _ in rounds:
+                if objective == 0.0:
+                    status = "stationary"
+                    break
+                for g in generator.permutation(n_lists).tolist():
+                    rows = slice(starts[g], starts[g + 1])
+                    part = A[rows]
+                    f[rows] = part @ (learner.u * scale)
+                    of.evaluate(f, g, g + 1, slopes)
+                    learner.step((slopes[rows] @ part) * (scale * of.units[g]), of.surrogates[g])
+                objective = record.add(learner.result * scale)
+                if callback is not None and callback(record.trace("running", f"after epoch {record.n_epochs}")):
+                    status = "callback"
+                    break
     message = {
         "t_max": f"all {record.n_epochs} epochs were run",
         "stationary": "the objective is zero: every pair is right by a margin"

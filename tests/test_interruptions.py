@@ -1,0 +1,203 @@
+"""A callback's error, or Ctrl-C at any moment, ends a run at once, carries the trace so far, and leaves nothing behind."""
+
+import _thread
+import itertools
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pnorm
+
+rng = np.random.default_rng(20)
+POS, NEG = rng.normal(size=(40, 4)).round(2) + 0.3, rng.normal(size=(60, 4)).round(2)
+X, GRADES, LISTS = np.vstack([POS, NEG]), rng.integers(0, 3, 100), np.repeat(np.arange(10), 10)
+CUTS = pnorm.rankers.thresholds([[-0.5, 0.1, 0.7]] * 4)
+
+
+def in_partitions(function, **arguments):
+    """The function of pnorm.dask on these rows, computed here."""
+
+    def run(callback, **more):
+        pytest.importorskip("dask")
+        from dask import array, config
+
+        with config.set(scheduler="synchronous"):
+            sides = [array.from_array(side, chunks=(25, -1)) for side in (POS, NEG)]
+            return getattr(pnorm.dask, function)(*sides, **arguments, callback=callback, **more)
+
+    return run
+
+
+def run_of(function, *rows, **arguments):
+    return lambda callback, **more: function(*rows, **arguments, callback=callback, **more)
+
+
+RUNS = {
+    "train": run_of(pnorm.train, POS, NEG, p=4, t_max=12),
+    "train thresholds": run_of(pnorm.train, POS, NEG, CUTS, p=2, t_max=12, selection="signed"),
+    "train logistic": run_of(pnorm.train, POS, NEG, p=2, loss="logistic", t_max=6),
+    "minimize": run_of(pnorm.minimize, POS, NEG, p=16),
+    "minimize by L-BFGS": run_of(pnorm.minimize, POS, NEG, p=4, method="lbfgs"),
+    "minimize squared hinge": run_of(pnorm.minimize, POS, NEG, p=2, loss="squared_hinge"),
+    "dask.train": in_partitions("train", p=4, t_max=6),
+    "dask.minimize": in_partitions("minimize", p=4),
+    "kernel.train": run_of(pnorm.kernel.train, POS, NEG, t_max=8),
+    "kernel.train, the mean": run_of(pnorm.kernel.train, POS, NEG, t_max=8, average=True),
+    "listwise.train": run_of(pnorm.listwise.train, X, GRADES, LISTS, loss="kendall", epochs=6),
+}
+SERIES = ("ranker", "step", "edge", "z", "log_objective", "objective", "gaps", "loss", "norm", "surrogate", "error")
+
+
+def is_beginning(trace, whole, n):
+    """Whether a trace is that of the first n rounds of a whole run."""
+    assert trace.n_iter == n
+    for name in SERIES:
+        part, series = getattr(trace, name, None), getattr(whole, name, None)
+        if isinstance(series, np.ndarray):
+            short = whole.n_iter + 1 - series.size  # one number per round, or one more
+            assert part.shape == (n + 1 - short,), name
+            known = part.size - (name == "gaps" and not np.isfinite(part[-1]))  # the last point may lack a certificate
+            np.testing.assert_array_equal(part[:known], series[:known], err_msg=name)
+    if hasattr(trace, "lam_at"):
+        np.testing.assert_array_equal(trace.lam_at(n), whole.lam_at(n))
+
+
+class OwnError(Exception):
+    """Nobody else's."""
+
+
+@pytest.mark.parametrize("kind", [OwnError, KeyboardInterrupt, StopIteration])
+@pytest.mark.parametrize("name", RUNS)
+def test_an_error_of_the_callback_comes_out_as_it_is_with_the_trace_so_far(name, kind):
+    whole = RUNS[name](None)[1]
+    error, threads = kind("mine"), threading.enumerate()
+
+    def callback(trace):
+        assert trace.status == "running"
+        if trace.n_iter == 3:
+            raise error
+
+    with pytest.raises(kind) as caught:
+        RUNS[name](callback)
+    assert caught.value is error
+    assert error.trace.status == "interrupted"
+    assert error.trace.message == f"{kind.__name__} ended the run"
+    is_beginning(error.trace, whole, 3)
+    assert threading.enumerate() == threads
+
+
+@pytest.mark.parametrize("name", ["train", "train thresholds", "dask.train"])
+def test_a_run_goes_on_from_where_it_was_interrupted(name):
+    lam, whole = RUNS[name](None)
+
+    def callback(trace):
+        if trace.n_iter == 5:
+            raise OwnError
+
+    with pytest.raises(OwnError) as caught:
+        RUNS[name](callback)
+    sofar = caught.value.trace
+    rest = RUNS[name](lambda trace: trace.n_iter == whole.n_iter - 5, init=sofar.lam_at(5))
+    np.testing.assert_allclose(rest[0], lam, rtol=1e-12)
+    np.testing.assert_array_equal(np.append(sofar.ranker, rest[1].ranker), whole.ranker)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_ctrl_c_between_any_two_lines_leaves_a_whole_trace_and_nothing_else(name):
+    home = str(Path(pnorm.__file__).parent)
+    model, whole = RUNS[name](None)
+    seen, lines, end = [], itertools.count(), -1
+
+    def watch(frame, event, argument):
+        if not frame.f_code.co_filename.startswith(home):
+            return None
+        if event == "line" and next(lines) == end:
+            raise KeyboardInterrupt
+        return watch
+
+    def run():
+        before = sys.gettrace()
+        sys.settrace(watch)
+        try:
+            return RUNS[name](lambda trace: seen.append(trace.n_iter))
+        finally:
+            sys.settrace(before)
+
+    run()
+    total, caught = next(lines), 0
+    tries = 15 if "dask" in name else 60
+    for end in np.random.default_rng(21).integers(0, total, tries):  # noqa: B007, which `watch` reads
+        seen, lines = [], itertools.count()
+        threads = threading.enumerate()
+        try:
+            run()
+        except KeyboardInterrupt as error:
+            trace = getattr(error, "trace", None)
+        else:
+            continue  # in what runs when an object goes, whose errors nobody sees
+        assert threading.enumerate() == threads
+        if trace is None:  # before the first point, or after the end
+            assert len(seen) in (0, whole.n_iter)
+        else:
+            caught += 1
+            assert trace.status == "interrupted"
+            assert trace.n_iter - len(seen) in (0, 1)
+            is_beginning(trace, whole, trace.n_iter)
+    assert caught > tries // 3
+    again = RUNS[name](None)
+    is_beginning(again[1], whole, whole.n_iter)
+    if isinstance(model, np.ndarray):
+        np.testing.assert_array_equal(again[0], model)
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_ctrl_c_ends_a_long_run(n_threads):
+    pos, neg = (np.random.default_rng(22 + k).normal(size=(40_000, 3)) for k in range(2))
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, shells have it ignored
+    started = threading.Event()
+    interrupter = threading.Thread(target=lambda: started.wait() and _thread.interrupt_main())
+    threads = threading.enumerate()
+    interrupter.start()
+    try:
+        with pytest.raises(KeyboardInterrupt) as caught:  # ten million rounds would take an hour
+            pnorm.train(pos, neg, p=8, t_max=10**7, tol=0, n_threads=n_threads, callback=lambda trace: started.set())
+    finally:
+        started.set()
+        interrupter.join()
+        signal.signal(signal.SIGINT, handler)
+    trace = caught.value.trace
+    assert trace.n_iter >= 1
+    lam = trace.lam_at(trace.n_iter)
+    f = pnorm.objectives.value(pos @ lam, neg @ lam, pnorm.objectives.Power(8))
+    assert trace.log_objective[-1] == pytest.approx(f, rel=1e-12)
+    assert threading.enumerate() == threads
+
+
+def test_an_exception_that_takes_no_attributes_comes_out_all_the_same():
+    class ClosedError(Exception):
+        def __setattr__(self, name, value):
+            raise TypeError("no attributes")
+
+    def callback(trace):
+        raise ClosedError("mine")
+
+    with pytest.raises(ClosedError, match="mine"):
+        RUNS["train"](callback)
+
+
+def test_of_runs_in_each_other_the_trace_is_that_of_the_outer_one():
+    def inner(trace):
+        raise OwnError
+
+    def outer(trace):
+        if trace.n_iter == 2:
+            pnorm.minimize(POS, NEG, callback=inner)
+
+    with pytest.raises(OwnError) as caught:
+        RUNS["train"](outer)
+    assert caught.value.trace.n_iter == 2
+    assert caught.value.trace.path is None
