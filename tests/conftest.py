@@ -3,6 +3,13 @@
 from collections import Counter, defaultdict
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run. `pytest --hypothesis-profile=search` looks for new ones, ten times as many.
+_common = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
+settings.register_profile("fixed", derandomize=True, **_common)
+settings.register_profile("search", max_examples=1000, **_common)
+settings.load_profile("fixed")
 
 _TRIED = "inputs tried"
 
