@@ -1,13 +1,13 @@
 """Data frames as matrices: where they lie if they can be, and copied once if not."""
 
 import datetime
-import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from memory import peak
 
 import pnorm
 from pnorm import _checks, _problem
@@ -102,17 +102,6 @@ def test_other_frames_are_copied_once_column_by_column(form):
     np.testing.assert_array_equal(A, expected)
     column = 8 * N
     assert peak(lambda: _checks.matrix(X, "X", True)) < A.nbytes + 3 * column
-
-
-def peak(call):
-    """The most memory of arrays that was in use at once, beyond what was in use before."""
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        call()
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        tracemalloc.stop()
 
 
 def test_an_arrow_table_takes_no_memory_of_its_own():

@@ -1,12 +1,11 @@
 """Scores of new rows: in every form, on any number of threads, and from nothing but what is used."""
 
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from memory import peak
 from test_collections import many
 
 import pnorm
@@ -252,17 +251,6 @@ def test_columns_of_almost_one_value():
 
 
 # Memory
-
-
-def peak(call):
-    """The most memory that was in use at once, in bytes, beyond what was in use before."""
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        call()
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("form", ["row-major", "column-major", "float32", "reversed", "pandas", "pandas column-major"])

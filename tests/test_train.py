@@ -167,12 +167,6 @@ def test_inputs_are_not_modified():
     assert not np.shares_memory(lam, arguments[4])
 
 
-def test_the_number_of_threads_does_not_change_a_bit():
-    pos, neg = problem()
-    runs = [pnorm.train(pos, neg, p=3, n_threads=n)[0] for n in (None, 1, 2, 7)]
-    assert all((lam == runs[0]).all() for lam in runs)
-
-
 def test_score_is_the_linear_combination():
     pos, neg = problem()
     lam, _ = pnorm.train(pos, neg, t_max=5)

@@ -1,0 +1,72 @@
+"""What calls take beside their data grows as is said: some numbers per row, and never with the pairs."""
+
+import functools
+
+import numpy as np
+import pytest
+import scipy.sparse
+from memory import peak
+
+import pnorm
+
+DAY = np.arange(90_000) % 100
+NUMBER = 8  # bytes
+
+
+def rows(n):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, 8)) + 0.2, rng.normal(size=(n, 8))
+
+
+CUTS = pnorm.rankers.quantile_thresholds(*rows(2000), 15)
+ONES = np.ones(8)
+
+
+def sparse(n):
+    rng = np.random.default_rng(1)
+    return [scipy.sparse.csc_array(rng.normal(size=(n, 50)) * (rng.random((n, 50)) < 0.02)) for _ in range(2)]
+
+
+def train(pos, neg, H=None, **more):
+    return pnorm.train(pos, neg, H, 4, 5, n_threads=1, **more)
+
+
+def columns(pos, neg):
+    return np.ascontiguousarray(pos[:, 0]), np.ascontiguousarray(neg[:, 0])
+
+
+# For each call, what it needs beforehand, and numbers of eight bytes for each row of both sides.
+STATED = {
+    "train": (rows, train, 3),
+    "train, float32": (lambda n: [X.astype(np.float32) for X in rows(n)], train, 3),
+    "train, sparse": (sparse, train, 3),
+    "train, thresholds": (rows, lambda pos, neg: train(pos, neg, CUTS), 4),  # one of them for eight codes
+    "train, weights": (rows, lambda pos, neg: train(pos, neg, pos_weight=pos[:, 0] ** 2, neg_weight=neg[:, 0] ** 2), 5),
+    "train, groups": (rows, lambda pos, neg: train(pos, neg, pos_group=DAY[: len(pos)], neg_group=DAY[: len(neg)]), 6),
+    "train, logistic": (rows, lambda pos, neg: train(pos, neg, loss="logistic"), 3),
+    "minimize": (rows, lambda pos, neg: pnorm.minimize(pos, neg, p=4, n_threads=1), 7),
+    "minimize, l-bfgs": (rows, lambda pos, neg: pnorm.minimize(pos, neg, p=4, n_threads=1, method="lbfgs"), 8),
+    "certificate": (rows, lambda pos, neg: pnorm.diagnostics.certificate(pos, neg, None, 4, ONES), 7),
+    "score": (rows, lambda pos, neg: pnorm.score(pos, None, ONES, n_threads=1), 1),
+    "value": (lambda n: columns(*rows(n)), lambda f, g: pnorm.objectives.value(f, g, n_threads=1), 2),
+    "value_and_weights": (
+        lambda n: columns(*rows(n)),
+        lambda f, g: pnorm.objectives.value_and_weights(f, g, n_threads=1),
+        3,
+    ),
+    "hinge": (
+        lambda n: columns(*rows(n)),
+        lambda f, g: pnorm.objectives.value_and_weights(f, g, loss="hinge", n_threads=1),
+        6,
+    ),
+    "auc": (lambda n: columns(*rows(n)), pnorm.metrics.auc, 9),
+    "summary": (lambda n: columns(*rows(n)), pnorm.metrics.summary, 11),
+}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_memory_beside_the_data_is_some_numbers_per_row(name):
+    make, call, numbers = STATED[name]
+    small, large = (peak(functools.partial(call, *make(n))) for n in (30_000, 90_000))
+    assert large - small <= 1.02 * NUMBER * numbers * 2 * 60_000
+    assert large - small > 0.25 * NUMBER * numbers * 2 * 60_000

@@ -1,0 +1,103 @@
+"""The same call gives the same bits, whatever the number of threads and whatever else is random."""
+
+import functools
+import importlib
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from test_package import MODULES
+
+import pnorm
+from pnorm import kernel, metrics
+
+rng = np.random.default_rng(0)
+POS, NEG = rng.normal(size=(70_000, 3)).round(3) + 0.1, rng.normal(size=(72_000, 3)).round(3)
+F, G = rng.normal(size=60).round(2) + 1.0, rng.normal(size=80).round(2)
+GRADES, LISTS = rng.integers(0, 3, 4000), np.repeat(np.arange(400), 10)
+
+
+def gradients(make, **threads):
+    y = np.repeat([1.0, 0.0], [len(POS), len(NEG)])
+    return make(4, **threads)(y, np.concatenate([POS[:, 0], NEG[:, 0]]))
+
+
+THREADED = {
+    "pnorm.train": lambda **threads: pnorm.train(POS, NEG, p=4, t_max=4, **threads),
+    "pnorm.minimize": lambda **threads: pnorm.minimize(POS, NEG, p=4, **threads),
+    "pnorm.minimize_path": lambda **threads: pnorm.minimize_path(POS, NEG, p=4, l2=[1.0, 0.1], **threads),
+    "pnorm.score": lambda **threads: pnorm.score(POS, None, [1.0, -0.5, 0.3], **threads),
+    "pnorm.cross_validate": lambda **threads: pnorm.cross_validate(POS, NEG, None, [1, 4], 3, folds=2, **threads),
+    "pnorm.objectives.value": lambda **threads: pnorm.objectives.value(POS[:, 0], NEG[:, 0], loss="hinge", **threads),
+    "pnorm.objectives.value_and_weights": lambda **threads: pnorm.objectives.value_and_weights(
+        POS[:, 0], NEG[:, 0], pnorm.objectives.Power(3), "logistic", **threads
+    ),
+    "pnorm.kernel.train": lambda **threads: kernel.train(POS[:2000], NEG[:2100], t_max=3, landmarks=40, **threads),
+    "pnorm.kernel.minimize": lambda **threads: kernel.minimize(POS[:60], NEG[:70], **threads),
+    "pnorm.listwise.train": lambda **threads: pnorm.listwise.train(POS[:4000], GRADES, LISTS, epochs=2, **threads),
+    "pnorm.boosting.lightgbm_objective": lambda **threads: gradients(pnorm.boosting.lightgbm_objective, **threads),
+    "pnorm.boosting.xgboost_objective": lambda **threads: gradients(pnorm.boosting.xgboost_objective, **threads),
+}
+
+
+def interval(name, more, seed):
+    return getattr(metrics, name)(F, G, **more, confidence=0.9, n_resamples=50, seed=seed)
+
+
+SEEDED = {
+    "pnorm.cross_validate": lambda seed: pnorm.cross_validate(POS[:300], NEG[:300], None, [1, 4], 5, seed=seed),
+    "pnorm.kernel.train": lambda seed: kernel.train(POS[:200], NEG[:210], t_max=3, landmarks=20, seed=seed),
+    "pnorm.listwise.train": lambda seed: pnorm.listwise.train(POS[:4000], GRADES, LISTS, epochs=1, seed=seed),
+    "pnorm.metrics.difference": lambda seed: metrics.difference(
+        (F, G), (-F, -G), metrics.auc, n_resamples=50, seed=seed
+    ),
+    **{
+        f"pnorm.metrics.{name}": functools.partial(interval, name, more)
+        for name, more in {
+            "auc": {},
+            "average_precision": {},
+            "bedroc": {},
+            "discounted_gain_at_top": {},
+            "enrichment_factor": {"k": 0.2},
+            "p_norm_risk": {"p": 2},
+            "partial_auc": {},
+            "positives_at_top": {},
+            "precision_at": {"k": 30},
+            "r_max": {},
+            "recall_at": {"k": 30},
+            "summary": {},
+        }.items()
+    },
+}
+
+
+def having(parameter):
+    """The public functions that have a parameter."""
+    for module in map(importlib.import_module, MODULES):
+        for name in module.__all__:
+            function = getattr(module, name)
+            if inspect.isfunction(function) and parameter in inspect.signature(function).parameters:
+                yield f"{module.__name__}.{name}"
+
+
+def test_no_function_is_left_out():
+    assert sorted(THREADED) == sorted(having("n_threads"))
+    assert sorted(SEEDED) == sorted(having("seed"))
+
+
+@pytest.mark.parametrize("name", THREADED)
+def test_the_same_bits_on_any_number_of_threads(name):
+    first, *others = [pickle.dumps(THREADED[name](n_threads=n)) for n in (1, 2, 5)]
+    assert others == [first, first]
+    assert pickle.dumps(THREADED[name]()) == first
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_the_same_bits_for_one_seed_and_others_for_another(name):
+    np.random.seed(1)  # which nothing reads, nor sets
+    state = np.random.get_state()[1].copy()
+    first, again, other, given = (pickle.dumps(SEEDED[name](seed)) for seed in (3, 3, 4, np.random.default_rng(3)))
+    assert again == given == first
+    assert other != first
+    np.testing.assert_array_equal(np.random.get_state()[1], state)
