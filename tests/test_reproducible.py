@@ -50,7 +50,7 @@ SEEDED = {
     "pnorm.kernel.train": lambda seed: kernel.train(POS[:200], NEG[:210], t_max=3, landmarks=20, seed=seed),
     "pnorm.listwise.train": lambda seed: pnorm.listwise.train(POS[:4000], GRADES, LISTS, epochs=1, seed=seed),
     "pnorm.metrics.difference": lambda seed: metrics.difference(
-        (F, G), (-F, -G), metrics.auc, n_resamples=50, seed=seed
+        metrics.auc, (F, G), (-F, -G), n_resamples=50, seed=seed
     ),
     **{
         f"pnorm.metrics.{name}": functools.partial(interval, name, more)
