@@ -14,6 +14,7 @@ release = version = pnorm.__version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 extensions = [
+    "_held",
     "_mathml",
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
@@ -84,6 +85,7 @@ PAGES = (
     "scale",
     "cluster",
     "speed",
+    "guaranteed",
     "gallery/index",
 )
 html_sidebars = {page: [] for page in (*PAGES, "gallery/plot_*")}

@@ -148,6 +148,13 @@ def test_the_examples_in_the_documentation_are_true(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 
+def test_the_tests_that_hold_a_promise_exist():
+    held = re.findall(r"^   (test_\w+\.py)::(test_\w+)$", (ROOT / "doc" / "guaranteed.rst").read_text(), re.MULTILINE)
+    assert len(held) > 30
+    for file, name in held:
+        assert f"\ndef {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8")
+
+
 def test_the_example_in_the_readme_prints_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
