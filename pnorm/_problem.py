@@ -234,7 +234,7 @@ class Problem(Known):
         return Problem(self.outputs, self.names, objective, self.kept)
 
     def centred(self) -> Problem:
-        """The same problem, columns far from zero moved there (a copy), so that scores keep their digits."""
+        """The same problem, columns far from zero moved there (copies), so that scores and edges keep their digits."""
         far = self.far()
         if not far.any():
             return self
