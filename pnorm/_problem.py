@@ -139,7 +139,7 @@ class Known(ABC):
 
     def far(self) -> Vector:
         """What to take off columns far from zero, so that scores keep their digits; zero for others."""
-        return np.where(np.abs(self.shift) > FAR_FROM_ZERO * (self.high - self.low), self.shift, 0.0)
+        return np.where(np.abs(self.shift) / FAR_FROM_ZERO > self.high - self.low, self.shift, 0.0)
 
     def without_constants(self, edges: Vector) -> Vector:
         """The edges, exactly zero for a constant ranker, whatever its size."""

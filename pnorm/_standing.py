@@ -124,7 +124,8 @@ class InMemory:
 
     def _size(self) -> float:
         """How large the terms of a score may be."""
-        return float(np.abs(self.lam) @ self.problem.largest)
+        with np.errstate(over="ignore"):
+            return float(np.abs(self.lam) @ self.problem.largest)
 
     def _forget_scores(self) -> None:
         if self._binned is not None:

@@ -287,6 +287,8 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     ------
     ValueError, TypeError
         If X does not fit the rankers, or `lam` is not one finite number per ranker.
+    OverflowError
+        If a score, or a part of its sum, is more than a double holds.
 
     Notes
     -----
