@@ -1,13 +1,31 @@
-"""The minimiser of the P-Norm Push objective in 50 digits, from its definition over all pairs.
+"""The P-Norm Push objective, its derivatives and its minimiser in 50 digits, from the definition over all pairs.
 
-The judge of certificates: slow, obvious, and beyond the reach of double precision. Newton's method
+The judge of certificates and of what training records: slow, obvious, and beyond the reach of double precision. Newton's method
 on the sum over negatives k of c_k (sum over positives i of c_i q'_ik) ** p, pairs within a group.
 """
+
+from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
 
 DIGITS = 50
+
+
+def hulls(pos, neg):
+    """The kind of data with two columns, and the rows that keep weight, in exact arithmetic.
+
+    The directions that put no positive below a negative form a cone between two of those in which some pair ties.
+    A sum of all such lies inside, and ties the pairs that every one of them ties.
+    """
+    A, B = ([[Fraction(x) for x in row] for row in X.tolist()] for X in (pos, neg))
+    pairs = [(i, k, a[0] - b[0], a[1] - b[1]) for i, a in enumerate(A) for k, b in enumerate(B)]
+    some = [d for _, _, x, y in pairs for d in ((-y, x), (y, -x), (x, y), (-x, -y))]
+    good = [d for d in some if all(d[0] * x + d[1] * y >= 0 for _, _, x, y in pairs)]
+    inside = [sum(parts) for parts in zip(*good, strict=True)] or [0, 0]
+    ties = [(i, k) for i, k, x, y in pairs if inside[0] * x + inside[1] * y == 0]
+    kind = "overlapping" if len(ties) == len(pairs) else "quasi-separable" if ties else "separable"
+    return kind, {i for i, _ in ties}, {k for _, k in ties}
 
 
 class Objective:
