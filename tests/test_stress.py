@@ -121,6 +121,9 @@ def test_rounds_from_scores_far_apart(apart, storage, p):
             if not toward_infinity(A[:, j], B[:, j], np.sign(trace.step[t - 1]), known):
                 assert abs(edges[j]) <= UNITS * EPS * (p + 1) * (max(size, was) + 3) * largest[j]
         mass_before = log_mass
+    found, size = certificate(pos, neg, H, p, lam, **given), float(np.abs(lam) @ largest)
+    assert off(found.log_objective, log_f) <= UNITS * EPS * (abs(float(log_f)) + p * (size + 3))
+    assert off(found.gradient_norm, max(map(abs, edges))) <= UNITS * EPS * (p * (size + 3) + 3) * largest.max()
 
 
 def toward_infinity(h_pos, h_neg, sign, known):
@@ -192,7 +195,7 @@ def test_a_hundred_thousand_rounds_do_not_drift(storage, p, rounds):
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("apart", RANGES)
 def test_minimisers_of_columns_of_any_size_from_scores_far_apart(apart, p):
-    """The value at the end to its last digits, the coefficients to the root of that, and a gap that is none too small."""
+    """The value to its last digits, the coefficients to the root of what the gap leaves, and a gap that holds."""
     rng = np.random.default_rng([int(2 * p), int(apart)])
     storage = ["dense", "sparse", "few values"][POWERS.index(p) % 3]
     extra = ["", "weights", "groups"][(POWERS.index(p) + RANGES.index(apart)) % 3]
