@@ -333,12 +333,13 @@ def cross_validate(
             assert rankers is not None
             if recipe is not None or outputs is None:
                 outputs = outputs_of(pos, neg, rankers, counted, pool)
-            problem = Problem(outputs.take(*train), rankers.names, objectives[0].take(*train))
+            apart = Problem(outputs.take(*train), rankers.names, objectives[0].take(*train))
+            problem, shift = apart.centred(), apart.shift
             judged, worth = outputs.take(*held), judge(measure, name, counted, held)
             for i, objective in enumerate(objectives):
                 problem = problem.with_objective(objective.take(*train))
                 trace = descend(InMemory(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
-                scores[i, k] = _followed(trace, judged, problem.shift, at, worth, name)
+                scores[i, k] = _followed(trace, judged, shift, at, worth, name)
                 traces[i].append(trace)
     whole = (spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
     return CrossValidation(np.array(powers), at, scores, tuple(whole), tuple(map(tuple, traces)), name)

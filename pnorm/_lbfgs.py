@@ -207,7 +207,12 @@ class Lbfgs:
         from scipy.optimize import LbfgsInvHessProduct
 
         least = 1e-12 * self._here.steepness**2  # what is shorter is rounding
-        moves = [(s, y) for s, y in self._moves if float(s @ y) > 0.0 and float(y @ y) > least > 0.0]
+        rounded = [4.0 * np.finfo(float).eps * float(np.abs(s) @ np.abs(y)) for s, y in self._moves]
+        moves = [
+            (s, y)
+            for (s, y), rounding in zip(self._moves, rounded, strict=True)
+            if float(s @ y) > rounding and float(y @ y) > least > 0.0
+        ]
         if not moves:
             return None
         s, y = (np.array(part) for part in zip(*moves, strict=True))

@@ -93,7 +93,7 @@ class Outputs(Protocol):
         """Some of the rows, in the same storage."""
 
     def less(self, shift: Vector) -> Outputs:
-        """The outputs less a constant each; the same where zeros are not stored."""
+        """The outputs less a constant each, which is zero for all that are not far from zero: these are not copied."""
 
 
 class Uncoded:
@@ -188,8 +188,15 @@ class Dense(Uncoded):
     def take(self, pos: Rows, neg: Rows) -> Dense:
         return Dense(self.pos[pos], self.neg[neg], self.pool, self._columns)
 
-    def less(self, shift: Vector) -> Dense:
-        return Dense(self.pos[:, self._all] - shift, self.neg[:, self._all] - shift, self.pool)
+    def less(self, shift: Vector) -> Outputs:
+        far = np.flatnonzero(shift)
+        if not far.size:
+            return self
+        columns, near = self._columns[far], np.setdiff1d(np.arange(shift.size), far)
+        moved = Dense(self.pos[:, columns] - shift[far], self.neg[:, columns] - shift[far], self.pool)
+        if not near.size:
+            return moved
+        return Stacked([Dense(self.pos, self.neg, self.pool, self._columns[near]), moved], [near, far])
 
 
 class Sparse(Uncoded):
@@ -257,7 +264,14 @@ class Sparse(Uncoded):
         return Sparse(self.pos[pos], self.neg[neg], self.pool)
 
     def less(self, shift: Vector) -> Sparse:
-        return self
+        if not shift.any():
+            return self
+        moved = []
+        for A in (self.pos, self.neg):  # far from zero, all of a column's numbers are stored
+            A = A.copy()
+            A.data -= np.repeat(shift, np.diff(A.indptr))
+            moved.append(A)
+        return Sparse(moved[0], moved[1], self.pool)
 
 
 class Closed(Uncoded):

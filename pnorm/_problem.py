@@ -139,7 +139,7 @@ class Known(ABC):
 
     def far(self) -> Vector:
         """What to take off columns far from zero, so that scores keep their digits; zero for others."""
-        return np.where(np.abs(self.shift) > FAR_FROM_ZERO * (self.high - self.low), self.shift, 0.0)
+        return np.where(np.abs(self.shift) / FAR_FROM_ZERO > self.high - self.low, self.shift, 0.0)
 
     def without_constants(self, edges: Vector) -> Vector:
         """The edges, exactly zero for a constant ranker, whatever its size."""
@@ -234,7 +234,7 @@ class Problem(Known):
         return Problem(self.outputs, self.names, objective, self.kept)
 
     def centred(self) -> Problem:
-        """The same problem, columns far from zero moved there (a copy), so that scores keep their digits."""
+        """The same problem, columns far from zero moved there (copies), so that scores and edges keep their digits."""
         far = self.far()
         if not far.any():
             return self

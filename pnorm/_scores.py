@@ -46,7 +46,7 @@ class Term(Protocol):
 
 
 def total(terms: Sequence[Term], n_rows: int, pool: Pool) -> Vector:
-    """Return the sum of all terms, for every row."""
+    """Return the sum of all terms, for every row: finite numbers, or an error."""
     f = np.zeros(n_rows)
 
     def work(rows: slice) -> None:
@@ -58,6 +58,11 @@ def total(terms: Sequence[Term], n_rows: int, pool: Pool) -> Vector:
     if not np.isfinite(f).all():
         for term in terms:
             term.check()
+        row = int(np.flatnonzero(~np.isfinite(f))[0])
+        raise OverflowError(
+            f"the score of row {row}, or a part of its sum, is more than a double holds; scale lam down, which keeps "
+            "the order of the scores"
+        )
     return f
 
 

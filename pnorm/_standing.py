@@ -34,6 +34,10 @@ _LIGHT = 1e-200
 e^-600, by the exponents above, and there may be 1e17 of them."""
 
 
+_SHRUNK = 16.0
+"""Factor by which scores come down after which they are formed anew: they keep the rounding of what they were."""
+
+
 class Few:
     """A ranker that takes few values, and where it does."""
 
@@ -106,6 +110,7 @@ class InMemory:
         self._masses: tuple[Vector, Vector] = (self.u, self.w)
         self._masses_of = -1
         self._f: Scores | None = (f := problem.scores(lam))
+        self._widest = self._size()
         _checks.exponents(problem.objective.p, f.pos, f.neg)
         self._weigh()
 
@@ -116,6 +121,11 @@ class InMemory:
         self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
         self._tally = None
         self._forget_scores()
+
+    def _size(self) -> float:
+        """How large the terms of a score may be."""
+        with np.errstate(over="ignore"):
+            return float(np.abs(self.lam) @ self.problem.largest)
 
     def _forget_scores(self) -> None:
         if self._binned is not None:
@@ -175,7 +185,12 @@ class InMemory:
         few = self._few(j)
         self._changed += p * abs(step) * float(problem.high[j] - problem.low[j])
         if self._f is not None:
-            self._f.advance(problem.direction(j), step, problem.objective.pool)
+            size = self._size()
+            if _SHRUNK * size < self._widest:
+                self._f, self._widest = problem.scores(self.lam), size
+            else:
+                self._f.advance(problem.direction(j), step, problem.objective.pool)
+                self._widest = max(self._widest, size)
         if few is None or self._changed > _EXPONENTS or self._multiplied == _ROUNDS:
             self._masses_of = -1
             self._weigh()

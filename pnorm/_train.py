@@ -60,7 +60,8 @@ def train(
     ----------
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
         The positive rows: NumPy, pandas, polars, pyarrow or SciPy sparse. Contiguous float32 and
-        float64 arrays are used where they lie, others are converted to float64.
+        float64 arrays are used where they lie, others are converted to float64; columns farther from
+        zero than a thousand times their range are copied and centred, so that they keep their digits.
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
@@ -181,7 +182,7 @@ def train(
     n = len(rankers)
     lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool)
+        problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
         return lam, descend(InMemory(problem, lam), rounds, signed, tol, callback)
 
 
@@ -302,6 +303,8 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     ------
     ValueError, TypeError
         If X does not fit the rankers, or `lam` is not one finite number per ranker.
+    OverflowError
+        If a score, or a part of its sum, is more than a double holds.
 
     Notes
     -----

@@ -59,9 +59,7 @@ def train(
 ) -> tuple[Vector, Trace]:
     r"""Run the P-Norm Push on rows in partitions: `pnorm.train`, to rounding.
 
-    The coefficients agree with those of `pnorm.train` on the same rows to some 1e-14, whatever the partitions. (Where a
-    column is farther from zero than a thousand times its range, it is centred first, and they are those of the
-    centred rows.)
+    The coefficients agree with those of `pnorm.train` on the same rows to some 1e-14, whatever the partitions.
 
     Parameters
     ----------

@@ -1,13 +1,31 @@
-"""The minimiser of the P-Norm Push objective in 50 digits, from its definition over all pairs.
+"""The P-Norm Push objective, its derivatives and its minimiser in 50 digits, from the definition over all pairs.
 
-The judge of certificates: slow, obvious, and beyond the reach of double precision. Newton's method
+The judge of certificates and of what training records: slow, obvious, and beyond the reach of double precision. Newton's method
 on the sum over negatives k of c_k (sum over positives i of c_i q'_ik) ** p, pairs within a group.
 """
+
+from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
 
 DIGITS = 50
+
+
+def hulls(pos, neg):
+    """The kind of data with two columns, and the rows that keep weight, in exact arithmetic.
+
+    The directions that put no positive below a negative form a cone between two of those in which some pair ties.
+    A sum of all such lies inside, and ties the pairs that every one of them ties.
+    """
+    A, B = ([[Fraction(x) for x in row] for row in X.tolist()] for X in (pos, neg))
+    pairs = [(i, k, a[0] - b[0], a[1] - b[1]) for i, a in enumerate(A) for k, b in enumerate(B)]
+    some = [d for _, _, x, y in pairs for d in ((-y, x), (y, -x), (x, y), (-x, -y))]
+    good = [d for d in some if all(d[0] * x + d[1] * y >= 0 for _, _, x, y in pairs)]
+    inside = [sum(parts) for parts in zip(*good, strict=True)] or [0, 0]
+    ties = [(i, k) for i, k, x, y in pairs if inside[0] * x + inside[1] * y == 0]
+    kind = "overlapping" if len(ties) == len(pairs) else "quasi-separable" if ties else "separable"
+    return kind, {i for i, _ in ties}, {k for _, k in ties}
 
 
 class Objective:
@@ -24,15 +42,48 @@ class Objective:
             exact = np.vectorize(lambda x: mp.mpf(float(x)), otypes=[object])
             A, B = exact(pos), exact(neg)
             self.columns = []  # for each negative: its weight, and the weights and differences of its pairs
+            self.pairs = []  # and its number, and the positives it pairs with
+            self.shape = len(pos), len(neg)
             for k in np.flatnonzero(c_neg > 0):
                 rows = [i for i in np.flatnonzero(c_pos > 0) if g_pos[i] == g_neg[k]]
                 if rows:
                     self.columns.append((exact(c_neg[k])[()], exact(c_pos[rows]), A[rows] - B[k]))
+                    self.pairs.append((k, rows))
 
     def value(self, lam):
         """The objective at coefficients given as doubles or mpf."""
         with mp.workdps(DIGITS):
             return self._derivatives(self._vector(lam), order=0)[0]
+
+    def weights(self, lam):
+        """log F_p, u and w of all rows, the edges, and log of the sum of q over all pairs."""
+        with mp.workdps(DIGITS):
+            lam = self._vector(lam)
+            u, w = (np.full(size, mp.mpf(0)) for size in self.shape)
+            edges, total, mass = np.full(self.n, mp.mpf(0)), mp.mpf(0), mp.mpf(0)
+            for (k, rows), (c, weights, M) in zip(self.pairs, self.columns, strict=True):
+                q = weights * np.array([mp.exp(-x) for x in M @ lam], dtype=object)
+                S = q.sum()
+                share = c * S ** (self.p - 1) * q
+                u[rows] += share
+                w[k] += share.sum()
+                edges += share @ M
+                total += c * S**self.p
+                mass += c * S
+            return mp.log(total), u / total, w / total, edges / total, mp.log(mass)
+
+    def edge(self, lam, j, step=0):
+        """The edge of ranker j alone, a step along it from lam: zero at the root of equation (1)."""
+        with mp.workdps(DIGITS):
+            lam = self._vector(lam)
+            lam[j] += mp.mpf(step)
+            top = bottom = mp.mpf(0)
+            for c, weights, M in self.columns:
+                q = weights * np.array([mp.exp(-x) for x in M @ lam], dtype=object)
+                S = q.sum()
+                top += c * S ** (self.p - 1) * (q @ M[:, j])
+                bottom += c * S**self.p
+            return top / bottom
 
     def _vector(self, lam):
         return np.array([x if isinstance(x, mp.mpf) else mp.mpf(float(x)) for x in lam], dtype=object)

@@ -68,8 +68,11 @@ def ours(price, loss):
 
 
 def value_and_weights(f_pos, f_neg, price, loss, c_pos=None, c_neg=None, groups=None):
-    """R and the derivatives -dR/df_i and dR/df_k, by a double loop over pairs (in mpmath: pair by pair)."""
-    (g, dg), (of_pair, slope) = PRICES[price], LOSSES[loss]
+    """R and the derivatives -dR/df_i and dR/df_k, by a double loop over pairs (in mpmath: pair by pair).
+
+    A price that has no name is given as itself and its derivative.
+    """
+    (g, dg), (of_pair, slope) = PRICES.get(price, price), LOSSES[loss]
     exact = isinstance(f_pos[0], mp.mpf)
     f_pos, f_neg = (np.asarray(f, object if exact else float) for f in (f_pos, f_neg))
     c_pos = np.ones(len(f_pos)) if c_pos is None else np.asarray(c_pos)

@@ -240,8 +240,12 @@ def test_functions_that_are_not_used_are_not_called():
     np.testing.assert_array_equal(pnorm.score(ROWS, closed, [3, 2, 0, 3, 0, 0]), 2 * ROWS[:, 0] + 3)
 
 
-def test_a_finite_sum_that_no_double_holds_is_no_fault_of_the_rows():
-    assert pnorm.score([[1e308, 1.0]], None, [10.0, 1.0]).tolist() == [np.inf]
+@pytest.mark.parametrize("row", [[1e308, 1.0, 0.0], [1.5e307, 1.5e307, -1.5e307], [1e308, 0.0, -1e308]])
+def test_a_sum_that_leaves_the_doubles_on_its_way_is_refused_and_no_fault_of_the_rows(row):
+    X, lam = np.array([[0.0, 0.0, 0.0], row]), np.full(3, 10.0)
+    with pytest.raises(OverflowError, match="the score of row 1, or a part of its sum"):
+        pnorm.score(X, None, lam)
+    assert np.isfinite(pnorm.score(X, None, lam / 1e10)).all()
 
 
 def test_columns_of_almost_one_value():
