@@ -72,19 +72,6 @@ class Objective:
                 mass += c * S
             return mp.log(total), u / total, w / total, edges / total, mp.log(mass)
 
-    def edge(self, lam, j, step=0):
-        """The edge of ranker j alone, a step along it from lam: zero at the root of equation (1)."""
-        with mp.workdps(DIGITS):
-            lam = self._vector(lam)
-            lam[j] += mp.mpf(step)
-            top = bottom = mp.mpf(0)
-            for c, weights, M in self.columns:
-                q = weights * np.array([mp.exp(-x) for x in M @ lam], dtype=object)
-                S = q.sum()
-                top += c * S ** (self.p - 1) * (q @ M[:, j])
-                bottom += c * S**self.p
-            return top / bottom
-
     def _vector(self, lam):
         return np.array([x if isinstance(x, mp.mpf) else mp.mpf(float(x)) for x in lam], dtype=object)
 
