@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -944,9 +945,10 @@ class Fields:
         self._known = {"format", "version"}
         if data.get("format") != form:
             raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r:.80}")
-        if data.get("version") != version:
+        found = data.get("version")
+        if isinstance(found, (bool, np.bool_)) or found != version:
             raise ValueError(
-                f"{what} have version {data.get('version')!r:.80} of the format, and this pnorm reads version {version}"
+                f"{what} have version {found!r:.80} of the format, and this pnorm reads version {version}"
             )
 
     def get(self, key: str) -> Any:
@@ -991,7 +993,7 @@ class Fields:
         """Return a list, of a given size if there is one."""
         value = self.get(key)
         if not isinstance(value, list) or not value or size not in (None, len(value)):
-            raise self._wrong(key, "a list" + (f" of {size}" if size else " that is not empty"), value)
+            raise self._wrong(key, "a list" + (f" of {size!s:.80}" if size else " that is not empty"), value)
         return value
 
     def strings(self, key: str, size: int | None) -> tuple[str, ...]:
@@ -1005,9 +1007,13 @@ class Fields:
         """Return a list of strings, or None."""
         return None if self.get(key) is None else self.strings(key, size)
 
+    def count(self, key: str, least: int) -> int:
+        """Return an integer that is at least `least`."""
+        return count(self.get(key), f"{key!r} of {self._what}", least)
+
     def optional_count(self, key: str, least: int) -> int | None:
         """Return an integer that is at least `least`, or None."""
-        return None if self.get(key) is None else count(self.get(key), f"{key!r} of {self._what}", least)
+        return None if self.get(key) is None else self.count(key, least)
 
     def numbers(self, key: str, size: int | None) -> list[float]:
         """Return a list of finite numbers."""
@@ -1020,8 +1026,8 @@ class Fields:
             if not isinstance(pair, list) or len(pair) != 2:
                 raise self._wrong(key, "a list of pairs [column, cut]", pair)
             column = count(pair[0], f"a column in {key!r} of {self._what}", 0)
-            if width is not None and column >= width:
-                raise self._wrong(key, f"cuts of columns 0 to {width - 1}", pair)
+            if column >= (width or sys.maxsize):
+                raise self._wrong(key, f"cuts of columns 0 to {(width or sys.maxsize) - 1}", pair)
             if pair[1] is None and not missing:
                 raise self._wrong(key, "numbers, as 'missing' is false", pair)
             pairs.append((column, math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")))

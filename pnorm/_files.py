@@ -13,6 +13,7 @@ import json
 import os
 import secrets
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,7 +95,8 @@ def save(
     ----------
     path : str or path-like
         The file. One that is there already is replaced at the end, in one step: whatever goes wrong before,
-        it stays as it was, and nothing else is left behind.
+        it stays as it was, and nothing else is left behind. Where the process is killed or the machine fails, the old
+        file or the new one is there, whole; beside it may be left a hidden file ``.pnorm-*.tmp``, to be deleted.
     lam : array_like, shape (n,)
         The coefficients.
     H : None or Rankers
@@ -224,6 +226,15 @@ def _file(path: Any) -> str:
     return target
 
 
+def write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Replace a file as a whole, or leave it as it is; what is no file, a pipe say, takes the data as they come."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as stream:
+            stream.write(data)
+    else:
+        _replace(_file(path), data)
+
+
 def _replace(target: str, data: bytes) -> None:
     """Put a complete file into the place of another, or leave that as it is."""
     folder = os.path.dirname(target)
@@ -280,8 +291,8 @@ def _model(text: str, name: str) -> ScoringFunction:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the field {next(key for key in keys if keys.count(key) > 1)!r:.80} stands there twice")
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the field {twice!r:.80} stands there twice")
     return found
 
 
