@@ -924,8 +924,8 @@ def level(value: Any, name: str, row: int, column: int, missing: bool, names: Se
         return None
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{name} has {value} at {_at(row, column, names)}; a level that is a number must be finite")
+    if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
+        raise ValueError(f"{name} has {value!r:.80} at {_at(row, column, names)}; a level that is a number must be finite")
     if not isinstance(value, (str, bool, int, float)):
         raise TypeError(
             f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a string, a "
@@ -1009,7 +1009,10 @@ class Fields:
 
     def count(self, key: str, least: int) -> int:
         """Return an integer that is at least `least`."""
-        return count(self.get(key), f"{key!r} of {self._what}", least)
+        value = count(self.get(key), f"{key!r} of {self._what}", least)
+        if value > sys.maxsize:
+            raise self._wrong(key, "a number of columns", value)
+        return value
 
     def optional_count(self, key: str, least: int) -> int | None:
         """Return an integer that is at least `least`, or None."""
@@ -1035,12 +1038,12 @@ class Fields:
 
     def levels(self, key: str) -> list[list[Any]]:
         """Return lists of levels, each of which stands there once; None is a missing value."""
-        columns = self.items(key)
-        for c, column in enumerate(columns):
+        columns = []
+        for c, column in enumerate(self.items(key)):
             if not isinstance(column, list):
                 raise self._wrong(key, "a list of lists of levels", column)
-            found = {level(value, f"{key!r} of {self._what}", k, c, True) for k, value in enumerate(column)}
-            if len(found) < len(column):
+            columns.append([level(value, f"{key!r} of {self._what}", k, c, True) for k, value in enumerate(column)])
+            if len(set(columns[-1])) < len(column):
                 raise self._wrong(key, "different levels in every column", column)
         return columns
 

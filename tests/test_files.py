@@ -189,7 +189,7 @@ def changes():
         (put("H", "kind", ["columns"]), "must be one of 'columns'"),
         (put("H", "version", 9), "the weak rankers have version 9"),
         (put("H", "names", ["x0"]), "must be a list of 2"),
-        (put("H", "width", 10**30), "must be a list of 1000000000"),
+        (put("H", "width", 10**30), "must be a number of columns; got 1000000000"),
         (put("H", "kind", "x" * 10**6), "must be one of"),
         (put("p", [[0] * 10**6]), "p must be a real number"),
         (put("version", "9" * 10**6), "and this pnorm reads"),
