@@ -925,7 +925,9 @@ def level(value: Any, name: str, row: int, column: int, missing: bool, names: Se
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
-        raise ValueError(f"{name} has {value!r:.80} at {_at(row, column, names)}; a level that is a number must be finite")
+        raise ValueError(
+            f"{name} has {value!r:.80} at {_at(row, column, names)}; a level that is a number must be finite"
+        )
     if not isinstance(value, (str, bool, int, float)):
         raise TypeError(
             f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a string, a "
@@ -947,9 +949,7 @@ class Fields:
             raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r:.80}")
         found = data.get("version")
         if isinstance(found, (bool, np.bool_)) or found != version:
-            raise ValueError(
-                f"{what} have version {found!r:.80} of the format, and this pnorm reads version {version}"
-            )
+            raise ValueError(f"{what} have version {found!r:.80} of the format, and this pnorm reads version {version}")
 
     def get(self, key: str) -> Any:
         """Return a field that must be there."""

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import time
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,11 +40,12 @@ examples:
   pnorm new.parquet --model model.json        rank other rows by what was learned
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
-A CSV file has a header line; Parquet, Feather and Arrow files are read with pyarrow (the extra
-'parquet'), but for an index that pandas has saved. Apart from the label and what --ignore names,
-columns must hold numbers. All rows are used for training, so the list printed is the training
-list. Rows are numbered from 0, without the header. A model reads the columns that it uses by
-their names, and may come from pnorm.save as well.
+A CSV file is UTF-8 and has a header line; its numbers are of the form -1.5e3, with no marks
+between digits. Parquet, Feather and Arrow files are read with pyarrow (the extra 'parquet'), but
+for an index that pandas has saved. Apart from the label and what --ignore names, columns must
+hold numbers. All rows are used for training, so the list printed is the training list. Rows are
+numbered from 0, without the header. A model reads the columns that it uses by their names, and
+may come from pnorm.save as well.
 
 A weak ranker is one way to order the rows: here a column, or whether a column exceeds a
 cut. The list is ordered by their sum, each times its coefficient. log F_p is what
@@ -74,8 +76,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     again = words[:1] == ["reproduce"]
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names of columns and files that the terminal cannot show
-        sys.stdout.reconfigure(errors="backslashreplace")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of columns and files that the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     arguments = _reproduce_parser().parse_args(words[1:]) if again else _parser().parse_args(words)
     try:
         if again:
@@ -170,8 +173,8 @@ def _reproduce_parser() -> argparse.ArgumentParser:
 
 
 def _reproduce_experiments(arguments: argparse.Namespace) -> None:
-    if arguments.splits < 2:
-        raise CommandError(f"--splits must be at least 2, to tell a spread; got {arguments.splits}")
+    if not 2 <= arguments.splits < 2**31:
+        raise CommandError(f"--splits must be at least 2, to tell a spread, and below 2**31; got {arguments.splits}")
     names = list(dict.fromkeys(arguments.setting or _reproduce.SETTINGS))
     if arguments.rounds < 1:
         raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
@@ -411,10 +414,11 @@ def _read(path: str, label: str, ignored: Sequence[str]) -> Table:
     names = [name for name in source.names if name != label and name not in ignored]
     if not names:
         raise CommandError(f"{path} has no column beside the label {label!r} to rank by")
+    labels = _labels(source, label, "rows to train on")
     X = np.empty((len(source), len(names)))
     for c, name in enumerate(names):
         X[:, c] = source.numbers(name)
-    return Table(X, _labels(source, label, "rows to train on"), names)
+    return Table(X, labels, names)
 
 
 def _check_columns(source: Source, path: str, label: str | None, ignored: Sequence[str]) -> None:
@@ -456,17 +460,18 @@ def _source(path: str) -> Source:
 
 
 class CsvSource:
-    """The lines of a CSV file that are not blank."""
+    """The lines of a CSV file that are not blank, in at most 75 times its memory: the shortest take the most."""
 
     def __init__(self, path: str, data: bytes) -> None:
-        lines = _lines(path, data)
-        if not lines:
+        self._path, self._numbers, self._rows = path, *_lines(path, data)
+        if not self._rows:
             raise CommandError(f"{path} is empty")
-        self._path, self.names, self._rows = path, [name.strip() for name in lines[0][1]], lines[1:]
+        self.names = [name.strip() for name in self._rows[0]]
+        del self._rows[0], self._numbers[0]
         self._at = {name: at for at, name in enumerate(self.names)}
         if all(map(_is_number, self.names)):
             raise CommandError(f"the first line of {path} holds numbers; it should be a header with the column names")
-        for number, row in self._rows:
+        for number, row in zip(self._numbers, self._rows, strict=True):
             if len(row) != len(self.names):
                 raise CommandError(
                     f"line {number} of {path} has {_counted(len(row), 'field')}; the header has {len(self.names)}"
@@ -476,14 +481,14 @@ class CsvSource:
         return len(self._rows)
 
     def place(self, i: int) -> str:
-        return f"line {self._rows[i][0]} of {self._path}"
+        return f"line {self._numbers[i]} of {self._path}"
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
 
     def texts(self, name: str) -> list[str]:
         at = self._at[name]
-        return [row[at].strip() for _, row in self._rows]
+        return [row[at].strip() for row in self._rows]
 
     def frame(self, names: list[str]) -> Any:
         return Lazy(self, names)
@@ -532,14 +537,15 @@ class ArrowSource:
             )
         )
         schema = self._file.schema_arrow if is_parquet else self._file.schema
-        index = (schema.pandas_metadata or {}).get("index_columns", [])
-        self._index = {name for name in index if isinstance(name, str)}
+        about = self._asked(lambda: schema.pandas_metadata)
+        index = about.get("index_columns") if isinstance(about, dict) else None
+        self._index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
         self.names = [name for name in schema.names if name not in self._index]
 
     def _asked(self, work: Any) -> Any:
         try:
             return work()
-        except (self._arrow.ArrowException, OSError) as error:
+        except (self._arrow.ArrowException, OSError, ValueError, RecursionError) as error:
             raise CommandError(f"{self._path} is no {self._kind} file that pyarrow can read: {error}") from None
 
     def __len__(self) -> int:
@@ -557,6 +563,8 @@ class ArrowSource:
         column = self.frame([name]).column(0)
         if self._arrow.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
+        if len(column) != len(self):
+            raise CommandError(f"{self._path} says that it has {len(self)} rows, and {len(column)} are there")
         return column
 
     def numbers(self, name: str) -> NDArray[np.float64]:
@@ -573,11 +581,12 @@ class ArrowSource:
         return found
 
     def texts(self, name: str) -> list[str]:
-        return ["" if value is None else str(value).strip() for value in self._values(name).to_pylist()]
+        values = self._asked(self._values(name).to_pylist)
+        return ["" if value is None else str(value).strip() for value in values]
 
 
-def _lines(path: str, data: bytes) -> list[tuple[int, list[str]]]:
-    """The lines of a CSV file that are not blank, each with its number in the file."""
+def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
+    """The lines of a CSV file that are not blank, and the number of each in the file."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -591,10 +600,15 @@ def _lines(path: str, data: bytes) -> list[tuple[int, list[str]]]:
     delimiter = max(",;\t|", key=(first[0] if first else "").count)
     csv.field_size_limit(2**31 - 1)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    numbers, lines = array("q"), []
     try:
-        return [(reader.line_num, line) for line in reader if line]
+        for fields in reader:
+            if fields:
+                numbers.append(reader.line_num)
+                lines.append(fields)
     except csv.Error as error:
         raise CommandError(f"line {reader.line_num} of {path} is not CSV: {error}") from None
+    return numbers, lines
 
 
 def _number(text: str, column: str, source: Source, i: int) -> float:
@@ -634,7 +648,7 @@ def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
 
 
 def _word(label: str) -> str:
-    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1; integers that no double tells apart differ."""
+    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1, as far as doubles tell all integers."""
     return f"{_float(label):.17g}" if _is_number(label) and abs(_float(label)) < 2**53 else label.lower()
 
 

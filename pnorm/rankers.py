@@ -328,7 +328,9 @@ class _Normalized(_OfColumns):
     ) -> None:
         super().__init__(names, low.size, found)
         if not 0.0 < to[1] - to[0] < math.inf:
-            raise ValueError(f"low must be below high, by no more than a float can hold; got low={to[0]} and high={to[1]}")
+            raise ValueError(
+                f"low must be below high, by no more than a float can hold; got low={to[0]} and high={to[1]}"
+            )
         if (low > high).any():
             raise ValueError(f"the lowest value of {names[int(np.argmax(low > high))]} is above its highest")
         _checks.spans(low, high, names)
