@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 from test_collections import many
 
 import pnorm
-from pnorm import _files
 
 
 def written(path, lam=(0.5, -1.0), H=None, **more):
@@ -279,59 +276,7 @@ def test_collections_within_each_other_do_not_overflow_the_stack(path):
         pnorm.load(path)
 
 
-# What is left when writing fails
-
-
-@pytest.mark.parametrize("old", [None, "old"])
-@pytest.mark.parametrize("error", [OSError("disk"), KeyboardInterrupt(), MemoryError()])
-@pytest.mark.parametrize("call", ["fsync", "replace", "copymode"])
-def test_a_failure_leaves_the_old_file_and_no_other(path, monkeypatch, call, error, old):
-    if old is None and call == "copymode":
-        return
-    if old is not None:
-        path.write_text(old)
-    before = os.listdir(path.parent)
-
-    def fail(*arguments):
-        raise error
-
-    monkeypatch.setattr(_files.shutil if call == "copymode" else os, call, fail)
-    with pytest.raises(type(error)):
-        pnorm.save(path, [1.0])
-    assert os.listdir(path.parent) == before
-    assert old is None or path.read_text() == old
-
-
-def test_a_disk_that_is_full(path):
-    pnorm.save(path, [1.0])
-    before = path.read_bytes()
-    code = f"""
-import pnorm, numpy, resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-try:
-    pnorm.save({str(path)!r}, numpy.ones(1000))
-except OSError:
-    raise SystemExit(7)
-"""
-    assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 7
-    assert path.read_bytes() == before
-    assert os.listdir(path.parent) == [path.name]
-
-
-def test_the_file_is_whole_at_every_moment(path, monkeypatch):
-    pnorm.save(path, [1.0])
-    seen = []
-    replace = os.replace
-
-    def look(source, target):
-        seen.append((pnorm.load(source).lam.tolist(), pnorm.load(target).lam.tolist()))
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", look)
-    pnorm.save(path, [2.0])
-    assert seen == [([2.0], [1.0])]
-    assert pnorm.load(path).lam.tolist() == [2.0]
+# Where a file is written
 
 
 def test_modes_and_links_are_kept(path):
