@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -167,15 +168,16 @@ def test_workers_killed_on_the_way_change_nothing_but_time():
     with (
         dask.config.set(settings),
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster),
     ):
 
         def kill_one(trace):
             if trace.n_iter - 1 in rounds:
                 alive = []
-                while not alive:  # those killed before may still be on the list, and do not answer
-                    answers = client.run(os.getpid, on_error="return").values()
-                    alive = sorted(pid for pid in answers if isinstance(pid, int) and pid not in killed)
+                while not alive:  # asked of those who look after the workers: one that is dead does not answer
+                    time.sleep(0.01)
+                    known = [w for w in cluster.workers.values() if w.worker_address in cluster.scheduler.workers]
+                    alive = sorted(w.pid for w in known if w.pid and w.pid not in killed)
                 killed.append(alive[generator.integers(len(alive))])
                 os.kill(killed[-1], signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
 
