@@ -8,6 +8,7 @@ the same bits come out on any number of threads.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -64,13 +65,16 @@ class Pool:
                     return
                 results[i] = function(item)
 
-        others = [self._submit(work) for _ in range(min(self.n_threads, len(todo)) - 1)]
+        others: list[Any] = []
         try:
+            with contextlib.suppress(RuntimeError):  # no room for another thread: those that are there do it all
+                others.extend(self._submit(work) for _ in range(min(self.n_threads, len(todo)) - 1))
             work()
         finally:
             todo.clear()  # after an error the others have nothing to go on with
-            for other in others:
-                other.result()
+            errors = [other.exception() for other in others]  # when all have ended
+        for error in filter(None, errors):
+            raise error
         return results
 
     def _submit(self, work: Callable[[], None]) -> Any:

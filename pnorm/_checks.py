@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -923,8 +924,10 @@ def level(value: Any, name: str, row: int, column: int, missing: bool, names: Se
         return None
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{name} has {value} at {_at(row, column, names)}; a level that is a number must be finite")
+    if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
+        raise ValueError(
+            f"{name} has {value!r:.80} at {_at(row, column, names)}; a level that is a number must be finite"
+        )
     if not isinstance(value, (str, bool, int, float)):
         raise TypeError(
             f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a string, a "
@@ -944,10 +947,9 @@ class Fields:
         self._known = {"format", "version"}
         if data.get("format") != form:
             raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r:.80}")
-        if data.get("version") != version:
-            raise ValueError(
-                f"{what} have version {data.get('version')!r:.80} of the format, and this pnorm reads version {version}"
-            )
+        found = data.get("version")
+        if isinstance(found, (bool, np.bool_)) or found != version:
+            raise ValueError(f"{what} have version {found!r:.80} of the format, and this pnorm reads version {version}")
 
     def get(self, key: str) -> Any:
         """Return a field that must be there."""
@@ -991,7 +993,7 @@ class Fields:
         """Return a list, of a given size if there is one."""
         value = self.get(key)
         if not isinstance(value, list) or not value or size not in (None, len(value)):
-            raise self._wrong(key, "a list" + (f" of {size}" if size else " that is not empty"), value)
+            raise self._wrong(key, "a list" + (f" of {size!s:.80}" if size else " that is not empty"), value)
         return value
 
     def strings(self, key: str, size: int | None) -> tuple[str, ...]:
@@ -1005,9 +1007,16 @@ class Fields:
         """Return a list of strings, or None."""
         return None if self.get(key) is None else self.strings(key, size)
 
+    def count(self, key: str, least: int) -> int:
+        """Return an integer that is at least `least`."""
+        value = count(self.get(key), f"{key!r} of {self._what}", least)
+        if value > sys.maxsize:
+            raise self._wrong(key, "a number of columns", value)
+        return value
+
     def optional_count(self, key: str, least: int) -> int | None:
         """Return an integer that is at least `least`, or None."""
-        return None if self.get(key) is None else count(self.get(key), f"{key!r} of {self._what}", least)
+        return None if self.get(key) is None else self.count(key, least)
 
     def numbers(self, key: str, size: int | None) -> list[float]:
         """Return a list of finite numbers."""
@@ -1020,8 +1029,8 @@ class Fields:
             if not isinstance(pair, list) or len(pair) != 2:
                 raise self._wrong(key, "a list of pairs [column, cut]", pair)
             column = count(pair[0], f"a column in {key!r} of {self._what}", 0)
-            if width is not None and column >= width:
-                raise self._wrong(key, f"cuts of columns 0 to {width - 1}", pair)
+            if column >= (width or sys.maxsize):
+                raise self._wrong(key, f"cuts of columns 0 to {(width or sys.maxsize) - 1}", pair)
             if pair[1] is None and not missing:
                 raise self._wrong(key, "numbers, as 'missing' is false", pair)
             pairs.append((column, math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")))
@@ -1029,12 +1038,12 @@ class Fields:
 
     def levels(self, key: str) -> list[list[Any]]:
         """Return lists of levels, each of which stands there once; None is a missing value."""
-        columns = self.items(key)
-        for c, column in enumerate(columns):
+        columns = []
+        for c, column in enumerate(self.items(key)):
             if not isinstance(column, list):
                 raise self._wrong(key, "a list of lists of levels", column)
-            found = {level(value, f"{key!r} of {self._what}", k, c, True) for k, value in enumerate(column)}
-            if len(found) < len(column):
+            columns.append([level(value, f"{key!r} of {self._what}", k, c, True) for k, value in enumerate(column)])
+            if len(set(columns[-1])) < len(column):
                 raise self._wrong(key, "different levels in every column", column)
         return columns
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import io
 import math
 import os
+import re
 import sys
 import time
+from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm import _reproduce
+from pnorm import _files, _reproduce
 
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
@@ -36,11 +40,12 @@ examples:
   pnorm new.parquet --model model.json        rank other rows by what was learned
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
-A CSV file has a header line; Parquet, Feather and Arrow files are read with pyarrow (the extra
-'parquet'), but for an index that pandas has saved. Apart from the label and what --ignore names,
-columns must hold numbers. All rows are used for training, so the list printed is the training
-list. Rows are numbered from 0, without the header. A model reads the columns that it uses by
-their names, and may come from pnorm.save as well.
+A CSV file is UTF-8 and has a header line; its numbers are of the form -1.5e3, with no marks
+between digits. Parquet, Feather and Arrow files are read with pyarrow (the extra 'parquet'), but
+for an index that pandas has saved. Apart from the label and what --ignore names, columns must
+hold numbers. All rows are used for training, so the list printed is the training list. Rows are
+numbered from 0, without the header. A model reads the columns that it uses by their names, and
+may come from pnorm.save as well.
 
 A weak ranker is one way to order the rows: here a column, or whether a column exceeds a
 cut. The list is ordered by their sum, each times its coefficient. log F_p is what
@@ -71,6 +76,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     again = words[:1] == ["reproduce"]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of columns and files that the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     arguments = _reproduce_parser().parse_args(words[1:]) if again else _parser().parse_args(words)
     try:
         if again:
@@ -86,6 +94,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except (CommandError, ValueError) as error:
         return _fail(str(error))
+    except MemoryError as error:
+        return _fail(f"not enough memory: {error}".removesuffix(": "))
     except KeyboardInterrupt:
         return 130
     return 0
@@ -163,8 +173,8 @@ def _reproduce_parser() -> argparse.ArgumentParser:
 
 
 def _reproduce_experiments(arguments: argparse.Namespace) -> None:
-    if arguments.splits < 2:
-        raise CommandError(f"--splits must be at least 2, to tell a spread; got {arguments.splits}")
+    if not 2 <= arguments.splits < 2**31:
+        raise CommandError(f"--splits must be at least 2, to tell a spread, and below 2**31; got {arguments.splits}")
     names = list(dict.fromkeys(arguments.setting or _reproduce.SETTINGS))
     if arguments.rounds < 1:
         raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
@@ -327,10 +337,8 @@ def _best_first(f: NDArray[np.float64]) -> NDArray[np.intp]:
 def _write_scores(f: NDArray[np.float64], out: str | None) -> None:
     if out is None:
         return
-    with open(out, "w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["row", "score"])
-        writer.writerows((int(i), repr(float(f[i]))) for i in _best_first(f))
+    lines = ["row,score", *(f"{i},{float(f[i])!r}" for i in _best_first(f)), ""]
+    _files.write(out, "\n".join(lines).encode())
     print(f"\nScores of {_counted(f.size, 'row')}, best first: {out}")
 
 
@@ -406,18 +414,20 @@ def _read(path: str, label: str, ignored: Sequence[str]) -> Table:
     names = [name for name in source.names if name != label and name not in ignored]
     if not names:
         raise CommandError(f"{path} has no column beside the label {label!r} to rank by")
+    labels = _labels(source, label, "rows to train on")
     X = np.empty((len(source), len(names)))
     for c, name in enumerate(names):
         X[:, c] = source.numbers(name)
-    return Table(X, _labels(source, label, "rows to train on"), names)
+    return Table(X, labels, names)
 
 
 def _check_columns(source: Source, path: str, label: str | None, ignored: Sequence[str]) -> None:
     header = source.names
+    times = Counter(header)
     for position, name in enumerate(header, start=1):
         if not name:
             raise CommandError(f"column {position} of {path} has no name in the header")
-        if header.count(name) > 1:
+        if times[name] > 1:
             raise CommandError(f"the column name {name!r} appears more than once in {path}")
     for name in (*([] if label is None else [label]), *ignored):
         if name not in header:
@@ -439,33 +449,29 @@ def _labels(source: Source, label: str, what: str) -> list[str]:
 
 def _source(path: str) -> Source:
     """A file by its name, or by the bytes it begins with."""
-    if path == "-":
-        data = sys.stdin.buffer.read()
-        start = data[:6]
-    else:
-        with open(path, "rb") as stream:
-            start = stream.read(6)
     suffix = os.path.splitext(path)[1].lower()
-    if start[:4] == b"PAR1" or start == b"ARROW1" or (start and suffix in _PARQUET + _ARROW):
-        is_parquet = start[:4] == b"PAR1" or (start != b"ARROW1" and suffix in _PARQUET)
-        return ArrowSource(path, data if path == "-" else None, is_parquet)
-    if path != "-":
-        with open(path, "rb") as stream:
-            data = stream.read()
-    return CsvSource(path, data)
+    with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
+        start = stream.read(6)  # once: what a pipe has given it does not give again
+        is_arrow = start[:4] == b"PAR1" or start == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
+        data = None if is_arrow and os.path.isfile(path) else start + stream.read()
+    if is_arrow:
+        return ArrowSource(path, data, start[:4] == b"PAR1" or (start != b"ARROW1" and suffix in _PARQUET))
+    return CsvSource(path, data or b"")
 
 
 class CsvSource:
-    """The lines of a CSV file that are not blank."""
+    """The lines of a CSV file that are not blank, in at most 75 times its memory: the shortest take the most."""
 
     def __init__(self, path: str, data: bytes) -> None:
-        lines = _lines(path, data)
-        if not lines:
+        self._path, self._numbers, self._rows = path, *_lines(path, data)
+        if not self._rows:
             raise CommandError(f"{path} is empty")
-        self.names, self._rows = [name.strip() for name in lines[0][1]], lines[1:]
+        self.names = [name.strip() for name in self._rows[0]]
+        del self._rows[0], self._numbers[0]
+        self._at = {name: at for at, name in enumerate(self.names)}
         if all(map(_is_number, self.names)):
             raise CommandError(f"the first line of {path} holds numbers; it should be a header with the column names")
-        for number, row in self._rows:
+        for number, row in zip(self._numbers, self._rows, strict=True):
             if len(row) != len(self.names):
                 raise CommandError(
                     f"line {number} of {path} has {_counted(len(row), 'field')}; the header has {len(self.names)}"
@@ -475,14 +481,14 @@ class CsvSource:
         return len(self._rows)
 
     def place(self, i: int) -> str:
-        return f"line {self._rows[i][0]}"
+        return f"line {self._numbers[i]} of {self._path}"
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
 
     def texts(self, name: str) -> list[str]:
-        at = self.names.index(name)
-        return [row[at].strip() for _, row in self._rows]
+        at = self._at[name]
+        return [row[at].strip() for row in self._rows]
 
     def frame(self, names: list[str]) -> Any:
         return Lazy(self, names)
@@ -503,7 +509,7 @@ class Lazy:
         texts = self.source.texts(self.column_names[j])
         known = [None if text.lower() in _MISSING_WORDS else text for text in texts]
         if all(text is None or _is_number(text) for text in known):
-            return np.array([math.nan if text is None else float(text) for text in known])
+            return np.array([math.nan if text is None else _float(text) for text in known])
         return np.array(known, dtype=object)
 
 
@@ -531,21 +537,22 @@ class ArrowSource:
             )
         )
         schema = self._file.schema_arrow if is_parquet else self._file.schema
-        index = (schema.pandas_metadata or {}).get("index_columns", [])
-        self._index = {name for name in index if isinstance(name, str)}
+        about = self._asked(lambda: schema.pandas_metadata)
+        index = about.get("index_columns") if isinstance(about, dict) else None
+        self._index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
         self.names = [name for name in schema.names if name not in self._index]
 
     def _asked(self, work: Any) -> Any:
         try:
             return work()
-        except (self._arrow.ArrowException, OSError) as error:
+        except (self._arrow.ArrowException, OSError, ValueError, RecursionError) as error:
             raise CommandError(f"{self._path} is no {self._kind} file that pyarrow can read: {error}") from None
 
     def __len__(self) -> int:
         return int(self._file.metadata.num_rows if self._kind == "Parquet" else self._file.num_rows)
 
     def place(self, i: int) -> str:
-        return f"row {i}"
+        return f"row {i} of {self._path}"
 
     def frame(self, names: list[str]) -> Any:
         if self._kind == "Parquet":
@@ -556,6 +563,8 @@ class ArrowSource:
         column = self.frame([name]).column(0)
         if self._arrow.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
+        if len(column) != len(self):
+            raise CommandError(f"{self._path} says that it has {len(self)} rows, and {len(column)} are there")
         return column
 
     def numbers(self, name: str) -> NDArray[np.float64]:
@@ -572,24 +581,34 @@ class ArrowSource:
         return found
 
     def texts(self, name: str) -> list[str]:
-        return ["" if value is None else str(value).strip() for value in self._values(name).to_pylist()]
+        values = self._asked(self._values(name).to_pylist)
+        return ["" if value is None else str(value).strip() for value in values]
 
 
-def _lines(path: str, data: bytes) -> list[tuple[int, list[str]]]:
-    """The lines of a CSV file that are not blank, each with its number in the file."""
+def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
+    """The lines of a CSV file that are not blank, and the number of each in the file."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CommandError(
             f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
         ) from None
-    delimiter = max(",;\t|", key=text.partition("\n")[0].count)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise CommandError(f"line {line} of {path} has a NUL byte, which no text has; save it as UTF-8")
+    first = re.search(r"[^\r\n]+", text)
+    delimiter = max(",;\t|", key=(first[0] if first else "").count)
     csv.field_size_limit(2**31 - 1)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    numbers, lines = array("q"), []
     try:
-        return [(reader.line_num, line) for line in reader if line]
+        for fields in reader:
+            if fields:
+                numbers.append(reader.line_num)
+                lines.append(fields)
     except csv.Error as error:
         raise CommandError(f"line {reader.line_num} of {path} is not CSV: {error}") from None
+    return numbers, lines
 
 
 def _number(text: str, column: str, source: Source, i: int) -> float:
@@ -598,7 +617,7 @@ def _number(text: str, column: str, source: Source, i: int) -> float:
             f"column {column!r} has a missing value in {source.place(i)}; fill it in, or --ignore {column!r}"
         )
     try:
-        value = float(text.replace("_", "x"))  # Python reads 1_000 as a number, a CSV file should not
+        value = _float(text)
     except ValueError:
         raise CommandError(
             f"column {column!r} is not numeric: {text!r:.80} in {source.place(i)}; encode it as numbers, or --ignore "
@@ -629,15 +648,19 @@ def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
 
 
 def _word(label: str) -> str:
-    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1."""
-    try:
-        return f"{float(label):.17g}"
-    except ValueError:
-        return label.lower()
+    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1, as far as doubles tell all integers."""
+    return f"{_float(label):.17g}" if _is_number(label) and abs(_float(label)) < 2**53 else label.lower()
 
 
 def _is_number(text: str) -> bool:
     try:
-        return math.isfinite(float(text))
+        return math.isfinite(_float(text))
     except ValueError:
         return False
+
+
+def _float(text: str) -> float:
+    """A number as files have it; Python reads 1_000 and digits of all scripts as well, which other programs do not."""
+    if "_" in text or not text.isascii():
+        raise ValueError
+    return float(text)

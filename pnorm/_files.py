@@ -13,6 +13,7 @@ import json
 import os
 import secrets
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,7 +95,8 @@ def save(
     ----------
     path : str or path-like
         The file. One that is there already is replaced at the end, in one step: whatever goes wrong before,
-        it stays as it was, and nothing else is left behind.
+        it stays as it was, and nothing else is left behind. Where the process is killed or the machine fails, the old
+        file or the new one is there, whole; beside it may be left a hidden file ``.pnorm-*.tmp``, to be deleted.
     lam : array_like, shape (n,)
         The coefficients.
     H : None or Rankers
@@ -174,7 +176,9 @@ def load(path: str | os.PathLike[str]) -> ScoringFunction:
     Parameters
     ----------
     path : str or path-like
-        The file. It need not be trusted: it is JSON, nothing in it is run, and all of it is checked.
+        The file. It need not be trusted: it is JSON, nothing in it is run, and all of it is checked. (A pickle is code:
+        load one only from those whom you would let run a program.) Reading takes at most 50 times the memory of the
+        file.
 
     Returns
     -------
@@ -222,6 +226,15 @@ def _file(path: Any) -> str:
     if os.path.exists(target) and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file may not be written", target)
     return target
+
+
+def write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Replace a file as a whole, or leave it as it is; what is no file, a pipe say, takes the data as they come."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as stream:
+            stream.write(data)
+    else:
+        _replace(_file(path), data)
 
 
 def _replace(target: str, data: bytes) -> None:
@@ -280,8 +293,8 @@ def _model(text: str, name: str) -> ScoringFunction:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the field {next(key for key in keys if keys.count(key) > 1)!r:.80} stands there twice")
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the field {twice!r:.80} stands there twice")
     return found
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import io
 import json
 import math
 import os
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm import datasets, metrics, plotting, rankers
+from pnorm import _files, datasets, metrics, plotting, rankers
 from pnorm.datasets import Dataset
 
 POWERS = (1, 2, 4, 8, 16, 64)
@@ -417,11 +418,11 @@ def write(results: dict[str, Result], out: Path) -> list[Claim]:
     """Write results.json and claims.md; return the claims."""
     judged = claims(results)
     numbers = json.dumps(to_dict(results, judged), allow_nan=False)
-    (out / "results.json").write_text(numbers, encoding="utf-8")
+    _files.write(out / "results.json", numbers.encode())
     of = next(iter(results.values()))
     text = _EXPLAINED.format(splits=len(of.seeds), rounds=of.rounds) + _markdown(means_table(results))
     text += "\n## Claims\n\n" + _markdown(claims_table(judged))
-    (out / "claims.md").write_text(text, encoding="utf-8")
+    _files.write(out / "claims.md", text.encode())
     return judged
 
 
@@ -443,7 +444,9 @@ def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: s
     results: dict[str, Result] = {}
     for name in names:
         results[name] = measure(name, _watched(range(splits), name), home, rounds)
-        draw(results[name]).savefig(Path(out) / f"{name}.png", dpi=90)
+        picture = io.BytesIO()
+        draw(results[name]).savefig(picture, format="png", dpi=90)
+        _files.write(Path(out) / f"{name}.png", picture.getvalue())
         judged = write(results, Path(out))
     print("Positives above the first negative, mean and standard deviation over the splits\n")
     print_columns(means_table(results))

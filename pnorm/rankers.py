@@ -327,6 +327,13 @@ class _Normalized(_OfColumns):
         self, names: Sequence[str], found: tuple[str, ...] | None, low: Vector, high: Vector, to: tuple[float, float]
     ) -> None:
         super().__init__(names, low.size, found)
+        if not 0.0 < to[1] - to[0] < math.inf:
+            raise ValueError(
+                f"low must be below high, by no more than a float can hold; got low={to[0]} and high={to[1]}"
+            )
+        if (low > high).any():
+            raise ValueError(f"the lowest value of {names[int(np.argmax(low > high))]} is above its highest")
+        _checks.spans(low, high, names)
         self._low, self._high, self._to = low, high, to
         self._range = np.where(high > low, high - low, np.inf)  # a constant column stays at to[0]
 
@@ -713,8 +720,6 @@ def normalized(
            [ 1.5]])
     """
     low, high = (_checks.real(low, "low"), _checks.real(high, "high"))
-    if not low < high:
-        raise ValueError(f"low must be below high; got low={low} and high={high}")
     A, B = _two_sides(pos, neg)
     if _checks.is_sparse(A):
         raise TypeError("normalized would make sparse data dense; pass H=None to use sparse columns as they are")
@@ -722,7 +727,6 @@ def normalized(
     highest = np.maximum(A.max(axis=0), B.max(axis=0)).astype(np.float64)
     found = _checks.column_names(pos)
     labels = _names(names, found, A.shape[1])
-    _checks.spans(lowest, highest, labels)
     return _Normalized(labels, found, lowest, highest, (low, high))
 
 
@@ -1082,6 +1086,11 @@ def from_dict(data: Mapping[str, Any]) -> Rankers:
     >>> pnorm.rankers.from_dict(json.loads(text))
     <3 weak rankers: x0 > 2, x0 > 3, x0>
     """
+    _checks.shallow(data, "the weak rankers")
+    return _made(data)
+
+
+def _made(data: Any) -> Rankers:
     fields = _checks.Fields(data, "the weak rankers", _FORMAT, _VERSION)
     made = _of_fields(fields)
     fields.nothing_else()
@@ -1091,11 +1100,12 @@ def from_dict(data: Mapping[str, Any]) -> Rankers:
 def _of_fields(fields: _checks.Fields) -> Rankers:
     kind = fields.choice("kind", ("columns", "normalized", "thresholds", "categories", "closed", "union"))
     if kind == "union":
-        union = _Union([from_dict(part) for part in fields.items("parts")])
-        fields.strings("names", len(union))
+        union = _Union([_made(part) for part in fields.items("parts")])
+        if fields.strings("names", len(union)) != union.names:
+            raise ValueError("the names of a union are not those of its parts")
         return union
     if kind == "closed":
-        half = from_dict(fields.get("of"))
+        half = _made(fields.get("of"))
         return _Closed(fields.strings("names", 2 * len(half)), half)
     if kind == "categories":
         levels = fields.levels("levels")
@@ -1103,13 +1113,12 @@ def _of_fields(fields: _checks.Fields) -> Rankers:
             raise ValueError(f"a column has {max(map(len, levels))} levels; there can be {LARGEST_FEATURE - 1} at most")
         names = fields.strings("names", sum(map(len, levels)))
         return _Categories(names, fields.optional_strings("columns", len(levels)), levels, fields.flag("missing"))
-    width = fields.optional_count("width", 1)
-    found = fields.optional_strings("columns", width)
     if kind == "thresholds":
-        missing = fields.flag("missing")
-        cuts = fields.cuts("cuts", width, missing)
+        width, missing = fields.optional_count("width", 1), fields.flag("missing")
+        found, cuts = fields.optional_strings("columns", width), fields.cuts("cuts", width, missing)
         return _Thresholds(fields.strings("names", len(cuts)), width, found, cuts, missing)
-    names = fields.strings("names", width)
+    width = fields.count("width", 1)
+    found, names = fields.optional_strings("columns", width), fields.strings("names", width)
     if kind == "columns":
         return _Columns(names, width, found)
     low, high = (np.array(fields.numbers(end, width)) for end in ("lowest", "highest"))

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 from test_collections import many
 
 import pnorm
-from pnorm import _files
 
 
 def written(path, lam=(0.5, -1.0), H=None, **more):
@@ -189,7 +186,7 @@ def changes():
         (put("H", "kind", ["columns"]), "must be one of 'columns'"),
         (put("H", "version", 9), "the weak rankers have version 9"),
         (put("H", "names", ["x0"]), "must be a list of 2"),
-        (put("H", "width", 10**30), "must be a list of 1000000000"),
+        (put("H", "width", 10**30), "must be a number of columns; got 1000000000"),
         (put("H", "kind", "x" * 10**6), "must be one of"),
         (put("p", [[0] * 10**6]), "p must be a real number"),
         (put("version", "9" * 10**6), "and this pnorm reads"),
@@ -279,81 +276,7 @@ def test_collections_within_each_other_do_not_overflow_the_stack(path):
         pnorm.load(path)
 
 
-@pytest.mark.parametrize("kind", ["columns", "missing", "closed union", "missing categories"])
-def test_a_file_that_is_cut_short_or_damaged_is_refused_or_read_with_care(path, kind):
-    H, _ = many()[kind]
-    pnorm.save(path, np.ones(len(H)), H, p=2, metadata={"a": [1, None]})
-    whole = path.read_bytes()
-    for end in range(0, len(whole) - 2):
-        path.write_bytes(whole[:end])
-        with pytest.raises(ValueError, match="is no model"):
-            pnorm.load(path)
-    rng = np.random.default_rng(0)
-    for _ in range(300):
-        data = bytearray(whole)
-        data[rng.integers(len(data))] = rng.choice(bytearray(b'0123456789.-e"[]{},:nulltrue \xff'))
-        path.write_bytes(bytes(data))
-        try:
-            model = pnorm.load(path)
-        except ValueError:
-            continue
-        assert model.lam.size == len(model.H)  # the damage is in a digit or a letter
-        assert np.isfinite(model.lam).all()
-
-
-# What is left when writing fails
-
-
-@pytest.mark.parametrize("old", [None, "old"])
-@pytest.mark.parametrize("error", [OSError("disk"), KeyboardInterrupt(), MemoryError()])
-@pytest.mark.parametrize("call", ["fsync", "replace", "copymode"])
-def test_a_failure_leaves_the_old_file_and_no_other(path, monkeypatch, call, error, old):
-    if old is None and call == "copymode":
-        return
-    if old is not None:
-        path.write_text(old)
-    before = os.listdir(path.parent)
-
-    def fail(*arguments):
-        raise error
-
-    monkeypatch.setattr(_files.shutil if call == "copymode" else os, call, fail)
-    with pytest.raises(type(error)):
-        pnorm.save(path, [1.0])
-    assert os.listdir(path.parent) == before
-    assert old is None or path.read_text() == old
-
-
-def test_a_disk_that_is_full(path):
-    pnorm.save(path, [1.0])
-    before = path.read_bytes()
-    code = f"""
-import pnorm, numpy, resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-try:
-    pnorm.save({str(path)!r}, numpy.ones(1000))
-except OSError:
-    raise SystemExit(7)
-"""
-    assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 7
-    assert path.read_bytes() == before
-    assert os.listdir(path.parent) == [path.name]
-
-
-def test_the_file_is_whole_at_every_moment(path, monkeypatch):
-    pnorm.save(path, [1.0])
-    seen = []
-    replace = os.replace
-
-    def look(source, target):
-        seen.append((pnorm.load(source).lam.tolist(), pnorm.load(target).lam.tolist()))
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", look)
-    pnorm.save(path, [2.0])
-    assert seen == [([2.0], [1.0])]
-    assert pnorm.load(path).lam.tolist() == [2.0]
+# Where a file is written
 
 
 def test_modes_and_links_are_kept(path):

@@ -1,0 +1,560 @@
+"""Damaged, odd and hostile files: each is refused in one sentence, or read as its plain text says."""
+
+import csv
+import gzip
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from test_collections import many
+
+import pnorm
+from pnorm import _reproduce
+from pnorm._cli import main
+
+# Models
+
+KINDS = ("named columns", "normalized", "missing", "missing categories", "closed union")
+
+
+def saved(path, kind):
+    """The bytes of a model of a kind, and rows for it."""
+    H, rows = many()[kind]
+    pnorm.save(path, np.linspace(0.5, 1.0, len(H)), H, p=2, metadata={"a": [1, None]})
+    return path.read_bytes(), rows
+
+
+def loaded(path, tried):
+    """The model, or None where it is refused in a sentence that names the file."""
+    try:
+        model = pnorm.load(path)
+    except ValueError as error:
+        model, message = None, str(error)
+    tried["model file", "refused" if model is None else "read"] += 1
+    assert model or (message.startswith(f"{path} is no model") and len(message) < 400)
+    return model
+
+
+def outcome(path, data, rows, tried):
+    """Refused, or read: every field as Python's own reader of JSON has it."""
+    path.write_bytes(data)
+    model = loaded(path, tried)
+    if model is None:
+        return
+    said = {"format": "pnorm.model", "version": 1, "pnorm": model.version, "p": model.p, "metadata": model.metadata,
+            "lam": model.lam.tolist(), "H": model.H.to_dict()}  # fmt: skip
+
+    def spelled(text):  # 1 is 1.0, but not true
+        return json.dumps(json.loads(text, parse_int=lambda digits: float(digits) + 0.0), sort_keys=True)
+
+    assert spelled(json.dumps(said)) == spelled(data)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            f = model.score(rows)
+    except (ValueError, TypeError):  # of other columns
+        return
+    assert f.shape == (len(rows),)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_cut_anywhere_is_refused(tmp_path, tried, kind):
+    whole, rows = saved(tmp_path / "m.json", kind)
+    for end in range(len(whole) - 2):
+        outcome(tmp_path / "m.json", whole[:end], rows, tried)
+    assert tried == {("model file", "refused"): len(whole) - 2}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_bit_of_a_model_flipped(tmp_path, tried, kind):
+    whole, rows = saved(tmp_path / "m.json", kind)
+    bits = np.random.default_rng(0).integers(0, 8, len(whole))
+    for at, bit in enumerate(bits):
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << int(bit)
+        outcome(tmp_path / "m.json", bytes(damaged), rows, tried)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lines_of_a_model_lost_doubled_and_swapped(tmp_path, tried, kind):
+    whole, rows = saved(tmp_path / "m.json", kind)
+    lines = whole.splitlines(keepends=True)
+    for i in range(len(lines)):
+        outcome(tmp_path / "m.json", b"".join([*lines[:i], *lines[i + 1 :]]), rows, tried)
+        outcome(tmp_path / "m.json", b"".join([*lines[: i + 1], *lines[i:]]), rows, tried)
+        for j in range(i):
+            swapped = list(lines)
+            swapped[i], swapped[j] = swapped[j], swapped[i]
+            outcome(tmp_path / "m.json", b"".join(swapped), rows, tried)
+    assert tried["model file", "read"] > 0  # the order of the fields is free
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_in_other_encodings(tmp_path, tried, kind):
+    whole, rows = saved(tmp_path / "m.json", kind)
+    text = whole.decode()
+    for same in (text.replace("\n", "\r\n"), text.replace("\n", "\r"), "\t" + text + " \n"):
+        outcome(tmp_path / "m.json", same.encode(), rows, tried)
+    assert tried == {("model file", "read"): 3}
+    for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp037"):
+        outcome(tmp_path / "m.json", text.encode(encoding), rows, tried)
+    assert tried["model file", "refused"] == 5
+
+
+ANYTHING = [
+    "null", "true", "false", "0", "-0", "-0.0", "-1", "2", "1.0", "0.5", "1e308", "-1.7e308", "1e-320", "1e400", "-1e999",
+    "1" + "0" * 20, "9" * 309, "1" + "0" * 5000, "NaN", "-Infinity", '""', '"1"', '"columns"', '"\\ud800"', "[]", "{}",
+    "[null]", "[0]", '{"a":1}', "[[0,1.0]]", "[" * 70 + "]" * 70, "[" * 10_000 + "]" * 10_000, '{"kind":"union"}',
+]  # fmt: skip
+
+
+class Raw:
+    """JSON that stands in a tree as it is."""
+
+    def __init__(self, text):
+        self.text = text
+
+
+def dumped(x):
+    if isinstance(x, Raw):
+        return x.text
+    if isinstance(x, dict):
+        return (
+            "{"
+            + ",".join(f"{key.text if isinstance(key, Raw) else json.dumps(key)}:{dumped(x[key])}" for key in x)
+            + "}"
+        )
+    return "[" + ",".join(map(dumped, x)) + "]" if isinstance(x, list) else json.dumps(x)
+
+
+def places(x, at=()):
+    """The way to every node of a tree but the root; of a list, to its ends alone."""
+    if at:
+        yield at
+    for key in x if isinstance(x, dict) else {0, len(x) - 1} if isinstance(x, list) else ():
+        yield from places(x[key], (*at, key))
+
+
+def changed(x, at, change):
+    """A copy of a tree in which a node's parent is changed: change(parent, key)."""
+    copy = x.copy()
+    if len(at) == 1:
+        change(copy, at[0])
+    else:
+        copy[at[0]] = changed(x[at[0]], at[1:], change)
+    return copy
+
+
+def doubled(parent, key):
+    if isinstance(parent, list):
+        parent.insert(key, parent[key])
+    else:
+        parent[Raw(json.dumps(key))] = parent[key]
+
+
+def renamed(parent, key):
+    if isinstance(parent, dict):
+        parent["x"] = parent.pop(key)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_anything_in_the_place_of_anything_in_a_model(tmp_path, tried, kind):
+    path = tmp_path / "m.json"
+    whole, rows = saved(path, kind)
+    tree = json.loads(whole)
+    for at in places(tree):
+        for text in ANYTHING:
+            put = changed(tree, at, lambda parent, key, text=text: parent.__setitem__(key, Raw(text)))
+            outcome(path, dumped(put).encode(), rows, tried)
+        for change in (lambda parent, key: parent.pop(key), doubled, renamed):
+            outcome(path, dumped(changed(tree, at, change)).encode(), rows, tried)
+    for text in ANYTHING:
+        outcome(path, text.encode(), rows, tried)
+
+
+BOMBS = {
+    "numbers": "[" + "0," * 60_000 + "0]",
+    "doubles": "[" + "0.5," * 30_000 + "0]",
+    "lists": "[" + "[]," * 40_000 + "[]]",
+    "lists of one": "[" + "[0]," * 30_000 + "[0]]",
+    "dictionaries of one": "[" + '{"":0},' * 20_000 + "0]",
+    "strings": "[" + '"ab",' * 25_000 + '""]',
+    "pairs": "[" + "[0,1.5]," * 15_000 + "[0,1.5]]",
+    "one string": '"' + "x" * 200_000 + '"',
+    "fields": "{" + ",".join(f'"{i}":{i}' for i in range(10_000)) + "}",
+    "a field that stands there twice": "{" + ",".join(f'"{i}":0' for i in range(100_000)) + ',"99999":0}',
+    "digits": "0." + "1" * 200_000,
+    "an integer": "1" * 200_000,
+    "nested": "[" * 100_000 + "]" * 100_000,
+    "nested without an end": '{"a":' * 40_000,
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_memory_that_a_file_takes_to_load(tmp_path, tried, bomb):
+    path = tmp_path / "m.json"
+    whole, rows = saved(path, "missing")
+    tree = json.loads(whole)
+    for at in (("lam",), ("H", "cuts"), ("metadata", "a")):
+        text = dumped(changed(tree, at, lambda parent, key: parent.__setitem__(key, Raw(BOMBS[bomb]))))
+        path.write_text(text)
+        tracemalloc.start()
+        try:
+            loaded(path, tried)
+        finally:
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        assert peak < 50 * len(text), f"{peak / len(text):.0f} times the file"
+
+
+# Collections as dictionaries
+
+
+def endless():
+    loop = []
+    loop.append(loop)
+    return loop
+
+
+def deep(kind):
+    nested = pnorm.rankers.columns(1).to_dict()
+    for _ in range(100_000):
+        nested = {**pnorm.rankers.columns(1).to_dict(), "kind": kind, "of": nested, "parts": [nested]}
+    return nested
+
+
+THINGS = [np.nan, np.inf, -np.inf, 10**5000, -(10**5000), 1j, b"x", object(), object, {1, 2}, range(3), np.float64("nan"),
+          np.True_, np.zeros(2), np.zeros((2, 2)), np.array(["a"]), {1: 2}, {None: None}, endless(), deep("closed"),
+          deep("union"), (1, 2), [np.nan], [10**5000], np.str_("columns"), np.int64(2), "\ud800", "\x00"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_anything_in_the_place_of_anything_in_a_dictionary(tried, kind):
+    tree = many()[kind][0].to_dict()
+    for at in places(tree):
+        for thing in THINGS:
+            put = changed(tree, at, lambda parent, key, thing=thing: parent.__setitem__(key, thing))
+            try:
+                H = pnorm.rankers.from_dict(put)
+            except (ValueError, TypeError):
+                tried["dictionary of weak rankers", "refused"] += 1
+                continue
+            tried["dictionary of weak rankers", "read"] += 1
+            again = H.to_dict()
+            assert json.dumps(
+                pnorm.rankers.from_dict(json.loads(json.dumps(again, allow_nan=False))).to_dict()
+            ) == json.dumps(again)
+    for thing in THINGS:
+        with pytest.raises((ValueError, TypeError)):
+            pnorm.rankers.from_dict(thing)
+
+
+# Tables
+
+TABLE = b'visits,"age, years",bought\r\n3,41.5,0\n-1,"2e1",1\n+.5,7,1\n\n12,"1.0E-1",0\n5,6,yes\n'
+FIELDS = ["", " ", "0", "-0", " 5 ", "5;", "1_000", "١٢", "１２", "0x10", "1e999", "-1e400", "1e308", "5e-324", "nan", "NaN",
+          "inf", "-Infinity", "1,5", "1e", "e1", ".", "+", "--1", "1.2.3", "True", "½", "1d3", "0b1", "1 0", "9" * 400, "0." + "1" * 999,
+          '"', '""', '"""', '"1"', '"1', '1"', '"1"2', "\t1", "a\tb", "|", "\ufeff1", "\u00a01", "\u2028", "\x0b1", "\x1c", "\x85", "#", "=1+1", "1\n", "\r"]  # fmt: skip
+
+
+def plain(text, label, positive):
+    """The rows, and which are positive, that a text of commas means; None where it means no table.
+
+    Fields may stand in quotes, doubled within; lines end as they do anywhere; blank lines are none.
+    """
+    if "\0" in text:
+        return None
+    head = re.search(r"[^\r\n]+", text)
+    d = max(",;\t|", key=(head[0] if head else "").count)
+    field = re.compile(rf'(?:"((?:[^"]|"")*)"|((?!")[^\r\n{re.escape(d)}]*))({re.escape(d)}|\r\n|\r|\n|\Z)')
+    rows, at, row, end = [], 0, [], ""
+    while at < len(text) or end == d:
+        found = field.match(text, at)
+        if not found:
+            return None
+        quoted, bare, end = found.groups()
+        at = found.end()
+        row.append(bare if quoted is None else quoted.replace('""', '"'))
+        if end != d:
+            rows += [[cell.strip() for cell in row]] if row != [""] or quoted is not None else []
+            row = []
+    if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
+        return None
+    names, *rows = rows
+    if len(names) < 2 or len(set(names)) < len(names) or "" in names or label not in names:
+        return None
+
+    def number(text):
+        if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text) or not np.isfinite(float(text)):
+            return None
+        return float(text)
+
+    def word(text):
+        return text.lower() if number(text) is None else number(text)
+
+    own = names.index(label)
+    X = [[number(x) for c, x in enumerate(row) if c != own] for row in rows]
+    labels = [row[own] for row in rows]
+    missing = {"", "?", "na", "n/a", "nan", "null", "none", "-"}
+    y = np.array([word(x) == word(positive) for x in labels])
+    if (
+        any(None in row for row in X)
+        or missing & {x.lower() for x in labels}
+        or len(set(map(word, labels))) < 2
+        or not y.any()
+    ):
+        return None
+    if all(number(name) is not None for name in names):
+        return None
+    return np.array(X), y
+
+
+def table_outcome(capsys, path, data, tried, label=b"bought", positive="1"):
+    """Refused in a line that names the file, or ranked as its plain text is."""
+    path.write_bytes(data)
+    out = path.with_name("scores.csv")
+    out.unlink(missing_ok=True)
+    arguments = [
+        path,
+        "--label",
+        label.decode(),
+        "--positive",
+        positive,
+        "--rankers",
+        "columns",
+        "-t",
+        "2",
+        "--out",
+        out,
+    ]
+    status = main(list(map(str, arguments)))
+    captured = capsys.readouterr()
+    try:
+        means = plain(data.decode("utf-8-sig"), label.decode(), positive)
+    except UnicodeDecodeError:
+        means = None
+    if means is None:
+        assert (status, captured.out, captured.err.count("\n")) == (2, "", 1), data
+        assert captured.err.startswith("pnorm: error: ")
+        assert str(path) in captured.err or "column " in captured.err or "--positive" in captured.err
+        assert not out.exists()
+        tried["table", "refused"] += 1
+        return
+    assert (status, captured.err) == (0, ""), data
+    X, y = means
+    lam, _ = pnorm.train(X[y], X[~y], None, 4, 2)
+    with open(out) as stream:
+        found = {int(row["row"]): float(row["score"]) for row in csv.DictReader(stream)}
+    np.testing.assert_array_equal([found[i] for i in range(len(X))], pnorm.score(X, None, lam))
+    tried["table", "read"] += 1
+
+
+def test_a_table_cut_anywhere(capsys, tmp_path, tried):
+    for end in range(len(TABLE) + 1):
+        table_outcome(capsys, tmp_path / "t.csv", TABLE[:end], tried)
+
+
+def test_bits_of_a_table_flipped(capsys, tmp_path, tried):
+    for at in range(len(TABLE)):
+        for bit in range(8):
+            damaged = bytearray(TABLE)
+            damaged[at] ^= 1 << bit
+            table_outcome(capsys, tmp_path / "t.csv", bytes(damaged), tried)
+
+
+def test_fields_and_lines_of_a_table_of_all_kinds(capsys, tmp_path, tried):
+    path = tmp_path / "t.csv"
+    lines = TABLE.decode().splitlines(keepends=True)
+    for at in range(len(lines)):
+        start = "".join(lines[:at])
+        for other in [*FIELDS, "x,y", ",,", "1,2", "1,2,3,4", "\n\n", lines[at] * 2, lines[0], "", *lines[at + 1 :]]:
+            table_outcome(capsys, path, (start + other + "\n" + "".join(lines[at + 1 :])).encode(), tried)
+        for field in FIELDS:
+            for c in range(lines[at].count(",")):
+                cells = lines[at].split(",")
+                cells[c] = field
+                table_outcome(capsys, path, (start + ",".join(cells) + "".join(lines[at + 1 :])).encode(), tried)
+
+
+def test_whole_tables_that_are_odd(capsys, tmp_path, tried):
+    text = TABLE.decode()
+    wide = ",".join(f"c{j}" for j in range(2_000)) + ",bought\n" + "".join("1," * 2_000 + f"{i}\n" for i in (0, 1))
+    for same in (text.replace("\r", ""), text.replace("\r\n", "\r").replace("\n", "\r"), "\n\r\n" + text, text + "\n\n", "\ufeff" + text,
+                 text.replace(",", ";").replace("; ", ", "), text.replace(",", "\t"), text.replace(",", "|"), text.strip(), wide):  # fmt: skip
+        table_outcome(capsys, tmp_path / "t.csv", same.encode(), tried)
+    assert tried == {("table", "read"): 10}
+    for other in ("", "\n" * 9, text.partition("\n")[0], text * 2, '"' + text, text.replace("1", "x" * 10**6),
+                  text.replace("years", "y" * 10**6 + '"'), "\0" * 99, "a" * 10**6, "," * 10**6):  # fmt: skip
+        table_outcome(capsys, tmp_path / "t.csv", other.encode(), tried)
+    for encoding in ("utf-16", "utf-16-le", "utf-32", "cp037"):
+        table_outcome(capsys, tmp_path / "t.csv", text.encode(encoding), tried)
+    table_outcome(capsys, tmp_path / "t.csv", text.replace("visits", "fährt").encode("latin-1"), tried)
+    assert tried["table", "refused"] == 15
+
+
+def test_a_hundred_thousand_columns_are_ranked_by_a_model(capsys, tmp_path):
+    names = [f"c{j}" for j in range(100_000)]
+    (tmp_path / "t.csv").write_text(",".join(names) + "\n" + "1," * 99_999 + "2\n" + "1," * 99_999 + "3\n")
+    pnorm.save(
+        tmp_path / "m.json",
+        [2.0],
+        pnorm.rankers.from_dict({**pnorm.rankers.columns(1).to_dict(), "columns": names[-1:]}),
+    )
+    assert main([str(tmp_path / "t.csv"), "--model", str(tmp_path / "m.json")]) == 0
+    assert capsys.readouterr().out.split()[-3:] == ["2", "0", "4.0000"]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_model_reads_the_numbers_that_training_does(capsys, tmp_path, tried, field):
+    path, model, out = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "scores.csv"
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([["x", "y"], [field, "0"], ["3", "1"]])
+    H = pnorm.rankers.from_dict({**pnorm.rankers.columns(1).to_dict(), "columns": ["x"]})
+    pnorm.save(model, [1.0], H)
+    means = plain(path.read_bytes().decode(), "y", "1")
+    status = main([str(path), "--model", str(model), "--ignore", "y", "--out", str(out)])
+    captured = capsys.readouterr()
+    tried["table", "refused" if means is None else "read"] += 1
+    assert (status, captured.err.count("\n")) == ((2, 1) if means is None else (0, 0))
+    if means is not None:
+        found = dict(line.split(",") for line in out.read_text().split()[1:])
+        assert float(found["0"]) == means[0][0, 0]
+
+
+SHORT = {
+    "digits": "x,y\n" + "1,0\n" * 15_000,
+    "numbers": "a,b,c,y\n" + "12,34,5.5,0\n" * 5_000,
+    "too few fields": "x,y\n" + "1\n" * 25_000,
+    "too many fields": "x,y\n" + "," * 100_000,
+    "columns": ",".join(f"c{j}" for j in range(5_000)) + "\n" + ",".join("1" * 5_000),
+    "blank lines": "x,y\n" + "\n" * 100_000,
+    "one field": "x,y\n" + "x" * 100_000,
+    "quotes": 'x,y\n"' + '""' * 50_000,
+}
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_memory_that_a_table_takes_to_read(capsys, tmp_path, tried, kind):
+    path = tmp_path / "t.csv"
+    path.write_text(SHORT[kind])
+    tracemalloc.start()
+    try:
+        assert main([str(path), "--label", "y"]) == 2  # after reading, as one kind of rows is there
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert capsys.readouterr().err.count("\n") == 1
+    tried["table", "refused"] += 1
+    assert peak < 75 * len(SHORT[kind]), f"{peak / len(SHORT[kind]):.0f} times the file"
+
+
+def test_a_table_comes_from_a_pipe_and_scores_go_to_one(tmp_path):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no pipes with names")
+    sent, received = tmp_path / "rows", tmp_path / "scores"
+    os.mkfifo(sent)
+    os.mkfifo(received)
+    text = "x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(5_000))
+    command = [sys.executable, "-P", "-m", "pnorm", sent, "--label", "y", "-t", "1", "--out", received]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        sent.write_text(text)
+        scores = received.read_text().splitlines()
+        assert process.wait() == 0
+    assert len(scores) == 5_001
+    assert stat.S_ISFIFO(received.stat().st_mode)
+
+
+def test_a_set_that_unpacks_to_more_than_it_should(tmp_path):
+    (tmp_path / "a9a.libsvm.gz").write_bytes(gzip.compress(bytes(2**27), 1))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="another version of the data"):
+            pnorm.datasets.a9a(tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**26
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_what_pandas_says_in_a_file_of_arrow_damaged(capsys, tmp_path, tried, kind):
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    path = tmp_path / f"t.{kind}"
+    table = arrow.Table.from_pandas(pandas.DataFrame({"x": [4.0, 1.0, 3.0], "y": [1, 0, 1]}, index=[5, 7, 9]))
+    for about in (
+        "",
+        "[",
+        "null",
+        "7",
+        "[]",
+        "{}",
+        '{"index_columns": null}',
+        '{"index_columns": [[1], {}, 2]}',
+        '{"index_columns": 7}',
+        "\xff",
+        "[" * 9999,
+    ):
+        here = table.replace_schema_metadata({b"pandas": about.encode("latin-1")})
+        if kind == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(here, path)
+        else:
+            pytest.importorskip("pyarrow.feather").write_feather(here, path)
+        whole = path.read_bytes()
+        for data in (whole, whole[:-9], whole[: len(whole) // 2], whole[9:]):
+            path.write_bytes(data)
+            status, err = main([str(path), "--label", "y", "-t", "1"]), capsys.readouterr().err
+            assert (status, err.count("\n")) in ((0, 0), (2, 1))
+            assert status == 0 or err.startswith(f"pnorm: error: {path} is no ")
+            tried[kind, "refused" if status else "read"] += 1
+    assert tried[kind, "read"] >= 5
+
+
+@pytest.mark.parametrize("option", ["-p", "-t", "--top", "--seed", "--label", "--positive", "--ignore", "--rankers", "--out", "--save", "--model",
+                                    "--splits", "--rounds", "--data", "--setting", "--no-such", ""])  # fmt: skip
+def test_options_of_all_kinds(capsys, tmp_path, monkeypatch, tried, option):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_reproduce, "run", lambda names, splits, *_: len(range(splits)))
+    (tmp_path / "t.csv").write_bytes(TABLE)
+    values = [
+        "",
+        " ",
+        "-1",
+        "0",
+        "1e400",
+        "nan",
+        "inf",
+        "-inf",
+        "1_0",
+        "0x10",
+        "1" * 99,
+        "1" * 5000,
+        "\0",
+        "\ud800",
+        "a\nb",
+        "/",
+        ".",
+        "t.csv",
+        "t.csv/x",
+        "١",
+        "bought",
+        "-",
+        "--",
+        "x" * 5000,
+    ]
+    for value in values:
+        for words in (["t.csv", "--label", "bought", "--positive", "1", "-t", "1"], ["reproduce", "--splits", "2"]):
+            try:
+                status = main([*words, option, value] if option else [*words, value])
+            except SystemExit as exit_:  # of argparse, which shows the usage first
+                status = exit_.code
+            captured = capsys.readouterr()
+            assert status in (0, 2)
+            assert "Traceback" not in captured.err
+            assert status == 0 or "error: " in captured.err
+            assert (tmp_path / "t.csv").read_bytes() == TABLE
+            tried["option", "refused" if status else "taken"] += 1
