@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except (CommandError, ValueError) as error:
+    except (CommandError, ValueError, OverflowError) as error:
         return _fail(str(error))
     except MemoryError as error:
         return _fail(f"not enough memory: {error}".removesuffix(": "))
@@ -301,7 +301,7 @@ def _score_file(arguments: argparse.Namespace) -> None:
     labels = None if label is None else _labels(source, label, "rows to measure the list by")
     try:
         f = model.score(source.frame(names))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise CommandError(f"{arguments.model} does not fit {path}: {error}") from None
 
     y = np.zeros(f.size, bool)

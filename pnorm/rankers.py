@@ -346,11 +346,13 @@ class _Normalized(_OfColumns):
         scaled: Vector = low + (high - low) * ((_column(rows, j) - self._low[j]) / self._range[j])
         return scaled
 
+    @np.errstate(over="ignore", invalid="ignore")  # which the scores show, and `score` refuses
     def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
         low, high = self._to
         moved = self._low[rankers], self._range[rankers]
         return [_scores.Level(low * float(lam.sum())), _scores.Products(some, lam * (high - low), moved)]
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
         A = _checks.sparse_columns(X, "X", self._missing, places)
         low, high = self._to

@@ -493,6 +493,10 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
     status, _, err = run(capsys, by_position, "--model", model)
     assert (status, err.count("\n")) == (2, 1)
     assert f"{model} does not fit {by_position}: X has 3 columns; these weak rankers were made for 2" in err
+    pnorm.save(model, [1e308, 1e308])
+    status, _, err = run(capsys, by_position, "--model", model, "--ignore", "c")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "the score of row 0, or a part of its sum, is more than a double holds" in err
 
 
 @pytest.mark.parametrize(
