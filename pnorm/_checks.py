@@ -105,8 +105,8 @@ def matrix(X: Any, name: str, missing: bool | None = None) -> Any:
     if columns.width == 0:
         raise ValueError(f"{name} has no columns; got shape {columns.A.shape}")
     A = floats(columns.A)
-    if not (A.flags.c_contiguous or A.flags.f_contiguous):
-        A = np.ascontiguousarray(A)
+    if not (A.flags.aligned and (A.flags.c_contiguous or A.flags.f_contiguous)):
+        A = np.array(A, order="C")
     # The extremes propagate NaN and infinity, and need no array of flags beside the data.
     if not (math.isfinite(A.min()) and math.isfinite(A.max())):
         columns.check()
@@ -341,6 +341,12 @@ def sparse(X: Any, name: str) -> Any:
         raise ValueError(f"{name} must be two-dimensional with rows and columns; got sparse shape {X.shape}")
     if X.dtype.kind not in "buif":
         raise TypeError(f"{name} must hold real numbers; got sparse dtype {X.dtype}")
+    if X.format in ("csr", "csc", "bsr"):  # compiled code goes where these indices say
+        try:
+            of_its_arrays = type(X)((X.data, X.indices, X.indptr), shape=X.shape)  # what checks may trim
+            of_its_arrays.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"{name} is a sparse matrix whose indices have been damaged: {error}") from None
     return X
 
 

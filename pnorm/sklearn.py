@@ -11,7 +11,8 @@ import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -342,7 +343,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             del self.validation_score_
         self.threshold_ = _threshold(score(rows.X, H, self.lam_), rows.positive, rows.weight)
         proved = partial(_certificate, known, H, self.p, self.lam_, l2)
-        self._proof = _Proof(proved if isinstance(self.loss, str) and self.loss == "exponential" else None)
+        self._proof = _Proof(proved if isinstance(self.loss, str) and self.loss == "exponential" else _none)
         return self
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> _Rows:
@@ -514,24 +515,33 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class _Proof:
     """A certificate, when somebody asks; what it is computed from stays out of pickles."""
 
-    def __init__(self, prove: Callable[[], diagnostics.Certificate] | None) -> None:
-        self._prove = prove
+    def __init__(self, prove: Callable[[], diagnostics.Certificate]) -> None:
+        self._prove, self._found, self._asking = prove, None, Lock()
 
-    @cached_property
+    _found: diagnostics.Certificate | None
+
+    @property
     def certificate(self) -> diagnostics.Certificate:
-        if "_prove" not in self.__dict__:
-            raise AttributeError("the certificate needs the training rows, which are not part of a pickle: fit again")
-        if self._prove is None:
-            raise AttributeError("there is a certificate for loss='exponential' only")
-        found = self._prove()
-        del self._prove  # and the rows with it
-        return found
+        with self._asking:  # of many threads, one computes it
+            if self._found is None:
+                self._found = self._prove()
+                self._prove = _forgotten  # and the rows with it
+            return self._found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name == "certificate"}
+        return {"certificate": self._found}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        self.__init__(_forgotten)  # type: ignore[misc]
+        self._found = state.get("certificate")
+
+
+def _forgotten() -> diagnostics.Certificate:
+    raise AttributeError("the certificate needs the training rows, which are not part of a pickle: fit again")
+
+
+def _none() -> diagnostics.Certificate:
+    raise AttributeError("there is a certificate for loss='exponential' only")
 
 
 def _some(generator: Any, share: float, of: NDArray[np.intp], what: str) -> NDArray[np.intp]:

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 
 import pnorm
+from pnorm import _checks
 
 GOOD = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]])
 NAN, INF = GOOD.copy(), GOOD.copy()
@@ -134,6 +135,26 @@ def first(X):
 def test_train_refuses(arguments, error, message):
     with pytest.raises(error, match=re.escape(message)):
         pnorm.train(**{"pos": GOOD, "neg": GOOD, **arguments})
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize(("name", "at", "value"), [("indices", 0, 10**9), ("indices", 1, -7), ("indptr", 1, 10**9)])
+def test_indices_that_lead_out_of_a_sparse_matrix_are_refused(form, name, at, value):
+    A = scipy.sparse.csr_array(GOOD).asformat(form)
+    getattr(A, name)[at] = value
+    for use in (lambda: pnorm.train(A, A), lambda: pnorm.score(A, None, [1.0, 0.0])):
+        with pytest.raises(ValueError, match="is a sparse matrix whose indices have been damaged: "):
+            use()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_that_lie_between_the_addresses_of_numbers_are_moved(dtype):
+    rows = np.random.default_rng(3).normal(size=(2, 40, 3)).astype(dtype)
+    between = np.zeros(rows.nbytes + 1, np.uint8)[1:].view(dtype).reshape(rows.shape)
+    between[:] = rows
+    assert not between.flags.aligned
+    assert _checks.matrix(between[0], "pos").flags.aligned
+    np.testing.assert_array_equal(pnorm.train(*between, t_max=9)[0], pnorm.train(*rows, t_max=9)[0])
 
 
 def test_nothing_is_computed_before_the_checks():

@@ -312,6 +312,12 @@ def test_both_ways_of_sorting_are_used_and_agree():
         assert (Ranked.of(f, None, np.array([0, f.size]), True).order == np.argsort(f, kind="stable")).all()
 
 
+@pytest.mark.parametrize("wild", [[np.nan], [np.inf], [-np.inf], [np.nan, np.inf, -np.inf], [1e308, -1e308]])
+def test_scores_that_are_no_places_on_the_line_are_left_to_a_general_sort(wild):
+    f = np.concatenate([np.linspace(0, 1, 50), wild, np.linspace(1, 0, 50)])
+    assert not _pairs.sort(f, np.empty(f.size, np.intp), np.empty(f.size), np.zeros(f.size + 1, np.intc))
+
+
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_the_same_bits_on_any_number_of_threads(loss):
     rng = np.random.default_rng(1)

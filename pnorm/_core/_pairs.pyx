@@ -8,6 +8,7 @@ group) between which there are no pairs. For every target, the sum over i of c_i
 (c) smooth functions with exponential and linear tails, by Chebyshev series on cells of width one
 """
 
+from libc.limits cimport INT_MAX
 from libc.math cimport INFINITY, exp, isfinite
 
 cdef extern from "_cells.h" nogil:
@@ -31,19 +32,23 @@ def sort(const double[::1] f, Py_ssize_t[::1] order, double[::1] out, int[::1] c
     """Whether out = f[order] is sorted, equal scores in the order of their rows.
 
     Buckets of equal width, and an insertion sort of what comes of them: linear where no stretch of
-    the line is much denser than the average, given up for a general sort where one is. `counts`,
-    zeros, has a place for every bucket and one more.
+    the line is much denser than the average, given up for a general sort where one is, where a score
+    is not finite, or where rows are more than an int can count. `counts`, zeros, has a place for
+    every bucket and one more.
     """
     cdef:
         Py_ssize_t n = f.shape[0], n_buckets = counts.shape[0] - 1, r, b, k, allowed = MOVES * f.shape[0]
-        double low = INFINITY, high = -INFINITY, scale, x
+        double low = INFINITY, high = -INFINITY, wild = 0.0, scale, x
         bint done = True
+    if n > INT_MAX:
+        return False
     with nogil:
         for r in range(n):
             low = f[r] if f[r] < low else low
             high = f[r] if f[r] > high else high
+            wild += f[r] - f[r]  # nan from infinities and nan, which are no places in an array
         scale = n_buckets / (high - low) if high > low else 0.0
-        if not isfinite(scale) or not isfinite(high - low):
+        if wild != 0.0 or not isfinite(scale) or not isfinite(high - low):
             done = False
         else:
             for r in range(n):
