@@ -161,7 +161,8 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
         return [
             listed(column_of(X, j, names)) if columns is None or j in columns else [] for j in range(len(names))
         ], names
-    if isinstance(X, np.ndarray):
+    if hasattr(X, "shape"):
+        X = _as_array(X, name)
         if X.ndim != 2 or X.shape[1] == 0:
             raise ValueError(
                 f"{name} must be two-dimensional (rows, columns); got shape {X.shape}{_shape_hint(X, name)}"
@@ -425,7 +426,7 @@ def rows(X: Any, places: NDArray[np.intp]) -> Any:
     if type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(places)
     if hasattr(X, "shape"):
-        return X[places]
+        return (np.asarray(X) if isinstance(X, memoryview) else X)[places]
     return type(X)(X[i] for i in places.tolist()) if isinstance(X, (list, tuple)) else [X[i] for i in places.tolist()]
 
 
@@ -589,8 +590,10 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
     heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
     if np.unique(labels[heads]).size == heads.size:
         return None, np.concatenate([heads, [size]]).astype(np.intp)
-    order = np.argsort(labels, kind="stable")
-    ends = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
+    _, first, numbers = np.unique(labels, return_index=True, return_inverse=True)
+    places = first[numbers]  # lists come in the order of their first rows, whatever their labels are
+    order = np.argsort(places, kind="stable")
+    ends = np.flatnonzero(np.diff(places[order])) + 1
     return order, np.concatenate([[0], ends, [size]]).astype(np.intp)
 
 

@@ -428,6 +428,7 @@ def margin_curve(
     >>> curve.error.round(3)
     array([0.236, 0.527])
     """
+    f_pos, f_neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     margins = np.sort(_checks.vector(thetas, "thetas", None, "one margin each"))
     if margins.size == 0 or not margins[0] > 0.0:
         raise ValueError(f"thetas must be one number at least, all of them above 0; got {thetas!r}")
@@ -435,7 +436,7 @@ def margin_curve(
     share = _checks.probability(delta, "delta") / margins.size
     if log_covering is None:
         return MarginCurve(margins, error, None, None, None, None)
-    sizes = len(f_pos), len(f_neg)
+    sizes = f_pos.size, f_neg.size
     epsilon = np.array([float(push_epsilon(share, theta, p, *sizes, log_covering)) for theta in margins])
     total = error + epsilon
     i = int(total.argmin())
@@ -713,8 +714,9 @@ def _exact(X: Any, name: str) -> list[list[Fraction]]:
     """Rows of exact numbers."""
     if _checks.is_sparse(X):
         raise TypeError(f"{name} is sparse; pass a handful of dense rows")
-    _checks.matrix(X, name)
-    return [[Fraction(value) for value in row] for row in (X.tolist() if hasattr(X, "tolist") else X)]
+    A = _checks.matrix(X, name)
+    exact = X if isinstance(X, (list, tuple)) else (X if getattr(X, "dtype", A.dtype).kind in "iuO" else A).tolist()
+    return [[Fraction(value) for value in row] for row in exact]
 
 
 def _both_ends(

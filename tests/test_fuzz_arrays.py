@@ -1,0 +1,501 @@
+"""Arrays and numbers of every shape, kind and layout at every public function: the same answer, or a refusal that says why."""
+
+import array
+import decimal
+import faulthandler
+import fractions
+import math
+import re
+import types
+import warnings
+
+import numpy as np
+import pytest
+import public
+import scipy.sparse
+from test_package import MODULES
+
+REFUSALS = (TypeError, ValueError, OverflowError)
+
+
+class OwnError(Exception):
+    """What a user's own object raises: it goes through."""
+
+
+class Sub(np.ndarray):
+    """A subclass with nothing new."""
+
+
+class Wrapped:
+    """Nothing but what NumPy asks of an array."""
+
+    def __init__(self, made):
+        self._made = made
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._made, dtype=dtype)
+
+
+class Interface:
+    """The older protocol."""
+
+    def __init__(self, a):
+        self._a, self.__array_interface__ = a, a.__array_interface__
+
+
+def frames(a):
+    """The same in what libraries hold columns in, of those that are there."""
+    columns = [f"c{j}" for j in range(a.shape[-1])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            import pandas
+
+            yield "pandas", pandas.DataFrame(a.copy(), columns=columns) if a.ndim == 2 else pandas.Series(a.copy())
+            if a.ndim == 1:
+                yield "pandas, other index", pandas.Series(a.copy(), index=range(100, 100 + a.size))
+            nullable = pandas.DataFrame(a.copy(), columns=columns) if a.ndim == 2 else pandas.Series(a.copy())
+            yield "pandas, nullable", nullable.astype("Float64")
+        except ImportError:
+            pass
+        try:
+            import polars
+
+            yield "polars", polars.DataFrame(a, schema=columns) if a.ndim == 2 else polars.Series(a)
+        except ImportError:
+            pass
+        try:
+            import pyarrow
+
+            yield "pyarrow", pyarrow.table(dict(zip(columns, a.T, strict=True))) if a.ndim == 2 else pyarrow.array(a)
+            if a.ndim == 1:
+                yield "pyarrow, chunks", pyarrow.chunked_array([a[:1], a[1:]])
+        except ImportError:
+            pass
+
+
+def layouts(a):
+    """The same values of the same dtype, elsewhere."""
+    yield "Fortran order", np.asfortranarray(a)
+    yield "backwards", a[::-1].copy()[::-1]
+    wide = np.full([3 * n + 2 for n in a.shape], 99.0, a.dtype)
+    inside = wide[tuple(slice(1, 3 * n, 3) for n in a.shape)]
+    inside[...] = a
+    yield "every third of a larger array", inside
+    large = np.full([n + 4 for n in a.shape], np.nan if a.dtype.kind == "f" else 9, a.dtype)
+    inside = large[tuple(slice(2, n + 2) for n in a.shape)]
+    inside[...] = a
+    yield "inside a larger array", inside
+    yield "other byte order", a.astype(a.dtype.newbyteorder())
+    locked = a.copy()
+    locked.flags.writeable = False
+    yield "read-only", locked
+    locked = np.asfortranarray(a)
+    locked.flags.writeable = False
+    yield "read-only, Fortran order", locked
+    unaligned = np.frombuffer(b"x" + a.tobytes(), a.dtype, offset=1).reshape(a.shape)
+    yield "unaligned and read-only", unaligned
+    yield "a subclass", a.view(Sub)
+    yield "nothing masked", np.ma.array(a, mask=np.zeros(a.shape, bool))
+    yield "an object with __array__", Wrapped(a)
+    yield "an object with __array_interface__", Interface(a)
+    yield "a buffer", memoryview(np.ascontiguousarray(a))
+
+
+def guises(a):
+    """The same values in another form; those that are exact in it."""
+    yield from layouts(a)
+    for kind in ("f2", "f4", ">f4", "g", "i1", "i2", ">i4", "i8", "u1", "u8", "?"):
+        with np.errstate(all="ignore"):
+            other = a.astype(kind)
+            exact = np.array_equal(other.astype(a.dtype), a)
+        if exact:
+            yield kind, other
+    yield "a list", a.tolist()
+    yield "a tuple", tuple(a.tolist())
+    yield "tuples", tuple(map(tuple, a.tolist())) if a.ndim == 2 else tuple(a)
+    yield "a list of arrays", list(a)
+    yield "objects", a.astype(object)
+    yield "integers as objects", np.array([int(x) if x % 1 == 0 else x for x in a.ravel().tolist()], object).reshape(a.shape)
+    yield "minus zero", np.where(a == 0, -0.0, a)
+    if a.ndim == 1:
+        yield "array.array", array.array("d", a.tolist())
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield "a matrix", np.asmatrix(a)
+    yield from frames(a)
+
+
+def broadcasts(a):
+    """Arrays with stride zero, and copies of them."""
+    first = np.broadcast_to(a[:1], a.shape)
+    yield "rows of stride zero", first, first.copy()
+    if a.ndim == 2:
+        column = np.broadcast_to(a[:, :1], a.shape)
+        yield "columns of stride zero", column, column.copy()
+    one = np.broadcast_to(np.float64(1.0), a.shape)
+    yield "one number", one, one.copy()
+
+
+def answer(call, changed):
+    """All that comes back, or the refusal; anything else that happens is an error of pnorm."""
+    try:
+        return list(public.leaves(call(**changed)))
+    except REFUSALS as error:
+        if type(error) not in REFUSALS:
+            raise
+        return error
+
+
+def state(x):
+    """What must not change about an argument."""
+    if isinstance(x, np.ndarray):
+        return x.dtype, x.shape, x.strides, str(x.flags), x.tobytes() if x.dtype != object else list(x.ravel())
+    if scipy.sparse.issparse(x):
+        return x.format, x.dtype, x.shape, [state(v) for v in vars(x).values() if isinstance(v, np.ndarray)]
+    return repr(x)
+
+
+def same(a, b, rtol):
+    """Whether two answers are one."""
+    if [path for path, _ in a] != [path for path, _ in b]:
+        return False
+    for (path, x), (_, y) in zip(a, b, strict=True):
+        numbers = isinstance(x, np.ndarray) and x.dtype.kind in "biuf"
+        if not numbers:
+            if isinstance(x, str) and rtol and re.search(r"\d", x):
+                continue  # a message with numbers in it
+            if not np.array_equal(x, y):
+                return False
+        elif np.shape(x) != np.shape(y):
+            return False
+        elif not np.allclose(x, y, rtol=rtol, atol=rtol, equal_nan=True):
+            return False
+    return True
+
+
+def says(error, name, call):
+    """Whether a refusal names the argument."""
+    return re.search(rf"\b({name}|{call.aka.get(name, name)})", str(error)) is not None
+
+
+def shown(module_name, name, argument, what, trouble):
+    if isinstance(trouble, BaseException):
+        trouble = f"{type(trouble).__name__}: {trouble}"
+    return f"{module_name}.{name}({argument}: {what}): {trouble!s:.300}"
+
+
+@pytest.fixture(autouse=True)
+def no_hang():
+    """A call that does not come back ends the run, with the place where it was."""
+    faulthandler.dump_traceback_later(900, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(autouse=True)
+def frames_without_fitted_names():
+    """Of a frame where there were no names, scikit-learn says so."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X has feature names, but")
+        yield
+
+
+EVERY = {"pnorm": 3, "pnorm.diagnostics": 4, "pnorm.plotting": 8, "pnorm.dask": 16, "pnorm.sklearn": 2, "pnorm.kernel": 2}
+"""Where a call takes long, every argument gets one in so many, and the next argument those that follow."""
+
+
+def some(module_name, number, several):
+    step = EVERY.get(module_name, 1)
+    return [each for k, each in enumerate(several) if (k + number) % step == 0]
+
+
+def calls(module_name):
+    for package in {"pnorm.plotting": ["matplotlib"], "pnorm.dask": ["dask"], "pnorm.sklearn": ["sklearn"]}.get(module_name, []):
+        pytest.importorskip(package)
+    return public.calls(module_name)
+
+
+@pytest.mark.parametrize("module_name", MODULES)
+def test_every_parameter_of_everything_public_is_tried_or_left_out_for_a_reason(module_name):
+    made = calls(module_name)
+    for name, call in made.items():
+        assert isinstance(answer(call, {}), list), name
+    for name, function in public.named(module_name):
+        of_it = [call for other, call in made.items() if other.partition(",")[0] == name]
+        known = {word for call in of_it for word in (*call.arrays, *call.scalars, *call.fixed, *call.aka.values())}
+        assert set(public.parameters(function)) <= known | set(public.OTHERS) or public.left_out(module_name, name), name
+
+
+def differ(a, b):
+    if isinstance(a, Exception):
+        return f"{a} / an answer"
+    for (path, x), (other, y) in zip(a, b, strict=False):
+        if path != other or not same([(path, x)], [(path, y)], 1e-12):
+            return f"{path}: {x} / {other}: {y}"
+    return "length"
+
+
+@pytest.mark.parametrize("module_name", MODULES)
+def test_the_same_values_in_another_guise_get_the_same_answer_or_a_refusal(module_name, tried):
+    wrong, number = [], 0
+    for name, call in calls(module_name).items():
+        expected = answer(call, {})
+        for argument, a in call.arrays.items():
+            number += 1
+            forms = [(*form, None) for form in guises(a)] + list(broadcasts(a))
+            for what, other, full in some(module_name, number, forms):
+                wanted = expected if full is None else answer(call, {argument: full})
+                before = state(other)
+                try:
+                    got = answer(call, {argument: other})
+                except Exception as error:
+                    wrong.append(shown(module_name, name, argument, what, error))
+                    continue
+                tried["array", "refused" if isinstance(got, Exception) else "answered"] += 1
+                if before != state(other):
+                    wrong.append(shown(module_name, name, argument, what, "changed"))
+                if isinstance(got, Exception):
+                    if not says(got, argument, call) and not isinstance(wanted, Exception):
+                        wrong.append(shown(module_name, name, argument, what, got))
+                elif isinstance(wanted, Exception) or not same(wanted, got, 1e-12):
+                    wrong.append(shown(module_name, name, argument, what, f"another answer: {differ(wanted, got)}"))
+    assert not wrong, "\n".join([f"{len(wrong)} wrong", *wrong])
+
+
+def shapes(a):
+    """Too few dimensions or too many, nothing in one of them, one more or one less."""
+    yield "no dimension", np.float64(1.0)
+    yield "0-d array", np.array(1.0)
+    yield "a dimension more in front", a[None]
+    yield "a dimension more behind", a[..., None]
+    yield "a dimension less", a[0]
+    yield "flat", a.ravel()
+    yield "no rows", a[:0]
+    yield "one row less", a[:-1]
+    yield "one row more", np.concatenate([a, a[:1]])
+    yield "transposed", a.T.copy()
+    if a.ndim == 2:
+        yield "no columns", a[:, :0]
+        yield "no rows and columns", a[:0, :0]
+        yield "one column less", a[:, :-1]
+        yield "one column more", np.hstack([a, a[:, :1]])
+        yield "empty rows", [[] for _ in a]
+    yield "an empty list", []
+
+
+ODD = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "1e308": 1e308, "-1e308": -1e308, "5e-324": 5e-324, "1e-160": 1e-160, "1e200": 1e200}
+
+
+def values(a):
+    """Numbers that do not belong there, or hardly: one, the last, all of them, and both signs."""
+    for name, x in ODD.items():
+        for place in (0, -1):
+            other = a.astype(float)
+            other.ravel()[place] = x
+            yield f"{name} at {place}", other
+        yield f"all {name}", np.full(a.shape, x)
+        signs = np.where(np.arange(a.size).reshape(a.shape) % 2, x, -x)
+        yield f"± {name}", signs
+    yield "times 1e308 / 8", a * (1e308 / 8)
+    yield "times 1e-320", a * 1e-320
+    yield "all zero", np.zeros(a.shape)
+    yield "negative", -1.0 - np.abs(a)
+    yield "halves", a + 0.5
+    yield "largest float32", np.full(a.shape, np.finfo(np.float32).max, np.float32)
+    yield "inf in float16", np.full(a.shape, np.inf, np.float16)
+    yield "beyond double", a.astype("g") * np.finfo("g").max
+    yield "below double", a.astype("g") * np.finfo("g").tiny
+    yield "nan in long double", np.full(a.shape, np.nan, "g")
+    yield "least integer", np.full(a.shape, np.iinfo(np.int64).min)
+    yield "largest integer", np.full(a.shape, np.iinfo(np.uint64).max)
+
+
+def with_one(a, x):
+    """Objects, of which the last is x."""
+    other = a.astype(object)
+    other.ravel()[-1] = x
+    return other
+
+
+def things():
+    """What may stand for a number, and does not, or can hardly."""
+    yield from [("None", None), ("a string", "a"), ("digits", "1"), ("bytes", b"1"), ("a complex number", 1j), ("a list", [1.0]),
+                ("a tuple", (1.0, 2.0)), ("a dictionary", {}), ("an array", np.zeros(2)), ("nan", float("nan")), ("true", True)]  # fmt: skip
+    yield from [("a decimal", decimal.Decimal("1.5")), ("nan as a decimal", decimal.Decimal("nan")), ("a fraction", fractions.Fraction(1, 3))]
+    yield from [("10^400", 10**400), ("-10^400", -(10**400)), ("a time", np.datetime64("2020-01-01")), ("not a time", np.datetime64("NaT"))]
+    yield from [("a function", len), ("a type", float), ("itself", things)]
+
+
+def kinds(a):
+    """Dtypes that hold no real numbers, and objects some of which are none."""
+    yield "complex", a.astype(complex)
+    yield "strings", a.astype(str)
+    yield "words", np.full(a.shape, "word")
+    yield "bytes", a.astype("S")
+    yield "times", a.astype("datetime64[D]")
+    yield "differences of times", a.astype("timedelta64[s]")
+    yield "void", a.astype(float).view("V8")
+    yield "a structure", np.zeros(a.shape, [("x", float), ("y", int)])
+    yield "a structure of one field", a.astype(float).view([("x", float)])
+    yield "masked", np.ma.array(a, mask=np.arange(a.size).reshape(a.shape) == 1)
+    yield "all masked", np.ma.masked_all(a.shape)
+    for what, x in things():
+        yield f"{what} among objects", with_one(a, x)
+        rows = a.tolist()
+        if a.ndim == 2:
+            rows[-1][-1] = x
+        else:
+            rows[-1] = x
+        yield f"{what} in a list", rows
+    if a.ndim == 2:
+        yield "ragged", [*a.tolist()[:-1], a[-1].tolist()[:-1]]
+        yield "a number for a row", [*a.tolist()[:-1], 1.0]
+        yield "ragged arrays", [*list(a[:-1]), a[-1, :-1]]
+        yield "objects of one dimension", np.array([*map(list, a), None], object)[:-1]
+
+
+class Raises:
+    """Whatever it is asked raises what it was made with."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __array__(self, dtype=None, copy=None):
+        raise self.error
+
+    def __len__(self):
+        raise self.error
+
+    def __getitem__(self, k):
+        raise self.error
+
+
+class Lies(list):
+    """A list whose length is not its own, or that has a shape that it has not."""
+
+    def __init__(self, values, length=None, **has):
+        super().__init__(values)
+        self.length = length
+        vars(self).update(has)
+
+    def __len__(self):
+        return super().__len__() if self.length is None else self.length
+
+
+class Answers:
+    """What a conversion gets is no array of numbers."""
+
+    def __init__(self, made, **has):
+        self.made = made
+        vars(self).update(has)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.made
+
+
+def objects(a):
+    """Objects that are no arrays, or say that they are."""
+    yield from [("a dictionary", {}), ("a dictionary of rows", dict(enumerate(a.tolist()))), ("a set", {1.0, 2.0})]
+    yield from [("a number", 3.0), ("nan", math.nan), ("true", True), ("a complex number", 1j), ("10^400", 10**400)]
+    yield from [("a word", "abc"), ("no word", ""), ("bytes", b"abc"), ("an object", object()), ("a type", np.ndarray), ("a function", len)]
+    yield from [("a module", np), ("a range", range(len(a))), ("an ellipsis", ...), ("a slice", slice(3)), ("NotImplemented", NotImplemented)]
+    yield "a generator", (row for row in a.tolist())
+    yield "an iterator", iter(a.tolist())
+    yield "a map", map(list, a.tolist()) if a.ndim == 2 else map(float, a.tolist())
+    for error in (OwnError("own"), ValueError("own"), RuntimeError("own"), AttributeError("own"), MemoryError("own"), RecursionError("own")):
+        yield f"raises {type(error).__name__}", Raises(error)
+    for length in (0, 1, len(a) - 1, len(a) + 1, 10**9):
+        yield f"a length of {length}", Lies(a.tolist(), length)
+    yield "a negative length", Lies(a.tolist(), -1)
+    for shape in (None, (), (1,), a.shape[:-1], (*a.shape, 1), (10**9, 3), "ab", 3, (-1, 3), (None, None), a.shape[::-1]):
+        yield f"a list of shape {shape}", Lies(a.tolist(), shape=shape)
+        yield f"an array of shape {shape}", Answers(a.copy(), shape=shape)
+    yield "no array", Answers([1.0, 2.0])
+    yield "an array of objects", Answers(np.array([object()]))
+    yield "a length", types.SimpleNamespace(__len__=lambda: 3)
+    yield "columns", types.SimpleNamespace(columns=["a", "b", "c"], shape=(len(a), 3))
+    yield "column names", types.SimpleNamespace(column_names=["a", "b", "c"], shape=(len(a), 3))
+    yield "iloc", types.SimpleNamespace(iloc=a, columns=["a", "b", "c"], shape=a.shape)
+    endless = [1.0]
+    endless.append(endless)
+    yield "a list within itself", endless
+    deep = [1.0]
+    for _ in range(100):
+        deep = [deep]
+    yield "lists 100 deep", deep
+
+
+def bad_frames(a):
+    """Frames and tables with something missing, or no numbers."""
+    try:
+        import pandas
+    except ImportError:
+        return
+    make = pandas.DataFrame if a.ndim == 2 else pandas.Series
+    yield "pandas, missing", make(with_one(a, None))
+    yield "pandas, NA", make(with_one(a, pandas.NA))
+    yield "pandas, NA in Float64", make(a.astype(float)).astype("Float64").where(np.arange(len(a)) > 0)[lambda x: slice(None)] if a.ndim == 1 else make(a).astype("Float64").mask(a == a[0, 0])
+    yield "pandas, strings", make(a.astype(str))
+    yield "pandas, categories", make(a.astype(str)).astype("category")
+    yield "pandas, times", make(a.astype("datetime64[s]"))
+    yield "pandas, intervals", make(pandas.arrays.IntervalArray.from_breaks(np.arange(len(a) + 1.0)))
+    yield "pandas, complex", make(a + 1j)
+    yield "pandas, sparse", make(a).astype(pandas.SparseDtype(float))
+    yield "pandas, empty", make(a[:0])
+    if a.ndim == 2:
+        yield "pandas, columns of one name", make(a, columns=["a"] * a.shape[1])
+        yield "pandas, names of two levels", make(a, columns=pandas.MultiIndex.from_product([["a"], range(a.shape[1])]))
+        yield "pandas, no columns", make(index=range(len(a)))
+    try:
+        import polars
+        import pyarrow
+    except ImportError:
+        return
+    some = [None, *a.tolist()[1:]] if a.ndim == 1 else None
+    yield "pyarrow, missing", pyarrow.array(some) if a.ndim == 1 else pyarrow.table({"a": [None] * len(a), "b": list(range(len(a)))})
+    yield "pyarrow, strings", pyarrow.array(["a"] * len(a)) if a.ndim == 1 else pyarrow.table({"a": ["a"] * len(a)})
+    yield "pyarrow, nothing", pyarrow.nulls(len(a)) if a.ndim == 1 else pyarrow.table({"a": pyarrow.nulls(len(a))})
+    yield "pyarrow, lists", pyarrow.array([[1.0]] * len(a)) if a.ndim == 1 else pyarrow.table({"a": [[1.0]] * len(a)})
+    yield "pyarrow, one name", pyarrow.table([[1.0] * len(a)] * 2, names=["a", "a"])
+    yield "polars, missing", polars.Series(some) if a.ndim == 1 else polars.DataFrame({"a": [None] * len(a), "b": list(range(len(a)))})
+    yield "polars, lists", polars.Series([[1.0]] * len(a)) if a.ndim == 1 else polars.DataFrame({"a": [[1.0]] * len(a)})
+    yield "polars, strings", polars.Series(["a"] * len(a)) if a.ndim == 1 else polars.DataFrame({"a": ["a"] * len(a)})
+
+
+def malformed(a):
+    for family in (shapes, values, kinds, objects, bad_frames):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            made = list(family(a))
+        yield from made
+
+
+def with_nan(leaves):
+    return {path for path, x in leaves if isinstance(x, np.ndarray) and x.dtype.kind == "f" and np.isnan(x).any()}
+
+
+@pytest.mark.parametrize("module_name", MODULES)
+def test_malformed_arrays_are_refused_by_name_or_get_an_answer_without_nan(module_name, tried):
+    wrong, number = [], 0
+    for name, call in calls(module_name).items():
+        allowed = with_nan(answer(call, {}))
+        for argument, a in call.arrays.items():
+            number += 1
+            for what, other in some(module_name, number, malformed(a)):
+                try:
+                    got = answer(call, {argument: other})
+                except OwnError:
+                    continue
+                except Exception as error:
+                    if str(error) != "own":
+                        wrong.append(shown(module_name, name, argument, what, error))
+                    continue
+                tried["array", "refused" if isinstance(got, Exception) else "answered"] += 1
+                if isinstance(got, Exception):
+                    if not says(got, argument, call):
+                        wrong.append(shown(module_name, name, argument, what, got))
+                elif with_nan(got) - allowed:
+                    wrong.append(shown(module_name, name, argument, what, f"nan in {with_nan(got) - allowed}"))
+    assert not wrong, "\n".join([f"{len(wrong)} wrong", *wrong])
