@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+ROOT = 1e140
+"""Numbers up to this can be squared, and the squares added up."""
+
 Array = NDArray[Any]
 """A NumPy array of any dtype; the functions below say which one they return."""
 
@@ -37,7 +40,7 @@ def n_rows(X: Any, name: str) -> int:
             "into memory; cuts can be placed by a sample of them"
         )
     try:
-        rows = (_shape(X) or (len(X),))[0]
+        rows = (shape_of(X) or (len(X),))[0]
     except (TypeError, ValueError, OverflowError):
         raise TypeError(
             f"{name} must be a sequence of rows or a two-dimensional array; got {type(X).__name__}"
@@ -47,15 +50,15 @@ def n_rows(X: Any, name: str) -> int:
     return int(rows)
 
 
-def _shape(X: Any) -> tuple[int, ...]:
+def shape_of(X: Any) -> tuple[int, ...]:
     """The shape that X has, or says it has; () where it says nothing of the kind."""
-    shape = getattr(X, "shape", ())
+    shape = () if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
     return shape if isinstance(shape, tuple) and all(isinstance(n, (int, np.integer)) for n in shape) else ()
 
 
 def width(X: Any, name: str) -> int:
     """Return the number of columns of X; the values are not looked at where X has a shape."""
-    shape = _shape(X)
+    shape = shape_of(X)
     return int(shape[1]) if len(shape) == 2 else some(X, name, columns=[]).width
 
 
@@ -121,13 +124,15 @@ def matrix(X: Any, name: str, missing: bool | None = None) -> Any:
 def some(X: Any, name: str, missing: bool | None = None, columns: Any = None) -> Some:
     """Return columns of a dense X by their numbers, or all; others are not looked at, nor converted if in a frame."""
     _no_mask(X, name)
-    n_rows(X, name)
+    size = n_rows(X, name)
     names = column_names(X)
     lies = _frame_as_it_lies(X) if names is not None else None
     converted = names is not None and lies is None and _has_columns(X)
     A = lies if lies is not None else np.empty((1, len(names or ()))) if converted else _as_array(X, name)
     if A.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{_shape_hint(A, name)}")
+    if len(A) != size and not converted:
+        raise ValueError(f"{name} is of length {size} by its own account, and holds {len(A)} rows")
     width = A.shape[1]
     chosen = np.arange(width) if columns is None else np.asarray(columns, dtype=np.intp)
     at = chosen
@@ -318,6 +323,8 @@ def _columns_of_frame(
             start += len(values)
             if start == len(out):
                 break
+        if start < len(out):
+            raise ValueError(f"{name} has {len(out)} rows by its own account, and {start} in column {columns[k]}")
     return out
 
 
@@ -438,8 +445,8 @@ def rows(X: Any, places: NDArray[np.intp]) -> Any:
         return X.iloc[places]
     if type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(places)
-    if hasattr(X, "shape"):
-        return (np.asarray(X) if isinstance(X, memoryview) else X)[places]
+    if shape_of(X):
+        return (X if hasattr(X, "__getitem__") and not isinstance(X, memoryview) else np.asarray(X))[places]
     return type(X)(X[i] for i in places.tolist()) if isinstance(X, (list, tuple)) else [X[i] for i in places.tolist()]
 
 
@@ -481,6 +488,8 @@ def pairs(q: Any, name: str) -> NDArray[np.float64]:
     if (a < 0.0).any():
         i, k = np.argwhere(a < 0.0)[0]
         raise ValueError(f"{name} has {a[i, k]} at pair ({i}, {k}); every number must be zero or more")
+    if a.max() > 1e300 / a.size:
+        raise ValueError(f"{name} has {a.max():g} at a pair; numbers so large add up to more than a float can hold")
     return a
 
 
@@ -500,9 +509,14 @@ def weights(c: Any, name: str, size: int, some: bool = True) -> Vector | None:
 def masses(c: Any, name: str, size: int) -> Vector | None:
     """Return case weights that can be added up."""
     a = weights(c, name, size)
+    summable(a, name)
+    return a
+
+
+def summable(a: Vector | None, name: str) -> None:
+    """Refuse weights whose sum overflows."""
     if a is not None and a.max() > np.finfo(np.float64).max / a.size:
         raise ValueError(f"{name} sums to more than a float can hold; scale it down")
-    return a
 
 
 def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
@@ -518,7 +532,7 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
 
 def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
     """Return the labels of rows as numbers, and the labels that these stand for."""
-    shape = getattr(y, "shape", ())
+    shape = shape_of(y)
     if len(shape) > 1 or isinstance(y, (str, Mapping)):
         got = f"shape {shape}" if shape else f"{y!r:.80}"
         raise ValueError(
@@ -678,6 +692,14 @@ def numbers_of(values: Any, name: str) -> list[float]:
         raise TypeError(f"{name} must be a sequence of numbers; got {values!r:.80}") from None
 
 
+def some_of(values: Any, name: str) -> list[Any]:
+    """Return a sequence of things of a kind, one at least."""
+    A = _as_array(values, name)
+    if A.ndim != 1 or A.size == 0:
+        raise ValueError(f"{name} must be a sequence of numbers, one at least; got shape {A.shape}")
+    return list(A.tolist())
+
+
 def several(values: Any, name: str, check: Callable[[Any], float]) -> list[float]:
     """Return different numbers, each in the form that `check` gives it; one number is a sequence of one."""
     found = [check(value) for value in ([values] if isinstance(values, numbers.Real) else numbers_of(values, name))]
@@ -694,6 +716,8 @@ def power(p: Any) -> float:
     value = real(p, "p")
     if not value >= 1.0:
         raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {p!r}")
+    if value > ROOT:
+        raise ValueError(f"p must be at most {ROOT:g}, as its square has to be a number; got {p!r:.80}")
     return value
 
 

@@ -316,6 +316,8 @@ def cross_validate(
     counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     measure, name = named(metric, LARGER, counted)
     where = _places(counted, n_pos), _places(counted, n_neg, 1)
+    for c, name in ((counted.c_pos, "pos_weight"), (counted.c_neg, "neg_weight")):
+        _checks.summable(c, name)
     number = _dealt(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
     rankers = None if recipe else rankers_of(pos, neg, H)
@@ -353,12 +355,12 @@ def _rounds(rounds: Any, t_max: int) -> Index:
         if few >= t_max:
             return np.arange(t_max + 1)
         return np.unique(np.r_[0, np.rint(np.geomspace(1, t_max, few)), t_max]).astype(np.intp)
-    at = np.unique([_checks.count(t, "rounds", 0) for t in rounds]).astype(np.intp)
-    if not at.size:
+    at = sorted({_checks.count(t, "rounds", 0) for t in rounds})
+    if not at:
         raise ValueError("rounds is empty; at least one number is needed")
     if at[-1] > t_max:
-        raise ValueError(f"rounds must be at most t_max = {t_max}; got {at[-1]}")
-    return at
+        raise ValueError(f"rounds must be at most t_max = {t_max}; got {at[-1]!r:.80}")
+    return np.array(at, np.intp)
 
 
 def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:

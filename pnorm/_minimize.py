@@ -199,6 +199,7 @@ def solve(
     callback: Callable[[Trace], bool | None] | None = None,
 ) -> tuple[Vector, Trace, Hulls | None]:
     """Minimise a checked problem; the third value is what the linear program said, if it was asked."""
+    problem.moderate(l2, init)
     if method is None:
         method = "newton" if problem.n_rankers <= LARGEST_HESSIAN and problem.objective.factored else "lbfgs"
     run = _Run(problem, l2, tol, max_iter, callback)

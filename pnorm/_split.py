@@ -78,7 +78,8 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
 
 
 def _rows(X: Any, name: str) -> int:
-    if isinstance(X, (str, bytes, dict, set, frozenset)) and not _checks.is_sparse(X):  # one of these is a dict
+    rows = hasattr(X, "__getitem__") or hasattr(X, "__array__")
+    if (isinstance(X, (str, bytes, dict)) or not rows) and not _checks.is_sparse(X):  # one of these is a dict
         raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
     return _checks.n_rows(X, name)
 

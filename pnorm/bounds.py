@@ -936,8 +936,8 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
     (array([0.476, 0.151]), array([0.702, 0.238]))
     """
     rho, pairs = _checks.share(share, "share"), []
-    for total in np.atleast_1d(n_rows).tolist():
-        m = round(rho * _checks.count(total, "n_rows", 1))
+    for total in [n_rows] if isinstance(n_rows, (int, np.integer)) else _checks.some_of(n_rows, "n_rows"):
+        m = round(rho * _checks.real(_checks.count(total, "n_rows", 1), "n_rows"))
         n = total - m
         if min(m, n) < 1:
             raise ValueError(f"n_rows must give either class one row at least; got {total} rows, {m} of them positive")

@@ -410,8 +410,9 @@ def _problem(
     if codes is None:
         mass = float(c_pos.sum()) * float(c_neg.sum())
     else:
-        mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
-    if not 0.0 < mass < math.inf:
+        with np.errstate(over="ignore"):
+            mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
+    if not 1.0 / _checks.ROOT < mass < _checks.ROOT:
         raise ValueError("the products of pos_weight and neg_weight add up to more, or less, than a double holds")
     return _Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
 
@@ -423,7 +424,7 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
     if isinstance(kernel, str) and kernel == "precomputed":
         _checks.same_width(pos, neg)
         G = np.concatenate([_checks.array(X, name) for X, name in ((pos, "pos"), (neg, "neg"))])
-    elif len(getattr(kernel, "shape", ())) == 2:
+    elif len(_checks.shape_of(kernel)) == 2:
         G = _checks.array(kernel, "kernel")
     if G is not None:
         return range(n), None, _gram.given(G, n, params)
@@ -445,8 +446,8 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
 
 def _is_table(X: Any) -> bool:
     """Whether X is a matrix, a frame, or rows of numbers; else it is a sequence of things."""
-    if hasattr(X, "shape"):
-        return len(X.shape) == 2
+    if _checks.shape_of(X):
+        return len(_checks.shape_of(X)) == 2
     try:
         A = np.asarray(X)
     except ValueError:
@@ -475,7 +476,7 @@ def _landmarks(
         base = list(landmarks)
         size = len(base)
     else:
-        if len(getattr(landmarks, "shape", ())) != 2 and not _is_table(landmarks):
+        if len(_checks.shape_of(landmarks)) != 2 and not _is_table(landmarks):
             raise ValueError(
                 "landmarks must be a number of training rows, or rows, of shape (m, d); places are not taken"
             )

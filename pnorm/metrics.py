@@ -469,7 +469,8 @@ def _area_above(x: Vector, y: Vector, low: float, high: float, floor: float) -> 
     width = np.diff(x)
     wide = width > 0.0
     start, width, rise = x[:-1][wide], width[wide], np.diff(y)[wide]
-    a, b = (np.clip((end - start) / width, 0.0, 1.0) for end in (low, high))
+    with np.errstate(over="ignore"):  # beyond a piece that is next to nothing
+        a, b = (np.clip((end - start) / width, 0.0, 1.0) for end in (low, high))
     y_a, y_b = (y[:-1][wide] - floor + rise * share for share in (a, b))
     with np.errstate(divide="ignore", invalid="ignore"):
         above = np.where(y_a >= 0.0, 0.5 * (y_a + y_b), np.where(y_b > 0.0, 0.5 * y_b * y_b / (y_b - y_a), 0.0))

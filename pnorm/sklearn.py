@@ -356,7 +356,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y has "
                 f"{self.classes_.size} classes."
             )
-        weight = _checks.weights(sample_weight, "sample_weight", y.size)
+        weight = _checks.masses(sample_weight, "sample_weight", y.size)
         group = None if groups is None else _checks.labels(groups, "groups", y.size)[0]
         rows = _Rows(X, codes == 1, weight, group)
         if weight is not None and not weight.all():
@@ -777,7 +777,7 @@ def _measured(
         raise ValueError(f"y_true must have two classes for {measure}; got {classes.size}")
     positive = y == (classes[1] if pos_label is None else pos_label)
     if sample_weight is not None:
-        c = _checks.weights(sample_weight, "sample_weight", f.size)
+        c = _checks.masses(sample_weight, "sample_weight", f.size)
         assert c is not None
         options |= {"pos_weight": c[positive], "neg_weight": c[~positive]}
     of_list: Callable[..., float] = getattr(metrics, measure)

@@ -125,9 +125,13 @@ OTHERS = {
 """Parameters that are neither, and why."""
 
 AKA = {
-    **dict.fromkeys(["pos", "neg", "pos_val", "neg_val", "X"], r"x\d spans|the column '|the number of columns"),
+    **dict.fromkeys(["pos", "neg", "pos_val", "neg_val", "X"], r"x\d spans|the column '|the number of columns|(init|lam\d?) gives scores"),
+    **dict.fromkeys(["q", "a", "b", "P", "v", "B"], "the column '"),
+    **dict.fromkeys(["pos_group", "neg_group"], "groups that have both sides"),
     "y": "grades",
     "group": "a list of",
+    "kernel": "Gram matrix",
+    "landmarks": "the column '|the training rows",
 }
 """What messages call arguments beside their names: regular expressions."""
 
@@ -184,6 +188,15 @@ def _model():
     return pnorm.kernel.train(POS, NEG, t_max=2)[0]
 
 
+def _numbers(rows):
+    """Rows in whatever form as numbers, if they are; `split` does not look at them."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(np.asarray(rows, float), nan=99.0)
+    except Exception:  # of anything that NumPy cannot read
+        return None
+
+
 # The calls that the tables do not make -----------------------------------------------------------------
 
 
@@ -207,9 +220,9 @@ def _of_pnorm():
         "train, logistic": plain(pnorm.train, loss="logistic", p=1.0),
         "score": plain(pnorm.score, H=None),
         "score, thresholds": plain(pnorm.score, H=pnorm.rankers.thresholds([[2, 4], [2], []])),
-        "split": Call(lambda **how: [np.asarray(side, float) for side in pnorm.split(**how)], {"X": NEG, "y": LABELS}, {"positive": 1}),
+        "split": Call(lambda **how: [_numbers(side) for side in pnorm.split(**how)], {"X": NEG, "y": LABELS}, {"positive": 1}),
         "split, more": Call(
-            lambda X, y, more: [np.asarray(side, float) for pair in pnorm.split(X, y, more) for side in pair], {"X": NEG, "y": LABELS, "more": F_NEG}, aka={"more": "argument 1"}
+            lambda X, y, more: [_numbers(side) for pair in pnorm.split(X, y, more) for side in pair], {"X": NEG, "y": LABELS, "more": F_NEG}, aka={"more": "argument 1"}
         ),
         "save": None,
         "load": None,
@@ -333,7 +346,8 @@ def _of_kernel():
         "train, landmarks": plain(k.train, lam=0.5, landmarks=POS[:2], theta=0.5),
         "train, number of landmarks": plain(k.train, lam=0.5, landmarks=3, theta=0.5, kernel="polynomial"),
         "train, precomputed": Call(
-            lambda kernel: k.train(POS, NEG, kernel, t_max=3), {"kernel": np.vstack([POS, NEG]) @ np.vstack([POS, NEG]).T}
+            lambda kernel: k.train(POS, NEG, kernel, t_max=3), {"kernel": np.vstack([POS, NEG]) @ np.vstack([POS, NEG]).T},
+            aka=AKA,
         ),
         "minimize": plain(k.minimize, lam=0.5),
         "schedule": plain(k.schedule, loss="logistic"),
