@@ -191,7 +191,8 @@ def _over_sum(entropy: Any, excess: Any) -> Any:
 def _kl(x: Vector) -> Vector:
     """(1 + x) ln(1 + x) - x, that is, about x**2 / 2."""
     near = np.clip(x, -1e-4, 1e-4)
-    return np.where(near == x, x * x * (0.5 - near * (1.0 / 6.0 - near / 12.0)), (1.0 + x) * np.log1p(x) - x)
+    with np.errstate(over="ignore"):
+        return np.where(near == x, x * x * (0.5 - near * (1.0 / 6.0 - near / 12.0)), (1.0 + x) * np.log1p(x) - x)
 
 
 def _residual(

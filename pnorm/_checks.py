@@ -361,11 +361,41 @@ def sparse(X: Any, name: str) -> Any:
         raise ValueError(f"{name} must be two-dimensional with rows and columns; got sparse shape {X.shape}")
     if X.dtype.kind not in "buif":
         raise TypeError(f"{name} must hold real numbers; got sparse dtype {X.dtype}")
+    if X.format in ("dok", "dia"):
+        X = X.tocoo()
+    elif X.format == "lil":
+        X = X.tocsr()
+    _coherent(X, name)
     return X
+
+
+def _coherent(X: Any, name: str) -> None:
+    """Refuse sparse arrays that contradict each other: SciPy's conversions would read and write beyond their ends."""
+    if X.format == "coo":
+        places = [*zip((X.row, X.col), X.shape, ("row", "column"), strict=True)]
+        used, wrong = X.data.size, X.row.size != X.data.size or X.col.size != X.data.size
+    else:
+        size = X.shape if X.format != "bsr" else tuple(n // b for n, b in zip(X.shape, X.blocksize, strict=True))
+        major, minor = size[::-1] if X.format == "csc" else size
+        ends = X.indptr
+        wrong = ends.size != major + 1 or ends[0] != 0 or bool((np.diff(ends) < 0).any())
+        used = 0 if wrong else int(ends[-1])
+        wrong = wrong or used > min(X.indices.size, len(X.data))
+        places = [(X.indices, minor, "column" if X.format != "csc" else "row")]
+    if wrong:
+        raise ValueError(f"{name} is a sparse matrix whose arrays do not fit together: it has been changed since it was made")
+    for index, size, what in places:
+        index = index[:used]
+        if index.size and not (0 <= index.min() and index.max() < size):
+            raise ValueError(
+                f"{name} is a sparse matrix with an entry in {what} {index.max() if index.min() >= 0 else index.min()}, and "
+                f"has {size} of them: it has been changed since it was made"
+            )
 
 
 def sparse_columns(X: Any, name: str, missing: bool | None, columns: NDArray[np.intp]) -> Any:
     """Return some columns of a sparse X as `matrix` does; the others are not looked at."""
+    X = sparse(X, name)
     A = X if X.format in ("csr", "csc") else X.tocsc()
     return _sparse_matrix(A[:, columns], name, missing, columns)
 
@@ -663,16 +693,24 @@ def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vecto
     return vector(values, f"the output of {ranker} on {side}", size, f"one value for each row of {side}")
 
 
+def shown(x: Any) -> str:
+    """What was got, in few characters."""
+    try:
+        return f"{x!r:.80}"
+    except ValueError:  # a whole number of thousands of digits
+        return f"{type(x).__name__} of very many digits"
+
+
 def real(x: Any, name: str) -> float:
     """Return a finite real number as a float."""
-    if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Real):
-        raise TypeError(f"{name} must be a real number; got {x!r:.80} ({type(x).__name__})")
+    if isinstance(x, (bool, np.bool_, np.timedelta64)) or not isinstance(x, numbers.Real):
+        raise TypeError(f"{name} must be a real number; got {shown(x)} ({type(x).__name__})")
     try:
         value = float(x)
     except OverflowError:
         value = math.inf
     if not math.isfinite(value):
-        raise ValueError(f"{name} must be finite; got {x!r:.80}")
+        raise ValueError(f"{name} must be finite; got {shown(x)}")
     return value
 
 
@@ -689,7 +727,7 @@ def numbers_of(values: Any, name: str) -> list[float]:
     try:
         return [real(value, name) for value in values]
     except TypeError:
-        raise TypeError(f"{name} must be a sequence of numbers; got {values!r:.80}") from None
+        raise TypeError(f"{name} must be a sequence of numbers; got {shown(values)}") from None
 
 
 def some_of(values: Any, name: str) -> list[Any]:
@@ -715,9 +753,9 @@ def power(p: Any) -> float:
     """Return the power p of the price r ** p."""
     value = real(p, "p")
     if not value >= 1.0:
-        raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {p!r}")
+        raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {shown(p)}")
     if value > ROOT:
-        raise ValueError(f"p must be at most {ROOT:g}, as its square has to be a number; got {p!r:.80}")
+        raise ValueError(f"p must be at most {ROOT:g}, as its square has to be a number; got {shown(p)}")
     return value
 
 
@@ -725,20 +763,20 @@ def nonnegative(x: Any, name: str) -> float:
     """Return a number that is zero or more."""
     value = real(x, name)
     if not value >= 0.0:
-        raise ValueError(f"{name} must be zero or more; got {x!r}")
+        raise ValueError(f"{name} must be zero or more; got {shown(x)}")
     return value
 
 
 def count(n: Any, name: str, least: int) -> int:
     """Return an integer that is at least `least`."""
     try:
-        value = operator.index(n) if not isinstance(n, (bool, np.bool_)) else None
+        value = operator.index(n) if not isinstance(n, (bool, np.bool_, np.timedelta64)) else None
     except TypeError:
         value = None
     if value is None:
-        raise TypeError(f"{name} must be an integer; got {n!r:.80} ({type(n).__name__})")
+        raise TypeError(f"{name} must be an integer; got {shown(n)} ({type(n).__name__})")
     if value < least:
-        raise ValueError(f"{name} must be at least {least}; got {value}")
+        raise ValueError(f"{name} must be at least {least}; got {shown(value)}")
     return value
 
 
@@ -746,7 +784,7 @@ def positive(x: Any, name: str) -> float:
     """Return a number above 0."""
     value = real(x, name)
     if not value > 0.0:
-        raise ValueError(f"{name} must be above 0; got {x!r}")
+        raise ValueError(f"{name} must be above 0; got {shown(x)}")
     return value
 
 
@@ -754,7 +792,7 @@ def share(x: Any, name: str) -> float:
     """Return a number from 0 to 1."""
     value = real(x, name)
     if not 0.0 <= value <= 1.0:
-        raise ValueError(f"{name} must be between 0 and 1; got {x!r}")
+        raise ValueError(f"{name} must be between 0 and 1; got {shown(x)}")
     return value
 
 
@@ -762,18 +800,18 @@ def probability(x: Any, name: str) -> float:
     """Return a number above 0 and below 1."""
     value = real(x, name)
     if not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must be above 0 and below 1; got {x!r}")
+        raise ValueError(f"{name} must be above 0 and below 1; got {shown(x)}")
     return value
 
 
 def generator(seed: Any) -> np.random.Generator:
     """Return a random generator: a new one from a seed, or the one that is passed."""
     try:
-        if isinstance(seed, bool):
+        if isinstance(seed, (bool, np.timedelta64)):
             raise TypeError
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise ValueError(f"seed must be an integer, zero or more, or a numpy.random.Generator; got {seed!r}") from None
+        raise ValueError(f"seed must be an integer, zero or more, or a numpy.random.Generator; got {shown(seed)}") from None
 
 
 def threads(n_threads: Any) -> int | None:
@@ -784,7 +822,7 @@ def threads(n_threads: Any) -> int | None:
 def choice(value: Any, name: str, allowed: Collection[str]) -> str:
     """Return one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.80}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {shown(value)}")
     return value
 
 

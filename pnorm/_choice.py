@@ -350,7 +350,7 @@ def _rounds(rounds: Any, t_max: int) -> Index:
     """After which rounds to judge."""
     if rounds is None:
         return np.arange(t_max + 1)
-    if not isinstance(rounds, Sequence | np.ndarray):
+    if not isinstance(rounds, Sequence | np.ndarray) or getattr(rounds, "ndim", 1) == 0:
         few = _checks.count(rounds, "rounds", 1)
         if few >= t_max:
             return np.arange(t_max + 1)
@@ -390,17 +390,17 @@ def _places(counted: Cases, n_rows: int, side: int = 0) -> Index:
 def _dealt(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng: np.random.Generator) -> Sides:
     """The fold of each row that counts."""
     groups = counted.groups
-    if not isinstance(folds, Sequence | np.ndarray):
+    if not isinstance(folds, Sequence | np.ndarray) or getattr(folds, "ndim", 1) == 0:
         n = _checks.count(folds, "folds", 2)
         if groups is not None:
             if n > groups.n:
-                raise ValueError(f"folds = {n} is more than the {groups.n} groups that have both sides")
+                raise ValueError(f"folds = {_checks.shown(n)} is more than the {groups.n} groups that have both sides")
             of_group = _shuffled(groups.n, n, rng)
             return of_group[groups.pos], of_group[groups.neg]
         n_pos, n_neg = (own.size for own in where)
         if n > min(n_pos, n_neg):
             raise ValueError(
-                f"folds = {n} need as many positives and as many negatives that count; got {n_pos} and {n_neg}"
+                f"folds = {_checks.shown(n)} need as many positives and as many negatives that count; got {n_pos} and {n_neg}"
             )
         return _shuffled(n_pos, n, rng), _shuffled(n_neg, n, rng)
     pair = _checks.two(folds, "folds must be a number, or a pair: the fold of each positive and of each negative")

@@ -284,9 +284,9 @@ class _Run:
 
     def value(self, point: Point) -> float:
         """What is convex, and the penalty."""
-        return self.problem.objective.convex(point.log_f)[0] + (
-            0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0
-        )
+        with np.errstate(over="ignore"):  # a line search may look too far
+            penalty = 0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0
+        return self.problem.objective.convex(point.log_f)[0] + penalty
 
     def proved(self, gap: float, rounding: float) -> bool:
         """Whether a gap is within the tolerance, or as small as the rounding that is part of it lets it be."""

@@ -81,6 +81,8 @@ def _rows(X: Any, name: str) -> int:
     rows = hasattr(X, "__getitem__") or hasattr(X, "__array__")
     if (isinstance(X, (str, bytes, dict)) or not rows) and not _checks.is_sparse(X):  # one of these is a dict
         raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
+    if _checks.is_sparse(X):
+        _checks.sparse(X, name)
     return _checks.n_rows(X, name)
 
 
@@ -118,4 +120,4 @@ def _number(known: list[Any], positive: Any) -> int:
     try:
         return known.index(positive)
     except ValueError:
-        raise ValueError(f"no row of y has the label {positive!r:.80}; the labels are {shown}") from None
+        raise ValueError(f"no row of y has the label {_checks.shown(positive)}; the labels are {shown}") from None

@@ -268,7 +268,7 @@ def push_sample_size(
 def _covering(log_covering: Any, epsilon: float, theta: float) -> float:
     """The logarithm of the covering number at radius epsilon theta / 8; inf where there is none."""
     found = log_covering(epsilon * theta / 8.0) if callable(log_covering) else log_covering
-    if found == math.inf:
+    if isinstance(found, float) and found == math.inf:
         return math.inf
     value = _checks.real(found, "log_covering")
     if value < 0.0:
@@ -311,7 +311,7 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
     42.426
     """
     n, ball, eps = (
-        _checks.count(n_rankers, "n_rankers", 1),
+        _checks.real(_checks.count(n_rankers, "n_rankers", 1), "n_rankers"),
         _checks.positive(radius, "radius"),
         _checks.positive(epsilon, "epsilon"),
     )
@@ -940,7 +940,7 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
         m = round(rho * _checks.real(_checks.count(total, "n_rows", 1), "n_rows"))
         n = total - m
         if min(m, n) < 1:
-            raise ValueError(f"n_rows must give either class one row at least; got {total} rows, {m} of them positive")
+            raise ValueError(f"n_rows must give either class one row at least; got {total} rows, {m} of them positive by share")
         pairs.append((expected_ranking_accuracy_bound(m, n, delta, math.log(3.0)), freund_bound(m, n, delta)))
     ours, freund = np.array(pairs, dtype=np.float64).T
     return ours, freund
@@ -1115,7 +1115,7 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     >>> round(bounds.sample_deviation_bound("logistic", 10, 10, lam=1.0, kappa=1.0, delta=0.05), 2)
     19.54
     """
-    m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
+    m, n = (_checks.real(_checks.count(size, name, 1), name) for size, name in ((n_pos, "n_pos"), (n_neg, "n_neg")))
     lam, kappa = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
     facts = growth(loss)
     r = _radius(facts, lam, kappa)

@@ -435,7 +435,7 @@ def partial_auc(
     high, low = bounds
     if not low < high:
         raise ValueError(
-            f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g}"
+            f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g} (of max_fpr or max_fp)"
         )
     floor = _checks.share(min_tpr, "min_tpr")
     if floor == 1.0:
@@ -726,7 +726,7 @@ def _first(k: Any, rows: RankedList) -> float:
     depth = _checks.count(k, "k, a number of rows (a share of them is a float),", 1)
     if depth > total * (1.0 + 1e-12):
         what = "the sum of the weights" if rows.weighted else "the number of rows"
-        raise ValueError(f"k must be at most {what}, {total:.12g}; got {k}")
+        raise ValueError(f"k must be at most {what}, {total:.12g}; got {_checks.shown(k)}")
     return float(depth)
 
 

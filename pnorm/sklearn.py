@@ -317,6 +317,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         l2, t_max = _checks.nonnegative(self.l2, "l2"), _checks.count(self.t_max, "t_max", 0)
         if l2 > 0.0 and not newton:
             raise ValueError(f"l2 = {l2:g} is for solver='newton'; 'coordinate' regularises by stopping early (t_max)")
+        if self.early_stopping:
+            _checks.count(self.n_iter_no_change, "n_iter_no_change", 1)
         X, y = self._read(X, y, reset=True)
         rows = self._labelled(X, y, sample_weight, groups)
         known, held_out = self._split(rows) if self.early_stopping else (rows, None)

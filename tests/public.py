@@ -130,6 +130,7 @@ AKA = {
     **dict.fromkeys(["pos_group", "neg_group"], "groups that have both sides"),
     "y": "grades",
     "group": "a list of",
+    "positive": "the label",
     "kernel": "Gram matrix",
     "landmarks": "the column '|the training rows",
 }
@@ -220,7 +221,7 @@ def _of_pnorm():
         "train, logistic": plain(pnorm.train, loss="logistic", p=1.0),
         "score": plain(pnorm.score, H=None),
         "score, thresholds": plain(pnorm.score, H=pnorm.rankers.thresholds([[2, 4], [2], []])),
-        "split": Call(lambda **how: [_numbers(side) for side in pnorm.split(**how)], {"X": NEG, "y": LABELS}, {"positive": 1}),
+        "split": Call(lambda **how: [_numbers(side) for side in pnorm.split(**how)], {"X": NEG, "y": LABELS}, {"positive": 1}, aka=AKA),
         "split, more": Call(
             lambda X, y, more: [_numbers(side) for pair in pnorm.split(X, y, more) for side in pair], {"X": NEG, "y": LABELS, "more": F_NEG}, aka={"more": "argument 1"}
         ),
