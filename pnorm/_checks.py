@@ -644,9 +644,10 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
         )
     if labels.size != size:
         kind = "" if labels.dtype.kind in "iu" else ", which are no integers"
-        if kind or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
-            small = "" if kind or labels.size == 0 or labels.min() >= 1 else f", the least of them {labels.min()}"
-            total = kind or f" that add up to {labels.sum()}{small}"
+        many = labels.size > size  # as each is one or more
+        if kind or many or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
+            small = "" if kind or many or labels.size == 0 or labels.min() >= 1 else f", the least of them {labels.min()}"
+            total = kind or ("" if many else f" that add up to {labels.sum()}{small}")
             raise ValueError(
                 f"group must hold one label for each of the {size} rows, or the sizes of the lists, one or more each, "
                 f"which add up to that; got {labels.size} entries{total}"
@@ -725,7 +726,7 @@ def exponents(p: float, f_pos: Vector, f_neg: Vector, name: str = "init") -> Non
 def numbers_of(values: Any, name: str) -> list[float]:
     """Return a sequence of finite real numbers as a list of floats."""
     try:
-        return [real(value, name) for value in values]
+        return [real(value, name) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
     except TypeError:
         raise TypeError(f"{name} must be a sequence of numbers; got {shown(values)}") from None
 

@@ -355,7 +355,7 @@ def _rounds(rounds: Any, t_max: int) -> Index:
         if few >= t_max:
             return np.arange(t_max + 1)
         return np.unique(np.r_[0, np.rint(np.geomspace(1, t_max, few)), t_max]).astype(np.intp)
-    at = sorted({_checks.count(t, "rounds", 0) for t in rounds})
+    at = sorted({_checks.count(t, "rounds", 0) for t in (rounds.tolist() if isinstance(rounds, np.ndarray) else rounds)})
     if not at:
         raise ValueError("rounds is empty; at least one number is needed")
     if at[-1] > t_max:

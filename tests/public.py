@@ -319,7 +319,7 @@ def _of_plotting():
     return {
         "coefficient_path": Call(on(g.coefficient_path), {}, {"top": 2}, {"path": several["path"]}),
         "cross_validation": None,
-        "push_path": Call(lambda a, b: on(g.push_path)(values={1: a, 4: b}), {"a": F_POS, "b": F_NEG}, aka={"a": "p = 1", "b": "p = 4", "": "values"}),
+        "push_path": Call(lambda a, b: on(g.push_path)(values={1: a, 4: b}), {"a": F_POS, "b": F_NEG}, aka={"a": "p = 1|values", "b": "p = 4|values", "": "values"}),
         "ranked_list": Call(lambda f_pos, f_neg, top: on(g.ranked_list)(lists=(f_pos, f_neg), top=top), LISTS, {"top": 4}, aka={"": "lists"}),
         "roc": Call(lambda f_pos, f_neg: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}), LISTS, aka={"": "lists"}),
         "trace": Call(on(g.trace), {}, {"floor": -100.0}, {"runs": several["trace"]}),

@@ -5,7 +5,10 @@ import decimal
 import faulthandler
 import fractions
 import math
+import os
 import re
+import subprocess
+import sys
 import types
 import warnings
 
@@ -166,6 +169,8 @@ def same(a, b, rtol):
     if [path for path, _ in a] != [path for path, _ in b]:
         return False
     for (path, x), (_, y) in zip(a, b, strict=True):
+        if rtol > 1e-10 and path.endswith("direction"):
+            continue  # one of many
         numbers = isinstance(x, np.ndarray) and x.dtype.kind in "biuf"
         if not numbers:
             if isinstance(x, str) and rtol and re.search(r"\d", x):
@@ -215,8 +220,10 @@ def advice():
         yield
 
 
-EVERY = {"pnorm": 3, "pnorm.diagnostics": 4, "pnorm.plotting": 8, "pnorm.dask": 16, "pnorm.sklearn": 2, "pnorm.kernel": 2}
-"""Where a call takes long, every argument gets one in so many, and the next argument those that follow."""
+EVERY = {"pnorm": 6, "pnorm.metrics": 2, "pnorm.diagnostics": 5, "pnorm.kernel": 3, "pnorm.sklearn": 3, "pnorm.plotting": 12, "pnorm.dask": 25}
+"""Where calls take long, an argument gets one input in so many, and the next argument those that follow."""
+if os.environ.get("PNORM_FUZZ") == "all":
+    EVERY = {}
 
 
 def some(module_name, number, several):
@@ -338,7 +345,7 @@ def things():
                 ("a tuple", (1.0, 2.0)), ("a dictionary", {}), ("an array", np.zeros(2)), ("nan", float("nan")), ("true", True)]  # fmt: skip
     yield from [("a decimal", decimal.Decimal("1.5")), ("nan as a decimal", decimal.Decimal("nan")), ("a fraction", fractions.Fraction(1, 3))]
     yield from [("10^400", 10**400), ("-10^400", -(10**400)), ("a time", np.datetime64("2020-01-01")), ("not a time", np.datetime64("NaT"))]
-    yield from [("a function", len), ("a type", float), ("itself", things)]
+    yield from [("a function", own_error), ("a type", float), ("itself", things)]
 
 
 def kinds(a):
@@ -412,7 +419,7 @@ def objects(a):
     """Objects that are no arrays, or say that they are."""
     yield from [("a dictionary", {}), ("a dictionary of rows", dict(enumerate(a.tolist()))), ("a set", {1.0, 2.0})]
     yield from [("a number", 3.0), ("nan", math.nan), ("true", True), ("a complex number", 1j), ("10^400", 10**400)]
-    yield from [("a word", "abc"), ("no word", ""), ("bytes", b"abc"), ("an object", object()), ("a type", np.ndarray), ("a function", len)]
+    yield from [("a word", "abc"), ("no word", ""), ("bytes", b"abc"), ("an object", object()), ("a type", np.ndarray), ("a function", own_error)]
     yield from [("a module", np), ("a range", range(len(a))), ("an ellipsis", ...), ("a slice", slice(3)), ("NotImplemented", NotImplemented)]
     yield "a generator", (row for row in a.tolist())
     yield "an iterator", iter(a.tolist())
@@ -545,7 +552,7 @@ PATIENCE = {"t_max", "max_iter", "epochs", "n_resamples", "patience", "m", "n", 
 def forms(x):
     """The same number as other types have it."""
     yield from [("float64", np.float64(x)), ("longdouble", np.longdouble(x)), ("a fraction", fractions.Fraction(x)), ("a 0-d array", np.array(x))]
-    if np.finfo(np.float16).max >= abs(x) and float(np.float16(x)) == x:
+    if abs(x) <= 65504 and float(np.float16(x)) == x:
         yield from [("float32", np.float32(x)), ("float16", np.float16(x))]
     if x % 1 == 0:
         yield from [("int", int(x)), ("float", float(x)), ("int64", np.int64(x)), ("int8", np.int8(x)) if abs(x) < 100 else ("int32", np.int32(x))]
@@ -711,3 +718,42 @@ def test_broken_sparse_rows_are_refused_and_crash_nothing(module_name, tried):
                     wrong.append(shown(module_name, name, argument, what, "an answer"))
     assert not wrong, "\n".join([f"{len(wrong)} wrong", *wrong])
 
+
+# More than memory holds ------------------------------------------------------------------------------------
+
+HUGE = """
+import resource, sys, warnings
+import numpy as np
+sys.path.insert(0, {tests!r})
+import public
+warnings.simplefilter("error")
+module_names = {modules!r}
+every = [(name, call) for module_name in module_names for name, call in public.calls(module_name).items()]
+for _, call in every:
+    call()
+with open("/proc/self/statm") as pages:
+    resource.setrlimit(resource.RLIMIT_AS, (int(pages.read().split()[0]) * resource.getpagesize() + 2**28,) * 2)
+refused, wrong = 0, []
+for name, call in every:
+    for argument, a in call.arrays.items():
+        for value in (0.0, 1, True):
+            try:
+                call(**{{argument: np.broadcast_to(value, (2**40,) + a.shape[1:])}})
+                wrong.append((name, argument, "an answer"))
+            except (TypeError, ValueError, OverflowError, MemoryError):
+                refused += 1
+            except BaseException as error:
+                wrong.append((name, argument, repr(error)[:200]))
+print(refused, wrong)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the limit of memory is read and set as on Linux")
+def test_arrays_larger_than_memory_are_refused_within_a_quarter_of_a_gigabyte(tried):
+    modules = [name for name in MODULES if name not in ("pnorm.plotting", "pnorm.dask", "pnorm.sklearn")]
+    code = HUGE.format(tests=os.path.dirname(__file__), modules=modules)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    refused, _, wrong = done.stdout.partition(" ")
+    tried["array", "refused"] += int(refused)
+    assert wrong.strip() == "[]"
