@@ -383,13 +383,16 @@ def _coherent(X: Any, name: str) -> None:
         wrong = wrong or used > min(X.indices.size, len(X.data))
         places = [(X.indices, minor, "column" if X.format != "csc" else "row")]
     if wrong:
-        raise ValueError(f"{name} is a sparse matrix whose arrays do not fit together: it has been changed since it was made")
+        raise ValueError(
+            f"{name} is a sparse matrix whose arrays do not fit together: it has been changed since it was made"
+        )
     for index, size, what in places:
         index = index[:used]
-        if index.size and not (0 <= index.min() and index.max() < size):
+        if index.size and (index.min() < 0 or index.max() >= size):
+            wrong = index.min() if index.min() < 0 else index.max()
             raise ValueError(
-                f"{name} is a sparse matrix with an entry in {what} {index.max() if index.min() >= 0 else index.min()}, and "
-                f"has {size} of them: it has been changed since it was made"
+                f"{name} is a sparse matrix with an entry in {what} {wrong}, and has {size} of them: it has been "
+                "changed since it was made"
             )
 
 
@@ -624,7 +627,7 @@ def sizes(group: Any, name: str, size: int) -> NDArray[np.intp]:
     if (counts < 0.0).any() or (counts % 1.0 != 0.0).any() or total != size:
         raise ValueError(
             f"{name} must hold the sizes of the lists, which follow each other and add up to the {size} rows; got "
-            f"{counts.size} entries, the largest {counts.max(initial=0.0):g}, that add up to {total:g}"
+            f"{counts.size} entries that add up to {total:g}"
         )
     return np.repeat(np.arange(counts.size, dtype=np.intp), counts.astype(np.intp))
 
@@ -646,7 +649,9 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
         kind = "" if labels.dtype.kind in "iu" else ", which are no integers"
         many = labels.size > size  # as each is one or more
         if kind or many or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
-            small = "" if kind or many or labels.size == 0 or labels.min() >= 1 else f", the least of them {labels.min()}"
+            small = (
+                "" if kind or many or labels.size == 0 or labels.min() >= 1 else f", the least of them {labels.min()}"
+            )
             total = kind or ("" if many else f" that add up to {labels.sum()}{small}")
             raise ValueError(
                 f"group must hold one label for each of the {size} rows, or the sizes of the lists, one or more each, "
@@ -654,15 +659,25 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
             )
         return None, np.concatenate([[0], labels.cumsum()]).astype(np.intp)
     if labels.dtype.kind not in "iub":  # labels of unlike kinds would become strings in an array
-        labels = _codes(group, "group", size, {})
+        known: dict[Any, int] = {}
+        labels = _in_order(_codes(group, "group", size, known), list(known))
     heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
     if np.unique(labels[heads]).size == heads.size:
         return None, np.concatenate([heads, [size]]).astype(np.intp)
-    _, first, numbers = np.unique(labels, return_index=True, return_inverse=True)
-    places = first[numbers]  # lists come in the order of their first rows, whatever their labels are
-    order = np.argsort(places, kind="stable")
-    ends = np.flatnonzero(np.diff(places[order])) + 1
+    order = np.argsort(labels, kind="stable")
+    ends = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
     return order, np.concatenate([[0], ends, [size]]).astype(np.intp)
+
+
+def _in_order(codes: NDArray[np.intp], known: list[Any]) -> NDArray[np.intp]:
+    """Codes that rise as labels do, so that no answer depends on the order of rows; unlike kinds have no order."""
+    try:
+        places = sorted(range(len(known)), key=known.__getitem__)
+    except TypeError:
+        return codes
+    rank = np.empty(len(known), np.intp)
+    rank[places] = np.arange(len(known))
+    return rank[codes]
 
 
 def shared(pos: NDArray[np.intp], neg: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -812,7 +827,9 @@ def generator(seed: Any) -> np.random.Generator:
             raise TypeError
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise ValueError(f"seed must be an integer, zero or more, or a numpy.random.Generator; got {shown(seed)}") from None
+        raise ValueError(
+            f"seed must be an integer, zero or more, or a numpy.random.Generator; got {shown(seed)}"
+        ) from None
 
 
 def threads(n_threads: Any) -> int | None:

@@ -316,8 +316,8 @@ def cross_validate(
     counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     measure, name = named(metric, LARGER, counted)
     where = _places(counted, n_pos), _places(counted, n_neg, 1)
-    for c, name in ((counted.c_pos, "pos_weight"), (counted.c_neg, "neg_weight")):
-        _checks.summable(c, name)
+    _checks.summable(counted.c_pos, "pos_weight")
+    _checks.summable(counted.c_neg, "neg_weight")
     number = _dealt(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
     rankers = None if recipe else rankers_of(pos, neg, H)
@@ -355,7 +355,9 @@ def _rounds(rounds: Any, t_max: int) -> Index:
         if few >= t_max:
             return np.arange(t_max + 1)
         return np.unique(np.r_[0, np.rint(np.geomspace(1, t_max, few)), t_max]).astype(np.intp)
-    at = sorted({_checks.count(t, "rounds", 0) for t in (rounds.tolist() if isinstance(rounds, np.ndarray) else rounds)})
+    at = sorted(
+        {_checks.count(t, "rounds", 0) for t in (rounds.tolist() if isinstance(rounds, np.ndarray) else rounds)}
+    )
     if not at:
         raise ValueError("rounds is empty; at least one number is needed")
     if at[-1] > t_max:
@@ -400,7 +402,8 @@ def _dealt(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng
         n_pos, n_neg = (own.size for own in where)
         if n > min(n_pos, n_neg):
             raise ValueError(
-                f"folds = {_checks.shown(n)} need as many positives and as many negatives that count; got {n_pos} and {n_neg}"
+                f"folds = {_checks.shown(n)} need as many positives and as many negatives that count; got {n_pos} and "
+                f"{n_neg}"
             )
         return _shuffled(n_pos, n, rng), _shuffled(n_neg, n, rng)
     pair = _checks.two(folds, "folds must be a number, or a pair: the fold of each positive and of each negative")

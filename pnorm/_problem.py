@@ -95,8 +95,8 @@ class Known(ABC):
         if objective.groups is not None and self.largest.max() > _CUBED / objective.p:
             j = int(self.largest.argmax())
             raise ValueError(
-                f"the column {names[j]!r} is as large as {self.largest[j]:.3g}, and its cube, which groups need, more than a "
-                "float can hold; scale it first"
+                f"the column {names[j]!r} is as large as {self.largest[j]:.3g}, and its cube, which groups need, more "
+                "than a float can hold; scale it first"
             )
         self.reach = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
@@ -155,15 +155,17 @@ class Known(ABC):
         j = int(self.largest.argmax())
         if self.largest[j] > _checks.ROOT / self.objective.p:
             raise ValueError(
-                f"the column {self.names[j]!r} is as large as {self.largest[j]:.3g}, and its square, times p, more than a "
-                "float can hold; scale it first"
+                f"the column {self.names[j]!r} is as large as {self.largest[j]:.3g}, and its square, times p, more "
+                "than a float can hold; scale it first"
             )
         if lam is not None and l2 > 0.0 and np.abs(lam).max() > _checks.ROOT / math.sqrt(max(l2, 1.0)):
-            raise ValueError(f"{name} is as large as {np.abs(lam).max():.3g}, and l2 times its square more than a float can hold")
+            raise ValueError(
+                f"{name} is as large as {np.abs(lam).max():.3g}, and l2 times its square more than a float can hold"
+            )
         if not self.objective.factored and sum(self.objective.sizes()) > _EXTREME:
             raise ValueError(
-                "pos_weight and neg_weight are so large or so small that sums of losses leave what a float can hold; scale "
-                "them to about one"
+                "pos_weight and neg_weight are so large or so small that sums of losses leave what a float can hold; "
+                "scale them to about one"
             )
 
     def far(self) -> Vector:

@@ -78,12 +78,14 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
 
 
 def _rows(X: Any, name: str) -> int:
-    rows = hasattr(X, "__getitem__") or hasattr(X, "__array__")
-    if (isinstance(X, (str, bytes, dict)) or not rows) and not _checks.is_sparse(X):  # one of these is a dict
+    if isinstance(X, (str, bytes, dict, set, frozenset)) and not _checks.is_sparse(X):  # one of these is a dict
+        raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
+    size = _checks.n_rows(X, name)
+    if not (hasattr(X, "__getitem__") or hasattr(X, "__array__")):
         raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
     if _checks.is_sparse(X):
         _checks.sparse(X, name)
-    return _checks.n_rows(X, name)
+    return size
 
 
 def _without(X: Any, name: str) -> tuple[Any, Any]:

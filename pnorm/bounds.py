@@ -940,7 +940,9 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
         m = round(rho * _checks.real(_checks.count(total, "n_rows", 1), "n_rows"))
         n = total - m
         if min(m, n) < 1:
-            raise ValueError(f"n_rows must give either class one row at least; got {total} rows, {m} of them positive by share")
+            raise ValueError(
+                f"n_rows must give either class one row at least; got {total} rows, {m} of them positive by share"
+            )
         pairs.append((expected_ranking_accuracy_bound(m, n, delta, math.log(3.0)), freund_bound(m, n, delta)))
     ours, freund = np.array(pairs, dtype=np.float64).T
     return ours, freund

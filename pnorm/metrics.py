@@ -435,7 +435,8 @@ def partial_auc(
     high, low = bounds
     if not low < high:
         raise ValueError(
-            f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g} (of max_fpr or max_fp)"
+            f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g} "
+            "(max_fpr or max_fp)"
         )
     floor = _checks.share(min_tpr, "min_tpr")
     if floor == 1.0:

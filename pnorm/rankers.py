@@ -668,7 +668,9 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
     if isinstance(pos, (int, np.integer)):
         width = _checks.count(pos, "the number of columns", 1)
         if width > _WIDEST:
-            raise ValueError(f"the number of columns must be at most {_WIDEST}, as each gets a name; got {_checks.shown(pos)}")
+            raise ValueError(
+                f"the number of columns must be at most {_WIDEST}, as each gets a name; got {_checks.shown(pos)}"
+            )
         found = None
     else:
         width = _checks.matrix(pos, "pos").shape[1] if neg is None else _two_sides(pos, neg)[0].shape[1]

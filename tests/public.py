@@ -125,7 +125,10 @@ OTHERS = {
 """Parameters that are neither, and why."""
 
 AKA = {
-    **dict.fromkeys(["pos", "neg", "pos_val", "neg_val", "X"], r"x\d spans|the column '|the number of columns|(init|lam\d?) gives scores"),
+    **dict.fromkeys(
+        ["pos", "neg", "pos_val", "neg_val", "X"],
+        r"x\d spans|the column '|the number of columns|(init|lam\d?) gives scores",
+    ),
     **dict.fromkeys(["q", "a", "b", "P", "v", "B"], "the column '"),
     **dict.fromkeys(["pos_group", "neg_group"], "groups that have both sides"),
     "y": "grades",
@@ -170,7 +173,9 @@ def plain(function, **fixed):
         value = fixed.get(name)
         if name in fixed:
             if value is not ...:
-                kind = arrays if isinstance(value, np.ndarray) else scalars if isinstance(value, (int, float)) else others
+                kind = (
+                    arrays if isinstance(value, np.ndarray) else scalars if isinstance(value, (int, float)) else others
+                )
                 (others if isinstance(value, bool) else kind)[name] = value
         elif name in ARRAYS:
             arrays[name] = ARRAYS[name]
@@ -210,7 +215,8 @@ def _of_pnorm():
             aka={"a": "folds", "b": "folds"},
         ),
         "cross_validate, rounds": Call(
-            lambda rounds: pnorm.cross_validate(POS, NEG, p=2, t_max=3, folds=2, rounds=rounds), {"rounds": np.array([1, 3])}
+            lambda rounds: pnorm.cross_validate(POS, NEG, p=2, t_max=3, folds=2, rounds=rounds),
+            {"rounds": np.array([1, 3])},
         ),
         "minimize": plain(pnorm.minimize, loss="exponential"),
         "minimize, lbfgs": plain(pnorm.minimize, loss="logistic", p=1.0),
@@ -221,9 +227,16 @@ def _of_pnorm():
         "train, logistic": plain(pnorm.train, loss="logistic", p=1.0),
         "score": plain(pnorm.score, H=None),
         "score, thresholds": plain(pnorm.score, H=pnorm.rankers.thresholds([[2, 4], [2], []])),
-        "split": Call(lambda **how: [_numbers(side) for side in pnorm.split(**how)], {"X": NEG, "y": LABELS}, {"positive": 1}, aka=AKA),
+        "split": Call(
+            lambda **how: [_numbers(side) for side in pnorm.split(**how)],
+            {"X": NEG, "y": LABELS},
+            {"positive": 1},
+            aka=AKA,
+        ),
         "split, more": Call(
-            lambda X, y, more: [_numbers(side) for pair in pnorm.split(X, y, more) for side in pair], {"X": NEG, "y": LABELS, "more": F_NEG}, aka={"more": "argument 1"}
+            lambda X, y, more: [_numbers(side) for pair in pnorm.split(X, y, more) for side in pair],
+            {"X": NEG, "y": LABELS, "more": F_NEG},
+            aka={"more": "argument 1"},
         ),
         "save": None,
         "load": None,
@@ -248,7 +261,10 @@ def _of_rankers():
         "Rankers.from_dict": None,
         "Rankers.to_dict": None,
         "Rankers.evaluate": plain(some[0].evaluate),
-        **{f"Rankers.evaluate, {k}": plain(H.evaluate) for k, H in enumerate([*some[1:], r.closed(some[2]), some[0] + some[2]])},
+        **{
+            f"Rankers.evaluate, {k}": plain(H.evaluate)
+            for k, H in enumerate([*some[1:], r.closed(some[2]), some[0] + some[2]])
+        },
         "WeakRanker.__call__": plain(some[0][1]),
         **{f"WeakRanker.__call__, {k}": plain(H[1]) for k, H in enumerate(some[1:])},
     }
@@ -275,7 +291,10 @@ def _of_diagnostics():
     d = pnorm.diagnostics
     trace = pnorm.train(POS, NEG, t_max=8)[1]
     return {
-        **{name: plain(getattr(d, name), H=None) for name in ("certificate", "q_limit", "q_prime", "report", "same_limit")},
+        **{
+            name: plain(getattr(d, name), H=None)
+            for name in ("certificate", "q_limit", "q_prime", "report", "same_limit")
+        },
         "convergence": plain(d.convergence, trace=trace),
         "Limit.dense": None,
     }
@@ -286,7 +305,13 @@ def _of_metrics():
     return {
         "crossing": Call(
             lambda xa, ya, xb, yb: m.crossing((xa, ya), (xb, yb)),
-            dict(zip(("xa", "ya", "xb", "yb"), (*m.roc_counts(F_POS, F_NEG), *m.roc_counts(*OTHER_LISTS.values())), strict=True)),
+            dict(
+                zip(
+                    ("xa", "ya", "xb", "yb"),
+                    (*m.roc_counts(F_POS, F_NEG), *m.roc_counts(*OTHER_LISTS.values())),
+                    strict=True,
+                )
+            ),
             aka={"xa": "roc_a", "ya": "roc_a", "xb": "roc_b", "yb": "roc_b"},
         ),
         "difference": Call(
@@ -319,8 +344,17 @@ def _of_plotting():
     return {
         "coefficient_path": Call(on(g.coefficient_path), {}, {"top": 2}, {"path": several["path"]}),
         "cross_validation": None,
-        "push_path": Call(lambda a, b: on(g.push_path)(values={1: a, 4: b}), {"a": F_POS, "b": F_NEG}, aka={"a": "p = 1|values", "b": "p = 4|values", "": "values"}),
-        "ranked_list": Call(lambda f_pos, f_neg, top: on(g.ranked_list)(lists=(f_pos, f_neg), top=top), LISTS, {"top": 4}, aka={"": "lists"}),
+        "push_path": Call(
+            lambda a, b: on(g.push_path)(values={1: a, 4: b}),
+            {"a": F_POS, "b": F_NEG},
+            aka={"a": "p = 1|values", "b": "p = 4|values", "": "values"},
+        ),
+        "ranked_list": Call(
+            lambda f_pos, f_neg, top: on(g.ranked_list)(lists=(f_pos, f_neg), top=top),
+            LISTS,
+            {"top": 4},
+            aka={"": "lists"},
+        ),
         "roc": Call(lambda f_pos, f_neg: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}), LISTS, aka={"": "lists"}),
         "trace": Call(on(g.trace), {}, {"floor": -100.0}, {"runs": several["trace"]}),
         "weights": Call(on(g.weights), {"lam": ARRAYS["lam"], "X": NEG}, {"top": 2}, {"H": pnorm.rankers.columns(3)}),
@@ -347,7 +381,8 @@ def _of_kernel():
         "train, landmarks": plain(k.train, lam=0.5, landmarks=POS[:2], theta=0.5),
         "train, number of landmarks": plain(k.train, lam=0.5, landmarks=3, theta=0.5, kernel="polynomial"),
         "train, precomputed": Call(
-            lambda kernel: k.train(POS, NEG, kernel, t_max=3), {"kernel": np.vstack([POS, NEG]) @ np.vstack([POS, NEG]).T},
+            lambda kernel: k.train(POS, NEG, kernel, t_max=3),
+            {"kernel": np.vstack([POS, NEG]) @ np.vstack([POS, NEG]).T},
             aka=AKA,
         ),
         "minimize": plain(k.minimize, lam=0.5),
@@ -397,7 +432,9 @@ def _of_callbacks():
     auto = plain(c.early_stopping, p=...)
     return {
         "early_stopping": replace(auto, run=watched, fixed={"metric": "auc"}),
-        "early_stopping, log_objective": replace(auto, run=watched, fixed={"metric": "log_objective"}, scalars={"p": 2.0}),
+        "early_stopping, log_objective": replace(
+            auto, run=watched, fixed={"metric": "log_objective"}, scalars={"p": 2.0}
+        ),
         "any_of": None,
         "EarlyStopping.__call__": None,
         "TimeLimit.__call__": None,
@@ -443,7 +480,13 @@ def _of_sklearn():
 
 def _of_boosting():
     b = pnorm.boosting
-    named = {"y_true": "(the )?label", "y_pred": "scores", "weight": r"weight", "sample_weight": "weight", "group": "group"}
+    named = {
+        "y_true": "(the )?label",
+        "y_pred": "scores",
+        "weight": r"weight",
+        "sample_weight": "weight",
+        "group": "group",
+    }
     arrays = {"y_true": LABELS, "y_pred": F_NEG}
     weight = ARRAYS["sample_weight"]
     with_group = {**arrays, "weight": weight, "group": np.array([3.0, 3.0])}
@@ -485,9 +528,9 @@ def named(module_name):
         if inspect.isclass(value):
             for method, function in inspect.getmembers(value, inspect.isroutine):
                 own = getattr(function, "__module__", None) or ""
-                if own.startswith("pnorm") and (not method.startswith("_") or method == "__call__"):
-                    if parameters(function):
-                        yield f"{name}.{method}", function
+                shown = not method.startswith("_") or method == "__call__"
+                if own.startswith("pnorm") and shown and parameters(function):
+                    yield f"{name}.{method}", function
 
 
 def left_out(module_name, name):
@@ -514,7 +557,9 @@ def leaves(answer, path=""):
         yield path, answer
     elif isinstance(answer, pnorm.rankers.Rankers):
         told = answer.to_dict() if "leaf" not in answer.names[0] else {"n": len(answer)}
-        yield from leaves({key: value for key, value in told.items() if key not in ("names", "columns")}, path)  # 1 or 1.0
+        yield from leaves(
+            {key: value for key, value in told.items() if key not in ("names", "columns")}, path
+        )  # 1 or 1.0
     elif _checks.is_sparse(answer):
         yield from leaves(answer.toarray(), path)
     elif hasattr(answer, "lines") and hasattr(answer, "patches"):

@@ -13,8 +13,8 @@ import types
 import warnings
 
 import numpy as np
-import pytest
 import public
+import pytest
 import scipy.sparse
 from test_package import MODULES
 
@@ -123,7 +123,10 @@ def guises(a):
     yield "tuples", tuple(map(tuple, a.tolist())) if a.ndim == 2 else tuple(a)
     yield "a list of arrays", list(a)
     yield "objects", a.astype(object)
-    yield "integers as objects", np.array([int(x) if x % 1 == 0 else x for x in a.ravel().tolist()], object).reshape(a.shape)
+    yield (
+        "integers as objects",
+        np.array([int(x) if x % 1 == 0 else x for x in a.ravel().tolist()], object).reshape(a.shape),
+    )
     yield "minus zero", np.where(a == 0, -0.0, a)
     if a.ndim == 1:
         yield "array.array", array.array("d", a.tolist())
@@ -177,9 +180,7 @@ def same(a, b, rtol):
                 continue  # a message with numbers in it
             if not np.array_equal(x, y):
                 return False
-        elif np.shape(x) != np.shape(y):
-            return False
-        elif not np.allclose(x, y, rtol=rtol, atol=rtol, equal_nan=True):
+        elif np.shape(x) != np.shape(y) or not np.allclose(x, y, rtol=rtol, atol=rtol, equal_nan=True):
             return False
     return True
 
@@ -220,7 +221,15 @@ def advice():
         yield
 
 
-EVERY = {"pnorm": 6, "pnorm.metrics": 2, "pnorm.diagnostics": 5, "pnorm.kernel": 3, "pnorm.sklearn": 3, "pnorm.plotting": 12, "pnorm.dask": 25}
+EVERY = {
+    "pnorm": 6,
+    "pnorm.metrics": 2,
+    "pnorm.diagnostics": 5,
+    "pnorm.kernel": 3,
+    "pnorm.sklearn": 3,
+    "pnorm.plotting": 12,
+    "pnorm.dask": 25,
+}
 """Where calls take long, an argument gets one input in so many, and the next argument those that follow."""
 if os.environ.get("PNORM_FUZZ") == "all":
     EVERY = {}
@@ -232,7 +241,9 @@ def some(module_name, number, several):
 
 
 def calls(module_name):
-    for package in {"pnorm.plotting": ["matplotlib"], "pnorm.dask": ["dask"], "pnorm.sklearn": ["sklearn"]}.get(module_name, []):
+    for package in {"pnorm.plotting": ["matplotlib"], "pnorm.dask": ["dask"], "pnorm.sklearn": ["sklearn"]}.get(
+        module_name, []
+    ):
         pytest.importorskip(package)
     return public.calls(module_name)
 
@@ -245,7 +256,9 @@ def test_every_parameter_of_everything_public_is_tried_or_left_out_for_a_reason(
     for name, function in public.named(module_name):
         of_it = [call for other, call in made.items() if other.partition(",")[0] == name]
         known = {word for call in of_it for word in (*call.arrays, *call.scalars, *call.fixed, *call.aka.values())}
-        assert set(public.parameters(function)) <= known | set(public.OTHERS) or public.left_out(module_name, name), name
+        assert set(public.parameters(function)) <= known | set(public.OTHERS) or public.left_out(module_name, name), (
+            name
+        )
 
 
 def differ(a, b):
@@ -305,7 +318,16 @@ def shapes(a):
     yield "an empty list", []
 
 
-ODD = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "1e308": 1e308, "-1e308": -1e308, "5e-324": 5e-324, "1e-160": 1e-160, "1e200": 1e200}
+ODD = {
+    "nan": np.nan,
+    "inf": np.inf,
+    "-inf": -np.inf,
+    "1e308": 1e308,
+    "-1e308": -1e308,
+    "5e-324": 5e-324,
+    "1e-160": 1e-160,
+    "1e200": 1e200,
+}
 
 
 def values(a):
@@ -343,8 +365,17 @@ def things():
     """What may stand for a number, and does not, or can hardly."""
     yield from [("None", None), ("a string", "a"), ("digits", "1"), ("bytes", b"1"), ("a complex number", 1j), ("a list", [1.0]),
                 ("a tuple", (1.0, 2.0)), ("a dictionary", {}), ("an array", np.zeros(2)), ("nan", float("nan")), ("true", True)]  # fmt: skip
-    yield from [("a decimal", decimal.Decimal("1.5")), ("nan as a decimal", decimal.Decimal("nan")), ("a fraction", fractions.Fraction(1, 3))]
-    yield from [("10^400", 10**400), ("-10^400", -(10**400)), ("a time", np.datetime64("2020-01-01")), ("not a time", np.datetime64("NaT"))]
+    yield from [
+        ("a decimal", decimal.Decimal("1.5")),
+        ("nan as a decimal", decimal.Decimal("nan")),
+        ("a fraction", fractions.Fraction(1, 3)),
+    ]
+    yield from [
+        ("10^400", 10**400),
+        ("-10^400", -(10**400)),
+        ("a time", np.datetime64("2020-01-01")),
+        ("not a time", np.datetime64("NaT")),
+    ]
     yield from [("a function", own_error), ("a type", float), ("itself", things)]
 
 
@@ -419,17 +450,49 @@ def objects(a):
     """Objects that are no arrays, or say that they are."""
     yield from [("a dictionary", {}), ("a dictionary of rows", dict(enumerate(a.tolist()))), ("a set", {1.0, 2.0})]
     yield from [("a number", 3.0), ("nan", math.nan), ("true", True), ("a complex number", 1j), ("10^400", 10**400)]
-    yield from [("a word", "abc"), ("no word", ""), ("bytes", b"abc"), ("an object", object()), ("a type", np.ndarray), ("a function", own_error)]
-    yield from [("a module", np), ("a range", range(len(a))), ("an ellipsis", ...), ("a slice", slice(3)), ("NotImplemented", NotImplemented)]
+    yield from [
+        ("a word", "abc"),
+        ("no word", ""),
+        ("bytes", b"abc"),
+        ("an object", object()),
+        ("a type", np.ndarray),
+        ("a function", own_error),
+    ]
+    yield from [
+        ("a module", np),
+        ("a range", range(len(a))),
+        ("an ellipsis", ...),
+        ("a slice", slice(3)),
+        ("NotImplemented", NotImplemented),
+    ]
     yield "a generator", (row for row in a.tolist())
     yield "an iterator", iter(a.tolist())
     yield "a map", map(list, a.tolist()) if a.ndim == 2 else map(float, a.tolist())
-    for error in (OwnError("own"), ValueError("own"), RuntimeError("own"), AttributeError("own"), MemoryError("own"), RecursionError("own")):
+    for error in (
+        OwnError("own"),
+        ValueError("own"),
+        RuntimeError("own"),
+        AttributeError("own"),
+        MemoryError("own"),
+        RecursionError("own"),
+    ):
         yield f"raises {type(error).__name__}", Raises(error)
     for length in (0, 1, len(a) - 1, len(a) + 1, 10**6):
         yield f"a length of {length}", Lies(a.tolist(), length)
     yield "a negative length", Lies(a.tolist(), -1)
-    for shape in (None, (), (1,), a.shape[:-1], (*a.shape, 1), (10**9, 3), "ab", 3, (-1, 3), (None, None), a.shape[::-1]):
+    for shape in (
+        None,
+        (),
+        (1,),
+        a.shape[:-1],
+        (*a.shape, 1),
+        (10**9, 3),
+        "ab",
+        3,
+        (-1, 3),
+        (None, None),
+        a.shape[::-1],
+    ):
         yield f"a list of shape {shape}", Lies(a.tolist(), shape=shape)
         yield f"an array of shape {shape}", Answers(a.copy(), shape=shape)
     yield "no array", Answers([1.0, 2.0])
@@ -455,7 +518,12 @@ def bad_frames(a):
     make = pandas.DataFrame if a.ndim == 2 else pandas.Series
     yield "pandas, missing", make(with_one(a, None))
     yield "pandas, NA", make(with_one(a, pandas.NA))
-    yield "pandas, NA in Float64", make(a.astype(float)).astype("Float64").where(np.arange(len(a)) > 0)[lambda x: slice(None)] if a.ndim == 1 else make(a).astype("Float64").mask(a == a[0, 0])
+    yield (
+        "pandas, NA in Float64",
+        make(a.astype(float)).astype("Float64").where(np.arange(len(a)) > 0)[lambda x: slice(None)]
+        if a.ndim == 1
+        else make(a).astype("Float64").mask(a == a[0, 0]),
+    )
     yield "pandas, strings", make(a.astype(str))
     yield "pandas, categories", make(a.astype(str)).astype("category")
     yield "pandas, times", make(a.astype("datetime64[s]"))
@@ -473,12 +541,18 @@ def bad_frames(a):
     except ImportError:
         return
     some = [None, *a.tolist()[1:]] if a.ndim == 1 else None
-    yield "pyarrow, missing", pyarrow.array(some) if a.ndim == 1 else pyarrow.table({"a": [None] * len(a), "b": list(range(len(a)))})
+    yield (
+        "pyarrow, missing",
+        pyarrow.array(some) if a.ndim == 1 else pyarrow.table({"a": [None] * len(a), "b": list(range(len(a)))}),
+    )
     yield "pyarrow, strings", pyarrow.array(["a"] * len(a)) if a.ndim == 1 else pyarrow.table({"a": ["a"] * len(a)})
     yield "pyarrow, nothing", pyarrow.nulls(len(a)) if a.ndim == 1 else pyarrow.table({"a": pyarrow.nulls(len(a))})
     yield "pyarrow, lists", pyarrow.array([[1.0]] * len(a)) if a.ndim == 1 else pyarrow.table({"a": [[1.0]] * len(a)})
     yield "pyarrow, one name", pyarrow.table([[1.0] * len(a)] * 2, names=["a", "a"])
-    yield "polars, missing", polars.Series(some) if a.ndim == 1 else polars.DataFrame({"a": [None] * len(a), "b": list(range(len(a)))})
+    yield (
+        "polars, missing",
+        polars.Series(some) if a.ndim == 1 else polars.DataFrame({"a": [None] * len(a), "b": list(range(len(a)))}),
+    )
     yield "polars, lists", polars.Series([[1.0]] * len(a)) if a.ndim == 1 else polars.DataFrame({"a": [[1.0]] * len(a)})
     yield "polars, strings", polars.Series(["a"] * len(a)) if a.ndim == 1 else polars.DataFrame({"a": ["a"] * len(a)})
 
@@ -497,7 +571,14 @@ THEIRS = {"pnorm.sklearn": {"X", "y"}}
 
 def with_nan(leaves):
     """Where there is one; what was not computed is nan on purpose."""
-    return {path for path, x in leaves if not path.endswith(("gradient_norm", "moment_residual")) and isinstance(x, np.ndarray) and x.dtype.kind == "f" and np.isnan(x).any()}
+    return {
+        path
+        for path, x in leaves
+        if not path.endswith(("gradient_norm", "moment_residual"))
+        and isinstance(x, np.ndarray)
+        and x.dtype.kind == "f"
+        and np.isnan(x).any()
+    }
 
 
 @pytest.mark.parametrize("module_name", MODULES)
@@ -551,11 +632,21 @@ PATIENCE = {"t_max", "max_iter", "epochs", "n_resamples", "patience", "m", "n", 
 
 def forms(x):
     """The same number as other types have it."""
-    yield from [("float64", np.float64(x)), ("longdouble", np.longdouble(x)), ("a fraction", fractions.Fraction(x)), ("a 0-d array", np.array(x))]
+    yield from [
+        ("float64", np.float64(x)),
+        ("longdouble", np.longdouble(x)),
+        ("a fraction", fractions.Fraction(x)),
+        ("a 0-d array", np.array(x)),
+    ]
     if abs(x) <= 65504 and float(np.float16(x)) == x:
         yield from [("float32", np.float32(x)), ("float16", np.float16(x))]
     if x % 1 == 0:
-        yield from [("int", int(x)), ("float", float(x)), ("int64", np.int64(x)), ("int8", np.int8(x)) if abs(x) < 100 else ("int32", np.int32(x))]
+        yield from [
+            ("int", int(x)),
+            ("float", float(x)),
+            ("int64", np.int64(x)),
+            ("int8", np.int8(x)) if abs(x) < 100 else ("int32", np.int32(x)),
+        ]
         yield from [("a 0-d array of int", np.array(int(x))), ("uint64", np.uint64(x))] if x >= 0 else []
 
 
@@ -611,7 +702,10 @@ def sparse_forms(a):
             getattr(locked, arrays).flags.writeable = False
             yield f"{form}, read-only {arrays}", locked
         yield f"{form}, 64 bits", type_((A.data, A.indices.astype(np.int64), A.indptr.astype(np.int64)), shape=A.shape)
-        yield f"{form}, zeros stored", type_((np.r_[A.data, 0.0], np.r_[A.indices, 0], np.r_[A.indptr[:-1], A.indptr[-1] + 1]), shape=A.shape)
+        yield (
+            f"{form}, zeros stored",
+            type_((np.r_[A.data, 0.0], np.r_[A.indices, 0], np.r_[A.indptr[:-1], A.indptr[-1] + 1]), shape=A.shape),
+        )
     for kind in ("f4", "i1", "i8", "?"):
         if np.array_equal(a.astype(kind).astype(float), a):
             yield kind, scipy.sparse.csr_array(a.astype(kind))
@@ -642,7 +736,10 @@ def broken(a):
         A.data = A.data[:-2]
         yield f"{form}, too little data", A
         yield f"{form}, complex", scipy.sparse.coo_array(a + 1j).asformat(form)
-        yield f"{form}, no rows", scipy.sparse.coo_array(a[:0]).asformat(form) if form != "bsr" else scipy.sparse.csr_array(a[:0])
+        yield (
+            f"{form}, no rows",
+            scipy.sparse.coo_array(a[:0]).asformat(form) if form != "bsr" else scipy.sparse.csr_array(a[:0]),
+        )
     for name, value in (("row", 10**6), ("row", -1), ("col", 10**6), ("col", -7)):
         A = scipy.sparse.coo_array(a)
         getattr(A, name)[0] = value
@@ -662,12 +759,19 @@ def broken(a):
 def on_rows(module_name):
     """Calls with the names of those arrays that are rows, and of one side of the list each."""
     for name, call in calls(module_name).items():
-        rows = [argument for argument in call.arrays if argument in {"pos", "neg", "pos_val", "neg_val", "X", "landmarks"}]
+        rows = [
+            argument for argument in call.arrays if argument in {"pos", "neg", "pos_val", "neg_val", "X", "landmarks"}
+        ]
         if rows:
             yield name, call, rows
 
 
-ROWS = [name for name in MODULES if name not in ("pnorm.dask", "pnorm.plotting", "pnorm.boosting", "pnorm.objectives", "pnorm.metrics", "pnorm.datasets")]
+ROWS = [
+    name
+    for name in MODULES
+    if name
+    not in ("pnorm.dask", "pnorm.plotting", "pnorm.boosting", "pnorm.objectives", "pnorm.metrics", "pnorm.datasets")
+]
 
 
 @pytest.mark.parametrize("module_name", ROWS)
@@ -690,7 +794,11 @@ def test_sparse_rows_in_any_format_get_the_answer_of_dense_ones_or_a_refusal(mod
             if isinstance(got, Exception):
                 if "sparse" not in str(got).lower():
                     wrong.append(shown(module_name, name, rows[0], what, got))
-            elif "split" not in name and "evaluate" not in name and not same(expected, got, 1e-6 if "minimize" in name or "newton" in name else 1e-9):
+            elif (
+                "split" not in name
+                and "evaluate" not in name
+                and not same(expected, got, 1e-6 if "minimize" in name or "newton" in name else 1e-9)
+            ):
                 wrong.append(shown(module_name, name, rows[0], what, f"another answer: {differ(expected, got)}"))
     assert not wrong, "\n".join([f"{len(wrong)} wrong", *wrong])
 
