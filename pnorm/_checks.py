@@ -352,7 +352,7 @@ def is_missing(value: Any) -> bool:
     """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating)) and bool(value != value)
+    return isinstance(value, numbers.Number) and bool(value != value)
 
 
 def sparse(X: Any, name: str) -> Any:

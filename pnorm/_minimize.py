@@ -381,7 +381,7 @@ class _Run:
         Far out the objective has kinks in place of curvature.
         """
         problem, lam = self.problem, np.zeros(self.problem.n_rankers)
-        for k in range(math.ceil(math.log10(max(largest_penalty(problem) / self.l2, 1.0))), 0, -1):
+        for k in range(math.ceil(math.log10(min(max(largest_penalty(problem) / self.l2, 1.0), 1e308))), 0, -1):
             lam, _ = _Run(problem, self.l2 * 10.0**k, 1e-3, 50, None, ask=False).newton(lam)
             lam = farther(problem, lam, 10.0)
         return lam

@@ -81,7 +81,7 @@ def _rows(X: Any, name: str) -> int:
     if isinstance(X, (str, bytes, dict, set, frozenset)) and not _checks.is_sparse(X):  # one of these is a dict
         raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
     size = _checks.n_rows(X, name)
-    if not (hasattr(X, "__getitem__") or hasattr(X, "__array__")):
+    if not (_checks.is_sparse(X) or hasattr(X, "__getitem__") or hasattr(X, "__array__")):
         raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
     if _checks.is_sparse(X):
         _checks.sparse(X, name)

@@ -505,6 +505,13 @@ def _warn_of_size(space: _gram.Gram) -> None:
     )
 
 
+def _penalty(lam: Any) -> float:
+    value = _checks.positive(lam, "lam")
+    if not 1.0 / _checks.ROOT <= value <= _checks.ROOT:
+        raise ValueError(f"lam must be from {1.0 / _checks.ROOT:g} to {_checks.ROOT:g}; got {_checks.shown(lam)}")
+    return value
+
+
 # Gradient descent -------------------------------------------------------------------------------------
 
 
@@ -652,7 +659,7 @@ def train(
     1.0
     """
     phi = _loss_of(loss)
-    lam = _checks.positive(lam, "lam")
+    lam = _penalty(lam)
     theta = _checks.share(theta, "theta")
     first = None if eta is None else _checks.positive(eta, "eta")
     t_max = _checks.count(t_max, "t_max", 0)
@@ -890,7 +897,7 @@ def minimize(
             f"Newton's method needs second derivatives, which the loss {phi!r} does not have or does not tell: take a "
             "named one, the hinge with smoothing=0.1, say, or train"
         )
-    lam = _checks.positive(lam, "lam")
+    lam = _penalty(lam)
     tol = _checks.positive(tol, "tol")
     max_iter = _checks.count(max_iter, "max_iter", 0)
     n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
@@ -1066,7 +1073,8 @@ def schedule(
     log_n = math.log(m) + math.log(n) - 1.5 * math.log(m + n)
     if log_n < -1e-12:
         raise ValueError(
-            f"the theorem says nothing of {m} and {n} rows: m n / (m + n)^(3/2) is {math.exp(log_n):.3g} and must be "
+            f"the theorem says nothing of {_checks.shown(m)} and {_checks.shown(n)} rows: "
+            f"m n / (m + n)^(3/2) is {math.exp(log_n):.3g} and must be "
             "at least 1, as for 8 and 8"
         )
     if grow * log_n > 36.0:

@@ -134,6 +134,9 @@ AKA = {
     "y": "grades",
     "group": "a list of",
     "positive": "the label",
+    "groups": "pos_group and neg_group",
+    "kappa": "eta_star",
+    **dict.fromkeys(["n_pos", "n_neg"], "the theorem says nothing"),
     "kernel": "Gram matrix",
     "landmarks": "the column '|the training rows",
 }
@@ -456,7 +459,7 @@ def _of_sklearn():
 
     numbers = {"p": 2.0, "n_cuts": 3, "t_max": 3}
     arrays = {"X": NEG, "y": LABELS, "sample_weight": ARRAYS["sample_weight"], "groups": ARRAYS["groups"]}
-    theirs = {"X": r"np\.matrix|Found array|Expected 2D|Input", "y": r"np\.matrix|Input"}
+    theirs = {**AKA, "X": r"np\.matrix|Found array|Expected 2D|Input", "y": r"np\.matrix|Input"}
     of_scorer = s.scorer("auc")
     return {
         "PNormPush": None,  # checked where it is fitted

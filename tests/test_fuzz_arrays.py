@@ -217,6 +217,7 @@ def advice():
     """What scikit-learn says of a frame where there were no names, and pnorm.sklearn of too few steps."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X has feature names, but")
+        warnings.filterwarnings("ignore", "the objective went up|the Gram matrix of . rows takes")
         warnings.filterwarnings("ignore", "all . Newton steps were taken")
         yield
 
