@@ -152,6 +152,8 @@ class Known(ABC):
 
     def moderate(self, l2: float = 0.0, lam: Vector | None = None, name: str = "init") -> None:
         """Refuse numbers whose squares overflow, which second moments and penalties are made of."""
+        if 0.0 < l2 < 1.0 / _checks.ROOT:
+            raise ValueError(f"l2 must be zero, or at least {1.0 / _checks.ROOT:g}; got {l2:g}")
         j = int(self.largest.argmax())
         if self.largest[j] > _checks.ROOT / self.objective.p:
             raise ValueError(
