@@ -191,7 +191,8 @@ def _over_sum(entropy: Any, excess: Any) -> Any:
 def _kl(x: Vector) -> Vector:
     """(1 + x) ln(1 + x) - x, that is, about x**2 / 2."""
     near = np.clip(x, -1e-4, 1e-4)
-    return np.where(near == x, x * x * (0.5 - near * (1.0 / 6.0 - near / 12.0)), (1.0 + x) * np.log1p(x) - x)
+    with np.errstate(over="ignore"):
+        return np.where(near == x, x * x * (0.5 - near * (1.0 / 6.0 - near / 12.0)), (1.0 + x) * np.log1p(x) - x)
 
 
 def _residual(
@@ -254,7 +255,8 @@ def _rounding_of_value(problem: Known, point: Point, curvature: Curvature) -> fl
         scores = 2.0 * (point.sizes[0] + point.sizes[1])
     else:
         scores = lam.size * float(lam @ curvature.typical())
-    penalty = 0.5 * curvature.l2 * float(lam @ lam) if curvature.l2 else 0.0
+    with np.errstate(over="ignore"):
+        penalty = 0.5 * curvature.l2 * float(lam @ lam) if curvature.l2 else 0.0
     of_sums = problem.objective.rounding(point.log_f, problem.n_pos, problem.n_neg)
     return of_sums + _EPS * (p * (scores + 8.0) + 8.0 * penalty)
 

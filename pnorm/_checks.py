@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+ROOT = 1e140
+"""Numbers up to this can be squared, and the squares added up."""
+
 Array = NDArray[Any]
 """A NumPy array of any dtype; the functions below say which one they return."""
 
@@ -38,19 +41,25 @@ def n_rows(X: Any, name: str) -> int:
             "into memory; cuts can be placed by a sample of them"
         )
     try:
-        rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    except (TypeError, IndexError):
+        rows = (shape_of(X) or (len(X),))[0]
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(
             f"{name} must be a sequence of rows or a two-dimensional array; got {type(X).__name__}"
         ) from None
-    if rows == 0:
+    if rows < 1:
         raise ValueError(f"{name} is empty; at least one row is needed")
     return int(rows)
 
 
+def shape_of(X: Any) -> tuple[int, ...]:
+    """The shape that X has, or says it has; () where it says nothing of the kind."""
+    shape = () if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
+    return shape if isinstance(shape, tuple) and all(isinstance(n, (int, np.integer)) for n in shape) else ()
+
+
 def width(X: Any, name: str) -> int:
     """Return the number of columns of X; the values are not looked at where X has a shape."""
-    shape: Sequence[int] = getattr(X, "shape", ())
+    shape = shape_of(X)
     return int(shape[1]) if len(shape) == 2 else some(X, name, columns=[]).width
 
 
@@ -116,13 +125,15 @@ def matrix(X: Any, name: str, missing: bool | None = None) -> Any:
 def some(X: Any, name: str, missing: bool | None = None, columns: Any = None) -> Some:
     """Return columns of a dense X by their numbers, or all; others are not looked at, nor converted if in a frame."""
     _no_mask(X, name)
-    n_rows(X, name)
+    size = n_rows(X, name)
     names = column_names(X)
     lies = _frame_as_it_lies(X) if names is not None else None
     converted = names is not None and lies is None and _has_columns(X)
     A = lies if lies is not None else np.empty((1, len(names or ()))) if converted else _as_array(X, name)
     if A.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{_shape_hint(A, name)}")
+    if len(A) != size and not converted:
+        raise ValueError(f"{name} is of length {size} by its own account, and holds {len(A)} rows")
     width = A.shape[1]
     chosen = np.arange(width) if columns is None else np.asarray(columns, dtype=np.intp)
     at = chosen
@@ -137,7 +148,8 @@ def floats(A: Array) -> Array:
     """Real numbers as float32 or float64 in native byte order, without a copy if they are that."""
     if A.dtype in (np.float32, np.float64) and A.dtype.isnative:
         return A
-    return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
+    with np.errstate(over="ignore"):  # longer floats become infinite, which the caller finds
+        return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
 
 
 def array(X: Any, name: str) -> Array:
@@ -162,7 +174,8 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
         return [
             listed(column_of(X, j, names)) if columns is None or j in columns else [] for j in range(len(names))
         ], names
-    if isinstance(X, np.ndarray):
+    if hasattr(X, "shape"):
+        X = _as_array(X, name)
         if X.ndim != 2 or X.shape[1] == 0:
             raise ValueError(
                 f"{name} must be two-dimensional (rows, columns); got shape {X.shape}{_shape_hint(X, name)}"
@@ -247,7 +260,10 @@ def _as_floats(
                 )
     if missing:
         A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])
-    return A.astype(np.float64)
+    try:
+        return A.astype(np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} has a whole number that is larger than a float can be") from None
 
 
 def _has_columns(X: Any) -> bool:
@@ -277,12 +293,15 @@ def _frame_as_it_lies(X: Any) -> Array | None:
 
 def column_of(X: Any, j: int, names: Sequence[str]) -> Any:
     """A column of a frame: a pandas or polars series, or what Arrow has."""
-    if hasattr(X, "iloc"):
-        column = X.iloc[:, j]
-        return column.array.__arrow_array__() if hasattr(column.dtype, "pyarrow_dtype") else column
-    if hasattr(X, "column_names"):
-        return X.column(j)
-    return X.to_series(j) if hasattr(X, "to_series") else X[names[j]]
+    try:
+        if hasattr(X, "iloc"):
+            column = X.iloc[:, j]
+            return column.array.__arrow_array__() if hasattr(column.dtype, "pyarrow_dtype") else column
+        if hasattr(X, "column_names"):
+            return X.column(j)
+        return X.to_series(j) if hasattr(X, "to_series") else X[names[j]]
+    except (AttributeError, KeyError, IndexError, TypeError):
+        raise TypeError(f"the column {names[j]!r} cannot be had of what is no frame, {type(X).__name__}") from None
 
 
 def _columns_of_frame(
@@ -305,6 +324,8 @@ def _columns_of_frame(
             start += len(values)
             if start == len(out):
                 break
+        if start < len(out):
+            raise ValueError(f"{name} has {len(out)} rows by its own account, and {start} in column {columns[k]}")
     return out
 
 
@@ -332,7 +353,7 @@ def is_missing(value: Any) -> bool:
     """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating)) and bool(value != value)
+    return isinstance(value, numbers.Number) and bool(value != value)
 
 
 def sparse(X: Any, name: str) -> Any:
@@ -341,17 +362,44 @@ def sparse(X: Any, name: str) -> Any:
         raise ValueError(f"{name} must be two-dimensional with rows and columns; got sparse shape {X.shape}")
     if X.dtype.kind not in "buif":
         raise TypeError(f"{name} must hold real numbers; got sparse dtype {X.dtype}")
-    if X.format in ("csr", "csc", "bsr"):  # compiled code goes where these indices say
-        try:
-            of_its_arrays = type(X)((X.data, X.indices, X.indptr), shape=X.shape)  # what checks may trim
-            of_its_arrays.check_format(full_check=True)
-        except ValueError as error:
-            raise ValueError(f"{name} is a sparse matrix whose indices have been damaged: {error}") from None
+    if X.format in ("dok", "dia"):
+        X = X.tocoo()
+    elif X.format == "lil":
+        X = X.tocsr()
+    _coherent(X, name)
     return X
+
+
+def _coherent(X: Any, name: str) -> None:
+    """Refuse sparse arrays that contradict each other: SciPy's conversions would read and write beyond their ends."""
+    if X.format == "coo":
+        places = [*zip((X.row, X.col), X.shape, ("row", "column"), strict=True)]
+        used, wrong = X.data.size, X.row.size != X.data.size or X.col.size != X.data.size
+    else:
+        size = X.shape if X.format != "bsr" else tuple(n // b for n, b in zip(X.shape, X.blocksize, strict=True))
+        major, minor = size[::-1] if X.format == "csc" else size
+        ends = X.indptr
+        wrong = ends.size != major + 1 or ends[0] != 0 or bool((np.diff(ends) < 0).any())
+        used = 0 if wrong else int(ends[-1])
+        wrong = wrong or used > min(X.indices.size, len(X.data))
+        places = [(X.indices, minor, "column" if X.format != "csc" else "row")]
+    if wrong:
+        raise ValueError(
+            f"{name} is a sparse matrix whose arrays do not fit together: it has been changed since it was made"
+        )
+    for index, size, what in places:
+        index = index[:used]
+        if index.size and (index.min() < 0 or index.max() >= size):
+            wrong = index.min() if index.min() < 0 else index.max()
+            raise ValueError(
+                f"{name} is a sparse matrix with an entry in {what} {wrong}, and has {size} of them: it has been "
+                "changed since it was made"
+            )
 
 
 def sparse_columns(X: Any, name: str, missing: bool | None, columns: NDArray[np.intp]) -> Any:
     """Return some columns of a sparse X as `matrix` does; the others are not looked at."""
+    X = sparse(X, name)
     A = X if X.format in ("csr", "csc") else X.tocsc()
     return _sparse_matrix(A[:, columns], name, missing, columns)
 
@@ -431,8 +479,8 @@ def rows(X: Any, places: NDArray[np.intp]) -> Any:
         return X.iloc[places]
     if type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(places)
-    if hasattr(X, "shape"):
-        return X[places]
+    if shape_of(X):
+        return (X if hasattr(X, "__getitem__") and not isinstance(X, memoryview) else np.asarray(X))[places]
     return type(X)(X[i] for i in places.tolist()) if isinstance(X, (list, tuple)) else [X[i] for i in places.tolist()]
 
 
@@ -460,7 +508,8 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     if a.ndim != 1 or (size is not None and a.size != size):
         expected = f"({size},)" if size is not None else "(N,)"
         raise ValueError(f"{name} must have shape {expected}, {meaning}; got shape {a.shape}")
-    a = np.array(a, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        a = np.array(a, dtype=np.float64)
     if not np.isfinite(a).all():
         i = int(np.flatnonzero(~np.isfinite(a))[0])
         raise ValueError(f"{name} has {a[i]} at position {i}; every value must be finite")
@@ -473,6 +522,8 @@ def pairs(q: Any, name: str) -> NDArray[np.float64]:
     if (a < 0.0).any():
         i, k = np.argwhere(a < 0.0)[0]
         raise ValueError(f"{name} has {a[i, k]} at pair ({i}, {k}); every number must be zero or more")
+    if a.max() > 1e300 / a.size:
+        raise ValueError(f"{name} has {a.max():g} at a pair; numbers so large add up to more than a float can hold")
     return a
 
 
@@ -489,6 +540,19 @@ def weights(c: Any, name: str, size: int, some: bool = True) -> Vector | None:
     return a
 
 
+def masses(c: Any, name: str, size: int) -> Vector | None:
+    """Return case weights that can be added up."""
+    a = weights(c, name, size)
+    summable(a, name)
+    return a
+
+
+def summable(a: Vector | None, name: str) -> None:
+    """Refuse weights whose sum overflows."""
+    if a is not None and a.max() > np.finfo(np.float64).max / a.size:
+        raise ValueError(f"{name} sums to more than a float can hold; scale it down")
+
+
 def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
     """Return the labels of both sides as numbers, equal where the labels are; None for no groups."""
     if pos_group is None and neg_group is None:
@@ -502,7 +566,7 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
 
 def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
     """Return the labels of rows as numbers, and the labels that these stand for."""
-    shape = getattr(y, "shape", ())
+    shape = shape_of(y)
     if len(shape) > 1 or isinstance(y, (str, Mapping)):
         got = f"shape {shape}" if shape else f"{y!r:.80}"
         raise ValueError(
@@ -516,8 +580,8 @@ def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[
     """Return labels as numbers, those of `known` where they have one."""
     try:
         values = listed(labels)
-    except TypeError:
-        raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r:.80}") from None
     if len(values) != size:
         hint = f", the letters of {labels!r}" if isinstance(labels, str) else ""
         raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
@@ -560,10 +624,11 @@ def one_or_zero(y: Any, name: str, size: int | None = None) -> NDArray[np.bool_]
 def sizes(group: Any, name: str, size: int) -> NDArray[np.intp]:
     """Return the number of the list that each row is in, of the sizes of lists that follow each other."""
     counts = vector(group, name, None, "one size for each list")
-    if (counts < 0.0).any() or (counts % 1.0 != 0.0).any() or counts.sum() != size:
+    total = math.fsum(counts) if (np.abs(counts) <= size).all() else math.inf
+    if (counts < 0.0).any() or (counts % 1.0 != 0.0).any() or total != size:
         raise ValueError(
             f"{name} must hold the sizes of the lists, which follow each other and add up to the {size} rows; got "
-            f"{counts.size} entries that add up to {counts.sum():g}"
+            f"{counts.size} entries that add up to {total:g}"
         )
     return np.repeat(np.arange(counts.size, dtype=np.intp), counts.astype(np.intp))
 
@@ -583,22 +648,37 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
         )
     if labels.size != size:
         kind = "" if labels.dtype.kind in "iu" else ", which are no integers"
-        if kind or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
-            small = "" if kind or labels.size == 0 or labels.min() >= 1 else f", the least of them {labels.min()}"
-            total = kind or f" that add up to {labels.sum()}{small}"
+        many = labels.size > size  # as each is one or more
+        if kind or many or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
+            small = (
+                "" if kind or many or labels.size == 0 or labels.min() >= 1 else f", the least of them {labels.min()}"
+            )
+            total = kind or ("" if many else f" that add up to {labels.sum()}{small}")
             raise ValueError(
                 f"group must hold one label for each of the {size} rows, or the sizes of the lists, one or more each, "
                 f"which add up to that; got {labels.size} entries{total}"
             )
         return None, np.concatenate([[0], labels.cumsum()]).astype(np.intp)
     if labels.dtype.kind not in "iub":  # labels of unlike kinds would become strings in an array
-        labels = _codes(group, "group", size, {})
+        known: dict[Any, int] = {}
+        labels = _in_order(_codes(group, "group", size, known), list(known))
     heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
     if np.unique(labels[heads]).size == heads.size:
         return None, np.concatenate([heads, [size]]).astype(np.intp)
     order = np.argsort(labels, kind="stable")
     ends = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
     return order, np.concatenate([[0], ends, [size]]).astype(np.intp)
+
+
+def _in_order(codes: NDArray[np.intp], known: list[Any]) -> NDArray[np.intp]:
+    """Codes that rise as labels do, so that no answer depends on the order of rows; unlike kinds have no order."""
+    try:
+        places = sorted(range(len(known)), key=known.__getitem__)
+    except TypeError:
+        return codes
+    rank = np.empty(len(known), np.intp)
+    rank[places] = np.arange(len(known))
+    return rank[codes]
 
 
 def shared(pos: NDArray[np.intp], neg: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -630,23 +710,31 @@ def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vecto
     return vector(values, f"the output of {ranker} on {side}", size, f"one value for each row of {side}")
 
 
+def shown(x: Any) -> str:
+    """What was got, in few characters."""
+    try:
+        return f"{x!r:.80}"
+    except ValueError:  # a whole number of thousands of digits
+        return f"{type(x).__name__} of very many digits"
+
+
 def real(x: Any, name: str) -> float:
     """Return a finite real number as a float."""
-    if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Real):
-        raise TypeError(f"{name} must be a real number; got {x!r:.80} ({type(x).__name__})")
+    if isinstance(x, (bool, np.bool_, np.timedelta64)) or not isinstance(x, numbers.Real):
+        raise TypeError(f"{name} must be a real number; got {shown(x)} ({type(x).__name__})")
     try:
         value = float(x)
     except OverflowError:
         value = math.inf
     if not math.isfinite(value):
-        raise ValueError(f"{name} must be finite; got {x!r:.80}")
+        raise ValueError(f"{name} must be finite; got {shown(x)}")
     return value
 
 
 def exponents(p: float, f_pos: Vector, f_neg: Vector, name: str = "init") -> None:
     """Refuse scores whose exponents p f overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = p * (max(f_pos.max(), f_neg.max()) - min(f_pos.min(), f_neg.min()))
+        spread = 2.0 * p * max(f_pos.max(), f_neg.max(), -f_pos.min(), -f_neg.min())
     if not math.isfinite(spread):
         raise ValueError(f"{name} gives scores whose differences, times p, overflow; scale it down")
 
@@ -654,9 +742,17 @@ def exponents(p: float, f_pos: Vector, f_neg: Vector, name: str = "init") -> Non
 def numbers_of(values: Any, name: str) -> list[float]:
     """Return a sequence of finite real numbers as a list of floats."""
     try:
-        return [real(value, name) for value in values]
+        return [real(value, name) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
     except TypeError:
-        raise TypeError(f"{name} must be a sequence of numbers; got {values!r:.80}") from None
+        raise TypeError(f"{name} must be a sequence of numbers; got {shown(values)}") from None
+
+
+def some_of(values: Any, name: str) -> list[Any]:
+    """Return a sequence of things of a kind, one at least."""
+    A = _as_array(values, name)
+    if A.ndim != 1 or A.size == 0:
+        raise ValueError(f"{name} must be a sequence of numbers, one at least; got shape {A.shape}")
+    return list(A.tolist())
 
 
 def several(values: Any, name: str, check: Callable[[Any], float]) -> list[float]:
@@ -674,7 +770,9 @@ def power(p: Any) -> float:
     """Return the power p of the price r ** p."""
     value = real(p, "p")
     if not value >= 1.0:
-        raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {p!r}")
+        raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {shown(p)}")
+    if value > ROOT:
+        raise ValueError(f"p must be at most {ROOT:g}, as its square has to be a number; got {shown(p)}")
     return value
 
 
@@ -682,20 +780,20 @@ def nonnegative(x: Any, name: str) -> float:
     """Return a number that is zero or more."""
     value = real(x, name)
     if not value >= 0.0:
-        raise ValueError(f"{name} must be zero or more; got {x!r}")
+        raise ValueError(f"{name} must be zero or more; got {shown(x)}")
     return value
 
 
 def count(n: Any, name: str, least: int) -> int:
     """Return an integer that is at least `least`."""
     try:
-        value = operator.index(n) if not isinstance(n, (bool, np.bool_)) else None
+        value = operator.index(n) if not isinstance(n, (bool, np.bool_, np.timedelta64)) else None
     except TypeError:
         value = None
     if value is None:
-        raise TypeError(f"{name} must be an integer; got {n!r:.80} ({type(n).__name__})")
+        raise TypeError(f"{name} must be an integer; got {shown(n)} ({type(n).__name__})")
     if value < least:
-        raise ValueError(f"{name} must be at least {least}; got {value}")
+        raise ValueError(f"{name} must be at least {least}; got {shown(value)}")
     return value
 
 
@@ -703,7 +801,7 @@ def positive(x: Any, name: str) -> float:
     """Return a number above 0."""
     value = real(x, name)
     if not value > 0.0:
-        raise ValueError(f"{name} must be above 0; got {x!r}")
+        raise ValueError(f"{name} must be above 0; got {shown(x)}")
     return value
 
 
@@ -711,7 +809,7 @@ def share(x: Any, name: str) -> float:
     """Return a number from 0 to 1."""
     value = real(x, name)
     if not 0.0 <= value <= 1.0:
-        raise ValueError(f"{name} must be between 0 and 1; got {x!r}")
+        raise ValueError(f"{name} must be between 0 and 1; got {shown(x)}")
     return value
 
 
@@ -719,18 +817,20 @@ def probability(x: Any, name: str) -> float:
     """Return a number above 0 and below 1."""
     value = real(x, name)
     if not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must be above 0 and below 1; got {x!r}")
+        raise ValueError(f"{name} must be above 0 and below 1; got {shown(x)}")
     return value
 
 
 def generator(seed: Any) -> np.random.Generator:
     """Return a random generator: a new one from a seed, or the one that is passed."""
     try:
-        if isinstance(seed, bool):
+        if isinstance(seed, (bool, np.timedelta64)):
             raise TypeError
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise ValueError(f"seed must be an integer, zero or more, or a numpy.random.Generator; got {seed!r}") from None
+        raise ValueError(
+            f"seed must be an integer, zero or more, or a numpy.random.Generator; got {shown(seed)}"
+        ) from None
 
 
 def threads(n_threads: Any) -> int | None:
@@ -741,7 +841,7 @@ def threads(n_threads: Any) -> int | None:
 def choice(value: Any, name: str, allowed: Collection[str]) -> str:
     """Return one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.80}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {shown(value)}")
     return value
 
 

@@ -316,6 +316,8 @@ def cross_validate(
     counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     measure, name = named(metric, LARGER, counted)
     where = _places(counted, n_pos), _places(counted, n_neg, 1)
+    _checks.summable(counted.c_pos, "pos_weight")
+    _checks.summable(counted.c_neg, "neg_weight")
     number = _dealt(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
     rankers = None if recipe else rankers_of(pos, neg, H)
@@ -349,17 +351,19 @@ def _rounds(rounds: Any, t_max: int) -> Index:
     """After which rounds to judge."""
     if rounds is None:
         return np.arange(t_max + 1)
-    if not isinstance(rounds, Sequence | np.ndarray):
+    if not isinstance(rounds, Sequence | np.ndarray) or getattr(rounds, "ndim", 1) == 0:
         few = _checks.count(rounds, "rounds", 1)
         if few >= t_max:
             return np.arange(t_max + 1)
         return np.unique(np.r_[0, np.rint(np.geomspace(1, t_max, few)), t_max]).astype(np.intp)
-    at = np.unique([_checks.count(t, "rounds", 0) for t in rounds]).astype(np.intp)
-    if not at.size:
+    at = sorted(
+        {_checks.count(t, "rounds", 0) for t in (rounds.tolist() if isinstance(rounds, np.ndarray) else rounds)}
+    )
+    if not at:
         raise ValueError("rounds is empty; at least one number is needed")
     if at[-1] > t_max:
-        raise ValueError(f"rounds must be at most t_max = {t_max}; got {at[-1]}")
-    return at
+        raise ValueError(f"rounds must be at most t_max = {t_max}; got {at[-1]!r:.80}")
+    return np.array(at, np.intp)
 
 
 def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
@@ -389,17 +393,18 @@ def _places(counted: Cases, n_rows: int, side: int = 0) -> Index:
 def _dealt(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng: np.random.Generator) -> Sides:
     """The fold of each row that counts."""
     groups = counted.groups
-    if not isinstance(folds, Sequence | np.ndarray):
+    if not isinstance(folds, Sequence | np.ndarray) or getattr(folds, "ndim", 1) == 0:
         n = _checks.count(folds, "folds", 2)
         if groups is not None:
             if n > groups.n:
-                raise ValueError(f"folds = {n} is more than the {groups.n} groups that have both sides")
+                raise ValueError(f"folds = {_checks.shown(n)} is more than the {groups.n} groups that have both sides")
             of_group = _shuffled(groups.n, n, rng)
             return of_group[groups.pos], of_group[groups.neg]
         n_pos, n_neg = (own.size for own in where)
         if n > min(n_pos, n_neg):
             raise ValueError(
-                f"folds = {n} need as many positives and as many negatives that count; got {n_pos} and {n_neg}"
+                f"folds = {_checks.shown(n)} need as many positives and as many negatives that count; got {n_pos} and "
+                f"{n_neg}"
             )
         return _shuffled(n_pos, n, rng), _shuffled(n_neg, n, rng)
     pair = _checks.two(folds, "folds must be a number, or a pair: the fold of each positive and of each negative")

@@ -193,7 +193,8 @@ def _default_gamma(name: str, X: Any) -> float:
         return 1.0
     if not 1e-300 < spread < 1e300:
         raise ValueError(
-            f"the variance of the rows, {variance:g}, is too extreme for a default gamma; scale the columns"
+            f"the variance of the rows of pos and neg, {variance:g}, is too extreme for a default gamma; scale the "
+            "columns"
         )
     return float(1.0 / spread)
 
@@ -228,6 +229,10 @@ def check(kernel: Kernel, rows: Rows) -> None:
 def semidefinite(G: Matrix, name: str, tolerance: float = 1e-8) -> None:
     """Refuse a matrix that is not symmetric, or has a negative eigenvalue beyond rounding."""
     size = float(np.abs(G).max())
+    if size > _checks.ROOT:
+        raise ValueError(
+            f"{name} has an entry of size {size:.3g}, whose square is more than a float can hold; scale it down"
+        )
     if np.abs(G - G.T).max() > tolerance * size:
         i, j = np.unravel_index(np.abs(G - G.T).argmax(), G.shape)
         raise ValueError(f"{name} is not symmetric: {G[i, j]:g} one way and {G[j, i]:g} the other")

@@ -87,12 +87,10 @@ class RankedList:
         sides: list[tuple[Vector, Vector | None]] = []
         for f, weight, side in ((f_pos, pos_weight, "pos"), (f_neg, neg_weight, "neg")):
             scores = _checks.scores(f, f"f_{side}")
-            c = _checks.weights(weight, f"{side}_weight", scores.size)
+            c = _checks.masses(weight, f"{side}_weight", scores.size)
             if c is None:
                 sides.append((np.sort(scores), None))
                 continue
-            if c.max() > np.finfo(np.float64).max / c.size:
-                raise ValueError(f"{side}_weight sums to more than a float can hold; scale it down")
             order = np.lexsort((c, scores))  # so that the rows that a seed draws do not depend on their order
             sides.append((scores[order][c[order] > 0.0], c[order][c[order] > 0.0]))
         _warn_of_labels(f_pos=sides[0][0], f_neg=sides[1][0])

@@ -330,7 +330,7 @@ class GroupLine(Line):
 def _log_sums_by_group(exponents: Vector, codes: NDArray[np.intp], n: int) -> Vector:
     top = np.full(n, -np.inf)
     np.maximum.at(top, codes, exponents)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return np.asarray(top + np.log(np.bincount(codes, np.exp(exponents - top[codes]), n)))
 
 

@@ -202,6 +202,7 @@ def solve(
     callback: Callable[[Trace], bool | None] | None = None,
 ) -> tuple[Vector, Trace, Hulls | None]:
     """Minimise a checked problem; the third value is what the linear program said, if it was asked."""
+    problem.moderate(l2, init)
     if method is None:
         method = "newton" if problem.n_rankers <= LARGEST_HESSIAN and problem.objective.factored else "lbfgs"
     run = _Run(problem, l2, tol, max_iter, callback)
@@ -287,9 +288,9 @@ class _Run:
 
     def value(self, point: Point) -> float:
         """What is convex, and the penalty."""
-        return self.problem.objective.convex(point.log_f)[0] + (
-            0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0
-        )
+        with np.errstate(over="ignore"):  # a line search may look too far
+            penalty = 0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0
+        return self.problem.objective.convex(point.log_f)[0] + penalty
 
     def proved(self, gap: float, rounding: float) -> bool:
         """Whether a gap is within the tolerance, or as small as the rounding that is part of it lets it be."""
@@ -384,7 +385,7 @@ class _Run:
         Far out the objective has kinks in place of curvature.
         """
         problem, lam = self.problem, np.zeros(self.problem.n_rankers)
-        for k in range(math.ceil(math.log10(max(largest_penalty(problem) / self.l2, 1.0))), 0, -1):
+        for k in range(math.ceil(math.log10(min(max(largest_penalty(problem) / self.l2, 1.0), 1e308))), 0, -1):
             lam, _ = _Run(problem, self.l2 * 10.0**k, 1e-3, 50, None, ask=False).newton(lam)
             lam = farther(problem, lam, 10.0)
         return lam

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,12 @@ from pnorm.rankers import Rankers, as_rankers
 # duplicate columns differ by rounding only, and the lowest index must win on every machine. The
 # share is not of the largest output of all, or one column of milliseconds would tie with everything.
 _TIE = 1e-10
+
+_CUBED = 1e100
+"""Numbers up to this have cubes."""
+
+_EXTREME = 320.0
+"""|log c| of both sides, up to which squares of sums of weighted losses are numbers: weights to 1e139."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +92,12 @@ class Known(ABC):
         self.constant = self.low == self.high
         self.largest = np.maximum(abs(self.low), abs(self.high))
         """Largest absolute output of every ranker."""
+        if objective.groups is not None and self.largest.max() > _CUBED / objective.p:
+            j = int(self.largest.argmax())
+            raise ValueError(
+                f"the column {names[j]!r} is as large as {self.largest[j]:.3g}, and its cube, which groups need, more "
+                "than a float can hold; scale it first"
+            )
         self.reach = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
         self._size = np.minimum(self.largest, self.high - self.low)
@@ -136,6 +149,26 @@ class Known(ABC):
         if 0.0 < margin <= 4.0 * error:
             margin = self.margin(self.point(point.lam, precise=True).f)
         return max(margin, 0.0)
+
+    def moderate(self, l2: float = 0.0, lam: Vector | None = None, name: str = "init") -> None:
+        """Refuse numbers whose squares overflow, which second moments and penalties are made of."""
+        if 0.0 < l2 < 1.0 / _checks.ROOT:
+            raise ValueError(f"l2 must be zero, or at least {1.0 / _checks.ROOT:g}; got {l2:g}")
+        j = int(self.largest.argmax())
+        if self.largest[j] > _checks.ROOT / self.objective.p:
+            raise ValueError(
+                f"the column {self.names[j]!r} is as large as {self.largest[j]:.3g}, and its square, times p, more "
+                "than a float can hold; scale it first"
+            )
+        if lam is not None and l2 > 0.0 and np.abs(lam).max() > _checks.ROOT / math.sqrt(max(l2, 1.0)):
+            raise ValueError(
+                f"{name} is as large as {np.abs(lam).max():.3g}, and l2 times its square more than a float can hold"
+            )
+        if not self.objective.factored and sum(self.objective.sizes()) > _EXTREME:
+            raise ValueError(
+                "pos_weight and neg_weight are so large or so small that sums of losses leave what a float can hold; "
+                "scale them to about one"
+            )
 
     def far(self) -> Vector:
         """What to take off columns far from zero, so that scores keep their digits; zero for others."""

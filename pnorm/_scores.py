@@ -175,15 +175,16 @@ class Steps:
     @classmethod
     def of(cls, column: int, cuts: Vector, heights: Vector, missing: float) -> list[Steps]:
         """The sum of heights of the cuts below x, sorted: one function, or several of at most so many cuts."""
-        return [
-            cls(
-                column,
-                cuts[start : start + _CUTS],
-                np.r_[0.0, np.cumsum(heights[start : start + _CUTS])],
-                missing if start == 0 else 0.0 * missing,
-            )
-            for start in range(0, max(cuts.size, 1), _CUTS)
-        ]
+        with np.errstate(over="ignore"):
+            return [
+                cls(
+                    column,
+                    cuts[start : start + _CUTS],
+                    np.r_[0.0, np.cumsum(heights[start : start + _CUTS])],
+                    missing if start == 0 else 0.0 * missing,
+                )
+                for start in range(0, max(cuts.size, 1), _CUTS)
+            ]
 
     def by_code(self) -> tuple[Vector, Vector]:
         """Cuts and values with codes of their own for nan and for infinities, which become nan.

@@ -80,7 +80,12 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
 def _rows(X: Any, name: str) -> int:
     if isinstance(X, (str, bytes, dict, set, frozenset)) and not _checks.is_sparse(X):  # one of these is a dict
         raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
-    return _checks.n_rows(X, name)
+    size = _checks.n_rows(X, name)
+    if not (_checks.is_sparse(X) or hasattr(X, "__getitem__") or hasattr(X, "__array__")):
+        raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
+    if _checks.is_sparse(X):
+        _checks.sparse(X, name)
+    return size
 
 
 def _without(X: Any, name: str) -> tuple[Any, Any]:
@@ -117,4 +122,4 @@ def _number(known: list[Any], positive: Any) -> int:
     try:
         return known.index(positive)
     except ValueError:
-        raise ValueError(f"no row of y has the label {positive!r:.80}; the labels are {shown}") from None
+        raise ValueError(f"no row of y has the label {_checks.shown(positive)}; the labels are {shown}") from None

@@ -97,8 +97,11 @@ class _Rows:
         scores = _checks.scores(f, "the scores")
         positive = _checks.one_or_zero(y, "the labels", scores.size)
         group = None if sizes is None else _checks.sizes(sizes, "group", scores.size)
-        by_list = group is not None and weight is not None and len(weight) == len(sizes) != scores.size
-        c = _checks.weights(weight, "weight", len(sizes) if by_list else scores.size)
+        given, n_lists = (
+            None if x is None else _checks.n_rows(x, name) for x, name in ((weight, "weight"), (sizes, "group"))
+        )
+        by_list = given is not None and given == n_lists != scores.size
+        c = _checks.masses(weight, "weight", given if given is not None and by_list else scores.size)
         if by_list and c is not None:
             c = c[group]
         at = np.flatnonzero(positive), np.flatnonzero(~positive)

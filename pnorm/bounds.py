@@ -268,7 +268,7 @@ def push_sample_size(
 def _covering(log_covering: Any, epsilon: float, theta: float) -> float:
     """The logarithm of the covering number at radius epsilon theta / 8; inf where there is none."""
     found = log_covering(epsilon * theta / 8.0) if callable(log_covering) else log_covering
-    if found == math.inf:
+    if isinstance(found, float) and found == math.inf:
         return math.inf
     value = _checks.real(found, "log_covering")
     if value < 0.0:
@@ -311,7 +311,7 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
     42.426
     """
     n, ball, eps = (
-        _checks.count(n_rankers, "n_rankers", 1),
+        _checks.real(_checks.count(n_rankers, "n_rankers", 1), "n_rankers"),
         _checks.positive(radius, "radius"),
         _checks.positive(epsilon, "epsilon"),
     )
@@ -428,6 +428,7 @@ def margin_curve(
     >>> curve.error.round(3)
     array([0.236, 0.527])
     """
+    f_pos, f_neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     margins = np.sort(_checks.vector(thetas, "thetas", None, "one margin each"))
     if margins.size == 0 or not margins[0] > 0.0:
         raise ValueError(f"thetas must be one number at least, all of them above 0; got {thetas!r}")
@@ -435,7 +436,7 @@ def margin_curve(
     share = _checks.probability(delta, "delta") / margins.size
     if log_covering is None:
         return MarginCurve(margins, error, None, None, None, None)
-    sizes = len(f_pos), len(f_neg)
+    sizes = f_pos.size, f_neg.size
     epsilon = np.array([float(push_epsilon(share, theta, p, *sizes, log_covering)) for theta in margins])
     total = error + epsilon
     i = int(total.argmin())
@@ -713,8 +714,9 @@ def _exact(X: Any, name: str) -> list[list[Fraction]]:
     """Rows of exact numbers."""
     if _checks.is_sparse(X):
         raise TypeError(f"{name} is sparse; pass a handful of dense rows")
-    _checks.matrix(X, name)
-    return [[Fraction(value) for value in row] for row in (X.tolist() if hasattr(X, "tolist") else X)]
+    A = _checks.matrix(X, name)
+    exact = X if isinstance(X, (list, tuple)) else (X if getattr(X, "dtype", A.dtype).kind in "iuO" else A).tolist()
+    return [[Fraction(value) for value in row] for row in exact]
 
 
 def _both_ends(
@@ -934,11 +936,13 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
     (array([0.476, 0.151]), array([0.702, 0.238]))
     """
     rho, pairs = _checks.share(share, "share"), []
-    for total in np.atleast_1d(n_rows).tolist():
-        m = round(rho * _checks.count(total, "n_rows", 1))
+    for total in [n_rows] if isinstance(n_rows, (int, np.integer)) else _checks.some_of(n_rows, "n_rows"):
+        m = round(rho * _checks.real(_checks.count(total, "n_rows", 1), "n_rows"))
         n = total - m
         if min(m, n) < 1:
-            raise ValueError(f"n_rows must give either class one row at least; got {total} rows, {m} of them positive")
+            raise ValueError(
+                f"n_rows must give either class one row at least; got {total} rows, {m} of them positive by share"
+            )
         pairs.append((expected_ranking_accuracy_bound(m, n, delta, math.log(3.0)), freund_bound(m, n, delta)))
     ours, freund = np.array(pairs, dtype=np.float64).T
     return ours, freund
@@ -1113,7 +1117,7 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     >>> round(bounds.sample_deviation_bound("logistic", 10, 10, lam=1.0, kappa=1.0, delta=0.05), 2)
     19.54
     """
-    m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
+    m, n = (_checks.real(_checks.count(size, name, 1), name) for size, name in ((n_pos, "n_pos"), (n_neg, "n_neg")))
     lam, kappa = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
     facts = growth(loss)
     r = _radius(facts, lam, kappa)

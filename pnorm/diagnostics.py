@@ -288,6 +288,7 @@ def certificate(
 
 def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
     point = problem.point(lam, precise=True)
+    problem.moderate(l2, lam, "lam")
     edges = problem.edges(*point.weights.total)
     if problem.n_rankers > LARGEST_HESSIAN:
         gap, message = (
@@ -365,6 +366,7 @@ def separability(
     ('quasi-separable', array([ True,  True, False]), array([0., 1.]))
     """
     problem = _build(pos, neg, H, 1.0, pos_weight, neg_weight, pos_group, neg_group)
+    problem.moderate()
     found = hulls(problem)
     return Separability(
         found.kind, problem.spread(found.pos, "pos", False), problem.spread(found.neg, "neg", False), found.direction
@@ -573,7 +575,7 @@ def same_limit(
     """
     rows = (pos, neg, H, 1.0, pos_weight, neg_weight, pos_group, neg_group)
     problem, lam1 = _problem_and(lam1, "lam1", *rows)
-    lam2 = _checks.vector(lam2, "lam2", lam1.size, "one coefficient per weak ranker")
+    lam2 = _problem_and(lam2, "lam2", *rows)[1]
     return _apart(problem, lam1 - lam2)
 
 
@@ -833,6 +835,7 @@ def _problem_and(
     rankers = _problem.rankers_of(pos, neg, H)
     checked = _checks.vector(lam, name, len(rankers), "one coefficient per weak ranker")
     problem = _build(pos, neg, rankers, p, *weights_and_groups)
-    f = problem.scores(checked)
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = problem.scores(checked)
     _checks.exponents(p, f.pos, f.neg, name)
     return problem, checked

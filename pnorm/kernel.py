@@ -413,8 +413,9 @@ def _problem(
     if codes is None:
         mass = float(c_pos.sum()) * float(c_neg.sum())
     else:
-        mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
-    if not 0.0 < mass < math.inf:
+        with np.errstate(over="ignore"):
+            mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
+    if not 1.0 / _checks.ROOT < mass < _checks.ROOT:
         raise ValueError("the products of pos_weight and neg_weight add up to more, or less, than a double holds")
     return _Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
 
@@ -426,7 +427,7 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
     if isinstance(kernel, str) and kernel == "precomputed":
         _checks.same_width(pos, neg)
         G = np.concatenate([_checks.array(X, name) for X, name in ((pos, "pos"), (neg, "neg"))])
-    elif len(getattr(kernel, "shape", ())) == 2:
+    elif len(_checks.shape_of(kernel)) == 2:
         G = _checks.array(kernel, "kernel")
     if G is not None:
         return range(n), None, _gram.given(G, n, params)
@@ -448,8 +449,8 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
 
 def _is_table(X: Any) -> bool:
     """Whether X is a matrix, a frame, or rows of numbers; else it is a sequence of things."""
-    if hasattr(X, "shape"):
-        return len(X.shape) == 2
+    if _checks.shape_of(X):
+        return len(_checks.shape_of(X)) == 2
     try:
         A = np.asarray(X)
     except ValueError:
@@ -478,7 +479,7 @@ def _landmarks(
         base = list(landmarks)
         size = len(base)
     else:
-        if len(getattr(landmarks, "shape", ())) != 2 and not _is_table(landmarks):
+        if len(_checks.shape_of(landmarks)) != 2 and not _is_table(landmarks):
             raise ValueError(
                 "landmarks must be a number of training rows, or rows, of shape (m, d); places are not taken"
             )
@@ -505,6 +506,13 @@ def _warn_of_size(space: _gram.Gram) -> None:
         RuntimeWarning,
         stacklevel=4,
     )
+
+
+def _penalty(lam: Any) -> float:
+    value = _checks.positive(lam, "lam")
+    if not 1.0 / _checks.ROOT <= value <= _checks.ROOT:
+        raise ValueError(f"lam must be from {1.0 / _checks.ROOT:g} to {_checks.ROOT:g}; got {_checks.shown(lam)}")
+    return value
 
 
 # Gradient descent -------------------------------------------------------------------------------------
@@ -656,7 +664,7 @@ def train(
     1.0
     """
     phi = _loss_of(loss)
-    lam = _checks.positive(lam, "lam")
+    lam = _penalty(lam)
     theta = _checks.share(theta, "theta")
     first = None if eta is None else _checks.positive(eta, "eta")
     t_max = _checks.count(t_max, "t_max", 0)
@@ -906,7 +914,7 @@ def minimize(
             f"Newton's method needs second derivatives, which the loss {phi!r} does not have or does not tell: take a "
             "named one, the hinge with smoothing=0.1, say, or train"
         )
-    lam = _checks.positive(lam, "lam")
+    lam = _penalty(lam)
     tol = _checks.positive(tol, "tol")
     max_iter = _checks.count(max_iter, "max_iter", 0)
     n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
@@ -1083,7 +1091,8 @@ def schedule(
     log_n = math.log(m) + math.log(n) - 1.5 * math.log(m + n)
     if log_n < -1e-12:
         raise ValueError(
-            f"the theorem says nothing of {m} and {n} rows: m n / (m + n)^(3/2) is {math.exp(log_n):.3g} and must be "
+            f"the theorem says nothing of {_checks.shown(m)} and {_checks.shown(n)} rows: "
+            f"m n / (m + n)^(3/2) is {math.exp(log_n):.3g} and must be "
             "at least 1, as for 8 and 8"
         )
     if grow * log_n > 36.0:

@@ -640,7 +640,7 @@ def train(
     scale = _scale(A, starts)
     with np.errstate(over="ignore"):
         penalties = l2 * scale * scale
-    scale[~np.isfinite(penalties)] = 0.0  # no weight is worth such a penalty
+    scale[~(penalties < _LARGEST)] = 0.0  # no weight is worth such a penalty
     learner = _Learner(d, np.where(scale > 0.0, penalties, 0.0), average)
     with Pool(_checks.threads(n_threads), n) as pool:
         record = _Record(A, of, l2, pool)

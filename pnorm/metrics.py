@@ -103,7 +103,7 @@ def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
     array([1, 0, 2])
     """
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
-    return _at_or_below(pos, neg, _checks.weights(pos_weight, "pos_weight", pos.size))
+    return _at_or_below(pos, neg, _checks.masses(pos_weight, "pos_weight", pos.size))
 
 
 def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArray[Any]:
@@ -138,7 +138,7 @@ def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArra
     array([1, 2])
     """
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
-    return _at_or_below(-neg, -pos, _checks.weights(neg_weight, "neg_weight", neg.size))
+    return _at_or_below(-neg, -pos, _checks.masses(neg_weight, "neg_weight", neg.size))
 
 
 def _at_or_below(of: Vector, at: Vector, c: Vector | None) -> NDArray[Any]:
@@ -435,7 +435,8 @@ def partial_auc(
     high, low = bounds
     if not low < high:
         raise ValueError(
-            f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g}"
+            f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g} "
+            "(max_fpr or max_fp)"
         )
     floor = _checks.share(min_tpr, "min_tpr")
     if floor == 1.0:
@@ -469,7 +470,8 @@ def _area_above(x: Vector, y: Vector, low: float, high: float, floor: float) -> 
     width = np.diff(x)
     wide = width > 0.0
     start, width, rise = x[:-1][wide], width[wide], np.diff(y)[wide]
-    a, b = (np.clip((end - start) / width, 0.0, 1.0) for end in (low, high))
+    with np.errstate(over="ignore"):  # beyond a piece that is next to nothing
+        a, b = (np.clip((end - start) / width, 0.0, 1.0) for end in (low, high))
     y_a, y_b = (y[:-1][wide] - floor + rise * share for share in (a, b))
     with np.errstate(divide="ignore", invalid="ignore"):
         above = np.where(y_a >= 0.0, 0.5 * (y_a + y_b), np.where(y_b > 0.0, 0.5 * y_b * y_b / (y_b - y_a), 0.0))
@@ -725,7 +727,7 @@ def _first(k: Any, rows: RankedList) -> float:
     depth = _checks.count(k, "k, a number of rows (a share of them is a float),", 1)
     if depth > total * (1.0 + 1e-12):
         what = "the sum of the weights" if rows.weighted else "the number of rows"
-        raise ValueError(f"k must be at most {what}, {total:.12g}; got {k}")
+        raise ValueError(f"k must be at most {what}, {total:.12g}; got {_checks.shown(k)}")
     return float(depth)
 
 

@@ -195,6 +195,6 @@ def _opened(
         pos, neg = pos[counted.kept[0]], neg[counted.kept[1]]
     _checks.exponents(objective.p, pos, neg, "f_pos with f_neg")
     low, high = min(pos.min(), neg.min()), max(pos.max(), neg.max())
-    if abs(low) > FAR_FROM_ZERO * (high - low):  # differences alone count, and these are exact
+    if abs(low) / FAR_FROM_ZERO > high - low:  # differences alone count, and these are exact
         pos, neg = pos - low, neg - low
     return objective, Scores(pos, neg), pool, counted

@@ -147,6 +147,8 @@ def push_path(values: Mapping[float, Any], *, label: str | None = None, ax: Any 
     spread = [_checks.vector(np.atleast_1d(found[p]), f"values at p = {p:g}", None, "one per split") for p in powers]
     if not all(of.size for of in spread):
         raise ValueError("values must hold one number at least for every p")
+    if max(np.abs(of).max() for of in spread) > _checks.ROOT:
+        raise ValueError("values are too large to draw; scale them down")
     ax = _axes(1, (5.0, 4.0)) if ax is None else ax
     colour = _CYCLE[len(ax.lines) % len(_CYCLE)]
     ax.plot(powers, [of.mean() for of in spread], color=colour, marker="o", ms=4.5, lw=1.4, label=label)
@@ -391,7 +393,10 @@ def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = 
     names = [f"h[{j}]" for j in range(lam.size)] if rankers is None else rankers.names
     bars = lam
     if rankers is not None and X is not None:
-        bars = np.array([a * np.ptp(rankers[j](X)) if a else 0.0 for j, a in enumerate(lam)])
+        with np.errstate(over="ignore"):
+            bars = np.array([a * np.ptp(rankers[j](X)) if a else 0.0 for j, a in enumerate(lam)])
+    if np.abs(bars).max(initial=0.0) > _checks.ROOT:
+        raise ValueError("lam times X is too large to draw; scale either down")
     used = np.flatnonzero(lam)
     first = used[np.argsort(-np.abs(bars[used]), kind="stable")][:top]
     ax = _axes(1, (6.0, 0.6 + 0.32 * max(first.size, 3))) if ax is None else ax

@@ -37,6 +37,9 @@ __all__ = [
 
 _FORMAT, _VERSION = "pnorm.rankers", 1
 
+_WIDEST = 2**31
+"""Columns of which a number alone may ask."""
+
 Index = NDArray[np.intp]
 
 
@@ -673,6 +676,10 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
     """
     if isinstance(pos, (int, np.integer)):
         width = _checks.count(pos, "the number of columns", 1)
+        if width > _WIDEST:
+            raise ValueError(
+                f"the number of columns must be at most {_WIDEST}, as each gets a name; got {_checks.shown(pos)}"
+            )
         found = None
     else:
         width = _checks.matrix(pos, "pos").shape[1] if neg is None else _two_sides(pos, neg)[0].shape[1]

@@ -318,6 +318,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         l2, t_max = _checks.nonnegative(self.l2, "l2"), _checks.count(self.t_max, "t_max", 0)
         if l2 > 0.0 and not newton:
             raise ValueError(f"l2 = {l2:g} is for solver='newton'; 'coordinate' regularises by stopping early (t_max)")
+        if self.early_stopping:
+            _checks.count(self.n_iter_no_change, "n_iter_no_change", 1)
         X, y = self._read(X, y, reset=True)
         rows = self._labelled(X, y, sample_weight, groups)
         known, held_out = self._split(rows) if self.early_stopping else (rows, None)
@@ -357,7 +359,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y has "
                 f"{self.classes_.size} classes."
             )
-        weight = _checks.weights(sample_weight, "sample_weight", y.size)
+        weight = _checks.masses(sample_weight, "sample_weight", y.size)
         group = None if groups is None else _checks.labels(groups, "groups", y.size)[0]
         rows = _Rows(X, codes == 1, weight, group)
         if weight is not None and not weight.all():
@@ -787,7 +789,7 @@ def _measured(
         raise ValueError(f"y_true must have two classes for {measure}; got {classes.size}")
     positive = y == (classes[1] if pos_label is None else pos_label)
     if sample_weight is not None:
-        c = _checks.weights(sample_weight, "sample_weight", f.size)
+        c = _checks.masses(sample_weight, "sample_weight", f.size)
         assert c is not None
         options |= {"pos_weight": c[positive], "neg_weight": c[~positive]}
     of_list: Callable[..., float] = getattr(metrics, measure)

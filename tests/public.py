@@ -1,0 +1,589 @@
+"""Every public function and method, with a small valid call of each: what the fuzzers change one argument of."""
+
+import importlib
+import inspect
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import pnorm
+from pnorm import _checks
+
+# Whole numbers of few bits: the same in float16, in integers and in Decimal. The sides overlap, so that a minimiser exists.
+POS = np.array([[4.0, 1.0, 0.0], [5.0, 3.0, 1.0], [2.0, 6.0, 0.0], [7.0, 2.0, 1.0], [3.0, 5.0, 1.0]])
+NEG = np.array([[1.0, 2.0, 0.0], [6.0, 1.0, 0.0], [3.0, 4.0, 1.0], [0.0, 3.0, 1.0], [2.0, 0.0, 0.0], [4.0, 2.0, 1.0]])
+F_POS, F_NEG = np.array([3.0, 1.0, 4.0, 2.0, 6.0]), np.array([0.0, 2.0, 5.0, -1.0, 1.0, -3.0])
+LISTS = {"f_pos": F_POS, "f_neg": F_NEG}
+OTHER_LISTS = {"g_pos": F_POS[::-1].copy(), "g_neg": F_NEG[::-1].copy()}
+LABELS = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0])
+POS_FOLD, NEG_FOLD = np.array([0.0, 1.0, 0.0, 1.0, -1.0]), np.array([0.0, 1.0, 1.0, 0.0, 0.0, -1.0])
+
+ARRAYS = {
+    "pos": POS,
+    "neg": NEG,
+    "pos_val": POS,
+    "neg_val": NEG,
+    "X": NEG,
+    "y": np.array([0.0, 2.0, 1.0, 1.0, 0.0, 2.0]),
+    "pos_weight": np.array([1.0, 2.0, 1.0, 3.0, 0.0]),
+    "neg_weight": np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0]),
+    "sample_weight": np.array([1.0, 2.0, 1.0, 1.0, 2.0, 1.0]),
+    "pos_group": np.array([0.0, 1.0, 0.0, 1.0, 0.0]),
+    "neg_group": np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0]),
+    "groups": np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0]),
+    "group": np.array([7, 7, 3, 3, 3, 7]),
+    "init": np.array([1.0, 0.0, -1.0]),
+    "lam": np.array([1.0, 0.0, -1.0]),
+    "lam1": np.array([1.0, 0.0, -1.0]),
+    "lam2": np.array([2.0, 1.0, -1.0]),
+    "f_pos": F_POS,
+    "f_neg": F_NEG,
+    "scores": F_NEG,
+    "thetas": np.array([0.5, 1.0]),
+    "a": np.array([[1.0, 2.0], [3.0, 0.5], [0.0, 1.0]]),
+    "b": np.array([[2.0, 1.0], [1.0, 0.5], [1.0, 1.0]]),
+    "q": np.array([[1.0, 2.0], [3.0, 0.5], [0.0, 1.0]]),
+    "v": np.array([[0.0, 1.0], [-1.0, 0.5], [0.0, 1.0]]),
+    "P": np.array([[1.0, 2.0], [3.0, 0.5], [1.0, 1.0]]),
+    "B": np.array([[1.0, 1.0, 0.5], [0.0, 1.0, 0.0]]),
+    "n_rows": np.array([100, 200]),
+    "accuracies": np.array([0.5, 0.125]),
+    "z": np.array([-1.0, 0.0, 2.0]),
+}
+"""By the name of the parameter, wherever a function does not say otherwise."""
+
+SCALARS = {
+    "p": 2.0,
+    "t_max": 4,
+    "max_iter": 2,
+    "tol": 1e-6,
+    "l2": 0.5,
+    "smoothing": 0.0,
+    "n_threads": 1,
+    "t": 1,
+    "low": 0.0,
+    "high": 1.0,
+    "n_cuts": 3,
+    "alpha": 20.0,
+    "k": 0.5,
+    "theta": 0.5,
+    "confidence": 0.5,
+    "n_resamples": 20,
+    "seed": 1,
+    "max_fpr": 0.5,
+    "min_fpr": 0.25,
+    "min_tpr": 0.25,
+    "patience": 3,
+    "min_delta": 0.25,
+    "seconds": 100.0,
+    "scale": 1.0,
+    "top": 2,
+    "floor": -100.0,
+    "share": 0.5,
+    "delta": 0.0625,
+    "n_pos": 20,
+    "n_neg": 30,
+    "n_rows": 100,
+    "n_rankers": 3,
+    "log_shatter": 2.0,
+    "log_shatter_pos": 2.0,
+    "log_shatter_neg": 2.0,
+    "radius": 2.0,
+    "epsilon": 0.5,
+    "ratio": 0.5,
+    "log_covering": 2.0,
+    "m": 3,
+    "n": 4,
+    "d": 2,
+    "gamma": 0.25,
+    "s": 0.5,
+    "beta": 0.5,
+    "lam": 1.0,
+    "kappa": 1.0,
+    "eta1": 0.125,
+    "eta": 0.125,
+    "eta_star": 0.015625,
+    "f_lambda_norm": 1.0,
+    "memory_limit": 2.0**30,
+    "limit": -100.0,
+    "epochs": 3,
+    "validation_fraction": 0.5,
+    "n_iter_no_change": 2,
+}
+
+OTHERS = {
+    **dict.fromkeys(["H", "fs", "price", "kernel", "g", "dg", "l", "dl", "measure", "metric", "callback", "callbacks", "gain",
+                     "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax"], "an object or a function"),
+    **dict.fromkeys(["selection", "method", "missing", "progress", "average", "normalized", "standardized", "maximize",
+                     "check", "positive", "name", "names", "label", "solver", "early_stopping", "scoring"], "a word or a flag"),
+    **dict.fromkeys(["data", "data_home", "metadata"], "of files, which are fuzzed elsewhere"),
+    **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
+    **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
+    **dict.fromkeys(["random_state", "n_jobs"], "scikit-learn's"),
+}  # fmt: skip
+"""Parameters that are neither, and why."""
+
+AKA = {
+    **dict.fromkeys(
+        ["pos", "neg", "pos_val", "neg_val", "X"],
+        r"x\d spans|the column '|the number of columns|(init|lam\d?) gives scores",
+    ),
+    **dict.fromkeys(["q", "a", "b", "P", "v", "B"], "the column '"),
+    **dict.fromkeys(["pos_group", "neg_group"], "groups that have both sides"),
+    "y": "grades",
+    "group": "a list of",
+    "positive": "the label",
+    "groups": "pos_group and neg_group",
+    "kappa": "eta_star",
+    **dict.fromkeys(["n_pos", "n_neg"], "the theorem says nothing"),
+    "kernel": "Gram matrix",
+    "landmarks": "the column '|the training rows",
+}
+"""What messages call arguments beside their names: regular expressions."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function that takes everything by keyword, and what it is to be called with."""
+
+    run: Any
+    arrays: dict[str, Any]
+    scalars: dict[str, Any] = field(default_factory=dict)
+    fixed: dict[str, Any] = field(default_factory=dict)
+    """What is not changed."""
+    aka: dict[str, str] = field(default_factory=dict)
+    """What an argument may be called in a message, if that is not its own name: a regular expression."""
+
+    def __call__(self, **changed):
+        return self.run(**{**self.fixed, **self.arrays, **self.scalars, **changed})
+
+    def without(self, *names):
+        """The same call with less to say."""
+        kept = ({k: v for k, v in given.items() if k not in names} for given in (self.arrays, self.scalars))
+        return replace(self, **dict(zip(("arrays", "scalars"), kept, strict=True)))
+
+
+def parameters(function):
+    """Names of what a function or a bound method takes."""
+    return [name for name in inspect.signature(function).parameters if name != "self"]
+
+
+def plain(function, **fixed):
+    """The call that the tables above make of a signature; `fixed` has other values, `...` for a parameter left out."""
+    arrays, scalars, others = {}, {}, {}
+    for name in parameters(function):
+        value = fixed.get(name)
+        if name in fixed:
+            if value is not ...:
+                kind = (
+                    arrays if isinstance(value, np.ndarray) else scalars if isinstance(value, (int, float)) else others
+                )
+                (others if isinstance(value, bool) else kind)[name] = value
+        elif name in ARRAYS:
+            arrays[name] = ARRAYS[name]
+        elif name in SCALARS:
+            scalars[name] = SCALARS[name]
+        elif name not in OTHERS:
+            raise LookupError(f"say in tests/public.py what {name} of {function.__qualname__} is")
+    return Call(function, arrays, scalars, others, aka=AKA)
+
+
+def _linear():
+    return pnorm.ScoringFunction(ARRAYS["lam"], pnorm.rankers.columns(3), 2.0, {}, "0")
+
+
+def _model():
+    return pnorm.kernel.train(POS, NEG, t_max=2)[0]
+
+
+def _numbers(rows):
+    """Rows in whatever form as numbers, if they are; `split` does not look at them."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(np.asarray(rows, float), nan=99.0)
+    except Exception:  # of anything that NumPy cannot read
+        return None
+
+
+# The calls that the tables do not make -----------------------------------------------------------------
+
+
+def _of_pnorm():
+    return {
+        "cross_validate": plain(pnorm.cross_validate, folds=2, rounds=2, t_max=3, p=np.array([1.0, 4.0]), tol=0.01),
+        "cross_validate, folds": Call(
+            lambda a, b: pnorm.cross_validate(POS, NEG, p=2, t_max=2, folds=(a, b)),
+            {"a": POS_FOLD, "b": NEG_FOLD},
+            aka={"a": "folds", "b": "folds"},
+        ),
+        "cross_validate, rounds": Call(
+            lambda rounds: pnorm.cross_validate(POS, NEG, p=2, t_max=3, folds=2, rounds=rounds),
+            {"rounds": np.array([1, 3])},
+        ),
+        "minimize": plain(pnorm.minimize, loss="exponential"),
+        "minimize, lbfgs": plain(pnorm.minimize, loss="logistic", p=1.0),
+        "minimize_path": plain(pnorm.minimize_path, l2=np.array([1.0, 0.5]), p=2.0),
+        "minimize_path, p": plain(pnorm.minimize_path, p=np.array([1.0, 2.0]), l2=0.5),
+        "train": plain(pnorm.train),
+        "train, thresholds": plain(pnorm.train, H=pnorm.rankers.thresholds([[2, 4], [2], [0]]), init=...),
+        "train, logistic": plain(pnorm.train, loss="logistic", p=1.0),
+        "score": plain(pnorm.score, H=None),
+        "score, thresholds": plain(pnorm.score, H=pnorm.rankers.thresholds([[2, 4], [2], []])),
+        "split": Call(
+            lambda **how: [_numbers(side) for side in pnorm.split(**how)],
+            {"X": NEG, "y": LABELS},
+            {"positive": 1},
+            aka=AKA,
+        ),
+        "split, more": Call(
+            lambda X, y, more: [_numbers(side) for pair in pnorm.split(X, y, more) for side in pair],
+            {"X": NEG, "y": LABELS, "more": F_NEG},
+            aka={"more": "argument 1"},
+        ),
+        "save": None,
+        "load": None,
+        "ScoringFunction.score": plain(_linear().score),
+        "Trace.lam_at": plain(pnorm.train(POS, NEG, t_max=2)[1].lam_at),
+    }
+
+
+def _of_rankers():
+    r = pnorm.rankers
+    some = [r.columns(3), r.normalized(POS, NEG), r.thresholds([[2, 4], [2], [0]]), r.categories(POS, NEG)]
+    return {
+        "callables": None,
+        "closed": None,
+        "from_dict": None,
+        "columns": plain(r.columns),
+        "thresholds": Call(
+            lambda a, b: r.thresholds([a, b]),
+            {"a": np.array([1.0, 2.0]), "b": np.array([0.0, 2.0, 4.0])},
+            aka=dict.fromkeys("ab", "cuts"),
+        ),
+        "Rankers.from_dict": None,
+        "Rankers.to_dict": None,
+        "Rankers.evaluate": plain(some[0].evaluate),
+        **{
+            f"Rankers.evaluate, {k}": plain(H.evaluate)
+            for k, H in enumerate([*some[1:], r.closed(some[2]), some[0] + some[2]])
+        },
+        "WeakRanker.__call__": plain(some[0][1]),
+        **{f"WeakRanker.__call__, {k}": plain(H[1]) for k, H in enumerate(some[1:])},
+    }
+
+
+def _of_objectives():
+    o = pnorm.objectives
+    given = dict.fromkeys(["log_of", "log_terms"])  # called by pnorm alone, with arrays that it has made
+    return {
+        **{f"{kind}.{method}": None for kind in ("Price", "Power", "Linear", "Exponential") for method in given},
+        "Loss.sums": None,
+        "Loss.slope": None,
+        "Loss.curvature": None,
+        "value": plain(o.value, price=o.Power(2.0)),
+        "value, hinge": plain(o.value, loss="hinge", smoothing=0.5),
+        "value_and_weights": plain(o.value_and_weights, price=o.Power(2.0)),
+        "value_and_weights, logistic": plain(o.value_and_weights, price=o.Exponential(0.125), loss="logistic"),
+        "Power": plain(o.Power),
+        "Exponential": plain(o.Exponential),
+    }
+
+
+def _of_diagnostics():
+    d = pnorm.diagnostics
+    trace = pnorm.train(POS, NEG, t_max=8)[1]
+    return {
+        **{
+            name: plain(getattr(d, name), H=None)
+            for name in ("certificate", "q_limit", "q_prime", "report", "same_limit")
+        },
+        "convergence": plain(d.convergence, trace=trace),
+        "Limit.dense": None,
+    }
+
+
+def _of_metrics():
+    m = pnorm.metrics
+    return {
+        "crossing": Call(
+            lambda xa, ya, xb, yb: m.crossing((xa, ya), (xb, yb)),
+            dict(
+                zip(
+                    ("xa", "ya", "xb", "yb"),
+                    (*m.roc_counts(F_POS, F_NEG), *m.roc_counts(*OTHER_LISTS.values())),
+                    strict=True,
+                )
+            ),
+            aka={"xa": "roc_a", "ya": "roc_a", "xb": "roc_b", "yb": "roc_b"},
+        ),
+        "difference": Call(
+            lambda f_pos, f_neg, g_pos, g_neg, **how: m.difference(m.auc, (f_pos, f_neg), (g_pos, g_neg), **how),
+            {**LISTS, **OTHER_LISTS},
+            {name: SCALARS[name] for name in ("confidence", "n_resamples", "seed")},
+            aka={"f_pos": "a", "f_neg": "a", "g_pos": "b", "g_neg": "b", "": "measure"},
+        ),
+        "discounted_gain_at_top": plain(m.discounted_gain_at_top, k=3),
+    }
+
+
+def _of_plotting():
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    ax, pair = figure.add_subplot(), Figure().subplots(1, 2)
+    ax.clear()
+
+    def on(function, axes=ax):
+        def drawn(**how):
+            for each in np.atleast_1d(axes):
+                each.clear()
+            return function(**how, ax=axes)
+
+        return drawn
+
+    g = pnorm.plotting
+    several = {"trace": pnorm.train(POS, NEG, t_max=4)[1], "path": pnorm.minimize_path(POS, NEG, l2=[1.0, 0.5])}
+    return {
+        "coefficient_path": Call(on(g.coefficient_path), {}, {"top": 2}, {"path": several["path"]}),
+        "cross_validation": None,
+        "push_path": Call(
+            lambda a, b: on(g.push_path)(values={1: a, 4: b}),
+            {"a": F_POS, "b": F_NEG},
+            aka={"a": "p = 1|values", "b": "p = 4|values", "": "values"},
+        ),
+        "ranked_list": Call(
+            lambda f_pos, f_neg, top: on(g.ranked_list)(lists=(f_pos, f_neg), top=top),
+            LISTS,
+            {"top": 4},
+            aka={"": "lists"},
+        ),
+        "roc": Call(lambda f_pos, f_neg: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}), LISTS, aka={"": "lists"}),
+        "trace": Call(on(g.trace), {}, {"floor": -100.0}, {"runs": several["trace"]}),
+        "weights": Call(on(g.weights), {"lam": ARRAYS["lam"], "X": NEG}, {"top": 2}, {"H": pnorm.rankers.columns(3)}),
+    }
+
+
+def _of_bounds():
+    b = pnorm.bounds
+    return {
+        "auc_bounds": plain(b.auc_bounds),
+        **{name: plain(getattr(b, name), n_rows=100) for name in ("random_labels_bound",)},
+        "rate": plain(b.rate, loss="logistic"),
+        "step_condition": plain(b.step_condition, loss="logistic", lam=1.0),
+        "sample_deviation_bound": plain(b.sample_deviation_bound, loss="logistic", lam=1.0),
+        "sample_error_bound": plain(b.sample_error_bound, loss="logistic", lam=1.0, t=10),
+        "rank_shatter_exact": plain(b.rank_shatter_exact, pos=POS[:2], neg=NEG[:2]),
+    }
+
+
+def _of_kernel():
+    k = pnorm.kernel
+    return {
+        "train": plain(k.train, lam=0.5, landmarks=..., theta=0.5),
+        "train, landmarks": plain(k.train, lam=0.5, landmarks=POS[:2], theta=0.5),
+        "train, number of landmarks": plain(k.train, lam=0.5, landmarks=3, theta=0.5, kernel="polynomial"),
+        "train, precomputed": Call(
+            lambda kernel: k.train(POS, NEG, kernel, t_max=3),
+            {"kernel": np.vstack([POS, NEG]) @ np.vstack([POS, NEG]).T},
+            aka=AKA,
+        ),
+        "minimize": plain(k.minimize, lam=0.5),
+        "schedule": plain(k.schedule, loss="logistic"),
+        "Model.score": plain(_model().score),
+    }
+
+
+def _of_listwise():
+    w = pnorm.listwise
+    return {
+        **{name: plain(getattr(w, name), k=2) for name in ("ndcg", "ndcg_loss", "ndcg_hinge")},
+        "train": plain(w.train, k=...),
+        "train, ndcg": plain(w.train, k=2, loss="ndcg"),
+        "ndcg_hinge, discount": plain(w.ndcg_hinge, k=2, discount=np.array([1.0, 0.5, 0.25, 0.125])),
+    }
+
+
+def _of_dask():
+    from dask.array import from_array
+
+    import pnorm.dask
+
+    rows = {"pos": from_array(POS, chunks=(3, -1)), "neg": from_array(NEG, chunks=(3, -1))}
+    d, keep = pnorm.dask, ("p", "t_max", "tol", "l2", "max_iter")
+
+    def vectors(function):  # rows are Dask's own; what stands beside them may be in memory
+        made = plain(function)
+        arrays = {name: made.arrays[name] for name in ("pos_weight", "neg_weight", "init")}
+        return Call(function, arrays, {k: v for k, v in made.scalars.items() if k in keep}, rows)
+
+    return {
+        "train": vectors(d.train),
+        "minimize": vectors(d.minimize),
+        "score": Call(lambda X, lam: d.score(X, None, lam).compute(), {"lam": ARRAYS["lam"]}, {}, {"X": rows["pos"]}),
+    }
+
+
+def _of_callbacks():
+    c = pnorm.callbacks
+    trace = pnorm.train(POS, NEG, t_max=3)[1]
+
+    def watched(**how):
+        stop = c.early_stopping(**how)
+        return stop(trace), stop.scores
+
+    auto = plain(c.early_stopping, p=...)
+    return {
+        "early_stopping": replace(auto, run=watched, fixed={"metric": "auc"}),
+        "early_stopping, log_objective": replace(
+            auto, run=watched, fixed={"metric": "log_objective"}, scalars={"p": 2.0}
+        ),
+        "any_of": None,
+        "EarlyStopping.__call__": None,
+        "TimeLimit.__call__": None,
+    }
+
+
+def _of_sklearn():
+    from sklearn.tree import DecisionTreeClassifier
+
+    import pnorm.sklearn
+
+    s = pnorm.sklearn
+    model = s.PNormPush(t_max=3, n_cuts=3).fit(NEG, LABELS)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(NEG, LABELS)
+
+    def fitted(X, y, sample_weight=None, groups=None, **how):
+        made = s.PNormPush(**how).fit(X, y, sample_weight, groups)
+        return made.lam_, made.threshold_, made.classes_
+
+    numbers = {"p": 2.0, "n_cuts": 3, "t_max": 3}
+    arrays = {"X": NEG, "y": LABELS, "sample_weight": ARRAYS["sample_weight"], "groups": ARRAYS["groups"]}
+    theirs = {**AKA, "X": r"np\.matrix|Found array|Expected 2D|Input", "y": r"np\.matrix|Input"}
+    of_scorer = s.scorer("auc")
+    return {
+        "PNormPush": None,  # checked where it is fitted
+        "PNormPush.fit": Call(fitted, arrays, numbers, aka=theirs),
+        "PNormPush.fit, columns": Call(fitted, arrays, {"p": 2.0, "t_max": 3}, {"rankers": "columns"}, theirs),
+        "PNormPush.fit, newton": Call(fitted, arrays, {"p": 2.0, "t_max": 30, "l2": 0.5}, {"rankers": "normalized", "solver": "newton"}, theirs),
+        "PNormPush.fit, stopping": Call(
+            fitted, {"X": NEG, "y": LABELS}, {"p": 2.0, "t_max": 3, "validation_fraction": 0.5, "n_iter_no_change": 2},
+            {"early_stopping": True, "random_state": 0}, theirs,
+        ),
+        "PNormPush.decision_function": Call(model.decision_function, {"X": NEG}, aka=theirs),
+        "PNormPush.predict": Call(model.predict, {"X": NEG}, aka=theirs),
+        "PNormPush.score": None,  # scikit-learn's own, like its set_..._request
+        "leaves": Call(s.leaves, {"X": NEG}, {}, {"trees": tree}, theirs),
+        "scorer": Call(
+            lambda X, y, sample_weight: of_scorer(model, X, y, sample_weight=sample_weight),
+            {"X": NEG, "y": LABELS, "sample_weight": ARRAYS["sample_weight"]}, aka=theirs,
+        ),
+    }  # fmt: skip
+
+
+def _of_boosting():
+    b = pnorm.boosting
+    named = {
+        "y_true": "(the )?label",
+        "y_pred": "scores",
+        "weight": r"weight",
+        "sample_weight": "weight",
+        "group": "group",
+    }
+    arrays = {"y_true": LABELS, "y_pred": F_NEG}
+    weight = ARRAYS["sample_weight"]
+    with_group = {**arrays, "weight": weight, "group": np.array([3.0, 3.0])}
+    made = {
+        "lightgbm_objective": (b.lightgbm_objective(2.0), with_group),
+        "lightgbm_metric": (b.lightgbm_metric("auc"), with_group),
+        "xgboost_objective": (b.xgboost_objective(2.0), {**arrays, "sample_weight": weight}),
+        "xgboost_metric": (b.xgboost_metric("log_f", p=2.0), arrays),
+    }
+    calls = {name: Call(function, given, aka=named) for name, (function, given) in made.items()}
+    calls |= {f"{name}, made": plain(getattr(b, name)) for name in ("lightgbm_objective", "xgboost_objective")}
+    return calls
+
+
+_BY_HAND = {
+    "pnorm": _of_pnorm,
+    "pnorm.rankers": _of_rankers,
+    "pnorm.objectives": _of_objectives,
+    "pnorm.diagnostics": _of_diagnostics,
+    "pnorm.metrics": _of_metrics,
+    "pnorm.plotting": _of_plotting,
+    "pnorm.bounds": _of_bounds,
+    "pnorm.kernel": _of_kernel,
+    "pnorm.listwise": _of_listwise,
+    "pnorm.dask": _of_dask,
+    "pnorm.callbacks": _of_callbacks,
+    "pnorm.sklearn": _of_sklearn,
+    "pnorm.boosting": _of_boosting,
+}
+
+
+def named(module_name):
+    """What is public in a module: functions, and methods of classes that pnorm has written."""
+    module = importlib.import_module(module_name)
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isfunction(value):
+            yield name, value
+        if inspect.isclass(value):
+            for method, function in inspect.getmembers(value, inspect.isroutine):
+                own = getattr(function, "__module__", None) or ""
+                shown = not method.startswith("_") or method == "__call__"
+                if own.startswith("pnorm") and shown and parameters(function):
+                    yield f"{name}.{method}", function
+
+
+def left_out(module_name, name):
+    """Whether a name is one that takes nothing that is fuzzed here."""
+    return _BY_HAND.get(module_name, dict)().get(name, 0) is None
+
+
+def calls(module_name):
+    """One valid call, or several, of everything public in a module, by name."""
+    by_hand = _BY_HAND.get(module_name, dict)()
+    made = {name: call for name, call in by_hand.items() if call is not None}
+    for name, function in named(module_name):
+        if name not in by_hand and not any(other.startswith(f"{name}, ") for other in made):
+            made[name] = plain(function)
+    return {name: call for name, call in made.items() if call.arrays or call.scalars}
+
+
+# What came back -----------------------------------------------------------------------------------------
+
+
+def leaves(answer, path=""):
+    """All that an answer consists of, by where it is: arrays and numbers as arrays, anything else as it is."""
+    if answer is None or isinstance(answer, (str, bytes)):
+        yield path, answer
+    elif isinstance(answer, pnorm.rankers.Rankers):
+        told = answer.to_dict() if "leaf" not in answer.names[0] else {"n": len(answer)}
+        yield from leaves(
+            {key: value for key, value in told.items() if key not in ("names", "columns")}, path
+        )  # 1 or 1.0
+    elif _checks.is_sparse(answer):
+        yield from leaves(answer.toarray(), path)
+    elif hasattr(answer, "lines") and hasattr(answer, "patches"):
+        yield f"{path}.texts", [text.get_text() for text in (*answer.get_xticklabels(), *answer.get_yticklabels())]
+        for k, line in enumerate(answer.lines):
+            yield from leaves(np.asarray(line.get_xydata(), float), f"{path}.lines[{k}]")
+        for k, patch in enumerate(answer.patches):
+            yield from leaves(np.array(patch.get_bbox().bounds), f"{path}.patches[{k}]")
+    elif is_dataclass(answer):
+        for each in fields(answer):
+            if not each.name.startswith("_"):
+                yield from leaves(getattr(answer, each.name), f"{path}.{each.name}")
+    elif isinstance(answer, dict):
+        for key, value in answer.items():
+            yield from leaves(value, f"{path}[{key!r}]")
+    elif isinstance(answer, (tuple, list)) or (isinstance(answer, np.ndarray) and answer.dtype == object):
+        for k, value in enumerate(answer):
+            yield from leaves(value, f"{path}[{k}]")
+    elif hasattr(answer, "low") and isinstance(answer, float):
+        yield path, np.array(list(answer))
+    elif isinstance(answer, (bool, int, float, np.generic, np.ndarray)):
+        yield path, np.asarray(answer)
+    else:
+        yield path, type(answer).__name__
