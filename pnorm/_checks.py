@@ -736,7 +736,7 @@ def exponents(p: float, f_pos: Vector, f_neg: Vector, name: str = "init") -> Non
     with np.errstate(over="ignore", invalid="ignore"):
         spread = 2.0 * p * max(f_pos.max(), f_neg.max(), -f_pos.min(), -f_neg.min())
     if not math.isfinite(spread):
-        raise ValueError(f"{name} gives scores whose differences, times p, overflow; scale it down")
+        raise ValueError(f"{name} gives scores that, times p, overflow; scale it down")
 
 
 def numbers_of(values: Any, name: str) -> list[float]:

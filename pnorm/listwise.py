@@ -319,8 +319,8 @@ def _surrogate(
     loss: _Loss, f: Vector, order: NDArray[np.intp] | None, starts: NDArray[np.intp]
 ) -> tuple[float, Vector]:
     """The mean surrogate over the lists and its subgradient, in the order of the user's rows."""
-    if math.isinf((float(f.max()) - float(f.min())) * f.size**2):
-        raise OverflowError("scores are so far apart that sums of their differences are more than a double holds")
+    if math.isinf(float(np.abs(f).max()) * f.size**2):
+        raise OverflowError("scores are so large that sums of their differences are more than a double holds")
     slopes = np.empty(f.size)
     loss.evaluate(f, 0, loss.units.size, slopes)
     slopes *= np.repeat(loss.units / loss.units.size, np.diff(starts))

@@ -145,7 +145,7 @@ def test_bad_input():
         pnorm.dask.train(P, N, pos_weight=da.zeros(60, chunks=13))
     with pytest.raises(ValueError, match="neg_weight"):
         pnorm.dask.train(P, N, neg_weight=[1.0])
-    with pytest.raises(ValueError, match="init gives scores whose differences"):
+    with pytest.raises(ValueError, match="init gives scores that, times p, overflow"):
         pnorm.dask.train(P, N, None, 64, init=[1e306, 0, 0, 0])
 
 
@@ -234,7 +234,7 @@ def test_sparse_and_coordinate_partitions_are_scored_and_an_overflow_is_refused(
     np.testing.assert_array_equal(pnorm.dask.score(P, None, np.ones(4)).compute(), pnorm.score(pos, None, np.ones(4)))
     P, N = (parts(A, 13).map_blocks(scipy.sparse.coo_matrix) for A in (pos, neg))
     assert_same(pnorm.dask.train(P, N, None, 4, 5), pnorm.train(pos, neg, None, 4, 5))
-    with pytest.raises(ValueError, match="init gives scores whose differences"):
+    with pytest.raises(ValueError, match="init gives scores that, times p, overflow"):
         pnorm.dask.minimize(P, N, None, 64, init=[1e306, 0, 0, 0])
 
 

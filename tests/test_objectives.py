@@ -483,7 +483,7 @@ def test_check_false_lets_anything_pass_until_it_hurts():
         ({"pos_weight": [1.0]}, ValueError, "pos_weight must have shape (2,)"),
         ({"pos_group": [0, 0]}, ValueError, "pos_group is given and neg_group is not"),
         ({"n_threads": 0}, ValueError, "n_threads must be at least 1"),
-        ({"f_pos": [1e308, -1e308]}, ValueError, "f_pos with f_neg gives scores whose differences, times p, overflow"),
+        ({"f_pos": [1e308, -1e308]}, ValueError, "f_pos with f_neg gives scores that, times p, overflow"),
     ],
 )
 def test_a_value_is_refused(function, arguments, error, message):

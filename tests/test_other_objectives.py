@@ -476,7 +476,7 @@ def test_what_minimize_refuses():
         ({"price": 2.0}, TypeError, "such as Linear(), Power(4) or Exponential(0.1); got 2.0"),
         ({"loss": "log"}, ValueError, "loss must be one of 'exponential', 'logistic', 'hinge', 'squared_hinge'"),
         ({"loss": USER, "smoothing": 0.1}, ValueError, "smoothing rounds the corner of the loss 'hinge'"),
-        ({"loss": "logistic", "init": [1e308] * 4}, ValueError, "init gives scores whose differences, times p, over"),
+        ({"loss": "logistic", "init": [1e308] * 4}, ValueError, "init gives scores that, times p, over"),
     ],
 )
 def test_what_both_refuse(solve, arguments, error, message):

@@ -747,7 +747,7 @@ def test_scorers_say_what_is_wrong(data):
         (dict(n_cuts=0), "n_cuts must be at least 1"),
         (dict(loss="log"), "loss must be"),
         (dict(early_stopping=True, validation_fraction=1.0), "validation_fraction must be above 0 and below 1"),
-        (dict(early_stopping=True, n_iter_no_change=0), "patience must be at least 1"),
+        (dict(early_stopping=True, n_iter_no_change=0), "n_iter_no_change must be at least 1"),
         (dict(early_stopping=True, scoring="top"), "top"),
     ],
     ids=str,
