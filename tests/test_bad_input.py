@@ -143,7 +143,9 @@ def test_indices_that_lead_out_of_a_sparse_matrix_are_refused(form, name, at, va
     A = scipy.sparse.csr_array(GOOD).asformat(form)
     getattr(A, name)[at] = value
     for use in (lambda: pnorm.train(A, A), lambda: pnorm.score(A, None, [1.0, 0.0])):
-        with pytest.raises(ValueError, match="is a sparse matrix (with an entry in|whose arrays do not fit together: )"):
+        with pytest.raises(
+            ValueError, match=r"is a sparse matrix (with an entry in|whose arrays do not fit together: )"
+        ):
             use()
 
 
@@ -317,7 +319,11 @@ def test_score_refuses(arguments, error, message):
         (lambda r: r.columns(2, names=["a"]), ValueError, "names must be a sequence of 2 names, one per ranker"),
         (lambda r: r.columns(2, names="ab"), ValueError, "names must be a sequence of 2 names"),
         (lambda r: r.columns(GOOD, np.ones((2, 3))), ValueError, "pos has 2 columns and neg has 3"),
-        (lambda r: r.normalized(GOOD, GOOD, 1, 1), ValueError, "low must be below high, by no more than a float can hold; got low=1.0 and high=1.0"),
+        (
+            lambda r: r.normalized(GOOD, GOOD, 1, 1),
+            ValueError,
+            "low must be below high, by no more than a float can hold; got low=1.0 and high=1.0",
+        ),
         (lambda r: r.normalized(GOOD, GOOD, "0"), TypeError, "low must be a real number; got '0'"),
         (lambda r: r.normalized([[1e308]], [[-1e308]]), ValueError, "more than a float can hold"),
         (lambda r: r.normalized(*[scipy.sparse.csr_array(GOOD)] * 2), TypeError, "would make sparse data dense"),

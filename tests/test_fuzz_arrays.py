@@ -16,6 +16,9 @@ import numpy as np
 import public
 import pytest
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
 from test_package import MODULES
 
 REFUSALS = (TypeError, ValueError, OverflowError)
@@ -613,6 +616,31 @@ def test_malformed_arrays_are_refused_by_name_or_get_an_answer_without_nan(modul
     assert not wrong, "\n".join([f"{len(wrong)} wrong", *wrong])
 
 
+KINDS = st.sampled_from(["f8", "f8", "f4", "f2", ">f8", "i8", "i1", "u8", "?", "c16", "U3", "S3", "M8[s]", "m8[s]"])
+SHAPES = array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=6)
+MAIN = [
+    ("pnorm", "train"),
+    ("pnorm", "minimize"),
+    ("pnorm", "score"),
+    ("pnorm.objectives", "value_and_weights"),
+    ("pnorm.diagnostics", "certificate"),
+    ("pnorm.metrics", "summary"),
+    ("pnorm.rankers", "quantile_thresholds"),
+    ("pnorm.kernel", "train"),
+    ("pnorm.listwise", "train"),
+]
+
+
+@pytest.mark.parametrize(("module_name", "name"), MAIN)
+@given(drawn=st.data())
+def test_arrays_that_hypothesis_draws_several_at_once(module_name, name, tried, drawn):
+    call = next(call for other, call in calls(module_name).items() if other.partition(",")[0] == name)
+    chosen = drawn.draw(st.sets(st.sampled_from(sorted(call.arrays)), min_size=1))
+    got = answer(call, {each: drawn.draw(arrays(KINDS, SHAPES | st.just(call.arrays[each].shape))) for each in chosen})
+    tried["array", "refused" if isinstance(got, Exception) else "answered"] += 1
+    assert isinstance(got, Exception) or not with_nan(got)
+
+
 # Numbers -------------------------------------------------------------------------------------------------
 
 NUMBERS = [
@@ -698,10 +726,10 @@ def sparse_forms(a):
         type_ = type(A)
         doubled = type_((np.repeat(A.data, 2) / 2, np.repeat(A.indices, 2), 2 * A.indptr), shape=A.shape)
         yield f"{form}, duplicates", doubled
-        for arrays in ("data", "indices", "indptr"):
+        for part in ("data", "indices", "indptr"):
             locked = A.copy()
-            getattr(locked, arrays).flags.writeable = False
-            yield f"{form}, read-only {arrays}", locked
+            getattr(locked, part).flags.writeable = False
+            yield f"{form}, read-only {part}", locked
         yield f"{form}, 64 bits", type_((A.data, A.indices.astype(np.int64), A.indptr.astype(np.int64)), shape=A.shape)
         yield (
             f"{form}, zeros stored",
