@@ -415,7 +415,7 @@ def _dealt(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng
     for number, of_side in ((pos, "positive"), (neg, "negative")):
         held = np.bincount(number[number >= 0], minlength=n)
         if not held.all():
-            raise ValueError(f"fold {int(held.argmin())} has no {of_side} that counts; each needs both sides")
+            raise ValueError(f"folds: fold {int(held.argmin())} has no {of_side} that counts; each needs both sides")
         if held.max() == number.size:
             raise ValueError(f"every {of_side} that counts is in fold {int(held.argmax())}; none is left to train on")
     if groups is not None:

@@ -201,8 +201,8 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
         if not isinstance(run, Trace):
             raise TypeError(f"runs must be a Trace, or a mapping from labels to them; got {type(run).__name__}")
     base = None if floor is None else _checks.real(floor, "floor")
-    if base is not None and all(run.objective.max() <= base for run in several.values()):
-        raise ValueError(f"floor must be below the objectives; got {floor!r}")
+    if base is not None and (base < -_checks.ROOT or all(run.objective.max() <= base for run in several.values())):
+        raise ValueError(f"floor must be below the objectives, and not out of all proportion; got {floor!r}")
     ax = _axes(1, (5.0, 4.0)) if ax is None else ax
     symbols = {run._symbol for run in several.values()}
     symbol = symbols.pop() if len(symbols) == 1 else "objective"

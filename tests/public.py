@@ -127,7 +127,7 @@ OTHERS = {
 AKA = {
     **dict.fromkeys(
         ["pos", "neg", "pos_val", "neg_val", "X"],
-        r"x\d spans|the column '|the number of columns|(init|lam\d?) gives scores",
+        r"x\d spans|the column '|the number of columns|(init|lam\d?) gives scores|lam must have shape",
     ),
     **dict.fromkeys(["q", "a", "b", "P", "v", "B"], "the column '"),
     **dict.fromkeys(["pos_group", "neg_group"], "groups that have both sides"),
@@ -137,7 +137,7 @@ AKA = {
     "groups": "pos_group and neg_group",
     "kappa": "eta_star",
     **dict.fromkeys(["n_pos", "n_neg"], "the theorem says nothing"),
-    "kernel": "Gram matrix",
+    "kernel": "Gram matrix|only integer scalar arrays",  # which NumPy says of rows, given to its type as to a kernel
     "landmarks": "the column '|the training rows",
 }
 """What messages call arguments beside their names: regular expressions."""

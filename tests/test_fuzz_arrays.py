@@ -198,6 +198,8 @@ def says(error, name, call, what=""):
         words += [*call.arrays, *call.aka.values(), "rows need some"]
     if isinstance(error, OverflowError) and "double holds" in str(error):
         return True  # says which sum, and what to scale
+    if "__array__ method not producing an array" in str(error):
+        return True  # NumPy says it
     return re.search(rf"\b({'|'.join(words)})", str(error)) is not None
 
 

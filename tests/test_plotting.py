@@ -191,7 +191,7 @@ RUN = pnorm.train([[1.0], [0.0]], [[0.5]], t_max=1)[1]
         (lambda: plotting.push_path({0: [1]}), ValueError, "p must be above 0; got 0"),
         (lambda: plotting.push_path({1: []}), ValueError, "values must hold one number at least for every p"),
         (lambda: plotting.push_path({"a": [1], 1: [2]}), TypeError, "p must be a real number; got 'a'"),
-        (lambda: plotting.trace(RUN, floor=1e9), ValueError, "floor must be below the objectives; got 1000000000.0"),
+        (lambda: plotting.trace(RUN, floor=1e9), ValueError, "floor must be below the objectives, and not out of all proportion; got 1000000000.0"),
         (lambda: plotting.ranked_list({"a": ([1], [])}), ValueError, "f_neg of list 'a' is empty"),
         (lambda: plotting.push_path({1: [np.nan]}), ValueError, "values at p = 1 has nan at position 0"),
         (lambda: plotting.trace({"a": 3}), TypeError, "runs must be a Trace, or a mapping from labels to them; got int"),
