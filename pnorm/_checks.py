@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ROOT = 1e140
-"""Numbers up to this can be squared, and the squares added up."""
+ROOT, SQUARED, CUBED = 1e140, 1e153, 1e100
+"""Numbers up to these have squares with room for products and sums, squares that can be added up, and cubes."""
 
 Array = NDArray[Any]
 """A NumPy array of any dtype; the functions below say which one they return."""
@@ -300,8 +300,8 @@ def column_of(X: Any, j: int, names: Sequence[str]) -> Any:
         if hasattr(X, "column_names"):
             return X.column(j)
         return X.to_series(j) if hasattr(X, "to_series") else X[names[j]]
-    except (AttributeError, KeyError, IndexError, TypeError):
-        raise TypeError(f"the column {names[j]!r} cannot be had of what is no frame, {type(X).__name__}") from None
+    except (AttributeError, KeyError, IndexError, TypeError) as error:
+        raise TypeError(f"the column {names[j]!r} cannot be had of {type(X).__name__}: {error}") from error
 
 
 def _columns_of_frame(
@@ -353,7 +353,12 @@ def is_missing(value: Any) -> bool:
     """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, numbers.Number) and bool(value != value)
+    if isinstance(value, (float, np.floating)):
+        return bool(value != value)
+    try:
+        return isinstance(value, numbers.Number) and bool(value != value)
+    except ArithmeticError:  # Decimal's nan that signals
+        return True
 
 
 def sparse(X: Any, name: str) -> Any:
@@ -522,8 +527,7 @@ def pairs(q: Any, name: str) -> NDArray[np.float64]:
     if (a < 0.0).any():
         i, k = np.argwhere(a < 0.0)[0]
         raise ValueError(f"{name} has {a[i, k]} at pair ({i}, {k}); every number must be zero or more")
-    if a.max() > 1e300 / a.size:
-        raise ValueError(f"{name} has {a.max():g} at a pair; numbers so large add up to more than a float can hold")
+    summable(a, name)
     return a
 
 
@@ -547,7 +551,7 @@ def masses(c: Any, name: str, size: int) -> Vector | None:
     return a
 
 
-def summable(a: Vector | None, name: str) -> None:
+def summable(a: Array | None, name: str) -> None:
     """Refuse weights whose sum overflows."""
     if a is not None and a.max() > np.finfo(np.float64).max / a.size:
         raise ValueError(f"{name} sums to more than a float can hold; scale it down")
@@ -624,7 +628,7 @@ def one_or_zero(y: Any, name: str, size: int | None = None) -> NDArray[np.bool_]
 def sizes(group: Any, name: str, size: int) -> NDArray[np.intp]:
     """Return the number of the list that each row is in, of the sizes of lists that follow each other."""
     counts = vector(group, name, None, "one size for each list")
-    total = math.fsum(counts) if (np.abs(counts) <= size).all() else math.inf
+    total = float(counts.sum()) if (np.abs(counts) <= size).all() else math.inf
     if (counts < 0.0).any() or (counts % 1.0 != 0.0).any() or total != size:
         raise ValueError(
             f"{name} must hold the sizes of the lists, which follow each other and add up to the {size} rows; got "
@@ -771,8 +775,13 @@ def power(p: Any) -> float:
     value = real(p, "p")
     if not value >= 1.0:
         raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {shown(p)}")
-    if value > ROOT:
-        raise ValueError(f"p must be at most {ROOT:g}, as its square has to be a number; got {shown(p)}")
+    return at_most(value, "p")
+
+
+def at_most(value: float, name: str, most: float = ROOT) -> float:
+    """Return a number that is no larger than one whose square is a number, say."""
+    if value > most:
+        raise ValueError(f"{name} must be at most {most:g}, so that no square overflows; got {value:g}")
     return value
 
 

@@ -13,6 +13,7 @@ import json
 import os
 import secrets
 import shutil
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -225,11 +226,20 @@ def _file(path: Any) -> str:
         raise FileNotFoundError(errno.ENOENT, "no such folder", os.path.dirname(target))
     if os.path.exists(target) and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file may not be written", target)
+    if not os.access(os.path.dirname(target), os.W_OK):
+        raise PermissionError(errno.EACCES, "no file can be made in the folder", os.path.dirname(target))
     return target
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace a file as a whole, or leave it as it is; what is no file, a pipe say, takes the data as they come."""
+    for stream in (sys.stdout, sys.stderr):  # /dev/stdout may be a file, on which others go on writing
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            if os.path.samestat(os.stat(path), os.fstat(stream.fileno())):
+                stream.flush()
+                stream.buffer.write(data)
+                stream.flush()
+                return
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as stream:
             stream.write(data)

@@ -473,11 +473,7 @@ LOSSES: dict[str, PairLoss] = {
 
 def loss_of(loss: Any, smoothing: Any) -> PairLoss:
     """Check a loss and return it."""
-    width = _checks.real(smoothing, "smoothing")
-    if width < 0.0:
-        raise ValueError(f"smoothing must be zero or more; got {smoothing!r}")
-    if width > _checks.ROOT:
-        raise ValueError(f"smoothing must be at most {_checks.ROOT:g}; got {_checks.shown(smoothing)}")
+    width = _checks.at_most(_checks.nonnegative(smoothing, "smoothing"), "smoothing")
     if width > 0.0 and loss != "hinge":
         raise ValueError(f"smoothing rounds the corner of the loss 'hinge'; got smoothing={smoothing!r} with {loss!r}")
     if isinstance(loss, Loss):

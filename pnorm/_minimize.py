@@ -75,7 +75,7 @@ def minimize(
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     l2 : float
-        Weight of the penalty, zero or more. Above zero, a unique minimiser exists whatever the data.
+        Weight of the penalty, zero or at least 1e-140. Above zero, a unique minimiser exists whatever the data.
         What it is added to has other units for each price and loss (see Notes), so that the same
         weight is not the same penalty.
     tol : float
@@ -118,7 +118,8 @@ def minimize(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; the message names it and the offending row or column.
+        If an argument is not as described, or a column so large that its square is no number; the message names it and
+        the offending row or column.
     OverflowError
         If the objective at `init` is more than a double holds even in logarithms.
     BaseException

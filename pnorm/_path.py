@@ -135,8 +135,8 @@ def minimize_path(
     p : float or sequence of float
         Power of the price; several for a path along p, with one `l2`.
     l2 : float or sequence of float, optional
-        Weight of the penalty, zero or more; several for a path along l2, with one p. None takes 25 of them (see Notes)
-        if there is one p, and 0 if there are several.
+        Weight of the penalty, zero or at least 1e-140; several for a path along l2, with one p. None takes 25 of them
+        (see Notes) if there is one p, and 0 if there are several.
     tol, max_iter : float, int
         For every point, as in `minimize`.
     loss, price, smoothing : as in `minimize`

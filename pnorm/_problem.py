@@ -25,12 +25,6 @@ from pnorm.rankers import Rankers, as_rankers
 # share is not of the largest output of all, or one column of milliseconds would tie with everything.
 _TIE = 1e-10
 
-_CUBED = 1e100
-"""Numbers up to this have cubes."""
-
-_SQUARED = 1e153
-"""Numbers up to this have squares, with room for sums of some."""
-
 _EXTREME = 320.0
 """|log c| of both sides, up to which squares of sums of weighted losses are numbers: weights to 1e139."""
 
@@ -95,7 +89,7 @@ class Known(ABC):
         self.constant = self.low == self.high
         self.largest = np.maximum(abs(self.low), abs(self.high))
         """Largest absolute output of every ranker."""
-        if objective.groups is not None and self.largest.max() > _CUBED / objective.p:
+        if objective.groups is not None and self.largest.max() > _checks.CUBED / objective.p:
             j = int(self.largest.argmax())
             raise ValueError(
                 f"the column {names[j]!r} is as large as {self.largest[j]:.3g}, and its cube, which groups need, more "
@@ -158,7 +152,7 @@ class Known(ABC):
         if 0.0 < l2 < 1.0 / _checks.ROOT:
             raise ValueError(f"l2 must be zero, or at least {1.0 / _checks.ROOT:g}; got {l2:g}")
         j = int(self.largest.argmax())
-        if self.largest[j] > _SQUARED / math.sqrt(self.objective.p):
+        if self.largest[j] > _checks.SQUARED / math.sqrt(self.objective.p):
             raise ValueError(
                 f"the column {self.names[j]!r} is as large as {self.largest[j]:.3g}, and its square, times p, more "
                 "than a float can hold; scale it first"

@@ -68,7 +68,7 @@ def train(
         The weak rankers. None takes the columns of the data; a callable maps rows to outputs
         (N,); a collection comes from `pnorm.rankers`.
     p : float
-        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1, at most 1e140.
     t_max : int
         Largest number of rounds.
     selection : {"absolute", "signed"}

@@ -96,12 +96,11 @@ class _Rows:
         """Check labels, scores, weights of rows or of lists, and sizes of lists."""
         scores = _checks.scores(f, "the scores")
         positive = _checks.one_or_zero(y, "the labels", scores.size)
-        group = None if sizes is None else _checks.sizes(sizes, "group", scores.size)
-        given, n_lists = (
-            None if x is None else _checks.n_rows(x, name) for x, name in ((weight, "weight"), (sizes, "group"))
-        )
-        by_list = given is not None and given == n_lists != scores.size
-        c = _checks.masses(weight, "weight", given if given is not None and by_list else scores.size)
+        lists = None if sizes is None else _checks.vector(sizes, "group", None, "one size for each list")
+        group = None if lists is None else _checks.sizes(lists, "group", scores.size)
+        c = None if weight is None else _checks.vector(weight, "weight", None, "one for each row, or for each list")
+        by_list = c is not None and lists is not None and c.size == lists.size != scores.size
+        c = _checks.masses(c, "weight", lists.size if lists is not None and by_list else scores.size)
         if by_list and c is not None:
             c = c[group]
         at = np.flatnonzero(positive), np.flatnonzero(~positive)

@@ -715,8 +715,10 @@ def _exact(X: Any, name: str) -> list[list[Fraction]]:
     if _checks.is_sparse(X):
         raise TypeError(f"{name} is sparse; pass a handful of dense rows")
     A = _checks.matrix(X, name)
-    exact = X if isinstance(X, (list, tuple)) else (X if getattr(X, "dtype", A.dtype).kind in "iuO" else A).tolist()
-    return [[Fraction(value) for value in row] for row in exact]
+    if not isinstance(X, (list, tuple)):
+        exact = np.asarray(X)
+        X = (exact if exact.dtype.kind in "iuO" else A).tolist()
+    return [[Fraction(value) for value in row] for row in X]
 
 
 def _both_ends(

@@ -160,7 +160,7 @@ def minimize(
     p : float
         Power of the price; at least 1.
     l2 : float
-        Weight of the penalty :math:`\tfrac{l2}{2} |\lambda|^2`, zero or more.
+        Weight of the penalty :math:`\tfrac{l2}{2} |\lambda|^2`, zero or at least 1e-140.
     tol : float
         Stop when log F_p, with its penalty, is proved to be this close to its infimum, in nats.
     max_iter : int

@@ -345,7 +345,7 @@ def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
     return Dataset(X, y.astype(np.int64), source.names, source.citation)
 
 
-_LARGEST = 2**24
+_MOST_BYTES = 2**24
 """Bytes of an unpacked file, at most: what unpacks to more is another one, and may be made to fill the memory."""
 
 
@@ -355,7 +355,7 @@ def _content(source: _Source, path: Path) -> bytes:
     if path.suffix == ".gz":
         # whatever it is in case of an error, it has another sum
         with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(path) as stream:
-            content = stream.read(_LARGEST)
+            content = stream.read(_MOST_BYTES)
     found = hashlib.sha256(content).hexdigest()
     if found != source.sha256:
         raise ValueError(

@@ -241,7 +241,7 @@ def certificate(
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     l2 : float
-        Weight of the penalty, zero or more.
+        Weight of the penalty, zero or at least 1e-140.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, as in `pnorm.train`; a row of weight zero is absent.
     pos_group, neg_group : sequence of labels, of length I and K, optional
@@ -676,7 +676,7 @@ def report(
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     l2 : float
-        Weight of the penalty that they were trained with, zero or more.
+        Weight of the penalty that they were trained with, zero or at least 1e-140.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, as in `pnorm.train`; a row of weight zero is absent.
     pos_group, neg_group : sequence of labels, of length I and K, optional

@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
@@ -264,8 +265,18 @@ class _Record:
     """E_S, the norms of f and of the gradient, and what the gap has beside the latter."""
     steps: Columns = field(default_factory=lambda: Columns(1))
     longest: float = 0.0
-    at: Vector = field(default_factory=lambda: np.empty(0))
-    """Coordinates of the last point."""
+    _found: deque[tuple[int, Vector]] = field(default_factory=lambda: deque(maxlen=2))
+    """Coordinates of the last points by their numbers; Ctrl-C may leave one more than there are points."""
+
+    @property
+    def at(self) -> Vector:
+        """Coordinates of what the last point is of; a KeyError where there is none."""
+        return dict(self._found)[self.points.size - 1]
+
+    def add(self, point: Any, at: Vector) -> None:
+        """One point: the numbers, and coordinates of the function so far, which may be a mean."""
+        self._found.append((self.points.size, at.copy()))
+        self.points.add(*point)
 
     def step(self, size: float) -> None:
         """One step."""
@@ -416,7 +427,10 @@ def _problem(
         with np.errstate(over="ignore"):
             mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
     if not 1.0 / _checks.ROOT < mass < _checks.ROOT:
-        raise ValueError("the products of pos_weight and neg_weight add up to more, or less, than a double holds")
+        raise ValueError(
+            f"the products of pos_weight and neg_weight add up to {mass:.3g}, from which no mean over pairs can be "
+            "formed; scale the weights to about one"
+        )
     return _Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
 
 
@@ -509,9 +523,9 @@ def _warn_of_size(space: _gram.Gram) -> None:
 
 
 def _penalty(lam: Any) -> float:
-    value = _checks.positive(lam, "lam")
-    if not 1.0 / _checks.ROOT <= value <= _checks.ROOT:
-        raise ValueError(f"lam must be from {1.0 / _checks.ROOT:g} to {_checks.ROOT:g}; got {_checks.shown(lam)}")
+    value = _checks.at_most(_checks.positive(lam, "lam"), "lam")
+    if value < 1.0 / _checks.ROOT:
+        raise ValueError(f"lam must be at least {1.0 / _checks.ROOT:g}; got {value:g}")
     return value
 
 
@@ -565,7 +579,7 @@ def train(
     loss : {"logistic", "squared", "hinge", "squared_hinge"} or Loss
         phi, as in `pnorm.train`; or a `pnorm.objectives.Loss`, whose `dl` should be the left derivative at corners.
     lam : float
-        :math:`\lambda`, above 0. The fewer steps, the less it matters.
+        :math:`\lambda`, from 1e-140 to 1e140. The fewer steps, the less it matters.
     eta : float, optional
         :math:`\eta`, the first step; by default the largest one that is known to keep f in the ball of Lemma 3.4, see
         the notes.
@@ -681,11 +695,11 @@ def train(
             first = record.largest_step
         a, f = np.zeros(space.size), np.zeros(space.n)
         mean = a.copy() if average else a
-        sofar = _sofar(problem, record, mean if average else None)
+        sofar = _sofar(problem, record, average)
         status = "t_max"
         with carrying(sofar):
             while True:
-                gradient, change, point = _gradient(problem, a, f, record)
+                gradient, change, point = _gradient(problem, a, f, record, mean)
                 t = record.steps.size
                 if t and callback is not None and callback(sofar("running", f"after step {t}")):
                     status = "callback"
@@ -700,8 +714,9 @@ def train(
                     f = f - step * change if (t + 1) % _REFRESH else space.values(a)
                 if average:
                     mean += 2.0 / (t + 2.0) * (a - mean)
-        if average:
-            point = _gradient(problem, mean, space.values(mean), replace(record, points=Columns(4)))[2]
+            if average:
+                apart = replace(record, points=Columns(4), _found=deque())
+                point = _gradient(problem, mean, space.values(mean), apart)[2]
         gap = record.gap(point)
         model = problem.model(mean)
         message = {
@@ -746,13 +761,12 @@ def _opened(problem: _Problem, lam: float, eta: float | None) -> _Record:
     return _Record(lam, kappa, slope, change, largest)
 
 
-def _sofar(problem: _Problem, record: _Record, mean: Vector | None = None) -> Callable[[str, str], Descent]:
-    """What makes the trace so far of a status and a message; of a mean of the steps, whose gap no one knows yet."""
+def _sofar(problem: _Problem, record: _Record, average: bool = False) -> Callable[[str, str], Descent]:
+    """What makes the trace so far of a status and a message; of a mean, no one knows the gap yet."""
 
     def sofar(status: str, message: str) -> Descent:
-        gap = record.gap(record.points.last())
-        at, gap = (record.at, gap) if mean is None else (mean, math.nan)
-        return record.descent(status, message, problem.model(at), gap)
+        model = problem.model(record.at)
+        return record.descent(status, message, model, math.nan if average else record.gap(record.points.last()))
 
     return sofar
 
@@ -791,7 +805,9 @@ def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, 
     return facts.slope, facts.change(reach(facts.slope, lam, kappa))
 
 
-def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple[Vector, Vector, Any]:
+def _gradient(
+    problem: _Problem, a: Vector, f: Vector, record: _Record, mean: Vector | None = None
+) -> tuple[Vector, Vector, Any]:
     """The gradient at f of coordinates a, its values on the rows, and E_S with both norms, which go on record."""
     space, lam = problem.space, record.lam
     with np.errstate(over="ignore", invalid="ignore"):
@@ -815,8 +831,7 @@ def _gradient(problem: _Problem, a: Vector, f: Vector, record: _Record) -> tuple
     if problem.loss.smooth and not isinstance(problem.loss, Loss):
         other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
         point = min(point, other, key=record.gap)
-    record.points.add(*point)
-    record.at = a.copy()
+    record.add(point, a if mean is None else mean)
     return gradient, change, point
 
 
@@ -857,7 +872,7 @@ def minimize(
     loss : {"logistic", "squared", "squared_hinge", "hinge"}
         phi; the hinge with `smoothing`.
     lam : float
-        :math:`\lambda`, above 0.
+        :math:`\lambda`, from 1e-140 to 1e140.
     smoothing : float
         With the hinge: half the width of a parabola in the place of its corner.
     tol : float

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -701,7 +702,12 @@ class _Record:
     def __init__(self, A: Any, loss: _Loss, l2: float, pool: Pool) -> None:
         self._A, self._loss, self._l2, self._pool = A, loss, l2, pool
         self._seen = Columns(3)
-        self.w = np.empty(0)
+        self._found: deque[tuple[int, Vector]] = deque(maxlen=2)  # Ctrl-C may leave one more than was seen
+
+    @property
+    def w(self) -> Vector:
+        """The weights that were looked at last."""
+        return dict(self._found)[self.n_epochs]
 
     @property
     def n_epochs(self) -> int:
@@ -713,8 +719,8 @@ class _Record:
         self._pool.map(lambda some: loss.evaluate(f, some.start, some.stop, None), blocks(loss.units.size, 64))
         surrogate = float(loss.surrogates.mean())
         objective = surrogate + (0.5 * self._l2 * dot(w, w) if self._l2 else 0.0)
+        self._found.append((self._seen.size, w))
         self._seen.add(surrogate, float(loss.errors.mean()), objective)
-        self.w = w
         return objective
 
     def trace(self, status: str, message: str) -> Epochs:

@@ -286,6 +286,13 @@ def test_the_exact_count_is_what_a_grid_of_weights_finds(d):
         assert exact % 2 == 1  # w and -w, and 0
 
 
+def test_whole_numbers_that_no_double_tells_apart_are_counted_in_any_form():
+    pandas = pytest.importorskip("pandas")
+    pos, neg = np.array([[2**53 + 1], [2**53]]), np.array([[2**53]])
+    for form in (np.asarray, pandas.DataFrame, np.ndarray.tolist):
+        assert bounds.rank_shatter_exact(form(pos), form(neg)) == 3
+
+
 def test_exact_counts_that_are_known():
     rng = np.random.default_rng(3)
     assert bounds.rank_shatter_exact([[1.0, 2.0]], [[1.0, 2.0]]) == 1

@@ -193,7 +193,7 @@ SIZES = r"row|column|dimension|flat|transposed|length|shape|empty|list|set|word|
 
 def says(error, name, call, what=""):
     """Whether a refusal names the argument; where sizes do not go together, either of them."""
-    words = [name, call.aka.get(name, name)]
+    words = [rf"{re.escape(name)}\b", call.aka.get(name, name)]
     if re.search(SIZES, what):
         words += [*call.arrays, *call.aka.values(), "rows need some"]
     if isinstance(error, OverflowError) and "double holds" in str(error):
@@ -374,6 +374,7 @@ def things():
     yield from [
         ("a decimal", decimal.Decimal("1.5")),
         ("nan as a decimal", decimal.Decimal("nan")),
+        ("nan that signals", decimal.Decimal("sNaN")),
         ("a fraction", fractions.Fraction(1, 3)),
     ]
     yield from [
@@ -650,7 +651,7 @@ NUMBERS = [
     ("1.5", 1.5), ("1e308", 1e308), ("-1e308", -1e308), ("5e-324", 5e-324), ("1e-160", 1e-160), ("1e-17", 1e-17), ("2^63", 2**63), ("10^400", 10**400),
     ("-10^400", -(10**400)), ("10^5000", 10**5000), ("1 / 10^400", fractions.Fraction(1, 10**400)), ("10^400 / 3", fractions.Fraction(10**400, 3)),
     ("true", True), ("NumPy's true", np.True_), ("digits", "3"), ("a word", "x"), ("bytes", b"3"), ("no word", ""), ("complex", 1j), ("complex 1", 1 + 0j),
-    ("a decimal", decimal.Decimal("0.3")), ("nan as a decimal", decimal.Decimal("nan")), ("a list", [1.0]), ("an empty list", []), ("a tuple", (1, 2)),
+    ("a decimal", decimal.Decimal("0.3")), ("nan as a decimal", decimal.Decimal("nan")), ("nan that signals", decimal.Decimal("sNaN")), ("a list", [1.0]), ("an empty list", []), ("a tuple", (1, 2)),
     ("a dictionary", {}), ("a set", {1}), ("an array", np.ones(2)), ("an array of one", np.ones(1)), ("an empty array", np.ones(0)), ("an object", object()),
     ("a type", float), ("a function", own_error), ("float16", np.float16(0.3)), ("nan in float32", np.float32("nan")), ("long double", np.longdouble(1) / 3),
     ("large long double", np.finfo("g").max), ("uint8", np.uint8(200)), ("least int64", np.int64(-(2**63))), ("a time", np.datetime64("2020-01-01")),

@@ -776,7 +776,7 @@ def bad(A, B):
         (dict(landmarks=[0, 2, 4]), ValueError, "places are not taken"),
         (dict(kernel="linear", landmarks=np.zeros((3, 3))), ValueError, "zero on all landmarks"),
         (dict(kernel=lambda A, B: np.zeros((len(A), len(B))), landmarks=3), ValueError, "the training rows is 0; scale"),
-        (dict(pos_weight=[1e-320] * 5, neg_weight=[1e-10] * 6), ValueError, "more, or less, than a double holds"),
+        (dict(pos_weight=[1e-320] * 5, neg_weight=[1e-10] * 6), ValueError, "scale the weights to about one"),
         (dict(kernel=3), TypeError, "a function of two blocks"),
         (dict(kernel=bad), ValueError, "not positive semidefinite"),
         (dict(kernel=lambda A, B: np.triu(np.ones((len(A), len(B))))), ValueError, "not symmetric"),
