@@ -121,5 +121,5 @@ def _number(known: list[Any], positive: Any) -> int:
         return known.index(1)
     try:
         return known.index(positive)
-    except ValueError:
+    except (ValueError, ArithmeticError):  # there is a nan, of Decimal's, that compares with nothing
         raise ValueError(f"no row of y has the label {_checks.shown(positive)}; the labels are {shown}") from None

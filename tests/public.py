@@ -360,7 +360,9 @@ def _of_plotting():
         ),
         "roc": Call(lambda f_pos, f_neg: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}), LISTS, aka={"": "lists"}),
         "trace": Call(on(g.trace), {}, {"floor": -100.0}, {"runs": several["trace"]}),
-        "weights": Call(on(g.weights), {"lam": ARRAYS["lam"], "X": NEG}, {"top": 2}, {"H": pnorm.rankers.columns(3)}),
+        "weights": Call(
+            on(g.weights), {"lam": ARRAYS["lam"], "X": NEG}, {"top": 2}, {"H": pnorm.rankers.columns(3)}, AKA
+        ),
     }
 
 

@@ -223,7 +223,7 @@ def advice():
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X has feature names, but")
         warnings.filterwarnings("ignore", "the objective went up|the Gram matrix of . rows takes")
-        warnings.filterwarnings("ignore", "all . Newton steps were taken")
+        warnings.filterwarnings("ignore", r"all \d+ Newton steps were taken")
         yield
 
 
