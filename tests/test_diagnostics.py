@@ -298,7 +298,7 @@ def gradient(q, p):
 
 
 @given(coefficients())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 def test_the_distance_from_zero_is_the_objective(problem):
     pos, neg, lam, p = problem
     q = q_of(pos, neg, lam, p)
@@ -307,7 +307,7 @@ def test_the_distance_from_zero_is_the_objective(problem):
 
 
 @given(shapes.flatmap(lambda s: st.tuples(matrices(s), matrices(s))), powers)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 def test_the_projection_adds_to_the_gradient(q_and_v, p):
     q, v = np.exp(q_and_v[0]), q_and_v[1]
     moved = legendre_bregman_projection(q, v, p)
@@ -315,7 +315,7 @@ def test_the_projection_adds_to_the_gradient(q_and_v, p):
 
 
 @given(coefficients())
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 def test_coefficients_move_the_start_to_their_q(problem):
     pos, neg, lam, p = problem
     start = np.full((len(pos), len(neg)), float(len(pos)) ** (p - 1))
@@ -324,7 +324,7 @@ def test_coefficients_move_the_start_to_their_q(problem):
 
 
 @given(shapes.flatmap(lambda s: st.tuples(matrices(s), matrices(s), matrices(s))), powers)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 def test_the_distance_is_the_definition_and_nonnegative(logs, p):
     a, b = np.exp(logs[0]), np.exp(logs[1])
     a[logs[2] > 1] = 0

@@ -130,7 +130,7 @@ def test_thousands_of_rows(loss, shape):
     agree(b, B / R, 1e-12, 1e-300)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.sampled_from([1e-3, 1.0, 30.0, 400.0]), st.integers(1, 40), st.integers(1, 40))
 def test_the_logistic_loss_against_fifty_digits(seed, scale, n_pos, n_neg):
     rng = np.random.default_rng(seed)
@@ -213,7 +213,7 @@ def test_weights_are_slopes_of_the_value(price, loss):
 @pytest.mark.parametrize(
     ("price", "loss"), [(p, c) for p, c in FAMILY if p != "falling" and c != "squared"] + [("steep", "logistic")]
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 25), st.integers(1, 25))
 def test_theorem_1(price, loss, seed, n_pos, n_neg):
     """K g(R_max / K) <= R_{g,1} <= R_{g,l} and R_{g,1} <= K g(R_max), counted pair by pair."""
@@ -258,7 +258,7 @@ def test_theorem_1_refuses_what_it_does_not_hold_for(arguments, message):
 
 
 @pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in FAMILY if p != "falling"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_what_is_called_convex_is(price, loss, seed):
     """R ** (1 / p) for powers, log R for the exponential price, R for others: below its chords on random lines."""
@@ -288,7 +288,7 @@ def test_smoothing_bounds_the_hinge_from_above_by_a_quarter(loss):
 # How it is done -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -0.0, 1.0, 1e300, -1e300, 5e-324])),
