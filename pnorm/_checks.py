@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 ROOT, SQUARED, CUBED = 1e140, 1e153, 1e100
 """Numbers up to these have squares with room for products and sums, squares that can be added up, and cubes."""
 
+_NO_NUMBERS = (bool, np.bool_, np.timedelta64)
+"""What Python or NumPy take for integers, and users do not mean as such."""
+
 Array = NDArray[Any]
 """A NumPy array of any dtype; the functions below say which one they return."""
 
@@ -724,7 +727,7 @@ def shown(x: Any) -> str:
 
 def real(x: Any, name: str) -> float:
     """Return a finite real number as a float."""
-    if isinstance(x, (bool, np.bool_, np.timedelta64)) or not isinstance(x, numbers.Real):
+    if isinstance(x, _NO_NUMBERS) or not isinstance(x, numbers.Real):
         raise TypeError(f"{name} must be a real number; got {shown(x)} ({type(x).__name__})")
     try:
         value = float(x)
@@ -775,13 +778,13 @@ def power(p: Any) -> float:
     value = real(p, "p")
     if not value >= 1.0:
         raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {shown(p)}")
-    return at_most(value, "p")
+    return squared(value, "p")
 
 
-def at_most(value: float, name: str, most: float = ROOT) -> float:
-    """Return a number that is no larger than one whose square is a number, say."""
-    if value > most:
-        raise ValueError(f"{name} must be at most {most:g}, so that no square overflows; got {value:g}")
+def squared(value: float, name: str) -> float:
+    """Return a number whose square is one, too."""
+    if value > ROOT:
+        raise ValueError(f"{name} must be at most {ROOT:g}, so that no square overflows; got {value:g}")
     return value
 
 
@@ -796,7 +799,7 @@ def nonnegative(x: Any, name: str) -> float:
 def count(n: Any, name: str, least: int) -> int:
     """Return an integer that is at least `least`."""
     try:
-        value = operator.index(n) if not isinstance(n, (bool, np.bool_, np.timedelta64)) else None
+        value = operator.index(n) if not isinstance(n, _NO_NUMBERS) else None
     except TypeError:
         value = None
     if value is None:

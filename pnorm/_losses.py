@@ -473,7 +473,7 @@ LOSSES: dict[str, PairLoss] = {
 
 def loss_of(loss: Any, smoothing: Any) -> PairLoss:
     """Check a loss and return it."""
-    width = _checks.at_most(_checks.nonnegative(smoothing, "smoothing"), "smoothing")
+    width = _checks.squared(_checks.nonnegative(smoothing, "smoothing"), "smoothing")
     if width > 0.0 and loss != "hinge":
         raise ValueError(f"smoothing rounds the corner of the loss 'hinge'; got smoothing={smoothing!r} with {loss!r}")
     if isinstance(loss, Loss):

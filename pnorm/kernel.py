@@ -523,7 +523,7 @@ def _warn_of_size(space: _gram.Gram) -> None:
 
 
 def _penalty(lam: Any) -> float:
-    value = _checks.at_most(_checks.positive(lam, "lam"), "lam")
+    value = _checks.squared(_checks.positive(lam, "lam"), "lam")
     if value < 1.0 / _checks.ROOT:
         raise ValueError(f"lam must be at least {1.0 / _checks.ROOT:g}; got {value:g}")
     return value
