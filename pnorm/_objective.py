@@ -207,10 +207,14 @@ class PNorm:
             sides.append((f.neg, self._log_c_neg, v, 1.0))
         items = [(*side, rows, k) for k, side in enumerate(sides) for rows in blocks(side[0].size)]
         parts = self.pool.map(lambda item: _tilt.weigh(*item[:4], item[4].start, item[4].stop), items)
-        logs = [
-            log_of([part for part, item in zip(parts, items, strict=True) if item[5] == k]) for k in range(len(sides))
+        sums = [
+            _sum_of([part for part, item in zip(parts, items, strict=True) if item[5] == k]) for k in range(len(sides))
         ]
-        factors = [math.exp(part[0] - logs[item[5]]) for part, item in zip(parts, items, strict=True)]
+        logs = [top + math.log(total) for top, total in sums]
+        factors = []
+        for (largest, _), item in zip(parts, items, strict=True):
+            top, total = sums[item[5]]
+            factors.append(math.exp(largest - top) / total)  # to all digits, however large the exponents
         self.pool.map(
             lambda item: _tilt.rescale_rows(item[0][2], item[1], item[0][4].start, item[0][4].stop),
             list(zip(items, factors, strict=True)),
@@ -294,8 +298,14 @@ def push(p: float) -> Callable[[Cases, Pool], PNorm]:
 
 def log_of(parts: list[tuple[float, float]]) -> float:
     """log of a sum of exponentials from those of blocks of rows, in their order."""
-    top, (total,) = _tilt.merged([(largest, (part,)) for largest, part in parts])
+    top, total = _sum_of(parts)
     return top + math.log(total)
+
+
+def _sum_of(parts: list[tuple[float, float]]) -> tuple[float, float]:
+    """The largest exponent of all blocks of rows, and the sum of exponentials over that one's."""
+    top, (total,) = _tilt.merged([(largest, (part,)) for largest, part in parts])
+    return top, total
 
 
 def _softmax(exponents: Vector, out: Vector) -> float:

@@ -58,11 +58,11 @@ class Rows:
         f, rest = twofold(self.outputs, self.side, lam)
         return (f - level) + rest
 
-    def weights(self, f: Vector, scale: float, log_total: float) -> Vector:
+    def weights(self, f: Vector, scale: float, total: tuple[float, float]) -> Vector:
         """Exponentials of scores over their sum over all rows of the side; a scale of zero counts all rows alike."""
         weights = np.empty(self.n)
         top, _ = _tilt.weigh(f, self.log_c if scale else None, weights, scale, 0, self.n)
-        _tilt.rescale_rows(weights, math.exp(top - log_total), 0, self.n)
+        _tilt.rescale_rows(weights, math.exp(top - total[0]) / total[1], 0, self.n)
         return weights
 
 
@@ -117,14 +117,15 @@ class Where(Weights):
     lam: Vector
     scales: tuple[float, float]
     """Scores enter the exponents of positives and of negatives times these."""
-    log_totals: tuple[float, float]
+    totals: tuple[tuple[float, float], tuple[float, float]]
+    """Sums over all rows, as the largest exponent and what is left when it is taken out: the log has fewer digits."""
     level: float | None = None
     """Where scores are formed in twice the working precision, what is taken off them."""
 
 
 def _part(rows: Rows, where: Where) -> Part:
     side = SIDES.index(rows.side)
-    weights = rows.weights(rows.scores_less(where.lam, where.level), where.scales[side], where.log_totals[side])
+    weights = rows.weights(rows.scores_less(where.lam, where.level), where.scales[side], where.totals[side])
     return Part(rows.side, rows.outputs, None, weights, weights)
 
 
@@ -188,7 +189,7 @@ def along(rows: Rows, where: Where, j: int, shift: float, kernel: Kernel) -> lis
     scale = where.scales[side]
     columns = [np.empty(n) for n in rows.outputs.shape[:2]]
     rows.outputs.column(j, shift, *columns)
-    weights = rows.weights(f, scale, where.log_totals[side])
+    weights = rows.weights(f, scale, where.totals[side])
     return [kernel(Tilted(f, columns[side], rows.log_c, weights, scale), 0, rows.n)]
 
 
@@ -257,15 +258,13 @@ class Partitioned(Known):
         (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = self.ask(
             look, (lam, lam), (level, level), (of_rankers, of_rankers), self._scales
         )
-        return State(
-            Scores(np.array([pos_low, pos_high]), np.array([neg_low, neg_high])),
-            *(top + math.log(float(np.ravel(sums)[0])) for top, sums in (u, w, v)),
-            *(sums[1:] / sums[0] for _, sums in (u, w)),
-        )
+        f = Scores(np.array([pos_low, pos_high]), np.array([neg_low, neg_high]))
+        of_u, of_w, of_v = ((float(top), float(np.ravel(sums)[0])) for top, sums in (u, w, v))
+        return State(f, of_u, of_w, of_v, u[1][1:] / of_u[1], w[1][1:] / of_w[1])
 
     def where(self, lam: Vector, state: State, level: float | None = None) -> Where:
         """The weights at some coefficients."""
-        scales, totals = (-1.0, self.objective.p), (state.log_u, state.log_w)
+        scales, totals = (-1.0, self.objective.p), (state.total_u, state.total_w)
         return Where((_NONE, _NONE), (_NONE, _NONE), np.ones(1), lam.copy(), scales, totals, level)
 
     def point(self, lam: Vector, precise: bool = False) -> Point:
@@ -278,8 +277,8 @@ class Partitioned(Known):
         return Point(lam, here.f, self.where(lam, here, level), here.log_f(p), here.log_mass, p, precise, sizes)
 
     def uniform(self) -> Weights:
-        logs = math.log(self.n_pos), math.log(self.n_neg)
-        return Where((_NONE, _NONE), (_NONE, _NONE), np.ones(1), np.zeros(self.n_rankers), (0.0, 0.0), logs)
+        totals = (0.0, float(self.n_pos)), (0.0, float(self.n_neg))
+        return Where((_NONE, _NONE), (_NONE, _NONE), np.ones(1), np.zeros(self.n_rankers), (0.0, 0.0), totals)
 
     def of_rows(self, weights: Weights, asked: Any, *arguments: tuple[Any, Any]) -> list[Any]:
         return self.ask(Asked(asked), (weights, weights), *arguments)
@@ -345,20 +344,24 @@ class State:
 
     f: Scores
     """Their extremes."""
-    log_u: float
-    log_w: float
-    log_v: float
+    total_u: tuple[float, float]
+    total_w: tuple[float, float]
+    total_v: tuple[float, float]
     u: Vector
     w: Vector
 
     def log_f(self, p: float) -> float:
         """log F_p."""
-        return p * self.log_u + self.log_w
+        return p * _log(self.total_u) + _log(self.total_w)
 
     @property
     def log_mass(self) -> float:
         """log of the sum of q over all pairs."""
-        return self.log_u + self.log_v
+        return _log(self.total_u) + _log(self.total_v)
+
+
+def _log(total: tuple[float, float]) -> float:
+    return total[0] + math.log(total[1])
 
 
 class Remote:
