@@ -114,6 +114,21 @@ def penalised_gap(problem: Known, point: Point, edges: Vector, l2: float) -> tup
     return float(short @ short) / (2.0 * l2) + rounding, rounding
 
 
+def far_gap(problem: Known, point: Point, between: Vector, l2: float) -> tuple[float, float]:
+    """A bound where few rows count and scores are far apart, and its rounding.
+
+    `between` is a difference of means under some u', w'. Entropies are at least zero, so that no value is below
+    -p**2 |between|**2 / (2 l2) less what case weights add.
+    """
+    p, lam = problem.objective.p, point.lam
+    penalty = 0.5 * l2 * float(lam @ lam)
+    rounding = problem.objective.rounding(point.log_f, problem.n_pos, problem.n_neg)
+    rounding += _EPS * (2.0 * p * lam.size * float(np.abs(lam) @ problem.largest) + 16.0 * penalty)
+    c_pos, c_neg = problem.objective.sizes()
+    gap = point.log_f + penalty + 0.5 * p * p * float(between @ between) / l2 + p * c_pos + c_neg
+    return max(gap, 0.0) + rounding, rounding
+
+
 class _Moved:
     """The weights u', w' that a Newton step makes of u, w, and their relative entropies."""
 

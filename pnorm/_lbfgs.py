@@ -255,7 +255,7 @@ class Lbfgs:
         run, problem, objective, here = self.run, self.run.problem, self.run.problem.objective, self._here
         point = here.point
         if verdict == "separable":
-            return run.separable(point.lam / problem.margin(point.f))
+            return run.separable(point.lam)
         if verdict == "converged" and run.l2 == 0.0:
             return run.end(verdict, f"{run.what} is as small as it gets")
         gap = run.path.points[-1].gap

@@ -12,19 +12,20 @@ import numpy as np
 
 from pnorm import _checks, _problem
 from pnorm._blocks import Pool
-from pnorm._certificate import Bound, certify
+from pnorm._certificate import Bound, certify, far_gap
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._curvature import LARGEST_HESSIAN, Curvature
 from pnorm._lbfgs import Lbfgs
 from pnorm._losses import Loss, work
+from pnorm._margin import widest
 from pnorm._prices import Price
 from pnorm._problem import Known, Point, Problem
 from pnorm._separability import Hulls, hulls
 from pnorm._trace import Path, Reached, Trace, carrying
 
 _DOUBT = 25
-"""Newton steps without convergence after which the linear program is asked whether there is a minimiser."""
+"""Newton steps without convergence after which it is asked whether there is a minimiser, and where."""
 
 _FAR = 100.0
 """Change of an exponent in one step beyond which the Hessian where it begins says nothing about its end."""
@@ -318,8 +319,8 @@ class _Run:
         point = problem.point(lam)
         while True:
             self.path.replace(self.reached(point))
-            if self.l2 == 0.0 and (margin := problem.separation(point)) > 0.0:
-                return self.separable(point.lam / margin)
+            if self.l2 == 0.0 and problem.separation(point) > 0.0:
+                return self.separable(point.lam)
             near = curvature and curvature.at(point.weights)
             curvature = near or Curvature(problem, point.weights, self.l2)
             if curvature.null is not None and not projected:
@@ -344,7 +345,7 @@ class _Run:
                 continue
             if not status and still:
                 status, message = "stalled", f"rounding hides any further progress; {_proof(bound)}"
-            lost = self.l2 == 0.0 and (signs.infinite >= 3 or status == "stalled")
+            lost = status == "stalled" or (self.l2 == 0.0 and signs.infinite >= 3)
             if self.ask and (lost or self.path.n_iter >= _DOUBT):
                 self.ask = False
                 if self.l2 == 0.0:
@@ -353,8 +354,13 @@ class _Run:
                         return self.without_minimiser(self.found, curvature.edges)
                     again = self._verdict(bound, signs)
                     status, message = again if again[0] else (status, message)
-                elif not status and problem.margin(point.f) > 0.0:
-                    taken = math.nan, problem.point(self._followed())
+                elif status in ("", "stalled") and problem.separation(point) > 0.0:
+                    far, gap, rounding = self._far_out(point.lam)
+                    if self.proved(gap, rounding):
+                        self.path.step(curvature.edges, math.nan, self.reached(far, gap))
+                        return self.end("converged", f"{self.name} is within {gap:.2g} of its infimum")
+                    if self.value(far) < self.value(point):
+                        status, message, taken = "", "", (math.nan, far)
             if status:
                 return self.end(status, message)
             assert taken is not None
@@ -380,16 +386,20 @@ class _Run:
             bound = certify(self.problem, point, curvature, delta)
         return point, bound
 
-    def _followed(self) -> Vector:
-        """The minimiser with a large penalty, followed as the penalty falls tenfold at a time.
+    def _far_out(self, lam: Vector) -> tuple[Point, float, float]:
+        """Where the minimiser is to a few units of the scores; a bound there, and the rounding in it.
 
-        Far out the objective has kinks in place of curvature.
+        With a small penalty and coefficients that separate, log F_p is about -p times their margin, and the widest
+        margin is best.
+        Rows on the margin begin level: what is left to do is to give them their weights, to twice the precision.
         """
-        problem, lam = self.problem, np.zeros(self.problem.n_rankers)
-        for k in range(math.ceil(math.log10(min(max(largest_penalty(problem) / self.l2, 1.0), 1e308))), 0, -1):
-            lam, _ = _Run(problem, self.l2 * 10.0**k, 1e-3, 50, None, ask=False).newton(lam)
-            lam = farther(problem, lam, 10.0)
-        return lam
+        found = widest(self.problem, lam, np.where(self.problem.constant, 0.0, 1.0))
+        self._precise = True
+        length = self.problem.objective.p / (self.l2 * float(found.lam @ found.lam))
+        far = self.problem.point(length * found.lam, precise=True)
+        if found.between is None:
+            return far, math.inf, 0.0
+        return far, *far_gap(self.problem, far, found.between, self.l2)
 
     def _line_search(self, point: Point, slope: Vector, delta: Vector) -> tuple[float, Point] | None:
         """Halve the Newton step until the objective falls by a share of what its slope promises."""
@@ -420,7 +430,11 @@ class _Run:
     # No minimiser
 
     def separable(self, lam: Vector) -> tuple[Vector, Trace]:
-        """Every positive above every negative, by at least one: in the place of the last point."""
+        """Every positive above every negative: in the place of the last point, the widest margin.
+
+        Whatever separates first depends on rounding, on weights and on copies of rows. This does not.
+        """
+        lam = widest(self.problem, lam, self.problem.of_size_one()).lam
         self.path.replace(self.reached(self.problem.point(lam), math.inf))
         message = "the coefficients put every positive above every negative: "
         message += ("inf F_p is 0 and " if self.problem.objective.factored else "") + "no minimiser exists"
@@ -431,9 +445,8 @@ class _Run:
         assert found.direction is not None
         if found.kind != "separable":
             return self._on_support(found)
-        lam = found.direction / self.problem.margin_at(found.direction)
-        self.path.step(edges, math.nan, self.reached(self.problem.point(lam)))
-        return self.separable(lam)
+        self.path.step(edges, math.nan, self.reached(self.problem.point(found.direction)))
+        return self.separable(found.direction)
 
     def _on_support(self, found: Hulls) -> tuple[Vector, Trace]:
         """Where only some pairs keep weight, the minimiser of these and the direction that rids F_p of the rest."""

@@ -171,6 +171,11 @@ class Known(ABC):
         """What to take off columns far from zero, so that scores keep their digits; zero for others."""
         return np.where(np.abs(self.shift) / FAR_FROM_ZERO > self.high - self.low, self.shift, 0.0)
 
+    def of_size_one(self) -> Vector:
+        """Coefficients that give every ranker a range of one, and constant ones zero."""
+        span = self.high - self.low
+        return np.asarray(np.divide(1.0, span, out=np.zeros_like(span), where=~self.constant))
+
     def without_constants(self, edges: Vector) -> Vector:
         """The edges, exactly zero for a constant ranker, whatever its size."""
         edges[self.constant] = 0.0

@@ -44,7 +44,7 @@ LAYERS = [
     ["pnorm._parts"],
     ["pnorm._problem"],
     ["pnorm._curvature", "pnorm._separability", "pnorm._standing"],
-    ["pnorm._certificate", "pnorm._partitioned"],
+    ["pnorm._certificate", "pnorm._margin", "pnorm._partitioned"],
     ["pnorm._lbfgs"],
     ["pnorm._train", "pnorm._minimize"],
     ["pnorm._choice", "pnorm._path"],
