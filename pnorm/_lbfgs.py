@@ -269,7 +269,7 @@ class Lbfgs:
                 verdict = "converged"
         elif self._may_lack_a_minimiser(point) and verdict != "callback":
             run.ask = False
-            run.found = hulls(problem)
+            run.found = hulls(problem, point.weights)
             if run.found.direction is not None:
                 return run.without_minimiser(run.found, here.edges)
         proof = "no certificate" if math.isinf(gap) else f"{run.name} is within {gap:.2g} of its infimum"

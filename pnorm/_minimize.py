@@ -349,7 +349,7 @@ class _Run:
             if self.ask and (lost or self.path.n_iter >= _DOUBT):
                 self.ask = False
                 if self.l2 == 0.0:
-                    self.found = hulls(problem)
+                    self.found = hulls(problem, point.weights)
                     if self.found.direction is not None:
                         return self.without_minimiser(self.found, curvature.edges)
                     again = self._verdict(bound, signs)

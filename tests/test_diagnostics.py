@@ -4,6 +4,7 @@ import gzip
 import itertools
 from fractions import Fraction
 
+import exact
 import numpy as np
 import pytest
 import scipy.sparse
@@ -13,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from problems import HOME, needs, pima, wdbc
 
 import pnorm
+from pnorm import _separability
 from pnorm.diagnostics import (
     bregman_distance,
     certificate,
@@ -438,6 +440,31 @@ def test_quasi_separable_data_with_uneven_weights_are_not_called_overlapping():
         "neg_weight": [0.38291794, 0.01157087, 62.633283, 0.04551571, 0.01859722],
     }
     assert q_limit(pos, neg, None, 4, **weights).kind == separability(pos, neg).kind == "quasi-separable"
+
+
+def test_weights_that_nearly_match_do_not_change_what_the_linear_program_says(monkeypatch):
+    """Rows that surely keep weight are taken out of it, whatever their weights; exact arithmetic is the judge."""
+    asked, directions = [], []
+    find, solve = _separability._surely_on, _separability._program
+
+    def surely_on(rows, weights):
+        asked.append(find(rows, weights).any())
+        return find(rows, weights)
+
+    def program(equal):
+        directions.append(equal.shape[0])
+        return solve(equal)
+
+    monkeypatch.setattr(_separability, "_surely_on", surely_on)
+    monkeypatch.setattr(_separability, "_program", program)
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        n_pos, n_neg = rng.integers(1, 8, 2)
+        pos, neg = (rng.integers(0, 1 + seed % 3 + 1, (n, 2)).astype(float) for n in (n_pos, n_neg))
+        weights = {"pos_weight": 10 ** rng.uniform(-6, 6, n_pos), "neg_weight": 10 ** rng.uniform(-6, 6, n_neg)}
+        assert q_limit(pos, neg, None, [1, 4, 16][seed % 3], **weights).kind == exact.hulls(pos, neg)[0]
+    assert sum(asked) > 0.9 * len(asked) > 20
+    assert sum(n <= 2 for n in directions) > 0.5 * len(directions) > 10
 
 
 @needs("a9a.libsvm.gz")
