@@ -567,7 +567,7 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     if pos_group is None or neg_group is None:
         given, missing = ("neg_group", "pos_group") if pos_group is None else ("pos_group", "neg_group")
         raise ValueError(f"{given} is given and {missing} is not; pairs form within a group, so both sides need labels")
-    known: dict[Any, int] = {}
+    known: Known = {}
     return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
 
 
@@ -579,11 +579,15 @@ def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
         raise ValueError(
             f"{name} must be one-dimensional, a label for each row, such as a column of a frame; got {got}"
         )
-    known: dict[Any, int] = {}
-    return _codes(y, name, size, known), list(known)
+    known: Known = {}
+    return _codes(y, name, size, known), [label for _, label in known.values()]
 
 
-def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[np.intp]:
+Known = dict[Any, tuple[int, Any]]
+"""Labels by their keys, each with its number."""
+
+
+def _codes(labels: Any, name: str, size: int, known: Known) -> NDArray[np.intp]:
     """Return labels as numbers, those of `known` where they have one."""
     try:
         values = listed(labels)
@@ -596,9 +600,24 @@ def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[
         if is_missing(value):
             raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
     try:
-        return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.intp)
+        found = [known.setdefault(key(value), (len(known), value))[0] for value in values]
     except TypeError:
         raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
+    return np.array(found, dtype=np.intp)
+
+
+def key(value: Any) -> Any:
+    """Return what finds a label or a level in a dictionary, the same for equal ones.
+
+    Numbers whose hashes are equal can be made at will, k (2**61 - 1) for instance: 40,000 of them took a dictionary
+    37 s. The hash of a string holds a secret of the process.
+    """
+    if isinstance(value, (np.integer, np.floating, np.bool_)):
+        value = value.item()
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        numerator, denominator = value.as_integer_ratio()
+        return (f"{numerator:x}/{denominator:x}",)  # in a tuple, as strings are labels, too
+    return value
 
 
 def folds(number: Any, name: str, size: int) -> NDArray[np.intp]:
@@ -667,8 +686,8 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
             )
         return None, np.concatenate([[0], labels.cumsum()]).astype(np.intp)
     if labels.dtype.kind not in "iub":  # labels of unlike kinds would become strings in an array
-        known: dict[Any, int] = {}
-        labels = _in_order(_codes(group, "group", size, known), list(known))
+        known: Known = {}
+        labels = _in_order(_codes(group, "group", size, known), [label for _, label in known.values()])
     heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
     if np.unique(labels[heads]).size == heads.size:
         return None, np.concatenate([heads, [size]]).astype(np.intp)
@@ -1154,15 +1173,17 @@ class Fields:
             pairs.append((column, math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")))
         return pairs
 
-    def levels(self, key: str) -> list[list[Any]]:
-        """Return lists of levels, each of which stands there once; None is a missing value."""
-        columns = []
-        for c, column in enumerate(self.items(key)):
+    def levels(self, field: str, most: int) -> list[tuple[Any, ...]]:
+        """Return tuples of levels, each of which stands there once; None is a missing value."""
+        columns, name = [], f"{field!r} of {self._what}"
+        for c, column in enumerate(self.items(field)):
             if not isinstance(column, list):
-                raise self._wrong(key, "a list of lists of levels", column)
-            columns.append([level(value, f"{key!r} of {self._what}", k, c, True) for k, value in enumerate(column)])
-            if len(set(columns[-1])) < len(column):
-                raise self._wrong(key, "different levels in every column", column)
+                raise self._wrong(field, "a list of lists of levels", column)
+            if len(column) > most:
+                raise ValueError(f"a column has {len(column)} levels; there can be {most} at most")
+            columns.append(tuple(level(value, name, k, c, True) for k, value in enumerate(column)))
+            if len({key(value) for value in columns[-1]}) < len(column):
+                raise self._wrong(field, "different levels in every column", column)
         return columns
 
     def _wrong(self, key: str, expected: str, got: Any) -> ValueError:

@@ -31,6 +31,10 @@ _FORMAT, _VERSION = "pnorm.model", 1
 _DIGITS = 309
 """Digits of an integer, at most: those of the largest double."""
 
+_ROOM = 5
+"""Characters of a file for every list in it, at least; twice as many for a dictionary. A list in memory takes 100 bytes
+or more, a dictionary 230, so that files of nothing else, such as [[],[],[]], would grow too much."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoringFunction:
@@ -274,6 +278,12 @@ def _replace(target: str, data: bytes) -> None:
 def _model(text: str, name: str) -> ScoringFunction:
     """The model of a text, or a ValueError that says what is wrong with it."""
     try:
+        lists, dictionaries = text.count("["), text.count("{")  # those in strings as well, which are few
+        if _ROOM * (lists + 2 * dictionaries - 1000) > len(text):
+            raise ValueError(
+                f"it has {lists + dictionaries} lists and dictionaries in {len(text)} characters, which would take "
+                "more memory than a model may"
+            )
         data = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer
         )

@@ -116,7 +116,7 @@ def _number(known: list[Any], positive: Any) -> int:
     if len(known) == 1:
         raise ValueError(f"all rows of y have the label {shown}; both kinds of rows are needed")
     if positive is None:
-        if set(known) not in _OPPOSITES:
+        if len(known) > 2 or set(known) not in _OPPOSITES:
             raise ValueError(f"say which label of y is positive: split(X, y, positive=...); the labels are {shown}")
         return known.index(1)
     try:

@@ -458,8 +458,8 @@ class _Categories(Rankers):
     ) -> None:
         super().__init__(names)
         self._found, self._levels, self._missing = found, levels, missing
-        self._number = [{level: k for k, level in enumerate(column)} for column in levels]
-        self._place = [(c, k) for c, column in enumerate(levels) for k in range(len(column))]
+        self._ends = np.cumsum([0, *map(len, levels)])
+        self._number: dict[int, dict[Any, int]] = {}  # by column, when rows ask: dictionaries take much memory
 
     def _fields(self) -> dict[str, Any]:
         columns = None if self._found is None else list(self._found)
@@ -483,20 +483,22 @@ class _Categories(Rankers):
         return [self._numbers(values[place], name, c) for c, place in zip(columns, places, strict=True)]
 
     def _numbers(self, column: Sequence[Any], name: str, c: int) -> NDArray[np.uint16]:
+        if c not in self._number:
+            self._number[c] = {_checks.key(level): k for k, level in enumerate(self._levels[c])}
         number = self._number[c]
 
         def of(i: int, value: Any) -> int:
             level = _checks.level(value, name, i, c, self._missing, self._found)
-            return number.get(level, len(number))
+            return number.get(_checks.key(level), len(number))
 
         try:
-            known = [number.get(value, -1) for value in column]
+            known = [number.get(value if type(value) is str else _checks.key(value), -1) for value in column]
         except TypeError:  # something that is no level at all
             known = [-1] * len(column)
         return np.array([of(i, column[i]) if k < 0 else k for i, k in enumerate(known)], np.uint16)
 
     def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
-        ends = np.cumsum([0, *map(len, self._levels)])
+        ends = self._ends
         used = [c for c in range(len(self._levels)) if lam[ends[c] : ends[c + 1]].any()]
         if not used:
             return []
@@ -509,8 +511,8 @@ class _Categories(Rankers):
         return len(rows[0])
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
-        column, level = self._place[j]
-        return np.asarray(rows[column] == level, dtype=np.float64)
+        column = int(np.searchsorted(self._ends, j, side="right")) - 1
+        return np.asarray(rows[column] == j - self._ends[column], dtype=np.float64)
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         A, B = self._read(pos, "pos"), self._read(neg, "neg")
@@ -959,16 +961,16 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     labels = _names(names, found, len(A))
     levels = []
     for c, columns in enumerate(zip(A, B, strict=True)):
-        seen = {
-            _checks.level(value, name, i, c, own, found)
-            for name, column in zip(("pos", "neg"), columns, strict=True)
-            for i, value in enumerate(column)
-        }
+        seen: dict[Any, Any] = {}
+        for name, column in zip(("pos", "neg"), columns, strict=True):
+            for i, value in enumerate(column):
+                level = _checks.level(value, name, i, c, own, found)
+                seen.setdefault(_checks.key(level), level)
         if len(seen) >= LARGEST_FEATURE:
             raise ValueError(
                 f"column {labels[c]} has {len(seen)} levels; at most {LARGEST_FEATURE - 1} can be told apart"
             )
-        levels.append(sorted(seen, key=lambda level: (level is None, isinstance(level, str), level)))
+        levels.append(sorted(seen.values(), key=lambda level: (level is None, isinstance(level, str), level)))
     texts = [
         f"{label} is missing" if level is None else f"{label} = {level}"
         for label, column in zip(labels, levels, strict=True)
@@ -1117,9 +1119,7 @@ def _of_fields(fields: _checks.Fields) -> Rankers:
         half = _made(fields.get("of"))
         return _Closed(fields.strings("names", 2 * len(half)), half)
     if kind == "categories":
-        levels = fields.levels("levels")
-        if max(map(len, levels)) >= LARGEST_FEATURE:
-            raise ValueError(f"a column has {max(map(len, levels))} levels; there can be {LARGEST_FEATURE - 1} at most")
+        levels = fields.levels("levels", LARGEST_FEATURE - 1)
         names = fields.strings("names", sum(map(len, levels)))
         return _Categories(names, fields.optional_strings("columns", len(levels)), levels, fields.flag("missing"))
     if kind == "thresholds":
