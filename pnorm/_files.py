@@ -255,12 +255,14 @@ def _replace(target: str, data: bytes) -> None:
     """Put a complete file into the place of another, or leave that as it is."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".pnorm-{secrets.token_hex(8)}.tmp")
+    old = os.path.exists(target)
+    mode = 0o600 if old else 0o666  # nobody may read half a file who could not read the whole; the umask is for new ones
     try:
-        with open(temporary, "xb") as stream:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        if os.path.exists(target):
+        if old:
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 
 import numpy as np
 import pandas as pd
@@ -293,6 +294,38 @@ def test_modes_and_links_are_kept(path):
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o600
     assert pnorm.load(path).lam.tolist() == [2.0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o664, None])
+def test_nobody_reads_half_a_file_who_could_not_read_the_whole(path, monkeypatch, mode):
+    """The mode of the file that is written beside the old one, while it is written and at the end."""
+    seen, sync, replace = [], os.fsync, os.replace
+
+    def mode_of(of):
+        return stat.S_IMODE(os.stat(of).st_mode)
+
+    def looked_at(descriptor):
+        seen.append(mode_of(descriptor))
+        sync(descriptor)
+
+    def replaced(temporary, target):
+        seen.append(mode_of(temporary))
+        replace(temporary, target)
+
+    if mode is not None:
+        path.touch()
+        path.chmod(mode)
+    monkeypatch.setattr(os, "access", lambda *_: True)
+    monkeypatch.setattr(os, "fsync", looked_at)
+    monkeypatch.setattr(os, "replace", replaced)
+    mask = os.umask(0o002)
+    try:
+        pnorm.save(path, [1.0])
+    finally:
+        os.umask(mask)
+    assert seen[:2] == ([0o664, 0o664] if mode is None else [0o600, mode])
+    assert mode_of(path) == (0o664 if mode is None else mode)
 
 
 def test_where_no_file_can_be(path, monkeypatch):
