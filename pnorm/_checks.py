@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm import _text
+
 ROOT, SQUARED, CUBED = 1e140, 1e153, 1e100
 """Numbers up to these have squares with room for products and sums, squares that can be added up, and cubes."""
 
@@ -186,7 +188,7 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
         return [column.tolist() if columns is None or j in columns else [] for j, column in enumerate(X.T)], None
     for i, row in enumerate(X):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)):
-            raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {row!r}")
+            raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {shown(row)}")
     width = len(X[0])
     for i, row in enumerate(X):
         if len(row) != width or width == 0:
@@ -211,7 +213,7 @@ def _shape_hint(A: Array, name: str) -> str:
 
 
 def _at(row: Any, column: Any, names: Sequence[str] | None) -> str:
-    return f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
+    return f"row {row}, column {column}" + (f" ({shown(names[column])})" if names else "")
 
 
 def _not_finite(
@@ -304,7 +306,7 @@ def column_of(X: Any, j: int, names: Sequence[str]) -> Any:
             return X.column(j)
         return X.to_series(j) if hasattr(X, "to_series") else X[names[j]]
     except (AttributeError, KeyError, IndexError, TypeError) as error:
-        raise TypeError(f"the column {names[j]!r} cannot be had of {type(X).__name__}: {error}") from error
+        raise TypeError(f"the column {shown(names[j])} cannot be had of {type(X).__name__}: {error}") from error
 
 
 def _columns_of_frame(
@@ -449,8 +451,8 @@ def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name
         return
     j = next(j for j, (a, b) in enumerate(zip(expected, found, strict=True)) if a != b)
     raise ValueError(
-        f"{name} has the column {found[j]!r} in the place of {expected[j]!r}; bring its columns into the order of "
-        f"those before: {name}[[{', '.join(map(repr, expected[:4]))}{', ...' if len(expected) > 4 else ''}]]"
+        f"{name} has the column {shown(found[j])} in the place of {shown(expected[j])}; bring its columns into the "
+        f"order of those before: {name}[[{', '.join(map(shown, expected[:4]))}{', ...' if len(expected) > 4 else ''}]]"
     )
 
 
@@ -468,12 +470,12 @@ def pick(X: Any, expected: Sequence[str] | None, name: str) -> Any:
 def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int]:
     """Where the columns that are expected are among those of a frame."""
     if len(set(found)) < len(found):
-        raise ValueError(f"{name} has two columns of one name among {', '.join(map(repr, found[:8]))}; rename one")
+        raise ValueError(f"{name} has two columns of one name among {', '.join(map(shown, found[:8]))}; rename one")
     place = {column: j for j, column in enumerate(found)}
     missing = [column for column in expected if column not in place]
     if missing:
         raise ValueError(
-            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(map(repr, missing[:4]))}"
+            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(map(shown, missing[:4]))}"
             f"{', ...' if len(missing) > 4 else ''} which these scores are made from"
         )
     return [place[column] for column in expected]
@@ -498,7 +500,9 @@ def spans(low: Vector, high: Vector, names: Sequence[str]) -> None:
         wide = np.flatnonzero(~np.isfinite(high - low))
     if wide.size:
         j = int(wide[0])
-        raise ValueError(f"{names[j]} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first")
+        raise ValueError(
+            f"{_text.shown(names[j])} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first"
+        )
 
 
 def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
@@ -575,7 +579,7 @@ def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
     """Return the labels of rows as numbers, and the labels that these stand for."""
     shape = shape_of(y)
     if len(shape) > 1 or isinstance(y, (str, Mapping)):
-        got = f"shape {shape}" if shape else f"{y!r:.80}"
+        got = f"shape {shape}" if shape else f"{shown(y)}"
         raise ValueError(
             f"{name} must be one-dimensional, a label for each row, such as a column of a frame; got {got}"
         )
@@ -592,9 +596,9 @@ def _codes(labels: Any, name: str, size: int, known: Known) -> NDArray[np.intp]:
     try:
         values = listed(labels)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r:.80}") from None
+        raise TypeError(f"{name} must be a sequence of one label per row; got {shown(labels)}") from None
     if len(values) != size:
-        hint = f", the letters of {labels!r}" if isinstance(labels, str) else ""
+        hint = f", the letters of {shown(labels)}" if isinstance(labels, str) else ""
         raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
     for i, value in enumerate(values):
         if is_missing(value):
@@ -670,7 +674,7 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
     labels = _as_array(group, "group")
     if labels.ndim != 1:
         raise ValueError(
-            f"group must be one-dimensional: a label for each row or a size for each list; got {group!r:.80}"
+            f"group must be one-dimensional: a label for each row or a size for each list; got {shown(group)}"
         )
     if labels.size != size:
         kind = "" if labels.dtype.kind in "iu" else ", which are no integers"
@@ -737,11 +741,8 @@ def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vecto
 
 
 def shown(x: Any) -> str:
-    """What was got, in few characters."""
-    try:
-        return f"{x!r:.80}"
-    except ValueError:  # a whole number of thousands of digits
-        return f"{type(x).__name__} of very many digits"
+    """What was got, in few characters; text in quotes."""
+    return f"'{_text.shown(x)}'" if isinstance(x, str) else _text.shown(x)
 
 
 def real(x: Any, name: str) -> float:
@@ -1004,12 +1005,15 @@ def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tup
     if given is None:
         return tuple(default)
     if isinstance(given, str) or len(given) != size:
-        raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {given!r}")
+        raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {shown(given)}")
     return tuple(str(name) for name in given)
 
 
 _DEPTH = 64
 """How deep lists and dictionaries of a file may lie in each other; those of a collection do not come near."""
+
+DIGITS = 309
+"""Digits of an integer in a file, at most: those of the largest double."""
 
 TOO_DEEP = f"{{}} has lists or dictionaries in each other, more than {_DEPTH} deep"
 
@@ -1036,10 +1040,12 @@ def _plain(x: Any, name: str) -> Any:
     if isinstance(x, Mapping):
         for key in x:
             if not isinstance(key, str):
-                raise TypeError(f"{name} has the key {key!r:.80}; keys must be strings")
-        return {str(key): _plain(value, f"{name}[{key!r:.80}]") for key, value in x.items()}
+                raise TypeError(f"{name} has the key {shown(key)}; keys must be strings")
+        return {str(key): _plain(value, f"{name}[{shown(key)}]") for key, value in x.items()}
     if isinstance(x, (list, tuple)):
         return [_plain(value, f"{name}[{i}]") for i, value in enumerate(x)]
+    if isinstance(x, int) and abs(x) >= 10**DIGITS:
+        raise ValueError(f"{name} is an integer of more than {DIGITS} digits; make it a float or a string")
     if x is None or isinstance(x, (str, bool, int)):
         return x
     if isinstance(x, float):
@@ -1063,7 +1069,7 @@ def level(value: Any, name: str, row: int, column: int, missing: bool, names: Se
         value = value.item()
     if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
         raise ValueError(
-            f"{name} has {value!r:.80} at {_at(row, column, names)}; a level that is a number must be finite"
+            f"{name} has {shown(value)} at {_at(row, column, names)}; a level that is a number must be finite"
         )
     if not isinstance(value, (str, bool, int, float)):
         raise TypeError(
@@ -1083,10 +1089,12 @@ class Fields:
         self._data, self._what = data, what
         self._known = {"format", "version"}
         if data.get("format") != form:
-            raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r:.80}")
+            raise ValueError(f"{what} must have the format {form!r}; got {shown(data.get('format'))}")
         found = data.get("version")
         if isinstance(found, (bool, np.bool_)) or found != version:
-            raise ValueError(f"{what} have version {found!r:.80} of the format, and this pnorm reads version {version}")
+            raise ValueError(
+                f"{what} have version {shown(found)} of the format, and this pnorm reads version {version}"
+            )
 
     def get(self, key: str) -> Any:
         """Return a field that must be there."""
@@ -1099,7 +1107,7 @@ class Fields:
         """Refuse fields that no one has asked for."""
         for key in self._data:
             if key not in self._known:
-                raise ValueError(f"{self._what} have the field {key!r:.80}, which this version does not know")
+                raise ValueError(f"{self._what} have the field {shown(key)}, which this version does not know")
 
     def choice(self, key: str, allowed: Collection[str]) -> str:
         """Return one of the allowed words."""
@@ -1187,4 +1195,4 @@ class Fields:
         return columns
 
     def _wrong(self, key: str, expected: str, got: Any) -> ValueError:
-        return ValueError(f"{key!r} of {self._what} must be {expected}; got {got!r:.80}")
+        return ValueError(f"{key!r} of {self._what} must be {expected}; got {shown(got)}")

@@ -92,8 +92,8 @@ class Known(ABC):
         if objective.groups is not None and self.largest.max() > _checks.CUBED / objective.p:
             j = int(self.largest.argmax())
             raise ValueError(
-                f"the column {names[j]!r} is as large as {self.largest[j]:.3g}, and its cube, which groups need, more "
-                "than a float can hold; scale it first"
+                f"the column {_checks.shown(names[j])} is as large as {self.largest[j]:.3g}, and its cube, which "
+                "groups need, more than a float can hold; scale it first"
             )
         self.reach = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
@@ -154,8 +154,8 @@ class Known(ABC):
         j = int(self.largest.argmax())
         if self.largest[j] > _checks.SQUARED / math.sqrt(self.objective.p):
             raise ValueError(
-                f"the column {self.names[j]!r} is as large as {self.largest[j]:.3g}, and its square, times p, more "
-                "than a float can hold; scale it first"
+                f"the column {_checks.shown(self.names[j])} is as large as {self.largest[j]:.3g}, and its square, "
+                "times p, more than a float can hold; scale it first"
             )
         if lam is not None and l2 > 0.0 and np.abs(lam).max() > _checks.ROOT / math.sqrt(max(l2, 1.0)):
             raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
+from pnorm._text import first
 
 _OPPOSITES = ({0, 1}, {-1, 1})
 """Labels of which 1 is plainly the good one; true and false are 1 and 0."""
@@ -92,8 +93,8 @@ def _without(X: Any, name: str) -> tuple[Any, Any]:
     """A frame without one of its columns, and that column."""
     names = _checks.column_names(X) or ()
     if name not in names:
-        have = f"X has {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}" if names else "X has no names"
-        raise ValueError(f"y = {name!r:.80} is no column of X, and labels are one for each row: {have}")
+        have = f"X has {first(names, 8)}" if names else "X has no names"
+        raise ValueError(f"y = {_checks.shown(name)} is no column of X, and labels are one for each row: {have}")
     if hasattr(X, "iloc"):
         return X.drop(columns=name), X[name]
     if hasattr(X, "column_names"):  # pyarrow
@@ -112,14 +113,14 @@ def _aligned(X: Any, values: Any, name: str) -> None:
 
 def _number(known: list[Any], positive: Any) -> int:
     """Which of the labels is the positive one."""
-    shown = ", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else "")
+    few = ", ".join(map(_checks.shown, known[:8])) + (", ..." if len(known) > 8 else "")
     if len(known) == 1:
-        raise ValueError(f"all rows of y have the label {shown}; both kinds of rows are needed")
+        raise ValueError(f"all rows of y have the label {few}; both kinds of rows are needed")
     if positive is None:
         if len(known) > 2 or set(known) not in _OPPOSITES:
-            raise ValueError(f"say which label of y is positive: split(X, y, positive=...); the labels are {shown}")
+            raise ValueError(f"say which label of y is positive: split(X, y, positive=...); the labels are {few}")
         return known.index(1)
     try:
         return known.index(positive)
     except (ValueError, ArithmeticError):  # there is a nan, of Decimal's, that compares with nothing
-        raise ValueError(f"no row of y has the label {_checks.shown(positive)}; the labels are {shown}") from None
+        raise ValueError(f"no row of y has the label {_checks.shown(positive)}; the labels are {few}") from None

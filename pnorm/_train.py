@@ -16,6 +16,7 @@ from pnorm._losses import Loss, work
 from pnorm._objective import Objective
 from pnorm._prices import Price
 from pnorm._standing import InMemory, Standing
+from pnorm._text import shown
 from pnorm._trace import Recorder, Trace, carrying, counting
 from pnorm.rankers import as_rankers
 
@@ -228,7 +229,7 @@ def _rounds(
             step = sign * (margin + max(0.0, -standing.margin())) / gap if gap > 0.0 else standing.step(j, sign)
             if lam[j] + step != lam[j] and objective.p * abs(step) * problem.reach[j] < _OVERFLOW:
                 break
-            lost = _lost(objective, step, edge, names[j])
+            lost = _lost(objective, step, edge, shown(names[j]))
             merit[j] = -math.inf
         else:
             status = "stalled" if lost else "stationary"
@@ -248,7 +249,7 @@ def _rounds(
         stop = callback is not None and callback(record.trace("running", f"after round {record.n_iter}"))
         if gap > 0.0:
             status = "separable"
-            message = f"{names[j]} alone puts every positive above every negative: {_what_of_minimum(objective)}"
+            message = f"{shown(names[j])} alone puts every positive above every negative: {_what_of_minimum(objective)}"
             break
         if stop:
             status, message = "callback", f"the callback stopped the run after round {record.n_iter}"

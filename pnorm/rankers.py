@@ -21,6 +21,7 @@ from pnorm._binned import LARGEST_FEATURE, Codes, Cuts, Feature
 from pnorm._blocks import Pool
 from pnorm._checks import Vector
 from pnorm._storage import Coded, Matrices, Piece
+from pnorm._text import first, shown
 
 __all__ = [
     "Rankers",
@@ -63,7 +64,7 @@ class WeakRanker:
         return hash((self.name, self._index))
 
     def __repr__(self) -> str:
-        return f"<weak ranker {self.name}>"
+        return f"<weak ranker {shown(self.name)}>"
 
 
 class Rankers(ABC, Sequence[WeakRanker]):
@@ -229,8 +230,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         return bool(self._fields() == other._fields())
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.names[:4]) + (", ..." if len(self) > 4 else "")
-        return f"<{len(self)} weak rankers: {shown}>"
+        return f"<{len(self)} weak rankers: {first(self.names, 4)}>"
 
 
 class _OfColumns(Rankers):
@@ -293,7 +293,7 @@ class _OfColumns(Rankers):
 
 
 def _too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> str:
-    hint = f", the columns {', '.join(found[:4])}{', ...' if len(found) > 4 else ''} of a frame" if found else ""
+    hint = f", the columns {first(found, 4)} of a frame" if found else ""
     return f"{name} has {got} columns; these weak rankers were made for {width}{hint}"
 
 
@@ -335,7 +335,7 @@ class _Normalized(_OfColumns):
                 f"low must be below high, by no more than a float can hold; got low={to[0]} and high={to[1]}"
             )
         if (low > high).any():
-            raise ValueError(f"the lowest value of {names[int(np.argmax(low > high))]} is above its highest")
+            raise ValueError(f"the lowest value of {shown(names[int(np.argmax(low > high))])} is above its highest")
         _checks.spans(low, high, names)
         self._low, self._high, self._to = low, high, to
         self._range = np.where(high > low, high - low, np.inf)  # a constant column stays at to[0]
@@ -641,7 +641,7 @@ class _Callables(Rankers):
         return X
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
-        ranker = f"H[{j}] ({self.names[j]})"
+        ranker = f"H[{j}] ({shown(self.names[j])})"
         return _checks.outputs_of_callable(self._functions[j](rows), ranker, name, _checks.n_rows(rows, name))
 
 
@@ -968,7 +968,7 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
                 seen.setdefault(_checks.key(level), level)
         if len(seen) >= LARGEST_FEATURE:
             raise ValueError(
-                f"column {labels[c]} has {len(seen)} levels; at most {LARGEST_FEATURE - 1} can be told apart"
+                f"column {shown(labels[c])} has {len(seen)} levels; at most {LARGEST_FEATURE - 1} can be told apart"
             )
         levels.append(sorted(seen.values(), key=lambda level: (level is None, isinstance(level, str), level)))
     texts = [

@@ -38,6 +38,7 @@ from pnorm._binned import LARGEST_FEATURE
 from pnorm._checks import Vector
 from pnorm._measures import COSTS, takes
 from pnorm._minimize import minimize
+from pnorm._text import shown
 from pnorm._train import score, train
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 
@@ -366,7 +367,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = rows.take(np.flatnonzero(weight))
         if rows.positive.all() or not rows.positive.any():
             what = "y has one class" if self.classes_.size < 2 else "only one class has rows of positive sample_weight"
-            raise ValueError(f"{what}, {self.classes_[-int(rows.positive[0])]}; two classes are needed to rank")
+            raise ValueError(
+                f"{what}, {shown(str(self.classes_[-int(rows.positive[0])]))}; two classes are needed to rank"
+            )
         return rows
 
     def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
@@ -374,7 +377,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         share = _checks.probability(self.validation_fraction, "validation_fraction")
         generator = check_random_state(self.random_state)
         if rows.group is None:
-            named = [f"rows of the class {label}" for label in self.classes_[::-1]]
+            named = [f"rows of the class {shown(str(label))}" for label in self.classes_[::-1]]
             chosen = [_some(generator, share, *side) for side in zip(rows.places, named, strict=True)]
             out = np.isin(np.arange(rows.positive.size), np.concatenate(chosen))
         else:
