@@ -9,19 +9,21 @@ import io
 import math
 import os
 import re
+import stat
 import sys
 import time
 from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm import _files, _reproduce
+from pnorm import _checks, _files, _reproduce
+from pnorm._text import first, shown
 
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
@@ -91,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return _fail(f"{_path(os.fsdecode(error.filename))}: {error.strerror}" if error.filename else str(error))
     except (CommandError, ValueError, OverflowError) as error:
         return _fail(str(error))
     except MemoryError as error:
@@ -102,12 +104,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    print(f"pnorm: error: {' '.join(message.split())}", file=sys.stderr)
+    print(f"pnorm: error: {_line(message)}", file=sys.stderr)
     return 2
 
 
+def _line(message: str) -> str:
+    """A message on one line, whatever is quoted in it."""
+    return shown(" ".join(message.split()), 4000)
+
+
+def _path(path: str) -> str:
+    """A path as it is printed: there are long ones."""
+    return shown(path, 1000)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2 and a message in which words of the command line may stand."""
+        super().error(_line(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="pnorm",
         usage="pnorm [FILE] [options]\n       pnorm reproduce [options]",
         description=_DESCRIPTION,
@@ -144,7 +162,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _reproduce_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="pnorm reproduce",
         description=_REPRODUCE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -246,23 +264,35 @@ def _rank_file(arguments: argparse.Namespace) -> None:
         raise CommandError(f"{path}: No such file or directory")
     if arguments.label is None and arguments.model is None:
         raise CommandError("--label COLUMN is needed with a FILE: which column says which rows are positive?")
-    for option, out in (("--out", arguments.out), ("--save", arguments.save)):
-        _check_target(option, out, path)
-    if arguments.out is not None and arguments.out == arguments.save:
-        raise CommandError(f"--out and --save both name {arguments.out}")
+    _check_files(arguments)
     (_train_on_file if arguments.model is None else _score_file)(arguments)
 
 
-def _check_target(option: str, out: str | None, path: str) -> None:
-    """Refuse a place where nothing can be written, before any work."""
-    if out is None:
-        return
-    if not os.path.isdir(os.path.dirname(out) or "."):
-        raise CommandError(f"{option} {out}: no such directory")
-    if os.path.isdir(out):
-        raise CommandError(f"{option} {out} is a directory")
-    if os.path.exists(out) and os.path.exists(path) and os.path.samefile(out, path):
-        raise CommandError(f"{option} {out} would overwrite the input")
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Refuse places where nothing can be written, and files that are in use, before any work."""
+    read = {"the input": 0 if arguments.file == "-" else arguments.file, "the model": arguments.model}
+    more = {"the file of --out": arguments.out, "the standard output": 1}
+    for option, path, used in (("--out", arguments.out, read), ("--save", arguments.save, read | more)):
+        if path is None:
+            continue
+        if not os.path.isdir(os.path.dirname(path) or "."):
+            raise CommandError(f"{option} {_path(path)}: no such directory")
+        if os.path.isdir(path):
+            raise CommandError(f"{option} {_path(path)} is a directory")
+        for what, other in used.items():
+            if _same_file(other, path):
+                raise CommandError(f"{option} {_path(path)} would overwrite {what}")
+
+
+def _same_file(one: str | int | None, other: str) -> bool:
+    """Whether two paths, or a descriptor and a path, lead to one file; devices and pipes can be shared."""
+    if one is None:
+        return False
+    try:
+        status = os.stat(one)
+        return stat.S_ISREG(status.st_mode) and os.path.samestat(status, os.stat(other))
+    except OSError:  # one of them is not there yet
+        return isinstance(one, str) and os.path.realpath(one) == os.path.realpath(other)
 
 
 def _train_on_file(arguments: argparse.Namespace) -> None:
@@ -277,7 +307,7 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments))
     f = pnorm.score(table.X, H, lam)
 
-    print(f"{path}: {_labelled(y, arguments.label, positive)}")
+    print(f"{_path(path)}: {_labelled(y, arguments.label, positive)}")
     print(f"P-Norm Push with p = {p:g} on {_counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
     print(f"after {_counted(trace.n_iter, 'round')}: {trace.message}")
     if trace.status == "separable":
@@ -288,7 +318,7 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     if arguments.save is not None:
         about = {"file": os.path.basename(path), "label": arguments.label, "positive": sorted(positive)}
         pnorm.save(arguments.save, lam, H, p, {**about, "rounds": trace.n_iter, "status": trace.status})
-        print(f"\nThe model, for --model or pnorm.load: {arguments.save}")
+        print(f"\nThe model, for --model or pnorm.load: {_path(arguments.save)}")
     _write_scores(f, arguments.out)
 
 
@@ -302,18 +332,18 @@ def _score_file(arguments: argparse.Namespace) -> None:
     try:
         f = model.score(source.frame(names))
     except (ValueError, TypeError, OverflowError) as error:
-        raise CommandError(f"{arguments.model} does not fit {path}: {error}") from None
+        raise CommandError(f"{_path(arguments.model)} does not fit {_path(path)}: {error}") from None
 
     y = np.zeros(f.size, bool)
     if labels is None:
-        print(f"{path}: {_counted(f.size, 'row')}")
+        print(f"{_path(path)}: {_counted(f.size, 'row')}")
     else:
         positive = _positive(labels, label, arguments.positive)
         y = np.array([text in positive for text in labels])
-        print(f"{path}: {_labelled(y, label, positive)}")
+        print(f"{_path(path)}: {_labelled(y, label, positive)}")
     push = "" if model.p is None else f", trained with p = {model.p:g}"
     used = np.count_nonzero(model.lam)
-    print(f"ranked by {arguments.model}: {used} of {_counted(model.lam.size, 'weak ranker')} in use{push}")
+    print(f"ranked by {_path(arguments.model)}: {used} of {_counted(model.lam.size, 'weak ranker')} in use{push}")
     if labels is not None:
         _print_measures("On these rows", f, y, "")
     _print_top(f, arguments.top, labels)
@@ -321,7 +351,7 @@ def _score_file(arguments: argparse.Namespace) -> None:
 
 
 def _labelled(y: NDArray[np.bool_], label: str, positive: set[str]) -> str:
-    return f"{_counted(y.size, 'row')}, {y.sum()} positive ({label} = {' or '.join(sorted(positive))})"
+    return f"{_counted(y.size, 'row')}, {y.sum()} positive ({shown(label)} = {shown(' or '.join(sorted(positive)))})"
 
 
 def _print_measures(where: str, f: NDArray[np.float64], y: NDArray[np.bool_], more: str) -> None:
@@ -339,7 +369,7 @@ def _write_scores(f: NDArray[np.float64], out: str | None) -> None:
         return
     lines = ["row,score", *(f"{i},{float(f[i])!r}" for i in _best_first(f)), ""]
     _files.write(out, "\n".join(lines).encode())
-    print(f"\nScores of {_counted(f.size, 'row')}, best first: {out}")
+    print(f"\nScores of {_counted(f.size, 'row')}, best first: {_path(out)}")
 
 
 def _counted(number: int, thing: str) -> str:
@@ -365,7 +395,7 @@ def _print_rankers(H: pnorm.rankers.Rankers, lam: NDArray[np.float64], X: NDArra
         return
     moves = {j: abs(lam[j]) * float(np.ptp(H[j](X))) for j in used}
     leading = sorted(used, key=lambda j: -moves[j])[:10]
-    names = [name if len(name) <= 40 else name[:39] + "\u2026" for name in (H.names[j] for j in leading)]
+    names = [shown(H.names[j], 40) for j in leading]
     width = max(map(len, names))
     print(f"\nThe weak rankers that carry the most weight ({len(leading)} of {len(used)} in use):")
     print(f"  {'':{width}}    coefficient   moves a score by up to")
@@ -380,7 +410,7 @@ def _print_top(f: NDArray[np.float64], top: int | None, labels: list[str] | None
     print("\nThe top of the list:")
     print("  rank       row        score" + ("" if labels is None else "   label"))
     for rank, i in enumerate(rows, start=1):
-        print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}" + ("" if labels is None else f"   {labels[i]}"))
+        print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}" + ("" if labels is None else f"   {shown(labels[i])}"))
 
 
 # Reading --------------------------------------------------------------------------------------------
@@ -413,7 +443,7 @@ def _read(path: str, label: str, ignored: Sequence[str]) -> Table:
     _check_columns(source, path, label, ignored)
     names = [name for name in source.names if name != label and name not in ignored]
     if not names:
-        raise CommandError(f"{path} has no column beside the label {label!r} to rank by")
+        raise CommandError(f"{path} has no column beside the label {_checks.shown(label)} to rank by")
     labels = _labels(source, label, "rows to train on")
     X = np.empty((len(source), len(names)))
     for c, name in enumerate(names):
@@ -428,13 +458,12 @@ def _check_columns(source: Source, path: str, label: str | None, ignored: Sequen
         if not name:
             raise CommandError(f"column {position} of {path} has no name in the header")
         if times[name] > 1:
-            raise CommandError(f"the column name {name!r} appears more than once in {path}")
+            raise CommandError(f"the column name {_checks.shown(name)} appears more than once in {path}")
     for name in (*([] if label is None else [label]), *ignored):
         if name not in header:
-            shown = ", ".join(header[:20]) + (", ..." if len(header) > 20 else "")
-            raise CommandError(f"no column {name!r} in {path}; its columns are {shown}")
+            raise CommandError(f"no column {_checks.shown(name)} in {path}; its columns are {first(header, 20)}")
     if label in ignored:
-        raise CommandError(f"--ignore {label} is the label")
+        raise CommandError(f"--ignore {shown(label)} is the label")
     if not len(source):
         raise CommandError(f"{path} has a header and no rows")
 
@@ -443,7 +472,7 @@ def _labels(source: Source, label: str, what: str) -> list[str]:
     labels = source.texts(label)
     for i, text in enumerate(labels):
         if text.lower() in _MISSING_WORDS:
-            raise CommandError(f"the label {label!r} is missing in {source.place(i)}; {what} need one")
+            raise CommandError(f"the label {_checks.shown(label)} is missing in {source.place(i)}; {what} need one")
     return labels
 
 
@@ -612,19 +641,18 @@ def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
 
 
 def _number(text: str, column: str, source: Source, i: int) -> float:
+    name = _checks.shown(column)
     if text.lower() in _MISSING_WORDS:
-        raise CommandError(
-            f"column {column!r} has a missing value in {source.place(i)}; fill it in, or --ignore {column!r}"
-        )
+        raise CommandError(f"column {name} has a missing value in {source.place(i)}; fill it in, or --ignore {name}")
     try:
         value = _float(text)
     except ValueError:
         raise CommandError(
-            f"column {column!r} is not numeric: {text!r:.80} in {source.place(i)}; encode it as numbers, or --ignore "
-            f"{column!r}"
+            f"column {name} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
+            f"--ignore {name}"
         ) from None
     if not math.isfinite(value):
-        raise CommandError(f"column {column!r} has {text!r} in {source.place(i)}; every value must be finite")
+        raise CommandError(f"column {name} has {_checks.shown(text)} in {source.place(i)}; every value must be finite")
     return value
 
 
@@ -632,19 +660,19 @@ def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
     """The labels that mean positive, in all their spellings; both kinds of rows must be there."""
     found = sorted(set(labels))
     words = {label: _word(label) for label in found}
-    shown = ", ".join(found[:8]) + (", ..." if len(found) > 8 else "")
+    name, few = _checks.shown(column), first(found, 8)
     if len(set(words.values())) < 2:
-        raise CommandError(f"column {column!r} holds one label only ({shown}); both kinds of rows are needed")
+        raise CommandError(f"column {name} holds one label only ({few}); both kinds of rows are needed")
     if wanted is not None:
         positive = {label for label in found if words[label] == _word(wanted)}
         if not positive:
-            raise CommandError(f"no row has the label {wanted!r} in column {column!r}; its labels are {shown}")
+            raise CommandError(f"no row has the label {_checks.shown(wanted)} in column {name}; its labels are {few}")
         return positive
     positive = {label for label in found if words[label] in _POSITIVE_WORDS}
     negative = {label for label in found if words[label] in _NEGATIVE_WORDS}
     if len(set(words.values())) == 2 and positive and negative:
         return positive
-    raise CommandError(f"say which label in column {column!r} is positive with --positive; its labels are {shown}")
+    raise CommandError(f"say which label in column {name} is positive with --positive; its labels are {few}")
 
 
 def _word(label: str) -> str:
