@@ -7,6 +7,8 @@ what was expected, and where it helps what to try.
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import math
 import numbers
 import operator
@@ -17,6 +19,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pnorm import _text
 
 ROOT, SQUARED, CUBED = 1e140, 1e153, 1e100
 """Numbers up to these have squares with room for products and sums, squares that can be added up, and cubes."""
@@ -186,7 +190,7 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
         return [column.tolist() if columns is None or j in columns else [] for j, column in enumerate(X.T)], None
     for i, row in enumerate(X):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)):
-            raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {row!r}")
+            raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {shown(row)}")
     width = len(X[0])
     for i, row in enumerate(X):
         if len(row) != width or width == 0:
@@ -238,28 +242,16 @@ def _as_floats(
 ) -> Array:
     """Objects as floats, if all of them are real numbers; the columns have these numbers in messages."""
     if A.dtype.kind != "O":
-        raise TypeError(
-            f"{name} must hold real numbers; got dtype {A.dtype}. "
-            + (
-                "Make pnorm.rankers.categories of the columns, encode them as numbers, or pass callables as H"
-                if missing is not None
-                else "Encode its columns as numbers"
-            )
-        )
+        raise TypeError(f"{name} must hold real numbers; got dtype {A.dtype}: {_instead(A.dtype.kind == 'M', missing)}")
     for j, column in enumerate(columns):
         for i, value in enumerate(A[:, j]):
             if is_missing(value):
                 if not missing:
                     raise _not_finite(value, name, i, column, names, missing)
-            elif not isinstance(value, (numbers.Real, np.bool_)):
+            elif not isinstance(value, (numbers.Real, np.bool_, decimal.Decimal)):
                 raise TypeError(
-                    f"{name} has {value!r} ({type(value).__name__}) at {_at(i, column, names)}; every value must be a "
-                    "real number: "
-                    + (
-                        "make pnorm.rankers.categories of the column, encode it, or pass callables as H"
-                        if missing is not None
-                        else "encode the column"
-                    )
+                    f"{name} has {shown(value)} ({type(value).__name__}) at {_at(i, column, names)}; every value must "
+                    f"be a real number: {_instead(_is_date(value), missing)}"
                 )
     if missing:
         A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])
@@ -267,6 +259,45 @@ def _as_floats(
         return A.astype(np.float64)
     except OverflowError:
         raise ValueError(f"{name} has a whole number that is larger than a float can be") from None
+
+
+def _is_date(value: Any) -> bool:
+    return isinstance(value, (datetime.date, np.datetime64))
+
+
+def no_number(X: Any, name: str) -> str | None:
+    """Where X has a text that is no number, or a date, and what to do about it; None if it has none."""
+    columns, names = table(X, name)
+    for j, column in enumerate(columns):
+        for i, value in enumerate(column):
+            if _is_date(value) or (isinstance(value, str) and not _is_numeral(value)):
+                return f"{name} has {shown(value)} at {_at(i, j, names)}; every value must be a number: " + (
+                    _instead(True, False)
+                    if _is_date(value)
+                    else "rankers='categories' makes indicators of the levels of all columns, a function of (pos, neg) "
+                    "pnorm.rankers.categories of this column, and OneHotEncoder, say, encodes it"
+                )
+    return None
+
+
+def _is_numeral(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _instead(date: bool, missing: bool | None) -> str:
+    """What to do with a column that holds no numbers; where no value could be missing, all must become numbers."""
+    if date:
+        return (
+            "pass the days since a fixed one in place of dates, such as "
+            "(dates - np.datetime64('2000-01-01')) / np.timedelta64(1, 'D')"
+        )
+    if missing is None:
+        return "encode the column as numbers"
+    return "make pnorm.rankers.categories of the column, encode it as numbers, or pass callables as H"
 
 
 def _has_columns(X: Any) -> bool:
@@ -321,7 +352,8 @@ def _columns_of_frame(
             values = _values(chunk, missing)
             if values.dtype.kind not in "buif":
                 objects = np.empty((len(out), 1), object)
-                objects[:, 0] = listed(source)
+                whole = values.dtype.kind == "O" and len(values) == len(out)
+                objects[:, 0] = values if whole else listed(source)
                 values, start = _as_floats(objects, name, columns[[k]], names, missing)[:, 0], 0
             out[start : start + len(values), k] = values
             start += len(values)
@@ -352,9 +384,15 @@ def listed(column: Any) -> list[Any]:
     return list(column)
 
 
+class Absent(str):
+    """A word of a file, NA say, that stands for no value, unless it is a level of a category."""
+
+    __slots__ = ()
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or isinstance(value, Absent) or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
@@ -590,7 +628,7 @@ def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r:.80}") from None
     if len(values) != size:
-        hint = f", the letters of {labels!r}" if isinstance(labels, str) else ""
+        hint = f", the letters of {shown(labels)}" if isinstance(labels, str) else ""
         raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
     for i, value in enumerate(values):
         if is_missing(value):
@@ -718,11 +756,8 @@ def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vecto
 
 
 def shown(x: Any) -> str:
-    """What was got, in few characters."""
-    try:
-        return f"{x!r:.80}"
-    except ValueError:  # a whole number of thousands of digits
-        return f"{type(x).__name__} of very many digits"
+    """What was got, in few characters; text in quotes."""
+    return f"'{_text.shown(x)}'" if isinstance(x, str) else _text.shown(x)
 
 
 def real(x: Any, name: str) -> float:
@@ -985,7 +1020,7 @@ def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tup
     if given is None:
         return tuple(default)
     if isinstance(given, str) or len(given) != size:
-        raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {given!r}")
+        raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {shown(given)}")
     return tuple(str(name) for name in given)
 
 
@@ -1032,6 +1067,13 @@ def _plain(x: Any, name: str) -> Any:
     )
 
 
+def python(value: Any) -> Any:
+    """One of NumPy's scalars, or a decimal number, as what Python has for it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return float(value) if isinstance(value, decimal.Decimal) and value.is_finite() else value
+
+
 def level(value: Any, name: str, row: int, column: int, missing: bool, names: Sequence[str] | None = None) -> Any:
     """Return a level of a category: a string, a number, or None for a missing value if there may be some."""
     if is_missing(value):
@@ -1040,16 +1082,16 @@ def level(value: Any, name: str, row: int, column: int, missing: bool, names: Se
                 f"{name} has {value} at {_at(row, column, names)}; fill it in, or pass missing='own' to make it a level"
             )
         return None
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = python(value)
     if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
         raise ValueError(
-            f"{name} has {value!r:.80} at {_at(row, column, names)}; a level that is a number must be finite"
+            f"{name} has {shown(value)} at {_at(row, column, names)}; a level that is a number must be finite"
         )
     if not isinstance(value, (str, bool, int, float)):
+        hint = ": make the dates text, with str for instance" if _is_date(value) else ""
         raise TypeError(
-            f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a string, a "
-            "number or a boolean"
+            f"{name} has {shown(value)} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a "
+            f"string, a number or a boolean{hint}"
         )
     return value
 

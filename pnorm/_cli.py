@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import time
+import warnings
 from array import array
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm import _files, _reproduce
+from pnorm import _checks, _files, _reproduce, _text
+from pnorm._categories import numeral, read
 
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
@@ -41,11 +43,11 @@ examples:
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
 A CSV file is UTF-8 and has a header line; its numbers are of the form -1.5e3, with no marks
-between digits. Parquet, Feather and Arrow files are read with pyarrow (the extra 'parquet'), but
-for an index that pandas has saved. Apart from the label and what --ignore names, columns must
-hold numbers. All rows are used for training, so the list printed is the training list. Rows are
-numbered from 0, without the header. A model reads the columns that it uses by their names, and
-may come from pnorm.save as well.
+between digits; true and false are 1 and 0. Parquet, Feather and Arrow files are read with pyarrow
+(the extra 'parquet'), but for an index that pandas has saved. Apart from the label and what
+--ignore names, columns must hold numbers. All rows are used for training, so the list printed is
+the training list. Rows are numbered from 0, without the header. A model reads the columns that it
+uses by their names, may come from pnorm.save as well, and says what levels it does not know.
 
 A weak ranker is one way to order the rows: here a column, or whether a column exceeds a
 cut. The list is ordered by their sum, each times its coefficient. log F_p is what
@@ -300,9 +302,13 @@ def _score_file(arguments: argparse.Namespace) -> None:
     names = [name for name in source.names if name != label and name not in (arguments.ignore or [])]
     labels = None if label is None else _labels(source, label, "rows to measure the list by")
     try:
-        f = model.score(source.frame(names))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            f = model.score(source.frame(names))
     except (ValueError, TypeError, OverflowError) as error:
         raise CommandError(f"{arguments.model} does not fit {path}: {error}") from None
+    for warning in caught:
+        print(f"pnorm: warning: {_text.shown(str(warning.message), 1000)}", file=sys.stderr)
 
     y = np.zeros(f.size, bool)
     if labels is None:
@@ -486,6 +492,10 @@ class CsvSource:
     def numbers(self, name: str) -> NDArray[np.float64]:
         return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
 
+    def fields(self, name: str) -> Fields:
+        at = self._at[name]
+        return Fields([row[at] for row in self._rows])
+
     def texts(self, name: str) -> list[str]:
         at = self._at[name]
         return [row[at].strip() for row in self._rows]
@@ -496,7 +506,7 @@ class CsvSource:
 
 @dataclass
 class Lazy:
-    """Columns of a CSV file: numbers where all of a column's fields are numbers or missing, else text."""
+    """Columns of a CSV file."""
 
     source: CsvSource
     column_names: list[str]
@@ -505,12 +515,23 @@ class Lazy:
     def shape(self) -> tuple[int, int]:
         return len(self.source), len(self.column_names)
 
-    def column(self, j: int) -> NDArray[Any]:
-        texts = self.source.texts(self.column_names[j])
-        known = [None if text.lower() in _MISSING_WORDS else text for text in texts]
-        if all(text is None or _is_number(text) for text in known):
-            return np.array([math.nan if text is None else _float(text) for text in known])
-        return np.array(known, dtype=object)
+    def column(self, j: int) -> Fields:
+        return self.source.fields(self.column_names[j])
+
+
+@dataclass
+class Fields:
+    """A column of a CSV file: the text that is there, for levels, and an array of numbers where all of it reads so."""
+
+    texts: list[str]
+    dtype = np.dtype(object)
+
+    def tolist(self) -> list[Any]:
+        return [_checks.Absent(text) if text.strip().lower() in _MISSING_WORDS else text for text in self.texts]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        values = [math.nan if isinstance(text, _checks.Absent) else read(text) for text in self.tolist()]
+        return np.array(values, object if any(isinstance(value, str) for value in values) else np.float64)
 
 
 class ArrowSource:
@@ -616,16 +637,17 @@ def _number(text: str, column: str, source: Source, i: int) -> float:
         raise CommandError(
             f"column {column!r} has a missing value in {source.place(i)}; fill it in, or --ignore {column!r}"
         )
+    value = read(text)
+    if not isinstance(value, str):
+        return float(value)
     try:
-        value = _float(text)
+        numeral(text)
     except ValueError:
         raise CommandError(
             f"column {column!r} is not numeric: {text!r:.80} in {source.place(i)}; encode it as numbers, or --ignore "
             f"{column!r}"
         ) from None
-    if not math.isfinite(value):
-        raise CommandError(f"column {column!r} has {text!r} in {source.place(i)}; every value must be finite")
-    return value
+    raise CommandError(f"column {column!r} has {text!r} in {source.place(i)}; every value must be finite")
 
 
 def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
@@ -649,18 +671,11 @@ def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
 
 def _word(label: str) -> str:
     """One form for all spellings of a label: lower case, and 1.0 or +1 are 1, as far as doubles tell all integers."""
-    return f"{_float(label):.17g}" if _is_number(label) and abs(_float(label)) < 2**53 else label.lower()
+    return f"{numeral(label):.17g}" if _is_number(label) and abs(numeral(label)) < 2**53 else label.lower()
 
 
 def _is_number(text: str) -> bool:
     try:
-        return math.isfinite(_float(text))
+        return math.isfinite(numeral(text))
     except ValueError:
         return False
-
-
-def _float(text: str) -> float:
-    """A number as files have it; Python reads 1_000 and digits of all scripts as well, which other programs do not."""
-    if "_" in text or not text.isascii():
-        raise ValueError
-    return float(text)

@@ -38,7 +38,7 @@ from pnorm._binned import LARGEST_FEATURE
 from pnorm._checks import Vector
 from pnorm._measures import COSTS, takes
 from pnorm._minimize import minimize
-from pnorm._train import score, train
+from pnorm._train import score, scored, train
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
@@ -343,7 +343,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.validation_score_ = stop.scores if self.scoring != "log_objective" else -stop.scores
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
-        self.threshold_ = _threshold(score(rows.X, H, self.lam_), rows.positive, rows.weight)
+        self.threshold_ = _threshold(scored(rows.X, H, self.lam_, strict=None), rows.positive, rows.weight)
         proved = partial(_certificate, known, H, self.p, self.lam_, l2)
         self._proof = _Proof(proved if isinstance(self.loss, str) and self.loss == "exponential" else _none)
         return self
@@ -656,12 +656,12 @@ class _Leaves(_Categories):
 
     _fields = Rankers._fields
 
-    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[NDArray[np.uint16]]:
+    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Any]]:
         codes, found = [], _leaves_of(self._trees, X)
         for t in columns:
             column, of_tree = found[:, t], self._leaves[t]
             at = np.minimum(np.searchsorted(of_tree, column), of_tree.size - 1)
-            codes.append(np.where(of_tree[at] == column, at, of_tree.size).astype(np.uint16))
+            codes.append((np.where(of_tree[at] == column, at, of_tree.size).astype(np.uint16), None))
         return codes
 
 

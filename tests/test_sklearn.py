@@ -140,6 +140,7 @@ def test_newton_is_minimize(data, loss):
     assert model.n_iter_ == trace.n_iter
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize(
     "how",
     [{}, {"rankers": "columns"}, {"rankers": "normalized", "solver": "newton", "l2": 0.1}, {"rankers": "categories"},
