@@ -24,10 +24,23 @@ from numpy.typing import NDArray
 import pnorm
 from pnorm import _checks, _files, _reproduce, _text
 from pnorm._categories import numeral, read
+from pnorm._split import plainly_positive, word
 
-_POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
-_NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 _MISSING_WORDS = ("", "?", "na", "n/a", "nan", "null", "none", "-")
+_START = 4096
+"""Bytes by which the kind of a file is known; those of a workbook name its parts."""
+
+_PACKED = {
+    "gzip": rb"\x1f\x8b",
+    "bzip2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
+    "xz": rb"\xfd7zXZ\0",
+    "zstd": rb"\x28\xb5\x2f\xfd",
+    "7z": rb"7z\xbc\xaf\x27\x1c",
+}
+_ZIP, _WORKBOOK = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+_IN_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"application/vnd.oasis.opendocument.spreadsheet")
+
 _PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 
 _DESCRIPTION = """\
@@ -327,7 +340,9 @@ def _score_file(arguments: argparse.Namespace) -> None:
 
 
 def _labelled(y: NDArray[np.bool_], label: str, positive: set[str]) -> str:
-    return f"{_counted(y.size, 'row')}, {y.sum()} positive ({label} = {' or '.join(sorted(positive))})"
+    return (
+        f"{_counted(y.size, 'row')}, {y.sum()} positive ({label} = {' or '.join(map(_text.shown, sorted(positive)))})"
+    )
 
 
 def _print_measures(where: str, f: NDArray[np.float64], y: NDArray[np.bool_], more: str) -> None:
@@ -386,7 +401,7 @@ def _print_top(f: NDArray[np.float64], top: int | None, labels: list[str] | None
     print("\nThe top of the list:")
     print("  rank       row        score" + ("" if labels is None else "   label"))
     for rank, i in enumerate(rows, start=1):
-        print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}" + ("" if labels is None else f"   {labels[i]}"))
+        print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}" + ("" if labels is None else f"   {_text.shown(labels[i])}"))
 
 
 # Reading --------------------------------------------------------------------------------------------
@@ -457,12 +472,24 @@ def _source(path: str) -> Source:
     """A file by its name, or by the bytes it begins with."""
     suffix = os.path.splitext(path)[1].lower()
     with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
-        start = stream.read(6)  # once: what a pipe has given it does not give again
-        is_arrow = start[:4] == b"PAR1" or start == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
+        start = stream.read(_START)  # once: what a pipe has given it does not give again
+        _refuse_other_kinds(path, start)
+        is_arrow = start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
         data = None if is_arrow and os.path.isfile(path) else start + stream.read()
     if is_arrow:
-        return ArrowSource(path, data, start[:4] == b"PAR1" or (start != b"ARROW1" and suffix in _PARQUET))
+        return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
     return CsvSource(path, data or b"")
+
+
+def _refuse_other_kinds(path: str, start: bytes) -> None:
+    """Say what a file is that holds a table in a form which is not read here."""
+    for what, magic in _PACKED.items():
+        if re.match(magic, start):
+            raise CommandError(f"{path} is compressed ({what}); unpack it first")
+    if start.startswith(_WORKBOOK) or (start.startswith(_ZIP) and any(part in start for part in _IN_WORKBOOKS)):
+        raise CommandError(f"{path} is a workbook of a spreadsheet program; save its sheet as CSV, in UTF-8")
+    if start.startswith(_ZIP):
+        raise CommandError(f"{path} is compressed (zip); unpack it first")
 
 
 class CsvSource:
@@ -644,34 +671,30 @@ def _number(text: str, column: str, source: Source, i: int) -> float:
         numeral(text)
     except ValueError:
         raise CommandError(
-            f"column {column!r} is not numeric: {text!r:.80} in {source.place(i)}; encode it as numbers, or --ignore "
-            f"{column!r}"
+            f"column {column!r} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
+            f"--ignore {column!r}"
         ) from None
-    raise CommandError(f"column {column!r} has {text!r} in {source.place(i)}; every value must be finite")
+    raise CommandError(f"column {column!r} has {_checks.shown(text)} in {source.place(i)}; every value must be finite")
 
 
 def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
     """The labels that mean positive, in all their spellings; both kinds of rows must be there."""
     found = sorted(set(labels))
-    words = {label: _word(label) for label in found}
-    shown = ", ".join(found[:8]) + (", ..." if len(found) > 8 else "")
+    words = {label: word(label) for label in found}
+    shown = ", ".join(map(_text.shown, found[:8])) + (", ..." if len(found) > 8 else "")
     if len(set(words.values())) < 2:
         raise CommandError(f"column {column!r} holds one label only ({shown}); both kinds of rows are needed")
     if wanted is not None:
-        positive = {label for label in found if words[label] == _word(wanted)}
+        positive = {label for label in found if words[label] == word(wanted)}
         if not positive:
-            raise CommandError(f"no row has the label {wanted!r} in column {column!r}; its labels are {shown}")
+            raise CommandError(
+                f"no row has the label {_checks.shown(wanted)} in column {column!r}; its labels are {shown}"
+            )
         return positive
-    positive = {label for label in found if words[label] in _POSITIVE_WORDS}
-    negative = {label for label in found if words[label] in _NEGATIVE_WORDS}
-    if len(set(words.values())) == 2 and positive and negative:
+    positive = plainly_positive(found)
+    if positive:
         return positive
     raise CommandError(f"say which label in column {column!r} is positive with --positive; its labels are {shown}")
-
-
-def _word(label: str) -> str:
-    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1, as far as doubles tell all integers."""
-    return f"{numeral(label):.17g}" if _is_number(label) and abs(numeral(label)) < 2**53 else label.lower()
 
 
 def _is_number(text: str) -> bool:
