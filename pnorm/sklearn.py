@@ -279,7 +279,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 _checks.n_rows(X, "X")
                 return _validated(self, X, *y, reset=reset, skip_check_array=True)
             how = {"dtype": None, "ensure_all_finite": False}
-        return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
+        try:
+            return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
+        except (ValueError, TypeError) as error:  # NumPy's conversion to floats says what it has met, and not where
+            converts = self._of_numbers and ("string to float" in str(error) or isinstance(error, TypeError))
+            found = _checks.no_number(X, "X") if converts and not _checks.is_sparse(X) else None
+            if found is None:
+                raise
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(found) from error
 
     # Training ------------------------------------------------------------------------------------------
 
