@@ -71,7 +71,7 @@ class Seen:
     unknown: int
     found: tuple[Any, ...]
     known: tuple[Any, ...]
-    """Some levels."""
+    """Some levels; none where a missing value is the only one, which others rightly are not."""
 
     def __add__(self, other: Seen) -> Seen:
         """The same of all rows of both."""
@@ -82,14 +82,13 @@ class Seen:
 
 def tell(columns: Iterable[Seen], strict: bool = True) -> None:
     """Warn of values that are no levels; if `strict`, refuse columns of several values none of which is one."""
-    told = [seen for seen in dict.fromkeys(columns) if seen.unknown]
+    told = [seen for seen in dict.fromkeys(columns) if seen.unknown and seen.known]
     for seen in told:
         if strict and seen.n == seen.unknown >= _FEW:
-            levels = f"{_list(seen.known)} are levels" if seen.known else "there are no levels"
             raise ValueError(
                 f"none of the {seen.n} values of {seen.column} of {seen.where} is a level that the weak rankers know: "
-                f"{_list(seen.found[:1])} is there, and {levels}; bring the column into the form that it had in "
-                "training, or make the weak rankers of rows like these"
+                f"{_list(seen.found[:1])} is there, and {_list(seen.known)} are known; bring the column into the form "
+                "that it had in training, or make the weak rankers of rows like these"
             )
     for seen in told:
         warnings.warn(
@@ -121,7 +120,7 @@ def _depth() -> int:
     return depth
 
 
-class Levels:
+class Column:
     """The levels of a column by number; None is a missing value."""
 
     def __init__(self, levels: Sequence[Any]) -> None:
@@ -161,6 +160,7 @@ class Levels:
         self, column: list[Any], name: str, c: int, missing: bool, names: Sequence[str] | None
     ) -> tuple[NDArray[np.uint16], Seen]:
         """The number of every value's level, the one after the last where it is none, and how often that is so."""
+        column = _one_nan(column)
         try:
             rows = _first_rows(column)
         except TypeError:  # something that is no level, or Decimal's nan that signals
@@ -191,6 +191,11 @@ class Levels:
 def _first_rows(column: list[Any]) -> dict[Any, int]:
     """The first row of every value."""
     return dict(zip(reversed(column), range(len(column) - 1, -1, -1), strict=True))
+
+
+def _one_nan(column: list[Any]) -> list[Any]:
+    """The same with one object for all NaN, which would be as many values as there are of them."""
+    return [math.nan if type(value) is float and value != value else value for value in column]
 
 
 def _put(known: dict[str, int], key: str, k: int) -> None:

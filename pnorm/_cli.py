@@ -56,7 +56,7 @@ examples:
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
 A CSV file is UTF-8 and has a header line; its numbers are of the form -1.5e3, with no marks
-between digits; true and false are 1 and 0. Parquet, Feather and Arrow files are read with pyarrow
+between digits, or of true and false, 1 and 0. Parquet, Feather and Arrow files are read with pyarrow
 (the extra 'parquet'), but for an index that pandas has saved. Apart from the label and what
 --ignore names, columns must hold numbers. All rows are used for training, so the list printed is
 the training list. Rows are numbered from 0, without the header. A model reads the columns that it
@@ -517,7 +517,7 @@ class CsvSource:
         return f"line {self._numbers[i]} of {self._path}"
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
+        return _numbers(self.texts(name), name, self)
 
     def fields(self, name: str) -> Fields:
         at = self._at[name]
@@ -554,11 +554,23 @@ class Fields:
     dtype = np.dtype(object)
 
     def tolist(self) -> list[Any]:
-        return [_checks.Absent(text) if text.strip().lower() in _MISSING_WORDS else text for text in self.texts]
+        return [_checks.Absent(text) if _is_missing(text) else text for text in self.texts]
+
+    def read(self) -> list[float | str]:
+        """Numbers, NaN for what is missing, and text; true and false are numbers if there is nothing else."""
+        values = [math.nan if _is_missing(text) else read(text) for text in self.texts]
+        truths = [isinstance(value, bool) for value in values]
+        if any(truths) and not all(truth or value != value for truth, value in zip(truths, values, strict=True)):
+            values = [text if truth else value for text, truth, value in zip(self.texts, truths, values, strict=True)]
+        return values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        values = [math.nan if isinstance(text, _checks.Absent) else read(text) for text in self.tolist()]
+        values = self.read()
         return np.array(values, object if any(isinstance(value, str) for value in values) else np.float64)
+
+
+def _is_missing(text: str) -> bool:
+    return text.strip().lower() in _MISSING_WORDS
 
 
 class ArrowSource:
@@ -618,14 +630,14 @@ class ArrowSource:
     def numbers(self, name: str) -> NDArray[np.float64]:
         column, types = self._values(name), self._arrow.types
         if column.null_count:
-            _number("", name, self, int(np.argmax(column.is_null().to_numpy())))
+            raise _no_number("", name, self, int(np.argmax(column.is_null().to_numpy())))
         kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
         if not any(is_kind(column.type) for is_kind in kinds):
-            return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
+            return _numbers(self.texts(name), name, self)
         found = np.asarray(column.to_numpy(), dtype=np.float64)
         wrong = np.flatnonzero(~np.isfinite(found))
         if wrong.size:
-            _number(str(found[wrong[0]]), name, self, int(wrong[0]))
+            raise _no_number(str(found[wrong[0]]), name, self, int(wrong[0]))
         return found
 
     def texts(self, name: str) -> list[str]:
@@ -659,22 +671,29 @@ def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
     return numbers, lines
 
 
-def _number(text: str, column: str, source: Source, i: int) -> float:
-    if text.lower() in _MISSING_WORDS:
-        raise CommandError(
+def _numbers(texts: list[str], column: str, source: Source) -> NDArray[np.float64]:
+    """A column that must hold numbers, from its text."""
+    values = Fields(texts).read()
+    for i, value in enumerate(values):
+        if isinstance(value, str) or value != value:
+            raise _no_number(texts[i], column, source, i)
+    return np.array(values, np.float64)
+
+
+def _no_number(text: str, column: str, source: Source, i: int) -> CommandError:
+    if _is_missing(text):
+        return CommandError(
             f"column {column!r} has a missing value in {source.place(i)}; fill it in, or --ignore {column!r}"
         )
-    value = read(text)
-    if not isinstance(value, str):
-        return float(value)
-    try:
-        numeral(text)
-    except ValueError:
-        raise CommandError(
-            f"column {column!r} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
-            f"--ignore {column!r}"
-        ) from None
-    raise CommandError(f"column {column!r} has {_checks.shown(text)} in {source.place(i)}; every value must be finite")
+    with contextlib.suppress(ValueError):
+        if not math.isfinite(numeral(text)):
+            return CommandError(
+                f"column {column!r} has {_checks.shown(text)} in {source.place(i)}; every value must be finite"
+            )
+    return CommandError(
+        f"column {column!r} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
+        f"--ignore {column!r}"
+    )
 
 
 def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pnorm import _checks, _scores
 from pnorm._binned import LARGEST_FEATURE, Codes, Cuts, Feature
 from pnorm._blocks import Pool
-from pnorm._categories import Levels, Seen, UnknownLevelWarning, tell
+from pnorm._categories import Column, Seen, UnknownLevelWarning, tell
 from pnorm._checks import Vector
 from pnorm._storage import Coded, Matrices, Piece
 
@@ -460,7 +460,7 @@ class _Categories(Rankers):
     ) -> None:
         super().__init__(names)
         self._found, self._levels, self._missing = found, levels, missing
-        self._known = [Levels(column) for column in levels]
+        self._known = [Column(column) for column in levels]
         self._place = [(c, k) for c, column in enumerate(levels) for k in range(len(column))]
 
     def _fields(self) -> dict[str, Any]:

@@ -70,6 +70,7 @@ def test_a_model_cut_anywhere_is_refused(tmp_path, tried, kind):
     assert tried == {("model file", "refused"): len(whole) - 2}
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_bit_of_a_model_flipped(tmp_path, tried, kind):
     whole, rows = saved(tmp_path / "m.json", kind)
@@ -80,6 +81,7 @@ def test_one_bit_of_a_model_flipped(tmp_path, tried, kind):
         outcome(tmp_path / "m.json", bytes(damaged), rows, tried)
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_lines_of_a_model_lost_doubled_and_swapped(tmp_path, tried, kind):
     whole, rows = saved(tmp_path / "m.json", kind)
@@ -94,6 +96,7 @@ def test_lines_of_a_model_lost_doubled_and_swapped(tmp_path, tried, kind):
     assert tried["model file", "read"] > 0  # the order of the fields is free
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_in_other_encodings(tmp_path, tried, kind):
     whole, rows = saved(tmp_path / "m.json", kind)
@@ -162,6 +165,7 @@ def renamed(parent, key):
         parent["x"] = parent.pop(key)
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_anything_in_the_place_of_anything_in_a_model(tmp_path, tried, kind):
     path = tmp_path / "m.json"

@@ -160,7 +160,7 @@ def test_a_column_of_which_no_value_is_known_is_refused():
     wrong = pd.DataFrame({"day": [None] * 5 + ["Montag", "Dienstag"] * 10})
     message = (
         r"none of the 20 values of column 0 \('day'\) of X is a level that the weak rankers know: 'Montag' is there, and "
-        r"'Mon', 'Tue' are levels; bring the column into the form that it had in training"
+        r"'Mon', 'Tue' are known; bring the column into the form that it had in training"
     )
     for call in (lambda X: pnorm.score(X, H, [1.0, 2.0]), H.evaluate, H[0], pnorm.rankers.closed(H).evaluate):
         with pytest.raises(ValueError, match=message):
@@ -170,6 +170,8 @@ def test_a_column_of_which_no_value_is_known_is_refused():
         with pytest.warns(UnknownLevelWarning, match="20 of 21 values"):
             call(pd.concat([frame[["day"]][:1], wrong]))
     assert H.evaluate(pd.DataFrame({"day": [None] * 50})).sum() == 0  # missing values are not unknown levels
+    missing = categories([[None], [None]], [[None]], missing="own")
+    assert missing.evaluate(wrong.to_numpy()).sum() == 5  # all others are not missing, which is all that is asked
     with pytest.raises(ValueError, match=r"none of the 35 values of column 0 \('day'\) of pos and neg"):
         pnorm.train(wrong, wrong[:20], H)
 
@@ -293,3 +295,15 @@ def test_what_is_said_of_dates():
     numbers = (days - np.datetime64("2000-01-01")) / np.timedelta64(1, "D")  # as the message says
     assert pnorm.rankers.quantile_thresholds(numbers, numbers, missing="own").names[0] == "day > 8798"
     assert categories(days[:2].astype(str), days[:2].astype(str)).names == ("day = 2024-01-02", "day = 2024-03-04")
+
+
+def test_a_column_of_truth_values_and_numbers_is_refused(tmp_path, capsys):
+    path, model = tmp_path / "t.csv", tmp_path / "m.json"
+    path.write_text("a,y\n2,1\ntrue,0\n")
+    pnorm.save(model, [1.0], pnorm.rankers.columns(pd.DataFrame({"a": [1.0]})))
+    for arguments, message in (
+        (["--label", "y"], f"column 'a' is not numeric: 'true' in line 3 of {path}"),
+        (["--model", str(model)], "X has 'true' (str) at row 1, column 0 ('a')"),
+    ):
+        assert _cli.main([str(path), *arguments]) == 2
+        assert message in capsys.readouterr().err
