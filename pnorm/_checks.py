@@ -7,6 +7,8 @@ what was expected, and where it helps what to try.
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import math
 import numbers
 import operator
@@ -240,28 +242,16 @@ def _as_floats(
 ) -> Array:
     """Objects as floats, if all of them are real numbers; the columns have these numbers in messages."""
     if A.dtype.kind != "O":
-        raise TypeError(
-            f"{name} must hold real numbers; got dtype {A.dtype}. "
-            + (
-                "Make pnorm.rankers.categories of the columns, encode them as numbers, or pass callables as H"
-                if missing is not None
-                else "Encode its columns as numbers"
-            )
-        )
+        raise TypeError(f"{name} must hold real numbers; got dtype {A.dtype}: {_instead(A.dtype.kind == 'M', missing)}")
     for j, column in enumerate(columns):
         for i, value in enumerate(A[:, j]):
             if is_missing(value):
                 if not missing:
                     raise _not_finite(value, name, i, column, names, missing)
-            elif not isinstance(value, (numbers.Real, np.bool_)):
+            elif not isinstance(value, (numbers.Real, np.bool_, decimal.Decimal)):
                 raise TypeError(
-                    f"{name} has {value!r} ({type(value).__name__}) at {_at(i, column, names)}; every value must be a "
-                    "real number: "
-                    + (
-                        "make pnorm.rankers.categories of the column, encode it, or pass callables as H"
-                        if missing is not None
-                        else "encode the column"
-                    )
+                    f"{name} has {shown(value)} ({type(value).__name__}) at {_at(i, column, names)}; every value must "
+                    f"be a real number: {_instead(_is_date(value), missing)}"
                 )
     if missing:
         A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])
@@ -269,6 +259,45 @@ def _as_floats(
         return A.astype(np.float64)
     except OverflowError:
         raise ValueError(f"{name} has a whole number that is larger than a float can be") from None
+
+
+def _is_date(value: Any) -> bool:
+    return isinstance(value, (datetime.date, np.datetime64))
+
+
+def no_number(X: Any, name: str) -> str | None:
+    """Where X has a text that is no number, or a date, and what to do about it; None if it has none."""
+    columns, names = table(X, name)
+    for j, column in enumerate(columns):
+        for i, value in enumerate(column):
+            if _is_date(value) or (isinstance(value, str) and not _is_numeral(value)):
+                return f"{name} has {shown(value)} at {_at(i, j, names)}; every value must be a number: " + (
+                    _instead(True, False)
+                    if _is_date(value)
+                    else "rankers='categories' makes indicators of the levels of all columns, a function of (pos, neg) "
+                    "pnorm.rankers.categories of this column, and OneHotEncoder, say, encodes it"
+                )
+    return None
+
+
+def _is_numeral(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _instead(date: bool, missing: bool | None) -> str:
+    """What to do with a column that holds no numbers; where no value could be missing, all must become numbers."""
+    if date:
+        return (
+            "pass the days since a fixed one in place of dates, such as "
+            "(dates - np.datetime64('2000-01-01')) / np.timedelta64(1, 'D')"
+        )
+    if missing is None:
+        return "encode the column as numbers"
+    return "make pnorm.rankers.categories of the column, encode it as numbers, or pass callables as H"
 
 
 def _has_columns(X: Any) -> bool:
@@ -323,7 +352,8 @@ def _columns_of_frame(
             values = _values(chunk, missing)
             if values.dtype.kind not in "buif":
                 objects = np.empty((len(out), 1), object)
-                objects[:, 0] = listed(source)
+                whole = values.dtype.kind == "O" and len(values) == len(out)
+                objects[:, 0] = values if whole else listed(source)
                 values, start = _as_floats(objects, name, columns[[k]], names, missing)[:, 0], 0
             out[start : start + len(values), k] = values
             start += len(values)
@@ -354,9 +384,15 @@ def listed(column: Any) -> list[Any]:
     return list(column)
 
 
+class Absent(str):
+    """A word of a file, NA say, that stands for no value, unless it is a level of a category."""
+
+    __slots__ = ()
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or isinstance(value, Absent) or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
@@ -1057,6 +1093,13 @@ def _plain(x: Any, name: str) -> Any:
     )
 
 
+def python(value: Any) -> Any:
+    """One of NumPy's scalars, or a decimal number, as what Python has for it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return float(value) if isinstance(value, decimal.Decimal) and value.is_finite() else value
+
+
 def level(value: Any, name: str, row: int, column: int, missing: bool, names: Sequence[str] | None = None) -> Any:
     """Return a level of a category: a string, a number, or None for a missing value if there may be some."""
     if is_missing(value):
@@ -1065,16 +1108,16 @@ def level(value: Any, name: str, row: int, column: int, missing: bool, names: Se
                 f"{name} has {value} at {_at(row, column, names)}; fill it in, or pass missing='own' to make it a level"
             )
         return None
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = python(value)
     if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
         raise ValueError(
             f"{name} has {shown(value)} at {_at(row, column, names)}; a level that is a number must be finite"
         )
     if not isinstance(value, (str, bool, int, float)):
+        hint = ": make the dates text, with str for instance" if _is_date(value) else ""
         raise TypeError(
-            f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a string, a "
-            "number or a boolean"
+            f"{name} has {shown(value)} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a "
+            f"string, a number or a boolean{hint}"
         )
     return value
 

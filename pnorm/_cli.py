@@ -12,6 +12,7 @@ import re
 import stat
 import sys
 import time
+import warnings
 from array import array
 from collections import Counter
 from collections.abc import Sequence
@@ -23,11 +24,25 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _files, _reproduce
+from pnorm._categories import numeral, read
+from pnorm._split import plainly_positive, word
 from pnorm._text import first, shown
 
-_POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
-_NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 _MISSING_WORDS = ("", "?", "na", "n/a", "nan", "null", "none", "-")
+_START = 4096
+"""Bytes by which the kind of a file is known; those of a workbook name its parts."""
+
+_PACKED = {
+    "gzip": rb"\x1f\x8b",
+    "bzip2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
+    "xz": rb"\xfd7zXZ\0",
+    "zstd": rb"\x28\xb5\x2f\xfd",
+    "7z": rb"7z\xbc\xaf\x27\x1c",
+}
+_ZIP, _WORKBOOK = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+_IN_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"application/vnd.oasis.opendocument.spreadsheet")
+
 _PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 
 _DESCRIPTION = """\
@@ -43,11 +58,11 @@ examples:
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
 A CSV file is UTF-8 and has a header line; its numbers are of the form -1.5e3, with no marks
-between digits. Parquet, Feather and Arrow files are read with pyarrow (the extra 'parquet'), but
-for an index that pandas has saved. Apart from the label and what --ignore names, columns must
-hold numbers. All rows are used for training, so the list printed is the training list. Rows are
-numbered from 0, without the header. A model reads the columns that it uses by their names, and
-may come from pnorm.save as well.
+between digits, or of true and false, 1 and 0. Parquet, Feather and Arrow files are read with pyarrow
+(the extra 'parquet'), but for an index that pandas has saved. Apart from the label and what
+--ignore names, columns must hold numbers. All rows are used for training, so the list printed is
+the training list. Rows are numbered from 0, without the header. A model reads the columns that it
+uses by their names, may come from pnorm.save as well, and says what levels it does not know.
 
 A weak ranker is one way to order the rows: here a column, or whether a column exceeds a
 cut. The list is ordered by their sum, each times its coefficient. log F_p is what
@@ -330,9 +345,13 @@ def _score_file(arguments: argparse.Namespace) -> None:
     names = [name for name in source.names if name != label and name not in (arguments.ignore or [])]
     labels = None if label is None else _labels(source, label, "rows to measure the list by")
     try:
-        f = model.score(source.frame(names))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            f = model.score(source.frame(names))
     except (ValueError, TypeError, OverflowError) as error:
         raise CommandError(f"{_path(arguments.model)} does not fit {_path(path)}: {error}") from None
+    for warning in caught:
+        print(f"pnorm: warning: {_line(str(warning.message))}", file=sys.stderr)
 
     y = np.zeros(f.size, bool)
     if labels is None:
@@ -480,12 +499,24 @@ def _source(path: str) -> Source:
     """A file by its name, or by the bytes it begins with."""
     suffix = os.path.splitext(path)[1].lower()
     with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
-        start = stream.read(6)  # once: what a pipe has given it does not give again
-        is_arrow = start[:4] == b"PAR1" or start == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
+        start = stream.read(_START)  # once: what a pipe has given it does not give again
+        _refuse_other_kinds(path, start)
+        is_arrow = start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
         data = None if is_arrow and os.path.isfile(path) else start + stream.read()
     if is_arrow:
-        return ArrowSource(path, data, start[:4] == b"PAR1" or (start != b"ARROW1" and suffix in _PARQUET))
+        return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
     return CsvSource(path, data or b"")
+
+
+def _refuse_other_kinds(path: str, start: bytes) -> None:
+    """Say what a file is that holds a table in a form which is not read here."""
+    for what, magic in _PACKED.items():
+        if re.match(magic, start):
+            raise CommandError(f"{path} is compressed ({what}); unpack it first")
+    if start.startswith(_WORKBOOK) or (start.startswith(_ZIP) and any(part in start for part in _IN_WORKBOOKS)):
+        raise CommandError(f"{path} is a workbook of a spreadsheet program; save its sheet as CSV, in UTF-8")
+    if start.startswith(_ZIP):
+        raise CommandError(f"{path} is compressed (zip); unpack it first")
 
 
 class CsvSource:
@@ -513,7 +544,11 @@ class CsvSource:
         return f"line {self._numbers[i]} of {self._path}"
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
+        return _numbers(self.texts(name), name, self)
+
+    def fields(self, name: str) -> Fields:
+        at = self._at[name]
+        return Fields([row[at] for row in self._rows])
 
     def texts(self, name: str) -> list[str]:
         at = self._at[name]
@@ -525,7 +560,7 @@ class CsvSource:
 
 @dataclass
 class Lazy:
-    """Columns of a CSV file: numbers where all of a column's fields are numbers or missing, else text."""
+    """Columns of a CSV file."""
 
     source: CsvSource
     column_names: list[str]
@@ -534,12 +569,35 @@ class Lazy:
     def shape(self) -> tuple[int, int]:
         return len(self.source), len(self.column_names)
 
-    def column(self, j: int) -> NDArray[Any]:
-        texts = self.source.texts(self.column_names[j])
-        known = [None if text.lower() in _MISSING_WORDS else text for text in texts]
-        if all(text is None or _is_number(text) for text in known):
-            return np.array([math.nan if text is None else _float(text) for text in known])
-        return np.array(known, dtype=object)
+    def column(self, j: int) -> Fields:
+        return self.source.fields(self.column_names[j])
+
+
+@dataclass
+class Fields:
+    """A column of a CSV file: the text that is there, for levels, and an array of numbers where all of it reads so."""
+
+    texts: list[str]
+    dtype = np.dtype(object)
+
+    def tolist(self) -> list[Any]:
+        return [_checks.Absent(text) if _is_missing(text) else text for text in self.texts]
+
+    def read(self) -> list[float | str]:
+        """Numbers, NaN for what is missing, and text; true and false are numbers if there is nothing else."""
+        values = [math.nan if _is_missing(text) else read(text) for text in self.texts]
+        truths = [isinstance(value, bool) for value in values]
+        if any(truths) and not all(truth or value != value for truth, value in zip(truths, values, strict=True)):
+            values = [text if truth else value for text, truth, value in zip(self.texts, truths, values, strict=True)]
+        return values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        values = self.read()
+        return np.array(values, object if any(isinstance(value, str) for value in values) else np.float64)
+
+
+def _is_missing(text: str) -> bool:
+    return text.strip().lower() in _MISSING_WORDS
 
 
 class ArrowSource:
@@ -599,14 +657,14 @@ class ArrowSource:
     def numbers(self, name: str) -> NDArray[np.float64]:
         column, types = self._values(name), self._arrow.types
         if column.null_count:
-            _number("", name, self, int(np.argmax(column.is_null().to_numpy())))
+            raise _no_number("", name, self, int(np.argmax(column.is_null().to_numpy())))
         kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
         if not any(is_kind(column.type) for is_kind in kinds):
-            return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
+            return _numbers(self.texts(name), name, self)
         found = np.asarray(column.to_numpy(), dtype=np.float64)
         wrong = np.flatnonzero(~np.isfinite(found))
         if wrong.size:
-            _number(str(found[wrong[0]]), name, self, int(wrong[0]))
+            raise _no_number(str(found[wrong[0]]), name, self, int(wrong[0]))
         return found
 
     def texts(self, name: str) -> list[str]:
@@ -640,55 +698,50 @@ def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
     return numbers, lines
 
 
-def _number(text: str, column: str, source: Source, i: int) -> float:
+def _numbers(texts: list[str], column: str, source: Source) -> NDArray[np.float64]:
+    """A column that must hold numbers, from its text."""
+    values = Fields(texts).read()
+    for i, value in enumerate(values):
+        if isinstance(value, str) or value != value:
+            raise _no_number(texts[i], column, source, i)
+    return np.array(values, np.float64)
+
+
+def _no_number(text: str, column: str, source: Source, i: int) -> CommandError:
     name = _checks.shown(column)
-    if text.lower() in _MISSING_WORDS:
-        raise CommandError(f"column {name} has a missing value in {source.place(i)}; fill it in, or --ignore {name}")
-    try:
-        value = _float(text)
-    except ValueError:
-        raise CommandError(
-            f"column {name} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
-            f"--ignore {name}"
-        ) from None
-    if not math.isfinite(value):
-        raise CommandError(f"column {name} has {_checks.shown(text)} in {source.place(i)}; every value must be finite")
-    return value
+    if _is_missing(text):
+        return CommandError(f"column {name} has a missing value in {source.place(i)}; fill it in, or --ignore {name}")
+    with contextlib.suppress(ValueError):
+        if not math.isfinite(numeral(text)):
+            return CommandError(
+                f"column {name} has {_checks.shown(text)} in {source.place(i)}; every value must be finite"
+            )
+    return CommandError(
+        f"column {name} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
+        f"--ignore {name}"
+    )
 
 
 def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
     """The labels that mean positive, in all their spellings; both kinds of rows must be there."""
     found = sorted(set(labels))
-    words = {label: _word(label) for label in found}
+    words = {label: word(label) for label in found}
     name, few = _checks.shown(column), first(found, 8)
     if len(set(words.values())) < 2:
         raise CommandError(f"column {name} holds one label only ({few}); both kinds of rows are needed")
     if wanted is not None:
-        positive = {label for label in found if words[label] == _word(wanted)}
+        positive = {label for label in found if words[label] == word(wanted)}
         if not positive:
             raise CommandError(f"no row has the label {_checks.shown(wanted)} in column {name}; its labels are {few}")
         return positive
-    positive = {label for label in found if words[label] in _POSITIVE_WORDS}
-    negative = {label for label in found if words[label] in _NEGATIVE_WORDS}
-    if len(set(words.values())) == 2 and positive and negative:
+    positive = plainly_positive(found)
+    if positive:
         return positive
     raise CommandError(f"say which label in column {name} is positive with --positive; its labels are {few}")
 
 
-def _word(label: str) -> str:
-    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1, as far as doubles tell all integers."""
-    return f"{_float(label):.17g}" if _is_number(label) and abs(_float(label)) < 2**53 else label.lower()
-
-
 def _is_number(text: str) -> bool:
     try:
-        return math.isfinite(_float(text))
+        return math.isfinite(numeral(text))
     except ValueError:
         return False
-
-
-def _float(text: str) -> float:
-    """A number as files have it; Python reads 1_000 and digits of all scripts as well, which other programs do not."""
-    if "_" in text or not text.isascii():
-        raise ValueError
-    return float(text)

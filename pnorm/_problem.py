@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, _outputs, _storage
 from pnorm._blocks import SERIAL, Pool
+from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
 from pnorm._line import Direction
 from pnorm._objective import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
@@ -400,9 +401,19 @@ def build(
     return Problem(outputs, rankers.names, make(counted, pool), counted.kept)
 
 
-def outputs_of(pos: Any, neg: Any, rankers: Rankers, counted: Cases, pool: Pool) -> _outputs.Outputs:
-    """Return the outputs on the rows that count; every weak ranker is evaluated once on either side."""
+def outputs_of(
+    pos: Any, neg: Any, rankers: Rankers, counted: Cases, pool: Pool, seen: list[Seen] | None = None
+) -> _outputs.Outputs:
+    """Return the outputs on the rows that count; every weak ranker is evaluated once on either side.
+
+    Of levels that are not known it warns, or writes them down.
+    """
     pieces = rankers._pieces(pos, neg, np.arange(len(rankers)))
+    of_columns = [of_pos + of_neg for of_pos, of_neg in _storage.seen(pieces)]
+    if seen is None:
+        tell(of_columns)
+    else:
+        seen += of_columns
     if counted.kept is not None:
         pieces = _storage.taken(pieces, *counted.kept)
     return _storage.store(pieces, pool)

@@ -10,6 +10,7 @@ import numpy as np
 
 from pnorm import _checks, _problem, _scores
 from pnorm._blocks import Pool
+from pnorm._categories import tell
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._losses import Loss, work
@@ -307,6 +308,12 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     OverflowError
         If a score, or a part of its sum, is more than a double holds.
 
+    Warns
+    -----
+    UnknownLevelWarning
+        If values are no levels that `pnorm.rankers.categories` knows; where none of 20 values or more of a column is
+        one, that is a ValueError.
+
     Notes
     -----
     Only weak rankers with coefficients other than zero count, and only the columns that they read: all others may hold
@@ -322,11 +329,18 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     >>> pnorm.score([[1.0, 2.0], [3.0, 4.0]], None, [0.5, -1.0])
     array([-1.5, -2.5])
     """
+    return scored(X, H, lam, n_threads)
+
+
+def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool | None = True) -> Vector:
+    """Score rows; levels that are not known may be refused, warned of (False), or left without a word (None)."""
     n_threads = _checks.threads(n_threads)
     rankers = as_rankers(H, X, "X")
     lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
     n_rows = _checks.n_rows(X, "X")
     terms = rankers._terms(X, lam)
+    if strict is not None:
+        tell((term.seen for term in terms if isinstance(term, _scores.Codes) and term.seen is not None), strict)
     with Pool(n_threads, n_rows) as pool:
         return _scores.total(terms, n_rows, pool)
 

@@ -39,7 +39,7 @@ from pnorm._checks import Vector
 from pnorm._measures import COSTS, takes
 from pnorm._minimize import minimize
 from pnorm._text import shown
-from pnorm._train import score, train
+from pnorm._train import score, scored, train
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
@@ -280,7 +280,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 _checks.n_rows(X, "X")
                 return _validated(self, X, *y, reset=reset, skip_check_array=True)
             how = {"dtype": None, "ensure_all_finite": False}
-        return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
+        try:
+            return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
+        except (ValueError, TypeError) as error:  # NumPy's conversion to floats says what it has met, and not where
+            converts = self._of_numbers and ("string to float" in str(error) or isinstance(error, TypeError))
+            found = _checks.no_number(X, "X") if converts and not _checks.is_sparse(X) else None
+            if found is None:
+                raise
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(found) from error
 
     # Training ------------------------------------------------------------------------------------------
 
@@ -344,7 +351,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.validation_score_ = stop.scores if self.scoring != "log_objective" else -stop.scores
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
-        self.threshold_ = _threshold(score(rows.X, H, self.lam_), rows.positive, rows.weight)
+        self.threshold_ = _threshold(scored(rows.X, H, self.lam_, strict=None), rows.positive, rows.weight)
         proved = partial(_certificate, known, H, self.p, self.lam_, l2)
         self._proof = _Proof(proved if isinstance(self.loss, str) and self.loss == "exponential" else _none)
         return self
@@ -659,12 +666,12 @@ class _Leaves(_Categories):
 
     _fields = Rankers._fields
 
-    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[NDArray[np.uint16]]:
+    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Any]]:
         codes, found = [], _leaves_of(self._trees, X)
         for t in columns:
             column, of_tree = found[:, t], self._leaves[t]
             at = np.minimum(np.searchsorted(of_tree, column), of_tree.size - 1)
-            codes.append(np.where(of_tree[at] == column, at, of_tree.size).astype(np.uint16))
+            codes.append((np.where(of_tree[at] == column, at, of_tree.size).astype(np.uint16), None))
         return codes
 
 

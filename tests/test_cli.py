@@ -1,11 +1,16 @@
 """The command, as a process of its own and by its function."""
 
+import bz2
 import csv
+import gzip
+import io
+import lzma
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 
 import numpy as np
 import pandas
@@ -683,3 +688,64 @@ def test_what_is_wrong_with_a_model(capsys, tmp_path, arguments, message):
     assert path.read_text().startswith("x,y")
     for option in ("--save", "--model"):
         assert run(capsys, option, "m.json") == (2, "", f"pnorm: error: {option} needs a FILE to work on; see --help\n")
+
+
+def _zipped(*names):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x,y\n1,1\n2,0\n")
+    return packed.getvalue()
+
+
+TEXT = b"x,y\n1,1\n2,0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("t.csv.gz", gzip.compress(TEXT), "FILE is compressed (gzip); unpack it first"),
+        ("t.csv.bz2", bz2.compress(TEXT), "FILE is compressed (bzip2); unpack it first"),
+        ("nothing.csv", bz2.compress(b""), "FILE is compressed (bzip2); unpack it first"),
+        ("t.csv", lzma.compress(TEXT), "FILE is compressed (xz); unpack it first"),
+        ("t.parquet", b"\x28\xb5\x2f\xfd\x04\x00" + TEXT, "FILE is compressed (zstd); unpack it first"),
+        ("t.zip", _zipped("t.csv"), "FILE is compressed (zip); unpack it first"),
+        ("t.xlsx", _zipped("[Content_Types].xml", "_rels/.rels"), "FILE is a workbook of a spreadsheet program; save its sheet as CSV"),
+        ("u.xlsx", _zipped("docProps/app.xml", "xl/workbook.xml"), "FILE is a workbook of a spreadsheet program"),
+        ("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), "FILE is a workbook of a spreadsheet program"),
+    ],
+    ids=["gzip", "bzip2", "empty bzip2", "xz", "zstd", "zip", "Excel", "openpyxl", "old Excel"],
+)  # fmt: skip
+def test_files_of_other_kinds_are_named(capsys, tmp_path, name, data, message):
+    path, model = tmp_path / name, tmp_path / "m.json"
+    path.write_bytes(data)
+    pnorm.save(model, [1.0])
+    for arguments in (["--label", "y"], ["--model", model]):
+        status, out, err = run(capsys, path, *arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert message.replace("FILE", str(path)) in err
+
+
+def test_a_header_that_begins_as_a_packed_file_does(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("BZh1,y\n1,1\n2,0\n3,1\n4,0\n")
+    assert run(capsys, path, "--label", "y")[0] == 0
+
+
+def test_cells_of_any_length_are_shown_short(capsys, tmp_path):
+    path, long = tmp_path / "t.csv", "x" * 100_000 + "\n\x1b[2J" + "y" * 100_000
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([["a", "t", "y"], [1, long, long], [2, "Ulm", "no"], [3, long, long]])
+    pnorm.save(tmp_path / "m.json", [1.0], pnorm.rankers.columns(pandas.DataFrame({"t": [1.0]})))
+    for arguments in (
+        ["--label", "y"],
+        ["--label", "y", "--ignore", "t", "--positive", long],
+        ["--label", "y", "--ignore", "t", "--positive", long + "z"],
+        ["--label", "y", "--positive", "no"],
+        ["--label", "t", "--positive", "Ulm", "--ignore", "y"],
+        ["--model", tmp_path / "m.json"],
+    ):
+        _, out, err = run(capsys, path, *arguments)
+        assert out + err
+        assert "\x1b" not in out + err
+        assert max(map(len, (out + err).splitlines())) < 400

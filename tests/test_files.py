@@ -28,6 +28,7 @@ def path(tmp_path):
 # What comes back
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", many())
 def test_every_collection_comes_back_bit_for_bit(path, kind):
     H, rows = many()[kind]
