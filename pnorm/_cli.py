@@ -58,11 +58,11 @@ examples:
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
 A CSV file is UTF-8 and has a header line; its numbers are of the form -1.5e3, with no marks
-between digits, or of true and false, 1 and 0. Parquet, Feather and Arrow files are read with pyarrow
-(the extra 'parquet'), but for an index that pandas has saved. Apart from the label and what
---ignore names, columns must hold numbers. All rows are used for training, so the list printed is
-the training list. Rows are numbered from 0, without the header. A model reads the columns that it
-uses by their names, may come from pnorm.save as well, and says what levels it does not know.
+between digits, or columns of true and false, 1 and 0. Parquet, Feather and Arrow files are read
+with pyarrow (the extra 'parquet'), but for an index that pandas has saved. Apart from the label and
+what --ignore names, columns must hold numbers. All rows are used for training, so the list printed
+is the training list. Rows are numbered from 0, without the header. A model reads the columns that
+it uses by their names, may come from pnorm.save as well, and says what levels it does not know.
 
 A weak ranker is one way to order the rows: here a column, or whether a column exceeds a
 cut. The list is ordered by their sum, each times its coefficient. log F_p is what
