@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._blocks import ROWS, Pool, blocks
+from pnorm._categories import Seen
 from pnorm._checks import Vector
 from pnorm._core import _bins
 from pnorm._outputs import SIDES, Rows, Side, scatter_of, signed, sums_of
@@ -60,6 +61,8 @@ class Codes:
 
     pos: NDArray[np.uint16]
     neg: NDArray[np.uint16]
+    seen: tuple[Seen, ...] = ()
+    """For either side, what values of the column were no levels; nothing where that needs no word."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,8 @@ what was expected, and where it helps what to try.
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import math
 import numbers
 import operator
@@ -17,6 +19,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pnorm import _text
 
 ROOT, SQUARED, CUBED = 1e140, 1e153, 1e100
 """Numbers up to these have squares with room for products and sums, squares that can be added up, and cubes."""
@@ -186,7 +190,7 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
         return [column.tolist() if columns is None or j in columns else [] for j, column in enumerate(X.T)], None
     for i, row in enumerate(X):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)):
-            raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {row!r}")
+            raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {shown(row)}")
     width = len(X[0])
     for i, row in enumerate(X):
         if len(row) != width or width == 0:
@@ -211,7 +215,7 @@ def _shape_hint(A: Array, name: str) -> str:
 
 
 def _at(row: Any, column: Any, names: Sequence[str] | None) -> str:
-    return f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
+    return f"row {row}, column {column}" + (f" ({shown(names[column])})" if names else "")
 
 
 def _not_finite(
@@ -238,28 +242,16 @@ def _as_floats(
 ) -> Array:
     """Objects as floats, if all of them are real numbers; the columns have these numbers in messages."""
     if A.dtype.kind != "O":
-        raise TypeError(
-            f"{name} must hold real numbers; got dtype {A.dtype}. "
-            + (
-                "Make pnorm.rankers.categories of the columns, encode them as numbers, or pass callables as H"
-                if missing is not None
-                else "Encode its columns as numbers"
-            )
-        )
+        raise TypeError(f"{name} must hold real numbers; got dtype {A.dtype}: {_instead(A.dtype.kind == 'M', missing)}")
     for j, column in enumerate(columns):
         for i, value in enumerate(A[:, j]):
             if is_missing(value):
                 if not missing:
                     raise _not_finite(value, name, i, column, names, missing)
-            elif not isinstance(value, (numbers.Real, np.bool_)):
+            elif not isinstance(value, (numbers.Real, np.bool_, decimal.Decimal)):
                 raise TypeError(
-                    f"{name} has {value!r} ({type(value).__name__}) at {_at(i, column, names)}; every value must be a "
-                    "real number: "
-                    + (
-                        "make pnorm.rankers.categories of the column, encode it, or pass callables as H"
-                        if missing is not None
-                        else "encode the column"
-                    )
+                    f"{name} has {shown(value)} ({type(value).__name__}) at {_at(i, column, names)}; every value must "
+                    f"be a real number: {_instead(_is_date(value), missing)}"
                 )
     if missing:
         A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])
@@ -267,6 +259,45 @@ def _as_floats(
         return A.astype(np.float64)
     except OverflowError:
         raise ValueError(f"{name} has a whole number that is larger than a float can be") from None
+
+
+def _is_date(value: Any) -> bool:
+    return isinstance(value, (datetime.date, np.datetime64))
+
+
+def no_number(X: Any, name: str) -> str | None:
+    """Where X has a text that is no number, or a date, and what to do about it; None if it has none."""
+    columns, names = table(X, name)
+    for j, column in enumerate(columns):
+        for i, value in enumerate(column):
+            if _is_date(value) or (isinstance(value, str) and not _is_numeral(value)):
+                return f"{name} has {shown(value)} at {_at(i, j, names)}; every value must be a number: " + (
+                    _instead(True, False)
+                    if _is_date(value)
+                    else "rankers='categories' makes indicators of the levels of all columns, a function of (pos, neg) "
+                    "pnorm.rankers.categories of this column, and OneHotEncoder, say, encodes it"
+                )
+    return None
+
+
+def _is_numeral(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _instead(date: bool, missing: bool | None) -> str:
+    """What to do with a column that holds no numbers; where no value could be missing, all must become numbers."""
+    if date:
+        return (
+            "pass the days since a fixed one in place of dates, such as "
+            "(dates - np.datetime64('2000-01-01')) / np.timedelta64(1, 'D')"
+        )
+    if missing is None:
+        return "encode the column as numbers"
+    return "make pnorm.rankers.categories of the column, encode it as numbers, or pass callables as H"
 
 
 def _has_columns(X: Any) -> bool:
@@ -304,7 +335,7 @@ def column_of(X: Any, j: int, names: Sequence[str]) -> Any:
             return X.column(j)
         return X.to_series(j) if hasattr(X, "to_series") else X[names[j]]
     except (AttributeError, KeyError, IndexError, TypeError) as error:
-        raise TypeError(f"the column {names[j]!r} cannot be had of {type(X).__name__}: {error}") from error
+        raise TypeError(f"the column {shown(names[j])} cannot be had of {type(X).__name__}: {error}") from error
 
 
 def _columns_of_frame(
@@ -321,7 +352,8 @@ def _columns_of_frame(
             values = _values(chunk, missing)
             if values.dtype.kind not in "buif":
                 objects = np.empty((len(out), 1), object)
-                objects[:, 0] = listed(source)
+                whole = values.dtype.kind == "O" and len(values) == len(out)
+                objects[:, 0] = values if whole else listed(source)
                 values, start = _as_floats(objects, name, columns[[k]], names, missing)[:, 0], 0
             out[start : start + len(values), k] = values
             start += len(values)
@@ -352,9 +384,15 @@ def listed(column: Any) -> list[Any]:
     return list(column)
 
 
+class Absent(str):
+    """A word of a file, NA say, that stands for no value, unless it is a level of a category."""
+
+    __slots__ = ()
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or isinstance(value, Absent) or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
@@ -449,8 +487,8 @@ def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name
         return
     j = next(j for j, (a, b) in enumerate(zip(expected, found, strict=True)) if a != b)
     raise ValueError(
-        f"{name} has the column {found[j]!r} in the place of {expected[j]!r}; bring its columns into the order of "
-        f"those before: {name}[[{', '.join(map(repr, expected[:4]))}{', ...' if len(expected) > 4 else ''}]]"
+        f"{name} has the column {shown(found[j])} in the place of {shown(expected[j])}; bring its columns into the "
+        f"order of those before: {name}[[{', '.join(map(shown, expected[:4]))}{', ...' if len(expected) > 4 else ''}]]"
     )
 
 
@@ -468,12 +506,12 @@ def pick(X: Any, expected: Sequence[str] | None, name: str) -> Any:
 def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int]:
     """Where the columns that are expected are among those of a frame."""
     if len(set(found)) < len(found):
-        raise ValueError(f"{name} has two columns of one name among {', '.join(map(repr, found[:8]))}; rename one")
+        raise ValueError(f"{name} has two columns of one name among {', '.join(map(shown, found[:8]))}; rename one")
     place = {column: j for j, column in enumerate(found)}
     missing = [column for column in expected if column not in place]
     if missing:
         raise ValueError(
-            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(map(repr, missing[:4]))}"
+            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(map(shown, missing[:4]))}"
             f"{', ...' if len(missing) > 4 else ''} which these scores are made from"
         )
     return [place[column] for column in expected]
@@ -498,7 +536,9 @@ def spans(low: Vector, high: Vector, names: Sequence[str]) -> None:
         wide = np.flatnonzero(~np.isfinite(high - low))
     if wide.size:
         j = int(wide[0])
-        raise ValueError(f"{names[j]} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first")
+        raise ValueError(
+            f"{_text.shown(names[j])} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first"
+        )
 
 
 def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
@@ -567,7 +607,7 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     if pos_group is None or neg_group is None:
         given, missing = ("neg_group", "pos_group") if pos_group is None else ("pos_group", "neg_group")
         raise ValueError(f"{given} is given and {missing} is not; pairs form within a group, so both sides need labels")
-    known: dict[Any, int] = {}
+    known: Known = {}
     return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
 
 
@@ -575,30 +615,49 @@ def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
     """Return the labels of rows as numbers, and the labels that these stand for."""
     shape = shape_of(y)
     if len(shape) > 1 or isinstance(y, (str, Mapping)):
-        got = f"shape {shape}" if shape else f"{y!r:.80}"
+        got = f"shape {shape}" if shape else f"{shown(y)}"
         raise ValueError(
             f"{name} must be one-dimensional, a label for each row, such as a column of a frame; got {got}"
         )
-    known: dict[Any, int] = {}
-    return _codes(y, name, size, known), list(known)
+    known: Known = {}
+    return _codes(y, name, size, known), [label for _, label in known.values()]
 
 
-def _codes(labels: Any, name: str, size: int, known: dict[Any, int]) -> NDArray[np.intp]:
+Known = dict[Any, tuple[int, Any]]
+"""Labels by their keys, each with its number."""
+
+
+def _codes(labels: Any, name: str, size: int, known: Known) -> NDArray[np.intp]:
     """Return labels as numbers, those of `known` where they have one."""
     try:
         values = listed(labels)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be a sequence of one label per row; got {labels!r:.80}") from None
+        raise TypeError(f"{name} must be a sequence of one label per row; got {shown(labels)}") from None
     if len(values) != size:
-        hint = f", the letters of {labels!r}" if isinstance(labels, str) else ""
+        hint = f", the letters of {shown(labels)}" if isinstance(labels, str) else ""
         raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
     for i, value in enumerate(values):
         if is_missing(value):
             raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
     try:
-        return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.intp)
+        found = [known.setdefault(key(value), (len(known), value))[0] for value in values]
     except TypeError:
         raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
+    return np.array(found, dtype=np.intp)
+
+
+def key(value: Any) -> Any:
+    """Return what finds a label or a level in a dictionary, the same for equal ones.
+
+    Numbers whose hashes are equal can be made at will, k (2**61 - 1) for instance: 40,000 of them took a dictionary
+    37 s. The hash of a string holds a secret of the process.
+    """
+    if isinstance(value, (np.integer, np.floating, np.bool_)):
+        value = value.item()
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        numerator, denominator = value.as_integer_ratio()
+        return (f"{numerator:x}/{denominator:x}",)  # in a tuple, as strings are labels, too
+    return value
 
 
 def folds(number: Any, name: str, size: int) -> NDArray[np.intp]:
@@ -651,7 +710,7 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
     labels = _as_array(group, "group")
     if labels.ndim != 1:
         raise ValueError(
-            f"group must be one-dimensional: a label for each row or a size for each list; got {group!r:.80}"
+            f"group must be one-dimensional: a label for each row or a size for each list; got {shown(group)}"
         )
     if labels.size != size:
         kind = "" if labels.dtype.kind in "iu" else ", which are no integers"
@@ -667,8 +726,8 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
             )
         return None, np.concatenate([[0], labels.cumsum()]).astype(np.intp)
     if labels.dtype.kind not in "iub":  # labels of unlike kinds would become strings in an array
-        known: dict[Any, int] = {}
-        labels = _in_order(_codes(group, "group", size, known), list(known))
+        known: Known = {}
+        labels = _in_order(_codes(group, "group", size, known), [label for _, label in known.values()])
     heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
     if np.unique(labels[heads]).size == heads.size:
         return None, np.concatenate([heads, [size]]).astype(np.intp)
@@ -718,11 +777,8 @@ def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vecto
 
 
 def shown(x: Any) -> str:
-    """What was got, in few characters."""
-    try:
-        return f"{x!r:.80}"
-    except ValueError:  # a whole number of thousands of digits
-        return f"{type(x).__name__} of very many digits"
+    """What was got, in few characters; text in quotes."""
+    return f"'{_text.shown(x)}'" if isinstance(x, str) else _text.shown(x)
 
 
 def real(x: Any, name: str) -> float:
@@ -985,12 +1041,15 @@ def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tup
     if given is None:
         return tuple(default)
     if isinstance(given, str) or len(given) != size:
-        raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {given!r}")
+        raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {shown(given)}")
     return tuple(str(name) for name in given)
 
 
 _DEPTH = 64
 """How deep lists and dictionaries of a file may lie in each other; those of a collection do not come near."""
+
+DIGITS = 309
+"""Digits of an integer in a file, at most: those of the largest double."""
 
 TOO_DEEP = f"{{}} has lists or dictionaries in each other, more than {_DEPTH} deep"
 
@@ -1017,10 +1076,12 @@ def _plain(x: Any, name: str) -> Any:
     if isinstance(x, Mapping):
         for key in x:
             if not isinstance(key, str):
-                raise TypeError(f"{name} has the key {key!r:.80}; keys must be strings")
-        return {str(key): _plain(value, f"{name}[{key!r:.80}]") for key, value in x.items()}
+                raise TypeError(f"{name} has the key {shown(key)}; keys must be strings")
+        return {str(key): _plain(value, f"{name}[{shown(key)}]") for key, value in x.items()}
     if isinstance(x, (list, tuple)):
         return [_plain(value, f"{name}[{i}]") for i, value in enumerate(x)]
+    if isinstance(x, int) and abs(x) >= 10**DIGITS:
+        raise ValueError(f"{name} is an integer of more than {DIGITS} digits; make it a float or a string")
     if x is None or isinstance(x, (str, bool, int)):
         return x
     if isinstance(x, float):
@@ -1032,6 +1093,13 @@ def _plain(x: Any, name: str) -> Any:
     )
 
 
+def python(value: Any) -> Any:
+    """One of NumPy's scalars, or a decimal number, as what Python has for it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return float(value) if isinstance(value, decimal.Decimal) and value.is_finite() else value
+
+
 def level(value: Any, name: str, row: int, column: int, missing: bool, names: Sequence[str] | None = None) -> Any:
     """Return a level of a category: a string, a number, or None for a missing value if there may be some."""
     if is_missing(value):
@@ -1040,16 +1108,16 @@ def level(value: Any, name: str, row: int, column: int, missing: bool, names: Se
                 f"{name} has {value} at {_at(row, column, names)}; fill it in, or pass missing='own' to make it a level"
             )
         return None
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = python(value)
     if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
         raise ValueError(
-            f"{name} has {value!r:.80} at {_at(row, column, names)}; a level that is a number must be finite"
+            f"{name} has {shown(value)} at {_at(row, column, names)}; a level that is a number must be finite"
         )
     if not isinstance(value, (str, bool, int, float)):
+        hint = ": make the dates text, with str for instance" if _is_date(value) else ""
         raise TypeError(
-            f"{name} has {value!r} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a string, a "
-            "number or a boolean"
+            f"{name} has {shown(value)} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a "
+            f"string, a number or a boolean{hint}"
         )
     return value
 
@@ -1064,10 +1132,12 @@ class Fields:
         self._data, self._what = data, what
         self._known = {"format", "version"}
         if data.get("format") != form:
-            raise ValueError(f"{what} must have the format {form!r}; got {data.get('format')!r:.80}")
+            raise ValueError(f"{what} must have the format {form!r}; got {shown(data.get('format'))}")
         found = data.get("version")
         if isinstance(found, (bool, np.bool_)) or found != version:
-            raise ValueError(f"{what} have version {found!r:.80} of the format, and this pnorm reads version {version}")
+            raise ValueError(
+                f"{what} have version {shown(found)} of the format, and this pnorm reads version {version}"
+            )
 
     def get(self, key: str) -> Any:
         """Return a field that must be there."""
@@ -1080,7 +1150,7 @@ class Fields:
         """Refuse fields that no one has asked for."""
         for key in self._data:
             if key not in self._known:
-                raise ValueError(f"{self._what} have the field {key!r:.80}, which this version does not know")
+                raise ValueError(f"{self._what} have the field {shown(key)}, which this version does not know")
 
     def choice(self, key: str, allowed: Collection[str]) -> str:
         """Return one of the allowed words."""
@@ -1154,16 +1224,18 @@ class Fields:
             pairs.append((column, math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")))
         return pairs
 
-    def levels(self, key: str) -> list[list[Any]]:
-        """Return lists of levels, each of which stands there once; None is a missing value."""
-        columns = []
-        for c, column in enumerate(self.items(key)):
+    def levels(self, field: str, most: int) -> list[tuple[Any, ...]]:
+        """Return tuples of levels, each of which stands there once; None is a missing value."""
+        columns, name = [], f"{field!r} of {self._what}"
+        for c, column in enumerate(self.items(field)):
             if not isinstance(column, list):
-                raise self._wrong(key, "a list of lists of levels", column)
-            columns.append([level(value, f"{key!r} of {self._what}", k, c, True) for k, value in enumerate(column)])
-            if len(set(columns[-1])) < len(column):
-                raise self._wrong(key, "different levels in every column", column)
+                raise self._wrong(field, "a list of lists of levels", column)
+            if len(column) > most:
+                raise ValueError(f"a column has {len(column)} levels; there can be {most} at most")
+            columns.append(tuple(level(value, name, k, c, True) for k, value in enumerate(column)))
+            if len({key(value) for value in columns[-1]}) < len(column):
+                raise self._wrong(field, "different levels in every column", column)
         return columns
 
     def _wrong(self, key: str, expected: str, got: Any) -> ValueError:
-        return ValueError(f"{key!r} of {self._what} must be {expected}; got {got!r:.80}")
+        return ValueError(f"{key!r} of {self._what} must be {expected}; got {shown(got)}")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._blocks import Pool
+from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._losses import Loss, work
@@ -322,6 +323,7 @@ def cross_validate(
     n_folds = int(number[0].max()) + 1
     rankers = None if recipe else rankers_of(pos, neg, H)
     outputs: Outputs | None = None
+    seen: list[Seen] = []
     scores = np.empty((len(powers), n_folds, at.size))
     traces: list[list[Trace]] = [[] for _ in powers]
     bar = counting(n_folds, progress, "fold")
@@ -334,7 +336,7 @@ def cross_validate(
                 rankers = recipe(_checks.rows(pos, where[0][train[0]]), _checks.rows(neg, where[1][train[1]]))
             assert rankers is not None
             if recipe is not None or outputs is None:
-                outputs = outputs_of(pos, neg, rankers, counted, pool)
+                outputs = outputs_of(pos, neg, rankers, counted, pool, None if recipe is None else seen)
             apart = Problem(outputs.take(*train), rankers.names, objectives[0].take(*train))
             problem, shift = apart.centred(), apart.shift
             judged, worth = outputs.take(*held), judge(measure, name, counted, held)
@@ -343,6 +345,7 @@ def cross_validate(
                 trace = descend(InMemory(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
                 scores[i, k] = _followed(trace, judged, shift, at, worth, name)
                 traces[i].append(trace)
+    tell(held_out(seen), strict=False)
     whole = (spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
     return CrossValidation(np.array(powers), at, scores, tuple(whole), tuple(map(tuple, traces)), name)
 

@@ -9,23 +9,40 @@ import io
 import math
 import os
 import re
+import stat
 import sys
 import time
+import warnings
 from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm import _files, _reproduce
+from pnorm import _checks, _files, _reproduce
+from pnorm._categories import numeral, read
+from pnorm._split import plainly_positive, word
+from pnorm._text import first, shown
 
-_POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
-_NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
 _MISSING_WORDS = ("", "?", "na", "n/a", "nan", "null", "none", "-")
+_START = 4096
+"""Bytes by which the kind of a file is known; those of a workbook name its parts."""
+
+_PACKED = {
+    "gzip": rb"\x1f\x8b",
+    "bzip2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
+    "xz": rb"\xfd7zXZ\0",
+    "zstd": rb"\x28\xb5\x2f\xfd",
+    "7z": rb"7z\xbc\xaf\x27\x1c",
+}
+_ZIP, _WORKBOOK = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+_IN_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"application/vnd.oasis.opendocument.spreadsheet")
+
 _PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 
 _DESCRIPTION = """\
@@ -41,11 +58,11 @@ examples:
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
 A CSV file is UTF-8 and has a header line; its numbers are of the form -1.5e3, with no marks
-between digits. Parquet, Feather and Arrow files are read with pyarrow (the extra 'parquet'), but
-for an index that pandas has saved. Apart from the label and what --ignore names, columns must
-hold numbers. All rows are used for training, so the list printed is the training list. Rows are
-numbered from 0, without the header. A model reads the columns that it uses by their names, and
-may come from pnorm.save as well.
+between digits, or columns of true and false, 1 and 0. Parquet, Feather and Arrow files are read
+with pyarrow (the extra 'parquet'), but for an index that pandas has saved. Apart from the label and
+what --ignore names, columns must hold numbers. All rows are used for training, so the list printed
+is the training list. Rows are numbered from 0, without the header. A model reads the columns that
+it uses by their names, may come from pnorm.save as well, and says what levels it does not know.
 
 A weak ranker is one way to order the rows: here a column, or whether a column exceeds a
 cut. The list is ordered by their sum, each times its coefficient. log F_p is what
@@ -91,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return _fail(f"{_path(os.fsdecode(error.filename))}: {error.strerror}" if error.filename else str(error))
     except (CommandError, ValueError, OverflowError) as error:
         return _fail(str(error))
     except MemoryError as error:
@@ -102,12 +119,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    print(f"pnorm: error: {' '.join(message.split())}", file=sys.stderr)
+    print(f"pnorm: error: {_line(message)}", file=sys.stderr)
     return 2
 
 
+def _line(message: str) -> str:
+    """A message on one line, whatever is quoted in it."""
+    return shown(" ".join(message.split()), 4000)
+
+
+def _path(path: str) -> str:
+    """A path as it is printed: there are long ones."""
+    return shown(path, 1000)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2 and a message in which words of the command line may stand."""
+        super().error(_line(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="pnorm",
         usage="pnorm [FILE] [options]\n       pnorm reproduce [options]",
         description=_DESCRIPTION,
@@ -144,7 +177,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _reproduce_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="pnorm reproduce",
         description=_REPRODUCE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -246,23 +279,35 @@ def _rank_file(arguments: argparse.Namespace) -> None:
         raise CommandError(f"{path}: No such file or directory")
     if arguments.label is None and arguments.model is None:
         raise CommandError("--label COLUMN is needed with a FILE: which column says which rows are positive?")
-    for option, out in (("--out", arguments.out), ("--save", arguments.save)):
-        _check_target(option, out, path)
-    if arguments.out is not None and arguments.out == arguments.save:
-        raise CommandError(f"--out and --save both name {arguments.out}")
+    _check_files(arguments)
     (_train_on_file if arguments.model is None else _score_file)(arguments)
 
 
-def _check_target(option: str, out: str | None, path: str) -> None:
-    """Refuse a place where nothing can be written, before any work."""
-    if out is None:
-        return
-    if not os.path.isdir(os.path.dirname(out) or "."):
-        raise CommandError(f"{option} {out}: no such directory")
-    if os.path.isdir(out):
-        raise CommandError(f"{option} {out} is a directory")
-    if os.path.exists(out) and os.path.exists(path) and os.path.samefile(out, path):
-        raise CommandError(f"{option} {out} would overwrite the input")
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Refuse places where nothing can be written, and files that are in use, before any work."""
+    read = {"the input": 0 if arguments.file == "-" else arguments.file, "the model": arguments.model}
+    more = {"the file of --out": arguments.out, "the standard output": 1}
+    for option, path, used in (("--out", arguments.out, read), ("--save", arguments.save, read | more)):
+        if path is None:
+            continue
+        if not os.path.isdir(os.path.dirname(path) or "."):
+            raise CommandError(f"{option} {_path(path)}: no such directory")
+        if os.path.isdir(path):
+            raise CommandError(f"{option} {_path(path)} is a directory")
+        for what, other in used.items():
+            if _same_file(other, path):
+                raise CommandError(f"{option} {_path(path)} would overwrite {what}")
+
+
+def _same_file(one: str | int | None, other: str) -> bool:
+    """Whether two paths, or a descriptor and a path, lead to one file; devices and pipes can be shared."""
+    if one is None:
+        return False
+    try:
+        status = os.stat(one)
+        return stat.S_ISREG(status.st_mode) and os.path.samestat(status, os.stat(other))
+    except OSError:  # one of them is not there yet
+        return isinstance(one, str) and os.path.realpath(one) == os.path.realpath(other)
 
 
 def _train_on_file(arguments: argparse.Namespace) -> None:
@@ -277,7 +322,7 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments))
     f = pnorm.score(table.X, H, lam)
 
-    print(f"{path}: {_labelled(y, arguments.label, positive)}")
+    print(f"{_path(path)}: {_labelled(y, arguments.label, positive)}")
     print(f"P-Norm Push with p = {p:g} on {_counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
     print(f"after {_counted(trace.n_iter, 'round')}: {trace.message}")
     if trace.status == "separable":
@@ -288,7 +333,7 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     if arguments.save is not None:
         about = {"file": os.path.basename(path), "label": arguments.label, "positive": sorted(positive)}
         pnorm.save(arguments.save, lam, H, p, {**about, "rounds": trace.n_iter, "status": trace.status})
-        print(f"\nThe model, for --model or pnorm.load: {arguments.save}")
+        print(f"\nThe model, for --model or pnorm.load: {_path(arguments.save)}")
     _write_scores(f, arguments.out)
 
 
@@ -300,20 +345,24 @@ def _score_file(arguments: argparse.Namespace) -> None:
     names = [name for name in source.names if name != label and name not in (arguments.ignore or [])]
     labels = None if label is None else _labels(source, label, "rows to measure the list by")
     try:
-        f = model.score(source.frame(names))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            f = model.score(source.frame(names))
     except (ValueError, TypeError, OverflowError) as error:
-        raise CommandError(f"{arguments.model} does not fit {path}: {error}") from None
+        raise CommandError(f"{_path(arguments.model)} does not fit {_path(path)}: {error}") from None
+    for warning in caught:
+        print(f"pnorm: warning: {_line(str(warning.message))}", file=sys.stderr)
 
     y = np.zeros(f.size, bool)
     if labels is None:
-        print(f"{path}: {_counted(f.size, 'row')}")
+        print(f"{_path(path)}: {_counted(f.size, 'row')}")
     else:
         positive = _positive(labels, label, arguments.positive)
         y = np.array([text in positive for text in labels])
-        print(f"{path}: {_labelled(y, label, positive)}")
+        print(f"{_path(path)}: {_labelled(y, label, positive)}")
     push = "" if model.p is None else f", trained with p = {model.p:g}"
     used = np.count_nonzero(model.lam)
-    print(f"ranked by {arguments.model}: {used} of {_counted(model.lam.size, 'weak ranker')} in use{push}")
+    print(f"ranked by {_path(arguments.model)}: {used} of {_counted(model.lam.size, 'weak ranker')} in use{push}")
     if labels is not None:
         _print_measures("On these rows", f, y, "")
     _print_top(f, arguments.top, labels)
@@ -321,7 +370,7 @@ def _score_file(arguments: argparse.Namespace) -> None:
 
 
 def _labelled(y: NDArray[np.bool_], label: str, positive: set[str]) -> str:
-    return f"{_counted(y.size, 'row')}, {y.sum()} positive ({label} = {' or '.join(sorted(positive))})"
+    return f"{_counted(y.size, 'row')}, {y.sum()} positive ({shown(label)} = {shown(' or '.join(sorted(positive)))})"
 
 
 def _print_measures(where: str, f: NDArray[np.float64], y: NDArray[np.bool_], more: str) -> None:
@@ -339,7 +388,7 @@ def _write_scores(f: NDArray[np.float64], out: str | None) -> None:
         return
     lines = ["row,score", *(f"{i},{float(f[i])!r}" for i in _best_first(f)), ""]
     _files.write(out, "\n".join(lines).encode())
-    print(f"\nScores of {_counted(f.size, 'row')}, best first: {out}")
+    print(f"\nScores of {_counted(f.size, 'row')}, best first: {_path(out)}")
 
 
 def _counted(number: int, thing: str) -> str:
@@ -365,7 +414,7 @@ def _print_rankers(H: pnorm.rankers.Rankers, lam: NDArray[np.float64], X: NDArra
         return
     moves = {j: abs(lam[j]) * float(np.ptp(H[j](X))) for j in used}
     leading = sorted(used, key=lambda j: -moves[j])[:10]
-    names = [name if len(name) <= 40 else name[:39] + "\u2026" for name in (H.names[j] for j in leading)]
+    names = [shown(H.names[j], 40) for j in leading]
     width = max(map(len, names))
     print(f"\nThe weak rankers that carry the most weight ({len(leading)} of {len(used)} in use):")
     print(f"  {'':{width}}    coefficient   moves a score by up to")
@@ -380,7 +429,7 @@ def _print_top(f: NDArray[np.float64], top: int | None, labels: list[str] | None
     print("\nThe top of the list:")
     print("  rank       row        score" + ("" if labels is None else "   label"))
     for rank, i in enumerate(rows, start=1):
-        print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}" + ("" if labels is None else f"   {labels[i]}"))
+        print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}" + ("" if labels is None else f"   {shown(labels[i])}"))
 
 
 # Reading --------------------------------------------------------------------------------------------
@@ -413,7 +462,7 @@ def _read(path: str, label: str, ignored: Sequence[str]) -> Table:
     _check_columns(source, path, label, ignored)
     names = [name for name in source.names if name != label and name not in ignored]
     if not names:
-        raise CommandError(f"{path} has no column beside the label {label!r} to rank by")
+        raise CommandError(f"{path} has no column beside the label {_checks.shown(label)} to rank by")
     labels = _labels(source, label, "rows to train on")
     X = np.empty((len(source), len(names)))
     for c, name in enumerate(names):
@@ -428,13 +477,12 @@ def _check_columns(source: Source, path: str, label: str | None, ignored: Sequen
         if not name:
             raise CommandError(f"column {position} of {path} has no name in the header")
         if times[name] > 1:
-            raise CommandError(f"the column name {name!r} appears more than once in {path}")
+            raise CommandError(f"the column name {_checks.shown(name)} appears more than once in {path}")
     for name in (*([] if label is None else [label]), *ignored):
         if name not in header:
-            shown = ", ".join(header[:20]) + (", ..." if len(header) > 20 else "")
-            raise CommandError(f"no column {name!r} in {path}; its columns are {shown}")
+            raise CommandError(f"no column {_checks.shown(name)} in {path}; its columns are {first(header, 20)}")
     if label in ignored:
-        raise CommandError(f"--ignore {label} is the label")
+        raise CommandError(f"--ignore {shown(label)} is the label")
     if not len(source):
         raise CommandError(f"{path} has a header and no rows")
 
@@ -443,7 +491,7 @@ def _labels(source: Source, label: str, what: str) -> list[str]:
     labels = source.texts(label)
     for i, text in enumerate(labels):
         if text.lower() in _MISSING_WORDS:
-            raise CommandError(f"the label {label!r} is missing in {source.place(i)}; {what} need one")
+            raise CommandError(f"the label {_checks.shown(label)} is missing in {source.place(i)}; {what} need one")
     return labels
 
 
@@ -451,12 +499,24 @@ def _source(path: str) -> Source:
     """A file by its name, or by the bytes it begins with."""
     suffix = os.path.splitext(path)[1].lower()
     with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
-        start = stream.read(6)  # once: what a pipe has given it does not give again
-        is_arrow = start[:4] == b"PAR1" or start == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
+        start = stream.read(_START)  # once: what a pipe has given it does not give again
+        _refuse_other_kinds(path, start)
+        is_arrow = start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
         data = None if is_arrow and os.path.isfile(path) else start + stream.read()
     if is_arrow:
-        return ArrowSource(path, data, start[:4] == b"PAR1" or (start != b"ARROW1" and suffix in _PARQUET))
+        return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
     return CsvSource(path, data or b"")
+
+
+def _refuse_other_kinds(path: str, start: bytes) -> None:
+    """Say what a file is that holds a table in a form which is not read here."""
+    for what, magic in _PACKED.items():
+        if re.match(magic, start):
+            raise CommandError(f"{path} is compressed ({what}); unpack it first")
+    if start.startswith(_WORKBOOK) or (start.startswith(_ZIP) and any(part in start for part in _IN_WORKBOOKS)):
+        raise CommandError(f"{path} is a workbook of a spreadsheet program; save its sheet as CSV, in UTF-8")
+    if start.startswith(_ZIP):
+        raise CommandError(f"{path} is compressed (zip); unpack it first")
 
 
 class CsvSource:
@@ -484,7 +544,11 @@ class CsvSource:
         return f"line {self._numbers[i]} of {self._path}"
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
+        return _numbers(self.texts(name), name, self)
+
+    def fields(self, name: str) -> Fields:
+        at = self._at[name]
+        return Fields([row[at] for row in self._rows])
 
     def texts(self, name: str) -> list[str]:
         at = self._at[name]
@@ -496,7 +560,7 @@ class CsvSource:
 
 @dataclass
 class Lazy:
-    """Columns of a CSV file: numbers where all of a column's fields are numbers or missing, else text."""
+    """Columns of a CSV file."""
 
     source: CsvSource
     column_names: list[str]
@@ -505,12 +569,35 @@ class Lazy:
     def shape(self) -> tuple[int, int]:
         return len(self.source), len(self.column_names)
 
-    def column(self, j: int) -> NDArray[Any]:
-        texts = self.source.texts(self.column_names[j])
-        known = [None if text.lower() in _MISSING_WORDS else text for text in texts]
-        if all(text is None or _is_number(text) for text in known):
-            return np.array([math.nan if text is None else _float(text) for text in known])
-        return np.array(known, dtype=object)
+    def column(self, j: int) -> Fields:
+        return self.source.fields(self.column_names[j])
+
+
+@dataclass
+class Fields:
+    """A column of a CSV file: the text that is there, for levels, and an array of numbers where all of it reads so."""
+
+    texts: list[str]
+    dtype = np.dtype(object)
+
+    def tolist(self) -> list[Any]:
+        return [_checks.Absent(text) if _is_missing(text) else text for text in self.texts]
+
+    def read(self) -> list[float | str]:
+        """Numbers, NaN for what is missing, and text; true and false are numbers if there is nothing else."""
+        values = [math.nan if _is_missing(text) else read(text) for text in self.texts]
+        truths = [isinstance(value, bool) for value in values]
+        if any(truths) and not all(truth or value != value for truth, value in zip(truths, values, strict=True)):
+            values = [text if truth else value for text, truth, value in zip(self.texts, truths, values, strict=True)]
+        return values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        values = self.read()
+        return np.array(values, object if any(isinstance(value, str) for value in values) else np.float64)
+
+
+def _is_missing(text: str) -> bool:
+    return text.strip().lower() in _MISSING_WORDS
 
 
 class ArrowSource:
@@ -570,14 +657,14 @@ class ArrowSource:
     def numbers(self, name: str) -> NDArray[np.float64]:
         column, types = self._values(name), self._arrow.types
         if column.null_count:
-            _number("", name, self, int(np.argmax(column.is_null().to_numpy())))
+            raise _no_number("", name, self, int(np.argmax(column.is_null().to_numpy())))
         kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
         if not any(is_kind(column.type) for is_kind in kinds):
-            return np.array([_number(text, name, self, i) for i, text in enumerate(self.texts(name))])
+            return _numbers(self.texts(name), name, self)
         found = np.asarray(column.to_numpy(), dtype=np.float64)
         wrong = np.flatnonzero(~np.isfinite(found))
         if wrong.size:
-            _number(str(found[wrong[0]]), name, self, int(wrong[0]))
+            raise _no_number(str(found[wrong[0]]), name, self, int(wrong[0]))
         return found
 
     def texts(self, name: str) -> list[str]:
@@ -611,56 +698,50 @@ def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
     return numbers, lines
 
 
-def _number(text: str, column: str, source: Source, i: int) -> float:
-    if text.lower() in _MISSING_WORDS:
-        raise CommandError(
-            f"column {column!r} has a missing value in {source.place(i)}; fill it in, or --ignore {column!r}"
-        )
-    try:
-        value = _float(text)
-    except ValueError:
-        raise CommandError(
-            f"column {column!r} is not numeric: {text!r:.80} in {source.place(i)}; encode it as numbers, or --ignore "
-            f"{column!r}"
-        ) from None
-    if not math.isfinite(value):
-        raise CommandError(f"column {column!r} has {text!r} in {source.place(i)}; every value must be finite")
-    return value
+def _numbers(texts: list[str], column: str, source: Source) -> NDArray[np.float64]:
+    """A column that must hold numbers, from its text."""
+    values = Fields(texts).read()
+    for i, value in enumerate(values):
+        if isinstance(value, str) or value != value:
+            raise _no_number(texts[i], column, source, i)
+    return np.array(values, np.float64)
+
+
+def _no_number(text: str, column: str, source: Source, i: int) -> CommandError:
+    name = _checks.shown(column)
+    if _is_missing(text):
+        return CommandError(f"column {name} has a missing value in {source.place(i)}; fill it in, or --ignore {name}")
+    with contextlib.suppress(ValueError):
+        if not math.isfinite(numeral(text)):
+            return CommandError(
+                f"column {name} has {_checks.shown(text)} in {source.place(i)}; every value must be finite"
+            )
+    return CommandError(
+        f"column {name} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
+        f"--ignore {name}"
+    )
 
 
 def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
     """The labels that mean positive, in all their spellings; both kinds of rows must be there."""
     found = sorted(set(labels))
-    words = {label: _word(label) for label in found}
-    shown = ", ".join(found[:8]) + (", ..." if len(found) > 8 else "")
+    words = {label: word(label) for label in found}
+    name, few = _checks.shown(column), first(found, 8)
     if len(set(words.values())) < 2:
-        raise CommandError(f"column {column!r} holds one label only ({shown}); both kinds of rows are needed")
+        raise CommandError(f"column {name} holds one label only ({few}); both kinds of rows are needed")
     if wanted is not None:
-        positive = {label for label in found if words[label] == _word(wanted)}
+        positive = {label for label in found if words[label] == word(wanted)}
         if not positive:
-            raise CommandError(f"no row has the label {wanted!r} in column {column!r}; its labels are {shown}")
+            raise CommandError(f"no row has the label {_checks.shown(wanted)} in column {name}; its labels are {few}")
         return positive
-    positive = {label for label in found if words[label] in _POSITIVE_WORDS}
-    negative = {label for label in found if words[label] in _NEGATIVE_WORDS}
-    if len(set(words.values())) == 2 and positive and negative:
+    positive = plainly_positive(found)
+    if positive:
         return positive
-    raise CommandError(f"say which label in column {column!r} is positive with --positive; its labels are {shown}")
-
-
-def _word(label: str) -> str:
-    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1, as far as doubles tell all integers."""
-    return f"{_float(label):.17g}" if _is_number(label) and abs(_float(label)) < 2**53 else label.lower()
+    raise CommandError(f"say which label in column {name} is positive with --positive; its labels are {few}")
 
 
 def _is_number(text: str) -> bool:
     try:
-        return math.isfinite(_float(text))
+        return math.isfinite(numeral(text))
     except ValueError:
         return False
-
-
-def _float(text: str) -> float:
-    """A number as files have it; Python reads 1_000 and digits of all scripts as well, which other programs do not."""
-    if "_" in text or not text.isascii():
-        raise ValueError
-    return float(text)

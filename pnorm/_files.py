@@ -22,14 +22,16 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._text import shown
 from pnorm._train import score
 from pnorm._version import version
 from pnorm.rankers import Rankers, callables, columns, from_dict
 
 _FORMAT, _VERSION = "pnorm.model", 1
 
-_DIGITS = 309
-"""Digits of an integer, at most: those of the largest double."""
+_ROOM = 5
+"""Characters of a file for every list in it, at least; twice as many for a dictionary. A list in memory takes 100 bytes
+or more, a dictionary 230, so that files of nothing else, such as [[],[],[]], would grow too much."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,7 +207,7 @@ def load(path: str | os.PathLike[str]) -> ScoringFunction:
     >>> model.score([[1.0, 2.0], [3.0, 4.0]])
     array([-1.5, -2.5])
     """
-    name = os.fsdecode(os.fspath(path))
+    name = shown(os.fsdecode(os.fspath(path)), 1000)
     with open(path, "rb") as stream:
         data = stream.read()
     try:
@@ -221,7 +223,7 @@ def _file(path: Any) -> str:
         raise TypeError(f"path must be the name of a file; got {type(path).__name__}")
     target = os.path.realpath(os.fsdecode(os.fspath(path)))
     if os.path.lexists(target) and not os.path.isfile(target):
-        raise ValueError(f"path must name a file; {target} is a folder or a device")
+        raise ValueError(f"path must name a file; {shown(target, 1000)} is a folder or a device")
     if not os.path.isdir(os.path.dirname(target)):
         raise FileNotFoundError(errno.ENOENT, "no such folder", os.path.dirname(target))
     if os.path.exists(target) and not os.access(target, os.W_OK):
@@ -251,12 +253,14 @@ def _replace(target: str, data: bytes) -> None:
     """Put a complete file into the place of another, or leave that as it is."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".pnorm-{secrets.token_hex(8)}.tmp")
+    old = os.path.exists(target)
+    mode = 0o600 if old else 0o666  # nobody may read half a file who could not read all; the umask is for new ones
     try:
-        with open(temporary, "xb") as stream:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        if os.path.exists(target):
+        if old:
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:
@@ -274,6 +278,12 @@ def _replace(target: str, data: bytes) -> None:
 def _model(text: str, name: str) -> ScoringFunction:
     """The model of a text, or a ValueError that says what is wrong with it."""
     try:
+        lists, dictionaries = text.count("["), text.count("{")  # those in strings as well, which are few
+        if _ROOM * (lists + 2 * dictionaries - 1000) > len(text):
+            raise ValueError(
+                f"it has {lists + dictionaries} lists and dictionaries in {len(text)} characters, which would take "
+                "more memory than a model may"
+            )
         data = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer
         )
@@ -304,7 +314,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the field {twice!r:.80} stands there twice")
+        raise ValueError(f"the field {_checks.shown(twice)} stands there twice")
     return found
 
 
@@ -315,11 +325,12 @@ def _constant(word: str) -> Any:
 def _float(digits: str) -> float:
     value = float(digits)
     if not np.isfinite(value):
-        raise ValueError(f"it has the number {digits:.80}, more than a double holds")
+        raise ValueError(f"it has the number {shown(digits)}, more than a double holds")
     return value
 
 
 def _integer(digits: str) -> int:
-    if len(digits) > _DIGITS + 1:
-        raise ValueError(f"it has an integer of {len(digits)} digits; no number needs more than {_DIGITS}")
+    length = len(digits.lstrip("-"))
+    if length > _checks.DIGITS:
+        raise ValueError(f"it has an integer of {length} digits; no number needs more than {_checks.DIGITS}")
     return int(digits)

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, Protocol
 
 import numpy as np
 
 from pnorm import _checks, _storage
 from pnorm._binned import Binned, Levels
+from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
 from pnorm._core import _tilt
 from pnorm._curvature import means
@@ -43,6 +46,8 @@ class Rows:
     """`Outputs`, of which the other side is one row and never asked; None where no row counts."""
     log_c: Vector | None
     """Logarithms of case weights."""
+    seen: Sequence[Seen] = ()
+    """What values of its columns were no levels."""
 
     def scores(self, lam: Vector) -> Vector:
         """H lam: to be read only."""
@@ -80,17 +85,18 @@ def stored(X: Any, weight: Any, rankers: Rankers, side: Side, number: int) -> Ro
         text = f"{side} {str(error).removeprefix(other)}" if str(error).startswith(other) else str(error)
         kind = ValueError if isinstance(error, ValueError) else TypeError  # not theirs, which may take other arguments
         raise kind(f"partition {number} of {side}: {text}") from error
+    seen = [of_sides[SIDES.index(side)] for of_sides in _storage.seen(pieces)]
     log_c = None
     if c is not None:
         keep, one = c > 0.0, np.ones(1, bool)
         pieces = _storage.taken(pieces, *((keep, one) if side == "pos" else (one, keep)))
         log_c, n = np.log(c[keep]), int(keep.sum())
-    return Rows(side, n, _storage.store(pieces, recode=False), log_c)
+    return Rows(side, n, _storage.store(pieces, recode=False), log_c, seen)
 
 
 def less(rows: Rows, shift: Vector) -> Rows:
     """The same rows, a constant taken off every ranker."""
-    return Rows(rows.side, rows.n, rows.outputs.less(shift), rows.log_c)
+    return Rows(rows.side, rows.n, rows.outputs.less(shift), rows.log_c, rows.seen)
 
 
 @question("list")
@@ -101,7 +107,7 @@ def facts(rows: Rows) -> list[Any]:
     out, side = rows.outputs, rows.side
     counts = out.by_feature(side, np.ones(rows.n)) if isinstance(out, Binned) else None
     largest = 0.0 if rows.log_c is None else float(np.abs(rows.log_c).max())
-    return [(rows.n, getattr(out, f"{side}_low"), getattr(out, f"{side}_high"), largest, counts)]
+    return [(rows.n, getattr(out, f"{side}_low"), getattr(out, f"{side}_high"), largest, counts, rows.seen)]
 
 
 def skeleton(rows: Rows) -> Outputs:
@@ -230,16 +236,20 @@ class Partitioned(Known):
         shape, low_and_high, sizes = [], [], []
         self._rows: list[list[Any]] = []
         self._counts: list[Any] = []
+        columns: list[Seen] = []
         for name, handles, of_side in zip(SIDES, (pos, neg), known, strict=True):
             there = [(handle, fact) for handle, fact in zip(handles, of_side, strict=True) if fact is not None]
             if not there:
                 raise ValueError(f"{name} has no rows that count: every partition is empty, or has weight zero")
-            n, low, high, largest, by_code = zip(*(fact for _, fact in there), strict=True)
+            n, low, high, largest, by_code, seen = zip(*(fact for _, fact in there), strict=True)
             shape.append(sum(n))
             low_and_high += [np.min(low, axis=0), np.max(high, axis=0)]
             sizes.append(max(largest))
             self._rows.append([handle for handle, _ in there])
+            columns += [reduce(add, of_column) for of_column in zip(*seen, strict=True)]
             self._counts.append(None if by_code[0] is None else np.sum(by_code, axis=0))
+        half = len(columns) // 2
+        tell(map(add, columns[:half], columns[half:]))
         self.skeleton = crew.one(skeleton, self._rows[0][0])
         objective = _Push(p, (sizes[0], sizes[1]))
         super().__init__((shape[0], shape[1], len(names)), Extremes(*low_and_high), names, objective)

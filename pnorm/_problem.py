@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, _outputs, _storage
 from pnorm._blocks import SERIAL, Pool
+from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
 from pnorm._line import Direction
 from pnorm._objective import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
@@ -92,8 +93,8 @@ class Known(ABC):
         if objective.groups is not None and self.largest.max() > _checks.CUBED / objective.p:
             j = int(self.largest.argmax())
             raise ValueError(
-                f"the column {names[j]!r} is as large as {self.largest[j]:.3g}, and its cube, which groups need, more "
-                "than a float can hold; scale it first"
+                f"the column {_checks.shown(names[j])} is as large as {self.largest[j]:.3g}, and its cube, which "
+                "groups need, more than a float can hold; scale it first"
             )
         self.reach = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
@@ -154,8 +155,8 @@ class Known(ABC):
         j = int(self.largest.argmax())
         if self.largest[j] > _checks.SQUARED / math.sqrt(self.objective.p):
             raise ValueError(
-                f"the column {self.names[j]!r} is as large as {self.largest[j]:.3g}, and its square, times p, more "
-                "than a float can hold; scale it first"
+                f"the column {_checks.shown(self.names[j])} is as large as {self.largest[j]:.3g}, and its square, "
+                "times p, more than a float can hold; scale it first"
             )
         if lam is not None and l2 > 0.0 and np.abs(lam).max() > _checks.ROOT / math.sqrt(max(l2, 1.0)):
             raise ValueError(
@@ -405,9 +406,19 @@ def build(
     return Problem(outputs, rankers.names, make(counted, pool), counted.kept)
 
 
-def outputs_of(pos: Any, neg: Any, rankers: Rankers, counted: Cases, pool: Pool) -> _outputs.Outputs:
-    """Return the outputs on the rows that count; every weak ranker is evaluated once on either side."""
+def outputs_of(
+    pos: Any, neg: Any, rankers: Rankers, counted: Cases, pool: Pool, seen: list[Seen] | None = None
+) -> _outputs.Outputs:
+    """Return the outputs on the rows that count; every weak ranker is evaluated once on either side.
+
+    Of levels that are not known it warns, or writes them down.
+    """
     pieces = rankers._pieces(pos, neg, np.arange(len(rankers)))
+    of_columns = [of_pos + of_neg for of_pos, of_neg in _storage.seen(pieces)]
+    if seen is None:
+        tell(of_columns)
+    else:
+        seen += of_columns
     if counted.kept is not None:
         pieces = _storage.taken(pieces, *counted.kept)
     return _storage.store(pieces, pool)

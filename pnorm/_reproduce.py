@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _files, datasets, metrics, plotting, rankers
+from pnorm._text import shown
 from pnorm.datasets import Dataset
 
 POWERS = (1, 2, 4, 8, 16, 64)
@@ -453,7 +454,7 @@ def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: s
     for title in dict.fromkeys(claim.setting for claim in judged):
         print(f"\n{title}")
         print_columns([[f"  {claim.verdict:18}", claim.claim] for claim in judged if claim.setting == title])
-    print(f"\nEvery number, pictures, and what the claims rest on: {out}/results.json, *.png, claims.md")
+    print(f"\nEvery number, pictures, and what the claims rest on: {shown(out, 1000)}/results.json, *.png, claims.md")
 
 
 def _watched(seeds: range, name: str) -> Iterable[int]:

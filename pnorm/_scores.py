@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._binned import padded
 from pnorm._blocks import Pool, blocks
+from pnorm._categories import Seen
 from pnorm._checks import Some, Vector
 from pnorm._core import _bins, _dense
 from pnorm._outputs import runs_of
@@ -256,6 +257,8 @@ class Codes(_Checked):
 
     codes: NDArray[np.uint16]
     values: Vector
+    seen: Seen | None = None
+    """What values were no levels, if that needs a word."""
 
     def add(self, rows: slice, out: Vector) -> None:
         _bins.add_looked_up(self.codes[rows], self.values, 0, out.size, out)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from pnorm import _checks
+from pnorm._categories import numeral
+from pnorm._text import first
 
-_OPPOSITES = ({0, 1}, {-1, 1})
-"""Labels of which 1 is plainly the good one; true and false are 1 and 0."""
+_POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
+_NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
+"""Labels of which it is plain what they are."""
 
 
 def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
@@ -25,8 +29,8 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     *more : sequences of length N, or None
         Whatever else there is of every row, such as weights and groups; None is passed on.
     positive : label, optional
-        The label of positive rows; all others are negative. May be left out if the labels are 1 and 0, 1 and -1, or
-        true and false.
+        The label of positive rows; all others are negative. May be left out if the labels are plain opposites: 1 (or
+        "1"), true, yes, y, t, positive or pos, in capitals or not, and 0, -1, false, no, n, f, negative or neg.
 
     Returns
     -------
@@ -51,6 +55,9 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     >>> pnorm.split(X, [1, 0, 1])
     ([[31.0, 5.0], [27.0, 2.0]], [[44.0, 0.0]])
 
+    >>> pnorm.split(X, ["yes", "no", "Yes"])
+    ([[31.0, 5.0], [27.0, 2.0]], [[44.0, 0.0]])
+
     With weights, and labels that do not speak for themselves:
 
     >>> (pos, neg), (pos_weight, neg_weight) = pnorm.split(X, ["won", "lost", "open"], [1.0, 2.0, 0.5], positive="won")
@@ -69,7 +76,7 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
             if _rows(values, name) != size:
                 raise ValueError(f"{name} must hold one value per row, {size}; got {_rows(values, name)}")
             _aligned(X, values, name)
-    keep = codes == _number(known, positive)
+    keep = np.isin(codes, _positives(known, positive))
     sides = np.flatnonzero(keep), np.flatnonzero(~keep)
     pairs = [
         tuple(None if values is None else _checks.rows(values, places) for places in sides) for values in (X, *more)
@@ -92,8 +99,8 @@ def _without(X: Any, name: str) -> tuple[Any, Any]:
     """A frame without one of its columns, and that column."""
     names = _checks.column_names(X) or ()
     if name not in names:
-        have = f"X has {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}" if names else "X has no names"
-        raise ValueError(f"y = {name!r:.80} is no column of X, and labels are one for each row: {have}")
+        have = f"X has {first(names, 8)}" if names else "X has no names"
+        raise ValueError(f"y = {_checks.shown(name)} is no column of X, and labels are one for each row: {have}")
     if hasattr(X, "iloc"):
         return X.drop(columns=name), X[name]
     if hasattr(X, "column_names"):  # pyarrow
@@ -110,16 +117,36 @@ def _aligned(X: Any, values: Any, name: str) -> None:
         )
 
 
-def _number(known: list[Any], positive: Any) -> int:
-    """Which of the labels is the positive one."""
-    shown = ", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else "")
+def _positives(known: list[Any], positive: Any) -> list[int]:
+    """Which of the labels are positive."""
+    few = ", ".join(map(_checks.shown, known[:8])) + (", ..." if len(known) > 8 else "")
     if len(known) == 1:
-        raise ValueError(f"all rows of y have the label {shown}; both kinds of rows are needed")
+        raise ValueError(f"all rows of y have the label {few}; both kinds of rows are needed")
     if positive is None:
-        if set(known) not in _OPPOSITES:
-            raise ValueError(f"say which label of y is positive: split(X, y, positive=...); the labels are {shown}")
-        return known.index(1)
+        plain = plainly_positive(known)
+        if not plain:
+            raise ValueError(f"say which label of y is positive: split(X, y, positive=...); the labels are {few}")
+        return [k for k, label in enumerate(known) if label in plain]
     try:
-        return known.index(positive)
+        return [known.index(positive)]
     except (ValueError, ArithmeticError):  # there is a nan, of Decimal's, that compares with nothing
-        raise ValueError(f"no row of y has the label {_checks.shown(positive)}; the labels are {shown}") from None
+        raise ValueError(f"no row of y has the label {_checks.shown(positive)}; the labels are {few}") from None
+
+
+def plainly_positive(labels: Collection[Any]) -> set[Any]:
+    """The labels that say of themselves that they are positive, if all others are one opposite; else none."""
+    words = [word(label) for label in labels]
+    plain = set(words)
+    if len(plain) != 2 or not plain & set(_POSITIVE_WORDS) or not plain & set(_NEGATIVE_WORDS):
+        return set()
+    return {label for label, text in zip(labels, words, strict=True) if text in _POSITIVE_WORDS}
+
+
+def word(label: Any) -> str:
+    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1, as far as doubles tell all integers."""
+    text = str(label)
+    try:
+        value = numeral(text)
+    except ValueError:
+        return text.lower()
+    return f"{value:.17g}" if abs(value) < 2**53 else text.lower()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._binned import Binned, Codes, Cuts, Feature
 from pnorm._blocks import SERIAL, Pool
+from pnorm._categories import Seen
 from pnorm._core import _bins
 from pnorm._outputs import Closed, Dense, Outputs, Sparse, Stacked
 
@@ -97,6 +98,12 @@ def taken(pieces: Sequence[Piece], pos: NDArray[np.bool_], neg: NDArray[np.bool_
         return replace(piece, feature=replace(piece.feature, source=replace(source, **rows_of(source))))  # type: ignore[arg-type]
 
     return [of(piece) for piece in pieces]
+
+
+def seen(pieces: Sequence[Piece]) -> list[tuple[Seen, ...]]:
+    """Of columns of categories, for either side, what values were no levels."""
+    sources = [piece.feature.source for piece in pieces if isinstance(piece, Coded)]
+    return [source.seen for source in sources if isinstance(source, Codes) and source.seen]
 
 
 def _split(piece: Matrices, pool: Pool, recode: bool) -> tuple[list[Coded], tuple[Outputs, Index] | None]:

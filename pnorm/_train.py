@@ -10,12 +10,14 @@ import numpy as np
 
 from pnorm import _checks, _problem, _scores
 from pnorm._blocks import Pool
+from pnorm._categories import tell
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._losses import Loss, work
 from pnorm._objective import Objective
 from pnorm._prices import Price
 from pnorm._standing import InMemory, Standing
+from pnorm._text import shown
 from pnorm._trace import Recorder, Trace, carrying, counting
 from pnorm.rankers import as_rankers
 
@@ -228,7 +230,7 @@ def _rounds(
             step = sign * (margin + max(0.0, -standing.margin())) / gap if gap > 0.0 else standing.step(j, sign)
             if lam[j] + step != lam[j] and objective.p * abs(step) * problem.reach[j] < _OVERFLOW:
                 break
-            lost = _lost(objective, step, edge, names[j])
+            lost = _lost(objective, step, edge, shown(names[j]))
             merit[j] = -math.inf
         else:
             status = "stalled" if lost else "stationary"
@@ -248,7 +250,7 @@ def _rounds(
         stop = callback is not None and callback(record.trace("running", f"after round {record.n_iter}"))
         if gap > 0.0:
             status = "separable"
-            message = f"{names[j]} alone puts every positive above every negative: {_what_of_minimum(objective)}"
+            message = f"{shown(names[j])} alone puts every positive above every negative: {_what_of_minimum(objective)}"
             break
         if stop:
             status, message = "callback", f"the callback stopped the run after round {record.n_iter}"
@@ -306,6 +308,12 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     OverflowError
         If a score, or a part of its sum, is more than a double holds.
 
+    Warns
+    -----
+    UnknownLevelWarning
+        If values are no levels that `pnorm.rankers.categories` knows; where none of 20 values or more of a column is
+        one, that is a ValueError.
+
     Notes
     -----
     Only weak rankers with coefficients other than zero count, and only the columns that they read: all others may hold
@@ -321,11 +329,18 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     >>> pnorm.score([[1.0, 2.0], [3.0, 4.0]], None, [0.5, -1.0])
     array([-1.5, -2.5])
     """
+    return scored(X, H, lam, n_threads)
+
+
+def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool | None = True) -> Vector:
+    """Score rows; levels that are not known may be refused, warned of (False), or left without a word (None)."""
     n_threads = _checks.threads(n_threads)
     rankers = as_rankers(H, X, "X")
     lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
     n_rows = _checks.n_rows(X, "X")
     terms = rankers._terms(X, lam)
+    if strict is not None:
+        tell((term.seen for term in terms if isinstance(term, _scores.Codes) and term.seen is not None), strict)
     with Pool(n_threads, n_rows) as pool:
         return _scores.total(terms, n_rows, pool)
 

@@ -23,7 +23,7 @@ from pnorm._measures import COSTS, LARGER, SMALLER, judge, named
 from pnorm._objective import Scores, cases
 from pnorm._prices import Price
 from pnorm._trace import Trace
-from pnorm._train import score
+from pnorm._train import scored
 from pnorm.rankers import Rankers, as_rankers
 
 __all__ = ["EarlyStopping", "TimeLimit", "any_of", "early_stopping", "time_limit"]
@@ -119,7 +119,7 @@ class EarlyStopping(_Watch):
         return trace.n_iter - self.best_iter >= self._patience
 
     def _set(self, lam: Vector) -> None:
-        self._f = Scores(*(score(X, self._rankers, lam) for X in self._sides))
+        self._f = Scores(*(scored(X, self._rankers, lam, strict=None) for X in self._sides))
 
     def _move(self, trace: Trace, t: int) -> None:
         """Bring the scores from round t - 1 to round t: one weak ranker, or all where all coefficients moved."""

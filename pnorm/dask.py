@@ -32,8 +32,7 @@ from pnorm._partitioned import Partitioned, Remote, stored
 from pnorm._parts import merged
 from pnorm._problem import rankers_of
 from pnorm._trace import Trace, counting
-from pnorm._train import descend
-from pnorm._train import score as score_rows
+from pnorm._train import descend, scored
 from pnorm.rankers import Rankers, as_rankers
 
 __all__ = ["minimize", "score", "train"]
@@ -246,6 +245,12 @@ def score(X: Any, H: Any, lam: Any) -> Any:
     ValueError, TypeError
         If `X` is nothing of Dask, or `lam` not one finite number per ranker; when computed, if rows do not fit.
 
+    Warns
+    -----
+    UnknownLevelWarning
+        When computed, for each partition that has values that are no levels of `pnorm.rankers.categories`, even if
+        none is one.
+
     Examples
     --------
     >>> import dask.array
@@ -264,7 +269,7 @@ def score(X: Any, H: Any, lam: Any) -> Any:
 
 
 def _scores(X: Any, rankers: Rankers, lam: Vector) -> Any:
-    f = score_rows(X, rankers, lam) if X.shape[0] else np.empty(0)
+    f = scored(X, rankers, lam, strict=False) if X.shape[0] else np.empty(0)
     if not hasattr(X, "columns"):
         return f
     import pandas

@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 from pnorm import _checks, _scores
 from pnorm._binned import LARGEST_FEATURE, Codes, Cuts, Feature
 from pnorm._blocks import Pool
+from pnorm._categories import Column, Seen, UnknownLevelWarning, tell
 from pnorm._checks import Vector
 from pnorm._storage import Coded, Matrices, Piece
+from pnorm._text import first, shown
 
 __all__ = [
     "Rankers",
+    "UnknownLevelWarning",
     "WeakRanker",
     "callables",
     "categories",
@@ -63,7 +66,7 @@ class WeakRanker:
         return hash((self.name, self._index))
 
     def __repr__(self) -> str:
-        return f"<weak ranker {self.name}>"
+        return f"<weak ranker {shown(self.name)}>"
 
 
 class Rankers(ABC, Sequence[WeakRanker]):
@@ -229,8 +232,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         return bool(self._fields() == other._fields())
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.names[:4]) + (", ..." if len(self) > 4 else "")
-        return f"<{len(self)} weak rankers: {shown}>"
+        return f"<{len(self)} weak rankers: {first(self.names, 4)}>"
 
 
 class _OfColumns(Rankers):
@@ -293,7 +295,7 @@ class _OfColumns(Rankers):
 
 
 def _too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> str:
-    hint = f", the columns {', '.join(found[:4])}{', ...' if len(found) > 4 else ''} of a frame" if found else ""
+    hint = f", the columns {first(found, 4)} of a frame" if found else ""
     return f"{name} has {got} columns; these weak rankers were made for {width}{hint}"
 
 
@@ -335,7 +337,7 @@ class _Normalized(_OfColumns):
                 f"low must be below high, by no more than a float can hold; got low={to[0]} and high={to[1]}"
             )
         if (low > high).any():
-            raise ValueError(f"the lowest value of {names[int(np.argmax(low > high))]} is above its highest")
+            raise ValueError(f"the lowest value of {shown(names[int(np.argmax(low > high))])} is above its highest")
         _checks.spans(low, high, names)
         self._low, self._high, self._to = low, high, to
         self._range = np.where(high > low, high - low, np.inf)  # a constant column stays at to[0]
@@ -458,8 +460,8 @@ class _Categories(Rankers):
     ) -> None:
         super().__init__(names)
         self._found, self._levels, self._missing = found, levels, missing
-        self._number = [{level: k for k, level in enumerate(column)} for column in levels]
-        self._place = [(c, k) for c, column in enumerate(levels) for k in range(len(column))]
+        self._ends = np.cumsum([0, *map(len, levels)])
+        self._known: dict[int, Column] = {}  # when rows ask: they take much memory
 
     def _fields(self) -> dict[str, Any]:
         columns = None if self._found is None else list(self._found)
@@ -468,10 +470,12 @@ class _Categories(Rankers):
 
     def _read(self, X: Any, name: str) -> list[NDArray[np.uint16]]:
         """The number of every value's level, by column; a level that is not known has the number after the last."""
-        return self._codes(X, name, range(len(self._levels)))
+        columns = self._codes(X, name, range(len(self._levels)))
+        tell((seen for _, seen in columns if seen is not None), strict=name == "X")  # one side's may all be new
+        return [codes for codes, _ in columns]
 
-    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[NDArray[np.uint16]]:
-        """The same for some of the columns; the others are not looked at."""
+    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Seen | None]]:
+        """The same for some of the columns, and what to tell of each; the others are not looked at."""
         found = _checks.column_names(X)
         places = list(columns)
         by_name = self._found is not None and found is not None and found != self._found
@@ -480,47 +484,41 @@ class _Categories(Rankers):
         values, _ = _checks.table(X, name, set(places))
         if not by_name and len(values) != len(self._levels):
             raise ValueError(_too_wide(len(values), name, len(self._levels), self._found))
-        return [self._numbers(values[place], name, c) for c, place in zip(columns, places, strict=True)]
-
-    def _numbers(self, column: Sequence[Any], name: str, c: int) -> NDArray[np.uint16]:
-        number = self._number[c]
-
-        def of(i: int, value: Any) -> int:
-            level = _checks.level(value, name, i, c, self._missing, self._found)
-            return number.get(level, len(number))
-
-        try:
-            known = [number.get(value, -1) for value in column]
-        except TypeError:  # something that is no level at all
-            known = [-1] * len(column)
-        return np.array([of(i, column[i]) if k < 0 else k for i, k in enumerate(known)], np.uint16)
+        for c in columns:
+            if c not in self._known:
+                self._known[c] = Column(self._levels[c])
+        return [
+            self._known[c].codes(values[place], name, c, self._missing, self._found)
+            for c, place in zip(columns, places, strict=True)
+        ]
 
     def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
-        ends = np.cumsum([0, *map(len, self._levels)])
+        ends = self._ends
         used = [c for c in range(len(self._levels)) if lam[ends[c] : ends[c + 1]].any()]
         if not used:
             return []
         return [
-            _scores.Codes(codes, np.r_[lam[ends[c] : ends[c + 1]], 0.0])
-            for c, codes in zip(used, self._codes(X, "X", used), strict=True)
+            _scores.Codes(codes, np.r_[lam[ends[c] : ends[c + 1]], 0.0], seen)
+            for c, (codes, seen) in zip(used, self._codes(X, "X", used), strict=True)
         ]
 
     def _size(self, rows: Any, name: str) -> int:
         return len(rows[0])
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
-        column, level = self._place[j]
-        return np.asarray(rows[column] == level, dtype=np.float64)
+        column = int(np.searchsorted(self._ends, j, side="right")) - 1
+        return np.asarray(rows[column] == j - self._ends[column], dtype=np.float64)
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
-        A, B = self._read(pos, "pos"), self._read(neg, "neg")
+        A, B = (self._codes(X, name, range(len(self._levels))) for X, name in ((pos, "pos"), (neg, "neg")))
         pieces: list[Piece] = []
         start = 0
-        for column, a, b in zip(self._levels, A, B, strict=True):
+        for column, (a, of_pos), (b, of_neg) in zip(self._levels, A, B, strict=True):
             n = len(column)
             if n:
                 levels = max(int(a.max()), int(b.max()), n - 1) + 1  # one more where a level is not known
-                feature = Feature.of_steps(Codes(a, b), levels, np.zeros(0, np.intp)).and_indicators(np.arange(n))
+                codes = Codes(a, b, () if of_pos is None or of_neg is None else (of_pos, of_neg))
+                feature = Feature.of_steps(codes, levels, np.zeros(0, np.intp)).and_indicators(np.arange(n))
                 pieces.append(_coded(feature, np.arange(start, start + n), where, complements))
             start += n
         return pieces
@@ -639,7 +637,7 @@ class _Callables(Rankers):
         return X
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
-        ranker = f"H[{j}] ({self.names[j]})"
+        ranker = f"H[{j}] ({shown(self.names[j])})"
         return _checks.outputs_of_callable(self._functions[j](rows), ranker, name, _checks.n_rows(rows, name))
 
 
@@ -932,14 +930,28 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     -------
     Rankers
         Column by column, the levels in ascending order, numbers before strings; named like
-        ``x2 = red``. A level that no training row has is none of them: all indicators of its
-        column are 0. The number 1 and the string "1" are two levels; dates have to be made strings.
+        ``x2 = red``.
 
     Raises
     ------
     ValueError, TypeError
         If the rows are not tables with the same columns, a value is missing without leave, or it is
-        no string, number or boolean.
+        no string, number or boolean: dates have to be made strings. When rows are evaluated or scored, if
+        none of at least 20 values of a column is a level.
+
+    Warns
+    -----
+    UnknownLevelWarning
+        When rows are evaluated, scored or trained on, of values that are no levels: all indicators of their column
+        are 0. A missing value is never one of these.
+
+    Notes
+    -----
+    Training rows have the levels that Python tells apart: 1, 1.0 and True are one, the string "1" is another. New
+    rows may come from files of another kind, in which values are written differently: what is no level as it stands
+    is looked for by what it means. A string that reads as a number or a truth value ("1", "1.0", "True", "true")
+    counts as the number, and a number as the string that reads as it, if there is one only. Two strings are the same
+    level if they differ by blanks around them, or spell true or false, and no other: "7" is not "007".
 
     Examples
     --------
@@ -947,9 +959,9 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     >>> H = pnorm.rankers.categories([["red", 2], ["blue", 2]], [["red", 3]])
     >>> H.names
     ('x0 = blue', 'x0 = red', 'x1 = 2', 'x1 = 3')
-    >>> H.evaluate([["red", 3], ["green", 2]])
+    >>> H.evaluate([["red", 3], ["blue", "2.0"]])
     array([[0., 1., 0., 1.],
-           [0., 0., 1., 0.]])
+           [1., 0., 1., 0.]])
     """
     own = _checks.choice(missing, "missing", ("error", "own")) == "own"
     (A, found), (B, of_neg) = _checks.table(pos, "pos"), _checks.table(neg, "neg")
@@ -959,16 +971,16 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     labels = _names(names, found, len(A))
     levels = []
     for c, columns in enumerate(zip(A, B, strict=True)):
-        seen = {
-            _checks.level(value, name, i, c, own, found)
-            for name, column in zip(("pos", "neg"), columns, strict=True)
-            for i, value in enumerate(column)
-        }
+        seen: dict[Any, Any] = {}
+        for name, column in zip(("pos", "neg"), columns, strict=True):
+            for i, value in enumerate(column):
+                level = _checks.level(value, name, i, c, own, found)
+                seen.setdefault(_checks.key(level), level)
         if len(seen) >= LARGEST_FEATURE:
             raise ValueError(
-                f"column {labels[c]} has {len(seen)} levels; at most {LARGEST_FEATURE - 1} can be told apart"
+                f"column {shown(labels[c])} has {len(seen)} levels; at most {LARGEST_FEATURE - 1} can be told apart"
             )
-        levels.append(sorted(seen, key=lambda level: (level is None, isinstance(level, str), level)))
+        levels.append(sorted(seen.values(), key=lambda level: (level is None, isinstance(level, str), level)))
     texts = [
         f"{label} is missing" if level is None else f"{label} = {level}"
         for label, column in zip(labels, levels, strict=True)
@@ -1117,9 +1129,7 @@ def _of_fields(fields: _checks.Fields) -> Rankers:
         half = _made(fields.get("of"))
         return _Closed(fields.strings("names", 2 * len(half)), half)
     if kind == "categories":
-        levels = fields.levels("levels")
-        if max(map(len, levels)) >= LARGEST_FEATURE:
-            raise ValueError(f"a column has {max(map(len, levels))} levels; there can be {LARGEST_FEATURE - 1} at most")
+        levels = fields.levels("levels", LARGEST_FEATURE - 1)
         names = fields.strings("names", sum(map(len, levels)))
         return _Categories(names, fields.optional_strings("columns", len(levels)), levels, fields.flag("missing"))
     if kind == "thresholds":

@@ -38,7 +38,8 @@ from pnorm._binned import LARGEST_FEATURE
 from pnorm._checks import Vector
 from pnorm._measures import COSTS, takes
 from pnorm._minimize import minimize
-from pnorm._train import score, train
+from pnorm._text import shown
+from pnorm._train import score, scored, train
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
@@ -279,7 +280,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 _checks.n_rows(X, "X")
                 return _validated(self, X, *y, reset=reset, skip_check_array=True)
             how = {"dtype": None, "ensure_all_finite": False}
-        return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
+        try:
+            return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
+        except (ValueError, TypeError) as error:  # NumPy's conversion to floats says what it has met, and not where
+            converts = self._of_numbers and ("string to float" in str(error) or isinstance(error, TypeError))
+            found = _checks.no_number(X, "X") if converts and not _checks.is_sparse(X) else None
+            if found is None:
+                raise
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(found) from error
 
     # Training ------------------------------------------------------------------------------------------
 
@@ -343,7 +351,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.validation_score_ = stop.scores if self.scoring != "log_objective" else -stop.scores
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
-        self.threshold_ = _threshold(score(rows.X, H, self.lam_), rows.positive, rows.weight)
+        self.threshold_ = _threshold(scored(rows.X, H, self.lam_, strict=None), rows.positive, rows.weight)
         proved = partial(_certificate, known, H, self.p, self.lam_, l2)
         self._proof = _Proof(proved if isinstance(self.loss, str) and self.loss == "exponential" else _none)
         return self
@@ -366,7 +374,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = rows.take(np.flatnonzero(weight))
         if rows.positive.all() or not rows.positive.any():
             what = "y has one class" if self.classes_.size < 2 else "only one class has rows of positive sample_weight"
-            raise ValueError(f"{what}, {self.classes_[-int(rows.positive[0])]}; two classes are needed to rank")
+            raise ValueError(
+                f"{what}, {shown(str(self.classes_[-int(rows.positive[0])]))}; two classes are needed to rank"
+            )
         return rows
 
     def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
@@ -374,7 +384,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         share = _checks.probability(self.validation_fraction, "validation_fraction")
         generator = check_random_state(self.random_state)
         if rows.group is None:
-            named = [f"rows of the class {label}" for label in self.classes_[::-1]]
+            named = [f"rows of the class {shown(str(label))}" for label in self.classes_[::-1]]
             chosen = [_some(generator, share, *side) for side in zip(rows.places, named, strict=True)]
             out = np.isin(np.arange(rows.positive.size), np.concatenate(chosen))
         else:
@@ -656,12 +666,12 @@ class _Leaves(_Categories):
 
     _fields = Rankers._fields
 
-    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[NDArray[np.uint16]]:
+    def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Any]]:
         codes, found = [], _leaves_of(self._trees, X)
         for t in columns:
             column, of_tree = found[:, t], self._leaves[t]
             at = np.minimum(np.searchsorted(of_tree, column), of_tree.size - 1)
-            codes.append(np.where(of_tree[at] == column, at, of_tree.size).astype(np.uint16))
+            codes.append((np.where(of_tree[at] == column, at, of_tree.size).astype(np.uint16), None))
         return codes
 
 

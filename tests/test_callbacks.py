@@ -40,6 +40,7 @@ def collections(pos, neg):
     }
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", ["columns", "normalized", "thresholds", "closed", "union", "callables"])
 @pytest.mark.parametrize("metric", ["average_precision", "auc", "bedroc", "r_max"])
 def test_scores_are_those_of_all_rows_scored_anew(rows, kind, metric):

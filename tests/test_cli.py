@@ -1,11 +1,16 @@
 """The command, as a process of its own and by its function."""
 
+import bz2
 import csv
+import gzip
+import io
+import lzma
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 
 import numpy as np
 import pandas
@@ -263,6 +268,147 @@ def test_an_interrupt_is_status_130(monkeypatch):
     assert main([]) == 130
 
 
+# Files
+
+WAYS = ["the name", "another spelling", "a symbolic link", "a hard link", "a link to nothing yet"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("options", [("--out", "FILE"), ("--save", "FILE"), ("--out", "MODEL"), ("--save", "--out")])
+def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, options, way):
+    path, *_ = table
+    model, new, other = tmp_path / "model.json", tmp_path / "new", tmp_path / "other"
+    pnorm.save(model, [1.0], pnorm.rankers.columns(pandas.DataFrame({"age": [1.0]})))
+    option, what = options
+    target = {"FILE": path, "MODEL": model, "--out": new}[what]
+    if target == new and way == "a hard link":
+        new.touch()
+    if way == "the name":
+        other = target
+    elif way == "another spelling":
+        other = f"{tmp_path}/../{tmp_path.name}/./{target.name}"
+    elif way == "a hard link":
+        other.hardlink_to(target)
+    else:
+        other.symlink_to(target)
+    before = {each: each.read_bytes() for each in tmp_path.iterdir() if each.exists()}
+    arguments = ["--model", model] if what == "MODEL" else ["--label", "bought"]
+    if what == "--out":
+        arguments += ["--out", new]
+    message = {"FILE": "the input", "MODEL": "the model", "--out": "the file of --out"}[what]
+    status, out, err = run(capsys, path, "--ignore", "city", *arguments, option, other)
+    assert (status, out, err) == (2, "", f"pnorm: error: {option} {other} would overwrite {message}\n")
+    assert {each: each.read_bytes() for each in tmp_path.iterdir() if each.exists()} == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("- --label y --out t.csv < t.csv", "--out t.csv would overwrite the input"),
+        ("t.csv --label y --save seen > seen", "--save seen would overwrite the standard output"),
+        ("t.csv --label y --out /dev/stdout --save seen > seen", "--save seen would overwrite the file of --out"),
+        ("- --label y --out /dev/stdout < t.csv", None),
+        ("t.csv --label y --out seen --save m.json > seen", None),
+        ("/dev/stdin --label y --out /dev/null --save m.json < t.csv > /dev/null", None),
+    ],
+)
+def test_streams_are_files_too_and_devices_are_shared(tmp_path, line, message):
+    (tmp_path / "t.csv").write_text("x,y\n1,1\n0,0\n2,0\n")
+    done = subprocess.run(f"{sys.executable} -P -m pnorm -t 1 {line}", shell=True, cwd=tmp_path, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    expected = (0, "") if message is None else (2, f"pnorm: error: {message}\n")
+    assert (done.returncode, done.stderr) == expected
+    assert (tmp_path / "t.csv").read_text() == "x,y\n1,1\n0,0\n2,0\n"
+    if "m.json" in line:
+        assert pnorm.load(tmp_path / "m.json").H.names == ("x",)
+    if "seen" in line and message is None:
+        assert "row,score\n" in (tmp_path / "seen").read_text()
+
+
+# What steers a terminal
+
+HOSTILE = "\x1b]0 title\x07\x1b[2J\r\nrow\x0b\x7f\x85\x9b1m\u2028\u202e\u2066\u200f\u061c\ufeff"
+
+
+def printable(text):
+    return text.replace("\n", "").isprintable()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names of files")
+def test_names_and_labels_from_a_file_do_not_steer_the_terminal(capsys, tmp_path):
+    column, label, word = (f"{letter}{HOSTILE}" for letter in "xyz")
+    path, model = tmp_path / f"t{HOSTILE}.csv", tmp_path / f"m{HOSTILE}.json"
+    rows = [[column, "b", label], *([str(i % 7), str(i % 5), word if i % 3 else "no"] for i in range(30))]
+
+    def tried(*arguments, changed=rows, expected=2):
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows(changed)
+        status, out, err = run(capsys, path, *arguments)
+        assert status == expected, err
+        assert printable(out)
+        assert printable(err)
+        assert err.count("\n") == (status == 2)
+        return out + err
+
+    learn = ["--label", label, "--positive", word, "--save", model]
+    out = tried(*learn, "--rankers", "columns", "--out", tmp_path / f"o{HOSTILE}", expected=0)
+    assert r"y\x1b]0 title\x07\x1b[2J\r\nrow" in out
+    about = pnorm.load(model)
+    assert about.H.names == (column, "b")  # as they are
+    assert (about.metadata["label"], about.metadata["positive"]) == (label, [word])
+    tried("--model", model, expected=0)
+    tried("--model", model, "--label", label, "--positive", word, expected=0)
+    separate = [rows[0], *([str(row[2] == word), "0", row[2]] for row in rows[1:])]
+    separate = [[x.replace("True", "1").replace("False", "0") for x in row] for row in separate]
+    assert "alone puts every positive above" in tried(*learn, "--rankers", "columns", changed=separate, expected=0)
+
+    tried("--label", label)
+    tried("--label", label, "--positive", HOSTILE)
+    tried("--label", f"no{HOSTILE}")
+    tried("--label", label, "--ignore", f"no{HOSTILE}")
+    tried("--label", label, "--ignore", label)
+    tried("--label", label, "--ignore", column, "--ignore", "b")
+    tried("--model", model, changed=[row[1:] for row in rows])
+    tried("--model", path)
+    tried("--model", tmp_path / f"none{HOSTILE}")
+    tried(*learn, "--out", tmp_path / HOSTILE / "o")
+    tried(*learn, "--out", path)
+    for first, second in ((HOSTILE, "1"), ("", "1"), ("1e999", "1"), ("1", "")):
+        tried(*learn, changed=[rows[0], [first, "1", word], [second, "1", "no"]])
+        tried("--model", model, changed=[rows[0], [first, "1", word], [second, "1", "no"]])
+    tried(*learn, changed=[*rows, ["1", "1", ""]])
+    tried(*learn, changed=[[column, column, label], *rows[1:]])
+    tried(*learn, changed=[*rows, ["1"]])
+    for wrong in (["--rankers", HOSTILE], ["-t", HOSTILE], [HOSTILE, HOSTILE], [f"--{HOSTILE}"]):
+        with pytest.raises(SystemExit) as exit_:
+            main([str(path), *wrong])
+        assert exit_.value.code == 2
+        assert printable(capsys.readouterr().err)
+
+
+def test_a_very_long_name_is_not_printed_whole(capsys, tmp_path):
+    path, model, name = tmp_path / "t.csv", tmp_path / "m.json", "x" * 10**5
+    text = f"{name}1,{name}2,{name}\n" + "".join(f"{i % 7},{i % 5},{name if i % 3 else 'no'}\n" for i in range(30))
+    path.write_text(text)
+    learn = [path, "--label", name, "--positive", name]
+    for arguments, expected in (
+        ([*learn, "--save", model], 0),
+        ([path, "--model", model], 0),
+        ([path, "--model", model, "--ignore", f"{name}1"], 2),
+        ([path, "--label", "y"], 2),
+        ([path, "--label", name], 2),
+        ([*learn, "--ignore", name + "3"], 2),
+        ([*learn, "--out", path / name], 2),
+        ([path, "--label", f"{name}1"], 2),
+    ):
+        status, out, err = run(capsys, *arguments)
+        assert status == expected
+        assert len(out + err) < 5000
+    path.write_text(text.replace("6,", "9" * 10**5 + ","))
+    assert len(run(capsys, *learn)[2]) < 1000
+
+
 # Parquet and Arrow
 
 
@@ -516,7 +662,7 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
         (["--model", "HOLE"], "HOLE does not fit FILE: X has nan at row 0, column 3 ('u')"),
         (["--label", "y", "--save", "FILE"], "--save FILE would overwrite the input"),
         (["--label", "y", "--save", "FILE.d/m.json"], "--save FILE.d/m.json: no such directory"),
-        (["--label", "y", "--save", "a.json", "--out", "a.json"], "--out and --save both name a.json"),
+        (["--label", "y", "--save", "a.json", "--out", "a.json"], "--save a.json would overwrite the file of --out"),
         (["--label", "y", "--save", "FOLDER"], "--save FOLDER is a directory"),
         (["--label", "y", "--out", "FOLDER"], "--out FOLDER is a directory"),
         (["--label", "y", "--save", "/dev/null"], "is a folder or a device"),
@@ -542,3 +688,64 @@ def test_what_is_wrong_with_a_model(capsys, tmp_path, arguments, message):
     assert path.read_text().startswith("x,y")
     for option in ("--save", "--model"):
         assert run(capsys, option, "m.json") == (2, "", f"pnorm: error: {option} needs a FILE to work on; see --help\n")
+
+
+def _zipped(*names):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x,y\n1,1\n2,0\n")
+    return packed.getvalue()
+
+
+TEXT = b"x,y\n1,1\n2,0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("t.csv.gz", gzip.compress(TEXT), "FILE is compressed (gzip); unpack it first"),
+        ("t.csv.bz2", bz2.compress(TEXT), "FILE is compressed (bzip2); unpack it first"),
+        ("nothing.csv", bz2.compress(b""), "FILE is compressed (bzip2); unpack it first"),
+        ("t.csv", lzma.compress(TEXT), "FILE is compressed (xz); unpack it first"),
+        ("t.parquet", b"\x28\xb5\x2f\xfd\x04\x00" + TEXT, "FILE is compressed (zstd); unpack it first"),
+        ("t.zip", _zipped("t.csv"), "FILE is compressed (zip); unpack it first"),
+        ("t.xlsx", _zipped("[Content_Types].xml", "_rels/.rels"), "FILE is a workbook of a spreadsheet program; save its sheet as CSV"),
+        ("u.xlsx", _zipped("docProps/app.xml", "xl/workbook.xml"), "FILE is a workbook of a spreadsheet program"),
+        ("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), "FILE is a workbook of a spreadsheet program"),
+    ],
+    ids=["gzip", "bzip2", "empty bzip2", "xz", "zstd", "zip", "Excel", "openpyxl", "old Excel"],
+)  # fmt: skip
+def test_files_of_other_kinds_are_named(capsys, tmp_path, name, data, message):
+    path, model = tmp_path / name, tmp_path / "m.json"
+    path.write_bytes(data)
+    pnorm.save(model, [1.0])
+    for arguments in (["--label", "y"], ["--model", model]):
+        status, out, err = run(capsys, path, *arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert message.replace("FILE", str(path)) in err
+
+
+def test_a_header_that_begins_as_a_packed_file_does(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("BZh1,y\n1,1\n2,0\n3,1\n4,0\n")
+    assert run(capsys, path, "--label", "y")[0] == 0
+
+
+def test_cells_of_any_length_are_shown_short(capsys, tmp_path):
+    path, long = tmp_path / "t.csv", "x" * 100_000 + "\n\x1b[2J" + "y" * 100_000
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([["a", "t", "y"], [1, long, long], [2, "Ulm", "no"], [3, long, long]])
+    pnorm.save(tmp_path / "m.json", [1.0], pnorm.rankers.columns(pandas.DataFrame({"t": [1.0]})))
+    for arguments in (
+        ["--label", "y"],
+        ["--label", "y", "--ignore", "t", "--positive", long],
+        ["--label", "y", "--ignore", "t", "--positive", long + "z"],
+        ["--label", "y", "--positive", "no"],
+        ["--label", "t", "--positive", "Ulm", "--ignore", "y"],
+        ["--model", tmp_path / "m.json"],
+    ):
+        _, out, err = run(capsys, path, *arguments)
+        assert out + err
+        assert "\x1b" not in out + err
+        assert max(map(len, (out + err).splitlines())) < 400

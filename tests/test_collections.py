@@ -38,6 +38,7 @@ def many():
     }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", many())
 def test_a_collection_comes_back_from_json_bit_for_bit(kind):
     H, rows = many()[kind]
@@ -48,6 +49,7 @@ def test_a_collection_comes_back_from_json_bit_for_bit(kind):
     assert H.from_dict(H.to_dict()).names == H.names
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", many())
 def test_each_ranker_and_every_combination_agree_with_the_matrix(kind):
     H, rows = many()[kind]
@@ -126,6 +128,7 @@ def test_a_sum_of_collections_is_one_after_the_other():
     np.testing.assert_array_equal(both.toarray(), np.c_[X, X])
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 def test_a_union_of_all_kinds_trains_as_its_matrix_does():
     rng = np.random.default_rng(7)
     pos, neg = rng.normal(0.4, 1, (90, 3)).round(1), rng.normal(0, 1, (120, 3)).round(1)
@@ -161,6 +164,7 @@ def test_closed_takes_callables_and_names_what_it_adds():
     assert pnorm.rankers.closed(pnorm.rankers.thresholds([[2]])).names == ("x0 > 2", "1 - (x0 > 2)")
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 def test_categories_of_strings_numbers_and_frames():
     pos, neg = table()
     H = pnorm.rankers.categories(pos, neg)
@@ -235,6 +239,7 @@ def test_messages_say_what_to_try():
             call()
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 def test_levels_that_training_rows_do_not_have_take_no_ranker():
     # made of some rows, trained on others, some of whose levels are unknown
     H = pnorm.rankers.categories([["a"], ["b"]], [["c"]])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ def path(tmp_path):
 # What comes back
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", many())
 def test_every_collection_comes_back_bit_for_bit(path, kind):
     H, rows = many()[kind]
@@ -130,8 +132,12 @@ def test_the_file_is_what_the_documentation_says(path):
         ),
         (([1.0], None, 4, {"a": np.ones(2)}), TypeError, r"\['a'\] is of type ndarray; .* pass metadata\['a'\].tolist"),
         (([1.0], None, 4, {"a": {1}}), TypeError, r"metadata\['a'\] is of type set"),
-        (([1.0], None, 4, {"a": 10**400}), ValueError, "integer of 401 digits"),
-        (([1.0], None, 4, {"a": 10**9999}), ValueError, "digits"),
+        (
+            ([1.0], None, 4, {"a": 10**400}),
+            ValueError,
+            r"metadata\['a'\] is an integer of more than 309 digits; make it a",
+        ),
+        (([1.0], None, 4, {"a": 10**9999}), ValueError, "an integer of more than 309 digits"),
     ],
 )
 def test_what_a_file_cannot_hold_is_refused_before_it_is_touched(path, arguments, error, message):
@@ -234,11 +240,17 @@ def test_what_it_does_not_know_it_refuses(path, change, message):
         ('{"lam": 1e999}', "the number 1e999, more than a double holds"),
         ('{"lam": -1e999}', "the number -1e999"),
         ('{"lam": ' + "9" * 100_000 + "}", "an integer of 100000 digits"),
+        ('{"metadata": -' + "1" * 5_000 + "}", "an integer of 5000 digits"),
+        ('{"metadata": ' + "1" * 310 + "}", "an integer of 310 digits"),
+        ('{"metadata": 1e' + "9" * 5_000 + "}", "more than a double holds"),
         ('{"lam": 1, "p": 2, "lam": 3}', "the field 'lam' stands there twice"),
         ('{"metadata": {"a": {"b": 1, "b": 1}}}', "the field 'b' stands there twice"),
-        ("[" * 100_000, "nested|deep|not JSON"),
-        ("[" * 100_000 + "]" * 100_000, "more than 64 deep"),
-        ('{"a":' * 100_000 + "1" + "}" * 100_000, "more than 64 deep"),
+        ("[" * 100_000, "it has 100000 lists and dictionaries in 100000 characters"),
+        ("[" * 100_000 + "]" * 100_000, "it has 100000 lists and dictionaries"),
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, "it has 100000 lists and dictionaries"),
+        ("[" * 1_200, "nested|deep|not JSON"),
+        ("[" * 1_500 + "]" * 1_500, "more than 64 deep"),
+        ('{"a":' * 1_000 + "1" + "}" * 1_000, "more than 64 deep"),
         ("[" * 200 + "]" * 200, "more than 64 deep"),
         ("{} {}", "not JSON"),
         ("\x00" * 9, "not JSON"),
@@ -293,6 +305,38 @@ def test_modes_and_links_are_kept(path):
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o600
     assert pnorm.load(path).lam.tolist() == [2.0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o664, None])
+def test_nobody_reads_half_a_file_who_could_not_read_the_whole(path, monkeypatch, mode):
+    """The mode of the file that is written beside the old one, while it is written and at the end."""
+    seen, sync, replace = [], os.fsync, os.replace
+
+    def mode_of(of):
+        return stat.S_IMODE(os.stat(of).st_mode)
+
+    def looked_at(descriptor):
+        seen.append(mode_of(descriptor))
+        sync(descriptor)
+
+    def replaced(temporary, target):
+        seen.append(mode_of(temporary))
+        replace(temporary, target)
+
+    if mode is not None:
+        path.touch()
+        path.chmod(mode)
+    monkeypatch.setattr(os, "access", lambda *_: True)
+    monkeypatch.setattr(os, "fsync", looked_at)
+    monkeypatch.setattr(os, "replace", replaced)
+    mask = os.umask(0o002)
+    try:
+        pnorm.save(path, [1.0])
+    finally:
+        os.umask(mask)
+    assert seen[:2] == ([0o664, 0o664] if mode is None else [0o600, mode])
+    assert mode_of(path) == (0o664 if mode is None else mode)
 
 
 def test_where_no_file_can_be(path, monkeypatch):

@@ -293,6 +293,7 @@ ANSWERED = {
 """Guises that are never refused, but of counts, which are integers, and of Gram matrices, which are arrays."""
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("module_name", MODULES)
 def test_the_same_values_in_another_guise_get_the_same_answer_or_a_refusal(module_name, tried):
     wrong, number = [], 0
@@ -607,6 +608,7 @@ def with_nan(leaves):
     }
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("module_name", MODULES)
 def test_malformed_arrays_are_refused_by_name_or_get_an_answer_without_nan(module_name, tried):
     wrong, number = [], 0

@@ -767,7 +767,7 @@ def bad(A, B):
     [
         (dict(kernel="sigmoid"), ValueError, "kernel must be one of 'rbf'"),
         (dict(gamma="scale"), TypeError, "be left out for one of the size of the data"),
-        (dict(pos=[["a", "b", "c"]] * 5), TypeError, "Encode its columns as numbers"),
+        (dict(pos=[["a", "b", "c"]] * 5), TypeError, "encode the column as numbers"),
         (dict(pos=pd.DataFrame({"x": [1, "b"], "y": 1, "z": 1})), TypeError, "real number: encode the column"),
         (dict(pos=scipy.sparse.eye(5, 11).tocsr(), neg=scipy.sparse.eye(6, 11).tocsr(), kernel="precomputed"),
          TypeError, r"pos is sparse; .* pass pos.toarray\(\)"),

@@ -558,7 +558,7 @@ def test_what_is_learned_says_what_it_is(capsys):
         (dict(X=np.eye(3)[:2]), ValueError, "y must have shape"),
         (dict(X=np.full((3, 2), np.inf)), ValueError, "X has inf"),
         (dict(X=np.ones(3)), ValueError, "X must be two-dimensional"),
-        (dict(X=[["a"]] * 3), TypeError, "Encode its columns as numbers"),
+        (dict(X=[["a"]] * 3), TypeError, "encode the column as numbers"),
         (dict(y=[1, math.nan, 2]), ValueError, "y has nan"),
         (dict(y=["a", "b", "c"]), TypeError, "dtype <U1; grades are numbers: map words"),
         (dict(y=pd.Categorical(["low", "mid", "high"], ordered=True)), TypeError, "dtype object; grades are numbers: map words"),

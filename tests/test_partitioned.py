@@ -213,6 +213,7 @@ def test_nothing_but_numbers_is_kept_of_a_partition(monkeypatch):
         np.testing.assert_array_equal(before[2][1], after[2][1])
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 def test_levels_that_only_some_partitions_have():
     # Weak rankers of a sample: a level that it lacks is none of them, in whatever partition it turns up.
     generator = np.random.default_rng(0)

@@ -91,6 +91,7 @@ def test_scores_are_the_sum_of_the_rankers_one_by_one(kind, form):
         np.testing.assert_allclose(pnorm.score(X, H, lam), expected, rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("kind", many())
 def test_scores_of_every_kind_of_collection(kind):
     H, rows = many()[kind]
@@ -216,6 +217,7 @@ def test_columns_as_they_are_need_not_be_numbers_where_they_are_not_used():
     np.testing.assert_array_equal(pnorm.score(np.array([[1, "x"], [3, None]], object), None, [2, 0]), [2.0, 6.0])
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 def test_categories_that_are_not_used_are_not_looked_at():
     rows = pd.DataFrame({"u": ["a", "b", "a"], "v": [1, 2, 2], "w": ["x", "x", "y"]})
     H = pnorm.rankers.categories(rows, rows)

@@ -140,6 +140,7 @@ def test_newton_is_minimize(data, loss):
     assert model.n_iter_ == trace.n_iter
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize(
     "how",
     [{}, {"rankers": "columns"}, {"rankers": "normalized", "solver": "newton", "l2": 0.1}, {"rankers": "categories"},
@@ -790,3 +791,24 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "pnorm.sklearn")
     with pytest.raises(ImportError, match=r"needs scikit-learn 1\.4 or newer, the extra 'sklearn' of pnorm"):
         import pnorm.sklearn  # noqa: F401
+
+
+def test_text_among_numbers_is_found_for_the_user():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "why": ["1", "2", "travel" * 50_000, "x"]})
+    for kind in ("thresholds", "columns", "normalized"):
+        model = PNormPush(rankers=kind)
+        for X in (frame, frame.to_numpy(), frame.to_numpy().tolist()):
+            where = r"row 2, column 1 \('why'\); " if X is frame else "row 2, column 1; "
+            with pytest.raises(
+                ValueError, match=f"^X has 'travel.*travel' at {where}every value must be a number: "
+            ) as error:
+                model.fit(X, [0, 1, 0, 1])
+            assert "rankers='categories' makes indicators" in str(error.value)
+            assert len(str(error.value)) < 400
+        dates = frame.assign(why=pd.to_datetime("2024-01-02"))
+        with pytest.raises(TypeError, match=r"X has Timestamp.* at row 0, column 1 \('why'\).*days since a fixed one"):
+            model.fit(dates, [0, 1, 0, 1])
+        model.fit(frame.assign(why=["1", "2", "3", "4"]), [0, 1, 0, 1])  # text that holds numbers is what it was
+        with pytest.raises(ValueError, match=r"column 1 \('why'\)"):
+            model.predict(frame)

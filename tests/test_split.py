@@ -146,7 +146,7 @@ def test_what_belongs_to_rows_is_split_alike_and_goes_into_training():
         ((ROWS, ["a"] * 9), {"positive": "a"}, ValueError, "all rows of y have the label 'a'"),
         ((ROWS, KEEP + 1), {}, ValueError, r"say which label of y is positive: split\(X, y, positive=...\); the labels are 2, 1"),
         ((ROWS, ["b", "a", "c"] * 3), {}, ValueError, "the labels are 'b', 'a', 'c'$"),
-        ((ROWS, ["1", "0", "1"] * 3), {}, ValueError, "the labels are '1', '0'$"),
+        ((ROWS, ["2", "0", "2"] * 3), {}, ValueError, "the labels are '2', '0'$"),
         ((ROWS, [-1, 0, 1] * 3), {}, ValueError, "say which label"),
         ((ROWS, range(9)), {}, ValueError, "the labels are 0, 1, 2, 3, 4, 5, 6, 7, ...$"),
         ((ROWS, ["1", "0", "1"] * 3), {"positive": 1}, ValueError, "no row of y has the label 1; the labels are '1', '0'"),
@@ -196,3 +196,30 @@ def test_labels_in_a_column_of_the_frame(form):
 def test_a_name_needs_a_frame():
     with pytest.raises(ValueError, match=r"y = 'won' is no column of X.*: X has no names"):
         pnorm.split(ROWS, "won")
+
+
+@pytest.mark.parametrize(
+    "labels", [["yes", "no"], ["No", "YES"], ["t", "F"], ["1", "0"], ["1.0", "-1"], ["Positive", "neg"], ["true", "0"]]
+)
+def test_labels_that_the_command_takes(labels):
+    plain = [label for label in labels if label.lower()[0] in "yt1p"]
+    y = np.array([*labels * 4, plain[0].upper()])
+    pos, neg = pnorm.split(ROWS, y)
+    keep = np.isin(y, [plain[0], plain[0].upper()])
+    np.testing.assert_array_equal(pos, ROWS[keep])
+    np.testing.assert_array_equal(neg, ROWS[~keep])
+
+
+@pytest.mark.parametrize(
+    "labels", [["yes", "maybe"], ["yes", "no", "maybe"], ["yes", "true", "no"], ["Yes", "yes"], ["no", "0"]]
+)
+def test_labels_that_are_no_plain_opposites(labels):
+    y = [*labels, *labels[:1] * (9 - len(labels))]
+    with pytest.raises(ValueError, match="say which label of y is positive"):
+        pnorm.split(ROWS, y)
+
+
+def test_a_label_of_any_length_makes_a_short_message():
+    with pytest.raises(ValueError, match="say which label") as error:
+        pnorm.split(ROWS, ["x" * 200_000, *"yyyyyyyy"])
+    assert len(str(error.value)) < 200

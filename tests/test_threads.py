@@ -189,6 +189,7 @@ AREAS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize("area", AREAS)
 def test_many_threads_find_the_bits_that_one_alone_does(area):
     functions = AREAS[area]

@@ -1,0 +1,204 @@
+"""Levels of categories: which values are the same level, and what is said of those that are none.
+
+A value is the level that equals it. What equals none is looked for by what it means, as files differ in how they write
+a value: text that reads as a number or a truth value is the number, and a number is the text that reads as it, if one
+level only does. So True, "True", "true" and 1, or 1, 1.0 and "1", are one value, whatever files a table went through.
+Two texts are the same if they are so without blanks around them, or spell true or false: "7" is not "007".
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+
+_TRUTHS = {"true": True, "false": False}
+
+_FEW = 20
+"""Values of a column of which one at least has to be known."""
+
+_UNKNOWN, _MISSING = -1, -2
+"""Numbers of what is no level."""
+
+
+class UnknownLevelWarning(UserWarning):
+    """Some values of a column are no levels that the weak rankers know: these are 0 there."""
+
+
+def numeral(text: str) -> float:
+    """A number as files have it; Python reads 1_000 and digits of all scripts as well, which other programs do not."""
+    if "_" in text or not text.isascii():
+        raise ValueError
+    return float(text)
+
+
+def read(text: str) -> str | float:
+    """What a text means: a truth value, a finite number, whole ones to their last digit, or the text without blanks."""
+    word = text.strip()
+    if word.lower() in _TRUTHS:
+        return _TRUTHS[word.lower()]
+    try:
+        value = numeral(word)
+    except ValueError:
+        return word
+    if not math.isfinite(value):
+        return word
+    return int(word) if abs(value) >= 2.0**53 and word.lstrip("+-").isdigit() else value
+
+
+def _spelled(value: float) -> str:
+    """One spelling for numbers that are equal, truth values included."""
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How many values of a column are no levels, and some of them."""
+
+    column: str
+    where: str
+    """The name of the rows."""
+    n: int
+    """Values that are not missing."""
+    unknown: int
+    found: tuple[Any, ...]
+    known: tuple[Any, ...]
+    """Some levels; none where a missing value is the only one, which others rightly are not."""
+
+    def __add__(self, other: Seen) -> Seen:
+        """The same of all rows of both."""
+        where = self.where if other.where == self.where else f"{self.where} and {other.where}"
+        found = tuple(dict.fromkeys((*self.found, *other.found)))[:3]
+        return replace(self, where=where, n=self.n + other.n, unknown=self.unknown + other.unknown, found=found)
+
+
+def tell(columns: Iterable[Seen], strict: bool = True) -> None:
+    """Warn of values that are no levels; if `strict`, refuse columns of several values none of which is one."""
+    told = [seen for seen in dict.fromkeys(columns) if seen.unknown and seen.known]
+    for seen in told:
+        if strict and seen.n == seen.unknown >= _FEW:
+            raise ValueError(
+                f"none of the {seen.n} values of {seen.column} of {seen.where} is a level that the weak rankers know: "
+                f"{_list(seen.found[:1])} is there, and {_list(seen.known)} are known; bring the column into the form "
+                "that it had in training, or make the weak rankers of rows like these"
+            )
+    for seen in told:
+        warnings.warn(
+            f"levels that the weak rankers do not know, in {seen.column} of {seen.where}: {seen.unknown} of {seen.n} "
+            f"values, such as {_list(seen.found)}; all indicators of the column are 0 there",
+            UnknownLevelWarning,
+            stacklevel=_depth(),
+        )
+
+
+def held_out(columns: Iterable[Seen]) -> list[Seen]:
+    """The same of all folds, in each of which other rows are held out, and no value of the others is unknown."""
+    whole: dict[str, Seen] = {}
+    for seen in columns:
+        before = whole.get(seen.column)
+        whole[seen.column] = seen if before is None else replace(before + seen, n=max(before.n, seen.n))
+    return [replace(seen, where=f"held-out rows of {seen.where}") for seen in whole.values()]
+
+
+def _list(values: Iterable[Any]) -> str:
+    return ", ".join(map(_checks.shown, values))
+
+
+def _depth() -> int:
+    """How many calls up those who called pnorm are, for a warning of the one who asks."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pnorm":
+        depth, frame = depth + 1, frame.f_back
+    return depth
+
+
+class Column:
+    """The levels of a column by number; None is a missing value."""
+
+    def __init__(self, levels: Sequence[Any]) -> None:
+        self._levels = levels
+        self._missing = next((k for k, level in enumerate(levels) if level is None), None)
+        self._texts, self._numbers = dict[str, int](), dict[str, int]()
+        self._stripped, self._read = dict[str, int](), dict[str, int]()  # of texts: as such, and as numbers
+        for k, level in enumerate(levels):
+            if isinstance(level, str):
+                meaning = read(level)
+                self._texts[level] = k
+                _put(self._stripped, level.strip(), k)
+                if not isinstance(meaning, str):
+                    _put(self._read, _spelled(meaning), k)
+            elif level is not None:
+                self._numbers[_spelled(level)] = k
+
+    def _number(self, value: Any) -> int:
+        """The number of a value's level."""
+        if isinstance(value, str):
+            if value in self._texts:
+                return self._texts[value]
+            k, meaning = self._stripped.get(value.strip(), _UNKNOWN), read(value)
+            if k != _UNKNOWN or isinstance(meaning, str):
+                return k
+            spelled = _spelled(meaning)
+            if spelled in self._numbers or not isinstance(meaning, bool):
+                return self._numbers.get(spelled, _UNKNOWN)
+            return self._read.get(spelled, _UNKNOWN)
+        value = _checks.python(value)
+        if not isinstance(value, (int, float)) or not abs(value) <= sys.float_info.max:
+            return _UNKNOWN
+        spelled = _spelled(value)
+        return self._numbers.get(spelled, self._read.get(spelled, _UNKNOWN))
+
+    def codes(
+        self, column: list[Any], name: str, c: int, missing: bool, names: Sequence[str] | None
+    ) -> tuple[NDArray[np.uint16], Seen]:
+        """The number of every value's level, the one after the last where it is none, and how often that is so."""
+        column = _one_nan(column)
+        try:
+            keys, rows = _first_rows(column)
+        except TypeError:  # something that is no level, or Decimal's nan that signals
+            column = [_checks.level(value, name, row, c, missing, names) for row, value in enumerate(column)]
+            keys, rows = _first_rows(column)
+        number = {key: self._number(column[row]) for key, row in rows.items()}
+        found: list[Any] = []
+        for key in sorted((key for key, k in number.items() if k < 0), key=rows.__getitem__):
+            level = _checks.level(column[rows[key]], name, rows[key], c, missing, names)
+            if level is None:
+                number[key] = _MISSING if self._missing is None else self._missing
+            elif len(found) < 3:
+                found.append(level)
+        codes = np.fromiter(map(number.__getitem__, keys), np.intp, len(column))
+        absent = np.count_nonzero(codes == (_MISSING if self._missing is None else self._missing))
+        seen = Seen(
+            f"column {c}" + (f" ({_checks.shown(names[c])})" if names else ""),
+            name,
+            len(column) - int(absent),
+            int(np.count_nonzero(codes == _UNKNOWN)),
+            tuple(found),
+            tuple(level for level in self._levels[:4] if level is not None)[:3],
+        )
+        codes[codes < 0] = len(self._levels)
+        return codes.astype(np.uint16), seen
+
+
+def _first_rows(column: list[Any]) -> tuple[list[Any], dict[Any, int]]:
+    """What finds each value in a dictionary, and the first row of every value."""
+    keys = [value if type(value) is str else _checks.key(value) for value in column]
+    return keys, dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
+
+
+def _one_nan(column: list[Any]) -> list[Any]:
+    """The same with one object for all NaN, which would be as many values as there are of them."""
+    return [math.nan if type(value) is float and value != value else value for value in column]
+
+
+def _put(known: dict[str, int], key: str, k: int) -> None:
+    """Note a level under a key; several of one key are not known by it."""
+    known[key] = _UNKNOWN if key in known else k

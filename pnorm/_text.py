@@ -1,0 +1,28 @@
+"""What users gave, in messages and in tables: one short line that a terminal prints as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """Return a text as it is, or the `repr` of something else, on one line, with `limit` characters at most.
+
+    Control characters, ends of lines and marks of direction are escaped; a longer text loses its middle.
+    """
+    if not isinstance(value, str):
+        try:
+            value = repr(value)
+        except ValueError:  # a whole number of thousands of digits
+            value = f"{type(value).__name__} of very many digits"
+    start, end = value[:limit], value[-limit:] if len(value) > limit else ""
+    start, end = ("".join(c if c.isprintable() else ascii(c)[1:-1] for c in part) for part in (start, end))
+    if not end and len(start) <= limit:
+        return start
+    keep = limit - 1
+    return f"{start[: keep - keep // 3]}\u2026{(end or start)[len(end or start) - keep // 3 :]}"
+
+
+def first(values: Sequence[object], most: int) -> str:
+    """Return the first of some values, divided by commas."""
+    return ", ".join(map(shown, values[:most])) + (", ..." if len(values) > most else "")

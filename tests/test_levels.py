@@ -1,0 +1,309 @@
+"""Levels of categories: the same values have the same scores whatever they were read from, and others are told."""
+
+import datetime
+import decimal
+import itertools
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from partitions import partitioned
+
+import pnorm
+from pnorm import _cli
+from pnorm.rankers import UnknownLevelWarning, categories
+
+N = 200
+
+
+def values():
+    """Columns with all that levels may be."""
+    generator = np.random.default_rng(0)
+    draw = generator.choice
+    return pd.DataFrame(
+        {
+            "flag": generator.random(N) < 0.5,
+            "maybe": pd.array(draw([True, False, None], N), dtype="boolean"),
+            "size": generator.integers(-1, 3, N),
+            "half": draw([0.5, 1.0, 1e-5, 1e17, np.nan], N),
+            "id": draw([2**53, 2**53 + 1, 10**17], N),
+            "town": draw(["Ulm", "Bad Ems", "true", "NA", "none", "?", None], N),
+            "code": draw(["7", "007", "1e3", "1000", "1.0"], N),
+        }
+    )
+
+
+def forms(frame, tmp_path):
+    """The same values from whatever holds them."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    csv = tmp_path / "rows.csv"
+    frame.to_csv(csv, index=False)
+    as_read = {"keep_default_na": False, "na_values": [""]}
+    lists = arrow.to_pandas(types_mapper=pd.ArrowDtype).to_numpy(object).tolist()
+    return {
+        "pandas": frame,
+        "pandas, of Arrow": frame.astype({"flag": "bool[pyarrow]", "town": "string[pyarrow]", "size": "int8[pyarrow]"}),
+        "pandas, categorical": frame.astype({"flag": "category", "code": "category"}),
+        "pandas, text": pd.read_csv(csv, dtype=str, **as_read),
+        "pandas, from CSV": pd.read_csv(csv, dtype={"code": str, "town": str}, **as_read),
+        "polars": pl.from_arrow(arrow),
+        "polars, from CSV": pl.read_csv(csv, schema_overrides={"code": pl.String, "town": pl.String}),
+        "polars, text": pl.read_csv(csv, infer_schema=False),
+        "Arrow": arrow,
+        "lists": lists,
+        "objects": frame.to_numpy(object),
+    }
+
+
+def file_scores(path, model, out):
+    assert _cli.main([str(path), "--model", str(model), "--out", str(out)]) == 0
+    return pd.read_csv(out).set_index("row")["score"].sort_index().to_numpy()
+
+
+@pytest.mark.parametrize("trained_on", ["pandas", "pandas, text", "polars, from CSV", "lists"])
+def test_the_same_values_have_the_same_scores(tmp_path, capsys, trained_on):
+    frame = values()
+    of_form = forms(frame, tmp_path)
+    pos, neg = pnorm.split(of_form[trained_on], np.arange(N) % 2 == 0)
+    H = categories(pos, neg, missing="own")
+    lam = np.random.default_rng(1).normal(size=len(H))
+    expected = pnorm.score(of_form[trained_on], H, lam)
+    for form, rows in of_form.items():
+        np.testing.assert_array_equal(pnorm.score(rows, H, lam), expected, form)
+    pnorm.save(tmp_path / "model.json", lam, H)
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    of_form["polars"].write_csv(tmp_path / "polars.csv")
+    loud = (tmp_path / "rows.csv").read_text().replace("True", "TRUE").replace("False", "FALSE")
+    (tmp_path / "loud.csv").write_text(loud)
+    files = ["rows.csv", "rows.parquet", "loud.csv"]
+    if trained_on != "pandas, text":  # text that is a level, "1e-05", is not the text "0.00001" of another writer
+        files.append("polars.csv")
+    for name in files:
+        scores = file_scores(tmp_path / name, tmp_path / "model.json", tmp_path / "scores.csv")
+        np.testing.assert_array_equal(scores, expected, name)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("levels", "value", "level"),
+    [
+        ([False, True], "TRUE", True),
+        ([False, True], " false ", False),
+        ([False, True], "1", True),
+        ([0, 1], "true", 1),
+        (["no", "yes"], True, None),
+        (["false", "true"], True, "true"),
+        (["false", "true"], "False", "false"),
+        (["True", "true"], "TRUE", None),  # which one?
+        (["True", "true"], "true", "true"),
+        ([1, 2], "1.0", 1),
+        ([1, 2], np.float32(1.0), 1),
+        ([1, 2], decimal.Decimal("1.0"), 1),
+        ([1, 2], np.str_("+1"), 1),
+        ([1, 2], "1_0", None),
+        ([1, 2], "１", None),
+        ([1.5], "15e-1", 1.5),
+        ([2**53], "9007199254740993", None),
+        ([2**53 + 1], "9007199254740993", 2**53 + 1),
+        ([0], "-0.0", 0),
+        (["1"], 1, "1"),
+        (["1.0"], 1, "1.0"),
+        (["1", "1.0"], 1, None),
+        ([1, "1"], "1", "1"),
+        ([1, "1"], 1, 1),
+        (["1.1"], "1.10", None),
+        (["007"], "7", None),
+        (["007"], 7, "007"),
+        (["007", "7"], 7, None),
+        ([7], "007", 7),
+        ([" red"], "red", " red"),
+        (["red"], "red  ", "red"),
+        (["red"], "Red", None),
+        (["nan", "inf"], "INF", None),
+    ],
+)
+def test_which_values_are_the_same_level(levels, value, level):
+    H = categories([[x] for x in levels], [[x] for x in levels])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        (row,) = H.evaluate([[value]])
+    names = [name for name, one in zip(H.names, row, strict=True) if one]
+    assert names == ([] if level is None else [f"x0 = {level}"])
+    assert len(told) == (level is None)
+
+
+def test_levels_that_are_not_known_are_counted_and_named():
+    H = categories([["Ulm", 1], ["Bonn", 2]], [["Ulm", 2]], names=["town", "size"])
+    lam = [1.0, 2.0, 3.0, 4.0]
+    rows = [["Ulm", 1], ["Trier", 2], ["Worms", 1], ["Trier", 1], ["x" * 200_000, 1], ["Bonn\n\x1b[2J", 1]]
+    with pytest.warns(UnknownLevelWarning) as told:
+        f = pnorm.score(rows, H, lam)
+    assert f.tolist() == [5, 4, 3, 3, 3, 3]
+    (warning,) = told
+    assert str(warning.message).startswith(
+        "levels that the weak rankers do not know, in column 0 of X: 5 of 6 values, such as 'Trier', 'Worms', 'xxxx"
+    )
+    assert str(warning.message).endswith("xxx'; all indicators of the column are 0 there")
+    assert len(str(warning.message)) < 300
+    assert warning.filename == __file__
+    with pytest.warns(UnknownLevelWarning, match=r"1 of 1 values, such as 'Bonn\\n\\x1b\[2J'"):
+        H.evaluate(rows[5:])
+    pnorm.score(rows, H, [0, 0, 3.0, 4.0])  # of a column that is not used, nothing is said
+
+
+def test_a_column_of_which_no_value_is_known_is_refused():
+    frame = pd.DataFrame({"day": ["Mon", "Tue"] * 20, "n": range(40)})
+    H = categories(frame[["day"]], frame[["day"]], missing="own")
+    wrong = pd.DataFrame({"day": [None] * 5 + ["Montag", "Dienstag"] * 10})
+    message = (
+        r"none of the 20 values of column 0 \('day'\) of X is a level that the weak rankers know: 'Montag' is there, and "
+        r"'Mon', 'Tue' are known; bring the column into the form that it had in training"
+    )
+    for call in (lambda X: pnorm.score(X, H, [1.0, 2.0]), H.evaluate, H[0], pnorm.rankers.closed(H).evaluate):
+        with pytest.raises(ValueError, match=message):
+            call(wrong)
+        with pytest.warns(UnknownLevelWarning, match="19 of 19 values"):
+            call(wrong[:24])
+        with pytest.warns(UnknownLevelWarning, match="20 of 21 values"):
+            call(pd.concat([frame[["day"]][:1], wrong]))
+    assert H.evaluate(pd.DataFrame({"day": [None] * 50})).sum() == 0  # missing values are not unknown levels
+    missing = categories([[None], [None]], [[None]], missing="own")
+    assert missing.evaluate(wrong.to_numpy()).sum() == 5  # all others are not missing, which is all that is asked
+    with pytest.raises(ValueError, match=r"none of the 35 values of column 0 \('day'\) of pos and neg"):
+        pnorm.train(wrong, wrong[:20], H)
+
+
+def test_what_the_command_says_of_levels(tmp_path, capsys):
+    model, path, out = tmp_path / "m.json", tmp_path / "t.csv", tmp_path / "out.csv"
+    rows = pd.DataFrame({"town": ["Ulm", "Bonn"], "size": [1, 2]})
+    pnorm.save(model, [1.0, 2.0, 3.0, 4.0], categories(rows, rows))
+    path.write_text("size,town\n2,Trier\n1,Ulm\n3,Worms\n")
+    assert _cli.main([str(path), "--model", str(model), "--out", str(out)]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "pnorm: warning: levels that the weak rankers do not know, in column 0 ('town') of X: 2 of 3 values, such as "
+        "'Trier', 'Worms'; all indicators of the column are 0 there",
+        "pnorm: warning: levels that the weak rankers do not know, in column 1 ('size') of X: 1 of 3 values, such as "
+        "'3'; all indicators of the column are 0 there",
+    ]
+    path.write_text("size,town\n" + "2,Trier\n" * 20)
+    assert _cli.main([str(path), "--model", str(model)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "none of the 20 values of column 0 ('town') of X is a level" in error
+
+
+def test_a_word_for_nothing_may_be_a_level(tmp_path):
+    pos, neg = pd.DataFrame({"c": ["NA", "x", None]}), pd.DataFrame({"c": ["-", "x", "x"]})
+    H, path, model = categories(pos, neg, missing="own"), tmp_path / "t.csv", tmp_path / "m.json"
+    assert H.names == ("c = -", "c = NA", "c = x", "c is missing")
+    pnorm.save(model, [1.0, 2.0, 4.0, 8.0], H)
+    path.write_text("c,d\n-,0\nNA,0\nx,0\n,0\nnull,0\n")
+    assert file_scores(path, model, tmp_path / "out.csv").tolist() == [1, 2, 4, 8, 8]
+
+
+def test_truth_values_of_a_csv_file_are_numbers_as_in_parquet(tmp_path, capsys):
+    generator = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {"y": generator.random(80) < 0.5, "a": generator.random(80) < 0.5, "b": generator.normal(size=80)}
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    models = []
+    for trained, scored in itertools.product(("t.csv", "t.parquet"), repeat=2):
+        model, out = tmp_path / "m.json", tmp_path / "out.csv"
+        assert (
+            _cli.main([str(tmp_path / trained), "--label", "y", "--rankers", "thresholds", "--save", str(model)]) == 0
+        )
+        f = file_scores(tmp_path / scored, model, out)
+        models.append((json.loads(model.read_text())["lam"], f.tolist()))
+    assert models[1:] == models[:1] * 3
+    assert capsys.readouterr().err == ""
+
+
+def test_decimal_numbers_of_a_frame_are_numbers():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("2.00")])})
+    H = pnorm.rankers.thresholds({0: [1.6]}, missing="own")
+    assert pnorm.score(table, H, [1.0, 5.0]).tolist() == [0, 5, 1]
+    levels = categories(table, [[1.5]], missing="own")
+    assert levels.names == ("a = 1.5", "a = 2.0", "a is missing")
+
+
+def test_partitions_are_judged_together():
+    rows = np.array([["a", "x"]] * 30 + [["b", "x"]] * 30 + [["c", "y"]] * 30)
+    H = categories(rows[:40], rows[:3])
+    with pytest.warns(UnknownLevelWarning) as told:  # 30 rows of a partition are all new in both columns
+        partitioned(rows, rows[:60], H, 4, 30)
+    assert [str(warning.message)[42:] for warning in told] == [
+        f"in column {column} of pos and neg: 30 of 150 values, such as '{level}'; all indicators of the column are 0 there"
+        for column, level in enumerate("cy")
+    ]
+    with pytest.raises(ValueError, match="none of the 150 values of column 0 of pos and neg"):
+        partitioned(np.char.upper(rows), np.char.upper(rows[:60]), H, 4, 30)
+
+
+def test_dask_warns_of_a_partition(recwarn):
+    dask, frames = pytest.importorskip("dask"), pytest.importorskip("dask.dataframe")
+    pytest.importorskip("pnorm.dask")
+    frame = pd.DataFrame({"c": ["a"] * 30 + ["b"] * 30})
+    H = categories(frame[:30], frame[:30])
+    with dask.config.set(scheduler="synchronous"), pytest.warns(UnknownLevelWarning, match="30 of 30 values"):
+        f = pnorm.dask.score(frames.from_pandas(frame, npartitions=2), H, [1.0]).compute()
+    assert f.tolist() == [1.0] * 30 + [0.0] * 30
+
+
+def test_levels_of_folds_are_told_once():
+    rows = [[f"t{i}" if i % 10 == 0 else "ab"[i % 2]] for i in range(60)]
+    with pytest.warns(UnknownLevelWarning) as told:
+        pnorm.cross_validate(rows[:30], rows[30:], categories, p=(1, 2), t_max=5, folds=3)
+    (warning,) = told
+    assert "in column 0 of held-out rows of pos and neg: 6 of 60 values, such as 't" in str(warning.message)
+
+
+def test_an_estimator_warns_of_levels():
+    sklearn = pytest.importorskip("pnorm.sklearn")
+    model_selection = pytest.importorskip("sklearn.model_selection")
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame({"town": generator.choice(list("abcdefgh"), 100), "rare": [f"r{i // 2}" for i in range(100)]})
+    y = (X["town"] < "d").astype(int) ^ (generator.random(100) < 0.1)
+    model = sklearn.PNormPush(rankers="categories", t_max=20)
+    with pytest.warns(UnknownLevelWarning, match=r"column 1 \('rare'\)"):
+        scores = model_selection.cross_val_score(
+            model, X, y, cv=model_selection.KFold(3, shuffle=True, random_state=0), scoring="roc_auc"
+        )
+    assert scores.min() > 0.5
+    with pytest.warns(UnknownLevelWarning) as told:  # of the rows held out, and not again of all rows
+        sklearn.PNormPush(rankers="categories", t_max=20, early_stopping=True, random_state=0).fit(X, y)
+    assert {str(warning.message).split(" of ")[1].split(":")[0] for warning in told} <= {"pos_val", "neg_val"}
+
+
+def test_what_is_said_of_dates():
+    days = pd.DataFrame({"day": pd.to_datetime(["2024-01-02", "2024-03-04", None])})
+    for X in (days, pytest.importorskip("polars").from_pandas(days), days.to_numpy(), [[datetime.date(2024, 1, 2)]]):
+        for make in (
+            lambda X: pnorm.rankers.quantile_thresholds(X, X, missing="own"),
+            lambda X: pnorm.rankers.normalized(X[:1], X[:1]),
+        ):
+            with pytest.raises(TypeError, match="pass the days since a fixed one in place of dates, such as"):
+                make(X)
+        with pytest.raises(TypeError, match="a level must be a string, a number or a boolean: make the dates text"):
+            categories(X[:1], X[:1])
+    numbers = (days - np.datetime64("2000-01-01")) / np.timedelta64(1, "D")  # as the message says
+    assert pnorm.rankers.quantile_thresholds(numbers, numbers, missing="own").names[0] == "day > 8798"
+    assert categories(days[:2].astype(str), days[:2].astype(str)).names == ("day = 2024-01-02", "day = 2024-03-04")
+
+
+def test_a_column_of_truth_values_and_numbers_is_refused(tmp_path, capsys):
+    path, model = tmp_path / "t.csv", tmp_path / "m.json"
+    path.write_text("a,y\n2,1\ntrue,0\n")
+    pnorm.save(model, [1.0], pnorm.rankers.columns(pd.DataFrame({"a": [1.0]})))
+    for arguments, message in (
+        (["--label", "y"], f"column 'a' is not numeric: 'true' in line 3 of {path}"),
+        (["--model", str(model)], "X has 'true' (str) at row 1, column 0 ('a')"),
+    ):
+        assert _cli.main([str(path), *arguments]) == 2
+        assert message in capsys.readouterr().err
