@@ -273,6 +273,13 @@ def test_a_gap_too_small_to_step_over_stalls():
     assert "is lost in floating point" in trace.message
 
 
+def test_edges_of_which_no_share_can_be_told():
+    # 1e-10 of the best is zero: it ties with itself
+    _, trace = pnorm.train([[1.0, 0.0], [1.0, 1e-320]], [[1.0, 0.0], [1.0, 0.0], [1.0, 1e-320]], tol=0)
+    assert trace.status == "stalled"
+    assert "along x1" in trace.message
+
+
 def test_an_edge_that_rounding_hides_stalls():
     pos, neg = overlapping(n=1)
     lam, trace = pnorm.train(pos, neg, tol=0, t_max=10_000)
