@@ -91,8 +91,8 @@ def minimize(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only, and :math:`F_p` is the sum over groups. Rows
         of a group that has only one side are left out.
-    init : array_like, shape (n,), optional
-        Coefficients to start from; zero by default. They are halved as long as that lowers the
+    init : Trace, ScoringFunction or array_like, shape (n,), optional
+        Coefficients to start from, as in `train`; zero by default. They are halved as long as that lowers the
         objective.
     method : {None, "newton", "lbfgs"}
         None takes Newton's method up to 2000 weak rankers, and beyond that SciPy's L-BFGS, which
@@ -181,8 +181,7 @@ def minimize(
         _checks.choice(method, "method", ("newton", "lbfgs"))
     callback = _checks.callback(callback)
     rankers = _problem.rankers_of(pos, neg, H)
-    n = len(rankers)
-    start = None if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
+    start = None if init is None else _problem.start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
@@ -286,7 +285,7 @@ class _Run:
     """Whether scores are formed in twice the working precision from now on."""
 
     def __post_init__(self) -> None:
-        self.path = Path(self.problem.objective.symbol)
+        self.path = Path(self.problem.objective.symbol, self.problem.names)
 
     def value(self, point: Point) -> float:
         """What is convex, and the penalty."""

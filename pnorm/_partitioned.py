@@ -230,7 +230,7 @@ class _Push(PNorm):
 class Partitioned(Known):
     """A problem whose rows are kept by a crew."""
 
-    def __init__(self, crew: Crew, pos: Sequence[Any], neg: Sequence[Any], names: Sequence[str], p: float) -> None:
+    def __init__(self, crew: Crew, pos: Sequence[Any], neg: Sequence[Any], names: tuple[str, ...], p: float) -> None:
         self.crew = crew
         known = crew.ask(facts, [(pos, ()), (neg, ())])
         shape, low_and_high, sizes = [], [], []

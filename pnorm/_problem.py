@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +20,7 @@ from pnorm._line import Direction
 from pnorm._objective import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
 from pnorm._outputs import SIDES
 from pnorm._parts import Part
+from pnorm._trace import Trace
 from pnorm.rankers import Rankers, as_rankers
 
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
@@ -74,7 +76,11 @@ class Known(ABC):
     """What is known of a problem, wherever its rows lie."""
 
     def __init__(
-        self, shape: tuple[int, int, int], ends: Extremes | _outputs.Outputs, names: Sequence[str], objective: Objective
+        self,
+        shape: tuple[int, int, int],
+        ends: Extremes | _outputs.Outputs,
+        names: tuple[str, ...],
+        objective: Objective,
     ) -> None:
         self.null: Any = None
         """The null space of the outputs, once somebody has asked."""
@@ -207,7 +213,7 @@ class Problem(Known):
     def __init__(
         self,
         outputs: _outputs.Outputs,
-        names: Sequence[str],
+        names: tuple[str, ...],
         objective: Objective,
         kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
     ) -> None:
@@ -382,6 +388,53 @@ def rankers_of(pos: Any, neg: Any, H: Any) -> Rankers:
         _checks.same_width(pos, neg)
         _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
     return as_rankers(H, pos, "pos")
+
+
+def start_of(init: Any, rankers: Rankers) -> Vector:
+    """Return coefficients to start from; those of a trace or a model go to the weak rankers of the same names."""
+    if init is None:
+        return np.zeros(len(rankers))
+    if isinstance(init, Trace):
+        return _by_name(init.lam_at(init.n_iter), init.names, rankers.names)
+    if isinstance(getattr(init, "H", None), Rankers):  # a model of `load`
+        return _by_name(np.array(init.lam), init.H.names, rankers.names)
+    return _checks.vector(init, "init", len(rankers), "one coefficient per weak ranker")
+
+
+def _by_name(lam: Vector, own: tuple[str, ...], names: tuple[str, ...]) -> Vector:
+    """Move coefficients from weak rankers of some names to those of the same names among others."""
+    if own == names:
+        return lam
+    if len(own) != lam.size:
+        raise ValueError(f"init does not know the names of its weak rankers; {_AS_AN_ARRAY}")
+    count, of_own = Counter(names), Counter(own)
+    used = np.flatnonzero(lam)
+    missing = [own[j] for j in used if not count[own[j]]]
+    if missing:
+        new = [name for name in names if not of_own[name]]
+        raise ValueError(
+            f"init has coefficients of weak rankers that are not in H: {_few(missing)}"
+            + (f"; H has others: {_few(new)}" if new else "")
+            + f". Cuts and levels that are found anew have new names: take the collection of the run before, or "
+            f"{_AS_AN_ARRAY}"
+        )
+    twice = [own[j] for j in used if count[own[j]] > 1 or of_own[own[j]] > 1]
+    if twice:
+        raise ValueError(
+            f"init cannot tell apart the weak rankers called {_few(twice[:1])}: give them names of their own, or "
+            f"{_AS_AN_ARRAY}"
+        )
+    place = {name: j for j, name in enumerate(names)}
+    out = np.zeros(len(names))
+    out[[place[own[j]] for j in used]] = lam[used]
+    return out
+
+
+_AS_AN_ARRAY = "pass the coefficients as an array, if they are in the order of H"
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(f"{name!r:.80}" for name in names[:4]) + (", ..." if len(names) > 4 else "")
 
 
 def build(

@@ -47,6 +47,8 @@ class Trace:
         The same in a sentence with its numbers.
     init : ndarray, shape (n,)
         Coefficients before the first round.
+    names : tuple of str, length n
+        Names of the weak rankers. A run that starts from this trace (`init`) finds its own by them.
     direction : ndarray, shape (n,), or None
         From `minimize` on data that are not overlapping: coefficients, to be added to `lam` in any
         large multiple, that lower F_p toward its infimum for ever.
@@ -69,6 +71,7 @@ class Trace:
     direction: Vector | None = None
     path: NDArray[np.float64] | None = None
     gradient_norm: float = math.nan
+    names: tuple[str, ...] = ()
     _objective: Vector | None = None
     _gaps: Vector | None = None
     _symbol: str = "log F_p"
@@ -177,6 +180,7 @@ class Recorder:
     init: Vector
     log_objective: float
     symbol: str = "log F_p"
+    names: tuple[str, ...] = ()
     _rankers: Columns = field(default_factory=lambda: Columns(1, np.intp))
     _rounds: Columns = field(default_factory=lambda: Columns(3))
     _values: Columns = field(default_factory=lambda: Columns(1))
@@ -200,7 +204,7 @@ class Recorder:
         """The trace so far."""
         n = self.n_iter
         (ranker,), (step, edge, z), (values,) = self._rankers.views(n), self._rounds.views(n), self._values.views(n + 1)
-        return Trace(ranker, step, edge, z, values, status, message, self.init, _symbol=self.symbol)
+        return Trace(ranker, step, edge, z, values, status, message, self.init, names=self.names, _symbol=self.symbol)
 
 
 @dataclass(frozen=True)
@@ -221,6 +225,7 @@ class Path:
     """Collects the points of a run in which all coefficients move, and the steps between them."""
 
     symbol: str = "log F_p"
+    names: tuple[str, ...] = ()
     points: list[Reached] = field(default_factory=list)
     _steps: list[tuple[int, float, float]] = field(default_factory=list)
 
@@ -266,7 +271,7 @@ class Path:
             array.flags.writeable = False
         ranker, step, edge, z, log_objective, init, path, objective, gaps = arrays
         norm = points[-1].gradient_norm
-        more = direction, path, norm, objective, gaps, self.symbol
+        more = direction, path, norm, self.names, objective, gaps, self.symbol
         return Trace(ranker, step, edge, z, log_objective, status, message, init, *more)
 
 

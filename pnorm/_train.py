@@ -92,9 +92,11 @@ def train(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only, and :math:`F_p` is the sum over groups. Rows
         of a group that has only one side are left out.
-    init : array_like, shape (n,), optional
-        Coefficients to start from; zero by default. A run that starts from the result of another
-        continues it.
+    init : Trace, ScoringFunction or array_like, shape (n,), optional
+        Coefficients to start from; zero by default. A run that starts from the trace of another continues it. Those of
+        a trace, or of a model that `load` has read, go to the weak rankers of the same names, wherever they are in
+        `H`; other weak rankers start at zero, and a name that is not in `H` is an error. An array has no names: its
+        coefficients are taken in the order of `H`, and are wrong for another collection of the same length.
     tol : float
         Stop as stationary when the largest edge (see `selection`) is at most this, in units of h.
     callback : callable, optional
@@ -123,7 +125,7 @@ def train(
         If `progress` is asked for and tqdm is missing.
     BaseException
         What the callback raises, or Ctrl-C, at once and as it is. Its attribute `trace` is the trace so far, with the
-        status ``"interrupted"``: ``train(..., init=error.trace.lam_at(error.trace.n_iter))`` goes on from there.
+        status ``"interrupted"``: ``train(..., init=error.trace)`` goes on from there.
 
     See Also
     --------
@@ -181,8 +183,7 @@ def train(
     n_threads = _checks.threads(n_threads)
     rounds = counting(t_max, progress)
     rankers = _problem.rankers_of(pos, neg, H)
-    n = len(rankers)
-    lam = np.zeros(n) if init is None else _checks.vector(init, "init", n, "one coefficient per weak ranker")
+    lam = _problem.start_of(init, rankers)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
         return lam, descend(InMemory(problem, lam), rounds, signed, tol, callback)
@@ -196,7 +197,8 @@ def descend(
     callback: Callable[[Trace], bool | None] | None,
 ) -> Trace:
     """Figure 1, on record; the coefficients are changed in place."""
-    record = Recorder(standing.lam.copy(), standing.log_f, standing.problem.objective.symbol)
+    problem = standing.problem
+    record = Recorder(standing.lam.copy(), standing.log_f, problem.objective.symbol, problem.names)
     with carrying(record.trace):
         return record.trace(*_rounds(standing, rounds, signed, tol, callback, record))
 

@@ -30,7 +30,7 @@ from pnorm._minimize import solve
 from pnorm._outputs import SIDES
 from pnorm._partitioned import Partitioned, Remote, stored
 from pnorm._parts import merged
-from pnorm._problem import rankers_of
+from pnorm._problem import rankers_of, start_of
 from pnorm._trace import Trace, counting
 from pnorm._train import descend, scored
 from pnorm.rankers import Rankers, as_rankers
@@ -78,8 +78,8 @@ def train(
         As in `pnorm.train`.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights; dask ones in the same partitions as the rows.
-    init : array_like, shape (n,), optional
-        Coefficients to start from; zero by default.
+    init : Trace, ScoringFunction or array_like, shape (n,), optional
+        Coefficients to start from, as in `pnorm.train`; zero by default.
     tol : float
         Stop as stationary when the largest edge is at most this, in units of h.
     callback : callable, optional
@@ -166,8 +166,8 @@ def minimize(
         Largest number of Newton steps.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights.
-    init : array_like, shape (n,), optional
-        Coefficients to start from; zero by default.
+    init : Trace, ScoringFunction or array_like, shape (n,), optional
+        Coefficients to start from, as in `pnorm.train`; zero by default.
     method : {None, "newton", "lbfgs"}
         As in `pnorm.minimize`.
     callback : callable, optional
@@ -327,9 +327,7 @@ def _partitioned(pos: Any, neg: Any, rankers: Rankers, p: float, pos_weight: Any
 def _rankers(pos: Any, neg: Any, H: Any, init: Any) -> tuple[Rankers, Vector | None]:
     """The weak rankers, and coefficients to start from."""
     rankers = rankers_of(_sample(pos, "pos"), _sample(neg, "neg"), H)
-    if init is None:
-        return rankers, None
-    return rankers, _checks.vector(init, "init", len(rankers), "one coefficient per weak ranker")
+    return rankers, None if init is None else start_of(init, rankers)
 
 
 def _sample(X: Any, name: str) -> Any:

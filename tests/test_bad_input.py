@@ -149,6 +149,43 @@ def test_indices_that_lead_out_of_a_sparse_matrix_are_refused(form, name, at, va
             use()
 
 
+@pytest.mark.parametrize(
+    ("form", "name", "at", "value"),
+    [
+        ("coo", "row", 0, 3),
+        ("coo", "col", 0, 2),
+        ("coo", "col", 0, -1),
+        ("coo", "row", -1, None),
+        ("coo", "col", -1, None),
+        ("coo", "data", -1, None),
+        ("csr", "indices", 0, 2),
+        ("csr", "indices", 0, -1),
+        ("csr", "indices", -1, None),
+        ("csr", "indptr", 0, 1),
+        ("csr", "indptr", 1, 5),
+        ("csr", "indptr", -1, 6),
+        ("csr", "indptr", -1, None),
+        ("csr", "data", -1, None),
+        ("csc", "indices", 0, 3),
+        ("csc", "indptr", -1, 6),
+        ("bsr", "indices", 0, 1),
+        ("bsr", "indptr", -1, 4),
+        ("bsr", "data", -1, None),
+    ],
+)
+def test_a_sparse_matrix_one_of_whose_numbers_is_off_by_one_is_refused(form, name, at, value):
+    A = scipy.sparse.coo_array(GOOD)  # five numbers are stored; in blocks of a row each, three
+    A = A.asformat(form) if form != "bsr" else A.tobsr(blocksize=(1, 2))
+    array = getattr(A, name).copy()
+    if value is None:
+        array = array[:at]
+    else:
+        array[at] = value
+    setattr(A, name, array)
+    with pytest.raises(ValueError, match="it has been changed since it was made"):
+        _checks.sparse(A, "pos")
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_numbers_that_lie_between_the_addresses_of_numbers_are_moved(dtype):
     rows = np.random.default_rng(3).normal(size=(2, 40, 3)).astype(dtype)

@@ -165,6 +165,27 @@ def test_the_step_solves_equation_1(spread, p):
         assert evaluations <= (8 if p * max(spread, 1.0) <= 4 else 50)
 
 
+def test_the_last_step_to_a_root_leaves_nothing_but_rounding():
+    # a logistic function and its derivatives, in 40 digits: no error but that of the search
+    def logistic(start):
+        def evaluate(x):
+            s = 1 / (1 + mpmath.exp(-start - x))
+            return float(s - mpmath.mpf(7) / 10), float(s * (1 - s)), float(s * (1 - s) * (1 - 2 * s))
+
+        return evaluate
+
+    with mpmath.workdps(40):
+        for start in map(mpmath.mpf, np.linspace(-40, 0.8, 200).tolist()):
+            evaluate, root = logistic(start), mpmath.log(mpmath.mpf(7) / 3) - start
+            x, evaluations = _tilt.find_root(evaluate, 1.0, *evaluate(mpmath.mpf(0)))
+            assert abs(x - root) <= 2**-53 * (1 + root)
+            assert evaluations <= 8
+
+
+def test_a_search_ends_where_all_weight_has_underflowed():
+    assert _tilt.find_root(lambda x: (0.0, 0.0, 0.0), 1.0, -1.0, 1.0, 0.0) == (1.0, 2)
+
+
 def test_the_step_needs_few_evaluations_where_scores_are_moderate():
     rng = np.random.default_rng(3)
     counts = []

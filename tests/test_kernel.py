@@ -106,6 +106,20 @@ def test_a_loss_of_the_users_is_trained_on():
     np.testing.assert_allclose(a.coef, b.coef, atol=1e-12)
 
 
+def test_what_rounding_does_to_the_scores_is_gone_after_64_steps(monkeypatch):
+    exact = kernel._gradient
+
+    def rounded(problem, a, f, record, mean=None):
+        gradient, change, point = exact(problem, a, f, record, mean)
+        return gradient, change + (np.linspace(0, 1e-3, 16) if record.steps.size == 3 else 0.0), point
+
+    monkeypatch.setattr(kernel, "_gradient", rounded)
+    pos, neg = sides(7, 9)
+    model, trace = kernel.train(pos, neg, lam=0.01, t_max=64)
+    f_pos, f_neg = model.score(pos), model.score(neg)
+    assert trace.loss[-1] == pytest.approx(np.logaddexp(0, f_neg - f_pos[:, None]).mean(), rel=1e-13)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_weights_and_groups_count_in_the_mean(loss):
     pos, neg = sides(6, 7, seed=1)

@@ -3,8 +3,12 @@
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 import pnorm
+from pnorm import _problem
+from pnorm._objective import push
+from pnorm._standing import InMemory
 
 POWERS = [1, 4, 64, 1000]
 
@@ -197,6 +201,35 @@ def test_a_column_on_a_huge_scale_does_not_hide_the_others(place):
     assert again.log_objective[-1] <= trace.log_objective[-1] + 1e-6
 
 
+@pytest.mark.parametrize("place", [0, 2, 5])
+def test_in_every_round_rankers_tie_within_the_rounding_of_the_best_one(place):
+    # and not within that of the largest column, which ties with all others that come before the best
+    pos, neg = overlapping(5, 60, 80, 5)
+    milliseconds = 1.7e12 + np.random.default_rng(0).integers(0, 10**9, 140)
+    pos, neg = (np.insert(X, place, t, axis=1) for X, t in ((pos, milliseconds[:60]), (neg, milliseconds[60:])))
+    _, trace = pnorm.train(pos, neg, p=4, t_max=24)
+    pos, neg = pos - neg.mean(axis=0), neg - neg.mean(axis=0)
+    ranges = np.ptp(np.concatenate([pos, neg]), axis=0)
+    for t, j in enumerate(trace.ranker):
+        lam = trace.lam_at(t)
+        merit = np.abs(softmax(-pos @ lam) @ pos - softmax(4 * (neg @ lam)) @ neg)
+        assert j == np.argmax(merit >= merit.max() - 1e-10 * ranges[merit.argmax()])
+    assert 0 < np.count_nonzero(trace.ranker == place) < trace.n_iter - 5
+
+
+@pytest.mark.parametrize("start", [0.0, 1e9])
+def test_scores_that_come_down_leave_their_rounding_behind(start):
+    pos, neg = overlapping()
+    problem = _problem.build(pos, neg, pnorm.rankers.columns(4), push(4))
+    lam = np.array([start, 0.0, 0.0, 0.0])
+    standing = InMemory(problem, lam)
+    for step in (1e9 - start, 1.0 - 1e9):
+        lam[0] += step
+        standing.move(0, step)
+    np.testing.assert_array_equal(standing.scores().pos, pos[:, 0])
+    np.testing.assert_array_equal(standing.scores().neg, neg[:, 0])
+
+
 @pytest.mark.parametrize("p", [1, 3, 64])
 def test_rows_of_weight_zero_are_absent(p):
     pos, neg = overlapping()
@@ -238,6 +271,13 @@ def test_a_gap_too_small_to_step_over_stalls():
     lam, trace = pnorm.train([[5e-324], [1.0]], [[0.0]])
     assert (trace.status, *lam) == ("stalled", 0.0)
     assert "is lost in floating point" in trace.message
+
+
+def test_edges_of_which_no_share_can_be_told():
+    # 1e-10 of the best is zero: it ties with itself
+    _, trace = pnorm.train([[1.0, 0.0], [1.0, 1e-320]], [[1.0, 0.0], [1.0, 0.0], [1.0, 1e-320]], tol=0)
+    assert trace.status == "stalled"
+    assert "along x1" in trace.message
 
 
 def test_an_edge_that_rounding_hides_stalls():

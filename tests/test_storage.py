@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 from problems import HOME, needs
+from scipy.special import softmax
 
 import pnorm
-from pnorm import _binned, _blocks, _problem, _storage
+from pnorm import _binned, _blocks, _problem, _storage, _train
 from pnorm._binned import Binned, Codes, Cuts, Feature
 from pnorm._objective import PNorm, push
 from pnorm._outputs import SIDES, Closed, Dense, Sparse, Stacked
+from pnorm._standing import InMemory
 
 N_POS, N_NEG = 170, 230
 
@@ -307,6 +309,8 @@ def test_as_many_values_as_a_byte_has():
         column = np.r_[np.arange(n), rng.integers(0, n, 4000)].astype(float)[:, None]
         store = _problem.build(column, column, pnorm.rankers.columns(1), push(1)).outputs
         assert store.coded.all() == found
+    signs = np.r_[-0.0, column[column < 256]][:, None]  # 256 values again, and zero with either sign
+    assert _problem.build(signs, signs, pnorm.rankers.columns(1), push(1)).outputs.coded.all()
     assert not _problem.build(
         np.arange(9.0)[:, None], np.ones((4, 1)), pnorm.rankers.columns(1), push(1)
     ).outputs.coded.any()
@@ -332,9 +336,6 @@ def assert_one_path(pos, neg, H, p, rounds, **more):
     whole = np.concatenate(dense)
     store = Dense(*dense)
     problem = _problem.Problem(store, H.names, PNorm(p, None, None))
-    from pnorm import _train
-    from pnorm._standing import InMemory
-
     lam = np.zeros(whole.shape[1])
     runs.append((lam, _train.descend(InMemory(problem, lam), range(rounds), False, 1e-10, None)))
     kinds = [
@@ -478,6 +479,27 @@ def test_ten_thousand_rounds_do_not_drift(p):
     assert (np.diff(trace.log_objective) <= 1e-12 * np.abs(trace.log_objective[1:]) + 1e-13).all()
     mass = [logsumexp(-f_pos) + logsumexp(f_neg), np.log(150) + np.log(200)]
     assert np.log(trace.z).sum() == pytest.approx(mass[0] - mass[1], abs=1e-8)
+
+
+@pytest.mark.parametrize("p", [1, 4])
+def test_what_rounding_does_to_multiplied_weights_is_gone_after_a_hundred_rounds(p):
+    rng = np.random.default_rng(12)
+    pos, neg = rng.normal(0.3, 1, (300, 5)).round(1), rng.normal(0, 1, (400, 5)).round(1)
+    H = pnorm.rankers.quantile_thresholds(pos, neg)
+    lam = np.zeros(len(H))
+    problem = _problem.build(pos, neg, H, push(p))
+    standing = InMemory(problem, lam)
+
+    def rounds():
+        for t in range(102):
+            if t == 3:
+                standing.u[7] *= 1.001
+            yield t
+
+    _train.descend(standing, rounds(), False, 0.0, None)
+    f = problem.scores(lam)
+    np.testing.assert_allclose(standing.u, softmax(-f.pos), rtol=1e-12)
+    np.testing.assert_allclose(standing.w, softmax(p * f.neg), rtol=1e-12)
 
 
 def test_a_matrix_of_few_values_needs_one_form():
