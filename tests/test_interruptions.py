@@ -2,7 +2,9 @@
 
 import _thread
 import itertools
+import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -255,3 +257,77 @@ def test_of_runs_in_each_other_the_trace_is_that_of_the_outer_one():
         RUNS["train"](outer)
     assert caught.value.trace.n_iter == 2
     assert caught.value.trace.path is None
+
+
+FORK = """
+import os, signal, sys, warnings
+import numpy as np
+import pnorm
+
+signal.alarm(20)  # ends the process
+warnings.simplefilter("ignore")  # newer Pythons warn of forks where there are threads
+pos, neg = np.random.default_rng(0).normal(size=(2, 40_000, 3))
+children = []
+
+def fork(trace):
+    if trace.n_iter == 2:
+        children.append(os.fork())
+        if not children[-1]:
+            signal.alarm(15)
+
+lam, trace = pnorm.train(pos, neg, p=4, t_max=5, n_threads=2, callback=fork)
+same = (lam == pnorm.train(pos, neg, p=4, t_max=5, n_threads=1)[0]).all()
+if not children[0]:
+    os._exit(0 if same else 1)
+sys.exit(0 if same and os.waitpid(children[0], 0)[1] == 0 else 1)
+"""
+
+FORK_IN_A_PASS = """
+import os, signal, threading, warnings
+from pnorm import _blocks
+
+signal.alarm(20)
+warnings.simplefilter("ignore")
+parent, caller = os.getpid(), threading.get_ident()
+started, forked = threading.Event(), threading.Event()
+
+def work(item):
+    if threading.get_ident() != caller:
+        started.set()
+        forked.wait()
+    else:
+        started.wait()
+        if not os.fork():
+            signal.alarm(15)
+        forked.set()
+    return item
+
+try:
+    with _blocks.Pool(2) as pool:
+        assert pool.map(work, range(2)) == [0, 1] and os.getpid() == parent
+except RuntimeError as error:
+    os._exit("was forked in the middle" not in str(error) or os.getpid() == parent)
+status = os.wait()[1]
+assert status == 0, status
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("code", [FORK, FORK_IN_A_PASS], ids=["in a callback", "in a pass"])
+def test_a_child_of_a_fork_does_not_wait_for_threads_that_it_lacks(code):
+    """It starts its own after a callback; in the middle of a pass it is told that it cannot go on."""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+INTERRUPTIONS = int(os.environ.get("PNORM_INTERRUPTIONS", "300"))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers that send signals")
+def test_what_signal_handlers_raise_at_random_times_comes_out_and_leaves_nothing_behind():
+    """In a process of its own, which ends itself when an interruption has taken 20 seconds."""
+    storm = Path(__file__).with_name("storm.py")
+    command = [sys.executable, "-P", str(storm), str(INTERRUPTIONS)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60 + INTERRUPTIONS, check=False)
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
