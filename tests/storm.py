@@ -17,7 +17,7 @@ import numpy as np
 import pnorm
 
 sys.path.append(str(Path(__file__).parent))
-import workers  # noqa: E402
+import workers
 
 KINDS = KeyboardInterrupt, RuntimeError, StopIteration
 ROWS = 33_000

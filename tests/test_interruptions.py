@@ -14,7 +14,7 @@ import pytest
 import workers
 
 import pnorm
-from pnorm import _lbfgs
+from pnorm import _blocks, _lbfgs
 from pnorm._binned import Feature
 
 rng = np.random.default_rng(20)
@@ -257,6 +257,39 @@ def test_of_runs_in_each_other_the_trace_is_that_of_the_outer_one():
         RUNS["train"](outer)
     assert caught.value.trace.n_iter == 2
     assert caught.value.trace.path is None
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers that send signals")
+def test_a_second_exception_does_not_wait_for_a_thread_that_does_not_end():
+    caller, goes_on, raised, threads = threading.get_ident(), threading.Event(), [], workers.running()
+    taken = threading.Barrier(2, timeout=60)
+
+    def work(item):
+        taken.wait()
+        if threading.get_ident() != caller:
+            goes_on.wait()
+        else:
+            signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+
+    def handler(*_):
+        raised.append(OwnError(len(raised)))
+        if len(raised) == 2:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        raise raised[-1]
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with _blocks.Pool(2) as pool:
+            with pytest.raises(OwnError) as caught:
+                pool.map(work, range(2))
+            assert caught.value is raised[1]
+            assert caught.value.__context__ is raised[0]
+            assert pool.map(abs, range(-9, 0)) == list(range(9, 0, -1))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        goes_on.set()
+    assert not workers.left(threads)
 
 
 FORK = """
