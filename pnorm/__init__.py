@@ -29,6 +29,11 @@ try:
     from pnorm._core import _tilt as _tilt
     from pnorm._version import version as __version__
 except ImportError as error:
+    if "interpreter" in str(error):
+        raise ImportError(
+            f"the compiled core of pnorm cannot be loaded in a subinterpreter ({error}), nor can NumPy's: use pnorm in "
+            "the main interpreter, on threads, or in processes of their own"
+        ) from error
     raise ImportError(
         f"pnorm is not compiled in {__path__[0]!r}. If that is its source folder, Python took the folder "
         "for the package: run `python -P ...`, or from another directory, after `pip install .` there."

@@ -185,7 +185,7 @@ class Binned:
         """Ranker i of feature k is number where[k][i] of all, 0 .. n - 1."""
         source = features[0].source
         self.pool = pool
-        self.shape = (len(source.pos), len(source.neg), sum(map(len, features)))
+        self.shape = (len(source.pos), len(source.neg), sum([len(feature) for feature in features]))
         levels = np.array([feature.levels for feature in features], np.intp)
         self._words = _packed(levels, self.shape[0] + self.shape[1])
         self._cells = np.r_[0, np.cumsum(levels)]

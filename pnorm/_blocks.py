@@ -8,12 +8,10 @@ the same bits come out on any number of threads.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections import deque
-from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, TypeVar
+
+from pnorm._core._threads import Threads
 
 ROWS = 2**15
 """Rows of a block, at least: 256 kB of weights, a quarter of a second cache."""
@@ -23,9 +21,6 @@ _BLOCKS = 64
 
 _FEW = 2 * ROWS
 """Rows up to which a pass takes less time than waking a thread does."""
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 @lru_cache(maxsize=64)
@@ -40,61 +35,14 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Pool:
+class Pool(Threads):
     """Runs a function on many items; kernels release the interpreter's lock, so threads help.
 
     The threads live from the first use to `close`, or to the end of a ``with`` block.
     """
 
     def __init__(self, n_threads: int | None = None, n_rows: int = _FEW + 1) -> None:
-        self.n_threads = 1 if n_rows <= _FEW else n_threads or usable_cores()
-        self._executor: Any = None
-
-    def map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
-        """Return [function(item) for item in items]."""
-        if self.n_threads == 1:
-            return [function(item) for item in items]
-        todo = deque(enumerate(items))
-        results: list[Any] = [None] * len(todo)
-
-        def work() -> None:
-            while True:
-                try:
-                    i, item = todo.popleft()
-                except IndexError:  # nothing left
-                    return
-                results[i] = function(item)
-
-        others: list[Any] = []
-        try:
-            with contextlib.suppress(RuntimeError):  # no room for another thread: those that are there do it all
-                others.extend(self._submit(work) for _ in range(min(self.n_threads, len(todo)) - 1))
-            work()
-        finally:
-            todo.clear()  # after an error the others have nothing to go on with
-            errors = [other.exception() for other in others]  # when all have ended
-        for error in filter(None, errors):
-            raise error
-        return results
-
-    def _submit(self, work: Callable[[], None]) -> Any:
-        if self._executor is None:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._executor = ThreadPoolExecutor(self.n_threads - 1, "pnorm")
-        return self._executor.submit(work)
-
-    def close(self) -> None:
-        """End the threads."""
-        if self._executor is not None:
-            self._executor.shutdown()
-            self._executor = None
-
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().__init__(1 if n_rows <= _FEW else n_threads or usable_cores())
 
 
 SERIAL = Pool(1)

@@ -61,7 +61,7 @@ def n_rows(X: Any, name: str) -> int:
 def shape_of(X: Any) -> tuple[int, ...]:
     """The shape that X has, or says it has; () where it says nothing of the kind."""
     shape = () if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
-    return shape if isinstance(shape, tuple) and all(isinstance(n, (int, np.integer)) for n in shape) else ()
+    return shape if isinstance(shape, tuple) and all([isinstance(n, (int, np.integer)) for n in shape]) else ()
 
 
 def width(X: Any, name: str) -> int:

@@ -16,6 +16,9 @@ from pnorm._problem import Known, Point
 from pnorm._separability import Hulls, hulls
 from pnorm._trace import Path, Reached, Trace
 
+_STOPPED = 99
+"""SciPy's status after a StopIteration in a callback."""
+
 _PER_STEP = 10
 """Iterations allowed for each Newton step."""
 
@@ -118,6 +121,10 @@ class _Place:
         return float(np.linalg.norm(self.down))
 
 
+class _Enough(StopIteration):
+    """What ends SciPy's loop."""
+
+
 class Lbfgs:
     """SciPy's L-BFGS-B on what is convex of an objective."""
 
@@ -152,7 +159,7 @@ class Lbfgs:
 
         left = self._most - self.run.path.n_iter
         options = {"maxiter": left, "maxfun": 20 * left, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0}
-        minimize(
+        found = minimize(
             self._value_and_gradient,
             self._here.x,
             jac=True,
@@ -160,6 +167,8 @@ class Lbfgs:
             callback=self._after_iteration,
             options=options,
         )
+        if self._raised is None and not self._verdict and found.status == _STOPPED:
+            self._raised = StopIteration()  # a signal handler's, in lines of SciPy, which keep no more of it
         if self._raised is not None:
             raise self._raised
 
@@ -173,15 +182,16 @@ class Lbfgs:
         return self.run.value(self._latest.point), -self._latest.down
 
     def _after_iteration(self, intermediate_result: Any) -> None:
-        if not np.array_equal(self._latest.x, intermediate_result.x):
-            self._value_and_gradient(intermediate_result.x)
         try:
+            if not np.array_equal(self._latest.x, intermediate_result.x):
+                self._value_and_gradient(intermediate_result.x)
             self._go_to(self._latest)
-        except StopIteration as error:  # the user's callback's own, which SciPy would take for ours
-            self._raised = error
+            if self._verdict:
+                raise _Enough
+        except StopIteration as error:
+            if not isinstance(error, _Enough):  # of the user's callback or signal handler: SciPy takes it for ours
+                self._raised = error
             raise
-        if self._verdict:
-            raise StopIteration
 
     def _go_to(self, after: _Place) -> None:
         asked_to_stop = self.run.step(self._here.edges, math.nan, after.point)

@@ -103,7 +103,7 @@ class RankedList:
         at = distinct.size - 1 - at
         n_pos = sides[0][0].size
         self._at = [at[:n_pos], at[n_pos:]]
-        self.levels = Levels(*map(self._masses, self._at, self._weights))
+        self.levels = Levels(*[self._masses(at, c) for at, c in zip(self._at, self._weights, strict=True)])
         self.n_pos, self.n_neg = float(self.levels.pos.sum()), float(self.levels.neg.sum())
 
     def _masses(self, at: NDArray[np.intp], c: Vector | None) -> Vector:

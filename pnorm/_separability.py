@@ -225,7 +225,9 @@ def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], dir
         return False
     groups = problem.objective.groups
     exact = [Fraction(x) for x in direction[used].tolist()]
-    levels = [sum(map(Fraction.__mul__, exact, map(Fraction, row))) for block in rows for row in block.tolist()]
+    levels = [
+        sum([x * Fraction(y) for x, y in zip(exact, row, strict=True)]) for block in rows for row in block.tolist()
+    ]
     if groups is None:
         return len(set(levels)) <= 1
     codes = np.concatenate([groups.pos[pos], groups.neg[neg]]).tolist()

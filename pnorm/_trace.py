@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._core._threads import as_raised
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -284,10 +285,13 @@ class carrying:  # noqa: N801, as it stands after `with`
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: object, error: Any, where: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
         if error is not None:
+            raised: Any = as_raised(error)
             with contextlib.suppress(Exception):  # nothing is recorded yet, or the exception takes no attributes
-                error.trace = self._sofar("interrupted", f"{type(error).__name__} ended the run")
+                raised.trace = self._sofar("interrupted", f"{type(raised).__name__} ended the run")
+            if raised is not error:
+                raise raised
 
 
 def counting(t_max: int, progress: bool, unit: str = "round") -> Iterable[int]:

@@ -76,11 +76,12 @@ class EarlyStopping(_Watch):
         maximize: bool,
         min_delta: float,
         patience: int,
+        n_threads: int | None,
     ) -> None:
         self._sides, self._rankers, self._measure = sides, rankers, measure
         self._rows = rankers._read(sides[0], "pos_val"), rankers._read(sides[1], "neg_val")
         self._sign = 1.0 if maximize else -1.0
-        self._min_delta, self._patience = min_delta, patience
+        self._min_delta, self._patience, self._n_threads = min_delta, patience, n_threads
         self._f = Scores(np.empty(0), np.empty(0))
         self._forget()
 
@@ -119,7 +120,7 @@ class EarlyStopping(_Watch):
         return trace.n_iter - self.best_iter >= self._patience
 
     def _set(self, lam: Vector) -> None:
-        self._f = Scores(*(scored(X, self._rankers, lam, strict=None) for X in self._sides))
+        self._f = Scores(*[scored(X, self._rankers, lam, self._n_threads, strict=None) for X in self._sides])
 
     def _move(self, trace: Trace, t: int) -> None:
         """Bring the scores from round t - 1 to round t: one weak ranker, or all where all coefficients moved."""
@@ -160,6 +161,7 @@ def early_stopping(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    n_threads: int | None = None,
 ) -> EarlyStopping:
     """Stop when rows that are not trained on have not been ranked better for some rounds.
 
@@ -192,6 +194,9 @@ def early_stopping(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Their query groups: the score is then the mean over the groups that have both sides (the objective is a sum
         over them, as in training).
+    n_threads : int, optional
+        Threads that share the scores of all rows, which are formed before the first round and in every step of
+        `pnorm.minimize`; as in `pnorm.score`.
 
     Returns
     -------
@@ -251,7 +256,7 @@ def early_stopping(
         return of_rows(Scores(f.pos[keep[0]], f.neg[keep[1]]))
 
     more = _grows(metric) if maximize is None else bool(maximize)
-    stop = EarlyStopping((pos_val, neg_val), rankers, measure, more, delta, patience)
+    stop = EarlyStopping((pos_val, neg_val), rankers, measure, more, delta, patience, _checks.threads(n_threads))
     measure(Scores(np.zeros(n_pos), np.zeros(n_neg)))  # a metric that cannot be called says so before training
     return stop
 

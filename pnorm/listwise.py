@@ -751,13 +751,13 @@ def _scale(A: Any, starts: NDArray[np.intp]) -> Vector:
             members = scipy.sparse.csr_array((np.ones(rows.shape[0]), np.arange(rows.shape[0]), bounds))
             rows = rows @ scipy.sparse.diags_array(1.0 / unit)
             apart = rows - members.T @ (scipy.sparse.diags_array(1.0 / sizes[some]) @ (members @ rows))
-            squares, sizes_of = (members @ X.power(2) for X in (apart, rows))
+            squares, sizes_of = [members @ X.power(2) for X in (apart, rows)]
             squares, sizes_of = squares.toarray(), sizes_of.toarray()
         else:
             rows = rows / unit
             means = np.add.reduceat(rows, places) / r
             apart = rows - np.repeat(means, sizes[some], axis=0)
-            squares, sizes_of = (np.add.reduceat(X * X, places) for X in (apart, rows))
+            squares, sizes_of = [np.add.reduceat(X * X, places) for X in (apart, rows)]
         squares[squares <= (_ROUNDING * _ROUNDING) * sizes_of] = 0.0
         total += (2.0 / np.maximum(r - 1.0, 1.0) * squares).sum(axis=0)
     spread: Vector = np.sqrt(total / sizes.size)

@@ -816,7 +816,13 @@ def _thresholds(
 
 
 def quantile_thresholds(
-    pos: Any, neg: Any, n_cuts: int = 255, *, names: Sequence[str] | None = None, missing: str = "error"
+    pos: Any,
+    neg: Any,
+    n_cuts: int = 255,
+    *,
+    names: Sequence[str] | None = None,
+    missing: str = "error",
+    n_threads: int | None = None,
 ) -> Rankers:
     """Place the cuts of `thresholds` by the training rows.
 
@@ -824,7 +830,7 @@ def quantile_thresholds(
     becomes a cut, so that no other threshold could tell the training rows apart any further. Other
     columns get at most `n_cuts` mid-points: those whose share of rows below comes nearest to
     1 / (n_cuts + 1), 2 / (n_cuts + 1), ..., rows of both sides together. A sort per column,
-    O((I + K) log(I + K)), on all cores this process may use.
+    O((I + K) log(I + K)).
 
     Parameters
     ----------
@@ -840,6 +846,9 @@ def quantile_thresholds(
         Refuse rows with missing values (NaN, None), or give every column in which training rows
         have some a weak ranker ``x2 is missing``. A missing value is above no cut, and has no part
         in placing them.
+    n_threads : int, optional
+        Threads that sort columns; by default, as many as this process may use cores. Up to 65,536 rows, one does it
+        all. The cuts are the same for any number.
 
     Returns
     -------
@@ -860,11 +869,12 @@ def quantile_thresholds(
     """
     n_cuts = _checks.count(n_cuts, "n_cuts", 1)
     own = _checks.choice(missing, "missing", ("error", "own")) == "own"
+    n_threads = _checks.threads(n_threads)
     A, B = _two_sides(pos, neg, own)
     n_rows = A.shape[0] + B.shape[0]
     # Neighbouring columns of a row-major matrix share cache lines: several are read at a time.
     together = min(max(2**24 // n_rows, 1), 16)
-    with Pool(None, n_rows) as pool:
+    with Pool(n_threads, n_rows) as pool:
         batches = [range(j, min(j + together, A.shape[1])) for j in range(0, A.shape[1], together)]
         cuts = [found for batch in batches for found in pool.map(lambda x: _cuts(x, n_cuts), _sides_of(A, B, batch))]
     if not any(cuts):

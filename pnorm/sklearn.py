@@ -289,6 +289,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise
             raise (TypeError if isinstance(error, TypeError) else ValueError)(found) from error
 
+    @property
+    def _n_threads(self) -> int:
+        return int(effective_n_jobs(self.n_jobs))
+
     # Training ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> PNormPush:
@@ -335,7 +339,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         pos, neg = known.sides()
         H = self._weak_rankers(known, pos, neg)
         stop = None if held_out is None else self._watch(held_out, H)
-        how = dict(p=self.p, loss=self.loss, callback=stop, n_threads=effective_n_jobs(self.n_jobs), **known.about())
+        how = dict(p=self.p, loss=self.loss, callback=stop, n_threads=self._n_threads, **known.about())
         if newton:
             lam, trace = minimize(pos, neg, H, l2=l2, max_iter=t_max, **how)
         else:
@@ -351,7 +355,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.validation_score_ = stop.scores if self.scoring != "log_objective" else -stop.scores
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
-        self.threshold_ = _threshold(scored(rows.X, H, self.lam_, strict=None), rows.positive, rows.weight)
+        self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
         proved = partial(_certificate, known, H, self.p, self.lam_, l2)
         self._proof = _Proof(proved if isinstance(self.loss, str) and self.loss == "exponential" else _none)
         return self
@@ -399,7 +403,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif not (isinstance(metric, str) and metric in callbacks.NAMES):
             metric = _Scored(self.classes_).measured_by(get_scorer(metric))
         pos, neg = rows.sides()
-        return callbacks.early_stopping(pos, neg, metric, self.n_iter_no_change, H=H, **more)
+        return callbacks.early_stopping(pos, neg, metric, self.n_iter_no_change, H=H, n_threads=self._n_threads, **more)
 
     def _weak_rankers(self, rows: _Rows, pos: Any, neg: Any) -> Rankers:
         """The weak rankers that `rankers` asks for, on these training rows."""
@@ -411,7 +415,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             names = getattr(self, "feature_names_in_", None)
             names = None if names is None or kind == "categories" else names.tolist()
             if kind == "thresholds":
-                return weak.quantile_thresholds(pos, neg, self.n_cuts, names=names, missing="own")
+                return weak.quantile_thresholds(
+                    pos, neg, self.n_cuts, names=names, missing="own", n_threads=self._n_threads
+                )
             if kind == "categories":
                 return weak.categories(pos, neg, missing="own")
             if kind == "normalized":
@@ -453,8 +459,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If X is not like the rows of `fit`.
         """
         check_is_fitted(self)
-        f: Vector = score(self._read(X, reset=False), self.rankers_, self.lam_) - self.threshold_
-        return f
+        return self._score(self._read(X, reset=False)) - self.threshold_
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Tell the classes apart, at `threshold_`.
@@ -482,6 +487,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         above: NDArray[np.bool_] = self.decision_function(X) > 0.0
         labels: NDArray[Any] = self.classes_[above.astype(np.intp)]
         return labels
+
+    def _score(self, X: Any, strict: bool | None = False) -> Vector:
+        return scored(X, self.rankers_, self.lam_, self._n_threads, strict)
 
     def _linear(self) -> tuple[Vector, float]:
         """Slopes and offset of the scores, where these are linear in the columns."""

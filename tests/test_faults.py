@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import workers
 
 import pnorm
 from pnorm import _blocks, _files, _losses
 from pnorm._cli import main
+from pnorm._core import _threads
 
 
 @pytest.fixture
@@ -301,7 +303,7 @@ def test_memory_that_ends_in_a_thread(monkeypatch, tried, task):
         "minimize": lambda: pnorm.minimize(pos, neg, None, 4, tol=1e-3, n_threads=2)[0],
         "score": lambda: pnorm.score(pos, H, [1.0, 2.0], n_threads=2),
     }[task]
-    expected = work()
+    threads, expected = workers.running(), work()
     memory = Memory(monkeypatch)
     work()
     for last in generator.choice(memory.calls, 8, replace=False) + 1:
@@ -310,44 +312,46 @@ def test_memory_that_ends_in_a_thread(monkeypatch, tried, task):
             work()
         memory.ends_at(None)
         tried["end of memory", "MemoryError"] += 1
-        assert not [thread for thread in threading.enumerate() if thread.name.startswith("pnorm")]
+        assert not workers.left(threads)
     np.testing.assert_array_equal(work(), expected)
 
 
 def test_an_error_in_a_thread_comes_out_when_all_threads_are_done():
-    together, ended = threading.Barrier(3, timeout=60), []
+    together, ended, roles = threading.Barrier(3, timeout=60), [], ["fails", "takes longer"]
+    threads, caller = workers.running(), threading.get_ident()
 
     def work(item):
+        role = "calls" if threading.get_ident() == caller else roles.pop()
         together.wait()
-        name = threading.current_thread().name
-        if name.startswith("pnorm_0"):
-            raise MemoryError(name)
-        if name.startswith("pnorm_1"):
-            time.sleep(0.3)  # longer than the others
-        ended.append(name)
+        if role == "fails":
+            raise MemoryError(role)
+        if role == "takes longer":
+            time.sleep(0.3)
+        ended.append(role)
 
     with _blocks.Pool(3) as pool:
-        with pytest.raises(MemoryError, match="pnorm_0"):
+        with pytest.raises(MemoryError, match="fails"):
             pool.map(work, range(3))  # one for each thread, as they wait for each other
-        assert any(name.startswith("pnorm_1") for name in ended)
+        assert sorted(ended) == ["calls", "takes longer"]
         assert pool.map(abs, range(-9, 0)) == list(range(9, 0, -1))
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("pnorm")]
+    assert not workers.left(threads)
 
 
 @pytest.mark.parametrize("room", [0, 1])
 def test_no_room_for_another_thread(monkeypatch, room):
-    start, started = threading.Thread.start, []
+    start, started = _threads.start_new_thread, []
 
-    def no_more(thread):
+    def no_more(*what):
         if len(started) >= room:
             raise RuntimeError("can't start new thread")
-        started.append(thread)
-        start(thread)
+        started.append(what)
+        return start(*what)
 
-    monkeypatch.setattr(threading.Thread, "start", no_more)
+    monkeypatch.setattr(_threads, "start_new_thread", no_more)
     with _blocks.Pool(4) as pool:
         for _ in range(3):
             assert pool.map(abs, range(-9, 0)) == list(range(9, 0, -1))
+    assert len(started) == room
 
 
 TOO_LARGE = """

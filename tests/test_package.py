@@ -4,15 +4,21 @@ import ast
 import contextlib
 import doctest
 import importlib
+import importlib.util
 import inspect
 import io
+import os
 import re
+import shutil
+import subprocess
+import sys
 import typing
 from pathlib import Path
 
 import pytest
 
 import pnorm
+from pnorm._core import _tilt
 
 ROOT = Path(__file__).parents[1]
 MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "pnorm.metrics", "pnorm.datasets",
@@ -179,18 +185,52 @@ def test_the_example_in_the_readme_prints_what_it_says(tmp_path, monkeypatch):
         exec(example, names)
 
 
-def test_a_source_folder_taken_for_the_package_explains_itself(tmp_path):
-    import os
-    import subprocess
-    import sys
-
+@pytest.fixture
+def own_folder(tmp_path):
+    """A folder with no more of the package than says what is wrong with it."""
     folder = tmp_path / "pnorm"
     (folder / "_core").mkdir(parents=True)
     for name in ("__init__.py", "_core/__init__.py"):
         (folder / name).write_text((ROOT / "pnorm" / name).read_text())
+    return tmp_path
+
+
+def test_a_source_folder_taken_for_the_package_explains_itself(own_folder):
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    done = subprocess.run([sys.executable, "-S", "-c", "import pnorm"], cwd=tmp_path, env=variables,
+    done = subprocess.run([sys.executable, "-S", "-c", "import pnorm"], cwd=own_folder, env=variables,
                           capture_output=True, text=True, check=False)  # fmt: skip
     assert done.returncode == 1
     assert "ImportError: pnorm is not compiled in" in done.stderr
     assert "python -P" in done.stderr
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+attempt = '''
+import sys
+sys.path[:0] = [""]
+try:
+    import pnorm
+except ImportError as error:
+    print(error)
+'''
+exec(attempt)  # the core is in there; what comes next is not
+print("and in a subinterpreter:")
+getattr(interpreters, "exec" if hasattr(interpreters, "exec") else "run_string")(interpreters.create(), attempt)
+"""
+
+
+def test_a_subinterpreter_is_told_that_it_is_one(own_folder):
+    if not any(importlib.util.find_spec(name) for name in ("_interpreters", "_xxsubinterpreters")):
+        pytest.skip("this Python has no subinterpreters")
+    core = Path(_tilt.__file__)
+    shutil.copy(core, own_folder / "pnorm" / "_core" / core.name)
+    done = subprocess.run([sys.executable, "-S", "-c", SUBINTERPRETER], cwd=own_folder, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    first, _, second = done.stdout.partition("and in a subinterpreter:")
+    assert "not compiled" in first, done.stderr
+    assert "the compiled core of pnorm cannot be loaded in a subinterpreter" in second, done.stderr
+    assert "not compiled" not in second

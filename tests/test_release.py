@@ -61,7 +61,7 @@ def test_the_change_log_begins_with_this_version():
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python always has the lock")
 def test_importing_the_core_does_not_bring_the_lock_back():
-    code = "import sys, numpy; from pnorm._core import _bins, _dense, _lists, _pairs, _tilt; "
+    code = "import sys, numpy; from pnorm._core import _bins, _dense, _lists, _pairs, _threads, _tilt; "
     code += "assert not sys._is_gil_enabled()"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHON_GIL"}
     subprocess.run([sys.executable, "-P", "-W", "error", "-c", code], env=environment, check=True)

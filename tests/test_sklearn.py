@@ -1,10 +1,12 @@
 """The scikit-learn estimator: what it learns is what pnorm learns by hand, and it keeps scikit-learn's rules."""
 
+import _thread
 import functools
 import io
 import pickle
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -34,6 +36,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn.tree import DecisionTreeClassifier  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
+from pnorm._core import _threads  # noqa: E402
 from pnorm.sklearn import PNormPush, leaves, partial_auc_scorer, positives_at_top_scorer, scorer  # noqa: E402
 
 
@@ -159,6 +162,31 @@ def test_any_number_of_jobs_gives_the_same(data):
     X, y, *_ = data
     one, two = (PNormPush(n_jobs=n, t_max=10).fit(X, y) for n in (None, 2))
     np.testing.assert_array_equal(one.lam_, two.lam_)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"rankers": "columns"}, {"rankers": "columns", "solver": "newton", "early_stopping": True, "t_max": 50},
+     {"rankers": "normalized", "loss": "logistic", "t_max": 1}],
+    ids=str,
+)  # fmt: skip
+def test_one_job_is_this_thread_alone(monkeypatch, how):
+    started, start = [], _thread.start_new_thread
+
+    def watched(*what):
+        started.append(what)
+        return start(*what)
+
+    monkeypatch.setattr(_threads, "start_new_thread", watched)
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: started.append(thread))
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150_000, 2))  # half of them, held out or not, are enough for threads
+    y = X[:, 0] + rng.normal(size=len(X)) > 0.0
+    for n_jobs in (1, 2):
+        model = PNormPush(**{"t_max": 3, "n_cuts": 5, "validation_fraction": 0.5} | how, n_jobs=n_jobs).fit(X, y)
+        model.predict(X)
+        model.decision_function(X)
+        assert bool(started) == (n_jobs > 1)
 
 
 @pytest.mark.parametrize("labels", [np.array(["bad", "good"]), np.array([False, True]), np.array([-1.0, 1.0])], ids=str)
