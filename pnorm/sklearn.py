@@ -38,7 +38,7 @@ from pnorm._binned import LARGEST_FEATURE
 from pnorm._checks import Vector
 from pnorm._measures import COSTS, takes
 from pnorm._minimize import minimize
-from pnorm._train import score, scored, train
+from pnorm._train import scored, train
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
@@ -448,9 +448,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ------
         ValueError, TypeError
             If X is not like the rows of `fit`.
+
+        Warns
+        -----
+        UnknownLevelWarning
+            If values are no levels that `pnorm.rankers.categories` knows; where none of 20 values or more of a column
+            is one, and they are text in place of numbers or the reverse, that is a ValueError.
         """
         check_is_fitted(self)
-        f: Vector = score(self._read(X, reset=False), self.rankers_, self.lam_) - self.threshold_
+        f: Vector = scored(self._read(X, reset=False), self.rankers_, self.lam_, strict=False) - self.threshold_
         return f
 
     def predict(self, X: Any) -> NDArray[Any]:
