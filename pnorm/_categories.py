@@ -73,6 +73,11 @@ class Seen:
     known: tuple[Any, ...]
     """Some levels; none where a missing value is the only one, which others rightly are not."""
 
+    @property
+    def foreign(self) -> bool:
+        """Whether there is text in place of numbers, or the other way round."""
+        return {isinstance(value, str) for value in self.found}.isdisjoint(isinstance(x, str) for x in self.known)
+
     def __add__(self, other: Seen) -> Seen:
         """The same of all rows of both."""
         where = self.where if other.where == self.where else f"{self.where} and {other.where}"
@@ -81,10 +86,14 @@ class Seen:
 
 
 def tell(columns: Iterable[Seen], strict: bool = True) -> None:
-    """Warn of values that are no levels; if `strict`, refuse columns of several values none of which is one."""
+    """Warn of values that are no levels, and refuse columns of several values none of which is one.
+
+    Not `strict`, for some rows of a table only, it refuses those whose values are of another kind: all levels of a
+    fold or partition may be new.
+    """
     told = [seen for seen in dict.fromkeys(columns) if seen.unknown and seen.known]
     for seen in told:
-        if strict and seen.n == seen.unknown >= _FEW:
+        if seen.n == seen.unknown >= _FEW and (strict or seen.foreign):
             raise ValueError(
                 f"none of the {seen.n} values of {seen.column} of {seen.where} is a level that the weak rankers know: "
                 f"{_list(seen.found[:1])} is there, and {_list(seen.known)} are known; bring the column into the form "

@@ -335,7 +335,7 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
 
 
 def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool | None = True) -> Vector:
-    """Score rows; levels that are not known may be refused, warned of (False), or left without a word (None)."""
+    """Score rows, and `tell` of levels that are not known, if strictly or not; None is without a word."""
     n_threads = _checks.threads(n_threads)
     rankers = as_rankers(H, X, "X")
     lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")

@@ -249,7 +249,7 @@ def score(X: Any, H: Any, lam: Any) -> Any:
     -----
     UnknownLevelWarning
         When computed, for each partition that has values that are no levels of `pnorm.rankers.categories`, even if
-        none is one.
+        none is one, unless there is text in place of numbers or the reverse, which is a ValueError.
 
     Examples
     --------

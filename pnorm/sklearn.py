@@ -39,7 +39,7 @@ from pnorm._checks import Vector
 from pnorm._measures import COSTS, takes
 from pnorm._minimize import minimize
 from pnorm._text import shown
-from pnorm._train import score, scored, train
+from pnorm._train import scored, train
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
@@ -457,6 +457,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ------
         ValueError, TypeError
             If X is not like the rows of `fit`.
+
+        Warns
+        -----
+        UnknownLevelWarning
+            If values are no levels that `pnorm.rankers.categories` knows; where none of 20 values or more of a column
+            is one, and they are text in place of numbers or the reverse, that is a ValueError.
         """
         check_is_fitted(self)
         return self._score(self._read(X, reset=False)) - self.threshold_

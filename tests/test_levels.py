@@ -271,6 +271,10 @@ def test_an_estimator_warns_of_levels():
     X = pd.DataFrame({"town": generator.choice(list("abcdefgh"), 100), "rare": [f"r{i // 2}" for i in range(100)]})
     y = (X["town"] < "d").astype(int) ^ (generator.random(100) < 0.1)
     model = sklearn.PNormPush(rankers="categories", t_max=20)
+    with pytest.warns(UnknownLevelWarning, match=r"column 0 \('rare'\) of X: 20 of 20 values"):  # as in every fold
+        model_selection.cross_val_score(model, X[["rare"]].assign(rare=range(100)), y, error_score="raise")
+    with pytest.raises(ValueError, match=r"none of the 20 values of column 0 \('rare'\) of X is a level"):
+        model.fit(X[["rare"]].assign(rare=range(100)), y).predict(X[["rare"]][:20])
     with pytest.warns(UnknownLevelWarning, match=r"column 1 \('rare'\)"):
         scores = model_selection.cross_val_score(
             model, X, y, cv=model_selection.KFold(3, shuffle=True, random_state=0), scoring="roc_auc"
