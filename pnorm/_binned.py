@@ -26,7 +26,7 @@ from pnorm._blocks import ROWS, Pool, blocks
 from pnorm._categories import Seen
 from pnorm._checks import Vector
 from pnorm._core import _bins
-from pnorm._outputs import SIDES, Rows, Side, scatter_of, signed, sums_of
+from pnorm._outputs import SIDES, Dotted, Rows, Side, scatter_of, signed, sums_of
 
 _BYTE = 2**8
 
@@ -178,7 +178,7 @@ def _packed(levels: Index, n_rows: int) -> _Words:
     return _Words(wide, word, radix, (np.array(size[0], np.intp), np.array(size[1], np.intp)))
 
 
-class Binned:
+class Binned(Dotted):
     """Codes of all features, packed into words of one or two bytes, and what the rankers make of them."""
 
     def __init__(self, features: Sequence[Feature], where: Sequence[Index], pool: Pool) -> None:

@@ -106,9 +106,8 @@ def penalised_gap(problem: Known, point: Point, edges: Vector, l2: float) -> tup
     objective, size = problem.objective, problem.largest
     factor = objective.convex(point.log_f)[1] if point.log_f > -math.inf else 0.0
     rate = problem.fall(point)
-    weight = float(np.abs(point.lam) @ size)
     rounding = factor * objective.rounding(point.log_f, problem.n_pos, problem.n_neg) if factor else 0.0
-    rounding += _EPS * (2.0 * rate * point.lam.size * weight + 4.0 * l2 * float(point.lam @ point.lam))
+    rounding += 2.0 * rate * problem.rounding_of_scores(point.lam) + 4.0 * _EPS * l2 * float(point.lam @ point.lam)
     error = rate * (max(problem.n_pos, problem.n_neg) + 8) * _EPS * 2.0 * size
     short = np.abs(l2 * point.lam - rate * edges) + error
     return float(short @ short) / (2.0 * l2) + rounding, rounding
@@ -123,7 +122,7 @@ def far_gap(problem: Known, point: Point, between: Vector, l2: float) -> tuple[f
     p, lam = problem.objective.p, point.lam
     penalty = 0.5 * l2 * float(lam @ lam)
     rounding = problem.objective.rounding(point.log_f, problem.n_pos, problem.n_neg)
-    rounding += _EPS * (2.0 * p * lam.size * float(np.abs(lam) @ problem.largest) + 16.0 * penalty)
+    rounding += 2.0 * p * problem.rounding_of_scores(lam) + 16.0 * _EPS * penalty
     c_pos, c_neg = problem.objective.sizes()
     gap = point.log_f + penalty + 0.5 * p * p * float(between @ between) / l2 + p * c_pos + c_neg
     return max(gap, 0.0) + rounding, rounding

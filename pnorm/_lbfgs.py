@@ -66,6 +66,9 @@ class Run(Protocol):
     def proved(self, gap: float, rounding: float) -> bool:
         """Whether a gap is small enough."""
 
+    def within(self, gap: float) -> str:
+        """What a certificate says."""
+
     def certified(self, point: Point, curvature: Curvature, delta: Vector) -> tuple[Point, Bound]:
         """A certificate from the Hessian of the P-Norm Push."""
 
@@ -282,7 +285,7 @@ class Lbfgs:
             run.found = hulls(problem, point.weights)
             if run.found.direction is not None:
                 return run.without_minimiser(run.found, here.edges)
-        proof = "no certificate" if math.isinf(gap) else f"{run.name} is within {gap:.2g} of its infimum"
+        proof = "no certificate" if math.isinf(gap) else run.within(gap)
         message = (
             f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(here.edges).max():.2g}, the norm of "
             f"the gradient of {run.name} {float(np.linalg.norm(here.slope)):.2g}"

@@ -81,7 +81,9 @@ def minimize(
         weight is not the same penalty.
     tol : float
         Stop when the objective is proved to be this close to its infimum, in its own units (nats
-        for log F_p), or as close as rounding lets it, some 1e-14 of it for another price or loss.
+        for log F_p), or as close as rounding lets that be proved: some 1e-14 of the objective, or of p times the
+        largest sum of terms in a score. `trace.gap` is what was proved; where it is more than `tol`, `trace.message`
+        says so.
     max_iter : int
         Largest number of Newton steps, each of which counts as ten iterations of L-BFGS.
     loss, price, smoothing : as in `train`
@@ -111,7 +113,7 @@ def minimize(
         positive at least 1 above every negative.
     trace : Trace
         `gap` is the certificate at the end, `gaps` those on the way, `status` why it ended:
-        ``"converged"``, ``"separable"``, ``"max_iter"``, ``"stalled"`` (rounding hides further
+        ``"converged"`` (within `tol`, or as close as rounding lets be proved), ``"separable"``, ``"max_iter"``, ``"stalled"`` (rounding hides further
         progress), ``"callback"``, or with L-BFGS and no penalty ``"stationary"`` (no edge is above
         `tol`, or `tol` times its range where that is below one). `message` says the same in a
         sentence. `gradient_norm` is that of the objective's gradient.
@@ -297,6 +299,11 @@ class _Run:
         """Whether a gap is within the tolerance, or as small as the rounding that is part of it lets it be."""
         return gap <= max(self.tol, 2.0 * rounding)
 
+    def within(self, gap: float) -> str:
+        """What a certificate says."""
+        said = f"{self.name} is within {gap:.2g} of its infimum"
+        return said if gap <= self.tol else f"{said}, and rounding hides whether it is within tol={self.tol:.2g}"
+
     def brought_near(self, lam: Vector) -> Vector:
         """Halve a start as long as that lowers the objective: far out it is linear, and every method slow."""
         point = self.problem.point(lam)
@@ -357,7 +364,7 @@ class _Run:
                     far, gap, rounding = self._far_out(point.lam)
                     if self.proved(gap, rounding):
                         self.path.step(curvature.edges, math.nan, self.reached(far, gap))
-                        return self.end("converged", f"{self.name} is within {gap:.2g} of its infimum")
+                        return self.end("converged", self.within(gap))
                     if self.value(far) < self.value(point):
                         status, message, taken = "", "", (math.nan, far)
             if status:
@@ -370,7 +377,7 @@ class _Run:
     def _verdict(self, bound: Bound, signs: _Signs) -> tuple[str, str]:
         """Status and message if the run ends here."""
         if self.proved(bound.gap, bound.rounding) and (signs.settled or self.l2 > 0.0 or not self.ask):
-            return "converged", f"{self.name} is within {bound.gap:.2g} of its infimum"
+            return "converged", self.within(bound.gap)
         if self.path.n_iter >= self.max_iter:
             return "max_iter", f"all {self.max_iter} Newton steps were taken; {_proof(bound)}"
         return "", ""

@@ -10,6 +10,7 @@ A storage answers these questions, and no one else reads the rows:
 - `sums(side, weights)` and `scatter(side, weights, centres)`: first and second moments of one side;
 - `blocks(side)`: the rows of one side as they come, for what is asked rarely;
 - `matrix()`: all of them with a sign, for the linear program;
+- `rounding(lam)`: how much of a score may be rounding;
 - `take(pos, neg)`: the same storage with some of the rows;
 - the extremes of every ranker on either side.
 
@@ -32,6 +33,8 @@ from pnorm._core import _dense
 # Rows whose second moments are formed at a time: 1.6 MB at 50 columns. Measured at 10**5 x 50:
 # 12.5 ms with 512 rows, 10.9 ms with 4096, 12.9 ms with all.
 _BLOCK = 4096
+
+_EPS = float(np.finfo(np.float64).eps)
 
 Side = Literal["pos", "neg"]
 SIDES: tuple[Side, Side] = ("pos", "neg")
@@ -95,11 +98,26 @@ class Outputs(Protocol):
     def less(self, shift: Vector) -> Outputs:
         """The outputs less a constant each, which is zero for all that are not far from zero: these are not copied."""
 
+    def rounding(self, lam: Vector) -> float:
+        """A bound on the rounding error of all scores: terms of a sum, times the sum of their sizes, times eps."""
 
-class Uncoded:
-    """What a storage without codes says of them."""
+
+class Dotted:
+    """What a storage in which every row has all rankers says of rounding."""
 
     shape: tuple[int, int, int]
+    pos_low: Vector
+    pos_high: Vector
+    neg_low: Vector
+    neg_high: Vector
+
+    def rounding(self, lam: Vector) -> float:
+        size = np.maximum.reduce([np.abs(end) for end in (self.pos_low, self.pos_high, self.neg_low, self.neg_high)])
+        return _EPS * lam.size * float(np.abs(lam) @ size)
+
+
+class Uncoded(Dotted):
+    """What a storage without codes says of them."""
 
     @property
     def coded(self) -> NDArray[np.bool_]:
@@ -259,6 +277,14 @@ class Sparse(Uncoded):
         import scipy.sparse
 
         return scipy.sparse.vstack([self.pos, -self.neg], format="csc")
+
+    def rounding(self, lam: Vector) -> float:
+        """Of the numbers that a row stores: on text of 100,000 words, 60 a document, a millionth of all terms."""
+        worst = 0.0
+        for A in (self.pos, self.neg):
+            most = int(np.bincount(A.indices, minlength=1).max())
+            worst = max(worst, most * float((abs(A) @ np.abs(lam)).max()))
+        return _EPS * worst
 
     def take(self, pos: Rows, neg: Rows) -> Sparse:
         return Sparse(self.pos[pos], self.neg[neg], self.pool)
@@ -420,6 +446,9 @@ class Stacked:
         import scipy.sparse
 
         return scipy.sparse.hstack(matrices, format="csc")[:, order]
+
+    def rounding(self, lam: Vector) -> float:
+        return len(self.parts) * sum(part.rounding(lam[own]) for part, own in zip(self.parts, self.where, strict=True))
 
     def take(self, pos: Rows, neg: Rows) -> Stacked:
         return Stacked([part.take(pos, neg) for part in self.parts], self.where)

@@ -183,6 +183,10 @@ class Known(ABC):
         span = self.high - self.low
         return np.asarray(np.divide(1.0, span, out=np.zeros_like(span), where=~self.constant))
 
+    def rounding_of_scores(self, lam: Vector) -> float:
+        """A bound on the rounding error of all scores."""
+        return float(np.finfo(float).eps) * lam.size * float(np.abs(lam) @ self.largest)
+
     def without_constants(self, edges: Vector) -> Vector:
         """The edges, exactly zero for a constant ranker, whatever its size."""
         edges[self.constant] = 0.0
@@ -285,6 +289,9 @@ class Problem(Known):
     def spread(self, values: Any, side: _outputs.Side, fill: Any) -> Any:
         """Values of the rows of one side as values of the user's rows; those left out get `fill`."""
         return spread(values, self.kept and self.kept[0 if side == "pos" else 1], fill)
+
+    def rounding_of_scores(self, lam: Vector) -> float:
+        return self.outputs.rounding(lam)
 
     def edges(self, u: Vector, w: Vector) -> Vector:
         """<u, h_j> - <w, h_j> of every ranker."""

@@ -41,8 +41,8 @@ class Trace:
         or `minimize` a combination that puts none below, so that the infimum of F_p is not
         attained. ``"callback"``: the callback asked to stop. ``"stalled"``: rounding hides any
         further progress, or `train` is at a corner of the hinge. ``"converged"``: `minimize` has
-        proved its tolerance. ``"max_iter"``: it has not, and its steps are used up. ``"running"`` in
-        a callback. ``"interrupted"`` where an error or Ctrl-C ended the run: the trace is then the attribute
+        proved `tol`, or as much as rounding lets it, and `gap` says how much. ``"max_iter"``: it has not, and its
+        steps are used up. ``"running"`` in a callback. ``"interrupted"`` where an error or Ctrl-C ended the run: the trace is then the attribute
         `trace` of the exception.
     message : str
         The same in a sentence with its numbers.

@@ -36,9 +36,9 @@ def failing(error):
     return fail
 
 
-def full(file, mode):
+def full(file, mode, opener=None):
     """A new file on a disk that has no room for what is in it."""
-    open(file, mode).close()
+    open(file, mode, opener=opener).close()
     return open("/dev/full", "wb")
 
 
@@ -148,8 +148,8 @@ def dying(call, before):
 
 class Half:
     # A disk that takes half of what is written.
-    def __init__(self, file, mode):
-        self.stream = open(file, mode)
+    def __init__(self, file, mode, opener=None):
+        self.stream = open(file, mode, opener=opener)
     def __enter__(self):
         return self
     def __exit__(self, *_):

@@ -432,6 +432,27 @@ def test_many_rankers_go_by_lbfgs_and_the_trace_says_so():
     assert "2100 weak rankers" in c.message
 
 
+def test_on_sparse_text_the_tolerance_is_proved():
+    """What rounds a score is the words of a document, not all words: with these a gap of 1e-9 was the end."""
+    rng = np.random.default_rng(0)
+    words = np.minimum((rng.pareto(0.7, (4000, 60)) * 10).astype(int), 19_999)
+    X = scipy.sparse.csr_array((np.full(words.size, 0.13), words.ravel(), np.arange(0, words.size + 1, 60)))
+    f = X @ rng.normal(size=X.shape[1])
+    y = f + rng.normal(size=4000) * f.std() > f.std()
+    lam, trace = pnorm.minimize(X[y], X[~y], p=2, l2=0.01)
+    assert trace.status == "converged"
+    assert trace.gap <= 1e-10
+    assert "rounding" not in trace.message
+    lam, trace = pnorm.minimize(X[y], X[~y], p=2, l2=0.01, tol=1e-300)
+    assert trace.status in ("converged", "stalled")
+    assert trace.gap < 1e-11
+    if trace.status == "converged":
+        assert (
+            f"within {trace.gap:.2g} of its infimum, and rounding hides whether it is within tol=1e-300"
+            in trace.message
+        )
+
+
 def test_lbfgs_notices_separation():
     pos, neg = np.array([[1.0, 0.3], [2.0, 0.1]]), np.array([[0.0, 0.2]])
     lam, trace = pnorm.minimize(pos, neg, p=4, method="lbfgs")

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -73,6 +74,27 @@ STORAGES = storages()
 @pytest.fixture(params=STORAGES)
 def case(request):
     return STORAGES[request.param]
+
+
+def test_scores_are_rounded_by_no_more_than_the_storage_says(case):
+    """Against exact fractions: the outputs as they are, not as floats that stand for them."""
+    out, *_ = case
+    rng = np.random.default_rng(3)
+    for size in (1.0, 1e8):
+        lam = rng.normal(size=out.shape[2]) * size ** rng.random(out.shape[2])
+        exact_lam = [Fraction(x) for x in lam.tolist()]
+        for side, f in zip(SIDES, out.combine(lam), strict=True):
+            rows = np.concatenate([block for _, block in out.blocks(side)])[:20].tolist()
+            exact = [sum(map(Fraction.__mul__, exact_lam, map(Fraction, row))) for row in rows]
+            errors = [abs(Fraction(x) - y) for x, y in zip(f[:20].tolist(), exact, strict=True)]
+            assert max(errors) <= out.rounding(lam)
+
+
+def test_in_sparse_rows_only_stored_numbers_are_rounded():
+    rng = np.random.default_rng(4)
+    rows = [scipy.sparse.random_array((50, 3000), density=0.002, format="csc", rng=rng) for _ in range(2)]
+    lam = rng.normal(size=3000)
+    assert Sparse(*rows).rounding(lam) < 1e-2 * Dense(*(A.toarray() for A in rows)).rounding(lam)
 
 
 def weights(rng, rows):
