@@ -19,7 +19,7 @@ from pnorm._trace import Path, Reached, Trace
 _STOPPED = 99
 """SciPy's status after a StopIteration in a callback."""
 
-_PER_STEP = 10
+PER_STEP = 10
 """Iterations allowed for each Newton step."""
 
 _MEMORY = 20
@@ -137,7 +137,7 @@ class Lbfgs:
         self._latest = self._here = self._place(np.zeros(self._where.size))
         self._moves: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
         self._verdict = self._judge(self._here)
-        self._most = _PER_STEP * run.max_iter
+        self._most = PER_STEP * run.max_iter
         self._raised: StopIteration | None = None
 
     def descend(self) -> tuple[Vector, Trace]:

@@ -42,8 +42,8 @@ class Trace:
         attained. ``"callback"``: the callback asked to stop. ``"stalled"``: rounding hides any
         further progress, or `train` is at a corner of the hinge. ``"converged"``: `minimize` has
         proved `tol`, or as much as rounding lets it, and `gap` says how much. ``"max_iter"``: it has not, and its
-        steps are used up. ``"running"`` in a callback. ``"interrupted"`` where an error or Ctrl-C ended the run: the trace is then the attribute
-        `trace` of the exception.
+        steps are used up. ``"running"`` in a callback. ``"interrupted"`` where an error or Ctrl-C ended the run:
+        the trace is then the attribute `trace` of the exception.
     message : str
         The same in a sentence with its numbers.
     init : ndarray, shape (n,)

@@ -431,8 +431,10 @@ def q_limit(
     return _limit(_build(pos, neg, H, p, pos_weight, neg_weight, pos_group, neg_group))
 
 
-def _limit(problem: Problem) -> Limit:
-    lam, trace, found = _minimize.solve(problem, tol=0.0)  # q' is as far off as the square root of the gap
+def _limit(problem: Problem, progress: bool = False) -> Limit:
+    lam, trace, found = _minimize.solve(
+        problem, tol=0.0, progress=progress
+    )  # q' is as far off as the square root of the gap
     pos, neg = np.ones(problem.n_pos, bool), np.ones(problem.n_neg, bool)
     kind = "overlapping" if trace.status == "converged" else "undecided"
     if found is not None:
@@ -660,6 +662,7 @@ def report(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    progress: bool = False,
 ) -> str:
     """Say in words whether coefficients are the minimiser, and what to do if not.
 
@@ -681,6 +684,8 @@ def report(
         Case weights, as in `pnorm.train`; a row of weight zero is absent.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
+    progress : bool
+        Show a progress bar over the steps to the minimiser; needs tqdm, the extra ``progress``.
 
     Returns
     -------
@@ -692,6 +697,8 @@ def report(
     ------
     ValueError, TypeError
         If an argument is not as described; the message names it and the offending row or column.
+    ImportError
+        If `progress` is asked for and tqdm is missing.
 
     See Also
     --------
@@ -735,11 +742,11 @@ def report(
     if l2 == 0.0:
         lines["coefficients"] += f"; largest edge {here.gradient_norm:.2g}"
     about = _about_penalised if l2 > 0.0 else _about_data
-    return _page(lines | about(problem, lam, here, l2))
+    return _page(lines | about(problem, lam, here, l2, progress))
 
 
-def _about_penalised(problem: Problem, lam: Vector, here: Certificate, l2: float) -> dict[str, str]:
-    best, trace, _ = _minimize.solve(problem, l2)
+def _about_penalised(problem: Problem, lam: Vector, here: Certificate, l2: float, progress: bool) -> dict[str, str]:
+    best, trace, _ = _minimize.solve(problem, l2, progress=progress)
     done = here.gap <= max(_CLOSE, 2.0 * trace.gap)
     return {
         "infimum": f"{trace.objective[-1]:.10g}, to {max(trace.gap, _FINE):.2g}",
@@ -749,8 +756,8 @@ def _about_penalised(problem: Problem, lam: Vector, here: Certificate, l2: float
     }
 
 
-def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float) -> dict[str, str]:
-    limit = _limit(problem)
+def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float, progress: bool) -> dict[str, str]:
+    limit = _limit(problem, progress)
     kind, advice = _KINDS[limit.kind]
     lines = {"kind": kind}
     if limit.kind in ("overlapping", "quasi-separable"):
@@ -775,7 +782,7 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float) -> d
     elif limit.kind != "separable":
         why = ["part of it goes to infinity"] if limit.kind == "quasi-separable" else []
         if missing:
-            why.append(f"{_count(missing, 'combination')} of the weak rankers changes no score difference")
+            why.append(f"no score difference depends on {_count(missing, 'combination')} of the weak rankers")
         lines["uniqueness"] = "q' is unique, lam is not: " + ", and ".join(why or ["its kind is undecided"])
     return lines | {"advice": advice}
 

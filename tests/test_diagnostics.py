@@ -393,7 +393,12 @@ def test_the_geometry_is_safe_at_zero_and_at_the_edge_of_doubles():
             ["separable", "these coefficients put every positive above every negative", "inf F_p is 0"],
         ),
         ([[1.0], [3.0]], [[0.0]], {"l2": 0.5}, ["0.25 |lam|^2", "exist and be unique", "pnorm.minimize with this l2"]),
-        ([[1.0, 1.0], [3.0, 3.0]], [[2.0, 2.0]], {}, ["1 combination of the weak rankers changes no score difference"]),
+        (
+            [[1.0, 1.0], [3.0, 3.0]],
+            [[2.0, 2.0]],
+            {},
+            ["no score difference depends on 1 combination of the weak rankers"],
+        ),
         ([[1.0], [3.0]], [[2.0]], {"pos_group": [0, 0], "neg_group": [0]}, ["1 negative, 1 weak ranker, 1 group"]),
     ],
 )

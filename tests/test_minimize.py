@@ -453,6 +453,17 @@ def test_on_sparse_text_the_tolerance_is_proved():
         )
 
 
+@pytest.mark.parametrize("method", ["newton", "lbfgs"])
+def test_a_progress_bar_counts_steps(method, capsys):
+    pytest.importorskip("tqdm")
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.5, 1, (40, 6)), rng.normal(0, 1, (50, 6))
+    _, trace = pnorm.minimize(pos, neg, p=4, l2=1e-3, method=method, progress=True)
+    assert f"{trace.n_iter}/{100 if method == 'newton' else 1000}" in capsys.readouterr().err.rpartition("\r")[2]
+    pnorm.diagnostics.report(pos, neg, None, 4, np.ones(6), l2=1e-3, progress=True)
+    assert "/100" in capsys.readouterr().err
+
+
 def test_lbfgs_notices_separation():
     pos, neg = np.array([[1.0, 0.3], [2.0, 0.1]]), np.array([[0.0, 0.2]])
     lam, trace = pnorm.minimize(pos, neg, p=4, method="lbfgs")
