@@ -3,7 +3,11 @@
 import functools
 import importlib
 import inspect
+import json
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -23,6 +27,12 @@ def gradients(make, **threads):
     return make(4, **threads)(y, np.concatenate([POS[:, 0], NEG[:, 0]]))
 
 
+def stopped(**threads):
+    stop = pnorm.callbacks.early_stopping(POS[::2], NEG, patience=2, **threads)
+    pnorm.train(POS, NEG, p=4, t_max=4, callback=stop)
+    return stop.scores
+
+
 THREADED = {
     "pnorm.train": lambda **threads: pnorm.train(POS, NEG, p=4, t_max=4, **threads),
     "pnorm.minimize": lambda **threads: pnorm.minimize(POS, NEG, p=4, **threads),
@@ -32,6 +42,10 @@ THREADED = {
     "pnorm.objectives.value": lambda **threads: pnorm.objectives.value(POS[:, 0], NEG[:, 0], loss="hinge", **threads),
     "pnorm.objectives.value_and_weights": lambda **threads: pnorm.objectives.value_and_weights(
         POS[:, 0], NEG[:, 0], pnorm.objectives.Power(3), "logistic", **threads
+    ),
+    "pnorm.callbacks.early_stopping": stopped,
+    "pnorm.rankers.quantile_thresholds": lambda **threads: (
+        pnorm.rankers.quantile_thresholds(POS, NEG, 9, **threads).names
     ),
     "pnorm.kernel.train": lambda **threads: kernel.train(POS[:2000], NEG[:2100], t_max=3, landmarks=40, **threads),
     "pnorm.kernel.minimize": lambda **threads: kernel.minimize(POS[:60], NEG[:70], **threads),
@@ -101,3 +115,43 @@ def test_the_same_bits_for_one_seed_and_others_for_another(name):
     assert again == given == first
     assert other != first
     np.testing.assert_array_equal(np.random.get_state()[1], state)
+
+
+ON_KERNELS = """
+import json, sys
+import numpy as np, pnorm, threadpoolctl
+rng = np.random.default_rng(0)
+pos, neg = rng.normal(0.3, 1, (400, 20)), rng.normal(0, 1, (500, 20))
+runs = {
+    "newton": pnorm.minimize(pos, neg, p=8),
+    "newton, many": pnorm.minimize(rng.normal(0.1, 1, (400, 150)), rng.normal(0, 1, (500, 150)), l2=0.1),
+    "lbfgs": pnorm.minimize(pos, neg, loss="logistic"),
+    "separable": pnorm.minimize(pos[:80] + 1, neg[:80] - 1, p=8),
+    "small penalty": pnorm.minimize(pos[:80] + 1, neg[:80] - 1, p=8, l2=1e-9),
+    "train": pnorm.train(pos, neg, p=8, t_max=50),
+}
+blas = sorted({x["architecture"] for x in threadpoolctl.threadpool_info() if x["internal_api"] == "openblas"})
+answers = {name: [lam.tolist(), float(run.log_objective[-1]), float(run.gap)] for name, (lam, run) in runs.items()}
+json.dump([blas, answers], sys.stdout)
+"""
+
+
+def test_other_kernels_of_blas_find_the_same_to_nine_digits():
+    """As on another machine: OpenBLAS takes the kernels that it is told to."""
+    pytest.importorskip("threadpoolctl")
+    found = {}
+    for kernels in ("Prescott", "Haswell"):
+        variables = os.environ | {"OPENBLAS_CORETYPE": kernels}
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", ON_KERNELS], env=variables, capture_output=True, text=True, check=True
+        )
+        blas, answers = json.loads(done.stdout)
+        found[str(blas)] = answers
+    if len(found) == 1:
+        pytest.skip("this BLAS has one kind of kernels")
+    one, other = found.values()
+    for name, (lam, log_f, gap) in one.items():
+        again, log_f_again, gap_again = other[name]
+        np.testing.assert_allclose(again, lam, rtol=1e-9, atol=1e-9 * np.abs(lam).max(), err_msg=name)
+        if np.isfinite(gap + gap_again):
+            assert abs(log_f - log_f_again) <= gap + gap_again
