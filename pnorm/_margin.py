@@ -203,7 +203,7 @@ class _Search:
         target[-1] = 1.0
         weights, _ = nnls(matrix, target, maxiter=30 * matrix.shape[1])
         left = 1.0 - float(asked @ weights)
-        if not left > 0.0:
+        if not left > 0.0 or not (weights[rows.sign > 0.0].any() and weights[rows.sign < 0.0].any()):
             return np.inf
         self._share = weights / left
         self.x = np.asarray(rows.matrix.T @ self._share)

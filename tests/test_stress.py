@@ -101,8 +101,10 @@ def test_rounds_from_scores_far_apart(apart, storage, p):
     init *= apart / np.ptp(np.r_[A @ init, B @ init])
     lam, trace = pnorm.train(pos, neg, H, p, 4, init=init, tol=0, **given)
     judge, largest = exact.Objective(A, B, p, **known), np.abs(np.r_[A, B]).max(axis=0)
-    assert trace.n_iter == 4
-    np.testing.assert_array_equal(trace.lam_at(4), lam)
+    if trace.n_iter < 4:  # the edge that is left is rounding
+        assert trace.status == "stalled"
+        assert abs(judge.weights(lam)[3]).max() <= UNITS * EPS * (p * (np.abs(lam) @ largest + 3) + 3) * largest.max()
+    np.testing.assert_array_equal(trace.lam_at(trace.n_iter), lam)
     size = was = 0.0
     mass_before = mp.mpf(0)
     for t in range(trace.n_iter + 1):
