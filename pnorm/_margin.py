@@ -107,10 +107,13 @@ class _Rows:
     @staticmethod
     def together(parts: Sequence[_Rows]) -> _Rows:
         """Rows of several parts, each once."""
-        import scipy.sparse
+        from scipy.sparse import csr_array, vstack
 
         matrices = [part.matrix for part in parts]
-        whole = scipy.sparse.vstack(matrices, format="csr") if is_sparse(matrices[0]) else np.concatenate(matrices)
+        if any(map(is_sparse, matrices)):
+            whole = vstack([csr_array(matrix) for matrix in matrices], format="csr")
+        else:
+            whole = np.concatenate(matrices)
         rows = _Rows(whole, *(np.concatenate([getattr(part, name) for part in parts]) for name in ("sign", "group")))
         first = {key: i for i, key in reversed(list(enumerate(rows.keys())))}
         return rows.taken(np.sort(np.fromiter(first.values(), np.intp)))
@@ -168,15 +171,13 @@ class _Search:
             _Rows(self._in_units(rows, sign), sign, group)
             for rows, sign, group in chain(*self._ask(_near, self._middle + self._level, level))
         ]
-        known = (
-            []
-            if self._rows is None
-            else [self._rows if len(self._share) < 4 * _MOST else self._rows.taken(self._share > 0.0)]
-        )
-        before = 0 if not known else len(known[0].sign)
-        if found:
-            self._rows = _Rows.together([*known, *found])
-        return self._rows is not None and len(self._rows.sign) > before
+        if not found:
+            return False
+        known = self._rows
+        if known is not None and self._share.size > 4 * _MOST:
+            known = known.taken(self._share > 0.0)
+        self._rows = _Rows.together(found if known is None else [known, *found])
+        return known is None or self._rows.sign.size > known.sign.size
 
     def _in_units(self, rows: Any, sign: Vector) -> Any:
         """Rows about the centre, in units."""

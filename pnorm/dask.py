@@ -176,7 +176,7 @@ def minimize(
     Returns
     -------
     lam : ndarray, shape (n,)
-        The minimiser; of least norm if there are several.
+        The minimiser; of least norm if there are several. On separable data, the coefficients of the widest margin.
     trace : Trace
         As from `pnorm.minimize`, `gap` and `gaps` included, but for one thing: no linear program is asked
         whether there is a minimiser, as it would need all rows in one place. On separable data the steps find

@@ -183,6 +183,16 @@ def test_separable_rows():
     np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, l2=0.01)[0], atol=1e-7)
 
 
+@pytest.mark.parametrize("l2", [0.0, 1e-6, 1e-20])
+def test_partitions_have_the_widest_margin_too(l2):
+    pos, neg = sides()
+    pos = pos + 6.0 * (pos.mean(axis=0) - neg.mean(axis=0))
+    lam, trace = minimize(pos, neg, None, 8, l2=l2)
+    expected, other = pnorm.minimize(pos, neg, None, 8, l2=l2)
+    assert trace.status == other.status == ("converged" if l2 else "separable")
+    np.testing.assert_allclose(lam, expected, rtol=1e-9)
+
+
 def test_quasi_separable_rows_are_not_said_to_have_a_minimiser():
     pos, neg = sides()
     indicator = np.r_[np.ones(5), np.zeros(55)], np.zeros(90)  # some positives have what no negative has
