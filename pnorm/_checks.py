@@ -781,6 +781,11 @@ def power(p: Any) -> float:
     return squared(value, "p")
 
 
+def power_of_two(value: float) -> float:
+    """Return the largest power of two that is no larger than a number above zero; division by it is exact."""
+    return math.ldexp(1.0, math.frexp(value)[1] - 1)
+
+
 def squared(value: float, name: str) -> float:
     """Return a number whose square is one, too."""
     if value > ROOT:

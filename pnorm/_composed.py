@@ -18,13 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _search
+from pnorm import _checks, _search
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._line import Direction, Groups
 from pnorm._losses import ExponentialLoss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
 from pnorm._objective import Cases, Objective, Scores, Worth, log_of, push, size_of
 from pnorm._prices import Power, Price, price_of
+
+_LEAST = 1e-290
+"""Ranges, and edges of rankers of range one, that no step that a double holds makes anything of."""
 
 _BLOCK = 2**13
 """Rows whose prices are formed at a time: 64 kB, which come from memory that is warm."""
@@ -152,7 +155,7 @@ class Composed:
         return self._total(self._heights(pos, neg, slope=False).value, self._log_c(neg))[0]
 
     def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
-        """Fill u and w with A and B divided by sum |A|, the rate of the result; both are zero where that is."""
+        """Fill u and w with A and B divided by sum |A|, or if that is zero sum |B|: the rate of the result."""
         pos, neg = self._ranked(f)
         heights, log_c = self._heights(pos, neg), self._log_c(neg)
         log_r, top = self._total(heights.value, log_c)
@@ -184,7 +187,7 @@ class Composed:
                 A *= pos.gather(self._shares)
             pos.scatter(A, u)
             neg.scatter(B, w)
-            total = float(np.abs(u).sum())
+            total = float(np.abs(u).sum()) or float(np.abs(w).sum())  # all A may be zero where no B is
             if not math.isfinite(total) or (total > 0.0 and math.log(total) + scale > 709.0):
                 raise OverflowError("the slopes of log R are more than a double holds; scale the weak rankers down")
             if total > 0.0:
@@ -200,11 +203,16 @@ class Composed:
 
         Otherwise as `PNorm.step`.
         """
+        # Steps are in units of a power of two near the range: they times slopes are numbers however small that is.
+        scale = _checks.power_of_two(direction.span)
+        if scale < _LEAST:
+            return sign * math.inf
         h_pos, h_neg = direction.pos, direction.neg
         u, w = np.empty_like(u), np.empty_like(w)
 
         def slope(worth: Worth) -> float:
-            return -sign * worth.rate * (dot(u, h_pos) - dot(w, h_neg))
+            edge = (dot(u, h_pos) - dot(w, h_neg)) / scale
+            return -sign * worth.rate * edge if abs(edge) > _LEAST else 0.0
 
         here = self.weigh(f, u, w)
         log_r, start = here.log_f, slope(here)
@@ -216,21 +224,22 @@ class Composed:
             if x == 0.0:
                 return 0.0, start
             try:
-                worth = self.weigh(Scores(f.pos + sign * x * h_pos, f.neg + sign * x * h_neg), u, w)
+                step = sign * x / scale
+                worth = self.weigh(Scores(f.pos + step * h_pos, f.neg + step * h_neg), u, w)
             except OverflowError:
                 return math.inf, math.nan
             return worth.log_f - log_r, slope(worth)
 
-        unit = 1.0 / direction.span
+        unit = scale / direction.span
         if self.corners and self.is_convex:
             rounding = 1e-15 * (1.0 + abs(log_r) if self.price.log_convex else self.power)
-            return sign * _search.corner_step(evaluate, unit, self._convex_since, rounding)
+            return sign / scale * _search.corner_step(evaluate, unit, self._convex_since, rounding)
         if direction.gap(sign) == 0.0 and self.margin is not None and not self.vanishes:
             limit = self._log_limit(f, direction, sign)
             if limit > -math.inf:
-                return sign * _search.falling_step(evaluate, unit, limit - log_r)
+                return sign / scale * _search.falling_step(evaluate, unit, limit - log_r)
         highest = math.inf if self.is_convex else 1e-12 * (1.0 + abs(log_r))
-        return sign * _search.smooth_step(evaluate, unit, highest)
+        return sign / scale * _search.smooth_step(evaluate, unit, highest)
 
     def _log_limit(self, f: Scores, direction: Direction, sign: float) -> float:
         """log R at infinity, where no pair comes down and some stay level."""
@@ -240,7 +249,8 @@ class Composed:
         level = np.full(n, np.inf)
         np.minimum.at(level, codes[0], sides[0])
         above, below = (h - level[c] for h, c in zip(sides, codes, strict=True))
-        least = min(float(x.min(initial=np.inf)) for x in (above[above > 0.0], -below[below < 0.0]))
+        close = direction.close
+        least = min(float(x.min(initial=np.inf)) for x in (above[above > close], -below[below < -close]))
         spread = max(f.pos.max(), f.neg.max()) - min(f.pos.min(), f.neg.min())
         far = min((800.0 + spread) / least, 1e150 / direction.span)
         return self.log_value(Scores(f.pos + far * above, f.neg + far * below))

@@ -140,7 +140,8 @@ def train(
     A chosen ranker that separates strictly, all positives above all negatives, ends the run as
     ``"separable"``: inf F_p is 0 and no minimiser exists. Its step leaves every positive at least
     1 above every negative. Where the infimum along a ranker lies at infinity without separating,
-    the step stops where 1e-6 of the decrease is left. Rankers whose edges differ by less than
+    the step stops where 1e-6 of the decrease is left. Outputs of a ranker that differ by less than 1e-298 p of the
+    largest are equal here, as no step that a double holds makes anything of it. Rankers whose edges differ by less than
     1e-10 of the best one's largest output (or of its range, if that is less) tie, and the lowest
     index wins.
 
