@@ -61,7 +61,8 @@ def train(
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
         The positive rows: NumPy, pandas, polars, pyarrow or SciPy sparse. Contiguous float32 and
         float64 arrays are used where they lie, others are converted to float64; columns farther from
-        zero than a thousand times their range are copied and centred, so that they keep their digits.
+        zero than a thousand times their range are copied and centred, so that they keep their digits. Whole
+        numbers beyond 2**53 of which two would be one float are refused. Sparse entries of one place add up.
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers

@@ -261,6 +261,15 @@ class _OfColumns(Rankers):
         if self._width is not None and width != self._width:
             raise ValueError(_too_wide(width, name, self._width, self._found))
 
+    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        self._distinct(pos, neg)
+        return super()._pieces(pos, neg, where, complements)
+
+    def _distinct(self, pos: Any, neg: Any) -> None:
+        """Refuse whole numbers that are other ones on the other side, and the same as floats."""
+        sides = [_checks.pick(X, self._found, name) for X, name in ((pos, "pos"), (neg, "neg"))]
+        _checks.distinct(sides, "pos or neg")
+
     def _places(self, X: Any, columns: Index) -> Index:
         """Where columns that these rankers know by number are in rows X."""
         found = _checks.column_names(X)
@@ -276,7 +285,9 @@ class _OfColumns(Rankers):
         if not used.size:
             return []
         if _checks.is_sparse(X):
-            return self._sparse_terms(_checks.sparse(X, "X"), places, lam[used], used, own)
+            A = _checks.sparse(X, "X")
+            _checks.distinct([X], "X", places)
+            return self._sparse_terms(A, places, lam[used], used, own)
         return self._dense_terms(_checks.some(X, "X", self._missing, places), lam[used], used, own)
 
     def _used(self, rankers: Index) -> tuple[Index, Index]:
@@ -416,6 +427,7 @@ class _Thresholds(_OfColumns):
         return steps
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        self._distinct(pos, neg)
         A, B = self._read(pos, "pos"), self._read(neg, "neg")
         _checks.same_form(A, B)
         of_column: dict[int, list[int]] = {}
@@ -1145,6 +1157,7 @@ def as_rankers(H: Any, X: Any, name: str) -> Rankers:
 
 def _two_sides(pos: Any, neg: Any, missing: bool = False) -> tuple[Any, Any]:
     A, B = _checks.matrix(pos, "pos", missing), _checks.matrix(neg, "neg", missing)
+    _checks.distinct([pos, neg], "pos or neg")
     _checks.same_form(A, B)
     _checks.same_width(A, B)
     _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
