@@ -160,7 +160,7 @@ class Known(ABC):
             )
         spans = np.where(self.constant, 1.0, self.high - self.low)
         j = int(spans.argmin())
-        if spans[j] < 1.0 / _checks.ROOT:
+        if spans[j] < 1.0 / _checks.SQUARED:
             raise ValueError(
                 f"the column {self.names[j]!r} spans only {spans[j]:.3g}, and the square of that is less than a float "
                 "can hold; scale it first"
