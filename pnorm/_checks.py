@@ -13,7 +13,7 @@ import math
 import numbers
 import operator
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,9 @@ from pnorm import _text
 
 ROOT, SQUARED, CUBED = 1e140, 1e153, 1e100
 """Numbers up to these have squares with room for products and sums, squares that can be added up, and cubes."""
+
+_WHOLE = 2**1023
+"""Whole numbers below this are in the range of floats."""
 
 _NO_NUMBERS = (bool, np.bool_, np.timedelta64)
 """What Python or NumPy take for integers, and users do not mean as such."""
@@ -144,6 +147,8 @@ def some(X: Any, name: str, missing: bool | None = None, columns: Any = None) ->
     width = A.shape[1]
     chosen = np.arange(width) if columns is None else np.asarray(columns, dtype=np.intp)
     at = chosen
+    if lies is None:
+        distinct([X if converted or A.dtype.kind == "f" else A], name, chosen)
     if converted:
         A, at = _columns_of_frame(X, chosen, name, names, missing), np.arange(chosen.size)
     elif A.dtype.kind not in "buif":
@@ -157,6 +162,71 @@ def floats(A: Array) -> Array:
         return A
     with np.errstate(over="ignore"):  # longer floats become infinite, which the caller finds
         return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
+
+
+def distinct(sides: Sequence[Any], name: str, columns: NDArray[np.intp] | None = None) -> None:
+    """Refuse rows in which different whole numbers of a column would be one float; other things are not looked at."""
+    large: dict[int, list[Array]] = {}
+    for X in sides:
+        for j, values in _whole(X, columns):
+            if values.dtype.kind == "O":
+                whole = [int(value) for value in values if isinstance(value, (int, np.integer))]
+                values = np.array([value for value in whole if abs(value) < _WHOLE], dtype=object)
+            if _beyond_exact(values):
+                large.setdefault(j, []).append(values)
+    for j, parts in large.items():
+        kind: Any = parts[0].dtype if len({part.dtype for part in parts}) == 1 else object
+        found = np.unique(np.concatenate([part.astype(kind, copy=False) for part in parts]))
+        same = np.flatnonzero(np.diff(found.astype(np.float64)) == 0.0)
+        if same.size:
+            names = next(filter(None, map(column_names, sides)), None)
+            column = f"column {j}" + (f" ({names[j]!r})" if names else "")
+            raise ValueError(
+                f"{name} has {found[same[0]]} and {found[same[0] + 1]} in {column}, which are one number as floats; "
+                f"take an offset off the column first, its least number {found[0]} for instance"
+            )
+
+
+def _whole(X: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[int, Array]]:
+    """The columns of 64-bit integers or of objects; those of an array only if some of its numbers are large."""
+    names = column_names(X)
+    if names is not None and _has_columns(X):
+        kinds = list(X.dtypes) if hasattr(X, "dtypes") else None  # of a wide frame, quicker than column by column
+        for j in range(len(names)) if columns is None else columns.tolist():
+            own = str(column_of(X, j, names).type if kinds is None else kinds[j]).lower()
+            kind = next((kind for kind in ("int64", "uint64", "object") if own.startswith(kind)), None)
+            if kind is not None:
+                column = column_of(X, j, names)
+                drop = [getattr(column, way, None) for way in ("dropna", "drop_nulls", "drop_null")]
+                yield j, np.asarray(next(filter(None, drop))(), dtype=kind)
+        return
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple)):
+        # Beside fractions, NumPy makes floats of whole numbers.
+        if not any(isinstance(value, int) and abs(value) >= 2**53 for value in X[0]):
+            return
+        X = np.asarray(X, dtype=object)
+    if is_sparse(X):
+        if X.dtype.kind not in "iu" or X.dtype.itemsize < 8:
+            return
+        A = X if isinstance(getattr(X, "data", None), np.ndarray) and X.format != "lil" else X.tocoo()
+        if _beyond_exact(A.data):
+            A = A.tocsc()
+            for j in range(A.shape[1]) if columns is None else columns.tolist():
+                yield j, A.data[A.indptr[j] : A.indptr[j + 1]]
+    elif isinstance(X, np.ndarray) and X.ndim == 2:
+        if X.strides[0] == 0:
+            X = X[:1]  # of a row that is broadcast, however often
+        if X.dtype.kind != "O" and not _beyond_exact(X):
+            return
+        for j in range(X.shape[1]) if columns is None else columns.tolist():
+            yield j, X[:, j]
+
+
+def _beyond_exact(A: Array) -> bool:
+    """Whether whole numbers go to 2**53, beyond which neighbours may be one float."""
+    if A.dtype.kind != "O" and (A.dtype.kind not in "iu" or A.dtype.itemsize < 8):
+        return False
+    return A.size > 0 and bool(A.max() >= 2**53 or A.min() <= -(2**53))
 
 
 def array(X: Any, name: str) -> Array:
@@ -403,7 +473,7 @@ def is_missing(value: Any) -> bool:
 
 
 def sparse(X: Any, name: str) -> Any:
-    """Return a sparse X whose values no one has looked at."""
+    """Return a sparse X whose values no one has looked at: CSR or CSC of any real dtype, or COO or BSR of floats."""
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"{name} must be two-dimensional with rows and columns; got sparse shape {X.shape}")
     if X.dtype.kind not in "buif":
@@ -413,7 +483,15 @@ def sparse(X: Any, name: str) -> Any:
     elif X.format == "lil":
         X = X.tocsr()
     _coherent(X, name)
-    return X
+    return summing(X)
+
+
+def summing(X: Any) -> Any:
+    """A sparse X of which conversions add up the entries of one place, as floats: 100 + 100 is -56 as int8.
+
+    CSR and CSC keep such entries as they are.
+    """
+    return X if X.format in ("csr", "csc") else X.astype(np.float64, copy=False)
 
 
 def _coherent(X: Any, name: str) -> None:
@@ -453,7 +531,9 @@ def sparse_columns(X: Any, name: str, missing: bool | None, columns: NDArray[np.
 def _sparse_matrix(X: Any, name: str, missing: bool | None, columns: NDArray[np.intp] | None = None) -> Any:
     import scipy.sparse
 
-    A = scipy.sparse.csc_array(sparse(X, name), dtype=np.float64)
+    A = sparse(X, name)
+    distinct([X], name)
+    A = scipy.sparse.csc_array(A, dtype=np.float64)
     if not A.has_canonical_format:
         A = A.copy()  # the user's arrays are not to be sorted
         A.sum_duplicates()
@@ -520,7 +600,10 @@ def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int
 def rows(X: Any, places: NDArray[np.intp]) -> Any:
     """Return some of the rows of what `n_rows` has accepted, in its own form: arrays, frames, tables, sequences."""
     if is_sparse(X):
-        return X[places] if X.format in ("csr", "csc") else X.tocsr()[places].asformat(X.format)
+        if X.format in ("csr", "csc"):
+            return X[places]
+        A = X.tocsr()
+        return (A if A.nnz == X.nnz else summing(X).tocsr())[places].asformat(X.format)
     if hasattr(X, "iloc"):
         return X.iloc[places]
     if type(X).__module__.partition(".")[0] == "pyarrow":
@@ -835,6 +918,11 @@ def power(p: Any) -> float:
     if not value >= 1.0:
         raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {shown(p)}")
     return squared(value, "p")
+
+
+def power_of_two(value: float) -> float:
+    """Return the largest power of two that is no larger than a number above zero; division by it is exact."""
+    return math.ldexp(1.0, math.frexp(value)[1] - 1)
 
 
 def squared(value: float, name: str) -> float:

@@ -18,13 +18,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _search
+from pnorm import _checks, _search
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._line import Direction, Groups
 from pnorm._losses import ExponentialLoss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
 from pnorm._objective import Cases, Objective, Scores, Worth, log_of, push, size_of
 from pnorm._prices import Power, Price, price_of
+
+_APART = 600.0
+"""Logarithms of weights that are farther apart are not added up as shares of the largest."""
+
+_NOTHING = 1e5
+"""The exponent of a sum of nothing, less than that of any sum of doubles."""
+
+_LEAST = 1e-290
+"""Ranges, and edges of rankers of range one, that no step that a double holds makes anything of."""
 
 _BLOCK = 2**13
 """Rows whose prices are formed at a time: 64 kB, which come from memory that is warm."""
@@ -67,6 +76,8 @@ class Composed:
         self._log_c_neg = None if c_neg is None else np.log(c_neg)
         log_c_pos = None if c_pos is None else np.log(c_pos)
         self._sizes = size_of(log_c_pos), size_of(self._log_c_neg)
+        # Weights so far apart that shares of the largest vanish, which a loss of zero may leave alone with the height.
+        self._log_wide = log_c_pos if log_c_pos is not None and np.ptp(log_c_pos) > _APART else None
         # Weights of positives are taken as shares of the largest, as this may be far from one.
         self._shares = None if c_pos is None else c_pos / c_pos.max()
         self._log_unit = 0.0 if c_pos is None else math.log(float(c_pos.max()))
@@ -114,14 +125,36 @@ class Composed:
     def _heights(self, pos: Ranked, neg: Ranked, slope: bool = True) -> Sums:
         """Sums for the negatives, in the order of their rank, with log S in the place of S."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            c_pos = np.broadcast_to(1.0, pos.f.shape) if self._shares is None else pos.gather(self._shares)
-            heights = self.loss.sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope))
+            if self._log_wide is None:
+                c_pos = np.broadcast_to(1.0, pos.f.shape) if self._shares is None else pos.gather(self._shares)
+                heights = self.loss.sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope))
+            else:
+                heights = self._tiers(pos, pos.gather(self._log_wide) - self._log_unit, neg, 1.0, slope=slope)
             np.log(heights.value, out=heights.value)
             np.add(heights.value, heights.exponent + self._log_unit, out=heights.value)
         return heights
 
-    def _total(self, log_s: Vector, log_c: Vector | None) -> tuple[float, float]:
-        """log R, and the largest log |b R|."""
+    def _tiers(
+        self, source: Ranked, log_c: Vector, target: Ranked, sign: float, of: Vector | float = 1.0, **asked: bool
+    ) -> Sums:
+        """Sums where weights, of some signs, are far apart: those of rows of about one weight at a time."""
+        names = [name for name in ("value", "slope") if asked.get(name, True)]
+        tiers = []
+        while (top := float(log_c.max())) > -math.inf:
+            own = log_c > top - _APART
+            c = np.where(own, of * np.exp(log_c - top), 0.0)
+            log_c = np.where(own, -math.inf, log_c)
+            sums = self.loss.sums(Pairs(source, c, target, sign, self.pool, **asked))
+            anything = np.any([getattr(sums, name) != 0.0 for name in names], axis=0)
+            tiers.append((sums, np.where(anything, sums.exponent + top, -_NOTHING)))
+        exponent = np.max([own for _, own in tiers], axis=0)
+        found = {"value": np.empty(0), "slope": np.empty(0)}
+        for name in names:
+            found[name] = np.sum([np.exp(own - exponent) * getattr(sums, name) for sums, own in tiers], axis=0)
+        return Sums(**found, exponent=exponent)
+
+    def _total(self, log_s: Vector, log_c: Vector | None, slopes: Vector | None = None) -> tuple[float, float]:
+        """log R, and the largest log |b R|, of the negatives whose losses have a slope if these are given."""
         parts: list[tuple[float, float]] = []
         top = -math.inf
         for rows in blocks(log_s.size, _BLOCK):
@@ -129,7 +162,8 @@ class Composed:
             if log_c is not None:
                 log_g, log_slope = log_g + log_c[rows], log_slope + log_c[rows]
             largest = float(log_g.max())
-            top = max(top, float(log_slope.max()))
+            log_slope = log_slope if slopes is None else log_slope[slopes[rows] != 0.0]
+            top = max(top, float(np.max(log_slope, initial=-math.inf)))
             total = float(np.exp(log_g - largest).sum()) if math.isfinite(largest) else 1.0
             parts.append((largest, total))
         log_r = max(part[0] for part in parts)
@@ -152,10 +186,10 @@ class Composed:
         return self._total(self._heights(pos, neg, slope=False).value, self._log_c(neg))[0]
 
     def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
-        """Fill u and w with A and B divided by sum |A|, the rate of the result; both are zero where that is."""
+        """Fill u and w with A and B divided by sum |A|, or if that is zero sum |B|: the rate of the result."""
         pos, neg = self._ranked(f)
         heights, log_c = self._heights(pos, neg), self._log_c(neg)
-        log_r, top = self._total(heights.value, log_c)
+        log_r, top = self._total(heights.value, log_c, heights.slope if self.loss.decreasing else None)
         u.fill(0.0)
         w.fill(0.0)
         total = 0.0
@@ -164,27 +198,36 @@ class Composed:
         with np.errstate(over="ignore", invalid="ignore"):
             b, B = heights.value, heights.slope
             exponent = heights.exponent if isinstance(heights.exponent, np.ndarray) else None
+            logs, signs = (None, None) if self._log_wide is None else (np.empty_like(b), np.empty_like(b))
             for rows in blocks(b.size, _BLOCK):  # b over e^top / R, in the place of log S
                 _, log_b, sign = self.price.log_terms(b[rows])
                 if log_c is not None:
                     log_b = log_b + log_c[rows]
-                b[rows] = sign * np.exp(log_b - top)
+                if logs is not None and signs is not None:
+                    logs[rows], signs[rows] = np.where(log_b <= top, log_b, -math.inf), sign
+                b[rows] = sign * np.where(log_b <= top, np.exp(log_b - top), 0.0)  # above it are those without a slope
                 if exponent is not None:
                     B[rows] *= sign * np.exp(log_b - log_r + self._log_unit + exponent[rows])
                 else:
                     B[rows] *= b[rows]
-            back = self.loss.sums(Pairs(neg, b, pos, -1.0, self.pool, value=False))
+            if logs is None or signs is None:
+                back = self.loss.sums(Pairs(neg, b, pos, -1.0, self.pool, value=False))
+            else:
+                back = self._tiers(neg, logs, pos, -1.0, signs, value=False)
             A, scale = back.slope, top - log_r + self._log_unit
-            if exponent is not None or isinstance(back.exponent, np.ndarray):
+            if self._log_wide is not None:
+                A *= np.exp(np.where(A == 0.0, 0.0, back.exponent - log_r + pos.gather(self._log_wide)))
+                scale = 0.0
+            elif exponent is not None or isinstance(back.exponent, np.ndarray):
                 A *= np.exp(back.exponent + scale)
                 if exponent is None:
                     B *= math.exp(scale)
                 scale = 0.0
-            if self._shares is not None:
+            if self._shares is not None and self._log_wide is None:
                 A *= pos.gather(self._shares)
             pos.scatter(A, u)
             neg.scatter(B, w)
-            total = float(np.abs(u).sum())
+            total = float(np.abs(u).sum()) or float(np.abs(w).sum())  # all A may be zero where no B is
             if not math.isfinite(total) or (total > 0.0 and math.log(total) + scale > 709.0):
                 raise OverflowError("the slopes of log R are more than a double holds; scale the weak rankers down")
             if total > 0.0:
@@ -200,11 +243,16 @@ class Composed:
 
         Otherwise as `PNorm.step`.
         """
+        # Steps are in units of a power of two near the range: they times slopes are numbers however small that is.
+        scale = _checks.power_of_two(direction.span)
+        if scale < _LEAST:
+            return sign * math.inf
         h_pos, h_neg = direction.pos, direction.neg
         u, w = np.empty_like(u), np.empty_like(w)
 
         def slope(worth: Worth) -> float:
-            return -sign * worth.rate * (dot(u, h_pos) - dot(w, h_neg))
+            edge = (dot(u, h_pos) - dot(w, h_neg)) / scale
+            return -sign * worth.rate * edge if abs(edge) > _LEAST else 0.0
 
         here = self.weigh(f, u, w)
         log_r, start = here.log_f, slope(here)
@@ -216,21 +264,22 @@ class Composed:
             if x == 0.0:
                 return 0.0, start
             try:
-                worth = self.weigh(Scores(f.pos + sign * x * h_pos, f.neg + sign * x * h_neg), u, w)
+                step = sign * x / scale
+                worth = self.weigh(Scores(f.pos + step * h_pos, f.neg + step * h_neg), u, w)
             except OverflowError:
                 return math.inf, math.nan
             return worth.log_f - log_r, slope(worth)
 
-        unit = 1.0 / direction.span
+        unit = scale / direction.span
         if self.corners and self.is_convex:
             rounding = 1e-15 * (1.0 + abs(log_r) if self.price.log_convex else self.power)
-            return sign * _search.corner_step(evaluate, unit, self._convex_since, rounding)
+            return sign / scale * _search.corner_step(evaluate, unit, self._convex_since, rounding)
         if direction.gap(sign) == 0.0 and self.margin is not None and not self.vanishes:
             limit = self._log_limit(f, direction, sign)
             if limit > -math.inf:
-                return sign * _search.falling_step(evaluate, unit, limit - log_r)
+                return sign / scale * _search.falling_step(evaluate, unit, limit - log_r)
         highest = math.inf if self.is_convex else 1e-12 * (1.0 + abs(log_r))
-        return sign * _search.smooth_step(evaluate, unit, highest)
+        return sign / scale * _search.smooth_step(evaluate, unit, highest)
 
     def _log_limit(self, f: Scores, direction: Direction, sign: float) -> float:
         """log R at infinity, where no pair comes down and some stay level."""
@@ -240,7 +289,8 @@ class Composed:
         level = np.full(n, np.inf)
         np.minimum.at(level, codes[0], sides[0])
         above, below = (h - level[c] for h, c in zip(sides, codes, strict=True))
-        least = min(float(x.min(initial=np.inf)) for x in (above[above > 0.0], -below[below < 0.0]))
+        close = direction.close
+        least = min(float(x.min(initial=np.inf)) for x in (above[above > close], -below[below < -close]))
         spread = max(f.pos.max(), f.neg.max()) - min(f.pos.min(), f.neg.min())
         far = min((800.0 + spread) / least, 1e150 / direction.span)
         return self.log_value(Scores(f.pos + far * above, f.neg + far * below))

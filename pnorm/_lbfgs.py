@@ -92,19 +92,24 @@ class _Coordinates:
         where columns are correlated: on 4,000 rows and 50 mixed columns 15, where ranges alone took 400.
         """
         self._start = np.where(problem.constant & (l2 == 0.0), 0.0, start)
-        self._root: Any = 1.0 / np.where(problem.constant, 1.0, problem.high - problem.low)
+        # Those of constant columns stay zero: of wide sparse data, they are most.
+        self._where: Any = np.flatnonzero(~problem.constant | (self._start != 0.0))
+        ranges = np.where(problem.constant, 1.0, problem.high - problem.low)
+        self._root: Any = 1.0 / ranges[self._where]
         if problem.n_rankers <= LARGEST_HESSIAN and not problem.objective.factored:
             weight = problem.fall(problem.point(self._start)) if l2 else 0.0  # of a square in the objective, about
-            self._root = whitening(problem, l2 / weight if 0.0 < weight < math.inf else l2)
+            self._root, self._where = whitening(problem, l2 / weight if 0.0 < weight < math.inf else l2), slice(None)
         self.size = self._root.shape[-1]
 
     def lam(self, x: Vector) -> Vector:
         """The coefficients at x."""
-        return np.asarray(self._start + (self._root * x if self._root.ndim == 1 else self._root @ x))
+        lam = self._start.copy()
+        lam[self._where] += self._root * x if self._root.ndim == 1 else self._root @ x
+        return lam
 
     def slope(self, slope: Vector) -> Vector:
         """A gradient by the coefficients as one by x."""
-        return np.asarray(slope * self._root if self._root.ndim == 1 else self._root.T @ slope)
+        return np.asarray(slope[self._where] * self._root if self._root.ndim == 1 else self._root.T @ slope)
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,6 +66,11 @@ class Levels:
         return np.cumsum(self.pos[::-1])[::-1]
 
     @property
+    def even(self) -> Levels:
+        """Each side over a power of two near its sum: products keep the digits of very small and large weights."""
+        return Levels(*(np.ldexp(side, -math.frexp(side.sum())[1]) for side in (self.pos, self.neg)))
+
+    @property
     def first(self) -> int:
         """The level of the best negative."""
         return int(np.flatnonzero(self.neg)[0])
@@ -75,6 +80,8 @@ class Levels:
         """The ROC curve in counts: negatives and positives down to each level, from (0, 0) on."""
         return np.concatenate([[0.0], np.cumsum(self.neg)]), np.concatenate([[0.0], np.cumsum(self.pos)])
 
+
+_TINY = 1e-150
 
 Measure = Callable[[Levels], float]
 """What a list is worth."""
@@ -95,8 +102,12 @@ class RankedList:
             sides.append((scores[order][c[order] > 0.0], c[order][c[order] > 0.0]))
         _warn_of_labels(f_pos=sides[0][0], f_neg=sides[1][0])
         self._weights = [c for _, c in sides]
-        self.weighted = any(c is not None for c in self._weights)
         self.whole = all(c is None or bool((c % 1.0 == 0.0).all()) for c in self._weights)
+        largest = max(1.0 if c is None else float(c.max()) for c in self._weights)
+        self.unit = _checks.power_of_two(largest) if largest < _TINY else 1.0
+        """What levels count in: one, or where all weights are tiny, a power of two, so that shares keep digits."""
+        self._weights = [None if c is None else c / self.unit for c in self._weights]
+        self.weighted = any(c is not None for c in self._weights)
         both = np.concatenate([scores for scores, _ in sides])
         distinct, at = np.unique(both, return_inverse=True)
         self.scores = distinct[::-1]
@@ -123,7 +134,10 @@ class RankedList:
 
     def count(self, value: float) -> float:
         """A number of rows: an integer, unless these have weights or the number an interval."""
-        return value if self.weighted or isinstance(value, Estimate) else int(value)
+        if isinstance(value, Estimate):
+            middle, low, high = (number * self.unit for number in value)
+            return Estimate(middle, low, high, value.confidence)
+        return value * self.unit if self.weighted else int(value)
 
     def measure_all(self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any) -> list[float]:
         """Several measures, with intervals from the same resamples."""

@@ -28,6 +28,9 @@ _TINY = 1e-280
 _PLATEAU = 1e-6
 """Share of the largest variance below which u and w each lie at a single level."""
 
+CLOSE = 1e-298
+"""Outputs that differ by this share of p times the largest are equal to every step: exponents stay below 1e300."""
+
 _ROUNDING = 1.2e-16
 """Rounding of a difference of two means, as a share of the range."""
 
@@ -51,6 +54,8 @@ class Direction:
     """Least negative less greatest positive, likewise."""
     binary: bool
     """Whether it takes two values only."""
+    close: float
+    """Outputs that differ by no more than this are equal to every step that a double holds."""
 
     @property
     def low(self) -> float:
@@ -94,6 +99,12 @@ class Side:
     weights: Vector
     scale: float
     """-1 on the positives, p on the negatives."""
+
+    def levelled(self, rows: slice, level: float, close: float) -> Side:
+        """Some of the rows; those close to a level lie at it."""
+        h = np.where(np.abs(self.h[rows] - level) <= close, level, self.h[rows])
+        log_c = None if self.log_c is None else self.log_c[rows]
+        return replace(self, f=self.f[rows], h=h, log_c=log_c, weights=self.weights[rows])
 
 
 Kernel = Callable[[Side, int, int], Any]
@@ -184,18 +195,23 @@ class Line:
         p, sign = self.p, self.sign
         return sign * (b * w1 - a * u1), p * b * w2 + a * u2, sign * (p * p * b * w3 - a * u3)
 
-    def _split(self, alpha: float, level: float) -> list[tuple[Any, Any]]:
+    def _split(self, alpha: float, level: float, close: float = 0.0) -> list[tuple[Any, Any]]:
         """Per side, sums of exponentials at a level and sums of powers off it, each with its largest exponent."""
-        sides = self._each(
-            lambda side, start, stop: _tilt.split(side.f, side.h, side.log_c, side.scale, alpha, level, start, stop)
-        )
+
+        def split(side: Side, start: int, stop: int) -> Any:
+            if close > 0.0:
+                side = side.levelled(slice(start, stop), level, close)
+                start, stop = 0, stop - start
+            return _tilt.split(side.f, side.h, side.log_c, side.scale, alpha, level, start, stop)
+
+        sides = self._each(split)
         return [(_tilt.merged([at for at, _ in parts]), _tilt.merged([off for _, off in parts])) for parts in sides]
 
     # Closed form and infinity
 
-    def _log_sums(self, alpha: float, level: float) -> tuple[float, ...]:
+    def _log_sums(self, alpha: float, level: float, close: float = 0.0) -> tuple[float, ...]:
         """Log-sums of the exponents at a level and off it, on the positives and on the negatives."""
-        return tuple(part[0] + _log(part[1][0]) for parts in self._split(alpha, level) for part in parts)
+        return tuple(part[0] + _log(part[1][0]) for parts in self._split(alpha, level, close) for part in parts)
 
     def _of_binary(self) -> float:
         """ln(u1 w0 / (u0 w1)) / (p + 1) for values 0 and 1; in logs, as u1 may be less than any double."""
@@ -209,7 +225,7 @@ class Line:
         the rows at m. e^a and e^b are what the other positives and negatives weigh beside them.
         """
         level = self.direction.pos_low if self.sign > 0 else self.direction.pos_high
-        u_at, u_off, w_at, w_off = self._log_sums(self.sign * x, level)
+        u_at, u_off, w_at, w_off = self._log_sums(self.sign * x, level, self.direction.close)
         a, b = u_off - u_at, w_off - w_at
         return a, b, self.p * _softplus(a) + _softplus(b)
 
@@ -230,8 +246,10 @@ class Line:
             return math.log(max(self._excess(x)[2], _TINY * LEFT_OVER)) - math.log(target)
 
         far = 1.0 / direction.span
-        while log_ratio(far) > 0.0:
+        while far < math.inf and log_ratio(far) > 0.0:
             far *= 2.0
+        if far == math.inf:
+            return self.sign * far
         return self.sign * float(brentq(log_ratio, 0.0, far, xtol=4e-16 * far, rtol=1e-15, maxiter=1000))
 
 
@@ -308,11 +326,12 @@ class GroupLine(Line):
             end = np.full(self._n, np.inf)
             np.minimum.at(end, codes, sign * side.h)
             ends.append(self.sign * sign * end)
-        touches, level = ends[0] == ends[1], self.sign * ends[0]
+        close = self.direction.close
+        touches, level = np.abs(ends[0] - ends[1]) <= close, self.sign * ends[0]
         at, both = np.zeros(self._n), np.zeros(self._n)
         for side, codes, power in zip(self.sides, self._codes, (self.p, 1.0), strict=True):
             exponents = side.scale * (side.f + self.sign * x * side.h) + (0.0 if side.log_c is None else side.log_c)
-            on = side.h == level[codes]
+            on = np.abs(side.h - level[codes]) <= close
             sums = _log_sums_by_group(exponents[on], codes[on], self._n)
             rest = _log_sums_by_group(exponents[~on], codes[~on], self._n)
             at += power * np.where(touches, sums, 0.0)

@@ -71,10 +71,15 @@ class Rows:
         return weights
 
 
-def stored(X: Any, weight: Any, rankers: Rankers, side: Side, number: int) -> Rows:
-    """The rows of partition `number` as a worker keeps them."""
+def stored(X: Any, weight: Any, rankers: Rankers, side: Side, number: int, declared: float = math.nan) -> Rows:
+    """The rows of partition `number` as a worker keeps them; as many as were declared, if it is a number."""
     try:
         n = X.shape[0]
+        if not math.isnan(declared) and n != declared:
+            raise ValueError(
+                f"it has {n} rows, and its chunk in {side}.chunks is of {declared:.0f}: give what makes it the chunks "
+                f"that it makes, or let {side}.compute_chunk_sizes() count them"
+            )
         c = None if weight is None else _checks.weights(weight, f"{side}_weight", n, some=False)
         if n == 0 or (c is not None and not c.any()):
             return Rows(side, 0, None, None)
@@ -108,6 +113,15 @@ def facts(rows: Rows) -> list[Any]:
     counts = out.by_feature(side, np.ones(rows.n)) if isinstance(out, Binned) else None
     largest = 0.0 if rows.log_c is None else float(np.abs(rows.log_c).max())
     return [(rows.n, getattr(out, f"{side}_low"), getattr(out, f"{side}_high"), largest, counts, rows.seen)]
+
+
+def _alike(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None) -> bool:
+    """Whether two facts are of the same rows, to within what other processors round."""
+    if before is None or after is None:
+        return before is after
+    span = np.max([np.abs(facts[k]) for facts in (before, after) for k in (1, 2)], axis=0)
+    close = all((np.abs(before[k] - after[k]) <= 1e-9 * span).all() for k in (1, 2))
+    return close and before[0] == after[0] and bool(np.array_equal(before[4], after[4]))
 
 
 def skeleton(rows: Rows) -> Outputs:
@@ -232,7 +246,8 @@ class Partitioned(Known):
 
     def __init__(self, crew: Crew, pos: Sequence[Any], neg: Sequence[Any], names: tuple[str, ...], p: float) -> None:
         self.crew = crew
-        known = crew.ask(facts, [(pos, ()), (neg, ())])
+        self._all = (pos, ()), (neg, ())
+        self._known = known = crew.ask(facts, self._all)
         shape, low_and_high, sizes = [], [], []
         self._rows: list[list[Any]] = []
         self._counts: list[Any] = []
@@ -253,6 +268,17 @@ class Partitioned(Known):
         self.skeleton = crew.one(skeleton, self._rows[0][0])
         objective = _Push(p, (sizes[0], sizes[1]))
         super().__init__((shape[0], shape[1], len(names)), Extremes(*low_and_high), names, objective)
+
+    def check_unchanged(self) -> None:
+        """Refuse rows that are no longer what they were at first, as those of a source that changes may be."""
+        for name, before, after in zip(SIDES, self._known, self.crew.ask(facts, self._all), strict=True):
+            for k, (a, b) in enumerate(zip(before, after, strict=True)):
+                if not _alike(a, b):
+                    raise ValueError(
+                        f"partition {k} of {name} has changed since it was read at first, and coefficients that "
+                        "follow from both mean nothing. Rows are read again where a worker is lost: make the source "
+                        f"say the same each time (a seed, a file), or keep the rows: {name} = {name}.persist()"
+                    )
 
     @property
     def _scales(self) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -16,7 +16,7 @@ from pnorm import _checks, _outputs, _storage
 from pnorm._blocks import SERIAL, Pool
 from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
-from pnorm._line import Direction
+from pnorm._line import CLOSE, Direction
 from pnorm._objective import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
 from pnorm._outputs import SIDES
 from pnorm._parts import Part
@@ -105,6 +105,7 @@ class Known(ABC):
         self.reach = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
         self._size = np.minimum(self.largest, self.high - self.low)
+        self._close = CLOSE * objective.p * self.reach
 
     # What depends on where the rows lie.
 
@@ -164,6 +165,13 @@ class Known(ABC):
                 f"the column {_checks.shown(self.names[j])} is as large as {self.largest[j]:.3g}, and its square, "
                 "times p, more than a float can hold; scale it first"
             )
+        spans = np.where(self.constant, 1.0, self.high - self.low)
+        j = int(spans.argmin())
+        if spans[j] < 1.0 / _checks.SQUARED:
+            raise ValueError(
+                f"the column {self.names[j]!r} spans only {spans[j]:.3g}, and the square of that is less than a float "
+                "can hold; scale it first"
+            )
         if lam is not None and l2 > 0.0 and np.abs(lam).max() > _checks.ROOT / math.sqrt(max(l2, 1.0)):
             raise ValueError(
                 f"{name} is as large as {np.abs(lam).max():.3g}, and l2 times its square more than a float can hold"
@@ -199,7 +207,12 @@ class Known(ABC):
     def gap(self, j: int, sign: float) -> float:
         """Least score difference over all pairs along a step of the given sign."""
         ends = self.ends
-        return float(ends.pos_low[j] - ends.neg_high[j] if sign > 0.0 else ends.neg_low[j] - ends.pos_high[j])
+        low, high = (ends.pos_low, ends.neg_high) if sign > 0.0 else (ends.neg_low, ends.pos_high)
+        return self._opening(j, float(low[j] - high[j]))
+
+    def _opening(self, j: int, gap: float) -> float:
+        """A least difference of the outputs of ranker j; zero where no step that a double holds makes it another."""
+        return gap if abs(gap) > self._close[j] else 0.0
 
     def along(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
         """Ranker j, given its centred outputs."""
@@ -208,7 +221,8 @@ class Known(ABC):
             float(x[j]) - shift for x in (ends.pos_low, ends.pos_high, ends.neg_low, ends.neg_high)
         )
         gap_up, gap_down = Known.gap(self, j, 1.0), Known.gap(self, j, -1.0)
-        return Direction(pos, neg, pos_low, pos_high, neg_low, neg_high, gap_up, gap_down, binary)
+        close = float(self._close[j])
+        return Direction(pos, neg, pos_low, pos_high, neg_low, neg_high, gap_up, gap_down, binary, close)
 
 
 class Problem(Known):
@@ -328,7 +342,8 @@ class Problem(Known):
         direction = super().along(j, pos, neg, binary)
         if self.objective.groups is None:
             return direction
-        return replace(direction, gap_up=self.margin(Scores(pos, neg)), gap_down=self.margin(Scores(-pos, -neg)))
+        up, down = (self._opening(j, self.margin(f)) for f in (Scores(pos, neg), Scores(-pos, -neg)))
+        return replace(direction, gap_up=up, gap_down=down)
 
     def gap(self, j: int, sign: float) -> float:
         """Least score difference over all pairs along a step of the given sign."""

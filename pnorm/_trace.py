@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,22 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core._threads import as_raised
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points of which most coordinates may stay what they are at the first."""
+
+    first: Vector
+    moved: Sequence[tuple[NDArray[np.intp], Vector]]
+    """For each point, coordinates, among them all in which it differs from the first, and what they are."""
+
+    def at(self, t: int) -> Vector:
+        """A fresh copy of a point."""
+        point = self.first.copy()
+        where, values = self.moved[t]
+        point[where] = values
+        return point
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -58,7 +75,8 @@ class Trace:
     path : ndarray, shape (T + 1, n), or None
         From `minimize`: the coefficients themselves. In its rounds all of them move: `ranker` is the
         one with the largest absolute edge, `edge` that edge, `step` the share of the Newton step
-        that was taken (nan where it was no Newton step).
+        that was taken (nan where it was no Newton step). The array is made when it is first asked for: kept are
+        the coefficients that have ever moved, and `lam_at` makes one row of it.
     """
 
     ranker: NDArray[np.intp]
@@ -70,12 +88,20 @@ class Trace:
     message: str
     init: Vector
     direction: Vector | None = None
-    path: NDArray[np.float64] | None = None
+    _points: Points | None = None
     gradient_norm: float = math.nan
     names: tuple[str, ...] = ()
     _objective: Vector | None = None
     _gaps: Vector | None = None
     _symbol: str = "log F_p"
+
+    @cached_property
+    def path(self) -> NDArray[np.float64] | None:
+        if self._points is None:
+            return None
+        path = np.array([self._points.at(t) for t in range(self.n_iter + 1)])
+        path.flags.writeable = False
+        return path
 
     @property
     def objective(self) -> Vector:
@@ -135,8 +161,8 @@ class Trace:
         t = _checks.count(t, "t", 0)
         if t > self.n_iter:
             raise ValueError(f"t must be at most the number of rounds, {self.n_iter}; got {t}")
-        if self.path is not None:
-            return np.array(self.path[t])
+        if self._points is not None:
+            return self._points.at(t)
         lam = self.init.copy()
         np.add.at(lam, self.ranker[:t], self.step[:t])
         return lam
@@ -221,6 +247,9 @@ class Reached:
     gradient_norm: float = math.nan
 
 
+_KEPT = np.empty(0)
+
+
 @dataclass
 class Path:
     """Collects the points of a run in which all coefficients move, and the steps between them."""
@@ -228,6 +257,10 @@ class Path:
     symbol: str = "log F_p"
     names: tuple[str, ...] = ()
     points: list[Reached] = field(default_factory=list)
+    """Those before the last without their coefficients, which would be as many numbers as steps times rankers."""
+    _moved: list[tuple[NDArray[np.intp], Vector]] = field(default_factory=list)
+    _where: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    _first: Vector = field(default_factory=lambda: np.empty(0))
     _steps: list[tuple[int, float, float]] = field(default_factory=list)
 
     @property
@@ -238,8 +271,21 @@ class Path:
     def step(self, edges: Vector, share: float, reached: Reached) -> None:
         """A share of the Newton step (nan: another step) from a point with these edges to the next."""
         j = int(np.abs(edges).argmax())
+        before = self.points[-1]
+        if not self._moved:
+            self._first = before.lam
+        self._moved.append(self._of(before.lam))
         self._steps.append((j, share, float(edges[j])))
         self.points.append(reached)
+        self.points[-2] = replace(before, lam=_KEPT)
+
+    def _of(self, lam: Vector) -> tuple[NDArray[np.intp], Vector]:
+        """The coefficients that have ever moved; most of sparse data never do."""
+        moved = lam != self._first
+        if np.count_nonzero(moved) > np.count_nonzero(moved[self._where]):
+            moved[self._where] = True
+            self._where = np.flatnonzero(moved)
+        return self._where, lam[self._where]
 
     def replace(self, reached: Reached) -> None:
         """Say more of the last point, or put another in its place."""
@@ -254,25 +300,25 @@ class Path:
         """The trace so far."""
         points = list(self.points)
         steps = self._steps[: len(points) - 1]  # what Ctrl-C may leave behind: a step without its point
-        ranker, step, edge = zip(*steps, strict=True) if steps else ((), (), ())
-        lams = np.array([point.lam for point in points])
+        rankers, shares, edges = zip(*steps, strict=True) if steps else ((), (), ())
+        moved, last = self._moved[: len(points) - 1], points[-1].lam
+        kept = Points(self._first if moved else last, [*moved, self._of(last) if moved else (self._where, last[:0])])
         log_mass = np.array([point.log_mass for point in points])
         arrays = [
-            np.array(ranker, dtype=np.intp),
-            np.array(step, dtype=np.float64),
-            np.array(edge, dtype=np.float64),
+            np.array(rankers, dtype=np.intp),
+            np.array(shares, dtype=np.float64),
+            np.array(edges, dtype=np.float64),
             np.exp(np.minimum(np.diff(log_mass), 700.0)),
             np.array([point.log_f for point in points]),
-            lams[0],
-            lams,
+            kept.first.copy(),
             np.array([point.value for point in points]),
             np.array([point.gap for point in points]),
         ]
         for array in arrays:
             array.flags.writeable = False
-        ranker, step, edge, z, log_objective, init, path, objective, gaps = arrays
+        ranker, step, edge, z, log_objective, init, objective, gaps = arrays
         norm = points[-1].gradient_norm
-        more = direction, path, norm, self.names, objective, gaps, self.symbol
+        more = direction, kept, norm, self.names, objective, gaps, self.symbol
         return Trace(ranker, step, edge, z, log_objective, status, message, init, *more)
 
 

@@ -63,7 +63,8 @@ def train(
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
         The positive rows: NumPy, pandas, polars, pyarrow or SciPy sparse. Contiguous float32 and
         float64 arrays are used where they lie, others are converted to float64; columns farther from
-        zero than a thousand times their range are copied and centred, so that they keep their digits.
+        zero than a thousand times their range are copied and centred, so that they keep their digits. Whole
+        numbers beyond 2**53 of which two would be one float are refused. Sparse entries of one place add up.
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
@@ -144,7 +145,8 @@ def train(
     A chosen ranker that separates strictly, all positives above all negatives, ends the run as
     ``"separable"``: inf F_p is 0 and no minimiser exists. Its step leaves every positive at least
     1 above every negative. Where the infimum along a ranker lies at infinity without separating,
-    the step stops where 1e-6 of the decrease is left. Rankers whose edges differ by less than
+    the step stops where 1e-6 of the decrease is left. Outputs of a ranker that differ by less than 1e-298 p of the
+    largest are equal here, as no step that a double holds makes anything of it. Rankers whose edges differ by less than
     1e-10 of the best one's largest output (or of its range, if that is less) tie, and the lowest
     index wins.
 

@@ -49,7 +49,7 @@ class _Watch:
 
     def _begins(self, trace: Trace) -> bool:
         """Whether this is the first call of a run."""
-        begins = trace.n_iter <= self._n_iter or (trace.path is None and trace.init is not self._init)
+        begins = trace.n_iter <= self._n_iter or (trace._points is None and trace.init is not self._init)
         self._n_iter, self._init = trace.n_iter, trace.init
         return begins
 
@@ -124,8 +124,8 @@ class EarlyStopping(_Watch):
 
     def _move(self, trace: Trace, t: int) -> None:
         """Bring the scores from round t - 1 to round t: one weak ranker, or all where all coefficients moved."""
-        if trace.path is not None:
-            self._set(trace.path[t])
+        if trace._points is not None:
+            self._set(trace.lam_at(t))
             return
         j, step = int(trace.ranker[t - 1]), float(trace.step[t - 1])
         for f, rows, name in zip((self._f.pos, self._f.neg), self._rows, ("pos_val", "neg_val"), strict=True):

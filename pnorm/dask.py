@@ -97,7 +97,9 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; of a fault in the rows, the message names the partition.
+        If an argument is not as described; of a fault in the rows, the message names the partition: rows that are
+        other ones when they are read again are one (the trace is then the attribute `trace` of the error), and a
+        partition that has not as many rows as its chunk says.
     BaseException
         What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.train`.
 
@@ -130,7 +132,8 @@ def train(
     rankers, start = _rankers(pos, neg, H, init)
     problem = _partitioned(pos, neg, rankers, p, pos_weight, neg_weight).centred()
     lam = np.zeros(len(rankers)) if start is None else start
-    return lam, descend(Remote(problem, lam), rounds, signed, tol, callback)
+    trace = descend(Remote(problem, lam), rounds, signed, tol, callback)
+    return _trusted(problem, lam, trace)
 
 
 def minimize(
@@ -186,7 +189,9 @@ def minimize(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; of a fault in the rows, the message names the partition.
+        If an argument is not as described; of a fault in the rows, the message names the partition: rows that are
+        other ones when they are read again are one (the trace is then the attribute `trace` of the error), and a
+        partition that has not as many rows as its chunk says.
     BaseException
         What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.minimize`.
 
@@ -220,7 +225,7 @@ def minimize(
     if start is not None:
         problem.check_exponents(start)
     lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
-    return lam, trace
+    return _trusted(problem, lam, trace)
 
 
 def score(X: Any, H: Any, lam: Any) -> Any:
@@ -303,6 +308,16 @@ class _Crew:
         return dask.delayed(function, pure=False)(rows).compute()
 
 
+def _trusted(problem: Partitioned, lam: Vector, trace: Trace) -> tuple[Vector, Trace]:
+    """What a run has found, if the rows are still those that it began with."""
+    try:
+        problem.check_unchanged()
+    except ValueError as error:
+        error.trace = trace  # type: ignore[attr-defined]
+        raise
+    return lam, trace
+
+
 def _answer(rows: Any, question: Any) -> Any:
     asked, arguments = question
     return asked(rows, *arguments)
@@ -318,7 +333,9 @@ def _partitioned(pos: Any, neg: Any, rankers: Rankers, p: float, pos_weight: Any
     sides = []
     for side, X, weight in zip(SIDES, (pos, neg), (pos_weight, neg_weight), strict=True):
         rows, weights = _matched(X, weight, f"{side}_weight")
-        sides.append([keep(*part, recipe, side, k) for k, part in enumerate(zip(rows, weights, strict=True))])
+        declared = [np.nan] * len(rows) if hasattr(X, "columns") else X.chunks[0]
+        parts = zip(rows, weights, declared, strict=True)
+        sides.append([keep(part, c, recipe, side, k, float(n)) for k, (part, c, n) in enumerate(parts)])
     handles = dask.persist(*sides[0], *sides[1])
     cut = len(sides[0])
     return Partitioned(_Crew(), handles[:cut], handles[cut:], rankers.names, p)

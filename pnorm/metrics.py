@@ -302,7 +302,8 @@ def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: An
     >>> roc.false_positives, roc.true_positives
     (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]))
     """
-    return Roc(*RankedList(f_pos, f_neg, pos_weight, neg_weight).levels.curve)
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    return Roc(*(counts * rows.unit for counts in rows.levels.curve))
 
 
 def auc(
@@ -355,8 +356,8 @@ def auc(
 
 
 def _auc(at: Levels) -> float:
-    neg = np.ldexp(at.neg, -math.frexp(at.neg.sum())[1])  # no overflow for large weights, no rounding for counts
-    return float(neg @ (at.above + 0.5 * at.pos) / at.pos.sum() / neg.sum())
+    at = at.even
+    return float(at.neg @ (at.above + 0.5 * at.pos) / at.pos.sum() / at.neg.sum())
 
 
 def partial_auc(
@@ -429,8 +430,8 @@ def partial_auc(
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
     bounds = [
-        _rate("max", max_fpr, max_fp, 1.0, rows.n_neg),
-        _rate("min", min_fpr, min_fp, 0.0, rows.n_neg),
+        _rate("max", max_fpr, max_fp, 1.0, rows),
+        _rate("min", min_fpr, min_fp, 0.0, rows),
     ]
     high, low = bounds
     if not low < high:
@@ -444,16 +445,17 @@ def partial_auc(
     return rows.measure(partial(_area, low, high, floor, bool(standardized)), confidence, n_resamples, seed)
 
 
-def _rate(end: str, rate: Any, number: Any, default: float, n_neg: float) -> float:
+def _rate(end: str, rate: Any, number: Any, default: float, rows: RankedList) -> float:
     """An end of the part of a ROC curve, however it was given, as a rate."""
     if number is None:
         return default if rate is None else _checks.share(rate, f"{end}_fpr")
     if rate is not None:
         raise ValueError(f"{end}_fpr and {end}_fp say the same in two ways; pass one of them")
     value = _checks.real(number, f"{end}_fp")
+    n_neg = rows.n_neg * rows.unit
     if not 0.0 <= value <= n_neg:
         raise ValueError(f"{end}_fp must be between 0 and the {n_neg:g} negatives; got {number!r}")
-    return value / n_neg
+    return value / rows.unit / rows.n_neg
 
 
 def _area(low: float, high: float, floor: float, standardized: bool, at: Levels) -> float:
@@ -725,9 +727,9 @@ def _first(k: Any, rows: RankedList) -> float:
         # 0.07 * 100 is a little more than 7 in floating point.
         return float(math.ceil(depth * (1.0 - 1e-12))) if rows.whole else depth
     depth = _checks.count(k, "k, a number of rows (a share of them is a float),", 1)
-    if depth > total * (1.0 + 1e-12):
+    if depth / rows.unit > total * (1.0 + 1e-12):
         what = "the sum of the weights" if rows.weighted else "the number of rows"
-        raise ValueError(f"k must be at most {what}, {total:.12g}; got {_checks.shown(k)}")
+        raise ValueError(f"k must be at most {what}, {total * rows.unit:.12g}; got {_checks.shown(k)}")
     return float(depth)
 
 
@@ -749,8 +751,8 @@ def _recall(depth: float, at: Levels) -> float:
 
 
 def _enrichment(depth: float, at: Levels) -> float:
-    positives, negatives = float(at.pos.sum()), float(at.neg.sum())
-    return _precision(depth, at) * (positives + negatives) / positives
+    found, positives, rows = _found(depth, at)
+    return found / positives * ((positives + float(at.neg.sum())) / rows)
 
 
 # Ranks, the first ones counting most ------------------------------------------------------------------
@@ -800,9 +802,10 @@ def average_precision(
 
 def _average(at: Levels) -> float:
     false, true = at.curve
-    some = at.pos > 0.0
+    pos = at.even.pos
+    some = pos > 0.0
     true, false = true[1:][some], false[1:][some]
-    return float(at.pos[some] @ (true / (true + false)) / at.pos.sum())
+    return float(pos[some] @ (true / (true + false)) / pos.sum())
 
 
 def discounted_gain_at_top(
@@ -1007,6 +1010,7 @@ def p_norm_risk(
     within = _first_within(rows.scores, margin)
 
     def risk(at: Levels) -> float:
+        at = at.even
         rates = at.not_above[within] / at.pos.sum()
         largest = float(rates[at.first])
         if largest == 0.0:

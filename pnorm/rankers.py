@@ -7,6 +7,7 @@ and `pnorm.score` take a collection, a plain sequence of callables, or None, whi
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from abc import ABC, abstractmethod
@@ -263,6 +264,15 @@ class _OfColumns(Rankers):
         if self._width is not None and width != self._width:
             raise ValueError(_too_wide(width, name, self._width, self._found))
 
+    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        self._distinct(pos, neg)
+        return super()._pieces(pos, neg, where, complements)
+
+    def _distinct(self, pos: Any, neg: Any) -> None:
+        """Refuse whole numbers that are other ones on the other side, and the same as floats."""
+        sides = [_checks.pick(X, self._found, name) for X, name in ((pos, "pos"), (neg, "neg"))]
+        _checks.distinct(sides, "pos or neg")
+
     def _places(self, X: Any, columns: Index) -> Index:
         """Where columns that these rankers know by number are in rows X."""
         found = _checks.column_names(X)
@@ -278,7 +288,9 @@ class _OfColumns(Rankers):
         if not used.size:
             return []
         if _checks.is_sparse(X):
-            return self._sparse_terms(_checks.sparse(X, "X"), places, lam[used], used, own)
+            A = _checks.sparse(X, "X")
+            _checks.distinct([X], "X", places)
+            return self._sparse_terms(A, places, lam[used], used, own)
         return self._dense_terms(_checks.some(X, "X", self._missing, places), lam[used], used, own)
 
     def _used(self, rankers: Index) -> tuple[Index, Index]:
@@ -301,7 +313,9 @@ def _too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> s
 
 def _column(A: Any, j: int) -> Vector:
     if _checks.is_sparse(A):
-        return np.asarray(A[:, [j]].toarray(), dtype=np.float64).ravel()
+        stored, column = slice(A.indptr[j], A.indptr[j + 1]), np.zeros(A.shape[0])
+        column[A.indices[stored]] = A.data[stored]
+        return column
     return np.asarray(A[:, j], dtype=np.float64)
 
 
@@ -418,6 +432,7 @@ class _Thresholds(_OfColumns):
         return steps
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+        self._distinct(pos, neg)
         A, B = self._read(pos, "pos"), self._read(neg, "neg")
         _checks.same_form(A, B)
         of_column: dict[int, list[int]] = {}
@@ -830,7 +845,7 @@ def quantile_thresholds(
     becomes a cut, so that no other threshold could tell the training rows apart any further. Other
     columns get at most `n_cuts` mid-points: those whose share of rows below comes nearest to
     1 / (n_cuts + 1), 2 / (n_cuts + 1), ..., rows of both sides together. A sort per column,
-    O((I + K) log(I + K)).
+    O((I + K) log(I + K)); of sparse rows, a sort of what a column stores.
 
     Parameters
     ----------
@@ -872,51 +887,65 @@ def quantile_thresholds(
     n_threads = _checks.threads(n_threads)
     A, B = _two_sides(pos, neg, own)
     n_rows = A.shape[0] + B.shape[0]
-    # Neighbouring columns of a row-major matrix share cache lines: several are read at a time.
-    together = min(max(2**24 // n_rows, 1), 16)
     with Pool(n_threads, n_rows) as pool:
-        batches = [range(j, min(j + together, A.shape[1])) for j in range(0, A.shape[1], together)]
-        cuts = [found for batch in batches for found in pool.map(lambda x: _cuts(x, n_cuts), _sides_of(A, B, batch))]
-    if not any(cuts):
+        if _checks.is_sparse(A):
+            ends = [(X.data, X.indptr.tolist()) for X in (A, B)]
+            stored = np.flatnonzero(np.diff(A.indptr) + np.diff(B.indptr)).tolist()  # the others are zero in all rows
+            columns = ([data[at[j] : at[j + 1]] for data, at in ends] for j in stored)
+            cuts = {j: _cuts(np.concatenate(parts), n_rows, n_cuts) for j, parts in zip(stored, columns, strict=True)}
+        else:
+            # Neighbouring columns of a row-major matrix share cache lines: several are read at a time.
+            together = min(max(2**24 // n_rows, 1), 16)
+            batches = [range(j, min(j + together, A.shape[1])) for j in range(0, A.shape[1], together)]
+            several = (pool.map(lambda x: _cuts(x, n_rows, n_cuts), _sides_of(A, B, batch)) for batch in batches)
+            cuts = dict(enumerate(itertools.chain.from_iterable(several)))
+    if not any(cuts.values()):
         raise ValueError("every column is constant, so no threshold tells any two rows apart")
     found = _checks.column_names(pos)
-    return _thresholds(dict(enumerate(cuts)), A.shape[1], found, _names(names, found, A.shape[1]), own)
+    return _thresholds(cuts, A.shape[1], found, _names(names, found, A.shape[1]), own)
 
 
 def _sides_of(A: Any, B: Any, columns: range) -> list[_checks.Array]:
     """Columns of both sides together, one array each."""
-    if _checks.is_sparse(A):
-        return [np.concatenate([_column(A, j), _column(B, j)]) for j in columns]
     out = np.empty((len(columns), len(A) + len(B)), np.result_type(A, B))
     out[:, : len(A)], out[:, len(A) :] = A[:, columns].T, B[:, columns].T
     return list(out)
 
 
-def _cuts(x: _checks.Array, n_cuts: int) -> list[float]:
-    """Mid-points between neighbours, at most n_cuts, and NaN if a value is missing; sorts x in place."""
+def _cuts(x: _checks.Array, n_rows: int, n_cuts: int) -> list[float]:
+    """Mid-points between neighbours, at most n_cuts, and NaN if a value is missing; sorts x in place.
+
+    Of n_rows values, those that are not in x are zero.
+    """
     x.sort()  # NaN comes last
-    known = int(np.searchsorted(x, np.nan))
-    cuts = _mid_points(x[:known], n_cuts)
-    return [*cuts, math.nan] if known < x.size else cuts
+    known = x[: int(np.searchsorted(x, np.nan))]
+    ends = np.append(np.flatnonzero(known[1:] != known[:-1]) + 1, known.size)
+    values = known[ends[: known.size] - 1]
+    zeros = n_rows - x.size
+    if zeros:
+        at = int(np.searchsorted(values, 0.0))
+        if at == values.size or values[at] != 0.0:
+            values = np.insert(values, at, 0.0)
+            ends = np.insert(ends[: values.size - 1], at, ends[at - 1] if at else 0)
+        ends[at:] += zeros
+    cuts = _mid_points(values, ends[: values.size], n_cuts)
+    return [*cuts, math.nan] if known.size < x.size else cuts
 
 
-def _mid_points(x: _checks.Array, n_cuts: int) -> list[float]:
-    n = x.size
-    n_ends = np.count_nonzero(x[1:] != x[:-1])  # places after which a greater value begins
-    if n_ends <= n_cuts:
-        ends = np.flatnonzero(x[1:] != x[:-1]) + 1
+def _mid_points(values: _checks.Array, ends: Index, n_cuts: int) -> list[float]:
+    """Mid-points of distinct values, after each of which so many rows end."""
+    if values.size <= n_cuts + 1:
+        at = np.arange(values.size - 1)
     else:
-        first, last = int(np.searchsorted(x, x[0], "right")), int(np.searchsorted(x, x[-1], "left"))
+        n, ends = int(ends[-1]), ends[:-1]
         wanted = np.arange(1, n_cuts + 1) / (n_cuts + 1)
         # The first end whose share of rows below is at least the one wanted, and the end before it.
         right = np.ceil(wanted * n).astype(np.intp)
         right -= (right - 1) / n >= wanted
-        right = np.clip(right + (right / n < wanted), first, last)
-        right = np.minimum(np.where(x[right - 1] != x[right], right, np.searchsorted(x, x[right], "right")), last)
-        left = np.searchsorted(x, x[right - 1], "left")
-        ends = np.where((left > 0) & (wanted - left / n < right / n - wanted), left, right)
-        ends = np.unique(ends)
-    below, above = x[ends - 1].astype(np.float64), x[ends].astype(np.float64)
+        at = np.minimum(np.searchsorted(ends, right + (right / n < wanted)), ends.size - 1)
+        nearer = (at > 0) & (wanted - ends[at - 1] / n < ends[at] / n - wanted)
+        at = np.unique(at - nearer)
+    below, above = values[at].astype(np.float64), values[at + 1].astype(np.float64)
     middle = 0.5 * below + 0.5 * above
     return [float(cut) for cut in np.where(middle < above, middle, below)]  # next to each other, they have none
 
@@ -1165,6 +1194,7 @@ def as_rankers(H: Any, X: Any, name: str) -> Rankers:
 
 def _two_sides(pos: Any, neg: Any, missing: bool = False) -> tuple[Any, Any]:
     A, B = _checks.matrix(pos, "pos", missing), _checks.matrix(neg, "neg", missing)
+    _checks.distinct([pos, neg], "pos or neg")
     _checks.same_form(A, B)
     _checks.same_width(A, B)
     _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")

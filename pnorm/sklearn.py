@@ -272,6 +272,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sparse, missing = self._takes()
         how: dict[str, Any]
         if self._of_numbers:
+            _checks.distinct([X], "X")
             how = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan" if missing else True}
         else:
             if not _checks.is_sparse(X) and not hasattr(X, "__getitem__"):
@@ -280,6 +281,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 _checks.n_rows(X, "X")
                 return _validated(self, X, *y, reset=reset, skip_check_array=True)
             how = {"dtype": None, "ensure_all_finite": False}
+        if _checks.is_sparse(X) and X.dtype.kind in "bui":
+            X = _checks.summing(X)
         try:
             return _validated(self, X, *y, reset=reset, accept_sparse=["csr", "csc"] if sparse else False, **how)
         except (ValueError, TypeError) as error:  # NumPy's conversion to floats says what it has met, and not where

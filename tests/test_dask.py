@@ -245,3 +245,39 @@ def test_errors_of_users_functions_keep_their_words():
     pos, neg = sides()
     with pytest.raises(ValueError, match=r"partition \d+ of (pos|neg): 'utf-8' codec can't decode byte 0xff"):
         pnorm.dask.train(parts(pos, 13), parts(neg, 8), [undecided])
+
+
+def test_a_source_that_changes_when_it_is_read_again_is_refused(monkeypatch):
+    monkeypatch.setattr(dask, "persist", lambda *parts: parts)  # as though workers were lost all the time
+    generator = np.random.default_rng(0)
+    pos, neg = sides()
+    cuts = pnorm.rankers.quantile_thresholds(pos, neg, 7)
+    P = parts(pos, 20)
+    changing = P.map_blocks(lambda block: generator.normal(size=block.shape), dtype=float, meta=np.empty((0, 0)))
+    for function, H, more in (
+        (pnorm.dask.train, None, {"t_max": 5}),
+        (pnorm.dask.train, cuts, {"t_max": 5}),
+        (pnorm.dask.minimize, None, {"l2": 0.1, "max_iter": 5}),
+    ):
+        with pytest.raises(
+            ValueError, match=r"partition 0 of pos has changed since it was read.* pos\.persist\(\)"
+        ) as caught:
+            function(changing, parts(neg, 30), H, **more)
+        assert caught.value.trace.n_iter > 0
+        function(P, parts(neg, 30), H, **more)
+
+
+@pytest.mark.parametrize("H", [None, "cuts"])
+def test_a_partition_that_is_not_as_long_as_it_says_is_refused(H):
+    pos, neg = sides()
+    H = H and pnorm.rankers.quantile_thresholds(pos, neg, 7)
+    short = parts(neg, 30).map_blocks(
+        lambda block: block[::3], chunks=((30, 30, 30), (4,)), dtype=float, meta=np.empty((0, 0))
+    )
+    for function in (pnorm.dask.train, pnorm.dask.minimize):
+        with pytest.raises(
+            ValueError, match=r"partition \d of neg: it has 10 rows, and its chunk in neg\.chunks is of 30"
+        ):
+            function(parts(pos, 20), short, H)
+    unknown = da.from_delayed(dask.delayed(neg[::3]), (np.nan, 4), dtype=float)
+    assert_same(pnorm.dask.train(parts(pos, 20), unknown, H, 4, 5), pnorm.train(pos, neg[::3], H, 4, 5))

@@ -10,7 +10,7 @@ import scipy.sparse
 from memory import peak
 
 import pnorm
-from pnorm import _checks, _problem
+from pnorm import _checks, _problem, kernel, listwise, sklearn
 from pnorm._objective import push
 
 pl = pytest.importorskip("polars")
@@ -177,3 +177,58 @@ def test_objects_that_are_numbers():
     np.testing.assert_array_equal(_checks.matrix(frame, "X", True), [[1, 1], [np.nan, 2], [1, 3]])
     with pytest.raises(ValueError, match=r"X has None at row 1, column 0 \('a'\)"):
         _checks.matrix(frame, "X", False)
+
+
+FAR = 2**60
+WHOLE = {
+    "int64": np.asarray,
+    "column-major": np.asfortranarray,
+    "uint64": lambda A: A.astype(np.uint64),
+    "objects": lambda A: A.astype(object),
+    "list": lambda A: A.tolist(),
+    "list with fractions": lambda A: [[a, b + 0.5] for a, b in A.tolist()],
+    "pandas": lambda A: pd.DataFrame(A, columns=["t", "b"]),
+    "pandas nullable": lambda A: pd.DataFrame(A, columns=["t", "b"]).astype("Int64"),
+    "pandas objects": lambda A: pd.DataFrame(A.astype(object), columns=["t", "b"]),
+    "pandas arrow": lambda A: pd.DataFrame(A, columns=["t", "b"]).astype("int64[pyarrow]"),
+    "polars": lambda A: pl.DataFrame(A, schema=["t", "b"]),
+    "arrow": lambda A: pa.table({"t": A[:, 0], "b": A[:, 1]}),
+} | {form: getattr(scipy.sparse, form) for form in ("csr_array", "csc_matrix", "coo_array", "lil_array", "dok_array")}
+
+
+@pytest.mark.parametrize("form", WHOLE)
+def test_whole_numbers_that_would_be_one_float_are_refused(form):
+    make, offset = WHOLE[form], np.array([FAR, 0])
+    small = np.array([[3, 1], [5, 2], [3, 5]]), np.array([[0, 3], [1, 1], [2, 0]])
+    pos, neg = (make(A + offset) for A in small)
+    calls = [
+        lambda: pnorm.train(pos, neg),
+        lambda: pnorm.minimize(pos, neg),
+        lambda: pnorm.score(pos, None, [1.0, 0.0]),
+        lambda: pnorm.rankers.quantile_thresholds(pos, neg),
+        lambda: pnorm.train(pos, neg, pnorm.rankers.thresholds([[], [1.0]])),
+        lambda: kernel.train(pos, neg, "linear"),
+        lambda: listwise.train(pos, [1, 0, 2]),
+        lambda: sklearn.PNormPush().fit(pos, [1, 0, 0]),
+    ]
+    named = r"column 0 \('t'\)" if "pandas" in form or form in ("polars", "arrow") else "column 0"
+    for call in calls:
+        with pytest.raises(ValueError, match=rf"has \d+ and \d+ in {named}, which are one number as floats; take"):
+            call()
+    # one number on either side, and another one
+    constant = [A * [0, 1] + offset + [more, 0] for A, more in zip(small, (3, 0), strict=True)]
+    for function in (pnorm.train, pnorm.minimize, pnorm.rankers.quantile_thresholds, kernel.train):
+        with pytest.raises(ValueError, match=rf"pos or neg has {FAR} and {FAR + 3} in {named}"):
+            function(*map(make, constant))
+    # where no two become one, large numbers are taken as they are, and columns that do not count are not looked at
+    far = [A * [2**20, 1] + offset for A in small]
+    lam, _ = pnorm.train(*map(make, far), t_max=3)
+    same, _ = pnorm.train(*(A.astype(float) for A in far), t_max=3)
+    np.testing.assert_allclose(lam, same)
+    assert pnorm.score(pos, None, [0.0, 1.0]).size == 3
+
+
+def test_to_look_for_large_whole_numbers_takes_no_memory():
+    X = np.arange(2_000_000).reshape(-1, 2)
+    assert peak(lambda: _checks.distinct([X], "X")) < 200_000
+    assert peak(lambda: _checks.distinct([pa.table({"a": X[:, 0]})], "X")) < 200_000

@@ -71,3 +71,22 @@ def test_memory_beside_the_data_is_some_numbers_per_row(name):
     small, large = (peak(functools.partial(call, *make(n))) for n in (70_000, 140_000))  # more than a block of rows
     assert large - small <= 1.02 * NUMBER * numbers * 2 * 70_000
     assert large - small > 0.25 * NUMBER * numbers * 2 * 70_000
+
+
+def test_a_run_keeps_what_moves_and_not_steps_times_rankers():
+    rng = np.random.default_rng(0)
+    n, stored, steps = 50_000, 1000, 60
+    pos, neg = (
+        scipy.sparse.coo_array(
+            (rng.normal(size=stored), (rng.integers(50, size=stored), columns)), shape=(50, n)
+        ).tocsc()
+        for columns in rng.integers(n, size=(2, stored))
+    )
+
+    def of(rounds):
+        return functools.partial(pnorm.minimize, pos, neg, l2=1e-3, tol=0.0, max_iter=rounds, n_threads=1)
+
+    of(1)()
+    few, many = peak(of(3)), peak(of(3 + steps // 10))
+    assert many - few <= 3 * NUMBER * steps * 2 * stored  # 2.9 MB, where 36 MB were kept
+    assert few < 50 * NUMBER * n  # some vectors, of which L-BFGS with all coefficients would keep eighty

@@ -4,9 +4,12 @@ import copy
 import itertools
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 import pnorm
 from pnorm import metrics
@@ -518,3 +521,66 @@ def test_labels_in_the_place_of_scores_are_pointed_out():
 def test_a_tie_with_the_best_negative_is_not_at_the_top():
     assert pnorm.metrics.positives_at_top([2, 2, 3], [2, 1]) == 1
     assert pnorm.metrics.positives_at_top([2.0], [2.0]) == 0
+
+
+SHARES = {  # measures that depend on the weights of either side by their shares alone
+    "auc": metrics.auc,
+    "partial_auc": lambda f, g, **c: metrics.partial_auc(f, g, 0.6, min_fpr=0.1, min_tpr=0.2, **c),
+    "p_norm_risk": lambda f, g, **c: metrics.p_norm_risk(f, g, 3, **c),
+    "p_norm_risk, theta": lambda f, g, **c: metrics.p_norm_risk(f, g, 1, 0.5, **c),
+}
+SHARES_OF_ALL = {  # and those that depend on the shares in all rows
+    "precision_at": lambda f, g, **c: metrics.precision_at(f, g, 0.3, **c),
+    "recall_at": lambda f, g, **c: metrics.recall_at(f, g, 0.3, **c),
+    "enrichment_factor": lambda f, g, **c: metrics.enrichment_factor(f, g, 0.3, **c),
+    "average_precision": metrics.average_precision,
+}
+COUNTS = {  # and those that are sums of weights
+    "r_max": metrics.r_max,
+    "positives_at_top": metrics.positives_at_top,
+    "roc_counts": lambda f, g, **c: np.concatenate(metrics.roc_counts(f, g, **c)),
+    "heights": lambda f, g, pos_weight, neg_weight: metrics.heights(f, g, pos_weight=pos_weight),
+}
+
+
+@drawn(st.integers(0, 2**32), st.sampled_from([-1074, -1060, -700, -300, 300, 1000]))
+def test_weights_of_any_size_keep_their_digits(seed, exponent):
+    rng = np.random.default_rng(seed)
+    f, g = (rng.integers(0, 6, n) / 2 for n in rng.integers(1, 7, 2))
+    c, d = (rng.integers(1, 50, x.size) + 0.0 for x in (f, g))
+    c[1:] *= rng.integers(0, 2, c.size - 1)
+    tiny = 2.0**exponent  # times a whole number, it is exact
+    exact = Fraction(0)
+    for x, a in zip(f, c, strict=True):
+        exact += sum(
+            Fraction(a) * Fraction(b) * (Fraction(int(x > y)) + Fraction(int(x == y), 2))
+            for y, b in zip(g, d, strict=True)
+        )
+    exact /= Fraction(c.sum()) * Fraction(d.sum())
+    for a, b in ((c * tiny, d), (c, d * tiny), (c * tiny, d * tiny)):
+        assert metrics.auc(f, g, pos_weight=a, neg_weight=b) == pytest.approx(float(exact), rel=1e-14)
+        for name, measure in SHARES.items():
+            # half of a whole number is none: k, a share of the rows, is then not rounded up
+            expected = measure(f, g, pos_weight=c / 64, neg_weight=d / 64)
+            assert measure(f, g, pos_weight=a, neg_weight=b) == pytest.approx(expected, rel=1e-14), name
+    for name, measure in SHARES_OF_ALL.items():
+        expected = measure(f, g, pos_weight=c / 64, neg_weight=d / 64)
+        if exponent < 0:
+            assert measure(f, g, pos_weight=c * tiny, neg_weight=d * tiny) == pytest.approx(expected, rel=1e-14), name
+        assert not math.isinf(measure(f, g, pos_weight=c * tiny, neg_weight=d)), name
+    for name, measure in COUNTS.items():
+        expected = measure(f, g, pos_weight=c, neg_weight=d)
+        np.testing.assert_array_equal(measure(f, g, pos_weight=c * tiny, neg_weight=d * tiny), expected * tiny, name)
+
+
+def test_a_weight_that_is_the_least_of_all_doubles():
+    assert metrics.auc([0.0], [1.0, -1.0], pos_weight=[5e-324]) == 0.5
+    given = {"pos_weight": [5e-324, 1e-323], "neg_weight": [5e-324, 5e-324], "confidence": 0.5, "n_resamples": 20}
+    whole = {"pos_weight": [1, 2], "neg_weight": [1, 1], "confidence": 0.5, "n_resamples": 20}
+    for measure, unit in ((metrics.auc, 1.0), (metrics.r_max, 5e-324)):
+        np.testing.assert_array_equal(
+            list(measure([0.0, 3.0], [1.0, -1.0], **given)),
+            unit * np.array(list(measure([0.0, 3.0], [1.0, -1.0], **whole))),
+        )
+    summary = metrics.summary([0.0, 3.0], [1.0, -1.0], 0.5, pos_weight=[5e-324, 1e-323], neg_weight=[5e-324, 5e-324])
+    assert (summary["positives"], summary["negatives"], summary["auc"]) == (1.5e-323, 1e-323, pytest.approx(2.5 / 3))

@@ -1,6 +1,7 @@
 """`minimize` and its certificates, against 50 digits, the definition over all pairs, and each other."""
 
 import itertools
+import pickle
 
 import exact
 import literal
@@ -413,6 +414,28 @@ def test_the_trace_holds_every_step():
     assert (trace.step <= 1).all()
     q = [q_prime(problem["pos"], problem["neg"], None, x).sum() for x in trace.path]
     np.testing.assert_allclose(trace.z, np.divide(q[1:], q[:-1]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["newton", "lbfgs"])
+@pytest.mark.parametrize("start", [None, [0.5, 0.0, -0.5, 2.0]])
+def test_the_path_is_every_point_though_some_coefficients_never_move(method, start):
+    rng = np.random.default_rng(8)
+    pos, neg = (np.insert(rng.normal(shift, 1, (30, 3)), 1, 7.0, axis=1) for shift in (0.2, 0.0))  # one is constant
+    seen = []
+    lam, trace = pnorm.minimize(
+        pos, neg, l2=1e-4, init=start, method=method, callback=lambda trace: seen.append(trace.lam_at(trace.n_iter))
+    )
+    assert len(seen) == trace.n_iter >= 3
+    np.testing.assert_array_equal(trace.path[1:], seen)
+    np.testing.assert_array_equal(trace.path[-1], lam)
+    np.testing.assert_array_equal(trace.path[0], trace.init)
+    assert trace.path is trace.path
+    assert not trace.path.flags.writeable
+    np.testing.assert_array_equal([trace.lam_at(t) for t in range(trace.n_iter + 1)], trace.path)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(trace)).path, trace.path)
+    before = trace.path.copy()
+    trace.lam_at(1)[:] = 3.0
+    np.testing.assert_array_equal(trace.path, before)
 
 
 def test_many_rankers_go_by_lbfgs_and_the_trace_says_so():

@@ -267,10 +267,11 @@ def test_rankers_that_separate_only_together_end_in_finite_numbers(seed, p):
     assert trace.log_objective[-1] < 0
 
 
-def test_a_gap_too_small_to_step_over_stalls():
+def test_a_gap_too_small_to_step_over_is_none():
     lam, trace = pnorm.train([[5e-324], [1.0]], [[0.0]])
-    assert (trace.status, *lam) == ("stalled", 0.0)
-    assert "is lost in floating point" in trace.message
+    expected, other = pnorm.train([[0.0], [1.0]], [[0.0]])
+    np.testing.assert_array_equal(lam, expected)
+    assert (trace.status, trace.message) == (other.status, other.message)
 
 
 def test_edges_of_which_no_share_can_be_told():

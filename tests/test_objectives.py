@@ -110,6 +110,28 @@ def test_a_weight_is_so_many_copies(loss):
     agree(np.repeat(weighted[2] / np.maximum(c_neg, 1), c_neg), copies[2], 1e-12, 1e-15)
 
 
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "user"])
+@pytest.mark.parametrize("power", [1, 3])
+def test_weights_farther_apart_than_doubles_reach_against_fifty_digits(power, loss):
+    # where a row of large weight has no loss, rows that weigh e-500 of it are all there is
+    rng = np.random.default_rng(1)
+    g = (lambda r: r**power, lambda r: power * r ** (power - 1))
+    for _ in range(25):
+        f_pos, f_neg = (np.round(rng.normal(0, 2, n), 2) for n in rng.integers(1, 6, 2))
+        c_pos, c_neg = (10.0 ** rng.choice([-300, -200, 0, 200, 300], f.size) for f in (f_pos, f_neg))
+        given = ours("linear", loss) | {"price": objectives.Power(power), "pos_weight": c_pos, "neg_weight": c_neg}
+        with mp.workdps(50):
+            exactly = [np.array([mp.mpf(float(x)) for x in f], object) for f in (f_pos, f_neg, c_pos, c_neg)]
+            R, A, B = value_and_weights(*exactly[:2], g, loss, *exactly[2:])
+            log_r = float(mp.log(R)) if R else -np.inf
+            assert objectives.value(f_pos, f_neg, **given) == pytest.approx(log_r, abs=2e-12)
+            if R:
+                total = mp.fsum(map(abs, A)) or mp.mpf(1)
+                _, a, b = objectives.value_and_weights(f_pos, f_neg, **given)
+                for found, expected in zip([*a, *b], [*A, *B], strict=True):
+                    assert abs(mp.mpf(float(found)) * R - expected) < 2e-11 * total
+
+
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "huber", "squared_hinge"])
 @pytest.mark.parametrize("shape", ["normal", "wide", "heavy tails", "a few points", "one point"])
 def test_thousands_of_rows(loss, shape):

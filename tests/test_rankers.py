@@ -1,6 +1,7 @@
 """Weak rankers, and the forms in which data may come."""
 
 import tempfile
+import time
 
 import numpy as np
 import pytest
@@ -221,3 +222,43 @@ def test_float32_sums_are_float64():
     same, again = pnorm.train(pos.astype(float), neg.astype(float), p=4, t_max=10)
     np.testing.assert_allclose(trace.edge, again.edge, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(lam, same, rtol=1e-9)
+
+
+@pytest.mark.parametrize("missing", ["error", "own"])
+def test_cuts_of_sparse_rows_are_those_of_the_same_rows_dense(missing):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n_pos, n_neg, d = rng.integers(1, 40, 3)
+        kept = rng.random((n_pos + n_neg, d)) < rng.choice([0.0, 0.1, 0.5, 1.0], d)
+        values = np.where(rng.random(d) < 0.5, rng.integers(-2, 3, kept.shape), rng.normal(size=kept.shape))
+        X = np.where(kept, values, 0.0)
+        if missing == "own":
+            X[rng.random(X.shape) < 0.05] = np.nan
+        X[0, 0], X[1:, 0] = 1.0, 0.0  # one column, at least, has a cut
+        sides = X[:n_pos], X[n_pos:]
+        of_sparse = [scipy.sparse.csc_array(side) for side in sides]
+        of_sparse[1].data[:1] = 0.0  # stored, and nothing
+        sides = [side.toarray() for side in of_sparse]
+        for n_cuts in (1, 2, 5, 255):
+            found, expected = (
+                pnorm.rankers.quantile_thresholds(*form, n_cuts, missing=missing).to_dict()
+                for form in (of_sparse, sides)
+            )
+            assert found == expected
+
+
+def test_cuts_of_wide_sparse_rows_take_no_time_for_columns_of_nothing():
+    rng = np.random.default_rng(0)
+    pos, neg = (
+        scipy.sparse.coo_array((rng.normal(size=9000), (rng.integers(300, size=9000), columns)), shape=(300, 300_000))
+        for columns in rng.integers(300_000, size=(2, 9000))
+    )
+    start = time.process_time()
+    H = pnorm.rankers.quantile_thresholds(pos, neg)
+    assert time.process_time() - start < 20  # half a second, where it was half a minute or more
+    assert len(H) > 17_000
+    cuts = H.to_dict()["cuts"]
+    columns = np.unique([column for column, _ in cuts])[:50]
+    few = [scipy.sparse.csc_array(side)[:, columns].toarray() for side in (pos, neg)]
+    expected = [[np.searchsorted(columns, column), cut] for column, cut in cuts if column in columns]
+    assert pnorm.rankers.quantile_thresholds(*few).to_dict()["cuts"] == expected

@@ -12,7 +12,9 @@ from problems import HOME, needs
 from scipy.special import softmax
 
 import pnorm
-from pnorm import _binned, _blocks, _problem, _storage, _train
+import pnorm.kernel
+import pnorm.listwise
+from pnorm import _binned, _blocks, _problem, _storage, _train, rankers
 from pnorm._binned import Binned, Codes, Cuts, Feature
 from pnorm._objective import PNorm, push
 from pnorm._outputs import SIDES, Closed, Dense, Sparse, Stacked
@@ -588,3 +590,61 @@ def test_extremes_of_many_levels():
     X, Y = rng.integers(0, 3000, (4000, 1)), rng.integers(500, 2500, (3000, 1))
     H = pnorm.rankers.closed(pnorm.rankers.categories(X, Y) + pnorm.rankers.thresholds([[10.5, 600.5, 2800.5, 9000]]))
     test_shape_and_extremes(of(H, X, Y))
+
+
+def twice(form, kind, dtype, rng, rows=30, columns=3):
+    """A sparse matrix with some entries in the same place, and what they add up to."""
+    row, column = (rng.integers(0, n, 60).repeat(2) for n in (rows, columns))
+    values = rng.integers(60, 120, 120).astype(dtype)
+    row, column = np.r_[row, 0, 0], np.r_[column, 0, 0]
+    values = np.r_[values, np.array([100, 100]).astype(dtype)]
+    dense = np.zeros((rows, columns))
+    np.add.at(dense, (row, column), values.astype(float))
+    make = getattr(scipy.sparse, f"{form}_{kind}")
+    if form == "coo":
+        return make((values, (row, column)), shape=dense.shape), dense
+    major, minor = (column, row) if form == "csc" else (row, column)
+    order = np.argsort(major, kind="stable")
+    starts = np.r_[0, np.cumsum(np.bincount(major, minlength=columns if form == "csc" else rows))]
+    values = values[order].reshape(-1, 1, 1) if form == "bsr" else values[order]
+    return make((values, minor[order], starts), shape=dense.shape), dense
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, bool, np.float32, np.float64])
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_entries_in_one_place_add_up_whatever_the_integers(kind, form, dtype):
+    rng = np.random.default_rng(0)
+    (pos, P), (neg, N) = (twice(form, kind, dtype, rng) for _ in range(2))
+    before = [X.copy() for X in (pos, neg)]
+    y = np.arange(30) % 3
+    cuts = rankers.quantile_thresholds(P, N, 3)
+    for answer in (
+        lambda a, b: pnorm.train(a, b, t_max=5)[0],
+        lambda a, b: pnorm.minimize(a, b, l2=1.0)[0],
+        lambda a, b: pnorm.score(a, None, [1.0, 0.0, -2.0]),
+        lambda a, b: pnorm.score(a, cuts, np.arange(len(cuts))),
+        lambda a, b: pnorm.score(a, rankers.closed(rankers.columns(P, N)), np.arange(6)),
+        lambda a, b: pnorm.train(a, b, rankers.quantile_thresholds(a, b, 3), t_max=5)[0],
+        lambda a, b: rankers.columns(a, b).evaluate(b) @ np.ones(3),
+        lambda a, b: pnorm.score(pnorm.split(a, y, positive=2)[1], None, np.ones(3)),
+        lambda a, b: pnorm.kernel.train(a, b, t_max=2)[0].score(b),
+        lambda a, b: pnorm.listwise.train(a, y, epochs=2)[0],
+    ):
+        np.testing.assert_allclose(answer(pos, neg), answer(P, N), rtol=1e-9, atol=1e-9)
+    for X, same in zip((pos, neg), before, strict=True):
+        assert (X.dtype, X.format) == (same.dtype, same.format)
+        for name in ("data", "indices", "indptr", "row", "col"):
+            if hasattr(same, name):
+                np.testing.assert_array_equal(getattr(X, name), getattr(same, name))
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "bsr"])
+def test_an_estimator_adds_entries_in_one_place_up_whatever_the_integers(form):
+    sklearn = pytest.importorskip("pnorm.sklearn")
+    X, dense = twice(form, "array", np.int8, np.random.default_rng(0))
+    y = np.arange(30) % 2
+    model = sklearn.PNormPush(t_max=5).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), sklearn.PNormPush(t_max=5).fit(dense, y).decision_function(dense)
+    )

@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import exact
+import literal
 import mpmath as mp
 import numpy as np
 import pytest
@@ -429,3 +430,69 @@ def test_bounds_of_any_number_of_rows(rows):
                 expected = float(1 - left) if left < 1e300 else -math.inf
                 found = bounds.push_confidence(epsilon, 0.1, p, rows, rows, log_covering)
                 assert found == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic", "squared", "squared_hinge", "hinge"])
+@pytest.mark.parametrize("p", [1, 4, 64])
+@pytest.mark.parametrize("copies", [1, 12])  # of few values, and coded
+def test_outputs_that_no_step_can_tell_apart_are_equal(loss, p, copies):
+    for pos, neg in (
+        ([0, 1e-310, 1], [0, -1e-310, -1]),  # touch
+        ([1e-310, 1e-310, 1], [0, -1e-310, -1]),  # separate, by less than a coefficient can make anything of
+        ([0, 0, 5e-324, 1], [1e-310, 0, -1]),  # overlap, by as little
+        ([0, 1e-310, 2], [0, -1e-310, 1]),
+    ):
+        pos, neg = (np.repeat(np.array(side, float)[:, None], copies, axis=0) for side in (pos, neg))
+        equal = [np.where(np.abs(side) < 1e-300, 0.0, side) for side in (pos, neg)]
+        groups = [np.arange(len(side)) % 2 for side in (pos, neg)]
+        for more in ({}, {"pos_group": groups[0], "neg_group": groups[1]}):
+            lam, trace = pnorm.train(pos, neg, p=p, loss=loss, t_max=5, **more)
+            expected, other = pnorm.train(*equal, p=p, loss=loss, t_max=5, **more)
+            np.testing.assert_allclose(lam, expected, rtol=1e-3)  # a millionth of a millionth is left
+            assert trace.status == other.status
+            if loss == "hinge":
+                continue
+            lam, trace = pnorm.minimize(pos, neg, p=p, l2=0.1, loss=loss, **more)
+            expected, other = pnorm.minimize(*equal, p=p, l2=0.1, loss=loss, **more)
+            np.testing.assert_allclose(lam, expected, rtol=1e-9)
+            assert trace.status == other.status
+        if loss == "exponential" and (pos >= neg.max()).all() and (equal[0].min() == equal[1].max()):
+            judge = literal.train(*equal, p, 5)
+            np.testing.assert_allclose(pnorm.train(pos, neg, p=p, t_max=5)[0], judge.lam, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic", "squared", "squared_hinge", "hinge"])
+@pytest.mark.parametrize("scale", [1e-280, 1e-150, 1e-20, 1e100])
+def test_coefficients_are_in_inverse_proportion_to_the_data_however_small(loss, scale):
+    scale = 2.0 ** round(math.log2(scale))
+    rng = np.random.default_rng(3)
+    pos, neg = rng.normal(1, 1, (15, 1)), rng.normal(size=(20, 1))
+    expected = pnorm.train(pos, neg, p=2, loss=loss, t_max=1, tol=0.0)[0]
+    lam = pnorm.train(scale * pos, scale * neg, p=2, loss=loss, t_max=1, tol=0.0)[0]
+    if loss == "exponential":
+        np.testing.assert_allclose(scale * lam, expected, rtol=1e-12)  # squares of small columns vanish
+    else:
+        np.testing.assert_array_equal(scale * lam, expected)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("loss", ["exponential", "logistic", "squared", "squared_hinge", "hinge"])
+def test_columns_too_small_for_any_coefficient_stall_train_and_are_refused_by_minimize(loss):
+    pos, neg = np.array([[0.0], [1e-310], [3e-310]]), np.array([[0.0], [-1e-310], [2e-310]])
+    for sides in ((pos, neg), (pos, neg[:2])):
+        lam, trace = pnorm.train(*sides, loss=loss, tol=0.0)
+        assert (trace.status, lam.tolist()) == ("stalled", [0.0])
+        assert "is lost in floating point" in trace.message or loss == "hinge"
+        assert pnorm.train(*sides, loss=loss)[1].status == "stationary"
+    if loss != "hinge":
+        with pytest.raises(ValueError, match=r"column 'x0' spans only 4e-310.*scale it first"):
+            pnorm.minimize(pos, neg, loss=loss)
+
+
+def test_slopes_of_positives_that_all_vanish_leave_those_of_negatives():
+    # three negatives tie with both positives and one is 4 below: the slopes 2 (1 - z) add up to zero for each positive
+    lam, trace = pnorm.train([[0, 1], [0, 1.0]], [[-1, 3], [0, 1], [0, 1], [0, 1.0]], loss="squared", init=[4.0, 0.0])
+    assert trace.log_objective[-1] < trace.log_objective[0] - 1
+    A, B = objectives.value_and_weights([0.0, 0.0], [-4.0, 0.0, 0.0, 0.0], loss="squared")[1:]
+    np.testing.assert_allclose(A, 0.0)
+    np.testing.assert_allclose(B, [-1 / 2, 1 / 6, 1 / 6, 1 / 6])
