@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, _search
+from pnorm._blas import dot
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._line import Direction, Groups
-from pnorm._losses import ExponentialLoss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
+from pnorm._losses import ExponentialLoss, PairLoss, Pairs, Ranked, Sides, Sums, loss_of, warn_of_pairs
 from pnorm._objective import Cases, Objective, Scores, Worth, log_of, push, size_of
 from pnorm._prices import Power, Price, price_of
 

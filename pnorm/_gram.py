@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._blas import dot
 from pnorm._blocks import SERIAL, Pool
 from pnorm._checks import Vector
 from pnorm._core import _dense
-from pnorm._losses import dot
 from pnorm._outputs import Dense
 
 Matrix = NDArray[np.float64]

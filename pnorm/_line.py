@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm._blas import dot
 from pnorm._blocks import SERIAL, Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _tilt
@@ -308,10 +309,10 @@ class GroupLine(Line):
         edges, edge, curve = w - u, means[1][0] - means[0][0], means[0][1] + p * means[1][1]
         curves = u_var + p * w_var
         mean, overall = float(edges.sum()), float(edges.sum()) * math.exp(factor)
-        spread = float(edges @ edge) - mean * overall
+        spread = dot(edges, edge) - mean * overall
         third = (p * p * w_third - u_third).sum()
-        third += 3.0 * p * (float(edges @ curve) - overall * float(curves.sum()))
-        third += p * p * (float(edges @ edge**2) - 3.0 * overall * float(edges @ edge) + 2.0 * mean * overall**2)
+        third += 3.0 * p * (dot(edges, curve) - overall * float(curves.sum()))
+        third += p * p * (dot(edges, edge**2) - 3.0 * overall * dot(edges, edge) + 2.0 * mean * overall**2)
         self._noise = _ROUNDING * float((np.abs(u) + np.abs(w)).sum())
         return self.sign * mean, float(curves.sum()) + p * spread, self.sign * float(third)
 

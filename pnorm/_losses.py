@@ -444,11 +444,6 @@ def _rectangles(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
             yield slice(int(r0), int(r1)), slice(start, min(start + size, int(c1)))
 
 
-def dot(a: Vector, b: Vector) -> float:
-    """The sum of a * b, without BLAS, whose threads would be in the way of other processes'."""
-    return float(np.einsum("i,i->", a, b))
-
-
 def work(loss: Any, n_pos: int, n_neg: int) -> int:
     """What threads would share in an evaluation: rows, or with a loss of the user's, pairs."""
     return n_pos * n_neg if isinstance(loss, Loss) else n_pos + n_neg

@@ -16,6 +16,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._binned import Binned, Levels
+from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._objective import PNorm, Scores
 from pnorm._outputs import SIDES
@@ -125,7 +126,7 @@ class InMemory:
     def _size(self) -> float:
         """How large the terms of a score may be."""
         with np.errstate(over="ignore"):
-            return float(np.abs(self.lam) @ self.problem.largest)
+            return dot(np.abs(self.lam), self.problem.largest)
 
     def _forget_scores(self) -> None:
         if self._binned is not None:
@@ -206,7 +207,7 @@ class InMemory:
     def _multiply(self, j: int, side: int, table: Vector) -> float:
         """Multiply u or w by a table of ranker j, and by what makes its sum one again; log of the ratio of sums."""
         mass, weights = self._masses[side], (self.u, self.w)[side]
-        total = float(mass @ table)
+        total = dot(mass, table)
         table = table / total
         self.problem.outputs.multiply(j, SIDES[side], table, weights)
         if self._tally is not None and self._binned is not None:

@@ -32,11 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, _gram
+from pnorm._blas import dot
 from pnorm._blocks import Pool
 from pnorm._checks import Vector
 from pnorm._growth import GROWTH, largest_step, reach, theorem
 from pnorm._line import Groups
-from pnorm._losses import HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, dot, loss_of, warn_of_pairs
+from pnorm._losses import HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, loss_of, warn_of_pairs
 from pnorm._objective import cases, spread
 from pnorm._trace import Columns, carrying, counting
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._blas import dot
 from pnorm._blocks import Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _lists
-from pnorm._losses import dot
 from pnorm._trace import Columns, carrying, counting
 
 __all__ = [
