@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pnorm import _checks, _scores
 from pnorm._binned import LARGEST_FEATURE, Codes, Cuts, Feature
 from pnorm._blocks import Pool
-from pnorm._categories import Column, Seen, UnknownLevelWarning, tell
+from pnorm._categories import Column, Seen, UnknownLevelWarning, distinct, tell
 from pnorm._checks import Vector
 from pnorm._storage import Coded, Matrices, Piece
 from pnorm._text import first, shown
@@ -961,7 +961,10 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     rows may come from files of another kind, in which values are written differently: what is no level as it stands
     is looked for by what it means. A string that reads as a number or a truth value ("1", "1.0", "True", "true")
     counts as the number, and a number as the string that reads as it, if there is one only. Two strings are the same
-    level if they differ by blanks around them, or spell true or false, and no other: "7" is not "007".
+    level if they differ by blanks around them, or spell true or false, and no other: "7" is not "007". Of new rows, a
+    string that is no level is a missing value if it is empty or one of the words ?, -, NA, N/A, NaN, null and none, in
+    capitals or not. A level of single precision is the double that it is in memory: 0.1 of float32 is
+    0.10000000149011612, which the text "0.1" of a CSV file is not; make such a column float64 and round it, or text.
 
     Examples
     --------
@@ -983,8 +986,8 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     for c, columns in enumerate(zip(A, B, strict=True)):
         seen: dict[Any, Any] = {}
         for name, column in zip(("pos", "neg"), columns, strict=True):
-            for i, value in enumerate(column):
-                level = _checks.level(value, name, i, c, own, found)
+            for i in distinct(column, name, c, found)[0]:
+                level = _checks.level(column[i], name, i, c, own, found)
                 seen.setdefault(_checks.key(level), level)
         if len(seen) >= LARGEST_FEATURE:
             raise ValueError(

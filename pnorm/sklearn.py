@@ -70,6 +70,20 @@ def _is_array(X: Any) -> bool:
     return _checks.is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biufc")
 
 
+def _has_dates(X: Any) -> bool:
+    """Whether columns are dates, times or durations, of which NumPy and polars would make numbers of nanoseconds."""
+    dtypes = getattr(X, "dtypes", None)  # of pandas and polars
+    if dtypes is None:
+        try:
+            dtypes = [np.asarray(X[:1]).dtype]
+        except (TypeError, ValueError, LookupError):  # no rows that can be taken
+            return False
+    return any(
+        dtype.is_temporal() if hasattr(dtype, "is_temporal") else getattr(dtype, "kind", "O") in "mM"
+        for dtype in dtypes
+    )
+
+
 def _tags(estimator: Any) -> tuple[bool, bool]:
     """Whether an estimator takes sparse rows, and missing values."""
     try:
@@ -272,6 +286,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sparse, missing = self._takes()
         how: dict[str, Any]
         if self._of_numbers:
+            found = _checks.no_number(X, "X") if not _checks.is_sparse(X) and _has_dates(X) else None
+            if found is not None:
+                raise TypeError(found)
             how = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan" if missing else True}
         else:
             if not _checks.is_sparse(X) and not hasattr(X, "__getitem__"):
