@@ -34,7 +34,10 @@ _UNKNOWN, _MISSING = -1, -2
 
 
 class UnknownLevelWarning(UserWarning):
-    """Some values of a column are no levels that the weak rankers know: these are 0 there."""
+    """Some values of a column are no levels that the weak rankers know: these are 0 there.
+
+    Rows of weight zero are counted as well.
+    """
 
 
 def numeral(text: str) -> float:
@@ -79,6 +82,8 @@ class Seen:
     n: int
     """Values that are not missing."""
     unknown: int
+    missing: int
+    """Values that are missing, where that is no level."""
     found: tuple[Any, ...]
     known: tuple[Any, ...]
     """Some levels; none where a missing value is the only one, which others rightly are not."""
@@ -92,7 +97,8 @@ class Seen:
         """The same of all rows of both."""
         where = self.where if other.where == self.where else f"{self.where} and {other.where}"
         found = tuple(dict.fromkeys((*self.found, *other.found)))[:3]
-        return replace(self, where=where, n=self.n + other.n, unknown=self.unknown + other.unknown, found=found)
+        n, unknown, missing = self.n + other.n, self.unknown + other.unknown, self.missing + other.missing
+        return replace(self, where=where, n=n, unknown=unknown, missing=missing, found=found)
 
 
 def tell(columns: Iterable[Seen], strict: bool = True) -> None:
@@ -101,7 +107,8 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
     Not `strict`, for some rows of a table only, it refuses those whose values are of another kind: all levels of a
     fold or partition may be new.
     """
-    told = [seen for seen in dict.fromkeys(columns) if seen.unknown and seen.known]
+    every = dict.fromkeys(columns)
+    told = [seen for seen in every if seen.unknown and seen.known]
     for seen in told:
         if seen.n == seen.unknown >= _FEW and (strict or seen.foreign):
             raise ValueError(
@@ -116,6 +123,14 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
             UnknownLevelWarning,
             stacklevel=_depth(),
         )
+    for seen in every:
+        if seen.n == 0 and seen.missing >= _FEW:
+            warnings.warn(
+                f"all {seen.missing} values of {seen.column} of {seen.where} are missing, and the weak rankers know no "
+                "missing value there; all indicators of the column are 0",
+                UnknownLevelWarning,
+                stacklevel=_depth(),
+            )
 
 
 def held_out(columns: Iterable[Seen]) -> list[Seen]:
@@ -123,7 +138,11 @@ def held_out(columns: Iterable[Seen]) -> list[Seen]:
     whole: dict[str, Seen] = {}
     for seen in columns:
         before = whole.get(seen.column)
-        whole[seen.column] = seen if before is None else replace(before + seen, n=max(before.n, seen.n))
+        whole[seen.column] = (
+            seen
+            if before is None
+            else replace(before + seen, n=max(before.n, seen.n), missing=max(before.missing, seen.missing))
+        )
     return [replace(seen, where=f"held-out rows of {seen.where}") for seen in whole.values()]
 
 
@@ -210,6 +229,7 @@ class Column:
             name,
             len(column) - int(n_missing),
             int(np.count_nonzero(codes == _UNKNOWN)),
+            int(n_missing) if self._missing is None else 0,
             tuple(found),
             tuple(level for level in self._levels[:4] if level is not None)[:3],
         )

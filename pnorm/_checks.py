@@ -253,7 +253,10 @@ def _as_floats(
     A: Array, name: str, columns: NDArray[np.intp], names: Sequence[str] | None, missing: bool | None
 ) -> Array:
     """Objects as floats, if all of them are real numbers; the columns have these numbers in messages."""
-    if A.dtype.kind != "O":
+    if A.dtype.kind in "US" and A.size:  # NumPy makes text of numbers beside it, which is not what is wrong
+        i, j = next((at for at, text in np.ndenumerate(A) if not _is_numeral(text)), (0, 0))
+        raise _no_real(A[i, j].item(), name, i, columns[j], names, missing)
+    if A.dtype.kind not in "OUS":
         raise TypeError(
             f"{name} must hold real numbers; got dtype {A.dtype}: {_instead(A.dtype.kind in 'mM', missing)}"
         )
@@ -263,16 +266,22 @@ def _as_floats(
                 if not missing:
                     raise _not_finite(value, name, i, column, names, missing)
             elif not isinstance(value, (numbers.Real, np.bool_, decimal.Decimal)):
-                raise TypeError(
-                    f"{name} has {shown(value)} ({type(value).__name__}) at {_at(i, column, names)}; every value must "
-                    f"be a real number: {_instead(_is_date(value), missing)}"
-                )
+                raise _no_real(value, name, i, column, names, missing)
     if missing:
         A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])
     try:
         return A.astype(np.float64)
     except OverflowError:
         raise ValueError(f"{name} has a whole number that is larger than a float can be") from None
+
+
+def _no_real(
+    value: Any, name: str, row: Any, column: Any, names: Sequence[str] | None, missing: bool | None
+) -> TypeError:
+    return TypeError(
+        f"{name} has {shown(value)} ({type(value).__name__}) at {_at(row, column, names)}; every value must be a real "
+        f"number: {_instead(_is_date(value), missing)}"
+    )
 
 
 def _is_date(value: Any) -> bool:
@@ -294,7 +303,7 @@ def no_number(X: Any, name: str) -> str | None:
     return None
 
 
-def _is_numeral(text: str) -> bool:
+def _is_numeral(text: str | bytes) -> bool:
     try:
         float(text)
     except ValueError:

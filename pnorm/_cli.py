@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _files, _reproduce
-from pnorm._categories import numeral, read, reads_as_missing
+from pnorm._categories import UnknownLevelWarning, numeral, read, reads_as_missing
 from pnorm._split import plainly_positive, word
 from pnorm._text import first, shown
 
@@ -345,12 +345,15 @@ def _score_file(arguments: argparse.Namespace) -> None:
     labels = None if label is None else _labels(source, label, "rows to measure the list by")
     try:
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+            warnings.simplefilter("always", UnknownLevelWarning)
             f = model.score(source.frame(names))
     except (ValueError, TypeError, OverflowError) as error:
         raise CommandError(f"{_path(arguments.model)} does not fit {_path(path)}: {error}") from None
     for warning in caught:
-        print(f"pnorm: warning: {_line(str(warning.message))}", file=sys.stderr)
+        if issubclass(warning.category, UnknownLevelWarning):
+            print(f"pnorm: warning: {_line(str(warning.message))}", file=sys.stderr)
+        else:  # of a library, as Python and its user have it
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
     y = np.zeros(f.size, bool)
     if labels is None:

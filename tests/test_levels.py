@@ -171,11 +171,58 @@ def test_a_column_of_which_no_value_is_known_is_refused():
             call(wrong[:24])
         with pytest.warns(UnknownLevelWarning, match="20 of 21 values"):
             call(pd.concat([frame[["day"]][:1], wrong]))
-    assert H.evaluate(pd.DataFrame({"day": [None] * 50})).sum() == 0  # missing values are not unknown levels
+    assert H.evaluate(pd.DataFrame({"day": [None] * 19})).sum() == 0  # missing values are not unknown levels
     missing = categories([[None], [None]], [[None]], missing="own")
     assert missing.evaluate(wrong.to_numpy()).sum() == 5  # all others are not missing, which is all that is asked
     with pytest.raises(ValueError, match=r"none of the 35 values of column 0 \('day'\) of pos and neg"):
         pnorm.train(wrong, wrong[:20], H)
+
+
+def test_a_column_that_is_missing_as_a_whole_is_told():
+    rows = [["a", "x"], ["b", None]]
+    H, gone = categories(rows, rows, missing="own"), [[None, None]] * 20
+    message = "all 20 values of column 0 of X are missing, and the weak rankers know no missing value there"
+    with pytest.warns(UnknownLevelWarning, match=message) as told:
+        assert pnorm.score(gone, H, [1.0, 2.0, 4.0, 8.0]).tolist() == [8.0] * 20
+    assert len(told) == 1  # in the other column, missing is a level
+    with pytest.warns(UnknownLevelWarning, match="all 30 values of column 0 of pos and neg"):
+        pnorm.train(gone[:15], gone[:15], H, t_max=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        H.evaluate([*gone, rows[0]])
+        H.evaluate(gone[:19])
+
+
+def test_the_command_prints_its_own_warnings_only(tmp_path, capsys, monkeypatch):
+    rows = pd.DataFrame({"town": ["Ulm", "Bonn"]})
+    pnorm.save(tmp_path / "m.json", [1.0, 2.0], categories(rows, rows))
+    (tmp_path / "t.csv").write_text("town\nTrier\nUlm\n")
+    told = _cli.CsvSource.frame
+
+    def frame(self, names):
+        warnings.warn("a library is old", DeprecationWarning, stacklevel=1)
+        warnings.warn("a library is odd", RuntimeWarning, stacklevel=1)
+        return told(self, names)
+
+    monkeypatch.setattr(_cli.CsvSource, "frame", frame)
+    with warnings.catch_warnings(record=True) as others:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", RuntimeWarning)
+        assert _cli.main([str(tmp_path / "t.csv"), "--model", str(tmp_path / "m.json")]) == 0
+    assert [str(warning.message) for warning in others] == ["a library is odd"]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("pnorm: warning: levels that the weak rankers do not know, in column 0 ('town')")
+
+
+def test_text_in_an_array_is_told_as_in_a_frame():
+    for form in (np.array, pd.DataFrame, lambda rows: np.array(rows).astype("S"), list):
+        rows, others = form([[1.5, 2.0], [2.5, "travel"]]), form([[1.0, "b"], [0.5, "c"]])
+        with pytest.raises(
+            TypeError, match=r"pos has b?'?travel'? \((str|bytes)\) at row 1, column 1.*encode the column"
+        ):
+            pnorm.train(rows, others)
+    with pytest.raises(TypeError, match=r"pos has '?1'? \(str\) at row 0, column 0; every value must be a real number"):
+        pnorm.train(np.array([["1", "2"]]), [[0.0, 1.0]])
 
 
 def test_what_the_command_says_of_levels(tmp_path, capsys):
