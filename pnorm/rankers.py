@@ -87,8 +87,11 @@ class Rankers(ABC, Sequence[WeakRanker]):
     # What a kind of collection has to say: how it reads rows, and one output.
 
     @abstractmethod
-    def _read(self, X: Any, name: str) -> Any:
-        """Check rows X, called `name` in messages, and return them as `_output` wants them."""
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
+        """Check rows X, called `name` in messages, and return them as `_output` wants them.
+
+        Of levels that are not known it warns, or writes them down.
+        """
 
     @abstractmethod
     def _output(self, rows: Any, j: int, name: str) -> Vector:
@@ -253,7 +256,7 @@ class _OfColumns(Rankers):
     def _fields(self) -> dict[str, Any]:
         return {"width": self._width, "columns": None if self._found is None else list(self._found)}
 
-    def _read(self, X: Any, name: str) -> Any:
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         A = _checks.matrix(_checks.pick(X, self._found, name), name, self._missing)
         self._fits(A.shape[1], name)
         return A
@@ -468,10 +471,14 @@ class _Categories(Rankers):
         levels = [list(column) for column in self._levels]
         return {"kind": "categories", "columns": columns, "levels": levels, "missing": self._missing}
 
-    def _read(self, X: Any, name: str) -> list[NDArray[np.uint16]]:
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> list[NDArray[np.uint16]]:
         """The number of every value's level, by column; a level that is not known has the number after the last."""
         columns = self._codes(X, name, range(len(self._levels)))
-        tell((seen for _, seen in columns if seen is not None), strict=name == "X")  # one side's may all be new
+        found = [of_column for _, of_column in columns if of_column is not None]
+        if seen is None:
+            tell(found, strict=name == "X")  # one side's may all be new
+        else:
+            seen += found
         return [codes for codes, _ in columns]
 
     def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Seen | None]]:
@@ -537,8 +544,8 @@ class _Closed(Rankers):
     def _same(self, other: Any) -> bool:
         return bool(self._half == other._half)
 
-    def _read(self, X: Any, name: str) -> Any:
-        return self._half._read(X, name)
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
+        return self._half._read(X, name, seen)
 
     def _size(self, rows: Any, name: str) -> int:
         return self._half._size(rows, name)
@@ -589,9 +596,9 @@ class _Union(Rankers):
                 "tell them apart; pass a frame"
             )
 
-    def _read(self, X: Any, name: str) -> Any:
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         self._named(X, name)
-        return [part._read(X, name) for part in self._members]
+        return [part._read(X, name, seen) for part in self._members]
 
     def _size(self, rows: Any, name: str) -> int:
         return self._members[0]._size(rows[0], name)
@@ -632,7 +639,7 @@ class _Callables(Rankers):
     def _same(self, other: Any) -> bool:
         return bool(self._functions == other._functions)
 
-    def _read(self, X: Any, name: str) -> Any:
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         _checks.n_rows(X, name)
         return X
 

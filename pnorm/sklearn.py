@@ -726,8 +726,8 @@ class _Transformed(_Columns):
 
     _fields = Rankers._fields
 
-    def _read(self, X: Any, name: str) -> Any:
-        return super()._read(self._transformer.transform(X), f"{name}, transformed,")
+    def _read(self, X: Any, name: str, seen: Any = None) -> Any:
+        return super()._read(self._transformer.transform(X), f"{name}, transformed,", seen)
 
     def _terms(self, X: Any, lam: Vector) -> Any:
         return super()._terms(self._transformer.transform(X), lam)

@@ -363,7 +363,22 @@ def test_an_estimator_warns_of_levels():
     assert scores.min() > 0.5
     with pytest.warns(UnknownLevelWarning) as told:  # of the rows held out, and not again of all rows
         sklearn.PNormPush(rankers="categories", t_max=20, early_stopping=True, random_state=0).fit(X, y)
-    assert {str(warning.message).split(" of ")[1].split(":")[0] for warning in told} <= {"pos_val", "neg_val"}
+    assert {str(warning.message).split(" of ")[1].split(":")[0] for warning in told} <= {"pos_val and neg_val"}
+
+
+@pytest.mark.parametrize(
+    "kind", [categories, lambda *rows: pnorm.rankers.closed(categories(*rows)) + categories(*rows)]
+)
+def test_validation_rows_are_judged_together(kind):
+    H = kind([["a"], ["b"]], [["b"], ["c"]])
+    for pos, neg in (([["x"]] * 12, [["y"]] * 12), ([["x"]] * 30, [["a"]])):
+        with pytest.warns(UnknownLevelWarning) as told:
+            pnorm.callbacks.early_stopping(pos, neg, H=H)
+        (warning,) = told
+        n = len(pos) + len(neg)
+        assert f"in column 0 of pos_val and neg_val: {n - (neg == [['a']])} of {n} values" in str(warning.message)
+    with pytest.raises(ValueError, match="none of the 24 values of column 0 of pos_val and neg_val"):
+        pnorm.callbacks.early_stopping([[1]] * 12, [[2]] * 12, H=H)
 
 
 @pytest.mark.parametrize("unit", ["ns", "us", "D"])
