@@ -8,6 +8,7 @@ Two texts are the same if they are so without blanks around them, or spell true 
 
 from __future__ import annotations
 
+import decimal
 import math
 import sys
 import warnings
@@ -25,12 +26,18 @@ _TRUTHS = {"true": True, "false": False}
 _FEW = 20
 """Values of a column of which one at least has to be known."""
 
+_NO_VALUE = ("", "?", "na", "n/a", "nan", "null", "none", "-")
+"""Words for a missing value."""
+
 _UNKNOWN, _MISSING = -1, -2
 """Numbers of what is no level."""
 
 
 class UnknownLevelWarning(UserWarning):
-    """Some values of a column are no levels that the weak rankers know: these are 0 there."""
+    """Some values of a column are no levels that the weak rankers know: these are 0 there.
+
+    Rows of weight zero are counted as well.
+    """
 
 
 def numeral(text: str) -> float:
@@ -51,7 +58,13 @@ def read(text: str) -> str | float:
         return word
     if not math.isfinite(value):
         return word
-    return int(word) if abs(value) >= 2.0**53 and word.lstrip("+-").isdigit() else value
+    # Python's own int refuses 4,300 digits, zeros in front included.
+    return int(decimal.Decimal(word)) if abs(value) >= 2.0**53 and word.lstrip("+-").isdigit() else value
+
+
+def reads_as_missing(text: str) -> bool:
+    """Whether a text is one of the words that stand for no value."""
+    return text.strip().lower() in _NO_VALUE
 
 
 def _spelled(value: float) -> str:
@@ -69,6 +82,8 @@ class Seen:
     n: int
     """Values that are not missing."""
     unknown: int
+    missing: int
+    """Values that are missing, where that is no level."""
     found: tuple[Any, ...]
     known: tuple[Any, ...]
     """Some levels; none where a missing value is the only one, which others rightly are not."""
@@ -82,7 +97,8 @@ class Seen:
         """The same of all rows of both."""
         where = self.where if other.where == self.where else f"{self.where} and {other.where}"
         found = tuple(dict.fromkeys((*self.found, *other.found)))[:3]
-        return replace(self, where=where, n=self.n + other.n, unknown=self.unknown + other.unknown, found=found)
+        n, unknown, missing = self.n + other.n, self.unknown + other.unknown, self.missing + other.missing
+        return replace(self, where=where, n=n, unknown=unknown, missing=missing, found=found)
 
 
 def tell(columns: Iterable[Seen], strict: bool = True) -> None:
@@ -91,7 +107,8 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
     Not `strict`, for some rows of a table only, it refuses those whose values are of another kind: all levels of a
     fold or partition may be new.
     """
-    told = [seen for seen in dict.fromkeys(columns) if seen.unknown and seen.known]
+    every = dict.fromkeys(columns)
+    told = [seen for seen in every if seen.unknown and seen.known]
     for seen in told:
         if seen.n == seen.unknown >= _FEW and (strict or seen.foreign):
             raise ValueError(
@@ -106,6 +123,14 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
             UnknownLevelWarning,
             stacklevel=_depth(),
         )
+    for seen in every:
+        if seen.n == 0 and seen.missing >= _FEW:
+            warnings.warn(
+                f"all {seen.missing} values of {seen.column} of {seen.where} are missing, and the weak rankers know no "
+                "missing value there; all indicators of the column are 0",
+                UnknownLevelWarning,
+                stacklevel=_depth(),
+            )
 
 
 def held_out(columns: Iterable[Seen]) -> list[Seen]:
@@ -113,7 +138,11 @@ def held_out(columns: Iterable[Seen]) -> list[Seen]:
     whole: dict[str, Seen] = {}
     for seen in columns:
         before = whole.get(seen.column)
-        whole[seen.column] = seen if before is None else replace(before + seen, n=max(before.n, seen.n))
+        whole[seen.column] = (
+            seen
+            if before is None
+            else replace(before + seen, n=max(before.n, seen.n), missing=max(before.missing, seen.missing))
+        )
     return [replace(seen, where=f"held-out rows of {seen.where}") for seen in whole.values()]
 
 
@@ -127,6 +156,18 @@ def _depth() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pnorm":
         depth, frame = depth + 1, frame.f_back
     return depth
+
+
+def distinct(
+    column: list[Any] | _checks.Array, name: str, c: int, names: Sequence[str] | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """What `_checks.distinct` returns of a column, or the TypeError that says where something is no level."""
+    try:
+        return _checks.distinct(column)
+    except TypeError:
+        for row, value in enumerate(column):
+            _checks.level(value, name, row, c, True, names)
+        raise
 
 
 class Column:
@@ -166,46 +207,34 @@ class Column:
         return self._numbers.get(spelled, self._read.get(spelled, _UNKNOWN))
 
     def codes(
-        self, column: list[Any], name: str, c: int, missing: bool, names: Sequence[str] | None
+        self, column: list[Any] | _checks.Array, name: str, c: int, missing: bool, names: Sequence[str] | None
     ) -> tuple[NDArray[np.uint16], Seen]:
         """The number of every value's level, the one after the last where it is none, and how often that is so."""
-        column = _one_nan(column)
-        try:
-            keys, rows = _first_rows(column)
-        except TypeError:  # something that is no level, or Decimal's nan that signals
-            column = [_checks.level(value, name, row, c, missing, names) for row, value in enumerate(column)]
-            keys, rows = _first_rows(column)
-        number = {key: self._number(column[row]) for key, row in rows.items()}
+        rows, which = distinct(column, name, c, names)
+        number = [self._number(column[row]) for row in rows]
         found: list[Any] = []
-        for key in sorted((key for key, k in number.items() if k < 0), key=rows.__getitem__):
-            level = _checks.level(column[rows[key]], name, rows[key], c, missing, names)
-            if level is None:
-                number[key] = _MISSING if self._missing is None else self._missing
-            elif len(found) < 3:
-                found.append(level)
-        codes = np.fromiter(map(number.__getitem__, keys), np.intp, len(column))
-        absent = np.count_nonzero(codes == (_MISSING if self._missing is None else self._missing))
+        for k, row in enumerate(rows.tolist()):
+            if number[k] < 0:
+                value = column[row]
+                absent = isinstance(value, str) and reads_as_missing(value)
+                level = _checks.level(value, name, row, c, missing, names, absent)
+                if level is None:
+                    number[k] = _MISSING if self._missing is None else self._missing
+                elif len(found) < 3:
+                    found.append(level)
+        codes = np.array(number, np.intp)[which]
+        n_missing = np.count_nonzero(codes == (_MISSING if self._missing is None else self._missing))
         seen = Seen(
             f"column {c}" + (f" ({_checks.shown(names[c])})" if names else ""),
             name,
-            len(column) - int(absent),
+            len(column) - int(n_missing),
             int(np.count_nonzero(codes == _UNKNOWN)),
+            int(n_missing) if self._missing is None else 0,
             tuple(found),
             tuple(level for level in self._levels[:4] if level is not None)[:3],
         )
         codes[codes < 0] = len(self._levels)
         return codes.astype(np.uint16), seen
-
-
-def _first_rows(column: list[Any]) -> tuple[list[Any], dict[Any, int]]:
-    """What finds each value in a dictionary, and the first row of every value."""
-    keys = [value if type(value) is str else _checks.key(value) for value in column]
-    return keys, dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
-
-
-def _one_nan(column: list[Any]) -> list[Any]:
-    """The same with one object for all NaN, which would be as many values as there are of them."""
-    return [math.nan if type(value) is float and value != value else value for value in column]
 
 
 def _put(known: dict[str, int], key: str, k: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import fractions
 import math
 import numbers
 import operator
@@ -148,7 +149,7 @@ def some(X: Any, name: str, missing: bool | None = None, columns: Any = None) ->
     chosen = np.arange(width) if columns is None else np.asarray(columns, dtype=np.intp)
     at = chosen
     if lies is None:
-        distinct([X if converted or A.dtype.kind == "f" else A], name, chosen)
+        stay_apart([X if converted or A.dtype.kind == "f" else A], name, chosen)
     if converted:
         A, at = _columns_of_frame(X, chosen, name, names, missing), np.arange(chosen.size)
     elif A.dtype.kind not in "buif":
@@ -164,7 +165,7 @@ def floats(A: Array) -> Array:
         return A.astype(np.float32 if A.dtype.kind == "f" and A.dtype.itemsize <= 4 else np.float64)
 
 
-def distinct(sides: Sequence[Any], name: str, columns: NDArray[np.intp] | None = None) -> None:
+def stay_apart(sides: Sequence[Any], name: str, columns: NDArray[np.intp] | None = None) -> None:
     """Refuse rows in which different whole numbers of a column would be one float; other things are not looked at."""
     large: dict[int, list[Array]] = {}
     for X in sides:
@@ -237,8 +238,10 @@ def array(X: Any, name: str) -> Array:
     return A
 
 
-def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[list[list[Any]], tuple[str, ...] | None]:
-    """Return the columns of X as lists of values of any kind, and their names if they have some.
+def table(
+    X: Any, name: str, columns: Collection[int] | None = None
+) -> tuple[list[list[Any] | Array], tuple[str, ...] | None]:
+    """Return the columns of X, lists of values of any kind or arrays of numbers, and their names if they have some.
 
     With `columns`, only those with these numbers; the others are empty.
     """
@@ -249,7 +252,7 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
     names = column_names(X)
     if names is not None:
         return [
-            listed(column_of(X, j, names)) if columns is None or j in columns else [] for j in range(len(names))
+            _plain_column(column_of(X, j, names)) if columns is None or j in columns else [] for j in range(len(names))
         ], names
     if hasattr(X, "shape"):
         X = _as_array(X, name)
@@ -257,7 +260,7 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
             raise ValueError(
                 f"{name} must be two-dimensional (rows, columns); got shape {X.shape}{_shape_hint(X, name)}"
             )
-        return [column.tolist() if columns is None or j in columns else [] for j, column in enumerate(X.T)], None
+        return [_plain_column(column) if columns is None or j in columns else [] for j, column in enumerate(X.T)], None
     for i, row in enumerate(X):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)):
             raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {shown(row)}")
@@ -268,6 +271,15 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
                 f"{name} has {len(row)} values in row {i} and {width} in row 0; rows need as many, one at least"
             )
     return [list(column) for column in zip(*X, strict=True)], None
+
+
+def _plain_column(column: Any) -> list[Any] | Array:
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "buif":
+        return np.asarray(column)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
+        return list(column)  # tolist would make numbers of nanoseconds
+    return listed(column)
 
 
 def _no_mask(X: Any, name: str) -> None:
@@ -311,18 +323,20 @@ def _as_floats(
     A: Array, name: str, columns: NDArray[np.intp], names: Sequence[str] | None, missing: bool | None
 ) -> Array:
     """Objects as floats, if all of them are real numbers; the columns have these numbers in messages."""
-    if A.dtype.kind != "O":
-        raise TypeError(f"{name} must hold real numbers; got dtype {A.dtype}: {_instead(A.dtype.kind == 'M', missing)}")
+    if A.dtype.kind in "US" and A.size:  # NumPy makes text of numbers beside it, which is not what is wrong
+        i, j = next((at for at, text in np.ndenumerate(A) if not _is_numeral(text)), (0, 0))
+        raise _no_real(A[i, j].item(), name, i, columns[j], names, missing)
+    if A.dtype.kind not in "OUS":
+        raise TypeError(
+            f"{name} must hold real numbers; got dtype {A.dtype}: {_instead(A.dtype.kind in 'mM', missing)}"
+        )
     for j, column in enumerate(columns):
         for i, value in enumerate(A[:, j]):
             if is_missing(value):
                 if not missing:
                     raise _not_finite(value, name, i, column, names, missing)
             elif not isinstance(value, (numbers.Real, np.bool_, decimal.Decimal)):
-                raise TypeError(
-                    f"{name} has {shown(value)} ({type(value).__name__}) at {_at(i, column, names)}; every value must "
-                    f"be a real number: {_instead(_is_date(value), missing)}"
-                )
+                raise _no_real(value, name, i, column, names, missing)
     if missing:
         A = np.array([[math.nan if is_missing(value) else value for value in row] for row in A])
     try:
@@ -331,8 +345,17 @@ def _as_floats(
         raise ValueError(f"{name} has a whole number that is larger than a float can be") from None
 
 
+def _no_real(
+    value: Any, name: str, row: Any, column: Any, names: Sequence[str] | None, missing: bool | None
+) -> TypeError:
+    return TypeError(
+        f"{name} has {shown(value)} ({type(value).__name__}) at {_at(row, column, names)}; every value must be a real "
+        f"number: {_instead(_is_date(value), missing)}"
+    )
+
+
 def _is_date(value: Any) -> bool:
-    return isinstance(value, (datetime.date, np.datetime64))
+    return isinstance(value, (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64))
 
 
 def no_number(X: Any, name: str) -> str | None:
@@ -350,7 +373,7 @@ def no_number(X: Any, name: str) -> str | None:
     return None
 
 
-def _is_numeral(text: str) -> bool:
+def _is_numeral(text: str | bytes) -> bool:
     try:
         float(text)
     except ValueError:
@@ -363,7 +386,7 @@ def _instead(date: bool, missing: bool | None) -> str:
     if date:
         return (
             "pass the days since a fixed one in place of dates, such as "
-            "(dates - np.datetime64('2000-01-01')) / np.timedelta64(1, 'D')"
+            "(dates - np.datetime64('2000-01-01')) / np.timedelta64(1, 'D'), and days in place of durations"
         )
     if missing is None:
         return "encode the column as numbers"
@@ -454,17 +477,11 @@ def listed(column: Any) -> list[Any]:
     return list(column)
 
 
-class Absent(str):
-    """A word of a file, NA say, that stands for no value, unless it is a level of a category."""
-
-    __slots__ = ()
-
-
 def is_missing(value: Any) -> bool:
     """Whether a value of a table of objects stands for none: None, NaN, pandas' NA and NaT."""
-    if value is None or isinstance(value, Absent) or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, (float, np.floating, np.datetime64)):
         return bool(value != value)
     try:
         return isinstance(value, numbers.Number) and bool(value != value)
@@ -532,7 +549,7 @@ def _sparse_matrix(X: Any, name: str, missing: bool | None, columns: NDArray[np.
     import scipy.sparse
 
     A = sparse(X, name)
-    distinct([X], name)
+    stay_apart([X], name)
     A = scipy.sparse.csc_array(A, dtype=np.float64)
     if not A.has_canonical_format:
         A = A.copy()  # the user's arrays are not to be sorted
@@ -723,10 +740,50 @@ def _codes(labels: Any, name: str, size: int, known: Known) -> NDArray[np.intp]:
         if is_missing(value):
             raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
     try:
-        found = [known.setdefault(key(value), (len(known), value))[0] for value in values]
+        first, codes = distinct(values)
+        found = [known.setdefault(key(value), (len(known), value))[0] for value in map(values.__getitem__, first)]
     except TypeError:
         raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
-    return np.array(found, dtype=np.intp)
+    return np.array(found, dtype=np.intp)[codes]
+
+
+def distinct(values: Sequence[Any] | Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first row of every value, in ascending order, and for each row the number of its value among these.
+
+    Equal values are one, whatever their types, and so are all NaN.
+    """
+    numbers = _numbers(values)
+    if numbers is None:
+        keys = [value if type(value) is str else key(value) for value in values]
+        number = {each: k for k, each in enumerate(dict.fromkeys(keys))}
+        codes = np.fromiter(map(number.__getitem__, keys), np.intp, len(keys))
+        first = np.empty(len(number), np.intp)
+        first[codes[::-1]] = np.arange(len(keys) - 1, -1, -1)
+        return first, codes
+    _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(order.size, np.intp)
+    place[order] = np.arange(order.size)
+    return first[order], place[codes]
+
+
+def _numbers(values: Sequence[Any] | Array) -> Array | None:
+    """The same as an array of numbers that loses nothing, if there is one: equal values are found by sorting them."""
+    if isinstance(values, np.ndarray):
+        return values if values.dtype.kind in "buif" else None
+    types = set(map(type, values))
+    if types == {float}:
+        return np.array(values)
+    try:
+        return np.array(values, np.int64) if types and types <= {int, bool} else None
+    except OverflowError:
+        return None
+
+
+_LONG = 1000
+"""Digits and zeros of a decimal number that is compared with numbers of other types, at most."""
+
+_WIDEST = decimal.Context(decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 
 
 def key(value: Any) -> Any:
@@ -735,10 +792,18 @@ def key(value: Any) -> Any:
     Numbers whose hashes are equal can be made at will, k (2**61 - 1) for instance: 40,000 of them took a dictionary
     37 s. The hash of a string holds a secret of the process.
     """
-    if isinstance(value, (np.integer, np.floating, np.bool_)):
+    if isinstance(value, (np.integer, np.bool_)) and not isinstance(value, np.timedelta64):
         value = value.item()
-    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
-        numerator, denominator = value.as_integer_ratio()
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        value = value.normalize(_WIDEST)
+        _, digits, exponent = value.as_tuple()
+        if len(digits) + abs(int(exponent)) > _LONG:  # an integer of a million digits takes long to make
+            return (str(value),)
+    if isinstance(value, (int, float, np.floating, decimal.Decimal, fractions.Fraction)):
+        try:
+            numerator, denominator = value.as_integer_ratio()
+        except (ValueError, OverflowError):  # nan and infinity
+            return None if is_missing(value) else value
         return (f"{numerator:x}/{denominator:x}",)  # in a tuple, as strings are labels, too
     return value
 
@@ -1182,18 +1247,33 @@ def _plain(x: Any, name: str) -> Any:
 
 
 def python(value: Any) -> Any:
-    """One of NumPy's scalars, or a decimal number, as what Python has for it."""
-    if isinstance(value, np.generic):
+    """One of NumPy's scalars, or a decimal number, as what Python has for it; dates and durations stay."""
+    if isinstance(value, np.generic) and not _is_date(value):
         return value.item()
-    return float(value) if isinstance(value, decimal.Decimal) and value.is_finite() else value
+    if not isinstance(value, decimal.Decimal) or not value.is_finite():
+        return value
+    near = float(value)
+    return int(value) if math.isfinite(near) and value == value.to_integral_value() else near
 
 
-def level(value: Any, name: str, row: int, column: int, missing: bool, names: Sequence[str] | None = None) -> Any:
-    """Return a level of a category: a string, a number, or None for a missing value if there may be some."""
-    if is_missing(value):
+def level(
+    value: Any,
+    name: str,
+    row: int,
+    column: int,
+    missing: bool,
+    names: Sequence[str] | None = None,
+    absent: bool = False,
+) -> Any:
+    """Return a level of a category: a string, a number, or None for a missing value if there may be some.
+
+    `absent` says that a text stands for a missing value.
+    """
+    if absent or is_missing(value):
         if not missing:
+            got = shown(value) if absent else value
             raise ValueError(
-                f"{name} has {value} at {_at(row, column, names)}; fill it in, or pass missing='own' to make it a level"
+                f"{name} has {got} at {_at(row, column, names)}; fill it in, or pass missing='own' to make it a level"
             )
         return None
     value = python(value)
@@ -1202,10 +1282,10 @@ def level(value: Any, name: str, row: int, column: int, missing: bool, names: Se
             f"{name} has {shown(value)} at {_at(row, column, names)}; a level that is a number must be finite"
         )
     if not isinstance(value, (str, bool, int, float)):
-        hint = ": make the dates text, with str for instance" if _is_date(value) else ""
+        hint = "; make the dates text, with str for instance" if _is_date(value) else ""
         raise TypeError(
-            f"{name} has {shown(value)} ({type(value).__name__}) at {_at(row, column, names)}; a level must be a "
-            f"string, a number or a boolean{hint}"
+            f"{name} has {shown(value)} ({type(value).__name__}) at {_at(row, column, names)}; the argument must be a "
+            f"table in which every value is a string, a number or a boolean{hint}"
         )
     return value
 

@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _files, _reproduce
-from pnorm._categories import numeral, read
+from pnorm._categories import UnknownLevelWarning, numeral, read, reads_as_missing
 from pnorm._split import plainly_positive, word
 from pnorm._text import first, shown
 
-_MISSING_WORDS = ("", "?", "na", "n/a", "nan", "null", "none", "-")
 _START = 4096
 """Bytes by which the kind of a file is known; those of a workbook name its parts."""
 
@@ -346,12 +345,15 @@ def _score_file(arguments: argparse.Namespace) -> None:
     labels = None if label is None else _labels(source, label, "rows to measure the list by")
     try:
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+            warnings.simplefilter("always", UnknownLevelWarning)
             f = model.score(source.frame(names))
     except (ValueError, TypeError, OverflowError) as error:
         raise CommandError(f"{_path(arguments.model)} does not fit {_path(path)}: {error}") from None
     for warning in caught:
-        print(f"pnorm: warning: {_line(str(warning.message))}", file=sys.stderr)
+        if issubclass(warning.category, UnknownLevelWarning):
+            print(f"pnorm: warning: {_line(str(warning.message))}", file=sys.stderr)
+        else:  # of a library, as Python and its user have it
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
     y = np.zeros(f.size, bool)
     if labels is None:
@@ -490,7 +492,7 @@ def _check_columns(source: Source, path: str, label: str | None, ignored: Sequen
 def _labels(source: Source, label: str, what: str) -> list[str]:
     labels = source.texts(label)
     for i, text in enumerate(labels):
-        if text.lower() in _MISSING_WORDS:
+        if reads_as_missing(text):
             raise CommandError(f"the label {_checks.shown(label)} is missing in {source.place(i)}; {what} need one")
     return labels
 
@@ -581,11 +583,11 @@ class Fields:
     dtype = np.dtype(object)
 
     def tolist(self) -> list[Any]:
-        return [_checks.Absent(text) if _is_missing(text) else text for text in self.texts]
+        return self.texts
 
     def read(self) -> list[float | str]:
         """Numbers, NaN for what is missing, and text; true and false are numbers if there is nothing else."""
-        values = [math.nan if _is_missing(text) else read(text) for text in self.texts]
+        values = [math.nan if reads_as_missing(text) else read(text) for text in self.texts]
         truths = [isinstance(value, bool) for value in values]
         if any(truths) and not all(truth or value != value for truth, value in zip(truths, values, strict=True)):
             values = [text if truth else value for text, truth, value in zip(self.texts, truths, values, strict=True)]
@@ -594,10 +596,6 @@ class Fields:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         values = self.read()
         return np.array(values, object if any(isinstance(value, str) for value in values) else np.float64)
-
-
-def _is_missing(text: str) -> bool:
-    return text.strip().lower() in _MISSING_WORDS
 
 
 class ArrowSource:
@@ -709,7 +707,7 @@ def _numbers(texts: list[str], column: str, source: Source) -> NDArray[np.float6
 
 def _no_number(text: str, column: str, source: Source, i: int) -> CommandError:
     name = _checks.shown(column)
-    if _is_missing(text):
+    if reads_as_missing(text):
         return CommandError(f"column {name} has a missing value in {source.place(i)}; fill it in, or --ignore {name}")
     with contextlib.suppress(ValueError):
         if not math.isfinite(numeral(text)):

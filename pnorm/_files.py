@@ -11,6 +11,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -32,6 +33,11 @@ _FORMAT, _VERSION = "pnorm.model", 1
 _ROOM = 5
 """Characters of a file for every list in it, at least; twice as many for a dictionary. A list in memory takes 100 bytes
 or more, a dictionary 230, so that files of nothing else, such as [[],[],[]], would grow too much."""
+
+
+_STRING = re.compile(r'"(?:[^"\\]++|\\.?+)*+(?:"|\Z)', re.DOTALL)
+"""A string of JSON, in which brackets are text, or the rest of a file where it has no end; each character is looked at
+once."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,7 +284,8 @@ def _replace(target: str, data: bytes) -> None:
 def _model(text: str, name: str) -> ScoringFunction:
     """The model of a text, or a ValueError that says what is wrong with it."""
     try:
-        lists, dictionaries = text.count("["), text.count("{")  # those in strings as well, which are few
+        outside = _STRING.sub("", text)
+        lists, dictionaries = outside.count("["), outside.count("{")
         if _ROOM * (lists + 2 * dictionaries - 1000) > len(text):
             raise ValueError(
                 f"it has {lists + dictionaries} lists and dictionaries in {len(text)} characters, which would take "

@@ -144,7 +144,10 @@ def plainly_positive(labels: Collection[Any]) -> set[Any]:
 
 def word(label: Any) -> str:
     """One form for all spellings of a label: lower case, and 1.0 or +1 are 1, as far as doubles tell all integers."""
-    text = str(label)
+    try:
+        text = str(label)
+    except ValueError:  # Python writes no number of thousands of digits
+        return ""
     try:
         value = numeral(text)
     except ValueError:

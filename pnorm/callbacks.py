@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from operator import add
 from time import monotonic
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from pnorm import _checks, objectives
 from pnorm._blocks import SERIAL
+from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
 from pnorm._composed import objective_of
 from pnorm._losses import Loss
@@ -79,7 +81,9 @@ class EarlyStopping(_Watch):
         n_threads: int | None,
     ) -> None:
         self._sides, self._rankers, self._measure = sides, rankers, measure
-        self._rows = rankers._read(sides[0], "pos_val"), rankers._read(sides[1], "neg_val")
+        of_pos, of_neg = list[Seen](), list[Seen]()
+        self._rows = rankers._read(sides[0], "pos_val", of_pos), rankers._read(sides[1], "neg_val", of_neg)
+        tell(map(add, of_pos, of_neg), strict=False)  # rows held out may all be new
         self._sign = 1.0 if maximize else -1.0
         self._min_delta, self._patience, self._n_threads = min_delta, patience, n_threads
         self._f = Scores(np.empty(0), np.empty(0))

@@ -453,7 +453,7 @@ def _read(pos: Any, neg: Any, kernel: Any, params: dict[str, Any]) -> tuple[Any,
     names = _checks.column_names(pos)
     _checks.same_names(names, _checks.column_names(neg), "neg")
     sides = [_checks.matrix(X, name) for X, name in ((pos, "pos"), (neg, "neg"))]
-    _checks.distinct([pos, neg], "pos or neg")
+    _checks.stay_apart([pos, neg], "pos or neg")
     if _checks.is_sparse(sides[0]):
         import scipy.sparse
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pnorm import _checks, _scores
 from pnorm._binned import LARGEST_FEATURE, Codes, Cuts, Feature
 from pnorm._blocks import Pool
-from pnorm._categories import Column, Seen, UnknownLevelWarning, tell
+from pnorm._categories import Column, Seen, UnknownLevelWarning, distinct, tell
 from pnorm._checks import Vector
 from pnorm._storage import Coded, Matrices, Piece
 from pnorm._text import first, shown
@@ -88,8 +88,11 @@ class Rankers(ABC, Sequence[WeakRanker]):
     # What a kind of collection has to say: how it reads rows, and one output.
 
     @abstractmethod
-    def _read(self, X: Any, name: str) -> Any:
-        """Check rows X, called `name` in messages, and return them as `_output` wants them."""
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
+        """Check rows X, called `name` in messages, and return them as `_output` wants them.
+
+        Of levels that are not known it warns, or writes them down.
+        """
 
     @abstractmethod
     def _output(self, rows: Any, j: int, name: str) -> Vector:
@@ -254,7 +257,7 @@ class _OfColumns(Rankers):
     def _fields(self) -> dict[str, Any]:
         return {"width": self._width, "columns": None if self._found is None else list(self._found)}
 
-    def _read(self, X: Any, name: str) -> Any:
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         A = _checks.matrix(_checks.pick(X, self._found, name), name, self._missing)
         self._fits(A.shape[1], name)
         return A
@@ -271,7 +274,7 @@ class _OfColumns(Rankers):
     def _distinct(self, pos: Any, neg: Any) -> None:
         """Refuse whole numbers that are other ones on the other side, and the same as floats."""
         sides = [_checks.pick(X, self._found, name) for X, name in ((pos, "pos"), (neg, "neg"))]
-        _checks.distinct(sides, "pos or neg")
+        _checks.stay_apart(sides, "pos or neg")
 
     def _places(self, X: Any, columns: Index) -> Index:
         """Where columns that these rankers know by number are in rows X."""
@@ -289,7 +292,7 @@ class _OfColumns(Rankers):
             return []
         if _checks.is_sparse(X):
             A = _checks.sparse(X, "X")
-            _checks.distinct([X], "X", places)
+            _checks.stay_apart([X], "X", places)
             return self._sparse_terms(A, places, lam[used], used, own)
         return self._dense_terms(_checks.some(X, "X", self._missing, places), lam[used], used, own)
 
@@ -483,10 +486,14 @@ class _Categories(Rankers):
         levels = [list(column) for column in self._levels]
         return {"kind": "categories", "columns": columns, "levels": levels, "missing": self._missing}
 
-    def _read(self, X: Any, name: str) -> list[NDArray[np.uint16]]:
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> list[NDArray[np.uint16]]:
         """The number of every value's level, by column; a level that is not known has the number after the last."""
         columns = self._codes(X, name, range(len(self._levels)))
-        tell((seen for _, seen in columns if seen is not None), strict=name == "X")  # one side's may all be new
+        found = [of_column for _, of_column in columns if of_column is not None]
+        if seen is None:
+            tell(found, strict=name == "X")  # one side's may all be new
+        else:
+            seen += found
         return [codes for codes, _ in columns]
 
     def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Seen | None]]:
@@ -552,8 +559,8 @@ class _Closed(Rankers):
     def _same(self, other: Any) -> bool:
         return bool(self._half == other._half)
 
-    def _read(self, X: Any, name: str) -> Any:
-        return self._half._read(X, name)
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
+        return self._half._read(X, name, seen)
 
     def _size(self, rows: Any, name: str) -> int:
         return self._half._size(rows, name)
@@ -604,9 +611,9 @@ class _Union(Rankers):
                 "tell them apart; pass a frame"
             )
 
-    def _read(self, X: Any, name: str) -> Any:
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         self._named(X, name)
-        return [part._read(X, name) for part in self._members]
+        return [part._read(X, name, seen) for part in self._members]
 
     def _size(self, rows: Any, name: str) -> int:
         return self._members[0]._size(rows[0], name)
@@ -647,7 +654,7 @@ class _Callables(Rankers):
     def _same(self, other: Any) -> bool:
         return bool(self._functions == other._functions)
 
-    def _read(self, X: Any, name: str) -> Any:
+    def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         _checks.n_rows(X, name)
         return X
 
@@ -990,7 +997,10 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     rows may come from files of another kind, in which values are written differently: what is no level as it stands
     is looked for by what it means. A string that reads as a number or a truth value ("1", "1.0", "True", "true")
     counts as the number, and a number as the string that reads as it, if there is one only. Two strings are the same
-    level if they differ by blanks around them, or spell true or false, and no other: "7" is not "007".
+    level if they differ by blanks around them, or spell true or false, and no other: "7" is not "007". Of new rows, a
+    string that is no level is a missing value if it is empty or one of the words ?, -, NA, N/A, NaN, null and none, in
+    capitals or not. A level of single precision is the double that it is in memory: 0.1 of float32 is
+    0.10000000149011612, which the text "0.1" of a CSV file is not; make such a column float64 and round it, or text.
 
     Examples
     --------
@@ -1012,8 +1022,8 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     for c, columns in enumerate(zip(A, B, strict=True)):
         seen: dict[Any, Any] = {}
         for name, column in zip(("pos", "neg"), columns, strict=True):
-            for i, value in enumerate(column):
-                level = _checks.level(value, name, i, c, own, found)
+            for i in distinct(column, name, c, found)[0]:
+                level = _checks.level(column[i], name, i, c, own, found)
                 seen.setdefault(_checks.key(level), level)
         if len(seen) >= LARGEST_FEATURE:
             raise ValueError(
@@ -1194,7 +1204,7 @@ def as_rankers(H: Any, X: Any, name: str) -> Rankers:
 
 def _two_sides(pos: Any, neg: Any, missing: bool = False) -> tuple[Any, Any]:
     A, B = _checks.matrix(pos, "pos", missing), _checks.matrix(neg, "neg", missing)
-    _checks.distinct([pos, neg], "pos or neg")
+    _checks.stay_apart([pos, neg], "pos or neg")
     _checks.same_form(A, B)
     _checks.same_width(A, B)
     _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")

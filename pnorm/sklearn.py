@@ -70,6 +70,20 @@ def _is_array(X: Any) -> bool:
     return _checks.is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biufc")
 
 
+def _has_dates(X: Any) -> bool:
+    """Whether columns are dates, times or durations, of which NumPy and polars would make numbers of nanoseconds."""
+    dtypes = getattr(X, "dtypes", None)  # of pandas and polars
+    if dtypes is None:
+        try:
+            dtypes = [np.asarray(X[:1]).dtype]
+        except (TypeError, ValueError, LookupError):  # no rows that can be taken
+            return False
+    return any(
+        dtype.is_temporal() if hasattr(dtype, "is_temporal") else getattr(dtype, "kind", "O") in "mM"
+        for dtype in dtypes
+    )
+
+
 def _tags(estimator: Any) -> tuple[bool, bool]:
     """Whether an estimator takes sparse rows, and missing values."""
     try:
@@ -272,7 +286,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sparse, missing = self._takes()
         how: dict[str, Any]
         if self._of_numbers:
-            _checks.distinct([X], "X")
+            found = _checks.no_number(X, "X") if not _checks.is_sparse(X) and _has_dates(X) else None
+            if found is not None:
+                raise TypeError(found)
+            _checks.stay_apart([X], "X")
             how = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan" if missing else True}
         else:
             if not _checks.is_sparse(X) and not hasattr(X, "__getitem__"):
@@ -712,8 +729,8 @@ class _Transformed(_Columns):
 
     _fields = Rankers._fields
 
-    def _read(self, X: Any, name: str) -> Any:
-        return super()._read(self._transformer.transform(X), f"{name}, transformed,")
+    def _read(self, X: Any, name: str, seen: Any = None) -> Any:
+        return super()._read(self._transformer.transform(X), f"{name}, transformed,", seen)
 
     def _terms(self, X: Any, lam: Vector) -> Any:
         return super()._terms(self._transformer.transform(X), lam)

@@ -41,7 +41,11 @@ def first(X):
         ({"neg": NAN.astype(np.float32)}, ValueError, "neg has nan at row 1, column 0"),
         ({"pos": np.asfortranarray(NAN)}, ValueError, "pos has nan at row 1, column 0"),
         ({"pos": [[1.0, None]]}, ValueError, "pos has None at row 0, column 1"),
-        ({"pos": [[1.0, "a"], [2.0, "b"]]}, TypeError, "pos must hold real numbers; got dtype <U"),
+        (
+            {"pos": [[1.0, "a"], [2.0, "b"]]},
+            TypeError,
+            "pos has 'a' (str) at row 0, column 1; every value must be a real number: ",
+        ),
         ({"pos": np.array([[1.0, "a"]], dtype=object)}, TypeError, "pos has 'a' (str) at row 0, column 1"),
         ({"pos": GOOD + 1j}, TypeError, "pos must hold real numbers; got dtype complex128"),
         ({"pos": np.array([["2020-01-01"] * 2], dtype="datetime64[D]")}, TypeError, "pos must hold real numbers"),

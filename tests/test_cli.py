@@ -4,6 +4,7 @@ import bz2
 import csv
 import gzip
 import io
+import json
 import lzma
 import re
 import shutil
@@ -301,29 +302,56 @@ def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, option
     assert {each: each.read_bytes() for each in tmp_path.iterdir() if each.exists()} == before
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("- --label y --out t.csv < t.csv", "--out t.csv would overwrite the input"),
-        ("t.csv --label y --save seen > seen", "--save seen would overwrite the standard output"),
-        ("t.csv --label y --out /dev/stdout --save seen > seen", "--save seen would overwrite the file of --out"),
-        ("- --label y --out /dev/stdout < t.csv", None),
-        ("t.csv --label y --out seen --save m.json > seen", None),
+_FORKED = """
+import json, os, sys
+from pnorm._cli import main
+write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+for folder, words, source, target in json.loads(sys.argv[1]):
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        for stream, (name, how) in enumerate([(source, os.O_RDONLY), (target, write), ("errors", write)]):
+            os.dup2(os.open(name, how), stream)
+        status = main(words)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+"""Runs the command on streams of its own, many times for one import."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+def test_streams_are_files_too_and_devices_are_shared(tmp_path):
+    cases = [
+        ("- --label y --out t.csv < t.csv > seen", "--out t.csv would overwrite the input"),
+        ("t.csv --label y --save seen < t.csv > seen", "--save seen would overwrite the standard output"),
+        (
+            "t.csv --label y --out /dev/stdout --save seen < t.csv > seen",
+            "--save seen would overwrite the file of --out",
+        ),
+        ("- --label y --out /dev/stdout < t.csv > seen", None),
+        ("t.csv --label y --out seen --save m.json < t.csv > seen", None),
         ("/dev/stdin --label y --out /dev/null --save m.json < t.csv > /dev/null", None),
-    ],
-)
-def test_streams_are_files_too_and_devices_are_shared(tmp_path, line, message):
-    (tmp_path / "t.csv").write_text("x,y\n1,1\n0,0\n2,0\n")
-    done = subprocess.run(f"{sys.executable} -P -m pnorm -t 1 {line}", shell=True, cwd=tmp_path, capture_output=True,
-                          text=True, check=False)  # fmt: skip
-    expected = (0, "") if message is None else (2, f"pnorm: error: {message}\n")
-    assert (done.returncode, done.stderr) == expected
-    assert (tmp_path / "t.csv").read_text() == "x,y\n1,1\n0,0\n2,0\n"
-    if "m.json" in line:
-        assert pnorm.load(tmp_path / "m.json").H.names == ("x",)
-    if "seen" in line and message is None:
-        assert "row,score\n" in (tmp_path / "seen").read_text()
+    ]
+    jobs = []
+    for k, (line, _) in enumerate(cases):
+        (tmp_path / str(k)).mkdir()
+        (tmp_path / str(k) / "t.csv").write_text("x,y\n1,1\n0,0\n2,0\n")
+        *words, _, source, _, target = line.split()
+        jobs.append((str(tmp_path / str(k)), ["-t", "1", *words], source, target))
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _FORKED, json.dumps(jobs)], capture_output=True, text=True, check=True
+    )
+    for k, ((line, message), status) in enumerate(zip(cases, done.stdout.split(), strict=True)):
+        folder = tmp_path / str(k)
+        expected = (0, "") if message is None else (2, f"pnorm: error: {message}\n")
+        assert (int(status), (folder / "errors").read_text()) == expected, line
+        assert (folder / "t.csv").read_text() == "x,y\n1,1\n0,0\n2,0\n"
+        if "m.json" in line:
+            assert pnorm.load(folder / "m.json").H.names == ("x",)
+        if "seen" in line and message is None:
+            assert "row,score\n" in (folder / "seen").read_text()
 
 
 # What steers a terminal

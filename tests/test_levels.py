@@ -1,6 +1,5 @@
 """Levels of categories: the same values have the same scores whatever they were read from, and others are told."""
 
-import datetime
 import decimal
 import itertools
 import json
@@ -123,6 +122,9 @@ def test_the_same_values_have_the_same_scores(tmp_path, capsys, trained_on):
         (["red"], "red  ", "red"),
         (["red"], "Red", None),
         (["nan", "inf"], "INF", None),
+        ([1e17 + 16], "0" * 5000 + "100000000000000016.0", 1e17 + 16),
+        ([10**17 + 1], "+" + "0" * 5000 + "100000000000000001", 10**17 + 1),
+        (["0" * 5000 + "9" * 17], 10**17 - 1, "0" * 5000 + "9" * 17),
     ],
 )
 def test_which_values_are_the_same_level(levels, value, level):
@@ -169,11 +171,58 @@ def test_a_column_of_which_no_value_is_known_is_refused():
             call(wrong[:24])
         with pytest.warns(UnknownLevelWarning, match="20 of 21 values"):
             call(pd.concat([frame[["day"]][:1], wrong]))
-    assert H.evaluate(pd.DataFrame({"day": [None] * 50})).sum() == 0  # missing values are not unknown levels
+    assert H.evaluate(pd.DataFrame({"day": [None] * 19})).sum() == 0  # missing values are not unknown levels
     missing = categories([[None], [None]], [[None]], missing="own")
     assert missing.evaluate(wrong.to_numpy()).sum() == 5  # all others are not missing, which is all that is asked
     with pytest.raises(ValueError, match=r"none of the 35 values of column 0 \('day'\) of pos and neg"):
         pnorm.train(wrong, wrong[:20], H)
+
+
+def test_a_column_that_is_missing_as_a_whole_is_told():
+    rows = [["a", "x"], ["b", None]]
+    H, gone = categories(rows, rows, missing="own"), [[None, None]] * 20
+    message = "all 20 values of column 0 of X are missing, and the weak rankers know no missing value there"
+    with pytest.warns(UnknownLevelWarning, match=message) as told:
+        assert pnorm.score(gone, H, [1.0, 2.0, 4.0, 8.0]).tolist() == [8.0] * 20
+    assert len(told) == 1  # in the other column, missing is a level
+    with pytest.warns(UnknownLevelWarning, match="all 30 values of column 0 of pos and neg"):
+        pnorm.train(gone[:15], gone[:15], H, t_max=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        H.evaluate([*gone, rows[0]])
+        H.evaluate(gone[:19])
+
+
+def test_the_command_prints_its_own_warnings_only(tmp_path, capsys, monkeypatch):
+    rows = pd.DataFrame({"town": ["Ulm", "Bonn"]})
+    pnorm.save(tmp_path / "m.json", [1.0, 2.0], categories(rows, rows))
+    (tmp_path / "t.csv").write_text("town\nTrier\nUlm\n")
+    told = _cli.CsvSource.frame
+
+    def frame(self, names):
+        warnings.warn("a library is old", DeprecationWarning, stacklevel=1)
+        warnings.warn("a library is odd", RuntimeWarning, stacklevel=1)
+        return told(self, names)
+
+    monkeypatch.setattr(_cli.CsvSource, "frame", frame)
+    with warnings.catch_warnings(record=True) as others:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", RuntimeWarning)
+        assert _cli.main([str(tmp_path / "t.csv"), "--model", str(tmp_path / "m.json")]) == 0
+    assert [str(warning.message) for warning in others] == ["a library is odd"]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("pnorm: warning: levels that the weak rankers do not know, in column 0 ('town')")
+
+
+def test_text_in_an_array_is_told_as_in_a_frame():
+    for form in (np.array, pd.DataFrame, lambda rows: np.array(rows).astype("S"), list):
+        rows, others = form([[1.5, 2.0], [2.5, "travel"]]), form([[1.0, "b"], [0.5, "c"]])
+        with pytest.raises(
+            TypeError, match=r"pos has b?'?travel'? \((str|bytes)\) at row 1, column 1.*encode the column"
+        ):
+            pnorm.train(rows, others)
+    with pytest.raises(TypeError, match=r"pos has '?1'? \(str\) at row 0, column 0; every value must be a real number"):
+        pnorm.train(np.array([["1", "2"]]), [[0.0, 1.0]])
 
 
 def test_what_the_command_says_of_levels(tmp_path, capsys):
@@ -205,6 +254,24 @@ def test_a_word_for_nothing_may_be_a_level(tmp_path):
     assert file_scores(path, model, tmp_path / "out.csv").tolist() == [1, 2, 4, 8, 8]
 
 
+def test_a_word_for_nothing_is_a_missing_value_whatever_it_came_from(tmp_path, capsys):
+    frame = pd.DataFrame({"c": ["a", "b", None] * 10})
+    H, lam = categories(frame[:15], frame[15:], missing="own"), [1.0, 2.0, 8.0]
+    rows = pd.DataFrame({"c": ["none", "a", "NA", "b", "", " ? ", "-"]})
+    pnorm.save(tmp_path / "m.json", lam, H)
+    rows.to_csv(tmp_path / "t.csv", index=False)
+    rows.to_parquet(tmp_path / "t.parquet", index=False)
+    expected = [8, 1, 8, 2, 8, 8, 8]
+    for name in ("t.csv", "t.parquet"):
+        assert file_scores(tmp_path / name, tmp_path / "m.json", tmp_path / "out.csv").tolist() == expected
+    assert capsys.readouterr().err == ""
+    for form in (rows, rows.to_numpy(), rows.to_numpy().tolist(), rows.to_numpy().astype("U4")):
+        assert pnorm.score(form, H, lam).tolist() == expected
+    strict = categories([["a"]], [["b"]])
+    with pytest.raises(ValueError, match=r"X has 'none' at row 1, column 0; fill it in, or pass missing='own'"):
+        strict.evaluate([["a"], ["none"]])
+
+
 def test_truth_values_of_a_csv_file_are_numbers_as_in_parquet(tmp_path, capsys):
     generator = np.random.default_rng(3)
     frame = pd.DataFrame(
@@ -230,7 +297,21 @@ def test_decimal_numbers_of_a_frame_are_numbers():
     H = pnorm.rankers.thresholds({0: [1.6]}, missing="own")
     assert pnorm.score(table, H, [1.0, 5.0]).tolist() == [0, 5, 1]
     levels = categories(table, [[1.5]], missing="own")
-    assert levels.names == ("a = 1.5", "a = 2.0", "a is missing")
+    assert levels.names == ("a = 1.5", "a = 2", "a is missing")
+
+
+def test_whole_decimal_numbers_keep_all_their_digits():
+    D = decimal.Decimal
+    H = categories([[D(2**53 + 1)]], [[D(2**53)]])
+    assert H.names == ("x0 = 9007199254740992", "x0 = 9007199254740993")
+    np.testing.assert_array_equal(
+        H.evaluate([[D("9007199254740993.0")], [str(2**53 + 1)], [2**53]]), [[0, 1], [0, 1], [1, 0]]
+    )
+    with pytest.warns(UnknownLevelWarning, match="4 of 4 values"):
+        assert not H.evaluate([[D(2**53 + 2)], [D("1e300")], [D("1e-999999999")], [D("-1e-400")]]).any()
+    for value in ("1e999999999", "-1e309"):  # which would be an integer of a billion digits
+        with pytest.raises(ValueError, match="a level that is a number must be finite"):
+            H.evaluate([[D(value)]])
 
 
 def test_partitions_are_judged_together():
@@ -282,23 +363,65 @@ def test_an_estimator_warns_of_levels():
     assert scores.min() > 0.5
     with pytest.warns(UnknownLevelWarning) as told:  # of the rows held out, and not again of all rows
         sklearn.PNormPush(rankers="categories", t_max=20, early_stopping=True, random_state=0).fit(X, y)
-    assert {str(warning.message).split(" of ")[1].split(":")[0] for warning in told} <= {"pos_val", "neg_val"}
+    assert {str(warning.message).split(" of ")[1].split(":")[0] for warning in told} <= {"pos_val and neg_val"}
 
 
-def test_what_is_said_of_dates():
-    days = pd.DataFrame({"day": pd.to_datetime(["2024-01-02", "2024-03-04", None])})
-    for X in (days, pytest.importorskip("polars").from_pandas(days), days.to_numpy(), [[datetime.date(2024, 1, 2)]]):
+@pytest.mark.parametrize(
+    "kind", [categories, lambda *rows: pnorm.rankers.closed(categories(*rows)) + categories(*rows)]
+)
+def test_validation_rows_are_judged_together(kind):
+    H = kind([["a"], ["b"]], [["b"], ["c"]])
+    for pos, neg in (([["x"]] * 12, [["y"]] * 12), ([["x"]] * 30, [["a"]])):
+        with pytest.warns(UnknownLevelWarning) as told:
+            pnorm.callbacks.early_stopping(pos, neg, H=H)
+        (warning,) = told
+        n = len(pos) + len(neg)
+        assert f"in column 0 of pos_val and neg_val: {n - (neg == [['a']])} of {n} values" in str(warning.message)
+    with pytest.raises(ValueError, match="none of the 24 values of column 0 of pos_val and neg_val"):
+        pnorm.callbacks.early_stopping([[1]] * 12, [[2]] * 12, H=H)
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "D"])
+@pytest.mark.parametrize("kind", ["M8", "m8"])
+def test_what_is_said_of_dates(unit, kind):
+    array = np.array([["2024-01-02"], ["2024-03-04"], ["NaT"]], f"M8[{unit}]")
+    if kind == "m8":
+        array = array - np.datetime64("2000-01-01", unit)
+    days = pd.DataFrame(array, columns=["day"])
+    for X in (days, pytest.importorskip("polars").from_pandas(days), array, [list(row) for row in array]):
         for make in (
             lambda X: pnorm.rankers.quantile_thresholds(X, X, missing="own"),
             lambda X: pnorm.rankers.normalized(X[:1], X[:1]),
         ):
             with pytest.raises(TypeError, match="pass the days since a fixed one in place of dates, such as"):
                 make(X)
-        with pytest.raises(TypeError, match="a level must be a string, a number or a boolean: make the dates text"):
+        with pytest.raises(TypeError, match="a string, a number or a boolean; make the dates text"):
             categories(X[:1], X[:1])
-    numbers = (days - np.datetime64("2000-01-01")) / np.timedelta64(1, "D")  # as the message says
-    assert pnorm.rankers.quantile_thresholds(numbers, numbers, missing="own").names[0] == "day > 8798"
-    assert categories(days[:2].astype(str), days[:2].astype(str)).names == ("day = 2024-01-02", "day = 2024-03-04")
+    with pytest.raises(ValueError, match="pos has NaT at row 1, column 0; fill it in, or pass missing='own'"):
+        categories([["a"], [array[2, 0]]], [["a"]])
+    durations = days - np.datetime64("2000-01-01") if kind == "M8" else days
+    numbers = durations / np.timedelta64(1, "D")
+    assert (
+        pnorm.rankers.quantile_thresholds(numbers, numbers, missing="own").names[0] == "day > 8798"
+    )  # as the message says
+    text = days[:2].astype(str)
+    assert categories(text, text).names[0].startswith("day = 2024-01-02" if kind == "M8" else "day = 8767 days")
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "D"])
+@pytest.mark.parametrize("kind", ["M8", "m8"])
+def test_an_estimator_refuses_dates(unit, kind):
+    sklearn, pl = pytest.importorskip("pnorm.sklearn"), pytest.importorskip("polars")
+    array = np.arange(20).astype(f"{kind}[{unit}]")[:, None]
+    frame = pd.DataFrame(array, columns=["day"])
+    y = np.arange(20) % 2
+    mixed = frame.assign(x=1.0)
+    for X in (array, frame, mixed, pl.from_pandas(frame), pl.from_pandas(mixed), [list(row) for row in array]):
+        for rankers in ("thresholds", "columns", "normalized"):
+            with pytest.raises(
+                TypeError, match=r"X has .* at row 0, column 0.*pass the days since a fixed one in place"
+            ):
+                sklearn.PNormPush(rankers=rankers).fit(X, y)
 
 
 def test_a_column_of_truth_values_and_numbers_is_refused(tmp_path, capsys):

@@ -89,6 +89,8 @@ _ESTIMATORS = [
     PNormPush(rankers="columns", solver="newton", l2=0.01),
     PNormPush(rankers="normalized", early_stopping=True, loss="logistic", t_max=5),
     PNormPush(rankers=RandomTreesEmbedding(3, random_state=0), t_max=20),
+    PNormPush(rankers="categories"),
+    PNormPush(rankers="categories", solver="newton", l2=0.01),
 ]
 
 

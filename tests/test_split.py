@@ -211,7 +211,8 @@ def test_labels_that_the_command_takes(labels):
 
 
 @pytest.mark.parametrize(
-    "labels", [["yes", "maybe"], ["yes", "no", "maybe"], ["yes", "true", "no"], ["Yes", "yes"], ["no", "0"]]
+    "labels",
+    [["yes", "maybe"], ["yes", "no", "maybe"], ["yes", "true", "no"], ["Yes", "yes"], ["no", "0"], [10**5000, 0]],
 )
 def test_labels_that_are_no_plain_opposites(labels):
     y = [*labels, *labels[:1] * (9 - len(labels))]
