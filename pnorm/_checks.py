@@ -194,7 +194,7 @@ def _whole(X: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[int, Arra
     if names is not None and _has_columns(X):
         kinds = list(X.dtypes) if hasattr(X, "dtypes") else None  # of a wide frame, quicker than column by column
         for j in range(len(names)) if columns is None else columns.tolist():
-            own = str(column_of(X, j, names).type if kinds is None else kinds[j]).lower()
+            own = str(getattr(column_of(X, j, names), "type", "") if kinds is None else kinds[j]).lower()
             kind = next((kind for kind in ("int64", "uint64", "object") if own.startswith(kind)), None)
             if kind is not None:
                 column = column_of(X, j, names)

@@ -230,5 +230,5 @@ def test_whole_numbers_that_would_be_one_float_are_refused(form):
 
 def test_to_look_for_large_whole_numbers_takes_no_memory():
     X = np.arange(2_000_000).reshape(-1, 2)
-    assert peak(lambda: _checks.distinct([X], "X")) < 200_000
-    assert peak(lambda: _checks.distinct([pa.table({"a": X[:, 0]})], "X")) < 200_000
+    assert peak(lambda: _checks.stay_apart([X], "X")) < 200_000
+    assert peak(lambda: _checks.stay_apart([pa.table({"a": X[:, 0]})], "X")) < 200_000
