@@ -160,7 +160,7 @@ def test_workers_killed_on_the_way_change_nothing_but_time():
     assert_same((lam, trace), pnorm.train(pos, neg, H, 4, 41))
     settings = {
         "scheduler": None,
-        "distributed.comm.timeouts.connect": "60s",
+        "distributed.comm.timeouts.connect": "20s",  # which some deaths cost in full
         "distributed.scheduler.allowed-failures": 100,  # of a task: chance may hit the same one time and again
         "distributed.worker.multiprocessing-method": "forkserver" if hasattr(os, "fork") else "spawn",
     }
