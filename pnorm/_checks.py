@@ -110,7 +110,7 @@ class Some:
             raise _not_finite(self.A[row, self.at[k]], self.name, row, self.columns[k], self.names, self.missing)
 
 
-def matrix(X: Any, name: str, missing: bool | None = None) -> Any:
+def matrix(X: Any, name: str, missing: bool | None = None, apart: bool = True) -> Any:
     """Return X as a finite two-dimensional matrix of floats; with `missing`, NaN may stand for a missing value.
 
     None says that missing values could not be allowed, which False says they could.
@@ -121,7 +121,7 @@ def matrix(X: Any, name: str, missing: bool | None = None) -> Any:
     """
     if is_sparse(X):
         return _sparse_matrix(X, name, missing)
-    columns = some(X, name, missing)
+    columns = some(X, name, missing, apart=apart)
     if columns.width == 0:
         raise ValueError(f"{name} has no columns; got shape {columns.A.shape}")
     A = floats(columns.A)
@@ -133,8 +133,11 @@ def matrix(X: Any, name: str, missing: bool | None = None) -> Any:
     return A
 
 
-def some(X: Any, name: str, missing: bool | None = None, columns: Any = None) -> Some:
-    """Return columns of a dense X by their numbers, or all; others are not looked at, nor converted if in a frame."""
+def some(X: Any, name: str, missing: bool | None = None, columns: Any = None, apart: bool = True) -> Some:
+    """Return columns of a dense X by their numbers, or all; others are not looked at, nor converted if in a frame.
+
+    `apart` asks that different whole numbers of a column stay different.
+    """
     _no_mask(X, name)
     size = n_rows(X, name)
     names = column_names(X)
@@ -148,7 +151,7 @@ def some(X: Any, name: str, missing: bool | None = None, columns: Any = None) ->
     width = A.shape[1]
     chosen = np.arange(width) if columns is None else np.asarray(columns, dtype=np.intp)
     at = chosen
-    if lies is None:
+    if lies is None and apart:
         stay_apart([X if converted or A.dtype.kind == "f" else A], name, chosen)
     if converted:
         A, at = _columns_of_frame(X, chosen, name, names, missing), np.arange(chosen.size)

@@ -714,7 +714,7 @@ def _exact(X: Any, name: str) -> list[list[Fraction]]:
     """Rows of exact numbers."""
     if _checks.is_sparse(X):
         raise TypeError(f"{name} is sparse; pass a handful of dense rows")
-    A = _checks.matrix(X, name)
+    A = _checks.matrix(X, name, apart=False)
     if not isinstance(X, (list, tuple)):
         exact = np.asarray(X)
         X = (exact if exact.dtype.kind in "iuO" else A).tolist()

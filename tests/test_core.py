@@ -18,7 +18,10 @@ def solve(f_pos, h_pos, u, f_neg, h_neg, w, p, sign):
     pos, neg = Side(f_pos, h_pos, None, u, -1.0), Side(f_neg, h_neg, None, w, p)
     ends = [x for h in (h_pos, h_neg) for x in (h.min(), h.max())]
     line = Line(
-        p, over_blocks((pos, neg)), Direction(h_pos, h_neg, *ends, ends[0] - ends[3], ends[2] - ends[1], False), sign
+        p,
+        over_blocks((pos, neg)),
+        Direction(h_pos, h_neg, *ends, ends[0] - ends[3], ends[2] - ends[1], False, 0.0),
+        sign,
     )
     calls = []
     slope = line._slope
