@@ -57,14 +57,12 @@ class Widest:
 
 def widest(problem: Known, lam: Vector, unit: Vector) -> Widest:
     """Find the widest margin, given coefficients that separate; a ranker of unit zero has no part in it."""
-    search = _Search(problem, unit, lam)
-    if not search.settles():
-        return Widest(lam / problem.margin_at(lam), None)
-    found = [unit * x for x in (search.x, search.polished())]
-    margins = [problem.margin_at(x) for x in found]
-    found = [x / margin for x, margin in zip(found, margins, strict=True) if margin > 0.0]
+    search, found = _Search(problem, unit, lam), []
+    if search.settles():
+        both = [unit * x for x in (search.x, search.polished())]
+        found = [x / margin for x in both if (margin := problem.margin_at(x)) > 0.0]
     if not found:
-        return Widest(lam / problem.margin_at(lam), None)
+        return Widest(lam / problem.separation(problem.point(lam)), None)
     return Widest(min(found, key=lambda x: float(np.linalg.norm(_over(x, unit)))), search.between())
 
 
@@ -132,8 +130,8 @@ class _Search:
         """Coefficients in units."""
         self.x /= np.linalg.norm(self.x)
         low, high = self._ask(_least)
-        self._margin = float((low + high).min())
-        """What is asked of all pairs: with it, the coefficients are at most one long."""
+        self._margin = max(float((low + high).min()), 0.1)
+        """What is asked of all pairs, such that the coefficients come out about one long."""
         self._middle = 0.5 * (low - high) - self._level
         """The threshold of every group, above the score of the centre."""
         self._rows: _Rows | None = None
@@ -145,7 +143,6 @@ class _Search:
         level = np.inf
         for _ in range(_ROUNDS):
             more = self._join(level)
-            level = 0.5 * self._margin * (1.0 - _SHORT)
             try:
                 moved = self._solve()
             except RuntimeError:  # of SciPy's, after so many steps
@@ -154,6 +151,7 @@ class _Search:
                 return False
             if not more and moved <= _STILL * self._margin:
                 return True
+            level = 0.5 * self._margin * (1.0 - _SHORT)
         return False
 
     @property
@@ -196,8 +194,9 @@ class _Search:
         rows = self._rows
         assert rows is not None
         here, group = np.unique(rows.group, return_inverse=True)
+        price = _FREE * min(1.0, self._margin)  # a move is rounded to its square over the margin
         free = np.zeros((here.size, rows.sign.size))
-        free[group, np.arange(group.size)] = -_FREE * rows.sign
+        free[group, np.arange(group.size)] = -price * rows.sign
         asked = 0.5 * self._margin + rows.sign * self._middle[rows.group]
         matrix = np.concatenate([rows.root(), free, asked[None]])
         target = np.zeros(len(matrix))
@@ -208,9 +207,16 @@ class _Search:
             return np.inf
         self._share = weights / left
         self.x = np.asarray(rows.matrix.T @ self._share)
-        moves = _FREE * (free @ self._share)
+        moves = price * (free @ self._share)
         self._middle[here] += moves
-        return float(np.abs(moves).max())
+        moved, size = float(np.abs(moves).max()), float(np.linalg.norm(self.x))
+        if 0.1 < size < 10.0:
+            return moved
+        self.x /= size
+        self._share /= size
+        self._middle /= size
+        self._margin /= size
+        return max(moved / size, 2.0 * _STILL * self._margin)  # one more round
 
     def between(self) -> Vector:
         """The difference of means that the coefficients are a multiple of, with masses that match to all digits."""

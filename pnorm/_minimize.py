@@ -309,6 +309,8 @@ class _Run:
     """Whether help may be asked for, once: the linear program, or with a penalty a path of penalties."""
     found: Hulls | None = None
     path: Path = field(init=False)
+    _floor: float = -math.inf
+    """A value that the nearest points of the hulls have proved no coefficients to be below."""
     _precise: bool = False
     """Whether scores are formed in twice the working precision from now on."""
 
@@ -363,6 +365,8 @@ class _Run:
             slope = p * curvature.edges - self.l2 * point.lam
             delta = curvature.step(slope)
             point, bound = self.certified(point, curvature, delta)
+            if (above := self.value(point) - self._floor + bound.rounding) < bound.gap:
+                bound = dataclasses.replace(bound, gap=above)
             self.path.replace(self.reached(point, bound.gap, slope))
             signs.read(float(slope @ delta), bound)
 
@@ -387,11 +391,14 @@ class _Run:
                     again = self._verdict(bound, signs)
                     status, message = again if again[0] else (status, message)
                 elif status in ("", "stalled") and problem.separation(point) > 0.0:
-                    far, gap, rounding = self._far_out(point.lam)
+                    far, between = self._far_out(point.lam)
+                    best = min(far, problem.point(point.lam, precise=True), key=self.value)
+                    gap, rounding = (math.inf, 0.0) if between is None else far_gap(problem, best, between, self.l2)
+                    self._floor = self.value(best) - gap
                     if self.proved(gap, rounding):
-                        self.path.step(curvature.edges, math.nan, self.reached(far, gap))
+                        self.path.step(curvature.edges, math.nan, self.reached(best, gap))
                         return self.end("converged", self.within(gap))
-                    if self.value(far) < self.value(point):
+                    if best is far:
                         status, message, taken = "", "", (math.nan, far)
             if status:
                 return self.end(status, message)
@@ -418,8 +425,8 @@ class _Run:
             bound = certify(self.problem, point, curvature, delta)
         return point, bound
 
-    def _far_out(self, lam: Vector) -> tuple[Point, float, float]:
-        """Where the minimiser is to a few units of the scores; a bound there, and the rounding in it.
+    def _far_out(self, lam: Vector) -> tuple[Point, Vector | None]:
+        """Where the minimiser is to a few units of the scores, and the shortest way between the hulls.
 
         With a small penalty and coefficients that separate, log F_p is about -p times their margin, and the widest
         margin is best.
@@ -428,10 +435,7 @@ class _Run:
         found = widest(self.problem, lam, np.where(self.problem.constant, 0.0, 1.0))
         self._precise = True
         length = self.problem.objective.p / (self.l2 * float(found.lam @ found.lam))
-        far = self.problem.point(length * found.lam, precise=True)
-        if found.between is None:
-            return far, math.inf, 0.0
-        return far, *far_gap(self.problem, far, found.between, self.l2)
+        return self.problem.point(length * found.lam, precise=True), found.between
 
     def _line_search(self, point: Point, slope: Vector, delta: Vector) -> tuple[float, Point] | None:
         """Halve the Newton step until the objective falls by a share of what its slope promises."""
@@ -466,10 +470,13 @@ class _Run:
 
         Whatever separates first depends on rounding, on weights and on copies of rows. This does not.
         """
-        lam = widest(self.problem, lam, self.problem.of_size_one()).lam
+        found = widest(self.problem, lam, self.problem.of_size_one())
+        lam = found.lam
         self.path.replace(self.reached(self.problem.point(lam), math.inf))
         message = "the coefficients put every positive above every negative: "
         message += ("inf F_p is 0 and " if self.problem.objective.factored else "") + "no minimiser exists"
+        if found.between is None:
+            message += "; rounding hides which have the widest margin"
         return lam, self.path.trace("separable", message, lam)
 
     def without_minimiser(self, found: Hulls, edges: Vector) -> tuple[Vector, Trace]:

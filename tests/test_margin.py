@@ -47,6 +47,32 @@ def test_it_is_a_sum_of_pairs_on_the_margin(seed):
     assert is_widest(lam, pos, neg)
 
 
+def test_narrow_margins_and_starts_of_next_to_none():
+    """The margin of the coefficients that Newton's method happens on may be 1e-13, or 1e-56 where weights are extreme."""
+    pos, neg = np.array([[0.0, 0], [1, 1]]), np.array([[0.2, 0.199], [0.9, 0.898], [0.5, 0.4985]])
+    for more in ({}, {"p": 4}, {"p": 64}, {"pos_weight": [1, 1e6]}, {"method": "lbfgs"}):
+        np.testing.assert_allclose(pnorm.minimize(pos, neg, **more)[0], [-1000, 1000], rtol=1e-9)
+    pos = np.array([[0.0, 0, 1, 1], [0, 0, 0, 0]])
+    neg = np.array([[1.0, 1, 0, 0], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0]])
+    for method in ("newton", "lbfgs"):
+        np.testing.assert_allclose(pnorm.minimize(pos, neg, method=method)[0], [-1, -1, 0, 0], atol=1e-12)
+    pos, neg = np.array([[101.0, 100, 101, 101]]), np.array([[0.0, 0, 0, 1], [0, 1, 0, 0]])
+    weights = {"pos_weight": [2.2563209406368836e38], "neg_weight": [5.810106857257585e-05, 630696906.1037133]}
+    assert is_widest(pnorm.minimize(pos, neg, p=4, **weights)[0], pos, neg)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_on_levels_far_apart(seed):
+    rng = np.random.default_rng(seed)
+    pos, neg, group = rng.normal(size=(6, 3)), rng.normal(size=(6, 3)), np.array([0, 0, 0, 1, 1, 1])
+    pos[:, 0] += 3
+    pos[3:], neg[3:] = pos[3:] + 50, neg[3:] + 50
+    found = [pnorm.minimize(pos, neg, p=p, pos_group=group, neg_group=group) for p in (1, 4)]
+    if {trace.status for _, trace in found} == {"separable"}:
+        np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-8)
+        assert is_widest(found[0][0], pos, neg, group, group)
+
+
 def test_in_groups_every_group_has_a_threshold_of_its_own():
     pos, neg, rng = clouds(0)
     g_pos, g_neg = rng.integers(0, 3, len(pos)), rng.integers(0, 3, len(neg))
@@ -110,6 +136,7 @@ def test_where_least_squares_fails_the_answer_still_separates(monkeypatch):
     lam, trace = pnorm.minimize(pos, neg)
     assert trace.status == "separable"
     assert (pos @ lam).min() - (neg @ lam).max() == pytest.approx(1)
+    assert "rounding hides which have the widest margin" in trace.message
     assert pnorm.minimize(pos, neg, p=8, l2=1e-3)[1].status == "converged"
 
 
@@ -145,6 +172,22 @@ def test_the_gap_is_no_less_than_the_distance_to_the_infimum(l2, weighted):
         infimum = objective.value([best])
         assert 0 <= objective.value(lam) - infimum <= trace.gap
         assert trace.objective[-1] - infimum <= trace.gap
+
+
+def test_the_nearest_points_are_a_proof_for_the_point_before_as_well():
+    pos = [
+        [1, 1, 0, 2, 3],
+        [0, 2, 1, 1, 1],
+        [2, 1, 3, 1, 1],
+        [3, 3, 3, 1, 1],
+        [3, 2, 0, 2, 2],
+        [2, 3, 2, 2, 0],
+        [3, 1, 1, 0, 0],
+    ]
+    neg = [[1, 0, 3, 3, 2], [0, 1, 1, 2, 3], [2, 2, 1, 2, 3]]
+    trace = pnorm.minimize(pos, neg, p=64, l2=1e-12)[1]
+    assert trace.status in ("converged", "stalled")  # the gap is about twice what rounding is
+    assert trace.gap < 1e-12 * abs(trace.objective[-1])
 
 
 def test_nothing_but_the_nearest_points_is_a_proof():

@@ -85,12 +85,14 @@ def test_no_check_is_left_out_that_a_linear_classifier_passes():
 
 
 _ESTIMATORS = [
-    PNormPush(),
+    *(
+        PNormPush(rankers=kind, solver=solver)
+        for solver in ("coordinate", "newton")
+        for kind in ("thresholds", "columns", "normalized", "categories")
+    ),
     PNormPush(rankers="columns", solver="newton", l2=0.01),
     PNormPush(rankers="normalized", early_stopping=True, loss="logistic", t_max=5),
     PNormPush(rankers=RandomTreesEmbedding(3, random_state=0), t_max=20),
-    PNormPush(rankers="categories"),
-    PNormPush(rankers="categories", solver="newton", l2=0.01),
 ]
 
 
