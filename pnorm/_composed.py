@@ -142,7 +142,7 @@ class Composed:
         names = [name for name in ("value", "slope") if asked.get(name, True)]
         tiers = []
         while (top := float(log_c.max())) > -math.inf:
-            own = log_c > top - _APART
+            own = log_c >= top - _APART  # the largest itself, where it is so large that the difference is lost
             c = np.where(own, of * np.exp(log_c - top), 0.0)
             log_c = np.where(own, -math.inf, log_c)
             sums = self.loss.sums(Pairs(source, c, target, sign, self.pool, **asked))
