@@ -727,7 +727,7 @@ def _first(k: Any, rows: RankedList) -> float:
         # 0.07 * 100 is a little more than 7 in floating point.
         return float(math.ceil(depth * (1.0 - 1e-12))) if rows.whole else depth
     depth = _checks.count(k, "k, a number of rows (a share of them is a float),", 1)
-    if depth / rows.unit > total * (1.0 + 1e-12):
+    if depth > total * rows.unit * (1.0 + 1e-12):  # not depth / unit, as it may be of any number of digits
         what = "the sum of the weights" if rows.weighted else "the number of rows"
         raise ValueError(f"k must be at most {what}, {total * rows.unit:.12g}; got {_checks.shown(k)}")
     return float(depth)
