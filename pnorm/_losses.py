@@ -319,7 +319,7 @@ def _sweep(pairs: Pairs, reach: float, *wanted: bool) -> list[Vector]:
     """Sums of the powers 0, 1, 2 of 1 - z where z is below the reach; empty where they are not wanted."""
     out = [np.empty(pairs.target.f.size if this else 0) for this in wanted]
     sides, turned = _ascending(pairs)
-    into = (sums[turned] if this else None for sums, this in zip(out, wanted, strict=True))
+    into = [sums[turned] if this else None for sums, this in zip(out, wanted, strict=True)]
     _pairs.sweep(*sides, pairs.sign, reach, *into)
     return out
 
