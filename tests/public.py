@@ -534,7 +534,7 @@ def named(module_name):
             for method, function in inspect.getmembers(value, inspect.isroutine):
                 own = getattr(function, "__module__", None) or ""
                 shown = not method.startswith("_") or method == "__call__"
-                if own.startswith("pnorm") and shown and parameters(function):
+                if callable(function) and own.startswith("pnorm") and shown and parameters(function):
                     yield f"{name}.{method}", function
 
 
