@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import pnorm
 from pnorm import boosting, metrics
-from pnorm._reproduce import paired, print_columns
+from pnorm._command.reproduce import paired, print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 import pnorm
 from pnorm import metrics
-from pnorm._reproduce import paired
+from pnorm._command.reproduce import paired
 
 POWERS = (1, 4, 16, 64)
 T_MAX = 400

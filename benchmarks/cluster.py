@@ -21,7 +21,7 @@ from distributed import Client, LocalCluster
 
 import pnorm
 import pnorm.dask
-from pnorm import _partitioned
+from pnorm._solvers import partitioned as _partitioned
 from pnorm.dask import _FAN_IN
 
 COLUMNS, CUTS = 50, 63

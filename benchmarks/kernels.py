@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 
 import pnorm
 from pnorm import bounds, kernel, metrics
-from pnorm._reproduce import paired
+from pnorm._command.reproduce import paired
 
 sys.path.insert(0, str(Path(__file__).parent))
 

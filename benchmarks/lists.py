@@ -21,7 +21,7 @@ from xgboost import XGBRanker
 
 import pnorm
 from pnorm import listwise
-from pnorm._reproduce import paired
+from pnorm._command.reproduce import paired
 
 
 def speed():

@@ -38,7 +38,7 @@ from xgboost import XGBRanker
 
 import pnorm
 from pnorm import metrics
-from pnorm._reproduce import paired, print_columns
+from pnorm._command.reproduce import paired, print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
 

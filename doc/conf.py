@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pnorm
-from pnorm._cli import _parser, _reproduce_parser
+from pnorm._command.main import _parser, _reproduce_parser
 
 project = "pnorm"
 author = "The pnorm developers"

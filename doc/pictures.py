@@ -20,7 +20,8 @@ from scipy.spatial import ConvexHull
 from scipy.special import logsumexp
 
 import pnorm
-from pnorm import _reproduce, bounds, kernel
+from pnorm import bounds, kernel
+from pnorm._command import reproduce as _reproduce
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]

@@ -52,10 +52,10 @@ from pnorm import (
     plotting,
     rankers,
 )
-from pnorm._choice import CrossValidation, cross_validate
+from pnorm._cross_validation import CrossValidation, cross_validate
 from pnorm._files import ScoringFunction, load, save
 from pnorm._minimize import minimize
-from pnorm._path import MinimizerPath, minimize_path
+from pnorm._minimize_path import MinimizerPath, minimize_path
 from pnorm._split import split
 from pnorm._trace import Trace
 from pnorm._train import score, train

@@ -2,7 +2,7 @@
 
 import sys
 
-from pnorm._cli import main
+from pnorm._command.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

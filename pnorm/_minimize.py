@@ -10,20 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from pnorm import _checks, _problem
+from pnorm import _checks
 from pnorm._blas import calm
-from pnorm._blocks import Pool
-from pnorm._certificate import Bound, certify, far_gap
 from pnorm._checks import Vector
-from pnorm._composed import objective_of
-from pnorm._curvature import LARGEST_HESSIAN, Curvature
-from pnorm._lbfgs import PER_STEP, Lbfgs
-from pnorm._losses import Loss, work
-from pnorm._margin import widest
-from pnorm._prices import Price
-from pnorm._problem import Known, Point, Problem
-from pnorm._separability import Hulls, hulls
+from pnorm._solvers import problem as _problem
+from pnorm._solvers.certificate import Bound, certify, far_gap
+from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature
+from pnorm._solvers.lbfgs import PER_STEP, Lbfgs
+from pnorm._solvers.margin import widest
+from pnorm._solvers.problem import Known, Point, Problem
+from pnorm._solvers.separability import Hulls, hulls
+from pnorm._threads import Pool
 from pnorm._trace import Path, Reached, Trace, carrying, counting
+from pnorm.objectives._losses import Loss, work
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Price
 
 _DOUBT = 25
 """Newton steps without convergence after which it is asked whether there is a minimiser, and where."""

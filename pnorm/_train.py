@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from pnorm import _checks, _problem, _scores
-from pnorm._blocks import Pool
+from pnorm import _checks
 from pnorm._categories import tell
 from pnorm._checks import Vector
-from pnorm._composed import objective_of
-from pnorm._losses import Loss, work
-from pnorm._objective import Objective
-from pnorm._prices import Price
-from pnorm._standing import InMemory, Standing
+from pnorm._solvers import problem as _problem
+from pnorm._solvers.descent import InMemory, Standing
+from pnorm._storage import scoring
 from pnorm._text import shown
+from pnorm._threads import Pool
 from pnorm._trace import Recorder, Trace, carrying, counting
+from pnorm.objectives._base import Objective
+from pnorm.objectives._losses import Loss, work
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Price
 from pnorm.rankers import as_rankers
 
 _OVERFLOW = 1e300
@@ -344,9 +346,9 @@ def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool 
     n_rows = _checks.n_rows(X, "X")
     terms = rankers._terms(X, lam)
     if strict is not None:
-        tell((term.seen for term in terms if isinstance(term, _scores.Codes) and term.seen is not None), strict)
+        tell((term.seen for term in terms if isinstance(term, scoring.Codes) and term.seen is not None), strict)
     with Pool(n_threads, n_rows) as pool:
-        return _scores.total(terms, n_rows, pool)
+        return scoring.total(terms, n_rows, pool)
 
 
 def _exp(x: float) -> float:

@@ -50,10 +50,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._blocks import SERIAL, Pool
 from pnorm._checks import Vector
-from pnorm._measures import COSTS
-from pnorm._objective import Cases, PNorm, Scores, counted_cases, push, spread
+from pnorm._threads import SERIAL, Pool
+from pnorm.metrics._by_name import COSTS
+from pnorm.objectives._base import Cases, PNorm, Scores, counted_cases, push, spread
 
 __all__ = ["lightgbm_metric", "lightgbm_objective", "xgboost_metric", "xgboost_objective"]
 

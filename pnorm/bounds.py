@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
 from pnorm._checks import Vector
-from pnorm._growth import Growth, growth, largest_step, reach, theorem
+from pnorm.objectives._growth import Growth, growth, largest_step, reach, theorem
 
 __all__ = [
     "Bound",

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks, objectives
-from pnorm._blocks import SERIAL
 from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
-from pnorm._composed import objective_of
-from pnorm._losses import Loss
-from pnorm._measures import COSTS, LARGER, SMALLER, judge, named
-from pnorm._objective import Scores, cases
-from pnorm._prices import Price
+from pnorm._threads import SERIAL
 from pnorm._trace import Trace
 from pnorm._train import scored
+from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, judge, named
+from pnorm.objectives._base import Scores, cases
+from pnorm.objectives._losses import Loss
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, as_rankers
 
 __all__ = ["EarlyStopping", "TimeLimit", "any_of", "early_stopping", "time_limit"]

@@ -27,10 +27,10 @@ except ImportError:
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._minimize import solve
-from pnorm._outputs import SIDES
-from pnorm._partitioned import Partitioned, Remote, stored
-from pnorm._parts import merged
-from pnorm._problem import rankers_of, start_of
+from pnorm._solvers.partitioned import Partitioned, Remote, stored
+from pnorm._solvers.problem import rankers_of, start_of
+from pnorm._solvers.reductions import merged
+from pnorm._storage.base import SIDES
 from pnorm._trace import Trace, counting
 from pnorm._train import descend, scored
 from pnorm.rankers import Rankers, as_rankers

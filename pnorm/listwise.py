@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._blas import dot
-from pnorm._blocks import Pool, blocks
 from pnorm._checks import Vector
 from pnorm._core import _lists
+from pnorm._threads import Pool, blocks
 from pnorm._trace import Columns, carrying, counting
 
 __all__ = [

@@ -14,8 +14,8 @@ import numpy as np
 
 from pnorm import _checks, metrics
 from pnorm._checks import Vector
-from pnorm._choice import CrossValidation
-from pnorm._path import MinimizerPath
+from pnorm._cross_validation import CrossValidation
+from pnorm._minimize_path import MinimizerPath
 from pnorm._trace import Trace
 from pnorm.rankers import as_rankers
 

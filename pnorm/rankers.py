@@ -17,13 +17,14 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks, _scores
-from pnorm._binned import LARGEST_FEATURE, Codes, Cuts, Feature
-from pnorm._blocks import Pool
+from pnorm import _checks
 from pnorm._categories import Column, Seen, UnknownLevelWarning, distinct, tell
 from pnorm._checks import Vector
-from pnorm._storage import Coded, Matrices, Piece
+from pnorm._storage import scoring
+from pnorm._storage.choose import Coded, Matrices, Piece
+from pnorm._storage.coded import LARGEST_FEATURE, Codes, Cuts, Feature
 from pnorm._text import first, shown
+from pnorm._threads import Pool
 
 __all__ = [
     "Rankers",
@@ -111,7 +112,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
             values[:, j] = self._output(rows, j, name)
         return values
 
-    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
+    def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         """Terms whose sum is the score of rows X; what rankers with coefficient zero read is not looked at."""
         if not lam.any():
             return []
@@ -119,7 +120,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         f = np.zeros(self._size(rows, "X"))
         for j in np.flatnonzero(lam):
             f += lam[j] * self._output(rows, int(j), "X")
-        return [_scores.Values(f)]
+        return [scoring.Values(f)]
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         """What training stores of these rankers; they have the numbers `where`, and 1 - h those in `complements`."""
@@ -284,7 +285,7 @@ class _OfColumns(Rankers):
             return columns
         return np.array(_checks.places(found, [self._found[j] for j in columns], "X"), dtype=np.intp)
 
-    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
+    def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         used = np.flatnonzero(lam)
         columns, own = self._used(used)
         places = self._places(X, columns)
@@ -301,11 +302,11 @@ class _OfColumns(Rankers):
         return rankers, np.arange(rankers.size)
 
     @abstractmethod
-    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         """Terms of some rankers, from the columns that `_used` says."""
 
     @abstractmethod
-    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         """The same, from a sparse matrix that has these columns in such places."""
 
 
@@ -332,16 +333,16 @@ class _Columns(_OfColumns):
     def _matrix(self, X: Any, name: str) -> Any:
         return self._read(X, name)
 
-    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
-        return [_scores.Products(some, lam)]
+    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
+        return [scoring.Products(some, lam)]
 
-    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         whole = np.zeros(X.shape[1])
         whole[places] = lam
         f = np.asarray(X @ whole)
         if not np.isfinite(f).all():  # 0 times infinity: what is not used must not matter
             f = np.asarray(_checks.sparse_columns(X, "X", self._missing, places) @ lam)
-        return [_scores.Values(f)]
+        return [scoring.Values(f)]
 
 
 class _Normalized(_OfColumns):
@@ -369,19 +370,19 @@ class _Normalized(_OfColumns):
         return scaled
 
     @np.errstate(over="ignore", invalid="ignore")  # which the scores show, and `score` refuses
-    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         low, high = self._to
         moved = self._low[rankers], self._range[rankers]
-        return [_scores.Level(low * float(lam.sum())), _scores.Products(some, lam * (high - low), moved)]
+        return [scoring.Level(low * float(lam.sum())), scoring.Products(some, lam * (high - low), moved)]
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         A = _checks.sparse_columns(X, "X", self._missing, places)
         low, high = self._to
         f = np.full(A.shape[0], low * float(lam.sum()))
         for k, j in enumerate(rankers):
             f += lam[k] * (high - low) * ((_column(A, k) - self._low[j]) / self._range[j])
-        return [_scores.Values(f)]
+        return [scoring.Values(f)]
 
 
 class _Thresholds(_OfColumns):
@@ -416,14 +417,14 @@ class _Thresholds(_OfColumns):
     def _used(self, rankers: Index) -> tuple[Index, Index]:
         return np.unique(np.array([self._cuts[j][0] for j in rankers], np.intp), return_inverse=True)
 
-    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
-        return [_scores.Lookups(some, self._steps(lam, rankers, own))]
+    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
+        return [scoring.Lookups(some, self._steps(lam, rankers, own))]
 
-    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[_scores.Term]:
+    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         A = _checks.sparse_columns(X, "X", self._missing, places)
-        return [_scores.SparseLookups(A, self._steps(lam, rankers, own))]
+        return [scoring.SparseLookups(A, self._steps(lam, rankers, own))]
 
-    def _steps(self, lam: Vector, rankers: Index, own: Index) -> list[_scores.Steps]:
+    def _steps(self, lam: Vector, rankers: Index, own: Index) -> list[scoring.Steps]:
         """A sum over the cuts of a column below a value is one number of a table."""
         cuts = np.array([self._cuts[j][1] for j in rankers])
         steps = []
@@ -431,7 +432,7 @@ class _Thresholds(_OfColumns):
         for k, members in enumerate(np.split(order, np.flatnonzero(np.diff(own[order])) + 1)):
             known = members[~np.isnan(cuts[members])]
             missing = float(lam[members[known.size :]].sum()) if self._missing else math.nan
-            steps += _scores.Steps.of(k, cuts[known], lam[known], missing)
+            steps += scoring.Steps.of(k, cuts[known], lam[known], missing)
         return steps
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
@@ -514,13 +515,13 @@ class _Categories(Rankers):
             for c, place in zip(columns, places, strict=True)
         ]
 
-    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
+    def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         ends = self._ends
         used = [c for c in range(len(self._levels)) if lam[ends[c] : ends[c + 1]].any()]
         if not used:
             return []
         return [
-            _scores.Codes(codes, np.r_[lam[ends[c] : ends[c + 1]], 0.0], seen)
+            scoring.Codes(codes, np.r_[lam[ends[c] : ends[c + 1]], 0.0], seen)
             for c, (codes, seen) in zip(used, self._codes(X, "X", used), strict=True)
         ]
 
@@ -569,9 +570,9 @@ class _Closed(Rankers):
         n = len(self._half)
         return self._half._output(rows, j, name) if j < n else 1.0 - self._half._output(rows, j - n, name)
 
-    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
+    def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         n = len(self._half)
-        return [_scores.Level(float(lam[n:].sum())), *self._half._terms(X, lam[:n] - lam[n:])]
+        return [scoring.Level(float(lam[n:].sum())), *self._half._terms(X, lam[:n] - lam[n:])]
 
     def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
         n = len(self._half)
@@ -632,7 +633,7 @@ class _Union(Rankers):
 
         return scipy.sparse.hstack(matrices, format="csc")
 
-    def _terms(self, X: Any, lam: Vector) -> list[_scores.Term]:
+    def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         self._named(X, "X")
         parts = zip(self._members, self._slices(), strict=True)
         return [term for part, own in parts for term in part._terms(X, lam[own])]

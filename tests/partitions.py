@@ -3,9 +3,9 @@
 import numpy as np
 
 from pnorm._minimize import solve
-from pnorm._partitioned import Partitioned, Remote, stored
-from pnorm._parts import merged
-from pnorm._problem import rankers_of
+from pnorm._solvers.partitioned import Partitioned, Remote, stored
+from pnorm._solvers.problem import rankers_of
+from pnorm._solvers.reductions import merged
 from pnorm._train import descend
 
 

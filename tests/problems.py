@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import pnorm
-from pnorm._reproduce import SETTINGS
+from pnorm._command.reproduce import SETTINGS
 
 HOME = Path(os.environ.get("PNORM_DATA", "/nowhere"))
 

@@ -516,7 +516,7 @@ def test_a_bar_over_the_folds(capsys):
 
 
 def test_what_a_loss_without_structure_costs_is_said_where_it_is_called(monkeypatch):
-    monkeypatch.setattr("pnorm._losses._MANY_PAIRS", 10)
+    monkeypatch.setattr("pnorm.objectives._losses._MANY_PAIRS", 10)
     loss = pnorm.objectives.Loss(lambda z: np.maximum(2 - z, 0) ** 2, lambda z: -2 * np.maximum(2 - z, 0))
     for call in (
         lambda: pnorm.cross_validate(POS, NEG, None, [1], 1, folds=2, loss=loss),

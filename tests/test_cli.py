@@ -20,7 +20,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import pnorm
-from pnorm._cli import main
+from pnorm._command.main import main
 
 
 @pytest.fixture
@@ -304,7 +304,7 @@ def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, option
 
 _FORKED = """
 import json, os, sys
-from pnorm._cli import main
+from pnorm._command.main import main
 write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 for folder, words, source, target in json.loads(sys.argv[1]):
     child = os.fork()
@@ -593,8 +593,8 @@ def test_without_pyarrow_the_extra_is_named(capsys, table, tmp_path, monkeypatch
 def test_pyarrow_is_imported_for_its_files_alone(table):
     path, *_ = table
     code = (
-        "import sys, pnorm._cli\n"
-        f"assert pnorm._cli.main([{str(path)!r}, '--label', 'bought', '--ignore', 'city', '-t', '1']) == 0\n"
+        "import sys, pnorm._command.main\n"
+        f"assert pnorm._command.main.main([{str(path)!r}, '--label', 'bought', '--ignore', 'city', '-t', '1']) == 0\n"
         "assert not {'pyarrow', 'pandas', 'polars'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)

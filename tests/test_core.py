@@ -10,7 +10,7 @@ from scipy.special import logsumexp, softmax
 
 import pnorm
 from pnorm._core import _tilt
-from pnorm._line import Direction, Line, Side, over_blocks
+from pnorm.objectives._pnorm_line import Direction, Line, Side, over_blocks
 
 
 def solve(f_pos, h_pos, u, f_neg, h_neg, w, p, sign):

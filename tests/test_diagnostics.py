@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from problems import HOME, needs, pima, wdbc
 
 import pnorm
-from pnorm import _separability
+from pnorm._solvers import separability as _separability
 from pnorm.diagnostics import (
     bregman_distance,
     certificate,

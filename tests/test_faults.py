@@ -13,9 +13,11 @@ import pytest
 import workers
 
 import pnorm
-from pnorm import _blocks, _files, _losses
-from pnorm._cli import main
+from pnorm import _files
+from pnorm._command.main import main
 from pnorm._core import _threads
+from pnorm._threads import Pool
+from pnorm.objectives import _losses
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def full(file, mode, opener=None):
 
 
 def test_every_file_is_written_in_one_place():
-    for source in (Path(__file__).parents[1] / "pnorm").glob("*.py"):
+    for source in (Path(__file__).parents[1] / "pnorm").rglob("*.py"):
         found = re.findall(
             r"open\([^)]*, \"[wax]|write_text|write_bytes|savefig\((?!picture)", source.read_text("utf-8")
         )
@@ -329,7 +331,7 @@ def test_an_error_in_a_thread_comes_out_when_all_threads_are_done():
             time.sleep(0.3)
         ended.append(role)
 
-    with _blocks.Pool(3) as pool:
+    with Pool(3) as pool:
         with pytest.raises(MemoryError, match="fails"):
             pool.map(work, range(3))  # one for each thread, as they wait for each other
         assert sorted(ended) == ["calls", "takes longer"]
@@ -348,7 +350,7 @@ def test_no_room_for_another_thread(monkeypatch, room):
         return start(*what)
 
     monkeypatch.setattr(_threads, "start_new_thread", no_more)
-    with _blocks.Pool(4) as pool:
+    with Pool(4) as pool:
         for _ in range(3):
             assert pool.map(abs, range(-9, 0)) == list(range(9, 0, -1))
     assert len(started) == room

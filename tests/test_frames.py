@@ -10,8 +10,9 @@ import scipy.sparse
 from memory import peak
 
 import pnorm
-from pnorm import _checks, _problem, kernel, listwise, sklearn
-from pnorm._objective import push
+from pnorm import _checks, kernel, listwise, sklearn
+from pnorm._solvers import problem as _problem
+from pnorm.objectives._base import push
 
 pl = pytest.importorskip("polars")
 

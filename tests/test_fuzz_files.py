@@ -18,8 +18,8 @@ from memory import peak
 from test_collections import many
 
 import pnorm
-from pnorm import _reproduce
-from pnorm._cli import main
+from pnorm._command import reproduce as _reproduce
+from pnorm._command.main import main
 
 # Models
 

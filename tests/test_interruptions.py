@@ -14,8 +14,9 @@ import pytest
 import workers
 
 import pnorm
-from pnorm import _blocks, _lbfgs
-from pnorm._binned import Feature
+from pnorm import _threads
+from pnorm._solvers import lbfgs as _lbfgs
+from pnorm._storage.coded import Feature
 
 rng = np.random.default_rng(20)
 POS, NEG = rng.normal(size=(40, 4)).round(2) + 0.3, rng.normal(size=(60, 4)).round(2)
@@ -279,7 +280,7 @@ def test_a_second_exception_does_not_wait_for_a_thread_that_does_not_end():
 
     before = signal.signal(signal.SIGALRM, handler)
     try:
-        with _blocks.Pool(2) as pool:
+        with _threads.Pool(2) as pool:
             with pytest.raises(OwnError) as caught:
                 pool.map(work, range(2))
             assert caught.value is raised[1]
@@ -317,7 +318,7 @@ sys.exit(0 if same and os.waitpid(children[0], 0)[1] == 0 else 1)
 
 FORK_IN_A_PASS = """
 import os, signal, threading, warnings
-from pnorm import _blocks
+from pnorm import _threads
 
 signal.alarm(20)
 warnings.simplefilter("ignore")
@@ -336,7 +337,7 @@ def work(item):
     return item
 
 try:
-    with _blocks.Pool(2) as pool:
+    with _threads.Pool(2) as pool:
         assert pool.map(work, range(2)) == [0, 1] and os.getpid() == parent
 except RuntimeError as error:
     os._exit("was forked in the middle" not in str(error) or os.getpid() == parent)

@@ -14,9 +14,9 @@ from sklearn.metrics import pairwise
 
 import pnorm
 from pnorm import bounds, kernel
-from pnorm._blocks import SERIAL
 from pnorm._core import _dense
-from pnorm._gram import Gram, Rows, drawn
+from pnorm._threads import SERIAL
+from pnorm.kernel._spaces import Gram, Rows, drawn
 
 # phi and its left derivative, for numbers.
 LOSSES = {

@@ -11,7 +11,7 @@ import pytest
 from partitions import partitioned
 
 import pnorm
-from pnorm import _cli
+from pnorm._command import main as _cli
 from pnorm.rankers import UnknownLevelWarning, categories
 
 N = 200

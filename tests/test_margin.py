@@ -8,8 +8,8 @@ import scipy.sparse
 from scipy.optimize import nnls
 
 import pnorm
-from pnorm import _margin
-from pnorm._objective import PNorm, Scores
+from pnorm._solvers import margin as _margin
+from pnorm.objectives._base import PNorm, Scores
 
 
 def clouds(seed, n_pos=20, n_neg=25, n=4, apart=2.0):

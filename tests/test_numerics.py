@@ -6,9 +6,9 @@ import pytest
 from scipy.special import softmax
 
 import pnorm
-from pnorm import _problem
-from pnorm._objective import push
-from pnorm._standing import InMemory
+from pnorm._solvers import problem as _problem
+from pnorm._solvers.descent import InMemory
+from pnorm.objectives._base import push
 
 POWERS = [1, 4, 64, 1000]
 

@@ -11,9 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import pnorm
-from pnorm import _losses, objectives
+from pnorm import objectives
 from pnorm._core import _pairs
-from pnorm._losses import Ranked
+from pnorm.objectives import _losses
+from pnorm.objectives._losses import Ranked
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -359,7 +360,7 @@ def test_a_users_loss_in_blocks(monkeypatch):
     groups = rng.integers(0, 3, 150), rng.integers(0, 3, 170)
     whole = objectives.value_and_weights(f_pos, f_neg, loss=USER, pos_group=groups[0], neg_group=groups[1])
     monkeypatch.setattr(_losses, "_PAIRS", 40)
-    monkeypatch.setattr("pnorm._blocks._FEW", 1)
+    monkeypatch.setattr("pnorm._threads._FEW", 1)
     parts = objectives.value_and_weights(f_pos, f_neg, loss=USER, pos_group=groups[0], neg_group=groups[1], n_threads=3)
     for a, b in zip(whole, parts, strict=True):
         agree(a, b, 1e-13)

@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import doctest
+import graphlib
 import importlib
 import importlib.util
 import inspect
@@ -25,44 +26,6 @@ MODULES = ["pnorm", "pnorm.rankers", "pnorm.objectives", "pnorm.diagnostics", "p
            "pnorm.plotting", "pnorm.bounds", "pnorm.kernel", "pnorm.listwise", "pnorm.dask",
            "pnorm.callbacks", "pnorm.sklearn",
            "pnorm.boosting"]  # fmt: skip
-
-# Imports go down only: a module may use those in the lists before its own.
-LAYERS = [
-    ["pnorm._core", "pnorm._version", "pnorm._text"],
-    ["pnorm._checks", "pnorm._blocks"],
-    ["pnorm._blas"],
-    ["pnorm._categories"],
-    [
-        "pnorm._outputs",
-        "pnorm._line",
-        "pnorm._trace",
-        "pnorm._bregman",
-        "pnorm._losses",
-        "pnorm._prices",
-        "pnorm._growth",
-        "pnorm._split",
-        "pnorm.datasets",
-    ],
-    ["pnorm._binned", "pnorm._objective", "pnorm._search", "pnorm._levels", "pnorm._gram", "pnorm.listwise"],
-    ["pnorm._storage", "pnorm._composed", "pnorm._scores"],
-    ["pnorm.objectives", "pnorm.kernel"],
-    ["pnorm.metrics"],
-    ["pnorm._measures"],
-    ["pnorm.rankers", "pnorm.boosting"],
-    ["pnorm._parts"],
-    ["pnorm._problem"],
-    ["pnorm._curvature", "pnorm._standing"],
-    ["pnorm._certificate", "pnorm._margin", "pnorm._partitioned", "pnorm._separability"],
-    ["pnorm._lbfgs"],
-    ["pnorm._train", "pnorm._minimize"],
-    ["pnorm._choice", "pnorm._path"],
-    ["pnorm.diagnostics", "pnorm.plotting", "pnorm.bounds", "pnorm.dask", "pnorm.callbacks", "pnorm._files"],
-    ["pnorm"],
-    ["pnorm.sklearn"],
-    ["pnorm._reproduce"],
-    ["pnorm._cli"],
-    ["pnorm.__main__"],
-]
 
 
 def public():
@@ -104,28 +67,58 @@ def test_the_version_is_that_of_the_build_file():
 
 
 def test_every_source_file_is_installed():
-    for folder in (ROOT / "pnorm", ROOT / "pnorm" / "_core"):
-        listed = re.findall(r"'([\w.]+)'", (folder / "meson.build").read_text())
-        sources = {path.name for path in folder.iterdir() if path.suffix in (".py", ".pyi", ".typed")}
-        assert sources - set(listed) == set()
+    listed = set(re.findall(r"'([\w./]+)'", (ROOT / "pnorm" / "meson.build").read_text()))
+    listed |= {
+        f"_core/{name}" for name in re.findall(r"'([\w.]+)'", (ROOT / "pnorm" / "_core" / "meson.build").read_text())
+    }
+    folder = ROOT / "pnorm"
+    sources = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.suffix in (".py", ".pyi", ".typed")
+    }
+    assert sources - listed == set()
 
 
-def test_imports_go_down_only():
-    rank = {name: level for level, names in enumerate(LAYERS) for name in names}
-    for path in (ROOT / "pnorm").glob("*.py"):
-        module = "pnorm" if path.stem == "__init__" else f"pnorm.{path.stem}"
+def imports():
+    """The modules of the package that each module imports, at its top or in a function."""
+    modules = {}
+    for path in (ROOT / "pnorm").rglob("*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    used = {}
+    for module, path in modules.items():
+        used[module] = set()
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.Import):
-                used = {alias.name for alias in node.names}
+                names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                parts = {f"{node.module}.{alias.name}" for alias in node.names}
-                used = {part if part in rank else node.module for part in parts}
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                names = [name if name in modules else node.module for name in names]
             else:
                 continue
-            for other in used:
-                if other.split(".")[0] == "pnorm":
-                    other = "pnorm._core" if other.startswith("pnorm._core") else other
-                    assert rank[other] < rank[module], f"{module} imports {other}"
+            used[module] |= {name for name in names if name.split(".")[0] == "pnorm"} - {module}
+    return used
+
+
+def room(module):
+    """The folder, or the file of the package's own folder, that a module belongs to."""
+    return ".".join(module.split(".")[:2])
+
+
+def test_imports_make_no_circle_between_folders_nor_within_one():
+    used = imports()
+    assert len(used) > 40
+    list(graphlib.TopologicalSorter(used).static_order())
+    rooms = {}
+    for module, others in used.items():
+        rooms.setdefault(room(module), set()).update({room(other) for other in others} - {room(module)})
+    order = list(graphlib.TopologicalSorter(rooms).static_order())
+    floor = {}
+    for name in order:
+        floor[name] = 1 + max((floor[other] for other in rooms.get(name, ())), default=0)
+    assert floor["pnorm._core"] == 1
+    assert not {"pnorm._solvers", "pnorm.objectives", "pnorm._storage"} & rooms["pnorm._checks"]
+    assert not {"pnorm._solvers", "pnorm.rankers"} & (rooms["pnorm.objectives"] | rooms["pnorm._storage"])
+    assert max(floor.values()) <= 10, floor
 
 
 @pytest.mark.parametrize(
@@ -134,14 +127,14 @@ def test_imports_go_down_only():
         *MODULES,
         "pnorm._train",
         "pnorm._minimize",
-        "pnorm._choice",
-        "pnorm._path",
+        "pnorm._cross_validation",
+        "pnorm._minimize_path",
         "pnorm._trace",
         "pnorm._files",
         "pnorm._split",
-        "pnorm._bregman",
-        "pnorm._losses",
-        "pnorm._prices",
+        "pnorm.diagnostics._bregman",
+        "pnorm.objectives._losses",
+        "pnorm.objectives._prices",
     ],
 )
 def test_the_examples_in_docstrings_are_true(module_name):

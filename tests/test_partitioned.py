@@ -8,9 +8,9 @@ import scipy.sparse
 from partitions import minimize, partitioned, train
 
 import pnorm
-from pnorm import _partitioned
 from pnorm._minimize import solve
-from pnorm._partitioned import Remote
+from pnorm._solvers import partitioned as _partitioned
+from pnorm._solvers.partitioned import Remote
 from pnorm._train import descend
 
 

@@ -9,8 +9,8 @@ from problems import HOME, needs
 from scipy import stats
 
 import pnorm
-from pnorm import _reproduce
-from pnorm._cli import main
+from pnorm._command import reproduce as _reproduce
+from pnorm._command.main import main
 
 pytest.importorskip("matplotlib")
 

@@ -14,11 +14,14 @@ from scipy.special import softmax
 import pnorm
 import pnorm.kernel
 import pnorm.listwise
-from pnorm import _binned, _blocks, _problem, _storage, _train, rankers
-from pnorm._binned import Binned, Codes, Cuts, Feature
-from pnorm._objective import PNorm, push
-from pnorm._outputs import SIDES, Closed, Dense, Sparse, Stacked
-from pnorm._standing import InMemory
+from pnorm import _threads, _train, rankers
+from pnorm._solvers import problem as _problem
+from pnorm._solvers.descent import InMemory
+from pnorm._storage import choose as _storage
+from pnorm._storage import coded as _binned
+from pnorm._storage.base import SIDES, Closed, Dense, Sparse, Stacked
+from pnorm._storage.coded import Binned, Codes, Cuts, Feature
+from pnorm.objectives._base import PNorm, push
 
 N_POS, N_NEG = 170, 230
 
@@ -272,7 +275,7 @@ def test_features_of_all_sizes_come_back():
     rng = np.random.default_rng(7)
     levels = [2, 256, 3, 300, 2, 60, 60, 17, 1, 9, 5000, 2, 2, 2, 2, 2, 2]
     features = coded(levels, rng)
-    store = Binned(features, [np.array([k]) for k in range(len(levels))], _blocks.SERIAL)
+    store = Binned(features, [np.array([k]) for k in range(len(levels))], _threads.SERIAL)
     rows = len(features[0].source.pos)
     expected = np.column_stack([feature.terms[feature.source.pos.astype(int)] for feature in features])
     assert len(expected) == rows
@@ -287,7 +290,7 @@ def test_codes_count_the_cuts_below(n_cuts, dtype):
     x = np.r_[np.round(rng.normal(size=1000), 2), cuts, cuts + 1e-9, -1e30, 1e30].astype(dtype)
     A = np.column_stack([np.zeros_like(x), x])
     values = np.arange(cuts.size + 1.0)
-    store = Binned([Feature.of_values(Cuts(A, A[:5], 1, cuts), values)], [np.array([0])], _blocks.SERIAL)
+    store = Binned([Feature.of_values(Cuts(A, A[:5], 1, cuts), values)], [np.array([0])], _threads.SERIAL)
     out = np.empty(x.size), np.empty(5)
     store.column(0, 0.0, *out)
     np.testing.assert_array_equal(out[0], (cuts[None, :] < x[:, None].astype(float)).sum(axis=1))
@@ -450,7 +453,7 @@ def test_a_pool_keeps_the_order_and_uses_its_threads():
         seen.add(threading.get_ident())
         return i * i
 
-    with _blocks.Pool(3) as pool:
+    with _threads.Pool(3) as pool:
         assert pool.map(work, range(50)) == [i * i for i in range(50)]
         assert pool.map(work, range(3)) == [0, 1, 4]
         assert pool.map(work, []) == []
@@ -464,15 +467,15 @@ def test_an_error_in_a_block_is_raised_and_ends_the_others():
             raise ValueError("block three")
         return i
 
-    with _blocks.Pool(4) as pool:
+    with _threads.Pool(4) as pool:
         with pytest.raises(ValueError, match="block three"):
             pool.map(work, range(1000))
         assert pool.map(abs, [-1, -2]) == [1, 2]
 
 
 def test_blocks_cover_all_rows_once():
-    for n in (1, 2, _blocks.ROWS, _blocks.ROWS + 1, 10**6, 10**7 + 3):
-        rows = _blocks.blocks(n)
+    for n in (1, 2, _threads.ROWS, _threads.ROWS + 1, 10**6, 10**7 + 3):
+        rows = _threads.blocks(n)
         assert rows[0].start == 0
         assert rows[-1].stop == n
         assert all(a.stop == b.start for a, b in itertools.pairwise(rows))
@@ -480,10 +483,10 @@ def test_blocks_cover_all_rows_once():
 
 
 def test_small_problems_stay_on_one_thread():
-    assert _blocks.Pool(None, 1000).n_threads == 1
-    assert _blocks.Pool(5, 1000).n_threads == 1
-    assert _blocks.Pool(5, 10**6).n_threads == 5
-    assert _blocks.Pool(None, 10**6).n_threads == _blocks.usable_cores()
+    assert _threads.Pool(None, 1000).n_threads == 1
+    assert _threads.Pool(5, 1000).n_threads == 1
+    assert _threads.Pool(5, 10**6).n_threads == 5
+    assert _threads.Pool(None, 10**6).n_threads == _threads.usable_cores()
 
 
 # Weights that are multiplied

@@ -1,0 +1,460 @@
+"""Which p, and when to stop: cross-validation along the rounds of `train`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import Seen, held_out, tell
+from pnorm._checks import Vector
+from pnorm._solvers.descent import InMemory
+from pnorm._solvers.problem import Problem, objectives_of, outputs_of, rankers_of
+from pnorm._storage.base import Outputs
+from pnorm._threads import Pool
+from pnorm._trace import Trace, counting
+from pnorm._train import descend
+from pnorm.metrics._by_name import LARGER, judge, named, takes
+from pnorm.objectives._base import Cases, cases, spread
+from pnorm.objectives._losses import Loss, work
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Price
+from pnorm.rankers import Rankers, as_rankers
+
+_POWERS = (1.0, 4.0, 16.0, 64.0)
+"""What is compared if nobody says."""
+
+Index = NDArray[np.intp]
+Sides = tuple[Index, Index]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation:
+    """What `cross_validate` found: a measure of held-out rows for every p, fold and number of rounds.
+
+    Attributes
+    ----------
+    p : ndarray, shape (P,)
+        The powers, in the order in which they were given.
+    rounds : ndarray of int, shape (S,)
+        The numbers of rounds after which held-out rows were judged, ascending.
+    scores : ndarray, shape (P, F, S)
+        The measure on the held-out rows of each fold. A run that ended before t_max keeps its last value.
+    folds : pair of ndarray of int, shapes (I,) and (K,)
+        In which fold each row was held out; -1 for rows that never were. To be passed to another call that
+        is to be compared with this one.
+    traces : tuple of tuple of Trace
+        ``traces[i][k]`` is the run with ``p[i]`` on all rows but those of fold k.
+    metric : str
+        The name of the measure.
+    """
+
+    p: Vector
+    rounds: Index
+    scores: NDArray[np.float64]
+    folds: Sides
+    traces: tuple[tuple[Trace, ...], ...]
+    metric: str
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean over the folds, shape (P, S)."""
+        return np.asarray(self.scores.mean(axis=1))
+
+    @property
+    def standard_error(self) -> NDArray[np.float64]:
+        """Standard deviation over the folds divided by the root of their number, shape (P, S).
+
+        It is a rough guide: the folds share training rows, which makes it too small, and with few folds it is
+        uncertain itself. nan if there is one fold only.
+        """
+        return self._error(self.scores)
+
+    def _error(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        n = self.scores.shape[1]
+        if n == 1:
+            return np.full_like(values[:, 0], math.nan)
+        return np.asarray(values.std(axis=1, ddof=1) / math.sqrt(n))
+
+    @property
+    def best(self) -> tuple[float, int]:
+        """The pair (p, t) with the largest mean; of several, the smallest p and then the fewest rounds.
+
+        As a pair it goes straight into training: ``pnorm.train(pos, neg, H, *found.best)``.
+        """
+        mean = self.mean
+        return self._first(mean >= _nearly(mean.max()))
+
+    @property
+    def best_p(self) -> float:
+        """The p of `best`."""
+        return self.best[0]
+
+    @property
+    def best_t(self) -> int:
+        """The number of rounds of `best`."""
+        return self.best[1]
+
+    @property
+    def simplest(self) -> tuple[float, int]:
+        """The pair (p, t) by the rule of one standard error.
+
+        The smallest p, and then the fewest rounds, whose mean is no more than one standard error (of the best one)
+        below the largest: what the folds cannot tell from the best, and rests on more of the rows. With one fold
+        there is no error to go by, and this is `best`.
+        """
+        if self.scores.shape[1] == 1:
+            return self.best
+        i, s = self._place(*self.best)
+        return self._first(self.mean >= self.mean[i, s] - self.standard_error[i, s])
+
+    def _first(self, allowed: NDArray[np.bool_]) -> tuple[float, int]:
+        """The smallest p of which something is allowed, and the fewest rounds."""
+        i = min(np.flatnonzero(allowed.any(axis=1)), key=lambda i: float(self.p[i]))
+        return float(self.p[i]), int(self.rounds[allowed[i].argmax()])
+
+    def _place(self, p: float, t: int) -> tuple[int, int]:
+        return int(np.flatnonzero(self.p == p)[0]), int(np.flatnonzero(self.rounds == t)[0])
+
+    def __repr__(self) -> str:
+        i, s = self._place(*self.best)
+        return (
+            f"<CrossValidation: {self.metric} {self.mean[i, s]:.4g} at p = {self.best_p:g} after {self.best_t} rounds; "
+            f"{self.p.size} p, {self.scores.shape[1]} folds>"
+        )
+
+    def __str__(self) -> str:
+        """A line for each p at its own best number of rounds, and how far it is behind the best of all, by fold."""
+        mean, error = self.mean, self.standard_error
+        at = (mean >= _nearly(mean.max(axis=1, keepdims=True))).argmax(axis=1)
+        each = np.arange(self.p.size)
+        i, s = self._place(*self.best)
+        behind = self.scores[i, :, s] - self.scores[each, :, at]
+        decimals = max(0, 3 - math.floor(math.log10(max(float(np.abs(mean).max()), 1e-3))))
+
+        def told(value: float, error: float) -> str:
+            return f"{value:.{decimals}f}" + (f" ± {error:.{decimals}f}" if error == error else "")
+
+        lines = [
+            f"{self.metric} on held-out rows: means of {self.scores.shape[1]} folds with standard errors",
+            "         p  rounds              mean      behind the best",
+        ]
+        rows = zip(self.p, self.rounds[at], mean[each, at], error[each, at], strict=True)
+        for k, (power, t, value, of_value) in enumerate(rows):
+            lag = told(behind[k].mean(), self._error(behind)[k]) if k != i else ""
+            lines.append(f"{power:10g}  {t:6d}  {told(value, of_value):>16}  {lag:>19}".rstrip())
+        p, t = self.simplest
+        lines.append(f"simplest within one standard error of the best: p = {p:g}, {t} rounds")
+        if s > 0 and s == self.rounds.size - 1 and mean[i, s] > mean[i, s - 1]:
+            lines.append("the best is at the last round: a larger t_max may be better")
+        ended = Counter(trace.status for of_p in self.traces for trace in of_p if trace.status != "t_max")
+        if ended:
+            lines.append("runs that ended before: " + ", ".join(f"{n} {status}" for status, n in sorted(ended.items())))
+        return "\n".join(lines)
+
+
+def _nearly(mean: Any) -> Any:
+    """What is as large as a mean but for rounding."""
+    return mean - 1e-12 * np.abs(mean)
+
+
+def cross_validate(
+    pos: Any,
+    neg: Any,
+    H: Any = None,
+    p: float | Sequence[float] | None = None,
+    t_max: int = 200,
+    *,
+    folds: Any = 5,
+    metric: str | Callable[..., float] = "partial_auc",
+    rounds: int | Sequence[int] | None = None,
+    seed: Any = 0,
+    selection: str = "absolute",
+    loss: str | Loss = "exponential",
+    price: Price | None = None,
+    smoothing: float = 0.0,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    tol: float = 1e-10,
+    progress: bool = False,
+    n_threads: int | None = None,
+) -> CrossValidation:
+    r"""Choose p and the number of rounds by what they do to rows that were not trained on.
+
+    The rows are dealt into folds. For each fold and each p, `train` runs on all other rows, and the rows of the fold
+    are judged after every round:
+
+    .. math:: \text{scores}_{p, k, t} = \text{metric}\bigl(f_{p, k, t}(x_i), f_{p, k, t}(\tilde x_j) \,:\,
+              x_i, \tilde x_j \text{ in fold } k\bigr),
+
+    where :math:`f_{p, k, t}` is what t rounds without fold k have learned. The choice of t comes for nothing: it is
+    one run to `t_max`, followed on the way.
+
+    Parameters
+    ----------
+    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
+        The positive rows, as in `train`.
+    neg : array_like, shape (K, d), or sequence of K things
+        The negative rows.
+    H : None, sequence of callables, Rankers, or callable
+        The weak rankers, as in `train`, or a recipe: a function ``H(pos, neg)`` that makes them of rows, as
+        `pnorm.rankers.quantile_thresholds` does. It is called with the training rows of each fold (see Notes).
+    p : float or sequence of float, optional
+        The powers to compare; None takes 1, 4, 16 and 64, or the `price` alone.
+    t_max : int
+        Largest number of rounds.
+    folds : int, or pair of array_like of int, shapes (I,) and (K,)
+        The number of folds, two or more, each of which gets its share of either side; or the number of the fold in
+        which each row is held out, from 0 on, and -1 for rows that are always trained on. ``folds=(a, b)`` with 0 and
+        -1 only is a single set of rows to judge by.
+    metric : str or callable
+        What is to be large. ``"partial_auc"`` is `pnorm.metrics.partial_auc`, standardised, down to the first ten
+        negatives of the held-out rows. ``"positives_at_top"``, ``"average_precision"``, ``"bedroc"``,
+        ``"discounted_gain_at_top"``, ``"enrichment_factor"`` and ``"auc"`` are those of `pnorm.metrics`. Or a function
+        of ``(f_pos, f_neg)`` that returns a number: ``functools.partial(pnorm.metrics.precision_at, k=20)``. If there
+        are weights, it is called with those of the held-out rows as ``pos_weight`` and ``neg_weight``.
+    rounds : int or sequence of int, optional
+        After which rounds to judge; None for 0, 1, ..., `t_max`. A number m is for 0 and some m more up to `t_max`, in
+        about equal ratios.
+    seed : int or Generator
+        For dealing the rows; the same seed deals them alike.
+    selection, loss, price, smoothing : as in `train`
+        How to train.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, in training and in judging. A row of weight zero is in no fold.
+    pos_group, neg_group : sequence of labels, of length I and K, optional
+        Query groups. A group is held out as a whole, and the score of a fold is the mean of the measure over its
+        groups. Rows of a group that has only one side are in no fold.
+    tol : float
+        When a run ends as stationary, as in `train`.
+    progress : bool
+        Show a progress bar over the folds; needs tqdm, the extra ``progress``.
+    n_threads : int, optional
+        Threads that share the passes over the rows, as in `train`. The result is the same for any number.
+
+    Returns
+    -------
+    CrossValidation
+        `scores` for every p, fold and number of rounds, with `mean` and `standard_error` over the folds; `best`, the
+        pair (p, t) with the largest mean, and `simplest`, the one that the rule of one standard error takes. It prints
+        as a table.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; if there are more folds than rows of a side, or groups, or a fold or
+        what is left without it lacks a side; if the measure is not a finite number.
+
+    See Also
+    --------
+    train : What is run.
+    minimize_path : The other way to regularise: a penalty instead of few rounds.
+
+    Notes
+    -----
+    Weak rankers that were placed by the rows, cuts at quantiles or columns scaled to [0, 1], have seen the rows that
+    are held out, if they were made before the rows were dealt. That is little for cuts placed without the
+    labels, and much for any that were chosen with them: held-out rows then look better than new rows will, and the
+    more so the more weak rankers there are. A recipe is made anew from each fold's training rows and cannot leak. It
+    costs an evaluation per fold, where a collection is evaluated once for all.
+
+    Outputs are read once for all p, and scores of held-out rows follow a round by one weak ranker, O(I + K) over all
+    folds. What costs is the measure: a sort, O(N log N) for the N held-out rows of a fold, often more than the round
+    itself. With many rows or rounds ask for fewer judgements: ``rounds=40``. Memory is that of the outputs, and of a
+    copy of those of one fold's rows.
+
+    The measure should be about as far-sighted as whoever looks at the list. `positives_at_top` hangs on one row of each
+    fold, which makes it the noisiest to choose by; the partial AUC down to some negatives sees a little more, and
+    chooses as well or better even if positives at the top are what counts in the end (page "Choosing p and when to
+    stop"). The mean over folds is that of lists of 1/F of the rows: it compares p and t, and does not say what a
+    list of all rows is worth. Counts such as `positives_at_top` grow with the positives of a list and fall with its
+    negatives; where folds of your own differ in size, take a share. The largest of many means is
+    too large, as an estimate: judge the chosen p and t on rows that had no part in the choice.
+
+    The rule of one standard error is that of [1]_; that no unbiased estimate of this error exists is shown in [2]_.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees", 1984, section 3.4.3.
+    .. [2] Y. Bengio and Y. Grandvalet, "No Unbiased Estimator of the Variance of K-Fold Cross-Validation", Journal of
+       Machine Learning Research 5, 2004.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> H = pnorm.rankers.thresholds([[0.5, 1.5]] * 9)
+    >>> found = pnorm.cross_validate(data.pos, data.neg, H, p=[1, 4], t_max=60)
+    >>> print(found)
+    partial_auc on held-out rows: means of 5 folds with standard errors
+             p  rounds              mean      behind the best
+             1      59   0.8185 ± 0.0177
+             4      55   0.8109 ± 0.0166      0.0076 ± 0.0063
+    simplest within one standard error of the best: p = 1, 36 rounds
+    >>> found.best, found.scores.shape
+    ((1.0, 59), (2, 5, 61))
+    >>> lam, trace = pnorm.train(data.pos, data.neg, H, *found.best)
+    """
+    if p is None:
+        p = _POWERS if price is None else 1.0
+    powers = _checks.several(p, "p", _checks.power)
+    makes = [objective_of(power, price, loss, smoothing) for power in powers]
+    t_max = _checks.count(t_max, "t_max", 1)
+    at = _rounds(rounds, t_max)
+    signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
+    tol = _checks.nonnegative(tol, "tol")
+    n_threads = _checks.threads(n_threads)
+    recipe = _recipe(H)
+    n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
+    counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
+    measure, name = named(metric, LARGER, counted)
+    where = _places(counted, n_pos), _places(counted, n_neg, 1)
+    _checks.summable(counted.c_pos, "pos_weight")
+    _checks.summable(counted.c_neg, "neg_weight")
+    number = _dealt(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
+    n_folds = int(number[0].max()) + 1
+    rankers = None if recipe else rankers_of(pos, neg, H)
+    outputs: Outputs | None = None
+    seen: list[Seen] = []
+    scores = np.empty((len(powers), n_folds, at.size))
+    traces: list[list[Trace]] = [[] for _ in powers]
+    bar = counting(n_folds, progress, "fold")
+    with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
+        objectives = objectives_of(makes, counted, pool)
+        for k in bar:
+            train = np.flatnonzero(number[0] != k), np.flatnonzero(number[1] != k)
+            held = np.flatnonzero(number[0] == k), np.flatnonzero(number[1] == k)
+            if recipe is not None:
+                rankers = recipe(_checks.rows(pos, where[0][train[0]]), _checks.rows(neg, where[1][train[1]]))
+            assert rankers is not None
+            if recipe is not None or outputs is None:
+                outputs = outputs_of(pos, neg, rankers, counted, pool, None if recipe is None else seen)
+            apart = Problem(outputs.take(*train), rankers.names, objectives[0].take(*train))
+            problem, shift = apart.centred(), apart.shift
+            judged, worth = outputs.take(*held), judge(measure, name, counted, held)
+            for i, objective in enumerate(objectives):
+                problem = problem.with_objective(objective.take(*train))
+                trace = descend(InMemory(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
+                scores[i, k] = _followed(trace, judged, shift, at, worth, name)
+                traces[i].append(trace)
+    tell(held_out(seen), strict=False)
+    whole = (spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
+    return CrossValidation(np.array(powers), at, scores, tuple(whole), tuple(map(tuple, traces)), name)
+
+
+def _rounds(rounds: Any, t_max: int) -> Index:
+    """After which rounds to judge."""
+    if rounds is None:
+        return np.arange(t_max + 1)
+    if not isinstance(rounds, Sequence | np.ndarray) or getattr(rounds, "ndim", 1) == 0:
+        few = _checks.count(rounds, "rounds", 1)
+        if few >= t_max:
+            return np.arange(t_max + 1)
+        return np.unique(np.r_[0, np.rint(np.geomspace(1, t_max, few)), t_max]).astype(np.intp)
+    at = sorted(
+        {_checks.count(t, "rounds", 0) for t in (rounds.tolist() if isinstance(rounds, np.ndarray) else rounds)}
+    )
+    if not at:
+        raise ValueError("rounds is empty; at least one number is needed")
+    if at[-1] > t_max:
+        raise ValueError(f"rounds must be at most t_max = {t_max}; got {at[-1]!r:.80}")
+    return np.array(at, np.intp)
+
+
+def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
+    """What makes weak rankers of training rows, if H is such a thing."""
+    if not callable(H):
+        return None
+    if not takes(H, None, None):
+        raise TypeError(
+            "H is a function that does not take (pos, neg): a recipe is called with the training rows of both sides "
+            "and returns weak rankers; a weak ranker goes into a list"
+        )
+
+    def made(pos: Any, neg: Any) -> Rankers:
+        found = H(pos, neg)
+        if found is None:
+            raise TypeError("the recipe H returned None; it must return weak rankers")
+        return as_rankers(found, pos, "pos")
+
+    return made
+
+
+def _places(counted: Cases, n_rows: int, side: int = 0) -> Index:
+    """The user's numbers of the rows that count."""
+    return np.arange(n_rows) if counted.kept is None else np.flatnonzero(counted.kept[side])
+
+
+def _dealt(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng: np.random.Generator) -> Sides:
+    """The fold of each row that counts."""
+    groups = counted.groups
+    if not isinstance(folds, Sequence | np.ndarray) or getattr(folds, "ndim", 1) == 0:
+        n = _checks.count(folds, "folds", 2)
+        if groups is not None:
+            if n > groups.n:
+                raise ValueError(f"folds = {_checks.shown(n)} is more than the {groups.n} groups that have both sides")
+            of_group = _shuffled(groups.n, n, rng)
+            return of_group[groups.pos], of_group[groups.neg]
+        n_pos, n_neg = (own.size for own in where)
+        if n > min(n_pos, n_neg):
+            raise ValueError(
+                f"folds = {_checks.shown(n)} need as many positives and as many negatives that count; got {n_pos} and "
+                f"{n_neg}"
+            )
+        return _shuffled(n_pos, n, rng), _shuffled(n_neg, n, rng)
+    pair = _checks.two(folds, "folds must be a number, or a pair: the fold of each positive and of each negative")
+    pos, neg = (_checks.folds(of_side, f"folds[{side}]", sizes[side])[where[side]] for side, of_side in enumerate(pair))
+    n = 1 + max(int(pos.max()), int(neg.max()))
+    if n == 0:
+        raise ValueError("folds are all -1; some rows must be held out")
+    for number, of_side in ((pos, "positive"), (neg, "negative")):
+        held = np.bincount(number[number >= 0], minlength=n)
+        if not held.all():
+            raise ValueError(f"folds: fold {int(held.argmin())} has no {of_side} that counts; each needs both sides")
+        if held.max() == number.size:
+            raise ValueError(f"every {of_side} that counts is in fold {int(held.argmax())}; none is left to train on")
+    if groups is not None:
+        low, high = np.full(groups.n, n), np.full(groups.n, -1)
+        for number, codes in ((pos, groups.pos), (neg, groups.neg)):
+            np.minimum.at(low, codes, number)
+            np.maximum.at(high, codes, number)
+        if (low < high).any():
+            g = int(np.argmax(low < high))
+            raise ValueError(f"folds split a group, between {low[g]} and {high[g]}; a group is held out as a whole")
+    return pos, neg
+
+
+def _shuffled(size: int, n: int, rng: np.random.Generator) -> Index:
+    """Deal in turn, in random order."""
+    number = np.empty(size, np.intp)
+    number[rng.permutation(size)] = np.arange(size) % n
+    return number
+
+
+def _followed(
+    trace: Trace, judged: Outputs, shift: Vector, at: Index, worth: Callable[[Vector, Vector], float], name: str
+) -> Vector:
+    """What the rounds of a run do to other rows."""
+    f_pos, f_neg = np.zeros(judged.shape[0]), np.zeros(judged.shape[1])
+    h_pos, h_neg = np.empty_like(f_pos), np.empty_like(f_neg)
+    values = np.empty(at.size)
+    done = 0
+    for s, t in enumerate(np.minimum(at, trace.n_iter).tolist()):
+        if s > 0 and t == done:  # the run has ended
+            values[s] = values[s - 1]
+            continue
+        for j, step in zip(trace.ranker[done:t].tolist(), trace.step[done:t].tolist(), strict=True):
+            judged.column(j, float(shift[j]), h_pos, h_neg)  # centred, so that scores keep their digits
+            f_pos += step * h_pos
+            f_neg += step * h_neg
+        done = t
+        values[s] = _checks.real(worth(f_pos, f_neg), name)
+    return values

@@ -1,0 +1,247 @@
+"""The minimisers along a path of penalties or of powers p, each from the one before."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._minimize import farther, largest_penalty, solve, suits
+from pnorm._solvers.problem import Problem, objectives_of, outputs_of, rankers_of
+from pnorm._threads import Pool
+from pnorm._trace import Trace
+from pnorm.objectives._base import cases
+from pnorm.objectives._losses import Loss, work
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Price
+
+_POINTS = 25
+_DECADES = 6
+"""Penalties of the default path, from the largest that does something down over so many powers of ten."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MinimizerPath:
+    """What `minimize_path` found: one minimiser, with its certificate, for every penalty or p.
+
+    Attributes
+    ----------
+    along : str
+        What changes from point to point: ``"l2"`` or ``"p"``.
+    p : ndarray, shape (m,)
+        The power of each point.
+    l2 : ndarray, shape (m,)
+        The penalty of each point.
+    lam : ndarray, shape (m, n)
+        The minimisers, as `minimize` returns them.
+    traces : tuple of Trace
+        How each was reached from the one before.
+    names : tuple of str
+        The weak rankers.
+    """
+
+    along: str
+    p: Vector
+    l2: Vector
+    lam: NDArray[np.float64]
+    traces: tuple[Trace, ...]
+    names: tuple[str, ...]
+
+    @property
+    def log_objective(self) -> Vector:
+        """log F_p (or log R) of each point without its penalty, shape (m,)."""
+        return np.array([trace.log_objective[-1] for trace in self.traces])
+
+    @property
+    def gap(self) -> Vector:
+        """The certificates, shape (m,): how far each point's objective is above its infimum, at most."""
+        return np.array([trace.gap for trace in self.traces])
+
+    @property
+    def status(self) -> tuple[str, ...]:
+        """How each run ended."""
+        return tuple(trace.status for trace in self.traces)
+
+    @property
+    def n_iter(self) -> NDArray[np.intp]:
+        """Steps from the point before, shape (m,)."""
+        return np.array([trace.n_iter for trace in self.traces])
+
+    def __len__(self) -> int:
+        return len(self.traces)
+
+    def __repr__(self) -> str:
+        values = getattr(self, self.along)
+        fixed = f"p = {self.p[0]:g}" if self.along == "l2" else f"l2 = {self.l2[0]:g}"
+        ended = " and ".join(sorted(set(self.status)))
+        return (
+            f"<MinimizerPath: {len(self)} points, {self.along} from {values[0]:.4g} to {values[-1]:.4g}, {fixed}, "
+            f"{int(self.n_iter.sum())} steps, {ended}>"
+        )
+
+    def __str__(self) -> str:
+        symbol = self.traces[0]._symbol
+        lines = [f"{self.along:>10}  {symbol:>10}      |lam|  steps  status"]
+        rows = zip(getattr(self, self.along), self.log_objective, self.lam, self.traces, strict=True)
+        for value, log_f, lam, trace in rows:
+            size = float(np.linalg.norm(lam))
+            lines.append(f"{value:10.4g}  {log_f:10.6g}  {size:9.4g}  {trace.n_iter:5d}  {trace.status}")
+        return "\n".join(lines)
+
+
+def minimize_path(
+    pos: Any,
+    neg: Any,
+    H: Any = None,
+    p: float | Sequence[float] = 1.0,
+    *,
+    l2: float | Sequence[float] | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    loss: str | Loss = "exponential",
+    price: Price | None = None,
+    smoothing: float = 0.0,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    method: str | None = None,
+    n_threads: int | None = None,
+) -> MinimizerPath:
+    r"""Minimise the objective for many penalties, or for many p, each from the minimiser before.
+
+    The points are those of `minimize`,
+
+    .. math:: \lambda(p, l2) = \arg\min_\lambda \; \log F_p(\lambda) + \tfrac{l2}{2} |\lambda|^2,
+
+    to the same tolerance and each with a certificate of its own. From one point to the next they
+    change little, so that a few Newton steps lead there, and the outputs are read once for all.
+
+    Parameters
+    ----------
+    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
+        The positive rows, as in `train`.
+    neg : array_like, shape (K, d), or sequence of K things
+        The negative rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. None takes the columns of the data.
+    p : float or sequence of float
+        Power of the price; several for a path along p, with one `l2`.
+    l2 : float or sequence of float, optional
+        Weight of the penalty, zero or at least 1e-140; several for a path along l2, with one p. None takes 25 of them
+        (see Notes) if there is one p, and 0 if there are several.
+    tol, max_iter : float, int
+        For every point, as in `minimize`.
+    loss, price, smoothing : as in `minimize`
+        Another objective than F_p.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, as in `train`.
+    pos_group, neg_group : sequence of labels, of length I and K, optional
+        Query groups, as in `train`.
+    method : {None, "newton", "lbfgs"}
+        How each point is found, as in `minimize`.
+    n_threads : int, optional
+        Threads that share the passes over the rows, as in `train`.
+
+    Returns
+    -------
+    MinimizerPath
+        `lam` (m, n), with `l2`, `p`, `log_objective`, `gap` and `status` of every point and the `traces`, in the order
+        in which the penalties or powers were given. It prints as a table.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; if both p and l2 are sequences, or neither is.
+
+    See Also
+    --------
+    minimize : One point, and what its status means.
+    cross_validate : The other way to regularise: few rounds instead of a penalty.
+
+    Notes
+    -----
+    Whatever the order in which they were given, penalties are visited from the largest to the smallest and
+    powers from the smallest to the largest, as coefficients grow in this way. On separable data with a penalty they
+    are about in proportion to p / l2, and so are the starts.
+
+    The default penalties are 25 in equal ratios over six powers of ten. They begin where next to nothing can be
+    learned, at the squared norm of the gradient of log F_p at zero: with that penalty no coefficients are better than
+    zeros by more than half a nat. As the penalty is the same for all coefficients, bring the columns to one scale
+    first.
+
+    Without a penalty, ``l2=0``, there may be no minimiser (see `minimize`); the status of the point says so.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> path = pnorm.minimize_path(data.pos, data.neg, p=4, l2=[10, 1, 0.1, 0])
+    >>> print(path)
+            l2     log F_p      |lam|  steps  status
+            10     31.3713     0.1185      2  converged
+             1     31.2693     0.2621      3  converged
+           0.1     31.2634     0.3032      2  converged
+             0     31.2633     0.3087      2  converged
+    >>> pnorm.minimize_path(data.pos, data.neg, p=[1, 2, 4, 8])
+    <MinimizerPath: 4 points, p from 1 to 8, l2 = 0, 9 steps, converged>
+    >>> bool((path.gap < 1e-10).all())
+    True
+    """
+    along = "l2" if isinstance(p, numbers.Real) else "p"
+    if along == "p" and l2 is None:
+        l2 = 0.0
+    if (along == "p") != isinstance(l2, numbers.Real):
+        both = "both are" if along == "p" else "neither is"
+        raise ValueError(f"one of p and l2 must be a sequence, the path, and the other a number; {both} a sequence")
+    powers = _checks.several(p, "p", _checks.power)
+    penalties = None if l2 is None else _checks.several(l2, "l2", lambda x: _checks.nonnegative(x, "l2"))
+    makes = [objective_of(power, price, loss, smoothing) for power in powers]
+    tol = _checks.nonnegative(tol, "tol")
+    max_iter = _checks.count(max_iter, "max_iter", 0)
+    if method is not None:
+        _checks.choice(method, "method", ("newton", "lbfgs"))
+    rankers = rankers_of(pos, neg, H)
+    n_threads = _checks.threads(n_threads)
+    n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
+    counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
+    with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
+        objectives = objectives_of(makes, counted, pool)
+        outputs = outputs_of(pos, neg, rankers, counted, pool)
+        problem = Problem(outputs, rankers.names, objectives[0], counted.kept).centred()
+        suits(problem, method)
+        if penalties is None:
+            penalties = _default(largest_penalty(problem))
+        along_path = np.array(powers) if along == "p" else -np.array(penalties)
+        lams, traces = np.empty((along_path.size, len(rankers))), {}
+        before: int | None = None
+        for k in np.argsort(along_path).tolist():
+            problem = problem.with_objective(objectives[k]) if along == "p" else problem
+            start = None
+            if before is not None:
+                grown = along_path[k] / along_path[before] if along == "p" else _ratio(penalties[before], penalties[k])
+                start = farther(problem, lams[before], grown)
+            penalty = penalties[0 if along == "p" else k]
+            lams[k], traces[k], _ = solve(problem, penalty, tol, max_iter, start, method)
+            before = k
+    shape = along_path.shape
+    ends = np.broadcast_to(powers, shape).copy(), np.broadcast_to(penalties, shape).copy()
+    return MinimizerPath(along, *ends, lams, tuple(traces[k] for k in range(along_path.size)), tuple(rankers.names))
+
+
+def _default(largest: float) -> list[float]:
+    """Penalties from one that leaves nothing to be learned down."""
+    if largest == 0.0:
+        raise ValueError("no weak ranker has an edge at zero, so that zero is the minimiser for every penalty: pass l2")
+    return list(largest * np.logspace(0.0, -_DECADES, _POINTS))
+
+
+def _ratio(a: float, b: float) -> float:
+    return a / b if b > 0.0 else math.inf

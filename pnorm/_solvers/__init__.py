@@ -1,0 +1,1 @@
+"""The checked problem, and what minimises its objective."""

@@ -1,0 +1,286 @@
+r"""A bound on how far log F_p is above its infimum, valid in floating point.
+
+For any u, w on the two sides, with equal masses pi_g in every group and matching moments
+Hᵀu = H̃ᵀw, weak duality says
+
+    log F_p >= -p sum u ln(u/c) - sum w ln(w/c) + p sum_g pi_g ln pi_g    for every lam,
+
+(one group: p Ent(u) + Ent(w)). Such u', w' come from the weights at lam by one Newton step, and
+then log F_p(lam) less the bound is a sum of relative entropies, all of them nonnegative,
+
+    gap = KL(pi' | pi) + sum_g pi'_g [p KL(u'_g | u_g) + KL(w'_g | w_g)],
+
+which loses no digits however near the minimiser lam is. Rounding enters in two ways, both bounded
+below. The moments of u', w' match to rounding only: with the Hessian's inverse there is a small
+change of u', w' after which they match, and as the entropies are stationary at u, its effect is of
+second order. And log F_p(lam) itself is rounded, which the gap includes, so that it bounds what is
+reported as the objective.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pnorm._checks import Vector
+from pnorm._solvers.hessian import Curvature
+from pnorm._solvers.problem import Known, Point
+from pnorm._solvers.reductions import Part, question
+
+_EPS = float(np.finfo(float).eps)
+
+_LEAST = 1e-9
+"""Share of its weight that a row must keep: rounding must not decide on which side of zero a weight is."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What can be said of log F_p + l2/2 |lam|**2 at a point."""
+
+    gap: float
+    """Nats above the infimum, at most; inf where there is no certificate."""
+    rounding: float
+    """The part of it that stands for rounding."""
+    moment_residual: float
+    """Largest difference of a moment of u' and w'; nan where there are none."""
+    least: float
+    """Least ratio of a weight of u', w' to its weight in u, w: one at the minimiser."""
+    reason: str
+    """Why there is no certificate; empty where there is one."""
+
+
+def certify(problem: Known, point: Point, curvature: Curvature, delta: Vector) -> Bound:
+    """Bound the objective at a point from below, with its curvature and its Newton step delta."""
+    p, l2 = problem.objective.p, curvature.l2
+    rounding = _rounding_of_value(problem, point, curvature)
+    careful = curvature.null is not None
+    reason = _why_not(curvature) if l2 == 0.0 else ""
+    worst = math.nan
+    for attempt in range(3):
+        moved = _Moved(problem, point, curvature, delta)
+        if moved.lowest < _LEAST and l2 > 0.0:
+            moved = _Moved(problem, point, curvature, np.zeros_like(delta))  # with a penalty, any weights will do
+        if moved.lowest < _LEAST:
+            reason = "the weights that a Newton step gives are not all positive"
+        if reason:
+            break
+        residual, error = _residual(problem, point, curvature, moved, careful)
+        worst = float(np.abs(residual).max())
+        slack = _effect_of_scores(problem, point, moved) + rounding
+        if l2 > 0.0:
+            short = np.abs(l2 * point.lam - p * residual) + p * error
+            gap = moved.entropy + float(short @ short) / (2.0 * l2) + slack
+            return Bound(gap, rounding, worst, moved.lowest, "")
+        reach = np.sqrt(np.einsum("jr,jr->j", curvature.root, curvature.root))
+        left = p * curvature.slack * (float(np.linalg.norm(curvature.root.T @ residual)) + float(reach @ error))
+        repair = left * moved.turn + 2.0 * left * left / moved.lowest
+        leverage = 2.0 * float(reach @ (problem.high - problem.low))
+        if careful and p * left * leverage > 0.25 * moved.lowest:
+            leverage = 2.0 * curvature.leverage()
+        if p * left * leverage <= 0.25 * moved.lowest and (attempt == 2 or repair <= 0.1 * moved.entropy + rounding):
+            return Bound(moved.entropy + repair + slack, rounding, worst, moved.lowest, "")
+        delta = delta + curvature.solve(p * residual)
+        careful = True
+    reason = reason or "weak rankers are nearly dependent, and rounding hides whether their moments match"
+    return Bound(math.inf, rounding, worst, moved.lowest, reason)
+
+
+def _why_not(curvature: Curvature) -> str:
+    """Why the Hessian proves nothing, if it does not."""
+    if curvature.null is not None and not curvature.null.exact:
+        return "some combination of weak rankers is the same on all rows but for a little more than rounding"
+    if curvature.cut.shape[1]:
+        return "only rows of next to no weight tell some weak rankers apart"
+    return ""
+
+
+def penalised_gap(problem: Known, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
+    """A bound that needs no Hessian, and its rounding: |gradient|**2 / (2 l2).
+
+    It holds for any convex objective with the penalty; for the P-Norm Push it is the bound above
+    with u' = u and w' = w.
+    """
+    objective, size = problem.objective, problem.largest
+    factor = objective.convex(point.log_f)[1] if point.log_f > -math.inf else 0.0
+    rate = problem.fall(point)
+    rounding = factor * objective.rounding(point.log_f, problem.n_pos, problem.n_neg) if factor else 0.0
+    rounding += 2.0 * rate * problem.rounding_of_scores(point.lam) + 4.0 * _EPS * l2 * float(point.lam @ point.lam)
+    error = rate * (max(problem.n_pos, problem.n_neg) + 8) * _EPS * 2.0 * size
+    short = np.abs(l2 * point.lam - rate * edges) + error
+    return float(short @ short) / (2.0 * l2) + rounding, rounding
+
+
+def far_gap(problem: Known, point: Point, between: Vector, l2: float) -> tuple[float, float]:
+    """A bound where few rows count and scores are far apart, and its rounding.
+
+    `between` is a difference of means under some u', w'. Entropies are at least zero, so that no value is below
+    -p**2 |between|**2 / (2 l2) less what case weights add.
+    """
+    p, lam = problem.objective.p, point.lam
+    penalty = 0.5 * l2 * float(lam @ lam)
+    rounding = problem.objective.rounding(point.log_f, problem.n_pos, problem.n_neg)
+    rounding += 2.0 * p * problem.rounding_of_scores(lam) + 16.0 * _EPS * penalty
+    c_pos, c_neg = problem.objective.sizes()
+    gap = point.log_f + penalty + 0.5 * p * p * float(between @ between) / l2 + p * c_pos + c_neg
+    return max(gap, 0.0) + rounding, rounding
+
+
+class _Moved:
+    """The weights u', w' that a Newton step makes of u, w, and their relative entropies."""
+
+    def __init__(self, problem: Known, point: Point, curvature: Curvature, delta: Vector) -> None:
+        p, weights = problem.objective.p, point.weights
+        means = curvature.means_along(delta)
+        # Ratios u'/u are (1 + of_group) (1 + x), the first factor for the group, the second within it.
+        of_group = p * (means[1] - means[0])
+        of_group -= weights.share @ of_group
+        scale = 1.0 + of_group
+        self.lowest = float(scale.min())
+        self.entropy = math.inf
+        if self.lowest < _LEAST:
+            return
+        self.steps = _Step(delta, means[0], scale, -1.0), _Step(delta, means[1], scale, p)
+        found = problem.of_rows(weights, _changes, self.steps)
+        self.lowest *= min(float(least) for least, *_ in found)
+        if self.lowest < _LEAST:
+            return
+        (_, largest_u, excess_u, kl_u, shift_u, turn_u), (_, largest_w, excess_w, kl_w, shift_w, turn_w) = found
+        mass, entropy = _normalised(weights.share, of_group)
+        # Weights are divided by their sums, so the entropies are those of what comes of it.
+        entropy += p * float(mass @ _over_sum(kl_u, excess_u)) + float(mass @ _over_sum(kl_w, excess_w))
+        self.masses = mass / (1.0 + excess_u), mass / (1.0 + excess_w)
+        self.entropy = max(entropy, 0.0)
+        self.largest = 1.0 + max(float(largest_u), float(largest_w))
+        self.shift: float = p * (shift_u + shift_w)
+        self.turn = math.sqrt(p * turn_u + turn_w)
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """What makes ratios of weights of scores along a Newton step."""
+
+    delta: Vector
+    mean: Vector
+    """Mean score in every group, (G,)."""
+    scale: Vector
+    """The ratio of the group's mass."""
+    sign: float
+
+    def ratios(self, part: Part) -> Vector:
+        """x, of u'/u = scale (1 + x), for every row."""
+        x = part.scores(self.delta) - self.mean[part.group]
+        x *= self.sign / self.scale[part.group]
+        return np.asarray(x)
+
+
+@question("least", "largest", "sum", "sum", "sum", "sum")
+def _changes(part: Part, step: _Step) -> tuple[float, float, Any, Any, float, float]:
+    """Least ratio, largest change, by group the excess of the sum and the entropy, means of |change| and log**2."""
+    x, scale, n = step.ratios(part), step.scale[part.group], step.scale.size
+    lowest, change = 1.0 + float(x.min()), scale * (1.0 + x) - 1.0
+    kl: Any = math.nan  # unless all weights are positive
+    turn = math.nan
+    if lowest >= _LEAST:
+        kl = part.by_group(part.within * _kl(x), n)
+        turn = float(part.total @ np.square(np.log(scale) + np.log1p(x)))
+    excess = part.by_group(part.within * x, n)
+    return lowest, float(change.max()), excess, kl, float(part.total @ np.abs(change)), turn
+
+
+def _normalised(share: Vector, change: Vector) -> tuple[Vector, float]:
+    """share (1 + change) over its sum, and its relative entropy to share."""
+    excess = float(share @ change)
+    mass = share * (1.0 + change) / (1.0 + excess)
+    return mass / mass.sum(), max(float(_over_sum(share @ _kl(change), excess)), 0.0)
+
+
+def _over_sum(entropy: Any, excess: Any) -> Any:
+    """A relative entropy, once the weights that sum to 1 + excess are divided by that."""
+    return entropy / (1.0 + excess) + (excess / (1.0 + excess) - np.log1p(excess))
+
+
+def _kl(x: Vector) -> Vector:
+    """(1 + x) ln(1 + x) - x, that is, about x**2 / 2."""
+    near = np.clip(x, -1e-4, 1e-4)
+    with np.errstate(over="ignore"):
+        return np.where(near == x, x * x * (0.5 - near * (1.0 / 6.0 - near / 12.0)), (1.0 + x) * np.log1p(x) - x)
+
+
+def _residual(
+    problem: Known, point: Point, curvature: Curvature, moved: _Moved, careful: bool
+) -> tuple[Vector, Vector]:
+    """The difference of the moments of u' and w', and a bound on its rounding error."""
+    weights = point.weights
+    if careful:
+        centre = curvature.weights.share @ curvature.means[0]
+        (pos, pos_size), (neg, neg_size) = problem.of_rows(
+            weights, _careful_moments, moved.steps, moved.masses, (centre, centre)
+        )
+        parts = np.array([*pos, *(-moment for moment in neg)])
+        total, rest = _sum(parts, np.zeros_like(parts))
+        return total + rest, 6.0 * _EPS * (pos_size + neg_size)
+    of_pos, of_neg = problem.of_rows(weights, _moments, moved.steps, moved.masses)
+    residual = problem.without_constants(of_pos - of_neg)
+    size = moved.largest * (curvature.deviation[0] + curvature.deviation[1])
+    return residual, (max(problem.n_pos, problem.n_neg) + 8) * _EPS * (size + curvature.typical())
+
+
+def _of_step(part: Part, step: _Step, mass: Vector) -> Vector:
+    """The weights after a step; `mass` is that of every group over the sum of its weights."""
+    return np.asarray(part.within * (1.0 + step.ratios(part)) * mass[part.group])
+
+
+@question("sum")
+def _moments(part: Part, step: _Step, mass: Vector) -> Vector:
+    return np.asarray(part.outputs.sums(part.side, _of_step(part, step, mass)))
+
+
+@question("list", "sum")
+def _careful_moments(part: Part, step: _Step, mass: Vector, centre: Vector) -> tuple[list[Vector], Vector]:
+    """Moments about a centre as sums that keep what they round off, and the sum of absolute terms."""
+    parts: list[Vector] = []
+    weights, size = _of_step(part, step, mass), np.zeros(centre.size)
+    for rows, block in part.outputs.blocks(part.side):
+        product = weights[rows, None] * (block - centre)
+        size += np.abs(product).sum(axis=0)
+        parts.extend(_sum(product, np.zeros_like(product)))
+    return list(_sum(np.array(parts), np.zeros((len(parts), centre.size)))), size
+
+
+def _sum(terms: Any, rests: Any) -> tuple[Vector, Vector]:
+    """The sum over rows, and what it rounds off: two by two, each time with Knuth's remainder."""
+    while len(terms) > 1:
+        half = len(terms) // 2
+        a, b, odd, odd_rest = terms[:half], terms[half : 2 * half], terms[2 * half :], rests[2 * half :]
+        total = a + b
+        moved = total - a
+        rests = rests[:half] + rests[half : 2 * half] + ((a - (total - moved)) + (b - moved))
+        terms, rests = np.concatenate([total, odd]), np.concatenate([rests, odd_rest])
+    return terms[0], rests[0]
+
+
+def _rounding_of_value(problem: Known, point: Point, curvature: Curvature) -> float:
+    """Bound the rounding error of the objective at the point."""
+    p, lam = problem.objective.p, np.abs(point.lam)
+    if point.sizes is not None:
+        scores = 2.0 * (point.sizes[0] + point.sizes[1])
+    else:
+        scores = lam.size * float(lam @ curvature.typical())
+    with np.errstate(over="ignore"):
+        penalty = 0.5 * curvature.l2 * float(lam @ lam) if curvature.l2 else 0.0
+    of_sums = problem.objective.rounding(point.log_f, problem.n_pos, problem.n_neg)
+    return of_sums + _EPS * (p * (scores + 8.0) + 8.0 * penalty)
+
+
+def _effect_of_scores(problem: Known, point: Point, moved: _Moved) -> float:
+    """Bound what rounded scores, and hence rounded u and w, may hide: their entropies are near a minimum."""
+    p = problem.objective.p
+    if point.sizes is not None:
+        error = 2.0 * _EPS * (1.0 + point.sizes[2])
+    else:
+        error = _EPS * (4.0 + point.lam.size * float(np.abs(point.lam) @ problem.largest))
+    error += 2.0 * _EPS * sum(problem.objective.sizes())
+    return error * moved.shift + (p + p * p) * error * error

@@ -1,0 +1,419 @@
+"""Second order: gradient and Hessian of log F_p, and a solve that says which directions it cannot see.
+
+With u and w the weights of the two sides and, where there are groups g, pi_g their shares,
+
+    gradient = p (E_w h - E_u h),
+    Hessian  = p Cov_u(h) + p**2 Cov_w(h) + p**2 Cov_pi(E_w|g h - E_u|g h),
+
+the covariances within groups; l2 adds l2 lam and l2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._checks import Vector
+from pnorm._solvers.problem import Known, Weights
+from pnorm._solvers.reductions import Part, question, triangle_of
+
+_EPS = float(np.finfo(float).eps)
+
+LARGEST_HESSIAN = 2000
+"""Weak rankers up to which second moments are formed: four arrays of 32 MB."""
+
+_WELL_CONDITIONED = 1e-8
+"""Least eigenvalue of a Hessian of unit diagonal that its own rounding, some 1e-14, leaves six digits."""
+
+_FAR = 10.0
+"""Change of the exponents, at most, in one step along directions that the Hessian does not see."""
+
+
+class Moments:
+    """Means and covariances of the outputs under weights, to all digits whatever the offset of a column."""
+
+    def __init__(self, problem: Known, weights: Weights) -> None:
+        self.problem = problem
+        self.p = p = problem.objective.p
+        self._first(weights)
+        answers = problem.of_rows(weights, _scatter, tuple(self.means))
+        # A mean is rounded; what it leaves of the rows is not, and is taken off again.
+        share = np.maximum(weights.share, 1e-290)[:, None]
+        self._left = [left / share for _, left in answers]
+        second = [
+            scatter - (left.T * weights.share) @ left for (scatter, _), left in zip(answers, self._left, strict=True)
+        ]
+        self.deviation = [np.sqrt(np.maximum(matrix.diagonal(), 0.0)) for matrix in second]
+        self._edges_of_groups()
+        self.hessian = p * second[0] + p * p * second[1] + self.moved.T @ self.moved
+
+    def _first(self, weights: Weights) -> None:
+        """Means."""
+        self.weights = weights
+        n = weights.share.size
+        self.means: list[Any] = self.problem.of_rows(weights, means, (n, n))
+        self._left = [np.zeros_like(mean) for mean in self.means]
+
+    def _edges_of_groups(self) -> None:
+        self.differences = (self.means[0] - self.means[1]) + (self._left[0] - self._left[1])
+        self.differences[:, self.problem.constant] = 0.0
+        self.edges = self.weights.share @ self.differences
+        """<u, h_j> - <w, h_j>; the gradient of log F_p is -p times this."""
+        self.moved = self.p * np.sqrt(self.weights.share)[:, None] * (self.differences - self.edges)
+        """What the differences between groups add to the rows whose outer products sum to the Hessian."""
+
+    def typical(self) -> Vector:
+        """Mean size of the outputs, at most, on both sides together."""
+        means = self.weights.share @ (np.abs(self.means[0]) + np.abs(self.means[1]))
+        return np.asarray(means + self.deviation[0] + self.deviation[1])
+
+    @property
+    def centres(self) -> tuple[_Centres, _Centres]:
+        """The means of both sides."""
+        pos, neg = (_Centres(mean, left) for mean, left in zip(self.means, self._left, strict=True))
+        return pos, neg
+
+    def means_along(self, lam: Vector) -> list[Vector]:
+        """Means of scores in every group, (G,)."""
+        return [(mean + left) @ lam for mean, left in zip(self.means, self._left, strict=True)]
+
+    def singular(self, live: NDArray[np.intp], scale: Vector, *more: Any) -> tuple[Vector, Any]:
+        """Singular values and right vectors of rows whose outer products sum to the Hessian, and of more, scaled."""
+        from scipy.linalg import svd
+
+        if live.size == 0:
+            return np.zeros(0), np.zeros((0, 0))
+        columns = live, scale[live]
+        factors = self.p, self.p * self.p
+        triangles = self.problem.of_rows(self.weights, _triangle, factors, self.centres, (columns, columns))
+        _, values, right = svd(
+            triangle_of([*triangles, *(rows[:, live] * scale[live] for rows in (self.moved, *more))])
+        )
+        return values, right
+
+
+@dataclass(frozen=True, eq=False)
+class _Centres:
+    """Means by group, (G, n), and what rounding has left of them."""
+
+    mean: Any
+    left: Any
+
+    def taken_off(self, part: Part) -> Iterator[tuple[slice, Any]]:
+        """Blocks of rows less the mean of their group."""
+        for rows, block in part.outputs.blocks(part.side):
+            own = part.groups[rows]
+            yield rows, (block - self.mean[own]) - self.left[own]
+
+
+@question("sum")
+def means(part: Part, n_groups: int) -> Any:
+    """Weighted means of all rankers in every group, (G, n)."""
+    return part.sums(part.within, n_groups)
+
+
+@question("sum", "sum")
+def _scatter(part: Part, centres: Any) -> tuple[Any, Any]:
+    return part.outputs.scatter(part.side, part.total, centres, part.codes)
+
+
+@question("triangle")
+def _triangle(part: Part, factor: float, centres: _Centres, columns: tuple[NDArray[np.intp], Vector]) -> Any:
+    """The triangle of the rows less their means, times the root of their weights."""
+    live, scale = columns
+    root = np.sqrt(factor * part.total)
+    return triangle_of(
+        (block[:, live] * root[rows, None] * scale for rows, block in centres.taken_off(part)), live.size
+    )
+
+
+@question("largest")
+def _leverage(part: Part, centres: _Centres, root: Any) -> float:
+    return max(float(np.square(block @ root).sum(axis=1).max()) for _, block in centres.taken_off(part))
+
+
+class Curvature(Moments):
+    """The Hessian at given weights, factored: its pseudo-inverse is root @ root.T.
+
+    The Hessian of n nearly collinear columns loses half the digits of the rows: two columns that
+    agree to 1e-8 look the same to it. Where its condition is in doubt, the singular values of the
+    weighted rows themselves decide, and only directions that are rounding there are cut off.
+    """
+
+    root: Any
+    """(n, rank)."""
+    null: NullSpace | None
+    """The null space of the outputs, if it was asked for."""
+    cut: Any
+    """(n, m): further directions along which next to no weight is left to tell rows apart."""
+
+    def __init__(self, problem: Known, weights: Weights, l2: float = 0.0) -> None:
+        super().__init__(problem, weights)
+        self.l2 = l2
+        self.slack = 1.0
+        """The inverse of the Hessian at these weights is at most this squared times root @ root.T."""
+        self.null = None
+        hessian = self.hessian
+        hessian[np.diag_indices_from(hessian)] += l2
+        diagonal = hessian.diagonal()
+        self._scale, live = _scale(diagonal, 0.0 if l2 else self.p * problem.largest)
+        root = self._cholesky(live)
+        if l2 == 0.0 and (root is None or live.size < problem.n_rankers):
+            self.null = null_space(problem)
+            live = np.setdiff1d(live, self.null.dependent)
+            root = self._cholesky(live)
+        cut = np.zeros((live.size, 0))
+        if root is None:
+            values, right = self.singular(live, self._scale, np.sqrt(l2) * np.eye(problem.n_rankers))
+            kept = values > 4.0 * _EPS * np.sqrt(live.size) * values.max(initial=0.0)
+            root, cut = right[kept].T / values[kept], right[~kept].T
+        self._set(live, root, cut)
+
+    def _cholesky(self, live: NDArray[np.intp]) -> Any:
+        """The inverse root of the Hessian of the live rankers, if its condition leaves it digits."""
+        from scipy.linalg import lapack
+
+        scaled = self.hessian[np.ix_(live, live)] * self._scale[live, None] * self._scale[live]
+        if live.size == 0:
+            return np.zeros((0, 0))
+        factor, failed = lapack.dpotrf(scaled, lower=1)
+        if failed or lapack.dpocon(factor, np.abs(scaled).sum(axis=0).max(), uplo="L")[0] <= _WELL_CONDITIONED:
+            return None
+        return np.tril(lapack.dtrtri(factor, lower=1)[0]).T
+
+    def _set(self, live: NDArray[np.intp], root: Any, cut: Any) -> None:
+        n = self.problem.n_rankers
+        self.root = np.zeros((n, root.shape[1]))
+        self.root[live] = self._scale[live, None] * root
+        known = live if self.null is None else np.concatenate([live, self.null.dependent])
+        unseen = np.setdiff1d(np.arange(n), known)
+        self.cut = np.zeros((n, cut.shape[1] + unseen.size))
+        self.cut[live, : cut.shape[1]] = self._scale[live, None] * cut
+        self.cut[unseen, cut.shape[1] + np.arange(unseen.size)] = 1.0
+
+    def at(self, weights: Weights) -> Curvature | None:
+        """The same factors at other weights, if none of these has changed by more than a tenth.
+
+        Then the Hessian, a sum of weights times squares about their mean, is at least 0.9 times
+        this one.
+        """
+        if self.problem.objective.groups is not None or self.slack > 1.0:
+            return None
+        if not self.problem.near(self.weights, weights):
+            return None
+        here = copy(self)
+        left = self._left
+        here._first(weights)
+        here._left = left  # of the order of rounding, and the same to a tenth
+        here._edges_of_groups()
+        here.slack = 1.06
+        return here
+
+    def solve(self, x: Vector) -> Vector:
+        """The pseudo-inverse of the Hessian, on what it sees, times x."""
+        return np.asarray(self.root @ (self.root.T @ x))
+
+    def step(self, slope: Vector) -> Vector:
+        """The Newton step for a slope, and a long one along what no weight is left on.
+
+        Far from the minimum nearly all weight may lie on one row of each side, the more so with a
+        large p, and there the objective is linear.
+        """
+        delta = self.solve(slope)
+        if self.cut.shape[1]:
+            span = self.problem.high - self.problem.low
+            along = self.cut.T @ slope
+            along[np.abs(along) <= 1e-8 * self.p * (np.abs(self.cut.T) @ span)] = 0.0
+            unseen = self.cut @ along
+            if unseen.any():
+                delta += unseen * (_FAR / (self.p * float(np.abs(unseen) @ span)))
+        return delta if self.null is None else self.null.without(delta)
+
+    def leverage(self) -> float:
+        """Largest |root.T (h - E h)| over all rows, by a pass over them, and of the means of groups."""
+        of_groups = float(np.square((self.differences - self.edges) @ self.root).sum(axis=1).max())
+        of_rows = self.problem.of_rows(self.weights, _leverage, self.centres, (self.root, self.root))
+        return float(np.sqrt(max(of_groups, *of_rows)))
+
+
+def whitening(problem: Known, l2: float) -> Any:
+    """Directions (n, rank) along which differences of scores over all pairs have one mean square, uncorrelated.
+
+    Of every group alike. Directions along which no pair differs are left out, unless there is a penalty.
+    """
+    moments = Moments(problem, problem.uniform())
+    differences = np.sqrt(moments.weights.share)[:, None] * moments.differences
+    square = moments.hessian + differences.T @ differences
+    square[np.diag_indices_from(square)] += l2
+    scale, live = _scale(square.diagonal(), 0.0 if l2 else problem.largest)
+    values, vectors = np.linalg.eigh(square[np.ix_(live, live)] * scale[live, None] * scale[live])
+    kept = values > 10.0 * live.size * _EPS * values.max(initial=0.0)
+    root = np.zeros((problem.n_rankers, np.count_nonzero(kept)))
+    root[live] = scale[live, None] * vectors[:, kept] / np.sqrt(values[kept])
+    return root
+
+
+class NullSpace:
+    """Coefficients that leave all differences of scores as they are, to within the rounding of the outputs.
+
+    Found by singular values, of which those of truly dependent columns come out near 1e-16 times
+    the largest, or 5e-13 for 123 indicators; made exact by two refinements; and checked on all rows.
+    """
+
+    basis: Any
+    """(n, m), orthonormal."""
+    dependent: NDArray[np.intp]
+    """(m,): without these weak rankers, the others can still do whatever all can."""
+    exact: bool
+    """Whether outputs are equal along the basis on all rows, to a few units in the last place of their largest."""
+
+    def __init__(self, problem: Known) -> None:
+        from scipy.linalg import qr
+
+        n = problem.n_rankers
+        moments = Moments(problem, problem.uniform())
+        differences = np.sqrt(moments.weights.share)[:, None] * moments.differences
+        diagonal = moments.hessian.diagonal() + np.square(differences).sum(axis=0)
+        scale, live = _scale(diagonal, moments.p * problem.largest)
+        values, right = moments.singular(live, scale, differences)
+        kept = values > 100.0 * n * _EPS * values.max(initial=0.0)
+        flat = np.setdiff1d(np.arange(n), live)
+        self.dependent = flat
+        self.basis = np.zeros((n, 0))
+        self.exact = True
+        vectors = np.zeros((n, np.count_nonzero(~kept)))
+        vectors[live] = scale[live, None] * right[~kept].T
+        if vectors.shape[1]:
+            root = np.zeros((n, np.count_nonzero(kept)))
+            root[live] = scale[live, None] * (right[kept].T / values[kept])
+            for _ in range(2):
+                vectors -= root @ (root.T @ _hessian_times(moments, vectors))
+            order = qr(right[~kept], mode="r", pivoting=True)[1]
+            self.dependent = np.concatenate([flat, live[order[: vectors.shape[1]]]])
+        vectors = np.column_stack([np.eye(n)[:, flat], vectors])
+        if vectors.shape[1]:
+            self.basis = qr(vectors, mode="economic")[0]
+            self.exact = _equal_along(moments, vectors)
+
+    @property
+    def size(self) -> int:
+        return int(self.basis.shape[1])
+
+    def without(self, lam: Vector) -> Vector:
+        """The coefficients of least norm that order all rows as lam does."""
+        return np.asarray(lam - self.basis @ (self.basis.T @ lam))
+
+
+def null_space(problem: Known) -> NullSpace:
+    """The null space of the outputs, found once for a problem."""
+    if problem.null is None:
+        problem.null = NullSpace(problem)
+    return problem.null  # type: ignore[no-any-return]
+
+
+def _scale(diagonal: Vector, size: Any) -> tuple[Vector, NDArray[np.intp]]:
+    """Factors to a unit diagonal, and the columns that vary by more than the rounding of their size."""
+    seen = diagonal > np.square(2.0 * _EPS * size)
+    return np.where(seen, 1.0 / np.sqrt(np.where(seen, diagonal, 1.0)), 0.0), np.flatnonzero(seen)
+
+
+def _hessian_times(moments: Moments, vectors: Any) -> Any:
+    """The unscaled Hessian of the null space, with differences, times vectors that it all but annihilates."""
+    share, along = moments.weights.share, _along(moments, vectors)
+    n, factors = share.size, (moments.p, moments.p**2)
+    answers = moments.problem.of_rows(moments.weights, _back, (along, along), (n, n), factors, moments.centres)
+    total = answers[0][0] + answers[1][0]
+    difference = answers[0][1] - answers[1][1]
+    between = moments.p**2 * share[:, None] * (difference - share @ difference)
+    total += moments.differences.T @ (share[:, None] * difference)
+    return total + (moments.differences - moments.edges).T @ between
+
+
+def _equal_along(moments: Moments, vectors: Any) -> bool:
+    """Whether no two rows of a group differ along the vectors by more than rounding of the outputs."""
+    n, along = moments.weights.share.size, _along(moments, vectors)
+    (pos_low, pos_high), (neg_low, neg_high) = moments.problem.of_rows(moments.weights, _ends, (along, along), (n, n))
+    span = np.maximum(pos_high, neg_high) - np.minimum(pos_low, neg_low)
+    return bool((span <= 4.0 * _EPS * (moments.problem.largest @ np.abs(vectors))).all())
+
+
+@dataclass(frozen=True, eq=False)
+class _Along:
+    """Outputs along vectors that all but annihilate them."""
+
+    vectors: Any
+    largest: Vector
+    level: Any
+    """What they are on some positive of every group, (G, m); outputs are less that."""
+
+    def product(self, part: Part) -> Any:
+        """The outputs along the vectors, (N, m)."""
+        blocks = (block for _, block in part.outputs.blocks(part.side))
+        product = _precise_product(blocks, self.vectors, self.largest)
+        return product if self.level is None else product - self.level[part.group]
+
+
+def _along(moments: Moments, vectors: Any) -> _Along:
+    raw, n = _Along(vectors, moments.problem.largest, None), moments.weights.share.size
+    return replace(raw, level=moments.problem.of_rows(moments.weights, _level, (raw, raw), (n, n))[0])
+
+
+@question("first")
+def _level(part: Part, along: _Along, n_groups: int) -> Any:
+    """The outputs of some row of every group that has any here."""
+    level = np.full((n_groups, along.vectors.shape[1]), np.nan)
+    if part.codes is None:
+        first = next(block for _, block in part.outputs.blocks(part.side))[:1]
+        level[:] = _precise_product([first], along.vectors, along.largest)
+    else:
+        level[part.codes] = along.product(part)
+    return level
+
+
+@question("sum", "sum")
+def _back(part: Part, along: _Along, n_groups: int, factor: float, centres: _Centres) -> tuple[Any, Any]:
+    """Centred outputs, weighted, times what they are along the vectors; and the mean of that in every group.
+
+    The mean need not be taken off: times weighted outputs about their own mean it adds nothing.
+    """
+    product = along.product(part)
+    mean = np.zeros((n_groups, product.shape[1]))
+    np.add.at(mean, part.groups, part.within[:, None] * product)
+    blocks = centres.taken_off(part)
+    return sum(block.T @ (factor * part.total[rows, None] * product[rows]) for rows, block in blocks), mean
+
+
+@question("least", "largest")
+def _ends(part: Part, along: _Along, n_groups: int) -> tuple[Any, Any]:
+    low, high = (np.full((n_groups, along.vectors.shape[1]), x) for x in (np.inf, -np.inf))
+    product = along.product(part)
+    np.minimum.at(low, part.groups, product)
+    np.maximum.at(high, part.groups, product)
+    return low, high
+
+
+def _precise_product(blocks: Iterable[Any], vectors: Any, largest: Vector) -> Any:
+    """H @ vectors, H in blocks of rows, with an error of 1e-22 or so of their size, where they cancel.
+
+    Leading bits of both factors, few enough that a product of these parts is exact, and the rest
+    (Ozaki, Ogita, Oishi & Rump, Numerical Algorithms 59, 2012).
+    """
+    n = largest.size
+    bits = (53 - int(np.ceil(np.log2(n + 1)))) // 2
+    top = 1.5 * 2.0 ** (52 - bits)
+    unit = np.exp2(np.ceil(np.log2(np.maximum(largest, 1e-290))))
+    scaled = vectors * unit[:, None]
+    tall = np.exp2(np.ceil(np.log2(np.maximum(np.abs(scaled).max(axis=0), 1e-290))))
+    scaled = scaled / tall
+    lead = (scaled + top) - top
+    parts = []
+    for block in blocks:
+        rows = block / unit
+        first = (rows + top) - top
+        parts.append((first @ lead + (first @ (scaled - lead) + (rows - first) @ scaled)) * tall)
+    return np.concatenate(parts)

@@ -1,0 +1,1127 @@
+r"""Ranking in a reproducing kernel Hilbert space, by gradient descent on the mean loss over all pairs.
+
+A kernel K makes functions :math:`f = \sum_r a_r K(x_r, \cdot)` of the training rows, with the inner product
+:math:`\langle K_x, K_{x'} \rangle = K(x, x')`: no linear function of the columns has to put good above bad. Chen,
+He, Pan and Xu [1]_ lower
+
+.. math:: E_S(f) + \frac\lambda2 \|f\|_K^2, \qquad
+          E_S(f) = \frac1{mn} \sum_{i=1}^m \sum_{j=1}^n \phi\bigl(f(x_i^+) - f(x_j^-)\bigr),
+
+by steps against its gradient, and prove how fast that approaches the best function. `train` takes these steps, each
+at the cost of one sum over pairs, which needs a sort and no pairs, and one product with the Gram matrix; `minimize`
+goes to the minimum by Newton's method; `schedule` says which steps the theorem is about. `pnorm.bounds` computes what
+is proved of them.
+
+References
+----------
+.. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+   Journal of Applied Mathematics 2012, 189753.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._blas import dot
+from pnorm._checks import Vector
+from pnorm._threads import Pool
+from pnorm._trace import Columns, carrying, counting
+from pnorm.kernel import _spaces
+from pnorm.objectives._base import cases, spread
+from pnorm.objectives._growth import GROWTH, largest_step, reach, theorem
+from pnorm.objectives._losses import HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, loss_of, warn_of_pairs
+from pnorm.objectives._pnorm_line import Groups
+
+__all__ = ["Approximation", "Descent", "Model", "Schedule", "minimize", "schedule", "train"]
+
+_EPS = float(np.finfo(float).eps)
+
+_FEW = 32
+"""Coordinates up to which eigenvalues are those of a matrix that is formed."""
+
+_MARGIN = 1.01
+"""By what an eigenvalue that was found by iteration is raised."""
+
+_IDLE = 3
+"""Newton steps without any gain after which rounding is taken to hide it."""
+
+_NEWTON = 32.0
+"""Bytes for each two rows that Newton's method takes at most; measured."""
+
+_REFRESH = 64
+"""Steps after which scores are computed from the coefficients again, so that rounding does not add up."""
+
+_MEMORY = 2**31
+"""Bytes that a Gram matrix may take: that of 23,000 rows."""
+
+
+# What comes back --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """How much of a kernel the functions of its landmarks do not reach.
+
+    Attributes
+    ----------
+    share : float
+        Of the sum of K(x, x) over the training rows, 0 to 1.
+    worst : float
+        The largest K(x, x) - K~(x, x) over the training rows, where K~ is the kernel in which training takes place. Of
+        any f in the space of K, the best function of the landmarks differs at no training row by more than the norm of
+        f times the square root of this.
+    """
+
+    share: float
+    worst: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    r"""A function :math:`f = \sum_r a_r K(x_r, \cdot)`.
+
+    Attributes
+    ----------
+    coef : ndarray
+        The coefficients a: of the training rows, shape (I + K,), positives first; or of the landmarks, shape (m,).
+    rows : object
+        The rows that they belong to: an array, or a list; None where the Gram matrix was given.
+    kernel : str
+        The kernel's name.
+    params : dict
+        Its parameters, the defaults filled in.
+    landmarks : ndarray of int, or None
+        Which training rows the landmarks are, positives first; of landmarks that were given, which of these are used.
+    approximation : Approximation or None
+        What the landmarks leave out.
+    """
+
+    coef: Vector
+    rows: Any
+    kernel: str
+    params: dict[str, Any]
+    landmarks: NDArray[np.intp] | None
+    approximation: Approximation | None
+    _kernel: _spaces.Kernel | int
+    """The number of training rows where the Gram matrix was given."""
+    _names: tuple[str, ...] | None
+
+    def score(self, X: Any, n_threads: int | None = None) -> Vector:
+        """Score rows.
+
+        Parameters
+        ----------
+        X : array_like, shape (N, d), or sequence of N things for a kernel of things
+            The rows. For a model of a Gram matrix, the kernel between them and the training rows, shape (N, I + K).
+        n_threads : int, optional
+            Threads, as in `train`.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            f(x). The kernel of training rows with coefficient zero is not computed.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X does not fit the training rows.
+        """
+        used = np.flatnonzero(self.coef)
+        with Pool(_checks.threads(n_threads)) as pool:
+            if isinstance(self._kernel, int):
+                rows, size = np.arange(self.coef.size) if self.landmarks is None else self.landmarks, self._kernel
+                K = _checks.matrix(X, "X")
+                if K.shape[1] != size:
+                    raise ValueError(
+                        f"X must have one column for each training row, {size}, the kernel between them; got "
+                        f"{K.shape[1]}"
+                    )
+                return np.asarray(K[:, rows[used]] @ self.coef[used])
+            if isinstance(self.rows, list):
+                if isinstance(X, str):
+                    raise TypeError(f"X must be a sequence of things; got the string {X!r}: pass [{X!r}]")
+                _checks.n_rows(X, "X")
+                things = _spaces.Rows(list(X))
+            else:
+                width = self.rows.shape[1]
+                A = _checks.matrix(_checks.pick(X, self._names, "X"), "X")
+                if A.shape[1] != width:
+                    raise ValueError(f"X has {A.shape[1]} columns and the training rows have {width}")
+                things = _spaces.Rows(A)
+            others = _spaces.Rows(_spaces.Rows(self.rows)[used])
+            return _spaces.values(self._kernel, things, others, self.coef[used], pool)
+
+    def __repr__(self) -> str:
+        what = f"{self.coef.size} rows"
+        if self.approximation is not None:
+            what = f"{self.coef.size} landmarks, which leave out {self.approximation.share:.2g} of it"
+        return f"<Model: the kernel {self.kernel} on {what}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Descent:
+    r"""The record of a run in a kernel space: the first entry is of :math:`f_1 = 0`, the last of :math:`f_{T+1}`.
+
+    Attributes
+    ----------
+    loss : ndarray, shape (T + 1,)
+        :math:`E_S`, the mean loss over pairs.
+    norm : ndarray, shape (T + 1,)
+        :math:`\|f\|_K`.
+    gradient_norm : ndarray, shape (T + 1,)
+        The norm of the gradient of `descended`, with the left derivative of the loss; rounding does not make it less.
+    gap : float
+        A bound on how far `descended` of the model that is returned is above its minimum, over the functions of the
+        landmarks where there are some: the last of the `gaps`, or with ``average=True`` that of the mean (nan in a
+        callback).
+    step : ndarray, shape (T,)
+        :math:`\eta_t`; from `minimize`, the shares of Newton steps.
+    lam : float
+        :math:`\lambda`.
+    kappa : float
+        :math:`\kappa`, the largest :math:`\sqrt{K(x, x)}` over the training rows.
+    largest_step : float
+        Steps up to this one are known to keep f in a ball (Lemma 3.4). For a loss of your own, on sample points.
+    norm_bound : float
+        The radius of the ball, :math:`2\kappa|\phi'(0)|/\lambda`; inf if a step was larger.
+    status : str
+        ``"t_max"``: all steps were taken. ``"stationary"``: the gradient is small (`tol`). ``"callback"``: the callback
+        asked to stop. From `minimize` also ``"converged"``, ``"max_iter"``, and ``"stalled"`` where rounding hides any
+        progress. ``"running"`` in a callback; ``"interrupted"`` where an exception ended the run, whose attribute
+        `trace` this is.
+    message : str
+        The same in a sentence.
+    model : Model
+        The function so far, which is what the run returns at its end.
+    """
+
+    loss: Vector
+    norm: Vector
+    gradient_norm: Vector
+    step: Vector
+    lam: float
+    kappa: float
+    largest_step: float
+    norm_bound: float
+    status: str
+    message: str
+    model: Model
+    gap: float
+    _slack: Vector
+
+    @property
+    def n_iter(self) -> int:
+        """Number of steps T."""
+        return self.step.size
+
+    @property
+    def objective(self) -> Vector:
+        r"""Objective (1.3) of the paper, :math:`E_S(f) + \lambda \|f\|_K^2`, shape (T + 1,)."""
+        return self.loss + self.lam * self.norm**2
+
+    @property
+    def descended(self) -> Vector:
+        r"""What the steps lower, :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`, shape (T + 1,)."""
+        return self.loss + 0.5 * self.lam * self.norm**2
+
+    @property
+    def gaps(self) -> Vector:
+        r"""Bounds on `descended` less its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`.
+
+        Rounding is included, of the gradient and of the scores, but the kernel is taken for what it is computed to be.
+        """
+        return self.gradient_norm**2 / (2.0 * self.lam) + self._slack
+
+    @property
+    def distances(self) -> Vector:
+        r"""Bounds on the distance of f from the minimiser in the norm of K: the root of 2/:math:`\lambda` `gaps`."""
+        return np.sqrt(2.0 * self.gaps / self.lam)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Descent: {self.status} after {self.n_iter} steps, mean loss {self.loss[0]:.6g} -> {self.loss[-1]:.6g}, "
+            f"gap {self.gap:.2g}>"
+        )
+
+
+@dataclass
+class _Record:
+    """Collects the points of a run."""
+
+    lam: float
+    kappa: float
+    slope: float
+    change: float
+    largest_step: float
+    points: Columns = field(default_factory=lambda: Columns(4))
+    """E_S, the norms of f and of the gradient, and what the gap has beside the latter."""
+    steps: Columns = field(default_factory=lambda: Columns(1))
+    longest: float = 0.0
+    _found: deque[tuple[int, Vector]] = field(default_factory=lambda: deque(maxlen=2))
+    """Coordinates of the last points by their numbers; Ctrl-C may leave one more than there are points."""
+
+    @property
+    def at(self) -> Vector:
+        """Coordinates of what the last point is of; a KeyError where there is none."""
+        return dict(self._found)[self.points.size - 1]
+
+    def add(self, point: Any, at: Vector) -> None:
+        """One point: the numbers, and coordinates of the function so far, which may be a mean."""
+        self._found.append((self.points.size, at.copy()))
+        self.points.add(*point)
+
+    def step(self, size: float) -> None:
+        """One step."""
+        self.steps.add(size)
+        self.longest = max(self.longest, size)
+
+    def gap(self, point: Any) -> float:
+        """How far the objective may be above its minimum at a point."""
+        return float(point[2] ** 2 / (2.0 * self.lam) + point[3])
+
+    def descent(self, status: str, message: str, model: Model, gap: float) -> Descent:
+        """The trace so far."""
+        (loss, norm, gradient_norm, slack), (step,) = self.points.views(), self.steps.views(self.points.size - 1)
+        bound = 2.0 * self.kappa * self.slope / self.lam
+        kept = self.longest <= self.largest_step * (1.0 + 1e-12)
+        return Descent(
+            loss,
+            norm,
+            gradient_norm,
+            step,
+            self.lam,
+            self.kappa,
+            self.largest_step,
+            bound if kept else math.inf,
+            status,
+            message,
+            model,
+            gap,
+            slack,
+        )
+
+
+# What a run works on ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """The rows that count, in a space, and the mean loss of their pairs."""
+
+    space: _spaces.Space
+    loss: PairLoss
+    c_pos: Vector
+    c_neg: Vector
+    groups: Groups | None
+    sides: Sides
+    mass: float
+    """The sum of the weights of all pairs."""
+    pool: Pool
+    make: Callable[[Vector], Model]
+
+    def mean_loss(self, f: Vector) -> float:
+        """E_S."""
+        return self._sums(f, slope=False)[0]
+
+    def slopes(self, f: Vector) -> tuple[float, Vector]:
+        """E_S, and minus its derivatives by the scores."""
+        mean, pos, neg, heights = self._sums(f, slope=True)
+        back = self.loss.sums(Pairs(neg, neg.gather(self.c_neg), pos, -1.0, self.pool, value=False))
+        s = np.empty(f.size)
+        pos.scatter(back.slope * np.exp(back.exponent), s[: self.c_pos.size])
+        neg.scatter(heights.slope * -np.exp(heights.exponent), s[self.c_pos.size :])
+        s[: self.c_pos.size] *= self.c_pos / self.mass
+        s[self.c_pos.size :] *= self.c_neg / self.mass
+        return mean, s
+
+    def _sums(self, f: Vector, slope: bool) -> tuple[float, Ranked, Ranked, Sums]:
+        n = self.c_pos.size
+        pos, neg = self.sides.ranked(f[:n], f[n:], self.loss.ascending, self.pool)
+        heights = self.loss.sums(Pairs(pos, pos.gather(self.c_pos), neg, 1.0, self.pool, slope=slope))
+        return dot(heights.value * np.exp(heights.exponent), neg.gather(self.c_neg)) / self.mass, pos, neg, heights
+
+    def apart(self, f: Vector) -> Vector:
+        """H f, where H is the Hessian of half the mean squared difference of scores within pairs."""
+        n = self.c_pos.size
+        codes = (
+            (np.zeros(n, np.intp), np.zeros(f.size - n, np.intp))
+            if self.groups is None
+            else (self.groups.pos, self.groups.neg)
+        )
+        sides = (f[:n], self.c_pos, codes[0]), (f[n:], self.c_neg, codes[1])
+        mass = [np.bincount(code, c) for _, c, code in sides]
+        total = [np.bincount(code, c * values) for values, c, code in sides]
+        out = [
+            c * (mass[1 - k][code] * values - total[1 - k][code]) / self.mass
+            for k, (values, c, code) in enumerate(sides)
+        ]
+        return np.concatenate(out)
+
+    def model(self, a: Vector) -> Model:
+        """The function of these coordinates."""
+        return self.make(self.space.coefficients(a))
+
+
+def _problem(
+    pos: Any,
+    neg: Any,
+    kernel: Any,
+    params: dict[str, Any],
+    loss: PairLoss,
+    weights: tuple[Any, Any],
+    labels: tuple[Any, Any],
+    landmarks: Any,
+    generator: np.random.Generator,
+    limit: float,
+    pool: Pool,
+) -> _Problem:
+    """Check the rows, the kernel, weights and groups."""
+    X, names, known = _read(pos, neg, kernel, params)
+    n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
+    counted = cases(n_pos, n_neg, *weights, *labels)
+    warn_of_pairs(loss, counted.n_pairs, depth=4)
+    keep = None if counted.kept is None else np.flatnonzero(np.concatenate(counted.kept))
+    rows = _spaces.Rows(X) if keep is None else _spaces.Rows(_spaces.Rows(X)[keep])
+    if counted.kept is not None:
+        n_pos, n_neg = (int(side.sum()) for side in counted.kept)
+    _spaces.check(known, rows)
+
+    chosen: NDArray[np.intp] | None = None
+    approximation = None
+    space: _spaces.Space
+    if landmarks is None:
+        space = gram = _spaces.Gram(known, rows, pool, math.inf if isinstance(known, _spaces.Given) else limit)
+        if not gram.fits and limit > 0.0:
+            _warn_of_size(gram)
+    else:
+        space, left_out, chosen, base = _landmarks(known, rows, landmarks, X, names, n_pos, generator, limit, pool)
+        total = float((left_out + space.diagonal()).sum())
+        approximation = Approximation(float(left_out.sum()) / total, float(left_out.max()))
+        if base is None and keep is not None:
+            chosen = keep[chosen]
+        elif base is not None:
+            X = base
+
+    def make(coef: Vector) -> Model:
+        if chosen is None and keep is not None:
+            coef = spread(coef, np.concatenate(counted.kept or ()))
+        own = None if isinstance(known, _spaces.Given) else X if chosen is None else _spaces.Rows(X)[chosen]
+        kept = len(X) if isinstance(known, _spaces.Given) else known
+        return Model(coef, own, known.name, _spaces.params_of(known), chosen, approximation, kept, names)
+
+    c_pos = np.ones(n_pos) if counted.c_pos is None else counted.c_pos
+    c_neg = np.ones(n_neg) if counted.c_neg is None else counted.c_neg
+    groups = counted.groups
+    codes = None if groups is None else (groups.pos, groups.neg)
+    if codes is None:
+        mass = float(c_pos.sum()) * float(c_neg.sum())
+    else:
+        with np.errstate(over="ignore"):
+            mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
+    if not 1.0 / _checks.ROOT < mass < _checks.ROOT:
+        raise ValueError(
+            f"the products of pos_weight and neg_weight add up to {mass:.3g}, from which no mean over pairs can be "
+            "formed; scale the weights to about one"
+        )
+    return _Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
+
+
+def _read(
+    pos: Any, neg: Any, kernel: Any, params: dict[str, Any]
+) -> tuple[Any, tuple[str, ...] | None, _spaces.Kernel]:
+    """The training rows, which for a Gram matrix are their own numbers; their column names; the kernel."""
+    n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
+    G = None
+    if isinstance(kernel, str) and kernel == "precomputed":
+        _checks.same_width(pos, neg)
+        G = np.concatenate([_checks.array(X, name) for X, name in ((pos, "pos"), (neg, "neg"))])
+    elif len(_checks.shape_of(kernel)) == 2:
+        G = _checks.array(kernel, "kernel")
+    if G is not None:
+        return range(n), None, _spaces.given(G, n, params)
+    if callable(kernel) and not (_is_table(pos) and _is_table(neg)):
+        return [*pos, *neg], None, _spaces.named(kernel, params, None)
+    _checks.same_form(pos, neg)
+    _checks.same_width(pos, neg)
+    names = _checks.column_names(pos)
+    _checks.same_names(names, _checks.column_names(neg), "neg")
+    sides = [_checks.matrix(X, name) for X, name in ((pos, "pos"), (neg, "neg"))]
+    _checks.stay_apart([pos, neg], "pos or neg")
+    if _checks.is_sparse(sides[0]):
+        import scipy.sparse
+
+        X = scipy.sparse.vstack(sides, format="csr")
+    else:
+        X = np.concatenate(sides)
+    return X, names, _spaces.named(kernel, params, X)
+
+
+def _is_table(X: Any) -> bool:
+    """Whether X is a matrix, a frame, or rows of numbers; else it is a sequence of things."""
+    if _checks.shape_of(X):
+        return len(_checks.shape_of(X)) == 2
+    try:
+        A = np.asarray(X)
+    except ValueError:
+        return False
+    return A.ndim == 2 and A.dtype.kind in "buif"
+
+
+def _landmarks(
+    kernel: _spaces.Kernel,
+    rows: _spaces.Rows,
+    landmarks: Any,
+    X: Any,
+    names: tuple[str, ...] | None,
+    n_pos: int,
+    generator: np.random.Generator,
+    limit: float,
+    pool: Pool,
+) -> tuple[_spaces.Landmarks, Vector, NDArray[np.intp], Any]:
+    """The space of landmarks that are drawn or given, what it leaves out, their places, and those that are given."""
+    base = None
+    if isinstance(landmarks, numbers.Number):
+        size = min(_checks.count(landmarks, "landmarks", 1), rows.n)
+    elif isinstance(kernel, _spaces.Given):
+        raise TypeError("with a Gram matrix, landmarks must be a number of training rows")
+    elif isinstance(X, list):
+        base = list(landmarks)
+        size = len(base)
+    else:
+        if len(_checks.shape_of(landmarks)) != 2 and not _is_table(landmarks):
+            raise ValueError(
+                "landmarks must be a number of training rows, or rows, of shape (m, d); places are not taken"
+            )
+        base = _checks.matrix(_checks.pick(landmarks, names, "landmarks"), "landmarks")
+        if base.shape[1] != X.shape[1]:
+            raise ValueError(f"landmarks has {base.shape[1]} columns and the training rows have {X.shape[1]}")
+        size = base.shape[0]
+    if 8.0 * rows.n * size > limit:
+        raise ValueError(
+            f"{size} landmarks of {rows.n} rows take {8e-9 * rows.n * size:.3g} GB, more than memory_limit = "
+            f"{limit * 1e-9:.3g} GB; take fewer, {int(limit / (8.0 * rows.n))} say, or raise it"
+        )
+    if base is None:
+        chosen, phi, L, left = _spaces.drawn(kernel, rows, size, generator, pool)
+    else:
+        chosen, phi, L, left = _spaces.chosen(kernel, rows, _spaces.Rows(base), pool)
+    return _spaces.Landmarks(phi, L, n_pos, pool), left, chosen, base
+
+
+def _warn_of_size(space: _spaces.Gram) -> None:
+    warnings.warn(
+        f"the Gram matrix of {space.n} rows takes {4e-9 * space.n * space.n:.3g} GB; what is beyond memory_limit is "
+        "computed anew in every step. landmarks=1000, say, approximates the kernel, and raising memory_limit keeps it",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+
+
+def _penalty(lam: Any) -> float:
+    value = _checks.squared(_checks.positive(lam, "lam"), "lam")
+    if value < 1.0 / _checks.ROOT:
+        raise ValueError(f"lam must be at least {1.0 / _checks.ROOT:g}; got {value:g}")
+    return value
+
+
+# Gradient descent -------------------------------------------------------------------------------------
+
+
+def train(
+    pos: Any,
+    neg: Any,
+    kernel: Any = "rbf",
+    loss: str | Loss = "logistic",
+    *,
+    lam: float = 0.01,
+    eta: float | None = None,
+    theta: float = 0.0,
+    t_max: int = 200,
+    landmarks: Any = None,
+    average: bool = False,
+    tol: float = 1e-10,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    memory_limit: float = _MEMORY,
+    seed: Any = 0,
+    callback: Callable[[Descent], bool | None] | None = None,
+    progress: bool = False,
+    n_threads: int | None = None,
+    **kernel_params: Any,
+) -> tuple[Model, Descent]:
+    r"""Learn a ranking function in the space of a kernel, by gradient descent on the mean loss over all pairs.
+
+    .. math:: f_{t+1} = (1 - \eta_t \lambda) f_t - \frac{\eta_t}{mn} \sum_{i=1}^m \sum_{j=1}^n
+              \phi'_-\bigl(f_t(x_i^+) - f_t(x_j^-)\bigr) (K_{x_i^+} - K_{x_j^-}), \qquad f_1 = 0,
+
+    with steps :math:`\eta_t = \eta\, t^{-\theta}` and the left derivative of the loss. These steps lower
+    :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`, not the :math:`E_S(f) + \lambda \|f\|_K^2` that the paper prints as (1.3):
+    for the minimiser of that, double `lam`.
+
+    Parameters
+    ----------
+    pos, neg : array_like, shape (m, d) and (n, d), or sequences of things for a kernel of things
+        The positive and the negative rows: dense, sparse, or data frames. Columns should be of one scale, around zero:
+        ``(X - X.mean(axis=0)) / X.std(axis=0)``. With ``kernel="precomputed"``, the rows of
+        the Gram matrix, (m, m + n) and (n, m + n), positives first.
+    kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, callable, or ndarray
+        :math:`e^{-\gamma |x - x'|_2^2}`, :math:`e^{-\gamma |x - x'|_1}`, :math:`(\gamma \langle x, x' \rangle + c)^q`,
+        :math:`\langle x, x' \rangle`; a function of two blocks of rows that returns K for all pairs, shape (len(A),
+        len(B)), is symmetric and positive semidefinite, and may be called from several threads; or the Gram matrix
+        itself, (m + n, m + n), positives first, when `pos` and `neg` are only counted.
+    loss : {"logistic", "squared", "hinge", "squared_hinge"} or Loss
+        phi, as in `pnorm.train`; or a `pnorm.objectives.Loss`, whose `dl` should be the left derivative at corners.
+    lam : float
+        :math:`\lambda`, from 1e-140 to 1e140. The fewer steps, the less it matters.
+    eta : float, optional
+        :math:`\eta`, the first step; by default the largest one that is known to keep f in the ball of Lemma 3.4, see
+        the notes.
+    theta : float
+        How fast steps shrink, 0 to 1. For a loss without corners they need not; for the hinge they must, in the end,
+        for f to settle, but with many pairs that is late.
+    t_max : int
+        Largest number of steps: :math:`f_t` of the paper is that after t - 1 of them.
+    landmarks : int, or rows, optional
+        Look among functions of so many training rows only, which are drawn in proportion to what those before left out
+        of the kernel, or among functions of the rows given: for more than some 20,000 rows. The result says how much of
+        the kernel is out of reach.
+    average : bool
+        Return a mean of the :math:`f_t` with weights t instead of the last one, after all steps, whatever `tol`; the
+        trace is that of the :math:`f_t`, but for its `gap`.
+    tol : float
+        Stop as stationary when the gradient's norm is at most this times kappa.
+    pos_weight, neg_weight, pos_group, neg_group : optional
+        Case weights and query groups, as in `pnorm.train`: the mean is weighted, and over the pairs of a group only.
+    memory_limit : float
+        Bytes for the Gram matrix, half of which is kept, or for its landmarks. Blocks that do not fit are computed
+        anew in each step, and a warning says so.
+    seed : int or numpy.random.Generator
+        For drawing landmarks.
+    callback : callable, optional
+        Called with the trace so far, a `Descent`, after every step; a true return value stops the run.
+    progress : bool
+        Show a progress bar; needs tqdm, the extra ``progress``.
+    n_threads : int, optional
+        Threads, as in `pnorm.train`: the result is the same for any number.
+    **kernel_params : object
+        ``gamma`` (by default 1 / (d Var), Var the variance of all entries of the rows, and for the 1-norm 1 / (d sd)),
+        ``degree`` (q, 3) and ``coef0`` (c, 1); for a callable, what it takes.
+
+    Returns
+    -------
+    model : Model
+        The function: its coefficients, and `score`.
+    trace : Descent
+        What happened in each step, and bounds on how far the minimum is.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the kernel is none on a sample of the rows.
+    OverflowError
+        If steps are so large that they diverge. Where the objective is higher in the end than at the start, a
+        `RuntimeWarning` says so.
+    BaseException
+        What the callback raises, or Ctrl-C, with the trace so far, its `model` included, as its attribute `trace`.
+    ImportError
+        If `progress` is asked for and tqdm is missing.
+
+    See Also
+    --------
+    minimize : The exact minimiser.
+    schedule : The steps of Theorem 2.1.
+
+    Notes
+    -----
+    A step costs one sum over pairs, O(N log N) for N rows (for a `Loss` of your own, all pairs), and one product with
+    the Gram matrix, of which one half is kept and read once, O(N^2); with m landmarks O(N m). Memory is 4 N^2 bytes, or
+    8 N m, and while landmarks are found up to 15 N m.
+
+    Lemma 3.4 asks for steps of at most :math:`1/(4 \kappa^2 M + \lambda)` (`pnorm.bounds.step_condition`), and its
+    proof uses of :math:`4 \kappa^2` only that no eigenvalue of the operator
+    :math:`f \mapsto \frac{1}{mn} \sum_{i,j} (f(x_i^+) - f(x_j^-)) (K_{x_i^+} - K_{x_j^-})` is larger. On the rows at
+    hand the largest one is often 20 times smaller, and the default step is larger by as much. Finding it costs as much
+    as a dozen or two of steps; with an `eta` below the lemma's own it is not looked for.
+
+    The gradient that a step needs bounds how far f is from the minimum, by strong convexity and whatever the steps
+    are: `Descent.gap` and `Descent.distances` cost nothing.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, (1.5).
+    .. [2] Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber, "Randomly pivoted Cholesky", Communications on Pure and
+       Applied Mathematics 78, 2025, for the landmarks.
+    .. [3] S. Lacoste-Julien, M. Schmidt, F. Bach, "A simpler approach to obtaining an O(1/t) convergence rate for the
+       projected stochastic subgradient method", 2012, for the weights of `average`.
+
+    Examples
+    --------
+    A disc in a ring, which no linear function puts in order:
+
+    >>> import numpy as np
+    >>> import pnorm
+    >>> generator = np.random.default_rng(0)
+    >>> angle = generator.uniform(0, 2 * np.pi, 400)
+    >>> radius = np.repeat([0.5, 1.5], 200) + generator.uniform(0, 0.5, 400)
+    >>> X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    >>> model, trace = pnorm.kernel.train(X[:200], X[200:])
+    >>> f = model.score(X)
+    >>> pnorm.metrics.auc(f[:200], f[200:])
+    1.0
+    """
+    phi = _loss_of(loss)
+    lam = _penalty(lam)
+    theta = _checks.share(theta, "theta")
+    first = None if eta is None else _checks.positive(eta, "eta")
+    t_max = _checks.count(t_max, "t_max", 0)
+    tol = _checks.nonnegative(tol, "tol")
+    callback = _checks.callback(callback)
+    limit, generator = _checks.positive(memory_limit, "memory_limit"), _checks.generator(seed)
+    steps = iter(counting(t_max, progress, "step"))
+    with _pool(pos, neg, n_threads) as pool:
+        weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
+        problem = _problem(pos, neg, kernel, kernel_params, phi, weights, groups, landmarks, generator, limit, pool)
+        space = problem.space
+        record = _opened(problem, lam, first)
+        if first is None:
+            first = record.largest_step
+        a, f = np.zeros(space.size), np.zeros(space.n)
+        mean = a.copy() if average else a
+        sofar = _sofar(problem, record, average)
+        status = "t_max"
+        with carrying(sofar):
+            while True:
+                gradient, change, point = _gradient(problem, a, f, record, mean)
+                t = record.steps.size
+                if t and callback is not None and callback(sofar("running", f"after step {t}")):
+                    status = "callback"
+                if point[2] <= tol * record.kappa and not average:
+                    status = "stationary"
+                if status != "t_max" or next(steps, None) is None:
+                    break
+                step = first * (t + 1.0) ** -theta
+                record.step(step)
+                with np.errstate(over="ignore", invalid="ignore"):  # the next gradient tells
+                    a -= step * gradient
+                    f = f - step * change if (t + 1) % _REFRESH else space.values(a)
+                if average:
+                    mean += 2.0 / (t + 2.0) * (a - mean)
+            if average:
+                apart = replace(record, points=Columns(4), _found=deque())
+                point = _gradient(problem, mean, space.values(mean), apart)[2]
+        gap = record.gap(point)
+        model = problem.model(mean)
+        message = {
+            "t_max": f"all {t} steps were taken",
+            "stationary": f"the norm of the gradient is {point[2]:.3g}, at most tol * kappa",
+            "callback": f"the callback stopped the run after step {t}",
+        }[status]
+        trace = record.descent(status, f"{message}; the objective is at most {gap:.3g} above its minimum", model, gap)
+        if trace.descended[-1] > trace.descended[0] * (1.0 + 1e-9):
+            warnings.warn(
+                f"the objective went up, from {trace.descended[0]:.3g} to {trace.descended[-1]:.3g}: steps of "
+                f"{first:.3g} are too long. Up to {record.largest_step:.3g} is safe, and theta=0.5 makes them shrink",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return model, trace
+
+
+def _loss_of(loss: Any, smoothing: Any = 0.0) -> PairLoss:
+    """Check a loss; the slope of the hinge at its corner is the left one."""
+    if not isinstance(loss, Loss) and not (isinstance(loss, str) and loss in GROWTH):
+        raise (ValueError if isinstance(loss, str) else TypeError)(
+            f"loss must be one of {', '.join(map(repr, GROWTH))}, or a pnorm.objectives.Loss; got {loss!r}"
+            + (", which grows too fast for steps of a given size" if loss == "exponential" else "")
+        )
+    phi = loss_of(loss, smoothing)
+    return HingeLoss(left=True) if isinstance(phi, HingeLoss) and not phi.smooth else phi
+
+
+def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
+    n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
+    return Pool(_checks.threads(n_threads), n * n // 64)
+
+
+def _opened(problem: _Problem, lam: float, eta: float | None) -> _Record:
+    """A record that knows the ball and how large steps may be that keep to it, by Lemma 3.4 itself if that will do."""
+    kappa = math.sqrt(_spaces.largest(problem.space.diagonal()))
+    slope, change = _slope_and_change(problem.loss, lam, kappa)
+    largest = largest_step(change, lam, kappa)
+    if eta is None or eta > largest:
+        largest = max(largest, 1.0 / (change * _MARGIN * _spectral_norm(problem) + lam))
+    return _Record(lam, kappa, slope, change, largest)
+
+
+def _sofar(problem: _Problem, record: _Record, average: bool = False) -> Callable[[str, str], Descent]:
+    """What makes the trace so far of a status and a message; of a mean, no one knows the gap yet."""
+
+    def sofar(status: str, message: str) -> Descent:
+        model = problem.model(record.at)
+        return record.descent(status, message, model, math.nan if average else record.gap(record.points.last()))
+
+    return sofar
+
+
+def _spectral_norm(problem: _Problem) -> float:
+    """The largest eigenvalue of the mean over pairs of f -> (f(x) - f(x')) (K_x - K_x'), at most 4 kappa^2."""
+    from scipy.sparse.linalg import LinearOperator, eigs
+
+    space = problem.space
+
+    def apply(a: Vector) -> Vector:
+        return space.coordinates(problem.apart(space.values(a.ravel())))
+
+    n = space.size
+    if n < _FEW:
+        return float(np.abs(np.linalg.eigvals(np.column_stack([apply(column) for column in np.eye(n)]))).max())
+    start = np.random.default_rng(0).normal(size=n)
+    if not apply(start).any():  # all rows are the same
+        return 0.0
+    operator = LinearOperator((n, n), apply, dtype=np.float64)
+    return float(np.abs(eigs(operator, 1, ncv=12, tol=1e-3, v0=start, return_eigenvectors=False)).max())
+
+
+def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, float]:
+    """|phi'(0)|, and M of Lemma 3.4; of a function of the user's, on sample points."""
+    if isinstance(loss, Loss):
+        slope = abs(float(loss.slope(np.zeros(1))[0]))
+        far = reach(slope, lam, kappa)
+        points = np.geomspace(min(1e-3, far), far, 200) if far > 0.0 else np.ones(1)
+        points = np.concatenate([-points, points])
+        changes = np.abs(loss.slope(points) - loss.slope(np.zeros(1))) / np.abs(points)
+        return slope, float(changes[np.isfinite(changes)].max(initial=0.0))
+    if isinstance(loss, HingeLoss) and loss.smooth:
+        return min(1.0, 0.5 + 0.5 / loss.smoothing), 0.5 / loss.smoothing
+    facts = GROWTH[loss.name]
+    return facts.slope, facts.change(reach(facts.slope, lam, kappa))
+
+
+def _gradient(
+    problem: _Problem, a: Vector, f: Vector, record: _Record, mean: Vector | None = None
+) -> tuple[Vector, Vector, Any]:
+    """The gradient at f of coordinates a, its values on the rows, and E_S with both norms, which go on record."""
+    space, lam = problem.space, record.lam
+    with np.errstate(over="ignore", invalid="ignore"):
+        loss, s = problem.slopes(f)
+    if not math.isfinite(loss):
+        raise OverflowError(
+            f"the mean loss is more than a double holds after {record.steps.size} steps. Steps of at most "
+            f"{record.largest_step:.3g} do not diverge: take a smaller eta, leave it out, or scale the columns down"
+        )
+    towards = space.coordinates(s)
+    values = space.values(towards)
+    gradient, change = lam * a - towards, lam * f - values
+    norm = math.sqrt(space.square(a, f))
+    # What differences have lost is added, so that the norm is never less than that of the gradient.
+    mass, off = float(np.abs(s).sum()), space.rounding(a, record.kappa)
+    square = space.square(gradient, change, lam * off + space.rounding(towards, record.kappa))
+    size = math.sqrt(square) + 4.0 * _EPS * (record.kappa * mass + lam * norm)
+    # The scores are right to `off`, too. That changes slopes by M times as much at most; or else, it makes the gradient
+    # a subgradient of something lower by the slack. Where M is not known for all arguments, it is the latter.
+    point = loss, norm, size, 4.0 * off * mass
+    if problem.loss.smooth and not isinstance(problem.loss, Loss):
+        other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
+        point = min(point, other, key=record.gap)
+    record.add(point, a if mean is None else mean)
+    return gradient, change, point
+
+
+# The minimiser ----------------------------------------------------------------------------------------
+
+
+def minimize(
+    pos: Any,
+    neg: Any,
+    kernel: Any = "rbf",
+    loss: str = "logistic",
+    *,
+    lam: float = 0.01,
+    smoothing: float = 0.0,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    memory_limit: float = _MEMORY,
+    n_threads: int | None = None,
+    **kernel_params: Any,
+) -> tuple[Model, Descent]:
+    r"""Return the function that gradient descent approaches, to within `tol` in the norm of the space.
+
+    The minimiser of :math:`E_S(f) + \frac\lambda2 \|f\|_K^2` is a combination of the :math:`K_{x_r}`; Newton's method
+    finds its coefficients:
+
+    .. math:: (\lambda + H G)\, \delta = s - \lambda a, \qquad
+              s_r = -\frac{\partial E_S}{\partial f_r}, \quad
+              H_{rq} = \frac{\partial^2 E_S}{\partial f_r\, \partial f_q}.
+
+    Parameters
+    ----------
+    pos, neg, kernel : as in `train`
+        The rows and the kernel.
+    loss : {"logistic", "squared", "squared_hinge", "hinge"}
+        phi; the hinge with `smoothing`.
+    lam : float
+        :math:`\lambda`, from 1e-140 to 1e140.
+    smoothing : float
+        With the hinge: half the width of a parabola in the place of its corner.
+    tol : float
+        The largest distance from the minimiser in the norm of the space, which `Descent.distances` proves.
+    max_iter : int
+        Largest number of Newton steps.
+    pos_weight, neg_weight, pos_group, neg_group : as in `train`
+        Case weights and query groups.
+    memory_limit : float
+        Bytes: some 32 for each two rows are needed, and more rows than that are refused.
+    n_threads : int, optional
+        Threads, as in `train`.
+    **kernel_params : object
+        As in `train`.
+
+    Returns
+    -------
+    model : Model
+        The function.
+    trace : Descent
+        Its `step` are the shares of Newton steps that were taken.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, there are too many rows for `memory_limit`, or the loss has corners.
+
+    See Also
+    --------
+    train : Gradient descent, for many rows and any loss.
+    pnorm.minimize : The same for weak rankers.
+
+    Notes
+    -----
+    Each step solves a system of N equations, O(N^3): seconds for 2000 rows, minutes for 8000. The hinge's minimiser is
+    that of a small `smoothing` to within the root of smoothing / (2 lam) in norm.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, (1.3) with half of its penalty.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> model, trace = pnorm.kernel.minimize(data.pos[:60], data.neg[:40], "polynomial", lam=0.1)
+    >>> trace.status, bool(trace.distances[-1] <= 1e-10)
+    ('converged', True)
+    """
+    phi = _loss_of(loss, smoothing)
+    if isinstance(phi, Loss) or not phi.smooth:
+        raise ValueError(
+            f"Newton's method needs second derivatives, which the loss {phi!r} does not have or does not tell: take a "
+            "named one, the hinge with smoothing=0.1, say, or train"
+        )
+    lam = _penalty(lam)
+    tol = _checks.positive(tol, "tol")
+    max_iter = _checks.count(max_iter, "max_iter", 0)
+    n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
+    limit = _checks.positive(memory_limit, "memory_limit")
+    if _NEWTON * n * n > limit:
+        raise ValueError(
+            f"{n} rows need some {1e-9 * _NEWTON * n * n:.3g} GB for Newton's method, more than memory_limit = "
+            f"{limit * 1e-9:.3g} GB: raise it, take fewer rows, or train"
+        )
+    with _pool(pos, neg, n_threads) as pool:
+        weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
+        problem = _problem(
+            pos, neg, kernel, kernel_params, phi, weights, groups, None, np.random.default_rng(0), 0.0, pool
+        )
+        record = _opened(problem, lam, 0.0)
+        sofar = _sofar(problem, record)
+        with carrying(sofar):
+            trace = sofar(*_newton(problem, record, tol, max_iter))
+        return trace.model, trace
+
+
+def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tuple[str, str]:
+    """Newton's method on coefficients; return them, the status and the message."""
+    from scipy.linalg import lu_factor, lu_solve
+
+    n = problem.space.n
+    G = cast(_spaces.Gram, problem.space).whole()
+    problem = replace(problem, space=_spaces.Gram(_spaces.Given(G), _spaces.Rows(range(n)), problem.pool))
+    lam, n_pos = record.lam, problem.c_pos.size
+    pair_weights = _pair_weights(problem)
+    a, f = np.zeros(len(G)), np.zeros(len(G))
+    least = nearest = math.inf
+    idle = 0
+    while True:
+        gradient, _, point = _gradient(problem, a, f, record)
+        loss, norm, *_ = point
+        distance = math.sqrt(2.0 * record.gap(point) / lam)
+        if distance <= tol:
+            return "converged", f"the minimiser is at most {distance:.3g} away, in the norm of the space"
+        if record.steps.size >= max_iter:
+            return "max_iter", f"after {max_iter} Newton steps the minimiser is at most {distance:.3g} away"
+        value = loss + 0.5 * lam * norm * norm
+        idle = idle + 1 if value >= least - 1e-15 * abs(least) and distance > 0.5 * nearest else 0
+        least, nearest = min(least, value), min(nearest, distance)
+        if idle == _IDLE:
+            return "stalled", f"rounding hides any further progress; the minimiser is at most {distance:.3g} away"
+        curvature = problem.loss.curvature(f[:n_pos, None] - f[None, n_pos:]) * pair_weights
+        A = np.empty_like(G)
+        np.matmul(curvature, G[n_pos:], out=A[:n_pos])
+        np.matmul(curvature.T, G[:n_pos], out=A[n_pos:])
+        np.negative(A, out=A)
+        rows = np.concatenate([curvature.sum(axis=1), curvature.sum(axis=0)])
+        del curvature
+        for some in _spaces.Rows(range(n)).slices():
+            A[some] += rows[some, None] * G[some]
+        A[np.diag_indices_from(A)] += lam
+        delta = lu_solve(lu_factor(A.T, overwrite_a=True, check_finite=False), -gradient, trans=1, check_finite=False)
+        del A  # before the next one is made
+        values = G @ delta
+        slope = dot(gradient, values)
+        share = 1.0
+        products = dot(a, values), dot(delta, values)
+        while True:
+            there = problem.mean_loss(f + share * values)
+            there += 0.5 * lam * (norm * norm + share * (2.0 * products[0] + share * products[1]))
+            if there <= value + 1e-4 * share * slope + 1e-14 * abs(value) or share < 1e-8:
+                break
+            share *= 0.5
+        record.step(share)
+        a += share * delta
+        f += share * values
+
+
+def _pair_weights(problem: _Problem) -> Any:
+    """What each pair counts in the mean."""
+    weights = np.outer(problem.c_pos / problem.mass, problem.c_neg)
+    if problem.groups is not None:
+        weights *= np.equal.outer(problem.groups.pos, problem.groups.neg)
+    return weights
+
+
+# The steps of the theorem -----------------------------------------------------------------------------
+
+
+class Schedule(NamedTuple):
+    """Steps of Theorem 2.1: the number t of the iterate, the penalty, and the first step."""
+
+    t: int
+    lam: float
+    eta: float
+
+
+def schedule(
+    n_pos: int,
+    n_neg: int,
+    loss: str,
+    kappa: float,
+    s: float,
+    theta: float,
+    gamma: float,
+    eta_star: float | None = None,
+) -> Schedule:
+    r"""Return the number of steps, the penalty and the step size of which Theorem 2.1 speaks.
+
+    With :math:`N = mn/(m+n)^{3/2}`,
+
+    .. math:: N^s \le t \le 2 N^s, \qquad \lambda = t^{-\gamma}, \qquad
+              \eta_1 = \eta^* \lambda^{\max(q-2, 0)}, \qquad 0 < \eta^* \le 1/\Delta^*,
+
+    .. math:: \Delta^* = 1 + 4\kappa^2 \Bigl(\sup_{|u| \le 1} \frac{|\phi'_-(u) - \phi'_-(0)|}{|u|} + |\phi'_-(0)|
+              + C_0 (8 \kappa^2 |\phi'_-(0)|)^{q-1}\Bigr),
+
+    for which :math:`\|f_t - f_\lambda\|_K^2` falls like :math:`N^{-\alpha}`, with the alpha of `pnorm.bounds.rate`.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        m and n.
+    loss : {"logistic", "squared", "hinge", "squared_hinge"}
+        phi; q is 1, 2, 1, 2, and C_0 is 2, 2, 1, 2.
+    kappa : float
+        The largest :math:`\sqrt{K(x, x)}`, above 0; 1 for "rbf" and "laplacian".
+    s : float
+        How the number of steps grows, above 0.
+    theta : float
+        How fast steps shrink, above 0 and below 1.
+    gamma : float
+        How fast the penalty does, above 0 and below (1 - theta) / max(q - 1, 1).
+    eta_star : float, optional
+        :math:`\eta^*`; by default :math:`1/\Delta^*`.
+
+    Returns
+    -------
+    t : int
+        The smallest such number; :math:`f_t` is what t - 1 steps lead to, ``train(..., lam=lam, eta=eta, theta=theta,
+        t_max=t - 1)``.
+    lam : float
+        :math:`\lambda`.
+    eta : float
+        :math:`\eta_1`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a condition of the theorem fails, or N is below 1, where it says nothing.
+
+    See Also
+    --------
+    pnorm.bounds.rate : The exponent.
+    pnorm.bounds.step_condition : The largest step for which the proof works; it is above this one.
+
+    Notes
+    -----
+    The text of (2.2) has the factor :math:`C_0` in another place, which the proof, (3.36) and (3.37), does not bear
+    out, nor the paper's own values in Table 1: :math:`1 + 11\kappa^2` for the logistic loss and :math:`1 + 8\kappa^2`
+    for the hinge. In the condition on gamma it prints a minimum for the maximum that the proof has. Of
+    :math:`(1-t)^2`, Table 1 has :math:`t^2`, which would never leave :math:`f_1 = 0`.
+
+    References
+    ----------
+    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+       Journal of Applied Mathematics 2012, 189753, Theorem 2.1, (2.2) and (2.3).
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> t, lam, eta = pnorm.kernel.schedule(5000, 5000, "logistic", kappa=1.0, s=2.0, theta=0.5, gamma=0.2)
+    >>> t, round(lam, 4), round(eta, 4)
+    (625, 0.2759, 0.0833)
+    """
+    m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
+    size = _checks.positive(kappa, "kappa")
+    facts, grow, _, decay = theorem(loss, s, theta, gamma)
+    log_n = math.log(m) + math.log(n) - 1.5 * math.log(m + n)
+    if log_n < -1e-12:
+        raise ValueError(
+            f"the theorem says nothing of {_checks.shown(m)} and {_checks.shown(n)} rows: "
+            f"m n / (m + n)^(3/2) is {math.exp(log_n):.3g} and must be "
+            "at least 1, as for 8 and 8"
+        )
+    if grow * log_n > 36.0:
+        raise ValueError(f"s = {s!r} makes for e^{grow * log_n:.3g} steps; take a smaller one")
+    t = max(1, math.ceil(math.exp(grow * log_n) * (1.0 - 1e-12)))
+    lam = float(t) ** -decay
+    inner = facts.change(1.0) + facts.slope + facts.factor * (8.0 * size * size * facts.slope) ** (facts.q - 1)
+    largest = 1.0 / (1.0 + 4.0 * size * size * inner)
+    star = largest if eta_star is None else _checks.positive(eta_star, "eta_star")
+    if star > largest * (1.0 + 1e-12):
+        raise ValueError(f"eta_star must be at most 1 / Delta* = {largest:g} for the {loss} loss; got {eta_star!r}")
+    return Schedule(t, lam, star * lam ** max(facts.q - 2, 0))

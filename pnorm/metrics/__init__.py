@@ -1,0 +1,1302 @@
+"""Measures of a ranked list, from the scores of its positives and its negatives.
+
+The best score stands first. What each measure does with ties is said with it; none depends on the
+order in which the rows happen to be passed. All cost one sort, O(N log N) for N = I + K.
+
+Weights
+    ``pos_weight`` (I,) and ``neg_weight`` (K,), where a measure takes them: a row of weight w counts
+    as w copies, one of weight zero as absent.
+
+Intervals
+    With ``confidence``, 0.95 say, a measure comes with an interval: an `Estimate`, which is a float
+    with `low` and `high`. These are quantiles of the measure over ``n_resamples`` lists, each of I
+    positives drawn from the positives with replacement and K negatives drawn likewise (a stratified
+    percentile bootstrap). A row is drawn together with its weight; ``seed`` is an integer or a
+    `numpy.random.Generator`. A resample costs O(N): with millions of rows ask for fewer.
+    The interval tells how the measure varies with the rows that are judged, not how the scores would vary
+    with the rows that were trained on. It is a rough guide where a measure hangs on few rows: on the
+    single best negative (`r_max`, `positives_at_top`), or on the first few rows of the list. A measure
+    that is the same in all resamples gets an interval of no width.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, objectives
+from pnorm._checks import Vector
+from pnorm.metrics._ranked_list import Estimate, Levels, RankedList, estimates
+from pnorm.objectives._losses import Loss, loss_of
+from pnorm.objectives._prices import Linear, Price, price_of
+
+__all__ = [
+    "Chain",
+    "Crossing",
+    "Estimate",
+    "Roc",
+    "Summary",
+    "auc",
+    "average_precision",
+    "bedroc",
+    "crossing",
+    "difference",
+    "discounted_gain_at_top",
+    "enrichment_factor",
+    "heights",
+    "p_norm_risk",
+    "partial_auc",
+    "positives_at_top",
+    "precision_at",
+    "r_max",
+    "recall_at",
+    "reverse_heights",
+    "roc_counts",
+    "summary",
+    "theorem1",
+]
+
+# Counts of rows ---------------------------------------------------------------------------------------
+
+
+def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
+    r"""Count, for every negative, the positives that do not score above it.
+
+    .. math:: r_k = \sum_i 1_{[f_i \le \tilde f_k]}
+
+    This is what a price is paid for: zero for a negative below all positives. A positive that ties
+    with the negative counts.
+
+    Parameters
+    ----------
+    f_pos : array_like, shape (I,)
+        Scores of the positives.
+    f_neg : array_like, shape (K,)
+        Scores of the negatives.
+    pos_weight : array_like, shape (I,), optional
+        Weights of the positives, which are then summed instead of counted.
+
+    Returns
+    -------
+    ndarray, shape (K,)
+        In the order of `f_neg`; integers from 0 to I, or floats if there are weights.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a side is empty or not a vector of finite numbers, or weights are negative or all zero.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, equation (1).
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.heights([3.0, 1.0], [2.0, 0.0, 3.0])
+    array([1, 0, 2])
+    """
+    pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
+    return _at_or_below(pos, neg, _checks.masses(pos_weight, "pos_weight", pos.size))
+
+
+def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArray[Any]:
+    r"""Count, for every positive, the negatives that do not score below it.
+
+    .. math:: \tilde r_i = \sum_k 1_{[f_i \le \tilde f_k]}
+
+    Parameters
+    ----------
+    f_pos : array_like, shape (I,)
+        Scores of the positives.
+    f_neg : array_like, shape (K,)
+        Scores of the negatives.
+    neg_weight : array_like, shape (K,), optional
+        Weights of the negatives, which are then summed instead of counted.
+
+    Returns
+    -------
+    ndarray, shape (I,)
+        In the order of `f_pos`; integers from 0 to K, or floats if there are weights. Their sum is that
+        of the `heights`, the number of pairs that are not in the right order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a side is empty or not a vector of finite numbers, or weights are negative or all zero.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.reverse_heights([3.0, 1.0], [2.0, 0.0, 3.0])
+    array([1, 2])
+    """
+    pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
+    return _at_or_below(-neg, -pos, _checks.masses(neg_weight, "neg_weight", neg.size))
+
+
+def _at_or_below(of: Vector, at: Vector, c: Vector | None) -> NDArray[Any]:
+    """For each of some scores, the rows (or their weight) whose scores are not higher."""
+    if c is None:
+        return np.searchsorted(np.sort(of), at, side="right")
+    order = np.argsort(of)
+    return np.concatenate([[0.0], np.cumsum(c[order])])[np.searchsorted(of[order], at, side="right")]
+
+
+def r_max(
+    f_pos: Any,
+    f_neg: Any,
+    *,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    """Return the largest height, the positives at or below the best negative.
+
+    ``r_max + positives_at_top`` is the number of positives.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows; of the negatives' it matters only which are zero.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    int or float
+        From 0 to I; a float if there are weights, an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, section 2. Its section 5 has the
+       same name for what is here `positives_at_top`.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.r_max([3.0, 2.0, 1.0, 0.5], [1.0, 0.0])
+    2
+    """
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    return rows.count(rows.measure(_r_max, confidence, n_resamples, seed))
+
+
+def _r_max(at: Levels) -> float:
+    return float(at.not_above[at.first])
+
+
+def positives_at_top(
+    f_pos: Any,
+    f_neg: Any,
+    *,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    """Count the positives that score strictly above every negative.
+
+    This is the height of the ROC curve in counts before the first false positive, the quantity that
+    the experiments of both papers report. A positive that ties with the best negative does not count.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows; of the negatives' it matters only which are zero.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    int or float
+        From 0 to I; a float if there are weights, an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, section 5 (there called R_max,
+       a name that its theory gives to the positives at or below the best negative).
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.positives_at_top([3.0, 2.0, 1.0, 0.5], [1.0, 0.0])
+    2
+    """
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    return rows.count(rows.measure(_at_top, confidence, n_resamples, seed))
+
+
+def _at_top(at: Levels) -> float:
+    return float(at.above[at.first])
+
+
+# The ROC curve ----------------------------------------------------------------------------------------
+
+
+class Roc(NamedTuple):
+    """A ROC curve in counts, from (0, 0) to (K, I): one point after each distinct score, best first."""
+
+    false_positives: Vector
+    """Negatives at or above the score."""
+    true_positives: Vector
+    """Positives at or above it."""
+
+    def __repr__(self) -> str:
+        n_neg, n_pos = self.false_positives[-1], self.true_positives[-1]
+        return f"<Roc: {len(self.true_positives)} points from (0, 0) to ({n_neg:g}, {n_pos:g})>"
+
+
+def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> Roc:
+    """Return the ROC curve in counts, without scaling to rates, as the papers draw it.
+
+    Between two points the curve is a straight line: up where only positives have the score, to the right
+    where only negatives have it, and a diagonal where they tie.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows, which are then summed instead of counted.
+
+    Returns
+    -------
+    Roc
+        `false_positives` and `true_positives`: the origin, and a point for each distinct score.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> roc = pnorm.metrics.roc_counts([3.0, 2.0], [2.0, 1.0])
+    >>> roc
+    <Roc: 4 points from (0, 0) to (2, 2)>
+    >>> roc.false_positives, roc.true_positives
+    (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]))
+    """
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    return Roc(*(counts * rows.unit for counts in rows.levels.curve))
+
+
+def auc(
+    f_pos: Any,
+    f_neg: Any,
+    *,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    r"""Return the area under the ROC curve, ties counted one half.
+
+    .. math:: \frac{1}{IK} \sum_{i,k} \bigl(1_{[f_i > \tilde f_k]} + \tfrac12 1_{[f_i = \tilde f_k]}\bigr)
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    float
+        The share of pairs in the right order, from 0 to 1; an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC
+       Curve", AISTATS 2005, equation (1).
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.auc([3.0, 1.0], [1.0, 0.0])
+    0.875
+    >>> pnorm.metrics.auc([3.0, 1.0, 2.0], [1.0, 0.0, 2.5], confidence=0.9)
+    0.722222 [0.277778, 1]
+    """
+    return RankedList(f_pos, f_neg, pos_weight, neg_weight).measure(_auc, confidence, n_resamples, seed)
+
+
+def _auc(at: Levels) -> float:
+    at = at.even
+    return float(at.neg @ (at.above + 0.5 * at.pos) / at.pos.sum() / at.neg.sum())
+
+
+def partial_auc(
+    f_pos: Any,
+    f_neg: Any,
+    max_fpr: float | None = None,
+    *,
+    min_fpr: float | None = None,
+    min_tpr: float = 0.0,
+    max_fp: float | None = None,
+    min_fp: float | None = None,
+    standardized: bool = False,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    r"""Return the area under a part of the ROC curve.
+
+    With T(x) the true positive rate at the false positive rate x,
+
+    .. math:: \int_a^b \max(T(x) - c,\, 0)\, dx.
+
+    Ties are diagonals of the curve, which is cut where a bound falls onto one.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    max_fpr, min_fpr : float, optional
+        b and a, rates with 0 <= a < b <= 1; by default 1 and 0.
+    min_tpr : float
+        c, less than 1: only the area above this true positive rate counts. With `max_fpr` this is the
+        two-way partial AUC of a test that must be specific and sensitive.
+    max_fp, min_fp : float, optional
+        The bounds as numbers of false positives instead of rates: b K and a K.
+    standardized : bool
+        Whether to bring the area to 1 for a perfect list and to 1/2 for one in random order, whatever the
+        part of the curve: (1 + (area - least) / (most - least)) / 2, with the area under the diagonal as
+        the least.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    float
+        In rates, from 0 to (b - a) (1 - c), or standardized; an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; if a bound is given as a rate and as a number.
+
+    References
+    ----------
+    .. [1] D. K. McClish, "Analyzing a Portion of the ROC Curve", Medical Decision Making 9, 1989.
+    .. [2] H. Yang, K. Lu, X. Lyu, F. Hu, "Two-way partial AUC and its properties", Statistical Methods
+       in Medical Research 28, 2019.
+
+    Examples
+    --------
+    The positives above the best of four negatives, as a share, times the width 1/4:
+
+    >>> import pnorm
+    >>> pnorm.metrics.partial_auc([5.0, 4.0, 1.0], [3.0, 2.0, 0.0, -1.0], max_fp=1) * 4
+    0.6666666666666666
+    """
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    bounds = [
+        _rate("max", max_fpr, max_fp, 1.0, rows),
+        _rate("min", min_fpr, min_fp, 0.0, rows),
+    ]
+    high, low = bounds
+    if not low < high:
+        raise ValueError(
+            f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g} "
+            "(max_fpr or max_fp)"
+        )
+    floor = _checks.share(min_tpr, "min_tpr")
+    if floor == 1.0:
+        raise ValueError("min_tpr must be less than 1; no area lies above a true positive rate of 1")
+    return rows.measure(partial(_area, low, high, floor, bool(standardized)), confidence, n_resamples, seed)
+
+
+def _rate(end: str, rate: Any, number: Any, default: float, rows: RankedList) -> float:
+    """An end of the part of a ROC curve, however it was given, as a rate."""
+    if number is None:
+        return default if rate is None else _checks.share(rate, f"{end}_fpr")
+    if rate is not None:
+        raise ValueError(f"{end}_fpr and {end}_fp say the same in two ways; pass one of them")
+    value = _checks.real(number, f"{end}_fp")
+    n_neg = rows.n_neg * rows.unit
+    if not 0.0 <= value <= n_neg:
+        raise ValueError(f"{end}_fp must be between 0 and the {n_neg:g} negatives; got {number!r}")
+    return value / rows.unit / rows.n_neg
+
+
+def _area(low: float, high: float, floor: float, standardized: bool, at: Levels) -> float:
+    x, y = (counts / counts[-1] for counts in at.curve)
+    area = _area_above(x, y, low, high, floor)
+    if not standardized:
+        return area
+    most, least = (high - low) * (1.0 - floor), _area_above(np.arange(2.0), np.arange(2.0), low, high, floor)
+    return 0.5 * (1.0 + (area - least) / (most - least))
+
+
+def _area_above(x: Vector, y: Vector, low: float, high: float, floor: float) -> float:
+    """The area between a rising broken line and a floor: of each piece, from low to high, what is above."""
+    width = np.diff(x)
+    wide = width > 0.0
+    start, width, rise = x[:-1][wide], width[wide], np.diff(y)[wide]
+    with np.errstate(over="ignore"):  # beyond a piece that is next to nothing
+        a, b = (np.clip((end - start) / width, 0.0, 1.0) for end in (low, high))
+    y_a, y_b = (y[:-1][wide] - floor + rise * share for share in (a, b))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = np.where(y_a >= 0.0, 0.5 * (y_a + y_b), np.where(y_b > 0.0, 0.5 * y_b * y_b / (y_b - y_a), 0.0))
+    return float(((b - a) * width) @ above)
+
+
+class Crossing(NamedTuple):
+    """Where two ROC curves cross, in counts."""
+
+    false_positives: float
+    """Negatives down to there."""
+    true_positives: float
+    """Positives down to there."""
+
+
+def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
+    """Find where one ROC curve stops being above another, the first time.
+
+    Up to there one list has as many positives among its first n rows as the other, or more, for every n; right
+    after it, fewer. If it is the list with a push at the top, this is where the push begins to cost.
+
+    Parameters
+    ----------
+    roc_a, roc_b : Roc, or pair of array_like
+        What `roc_counts` returns for two ways of scoring the same rows: false and true positives, which
+        rise from (0, 0) to the same (K, I).
+
+    Returns
+    -------
+    Crossing or None
+        The last point that the curves have in common before the other one is above; None if one of them
+        is never below the other, or they are the same. O(N log N).
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a curve does not rise from (0, 0), or the two do not end at the same point.
+
+    Notes
+    -----
+    A curve goes up and to the right, so that it has one point after n rows; two curves meet where these
+    points agree. That makes the answer exact at the vertical pieces, too.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> push = pnorm.metrics.roc_counts([9, 8, 1], [7, 6, 5])
+    >>> plain = pnorm.metrics.roc_counts([8, 7, 6], [9, 5, 4])
+    >>> pnorm.metrics.crossing(push, plain)
+    Crossing(false_positives=1.0, true_positives=2.0)
+    """
+    (fp_a, tp_a), (fp_b, tp_b) = _curve(roc_a, "roc_a"), _curve(roc_b, "roc_b")
+    end_a, end_b = (fp_a[-1], tp_a[-1]), (fp_b[-1], tp_b[-1])
+    if not np.allclose(end_a, end_b, rtol=1e-9, atol=0.0):
+        raise ValueError(
+            f"roc_a ends at {end_a[0]:g} negatives and {end_a[1]:g} positives and roc_b at {end_b[0]:g} and "
+            f"{end_b[1]:g}; both must rank the same rows"
+        )
+    return _first_change(*_ahead((fp_a, tp_a), (fp_b, tp_b)))
+
+
+def _first_change(depth: Vector, true_a: Vector, ahead: Vector) -> Crossing | None:
+    """Where the list that is ahead falls behind, from what `_ahead` returns."""
+    leads = np.flatnonzero(ahead)
+    if leads.size == 0:
+        return None
+    behind = np.flatnonzero(ahead * ahead[leads[0]] < 0.0)
+    if behind.size == 0:
+        return None
+    i = int(behind[0]) - 1
+    share = ahead[i] / (ahead[i] - ahead[i + 1])
+    true = float(true_a[i] + share * (true_a[i + 1] - true_a[i]))
+    return Crossing(float(depth[i] + share * (depth[i + 1] - depth[i])) - true, true)
+
+
+def _ahead(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> tuple[Vector, Vector, Vector]:
+    """How many rows down the lists, the positives of the first among them, and how many more these are."""
+    (fp_a, tp_a), (fp_b, tp_b) = a, b
+    depth = np.union1d(fp_a + tp_a, fp_b + tp_b)
+    true_a = np.interp(depth, fp_a + tp_a, tp_a)
+    more = true_a - np.interp(depth, fp_b + tp_b, tp_b)
+    more[np.abs(more) <= 1e-12 * depth[-1]] = 0.0  # rounding, of interpolation on ties
+    return depth, true_a, more
+
+
+def _curve(roc: Any, name: str) -> tuple[Vector, Vector]:
+    false, true = _checks.two(roc, f"{name} must be a pair, false and true positives, as roc_counts returns it")
+    x, y = _checks.scores(false, f"false positives of {name}"), _checks.scores(true, f"true positives of {name}")
+    if x.size != y.size:
+        raise ValueError(
+            f"{name} must be a pair of as many false as true positives, as roc_counts returns it; got scores?"
+        )
+    if x.size < 2 or x[0] != 0.0 or y[0] != 0.0 or (np.diff(x) < 0.0).any() or (np.diff(y) < 0.0).any():
+        raise ValueError(f"{name} must rise from (0, 0), as what roc_counts returns does; got scores?")
+    return x, y
+
+
+# The first k rows -------------------------------------------------------------------------------------
+
+
+def precision_at(
+    f_pos: Any,
+    f_neg: Any,
+    k: float,
+    *,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    """Return the share of positives among the first k rows.
+
+    Where the k-th row ties with others, those of its score share the places that are left in equal
+    parts: the mean over all orders of the tie.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    k : int or float
+        An integer is a number of rows, 1 to I + K. A float above 0 and at most 1 is a share of them, rounded
+        up to whole rows (with weights that are not whole numbers it is a share of their sum).
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows; k counts their sum.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    float
+        From 0 to 1; an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.precision_at([3.0, 1.0], [2.0, 1.0, 0.0], 2)
+    0.5
+    >>> pnorm.metrics.precision_at([3.0, 1.0], [2.0, 1.0, 0.0], 3)  # the third place is shared
+    0.5
+    """
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    return rows.measure(partial(_precision, _first(k, rows)), confidence, n_resamples, seed)
+
+
+def recall_at(
+    f_pos: Any,
+    f_neg: Any,
+    k: float,
+    *,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    """Return the share of all positives that are among the first k rows.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    k : int or float
+        A number of rows or a share of them; this and ties are as in `precision_at`.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows; k counts their sum.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    float
+        From 0 to 1; an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.recall_at([3.0, 1.0], [2.0, 1.0, 0.0], 3)
+    0.75
+    """
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    return rows.measure(partial(_recall, _first(k, rows)), confidence, n_resamples, seed)
+
+
+def enrichment_factor(
+    f_pos: Any,
+    f_neg: Any,
+    k: float = 0.01,
+    *,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    """Return how many times more positives the first k rows hold than k rows drawn blindly.
+
+    This is the precision in the first k rows over the share of positives in all rows, a measure of
+    virtual screening in drug discovery: EF 1 % is ``k=0.01``.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    k : int or float
+        A number of rows or a share of them; this and ties are as in `precision_at`.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows; k counts their sum.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    float
+        1 for a list in random order, at most (I + K) / I; an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.enrichment_factor([3.0, 1.0], [2.0, 1.5, 1.2, 0.0, -1.0, -2.0], k=0.25)
+    2.0
+    """
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    return rows.measure(partial(_enrichment, _first(k, rows)), confidence, n_resamples, seed)
+
+
+def _first(k: Any, rows: RankedList) -> float:
+    """How far down the list to look, in rows or, where these have weights, in their sum."""
+    total = rows.n_pos + rows.n_neg
+    if isinstance(k, float | np.floating):
+        depth = _checks.real(k, "k") * total
+        if not 0.0 < depth <= total:
+            raise ValueError(
+                f"k as a share of the rows must be above 0 and at most 1; got {k}: a number of rows is an integer"
+            )
+        # 0.07 * 100 is a little more than 7 in floating point.
+        return float(math.ceil(depth * (1.0 - 1e-12))) if rows.whole else depth
+    depth = _checks.count(k, "k, a number of rows (a share of them is a float),", 1)
+    if depth > total * rows.unit * (1.0 + 1e-12):  # not depth / unit, as it may be of any number of digits
+        what = "the sum of the weights" if rows.weighted else "the number of rows"
+        raise ValueError(f"k must be at most {what}, {total * rows.unit:.12g}; got {_checks.shown(k)}")
+    return float(depth)
+
+
+def _found(depth: float, at: Levels) -> tuple[float, float, float]:
+    """Positives among the first rows, among all, and how many the first are: fewer where weights drawn sum to less."""
+    false, true = at.curve
+    rows = false + true
+    return float(np.interp(depth, rows, true)), float(true[-1]), min(depth, float(rows[-1]))
+
+
+def _precision(depth: float, at: Levels) -> float:
+    found, _, rows = _found(depth, at)
+    return found / rows
+
+
+def _recall(depth: float, at: Levels) -> float:
+    found, all_of_them, _ = _found(depth, at)
+    return found / all_of_them
+
+
+def _enrichment(depth: float, at: Levels) -> float:
+    found, positives, rows = _found(depth, at)
+    return found / positives * ((positives + float(at.neg.sum())) / rows)
+
+
+# Ranks, the first ones counting most ------------------------------------------------------------------
+
+
+def average_precision(
+    f_pos: Any,
+    f_neg: Any,
+    *,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    r"""Return the mean over the positives of the precision down to each of them.
+
+    .. math:: \frac1I \sum_i \frac{|\{i' : f_{i'} \ge f_i\}|}{|\{i' : f_{i'} \ge f_i\}| + |\{k : \tilde f_k \ge f_i\}|}
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    float
+        Above 0 and at most 1; an `Estimate` if there is a `confidence`. A tie counts with all of its rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.average_precision([3.0, 1.0], [2.0, 0.0])
+    0.8333333333333333
+    """
+    return RankedList(f_pos, f_neg, pos_weight, neg_weight).measure(_average, confidence, n_resamples, seed)
+
+
+def _average(at: Levels) -> float:
+    false, true = at.curve
+    pos = at.even.pos
+    some = pos > 0.0
+    true, false = true[1:][some], false[1:][some]
+    return float(pos[some] @ (true / (true + false)) / pos.sum())
+
+
+def discounted_gain_at_top(
+    f_pos: Any,
+    f_neg: Any,
+    k: float | None = None,
+    *,
+    normalized: bool = False,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    r"""Return the discounted cumulative gain of the positives, each of which gains one.
+
+    .. math:: \sum_{i :\, \text{rank}_i \le k} \frac{1}{\log_2(1 + \text{rank}_i)}
+
+    Rows of one score share the gains of their ranks in equal parts, the mean over all orders of the tie.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    k : int or float, optional
+        Ranks beyond it gain nothing; a number of rows or a share of them, as in `precision_at`. None for all ranks.
+    normalized : bool
+        Whether to divide by the gain of the best list, with all positives first (NDCG).
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    float
+        0 or more, at most 1 if normalized; an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] K. Järvelin, J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM Transactions
+       on Information Systems 20, 2002.
+    .. [2] F. McSherry, M. Najork, "Computing information retrieval performance measures efficiently in the
+       presence of tied scores", ECIR 2008.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.metrics.discounted_gain_at_top([3.0, 1.0], [2.0, 0.0])
+    1.5
+    """
+    rows = RankedList(f_pos, f_neg)
+    depth = math.inf if k is None else _first(k, rows)
+    return rows.measure(partial(_gain, depth, bool(normalized)), confidence, n_resamples, seed)
+
+
+def _gain(depth: float, normalized: bool, at: Levels) -> float:
+    def discount(rank: Vector) -> Vector:
+        return np.where(rank <= depth, 1.0 / np.log2(1.0 + rank), 0.0)
+
+    gain = _discounted(discount, at)
+    return gain / float(discount(np.arange(1.0, at.pos.sum() + 1.0)).sum()) if normalized else gain
+
+
+def bedroc(
+    f_pos: Any,
+    f_neg: Any,
+    alpha: float = 20.0,
+    *,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    r"""Return the Boltzmann-enhanced discrimination of ROC, early recognition in drug discovery.
+
+    With :math:`S = \sum_i e^{-\alpha\,\text{rank}_i / N}` over the positives, N = I + K, and its least and largest
+    value over all lists,
+
+    .. math:: \frac{S - S_{min}}{S_{max} - S_{min}}.
+
+    Rows of one score share the terms of their ranks in equal parts, the mean over all orders of the tie.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    alpha : float
+        How early counts, above 0: at 20, the first 8 % of the list make up 80 % of the largest score. As alpha
+        goes to 0, this becomes the AUC.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    float
+        0 for the worst and 1 for the best list; an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] J.-F. Truchon, C. I. Bayly, "Evaluating virtual screening methods: good and bad metrics for the
+       'early recognition' problem", Journal of Chemical Information and Modeling 47, 2007.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> round(pnorm.metrics.bedroc([3.0, 1.0], [2.0, 0.0, -1.0, -2.0]), 4)
+    0.9668
+    """
+    early = partial(_bedroc, _checks.positive(alpha, "alpha"))
+    return RankedList(f_pos, f_neg).measure(early, confidence, n_resamples, seed)
+
+
+def _bedroc(alpha: float, at: Levels) -> float:
+    positives, negatives = at.pos.sum(), at.neg.sum()
+
+    def term(rank: Vector) -> Vector:  # over the first one, for large alpha, and less 1, for small alpha
+        with np.errstate(over="ignore"):
+            return np.asarray(np.expm1(-alpha * (rank - 1.0) / (positives + negatives)))
+
+    ranks = np.arange(1.0, positives + 1.0)
+    most, least = float(term(ranks).sum()), float(term(ranks + negatives).sum())
+    return (_discounted(term, at) - least) / (most - least)
+
+
+def _discounted(discount: Callable[[Vector], Vector], at: Levels) -> float:
+    """Sum a function of the rank over the positives, at each level its mean over the ranks there."""
+    rows = at.pos + at.neg
+    some = rows > 0.0
+    pos, rows = at.pos[some], rows[some]
+    ends = np.cumsum(rows)
+    of_ranks = discount(np.arange(1.0, ends[-1] + 1.0))
+    return float(pos @ (np.add.reduceat(of_ranks, (ends - rows).astype(np.intp)) / rows))
+
+
+# What the theory bounds -------------------------------------------------------------------------------
+
+
+def p_norm_risk(
+    f_pos: Any,
+    f_neg: Any,
+    p: float,
+    theta: float = 0.0,
+    *,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> float:
+    r"""Return the error of a list as Theorem 2 has it, a p-norm of the heights as rates.
+
+    .. math:: \Bigl(\frac1K \sum_k \Bigl(\frac1I \sum_i 1_{[f_i - \tilde f_k \le \theta]}\Bigr)^p\Bigr)^{1/p}
+
+    At p = 1 and theta = 0 it is 1 - AUC, if there are no ties (these count as errors here); for large p it
+    tends to ``r_max / I``.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    p : float
+        1 or more.
+    theta : float
+        The margin by which a positive has to be above a negative, zero or more, in units of the scores.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
+
+    Returns
+    -------
+    float
+        From 0 to 1, never falling in p nor in theta; an `Estimate` if there is a `confidence`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, section 3.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> f_pos, f_neg = [3.0, 2.0, 0.5, 0.2], [1.0, 0.0, -1.0, -2.0]
+    >>> pnorm.metrics.p_norm_risk(f_pos, f_neg, 1), pnorm.metrics.p_norm_risk(f_pos, f_neg, 2)
+    (0.125, 0.25)
+    >>> pnorm.metrics.p_norm_risk(f_pos, f_neg, 2, theta=1.0)
+    0.4506939094329987
+    """
+    power = _checks.power(p)
+    margin = _checks.nonnegative(theta, "theta")
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    within = _first_within(rows.scores, margin)
+
+    def risk(at: Levels) -> float:
+        at = at.even
+        rates = at.not_above[within] / at.pos.sum()
+        largest = float(rates[at.first])
+        if largest == 0.0:
+            return 0.0
+        # Levels above the best negative have larger rates, and no weight.
+        mean = at.neg @ np.minimum(rates / largest, 1.0) ** power / at.neg.sum()
+        return float(largest * mean ** (1.0 / power))
+
+    return rows.measure(risk, confidence, n_resamples, seed)
+
+
+def _first_within(scores: Vector, theta: float) -> NDArray[np.intp]:
+    """For each of falling scores, the first that is at most theta above it: by bisection on the difference itself."""
+    low, high = np.zeros(scores.size, dtype=np.intp), np.arange(scores.size)
+    if theta == 0.0:
+        return high
+    with np.errstate(over="ignore"):  # an infinite difference is above any theta
+        while (low < high).any():
+            middle = (low + high) // 2
+            near = scores[middle] - scores <= theta
+            low, high = np.where(near, low, middle + 1), np.where(near, middle, high)
+    return low
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What `theorem1` returns, as logarithms: lower <= risk <= surrogate, and risk <= upper."""
+
+    r_max: int
+    """The largest height of a negative: positives at or below it."""
+    log_lower: float
+    """log of K g(r_max / K)."""
+    log_risk: float
+    """log of R_{g,1}, the sum of the prices of all heights."""
+    log_surrogate: float
+    """log of R_{g,l}, with losses in the place of counts."""
+    log_upper: float
+    """log of K g(r_max), which bounds the risk, and not the surrogate."""
+
+
+def theorem1(
+    f_pos: Any,
+    f_neg: Any,
+    price: Price | None = None,
+    loss: str | Loss = "exponential",
+    *,
+    smoothing: float = 0.0,
+) -> Chain:
+    r"""Return the inequalities that tie an objective to the top of the list, as numbers.
+
+    .. math:: K g(R_{max} / K) \le R_{g,1} \le R_{g,\ell}, \qquad R_{g,1} \le K g(R_{max}),
+
+    where :math:`R_{max} = \max_k r_k` is the largest of the heights :math:`r_k = |\{i : f_i \le \tilde f_k\}|`,
+    :math:`R_{g,1} = \sum_k g(r_k)`, and :math:`R_{g,\ell} = \sum_k g(\sum_i \ell(f_i - \tilde f_k))`, with a loss of at
+    least 1 at zero, is what training lowers.
+
+    Parameters
+    ----------
+    f_pos : array_like, shape (I,)
+        Scores of the positives.
+    f_neg : array_like, shape (K,)
+        Scores of the negatives.
+    price : Price, optional
+        A price that never falls, from `pnorm.objectives`; None is ``Linear()``.
+    loss : str or Loss
+        A loss that never rises. One that is below 1 at z = 0 is divided by its value there, so that it
+        bounds the count of misranked pairs: the logistic loss by ln 2.
+    smoothing : float
+        With the hinge only, as in `pnorm.train`.
+
+    Returns
+    -------
+    Chain
+        `r_max`, `log_lower`, `log_risk`, `log_surrogate` and `log_upper`; minus infinity stands for the
+        logarithm of zero. O((I + K) log I) and one evaluation of the objective.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; if the price falls somewhere, or the loss rises (as
+        ``"squared"`` does), for which the inequalities do not hold.
+    OverflowError
+        If the objective is more than a double holds even in logarithms.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", NYU technical report TR2005-874, 2005, Theorem 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> chain = pnorm.metrics.theorem1([3.0, 1.0], [2.0, 0.0], pnorm.objectives.Power(2), "hinge")
+    >>> chain.r_max, [round(float(np.exp(x)), 3) for x in (chain.log_lower, chain.log_risk, chain.log_surrogate)]
+    (1, [0.5, 1.0, 4.0])
+    """
+    pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
+    chosen = Linear() if price is None else price_of(price)
+    of_pairs = loss_of(loss, smoothing)
+    if not chosen.increasing:
+        raise ValueError(f"price must be one that never falls, or Theorem 1 does not hold; got {price!r}")
+    if not of_pairs.decreasing:
+        raise ValueError(f"loss must be one that never rises, or Theorem 1 does not hold; got {loss!r}")
+    if of_pairs.at_zero == 0.0:
+        raise ValueError(f"loss must be above zero at z = 0 to count misranked pairs; got {loss!r}")
+    of_each = heights(pos, neg).astype(np.float64)
+    highest = float(of_each.max())
+    log_lower, log_upper = (chosen.log_of(np.array([highest / neg.size, highest])) + np.log(neg.size)).tolist()
+    weights = None if of_pairs.at_zero >= 1.0 else np.full(pos.size, 1.0 / of_pairs.at_zero)
+    return Chain(
+        int(highest),
+        log_lower,
+        float(np.logaddexp.reduce(chosen.log_of(of_each))),
+        objectives.value(pos, neg, chosen, loss, smoothing=smoothing, pos_weight=weights),
+        log_upper,
+    )
+
+
+# Two lists of the same rows ---------------------------------------------------------------------------
+
+
+def difference(
+    measure: Callable[[Any, Any], float],
+    a: Any,
+    b: Any,
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> Estimate:
+    """Return how much more one list is worth than another of the same rows, with an interval.
+
+    The same rows are drawn for both lists, so that what they have in common cancels: the interval is narrower than
+    those of the two lists suggest. Zero within it means that these rows cannot tell the two ways of scoring apart.
+
+    Parameters
+    ----------
+    measure : callable
+        A measure of this module, or any function of ``(f_pos, f_neg)``: ``functools.partial(precision_at, k=0.01)``.
+    a, b : pair of array_like, shapes (I,) and (K,)
+        Scores ``(f_pos, f_neg)`` of the two lists, row by row the same positives and negatives.
+    confidence, n_resamples, seed : float, int, int or Generator
+        As for the intervals of the measures; see the top of the page.
+
+    Returns
+    -------
+    Estimate
+        measure(a) - measure(b), with `low` and `high`. Two calls of `measure` per resample.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the lists are not of one size.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lists = {}
+    >>> for p in (1, 16):
+    ...     lam, trace = pnorm.train(data.pos, data.neg, p=p)
+    ...     lists[p] = pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam)
+    >>> pnorm.metrics.difference(pnorm.metrics.auc, lists[16], lists[1], n_resamples=200)
+    -0.00412833 [-0.00628392, -0.00264156]
+    """
+    if not callable(measure):
+        raise TypeError(f"measure must be a function of (f_pos, f_neg); got {measure!r}")
+    sides = []
+    for pair, name in ((a, "a"), (b, "b")):
+        f_pos, f_neg = _checks.two(pair, f"{name} must be a pair of scores (f_pos, f_neg)")
+        sides.append((_checks.scores(f_pos, f"f_pos of {name}"), _checks.scores(f_neg, f"f_neg of {name}")))
+    (pos_a, neg_a), (pos_b, neg_b) = sides
+    if (pos_a.size, neg_a.size) != (pos_b.size, neg_b.size):
+        raise ValueError(
+            f"a and b must rank the same rows; got {pos_a.size} positives and {neg_a.size} negatives, and {pos_b.size} "
+            f"and {neg_b.size}"
+        )
+
+    def again(rng: np.random.Generator) -> list[float]:
+        i, k = rng.integers(pos_a.size, size=pos_a.size), rng.integers(neg_a.size, size=neg_a.size)
+        return [float(measure(pos_a[i], neg_a[k])) - float(measure(pos_b[i], neg_b[k]))]
+
+    value = float(measure(pos_a, neg_a)) - float(measure(pos_b, neg_b))
+    return estimates([value], again, confidence, n_resamples, seed)[0]
+
+
+# All at once ------------------------------------------------------------------------------------------
+
+_COUNTS = ("positives", "negatives", "k", "positives_at_top", "r_max")
+
+
+class Summary(dict[str, float]):
+    """Measures of one list by name; prints as a table."""
+
+    def __str__(self) -> str:
+        width = max(map(len, self))
+        lines = []
+        for name, value in self.items():
+            form = (".0f" if value % 1.0 == 0.0 else ".1f") if name in _COUNTS else ".4f"
+            line = f"{name:{width}}  {float(value):10{form}}"
+            if isinstance(value, Estimate):
+                line += f"   {value.low:{form}} to {value.high:{form}}"
+            lines.append(line)
+        return "\n".join(lines)
+
+
+def summary(
+    f_pos: Any,
+    f_neg: Any,
+    k: float = 0.01,
+    *,
+    max_fpr: float = 0.1,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    confidence: float | None = None,
+    n_resamples: int = 1000,
+    seed: Any = 0,
+) -> Summary:
+    """Return the measures of this module for one list, from the very top to the whole of it.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shapes (I,) and (K,)
+        Scores of the positives and of the negatives.
+    k : int or float
+        How far down people look, as in `precision_at`: a number of rows or a share of them.
+    max_fpr : float
+        The end of the partial AUC, which is the standardized one here.
+    pos_weight, neg_weight : array_like, optional
+        Weights of the rows. With them, measures of ranks (the normalized discounted gain and `bedroc`) are left
+        out.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For intervals, of all measures from the same resamples; see the top of the page.
+
+    Returns
+    -------
+    Summary
+        A dictionary from names to numbers (`Estimate` if there is a `confidence`), which prints as a table. The
+        first four are the sizes of both sides, `k` in rows, and `max_fpr`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
+    >>> f_pos, f_neg = pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam)
+    >>> print(pnorm.metrics.summary(f_pos, f_neg, k=0.2, confidence=0.95))
+    positives                          626
+    negatives                          332
+    k                                  192
+    max_fpr                         0.1000
+    positives_at_top                    74   58 to 98
+    r_max                              552   528 to 568
+    precision_at                    0.8125   0.7500 to 0.8698
+    recall_at                       0.2492   0.2300 to 0.2668
+    enrichment_factor               1.2434   1.1478 to 1.3311
+    bedroc                          0.9350   0.9052 to 0.9588
+    normalized_discounted_gain      0.9684   0.9635 to 0.9732
+    average_precision               0.8098   0.7877 to 0.8356
+    standardized_partial_auc        0.5625   0.5488 to 0.5898
+    auc                             0.7057   0.6720 to 0.7390
+    """
+    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    depth, end = _first(k, rows), _checks.share(max_fpr, "max_fpr")
+    if end == 0.0:
+        raise ValueError("max_fpr must be above 0")
+    measures: dict[str, Callable[[Levels], float]] = {
+        "positives_at_top": _at_top,
+        "r_max": _r_max,
+        "precision_at": partial(_precision, depth),
+        "recall_at": partial(_recall, depth),
+        "enrichment_factor": partial(_enrichment, depth),
+        "bedroc": partial(_bedroc, 20.0),
+        "normalized_discounted_gain": partial(_gain, math.inf, True),
+        "average_precision": _average,
+        "standardized_partial_auc": partial(_area, 0.0, end, 0.0, True),
+        "auc": _auc,
+    }
+    if rows.weighted:
+        del measures["bedroc"], measures["normalized_discounted_gain"]
+    numbers = rows.measure_all(list(measures.values()), confidence, n_resamples, seed)
+    given = {"positives": rows.n_pos, "negatives": rows.n_neg, "k": depth, "max_fpr": end}
+    found = given | dict(zip(measures, numbers, strict=True))
+    return Summary(found | {name: rows.count(found[name]) for name in _COUNTS})

@@ -1,0 +1,112 @@
+"""Measures of a list by name, and what they say of rows with weights and groups."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, metrics
+from pnorm._checks import Vector
+from pnorm.objectives._base import Cases
+
+_NEGATIVES = 10
+"""Down to how many negatives the partial AUC looks if nothing more is said of it."""
+
+Measure = Callable[..., float]
+
+
+def _first_negatives(f_pos: Vector, f_neg: Vector, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
+    n_neg = f_neg.size if neg_weight is None else float(neg_weight.sum())
+    end = _NEGATIVES if n_neg > (1.0 + 1e-9) * _NEGATIVES else None  # the sum may round otherwise elsewhere
+    return metrics.partial_auc(
+        f_pos, f_neg, max_fp=end, standardized=True, pos_weight=pos_weight, neg_weight=neg_weight
+    )
+
+
+LARGER: dict[str, Measure] = {
+    "partial_auc": _first_negatives,
+    "positives_at_top": metrics.positives_at_top,
+    "average_precision": metrics.average_precision,
+    "bedroc": metrics.bedroc,
+    "discounted_gain_at_top": metrics.discounted_gain_at_top,
+    "enrichment_factor": metrics.enrichment_factor,
+    "auc": metrics.auc,
+}
+"""Those that need nothing but the list, and of which more is better."""
+
+SMALLER: dict[str, Measure] = {"r_max": metrics.r_max}
+"""Those of which less is."""
+
+COSTS: tuple[Measure, ...] = (*SMALLER.values(), metrics.p_norm_risk)
+"""All functions of `pnorm.metrics` of which less is better."""
+
+
+def named(metric: Any, names: Mapping[str, Measure], counted: Cases) -> tuple[Measure, str]:
+    """Return the measure that a user means, by one of some names or as a function, and its name."""
+    if callable(metric):
+        inner, keywords = (metric.func, metric.keywords) if isinstance(metric, partial) else (metric, {})
+        name = getattr(inner, "__name__", type(inner).__name__)
+        name += "".join(f", {key}={value!r}" for key, value in keywords.items())
+        measure = metric
+    elif not isinstance(metric, str):
+        raise TypeError(f"metric must be a name or a function of (f_pos, f_neg); got {type(metric).__name__}")
+    elif metric not in names and metric in metrics.__all__:
+        raise ValueError(
+            f"metric {metric!r} needs more than a name: pass functools.partial(pnorm.metrics.{metric}, ...); by name "
+            f"there are {', '.join(map(repr, names))}"
+        )
+    else:
+        name, measure = metric, names[_checks.choice(metric, "metric", names)]
+    weighted = counted.c_pos is not None or counted.c_neg is not None
+    if weighted and not takes(measure, None, None, pos_weight=None, neg_weight=None):
+        raise ValueError(
+            f"rows have weights, and the metric {name} takes none: pass a function of (f_pos, f_neg, pos_weight, "
+            "neg_weight)"
+        )
+    return measure, name
+
+
+def takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
+    """Whether a function can be called with these arguments, as far as Python knows."""
+    try:
+        inspect.signature(function).bind(*args, **keywords)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature
+        pass
+    return True
+
+
+def judge(
+    measure: Measure, name: str, counted: Cases, rows: tuple[Any, Any] = (slice(None), slice(None))
+) -> Callable[[Vector, Vector], float]:
+    """Return what says how good scores of some rows are, nan included: with groups, each of both sides, in the mean."""
+    weights = [None if c is None else c[own] for c, own in zip((counted.c_pos, counted.c_neg), rows, strict=True)]
+    lists: list[tuple[Any, Any]] = [(slice(None), slice(None))]
+    if counted.groups is not None:
+        lists = list(zip(_by_group(counted.groups.pos[rows[0]]), _by_group(counted.groups.neg[rows[1]]), strict=True))
+    of_lists = []
+    for places in lists:
+        sides = zip(("pos_weight", "neg_weight"), weights, places, strict=True)
+        of_lists.append((*places, {side: c[own] for side, c, own in sides if c is not None}))
+
+    def judged(f_pos: Vector, f_neg: Vector) -> float:
+        total = 0.0
+        for i, k, given in of_lists:
+            value = measure(f_pos[i].copy(), f_neg[k].copy(), **given)  # it may sort in place
+            total += value if isinstance(value, float) and math.isnan(value) else _checks.real(value, name)
+        return total / len(of_lists)
+
+    return judged
+
+
+def _by_group(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """The rows of each group, in the order of the groups' numbers."""
+    _, codes = np.unique(codes, return_inverse=True)
+    return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])

@@ -1,0 +1,305 @@
+r"""R = sum_k c_k g(S_k), S_k = sum_i c_i l(f_i - f_k), for any price g and loss l.
+
+With b_k = c_k g'(S_k) / R, which may be negative where the price falls,
+
+    A_i = c_i sum_k b_k (-l'(f_i - f_k)) = -d log R / d f_i,
+    B_k = b_k sum_i c_i (-l'(f_i - f_k)) =  d log R / d f_k,
+
+and sum A = sum B. Sums over the losses are the losses' own; everything else is here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._blas import dot
+from pnorm._checks import Vector
+from pnorm._threads import SERIAL, Pool, blocks
+from pnorm.objectives import _line_search
+from pnorm.objectives._base import Cases, Objective, Scores, Worth, log_of, push, size_of
+from pnorm.objectives._losses import ExponentialLoss, PairLoss, Pairs, Ranked, Sides, Sums, loss_of, warn_of_pairs
+from pnorm.objectives._pnorm_line import Direction, Groups
+from pnorm.objectives._prices import Power, Price, price_of
+
+_APART = 600.0
+"""Logarithms of weights that are farther apart are not added up as shares of the largest."""
+
+_NOTHING = 1e5
+"""The exponent of a sum of nothing, less than that of any sum of doubles."""
+
+_LEAST = 1e-290
+"""Ranges, and edges of rankers of range one, that no step that a double holds makes anything of."""
+
+_BLOCK = 2**13
+"""Rows whose prices are formed at a time: 64 kB, which come from memory that is warm."""
+
+
+def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[Cases, Pool], Objective]:
+    """Check a price and a loss, and return what makes their objective of the rows that count."""
+    if price is not None and p != 1.0:
+        raise ValueError(f"p = {p:g} and price={price!r} both set the price; leave p out")
+    chosen = Power(p) if price is None else price_of(price)
+    of_pairs = loss_of(loss, smoothing)
+    if isinstance(of_pairs, ExponentialLoss) and isinstance(chosen, Power):
+        return push(chosen.power)
+
+    def make(counted: Cases, pool: Pool = SERIAL) -> Objective:
+        warn_of_pairs(of_pairs, counted.n_pairs)
+        return Composed(chosen, of_pairs, counted.c_pos, counted.c_neg, counted.groups, pool)
+
+    return make
+
+
+class Composed:
+    """The objective of a price and a loss."""
+
+    p = 1.0
+    factored = False
+    symbol = "log R"
+
+    def __init__(
+        self,
+        price: Price,
+        loss: PairLoss,
+        c_pos: Vector | None,
+        c_neg: Vector | None,
+        groups: Groups | None = None,
+        pool: Pool = SERIAL,
+    ) -> None:
+        self.price, self.loss, self.groups, self.pool = price, loss, groups, pool
+        self._c_pos, self._c_neg = c_pos, c_neg
+        self._log_c_neg = None if c_neg is None else np.log(c_neg)
+        log_c_pos = None if c_pos is None else np.log(c_pos)
+        self._sizes = size_of(log_c_pos), size_of(self._log_c_neg)
+        # Weights so far apart that shares of the largest vanish, which a loss of zero may leave alone with the height.
+        self._log_wide = log_c_pos if log_c_pos is not None and np.ptp(log_c_pos) > _APART else None
+        # Weights of positives are taken as shares of the largest, as this may be far from one.
+        self._shares = None if c_pos is None else c_pos / c_pos.max()
+        self._log_unit = 0.0 if c_pos is None else math.log(float(c_pos.max()))
+        self.power = price.power
+        self.convex_form = "log R" if price.log_convex else "R" if self.power == 1.0 else f"R ** (1 / {self.power:g})"
+        self.is_convex = price.increasing
+        self.corners = f"price {price!r}" if not price.smooth else "" if loss.smooth else f"loss {loss!r}"
+        self.margin = None
+        if price.increasing and loss.decreasing and not price.forgiving:
+            self.margin = loss.flat_from if 1.0 < loss.flat_from < math.inf else 1.0
+        self.vanishes = loss.flat_from < math.inf
+        self.fades = loss.limit < 1e-9 * loss.at_zero
+        self._sides = Sides(None if groups is None else (groups.pos, groups.neg))
+
+    def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Composed:
+        """The objective on some of the rows."""
+        c_pos, c_neg = (c if c is None else c[rows] for c, rows in ((self._c_pos, pos), (self._c_neg, neg)))
+        return Composed(self.price, self.loss, c_pos, c_neg, self.groups and self.groups.take(pos, neg), self.pool)
+
+    def log_price_of_none(self, neg: NDArray[np.bool_]) -> float:
+        """log of what some negatives pay for heights of zero."""
+        mass = float(neg.sum() if self._c_neg is None else self._c_neg[neg].sum())
+        return -math.inf if mass == 0.0 else float(self.price.log_of(np.zeros(1))[0]) + math.log(mass)
+
+    def convex(self, log_r: float) -> tuple[float, float]:
+        """What is convex in the coefficients, if anything is, and its derivative by log R."""
+        if self.price.log_convex:
+            return log_r, 1.0
+        value = math.exp(log_r / self.power) if log_r / self.power < 709.0 else math.inf
+        return value, value / self.power
+
+    def sizes(self) -> tuple[float, float]:
+        """Largest |log c| on either side: what rounds beside the scores."""
+        return self._sizes
+
+    def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
+        """Bound the rounding error of log R, given the scores; a steep price magnifies that of sums of losses."""
+        return 1e-14 * (self.power + abs(log_r) + math.log(n_neg) + sum(self.sizes()))
+
+    # Value and weights
+
+    def _ranked(self, f: Scores) -> tuple[Ranked, Ranked]:
+        return self._sides.ranked(f.pos, f.neg, self.loss.ascending, self.pool)
+
+    def _heights(self, pos: Ranked, neg: Ranked, slope: bool = True) -> Sums:
+        """Sums for the negatives, in the order of their rank, with log S in the place of S."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            if self._log_wide is None:
+                c_pos = np.broadcast_to(1.0, pos.f.shape) if self._shares is None else pos.gather(self._shares)
+                heights = self.loss.sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope))
+            else:
+                heights = self._tiers(pos, pos.gather(self._log_wide) - self._log_unit, neg, 1.0, slope=slope)
+            np.log(heights.value, out=heights.value)
+            np.add(heights.value, heights.exponent + self._log_unit, out=heights.value)
+        return heights
+
+    def _tiers(
+        self, source: Ranked, log_c: Vector, target: Ranked, sign: float, of: Vector | float = 1.0, **asked: bool
+    ) -> Sums:
+        """Sums where weights, of some signs, are far apart: those of rows of about one weight at a time."""
+        names = [name for name in ("value", "slope") if asked.get(name, True)]
+        tiers = []
+        while (top := float(log_c.max())) > -math.inf:
+            own = log_c >= top - _APART  # the largest itself, where it is so large that the difference is lost
+            c = np.where(own, of * np.exp(log_c - top), 0.0)
+            log_c = np.where(own, -math.inf, log_c)
+            sums = self.loss.sums(Pairs(source, c, target, sign, self.pool, **asked))
+            anything = np.any([getattr(sums, name) != 0.0 for name in names], axis=0)
+            tiers.append((sums, np.where(anything, sums.exponent + top, -_NOTHING)))
+        exponent = np.max([own for _, own in tiers], axis=0)
+        found = {"value": np.empty(0), "slope": np.empty(0)}
+        for name in names:
+            found[name] = np.sum([np.exp(own - exponent) * getattr(sums, name) for sums, own in tiers], axis=0)
+        return Sums(**found, exponent=exponent)
+
+    def _total(self, log_s: Vector, log_c: Vector | None, slopes: Vector | None = None) -> tuple[float, float]:
+        """log R, and the largest log |b R|, of the negatives whose losses have a slope if these are given."""
+        parts: list[tuple[float, float]] = []
+        top = -math.inf
+        for rows in blocks(log_s.size, _BLOCK):
+            log_g, log_slope, _ = self.price.log_terms(log_s[rows])
+            if log_c is not None:
+                log_g, log_slope = log_g + log_c[rows], log_slope + log_c[rows]
+            largest = float(log_g.max())
+            log_slope = log_slope if slopes is None else log_slope[slopes[rows] != 0.0]
+            top = max(top, float(np.max(log_slope, initial=-math.inf)))
+            total = float(np.exp(log_g - largest).sum()) if math.isfinite(largest) else 1.0
+            parts.append((largest, total))
+        log_r = max(part[0] for part in parts)
+        if math.isfinite(log_r):
+            log_r = log_of(parts)
+        elif not log_r < 0.0:
+            advice = "" if isinstance(self.price, Power) else ", give the price a smaller scale, or take a Power"
+            raise OverflowError(
+                f"{self.price!r} of a sum of losses of e^{float(log_s.max()):.4g} is more than a double holds. Scale "
+                f"the weak rankers or the coefficients down{advice}"
+            )
+        return log_r, top
+
+    def _log_c(self, neg: Ranked) -> Vector | None:
+        return None if self._log_c_neg is None else neg.gather(self._log_c_neg)
+
+    def log_value(self, f: Scores) -> float:
+        """log R."""
+        pos, neg = self._ranked(f)
+        return self._total(self._heights(pos, neg, slope=False).value, self._log_c(neg))[0]
+
+    def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
+        """Fill u and w with A and B divided by sum |A|, or if that is zero sum |B|: the rate of the result."""
+        pos, neg = self._ranked(f)
+        heights, log_c = self._heights(pos, neg), self._log_c(neg)
+        log_r, top = self._total(heights.value, log_c, heights.slope if self.loss.decreasing else None)
+        u.fill(0.0)
+        w.fill(0.0)
+        total = 0.0
+        if log_r == -math.inf or top == -math.inf:
+            return Worth(log_r, math.nan, (u, w), np.ones(1), total)
+        with np.errstate(over="ignore", invalid="ignore"):
+            b, B = heights.value, heights.slope
+            exponent = heights.exponent if isinstance(heights.exponent, np.ndarray) else None
+            logs, signs = (None, None) if self._log_wide is None else (np.empty_like(b), np.empty_like(b))
+            for rows in blocks(b.size, _BLOCK):  # b over e^top / R, in the place of log S
+                _, log_b, sign = self.price.log_terms(b[rows])
+                if log_c is not None:
+                    log_b = log_b + log_c[rows]
+                if logs is not None and signs is not None:
+                    logs[rows], signs[rows] = np.where(log_b <= top, log_b, -math.inf), sign
+                b[rows] = sign * np.where(log_b <= top, np.exp(log_b - top), 0.0)  # above it are those without a slope
+                if exponent is not None:
+                    B[rows] *= sign * np.exp(log_b - log_r + self._log_unit + exponent[rows])
+                else:
+                    B[rows] *= b[rows]
+            if logs is None or signs is None:
+                back = self.loss.sums(Pairs(neg, b, pos, -1.0, self.pool, value=False))
+            else:
+                back = self._tiers(neg, logs, pos, -1.0, signs, value=False)
+            A, scale = back.slope, top - log_r + self._log_unit
+            if self._log_wide is not None:
+                A *= np.exp(np.where(A == 0.0, 0.0, back.exponent - log_r + pos.gather(self._log_wide)))
+                scale = 0.0
+            elif exponent is not None or isinstance(back.exponent, np.ndarray):
+                A *= np.exp(back.exponent + scale)
+                if exponent is None:
+                    B *= math.exp(scale)
+                scale = 0.0
+            if self._shares is not None and self._log_wide is None:
+                A *= pos.gather(self._shares)
+            pos.scatter(A, u)
+            neg.scatter(B, w)
+            total = float(np.abs(u).sum()) or float(np.abs(w).sum())  # all A may be zero where no B is
+            if not math.isfinite(total) or (total > 0.0 and math.log(total) + scale > 709.0):
+                raise OverflowError("the slopes of log R are more than a double holds; scale the weak rankers down")
+            if total > 0.0:
+                u /= total
+                w /= total
+                total = math.exp(math.log(total) + scale)
+        return Worth(log_r, math.nan, (u, w), np.ones(1), total)
+
+    # Steps
+
+    def step(self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float) -> float:
+        """Return the step along a direction that minimises R, or for a price that falls somewhere, lowers it.
+
+        Otherwise as `PNorm.step`.
+        """
+        # Steps are in units of a power of two near the range: they times slopes are numbers however small that is.
+        scale = _checks.power_of_two(direction.span)
+        if scale < _LEAST:
+            return sign * math.inf
+        h_pos, h_neg = direction.pos, direction.neg
+        u, w = np.empty_like(u), np.empty_like(w)
+
+        def slope(worth: Worth) -> float:
+            edge = (dot(u, h_pos) - dot(w, h_neg)) / scale
+            return -sign * worth.rate * edge if abs(edge) > _LEAST else 0.0
+
+        here = self.weigh(f, u, w)
+        log_r, start = here.log_f, slope(here)
+        if not start < 0.0:
+            return 0.0
+
+        @cache
+        def evaluate(x: float) -> tuple[float, float]:
+            if x == 0.0:
+                return 0.0, start
+            try:
+                step = sign * x / scale
+                worth = self.weigh(Scores(f.pos + step * h_pos, f.neg + step * h_neg), u, w)
+            except OverflowError:
+                return math.inf, math.nan
+            return worth.log_f - log_r, slope(worth)
+
+        unit = scale / direction.span
+        if self.corners and self.is_convex:
+            rounding = 1e-15 * (1.0 + abs(log_r) if self.price.log_convex else self.power)
+            return sign / scale * _line_search.corner_step(evaluate, unit, self._convex_since, rounding)
+        if direction.gap(sign) == 0.0 and self.margin is not None and not self.vanishes:
+            limit = self._log_limit(f, direction, sign)
+            if limit > -math.inf:
+                return sign / scale * _line_search.falling_step(evaluate, unit, limit - log_r)
+        highest = math.inf if self.is_convex else 1e-12 * (1.0 + abs(log_r))
+        return sign / scale * _line_search.smooth_step(evaluate, unit, highest)
+
+    def _log_limit(self, f: Scores, direction: Direction, sign: float) -> float:
+        """log R at infinity, where no pair comes down and some stay level."""
+        sides = sign * direction.pos, sign * direction.neg
+        n = 1 if self.groups is None else self.groups.n
+        codes = [np.zeros(h.size, np.intp) if c is None else c for h, c in zip(sides, self._sides.codes, strict=True)]
+        level = np.full(n, np.inf)
+        np.minimum.at(level, codes[0], sides[0])
+        above, below = (h - level[c] for h, c in zip(sides, codes, strict=True))
+        close = direction.close
+        least = min(float(x.min(initial=np.inf)) for x in (above[above > close], -below[below < -close]))
+        spread = max(f.pos.max(), f.neg.max()) - min(f.pos.min(), f.neg.min())
+        far = min((800.0 + spread) / least, 1e150 / direction.span)
+        return self.log_value(Scores(f.pos + far * above, f.neg + far * below))
+
+    def _convex_since(self, change: float) -> tuple[float, float]:
+        """The same as `convex`, after a change of log R, less what it was and in units of its derivative there."""
+        if self.price.log_convex:
+            return change, 1.0
+        change /= self.power
+        return self.power * math.expm1(change), math.exp(change)

@@ -1,0 +1,368 @@
+"""How far to go along one weak ranker: equation (1) of the COLT paper, in one variable.
+
+With u_alpha proportional to u e^(-alpha h) on the positives and w_alpha to w e^(p alpha h) on the
+negatives, the slope of log F_p along h is p (E_w h - E_u h). It increases: one root, or an infimum
+at infinity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._blas import dot
+from pnorm._checks import Vector
+from pnorm._core import _tilt
+from pnorm._threads import SERIAL, Pool, blocks
+
+LEFT_OVER = 1e-6
+"""Share of the decrease offered that may be left where a direction's infimum is at infinity."""
+
+_TINY = 1e-280
+"""A decrease of log F_p that is nothing, and whose parts can still be told apart in a double."""
+
+_PLATEAU = 1e-6
+"""Share of the largest variance below which u and w each lie at a single level."""
+
+CLOSE = 1e-298
+"""Outputs that differ by this share of p times the largest are equal to every step: exponents stay below 1e300."""
+
+_ROUNDING = 1.2e-16
+"""Rounding of a difference of two means, as a share of the range."""
+
+Slope = tuple[float, float, float]
+"""g(x) = sign (E_w h - E_u h) at alpha = sign x, and two derivatives, all times one positive number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """One weak ranker on the rows, less a constant, with its extremes on either side."""
+
+    pos: Vector
+    neg: Vector
+    pos_low: float
+    pos_high: float
+    neg_low: float
+    neg_high: float
+    gap_up: float
+    """Least positive less greatest negative, before centring: > 0 separates, 0 touches; least of all groups."""
+    gap_down: float
+    """Least negative less greatest positive, likewise."""
+    binary: bool
+    """Whether it takes two values only."""
+    close: float
+    """Outputs that differ by no more than this are equal to every step that a double holds."""
+
+    @property
+    def low(self) -> float:
+        return min(self.pos_low, self.neg_low)
+
+    @property
+    def high(self) -> float:
+        return max(self.pos_high, self.neg_high)
+
+    def gap(self, sign: float) -> float:
+        """Least score difference over all pairs along a step of the given sign."""
+        return self.gap_up if sign > 0 else self.gap_down
+
+    @property
+    def span(self) -> float:
+        """Range over both sides."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Query groups: the number of each row's group, 0 .. n - 1, all of which have both sides."""
+
+    pos: NDArray[np.intp]
+    neg: NDArray[np.intp]
+    n: int
+
+    def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Groups:
+        """Some of the rows; the groups that are left are numbered anew."""
+        left, codes = np.unique(self.pos[pos], return_inverse=True)
+        return Groups(codes.astype(np.intp), np.searchsorted(left, self.neg[neg]), left.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One side of the list along a direction: exponents scale (f + alpha h) + log c."""
+
+    f: Vector
+    h: Vector
+    log_c: Vector | None
+    weights: Vector
+    scale: float
+    """-1 on the positives, p on the negatives."""
+
+    def levelled(self, rows: slice, level: float, close: float) -> Side:
+        """Some of the rows; those close to a level lie at it."""
+        h = np.where(np.abs(self.h[rows] - level) <= close, level, self.h[rows])
+        log_c = None if self.log_c is None else self.log_c[rows]
+        return replace(self, f=self.f[rows], h=h, log_c=log_c, weights=self.weights[rows])
+
+
+Kernel = Callable[[Side, int, int], Any]
+"""What is asked of some rows, from a first one to the one after the last."""
+
+Each = Callable[[Kernel], tuple[list[Any], list[Any]]]
+"""What a kernel says of the blocks of either side, in their order."""
+
+
+def over_blocks(sides: tuple[Side, Side], pool: Pool = SERIAL) -> Each:
+    """Ask rows in memory."""
+    items = [(side, rows) for side in sides for rows in blocks(side.f.size)]
+    cut = len(blocks(sides[0].f.size))
+
+    def each(kernel: Kernel) -> tuple[list[Any], list[Any]]:
+        parts = pool.map(lambda item: kernel(item[0], item[1].start, item[1].stop), items)
+        return parts[:cut], parts[cut:]
+
+    return each
+
+
+class Line:
+    """F_p along a direction, without groups."""
+
+    def __init__(self, p: float, each: Each, direction: Direction, sign: float) -> None:
+        self.p, self._each, self.direction, self.sign = p, each, direction, sign
+
+    def step(self) -> float:
+        """The step; zero where rounding hides the edge."""
+        if self.direction.gap(self.sign) == 0.0:
+            return self._toward_infinity()
+        if self.direction.binary:
+            step = self._of_binary()
+            return step if step * self.sign > 0.0 else 0.0
+        return self._root()
+
+    # The root of equation (1)
+
+    def _root(self) -> float:
+        direction = self.direction
+        width = max(direction.pos_high - direction.pos_low, self.p * (direction.neg_high - direction.neg_low))
+        pos, neg = self._each(lambda side, start, stop: _tilt.given(side.weights, side.h, start, stop))
+        first = self._slope_of(_tilt.cumulants(pos), _tilt.cumulants(neg))
+        if self._flat(first):
+            first = self._slope(0.0)
+        elif abs(first[0]) <= _ROUNDING * direction.span:
+            return 0.0
+        if not first[0] < 0.0:
+            return 0.0
+        return self.sign * _tilt.find_root(self._slope, width, *first)[0]
+
+    def _slope_of(self, u: tuple[float, ...], w: tuple[float, ...]) -> Slope:
+        p, sign = self.p, self.sign
+        return sign * (w[0] - u[0]), p * w[1] + u[1], sign * (p * p * w[2] - u[2])
+
+    def _flat(self, slope: Slope) -> bool:
+        span = self.direction.span
+        return slope[1] <= _PLATEAU * (1.0 + self.p) * span * span
+
+    def _slope(self, x: float) -> Slope:
+        """By the sums that keep their digits at x."""
+        alpha = self.sign * x
+        pos, neg = self._each(
+            lambda side, start, stop: _tilt.tilted(side.f, side.h, side.log_c, side.scale, alpha, start, stop)
+        )
+        u, w = _tilt.cumulants(pos), _tilt.cumulants(neg)
+        slope = self._slope_of(u, w)
+        if self._flat(slope) and abs(u[3] - w[3]) <= 1e-8 * self.direction.span:
+            return self._on_plateau(alpha, u[3])
+        return slope
+
+    def _on_plateau(self, alpha: float, level: float) -> Slope:
+        """The same, to leading order, where u and w both lie at one level.
+
+        g is then a difference of two numbers that both decay like e^-x, and would be lost beside
+        the level: rows at the level are left out, and the largest exponent is taken out of the rest.
+        """
+        tops, off = [], []
+        for at, other in self._split(alpha, level):
+            total = np.logaddexp(at[0] + _log(at[1][0]), other[0] + _log(other[1][0]))
+            tops.append(other[0] - float(total))
+            off.append(other[1])
+        top = max(tops)
+        if top == -math.inf:
+            return 0.0, 0.0, 0.0
+        a, b = (math.exp(t - top) for t in tops)
+        (_, u1, u2, u3), (_, w1, w2, w3) = off
+        p, sign = self.p, self.sign
+        return sign * (b * w1 - a * u1), p * b * w2 + a * u2, sign * (p * p * b * w3 - a * u3)
+
+    def _split(self, alpha: float, level: float, close: float = 0.0) -> list[tuple[Any, Any]]:
+        """Per side, sums of exponentials at a level and sums of powers off it, each with its largest exponent."""
+
+        def split(side: Side, start: int, stop: int) -> Any:
+            if close > 0.0:
+                side = side.levelled(slice(start, stop), level, close)
+                start, stop = 0, stop - start
+            return _tilt.split(side.f, side.h, side.log_c, side.scale, alpha, level, start, stop)
+
+        sides = self._each(split)
+        return [(_tilt.merged([at for at, _ in parts]), _tilt.merged([off for _, off in parts])) for parts in sides]
+
+    # Closed form and infinity
+
+    def _log_sums(self, alpha: float, level: float, close: float = 0.0) -> tuple[float, ...]:
+        """Log-sums of the exponents at a level and off it, on the positives and on the negatives."""
+        return tuple(part[0] + _log(part[1][0]) for parts in self._split(alpha, level, close) for part in parts)
+
+    def _of_binary(self) -> float:
+        """ln(u1 w0 / (u0 w1)) / (p + 1) for values 0 and 1; in logs, as u1 may be less than any double."""
+        u1, u0, w1, w0 = self._log_sums(0.0, self.direction.high)
+        return ((u1 - u0) + (w0 - w1)) / ((self.p + 1.0) * self.direction.span)
+
+    def _excess(self, x: float) -> tuple[float, float, float]:
+        """a, b and p ln(1 + e^a) + ln(1 + e^b), the excess of log F_p over its limit at infinity.
+
+        The least positive ties with the greatest negative, at a level m; going to infinity leaves
+        the rows at m. e^a and e^b are what the other positives and negatives weigh beside them.
+        """
+        level = self.direction.pos_low if self.sign > 0 else self.direction.pos_high
+        u_at, u_off, w_at, w_off = self._log_sums(self.sign * x, level, self.direction.close)
+        a, b = u_off - u_at, w_off - w_at
+        return a, b, self.p * _softplus(a) + _softplus(b)
+
+    def _toward_infinity(self) -> float:
+        """Stop where a share of the decrease that was offered is left."""
+        direction = self.direction
+        a, b, offered = self._excess(0.0)
+        target = LEFT_OVER * offered
+        if target < _TINY:
+            return 0.0
+        if direction.binary:  # one side is wholly at m, and the other side's a or b falls linearly
+            rate, start, goal = (1.0, a, target / self.p) if b == -math.inf else (self.p, b, target)
+            return self.sign * (start - _inverse_softplus(goal)) / (rate * direction.span)
+
+        from scipy.optimize import brentq  # rare, and slow to import
+
+        def log_ratio(x: float) -> float:
+            return math.log(max(self._excess(x)[2], _TINY * LEFT_OVER)) - math.log(target)
+
+        far = 1.0 / direction.span
+        while far < math.inf and log_ratio(far) > 0.0:
+            far *= 2.0
+        if far == math.inf:
+            return self.sign * far
+        return self.sign * float(brentq(log_ratio, 0.0, far, xtol=4e-16 * far, rtol=1e-15, maxiter=1000))
+
+
+class GroupLine(Line):
+    """F_p along a direction, where pairs form within groups only.
+
+    log F_p is the log of a sum over groups, whose shares pi move along the line as well: the
+    derivatives are cumulants of a mixture, and no closed form is left.
+    """
+
+    def __init__(self, p: float, sides: tuple[Side, Side], direction: Direction, sign: float, groups: Groups) -> None:
+        super().__init__(p, over_blocks(sides), replace(direction, binary=False), sign)
+        self.sides = sides
+        self._codes, self._n = (groups.pos, groups.neg), groups.n
+        self._level, self._scratch = np.empty(groups.n), np.empty(groups.n)
+        self._noise = 0.0
+
+    def _root(self) -> float:
+        direction, first = self.direction, self._slope(0.0)
+        if not first[0] < -self._noise:
+            return 0.0
+        width = (direction.pos_high - direction.pos_low) + (direction.neg_high - direction.neg_low)
+        return self.sign * _tilt.find_root(self._slope, self.p * width, *first)[0]
+
+    def _slope(self, x: float) -> Slope:
+        """By the sums off the level of every group's heaviest positive, with one factor taken out of all of them.
+
+        As on the plateau of a single group, they keep their digits however little they weigh.
+        """
+        p, alpha = self.p, self.sign * x
+        pos = self.sides[0]
+        at_x = (pos.f, pos.h, pos.log_c, self._codes[0], pos.scale, alpha)
+        _tilt.heaviest_by_group(*at_x, self._scratch, self._level)
+        sums, off, share = [], [], np.zeros(self._n)
+        for side, codes, power in zip(self.sides, self._codes, (p, 1.0), strict=True):
+            tops, of_side = np.empty((self._n, 2)), np.empty((self._n, 5))
+            _tilt.split_by_group(side.f, side.h, side.log_c, codes, side.scale, alpha, self._level, tops, of_side)
+            with np.errstate(divide="ignore"):
+                total = np.logaddexp(*(tops[:, k] + np.log(of_side[:, k]) for k in (0, 1)))
+            sums.append(of_side[:, 2:])
+            off.append(tops[:, 1] - total)
+            share += power * total
+        share -= np.logaddexp.reduce(share)
+        factor = float(max((part + share).max() for part in off))
+        if factor == -math.inf:
+            return 0.0, 0.0, 0.0
+        # Means, variances and third cumulants in every group: as they are, and times its share over the factor.
+        means, small = [], []
+        for (one, two, three), part in zip((x.T for x in sums), off, strict=True):
+            weight, mean = np.exp(part + share - factor), one * np.exp(part)
+            small.append(
+                (weight * one, weight * (two - one * mean), weight * (three - 3.0 * two * mean + 2.0 * one * mean**2))
+            )
+            means.append((mean, np.exp(part) * (two - one * mean)))
+        (u, u_var, u_third), (w, w_var, w_third) = small
+        edges, edge, curve = w - u, means[1][0] - means[0][0], means[0][1] + p * means[1][1]
+        curves = u_var + p * w_var
+        mean, overall = float(edges.sum()), float(edges.sum()) * math.exp(factor)
+        spread = dot(edges, edge) - mean * overall
+        third = (p * p * w_third - u_third).sum()
+        third += 3.0 * p * (dot(edges, curve) - overall * float(curves.sum()))
+        third += p * p * (dot(edges, edge**2) - 3.0 * overall * dot(edges, edge) + 2.0 * mean * overall**2)
+        self._noise = _ROUNDING * float((np.abs(u) + np.abs(w)).sum())
+        return self.sign * mean, float(curves.sum()) + p * spread, self.sign * float(third)
+
+    def _excess(self, x: float) -> tuple[float, float, float]:
+        """The excess of log F_p over its limit, after two numbers that are of no use here.
+
+        Of the groups whose least positive ties with their greatest negative, the rows at that level
+        stay; the other groups vanish.
+        """
+        ends = []
+        for side, codes, sign in zip(self.sides, self._codes, (self.sign, -self.sign), strict=True):
+            end = np.full(self._n, np.inf)
+            np.minimum.at(end, codes, sign * side.h)
+            ends.append(self.sign * sign * end)
+        close = self.direction.close
+        touches, level = np.abs(ends[0] - ends[1]) <= close, self.sign * ends[0]
+        at, both = np.zeros(self._n), np.zeros(self._n)
+        for side, codes, power in zip(self.sides, self._codes, (self.p, 1.0), strict=True):
+            exponents = side.scale * (side.f + self.sign * x * side.h) + (0.0 if side.log_c is None else side.log_c)
+            on = np.abs(side.h - level[codes]) <= close
+            sums = _log_sums_by_group(exponents[on], codes[on], self._n)
+            rest = _log_sums_by_group(exponents[~on], codes[~on], self._n)
+            at += power * np.where(touches, sums, 0.0)
+            # of a group that stays, the excess over its own limit; of one that does not, all
+            both += power * np.where(
+                touches, np.logaddexp(0.0, rest - np.where(touches, sums, 0.0)), np.logaddexp(sums, rest)
+            )
+        with np.errstate(divide="ignore"):
+            stays = at[touches] + both[touches] + np.log(-np.expm1(-both[touches]))
+        limit = np.logaddexp.reduce(at[touches])
+        log_excess = float(np.logaddexp.reduce(np.concatenate([stays, both[~touches]])) - limit)
+        return 0.0, 0.0, _softplus(log_excess)
+
+
+def _log_sums_by_group(exponents: Vector, codes: NDArray[np.intp], n: int) -> Vector:
+    top = np.full(n, -np.inf)
+    np.maximum.at(top, codes, exponents)
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.asarray(top + np.log(np.bincount(codes, np.exp(exponents - top[codes]), n)))
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x > 0.0 else -math.inf
+
+
+def _softplus(x: float) -> float:
+    """ln(1 + e^x)."""
+    return float(np.logaddexp(0.0, x))
+
+
+def _inverse_softplus(y: float) -> float:
+    """The x with ln(1 + e^x) = y."""
+    return y + math.log(-math.expm1(-y))
