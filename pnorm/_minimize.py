@@ -164,7 +164,7 @@ def minimize(
               f(x_i) - f(\tilde x_k) \ge 1,
 
     a support vector machine without slack [3]_. There is one such answer, whatever the weights, copies and order of
-    the rows, the units of the columns, p, and the method; it is found to some 12 digits. With :math:`l2 > 0` the
+    the rows, the units of the columns, p, and the method; it is found to nine digits or more. With :math:`l2 > 0` the
     minimiser goes along the one of this kind that counts coefficients as they are, as `l2` falls toward zero [4]_.
 
     With another loss or price, SciPy's L-BFGS minimises what is convex of
