@@ -250,25 +250,6 @@ def suits(problem: Problem, method: str | None) -> None:
         raise ValueError("method 'newton' is for the exponential loss with a power price; leave method out")
 
 
-def largest_penalty(problem: Known) -> float:
-    """The penalty from which on no coefficients are better than zeros by more than half a nat.
-
-    With d the gradient at zero of what is convex, V and the penalty add up to V(0) - |d|**2 / (2 l2) at least.
-    """
-    middle = problem.point(np.zeros(problem.n_rankers))
-    edges = problem.edges_at(middle)
-    return problem.fall(middle) * middle.rate * float(np.square(edges).sum())
-
-
-def farther(problem: Known, lam: Vector, times: float) -> Vector:
-    """Coefficients to start from when p / l2 has grown so many times.
-
-    Of those that separate, it is mostly the scale that changes, in proportion: log F_p falls by p times the margin for
-    each unit. The others stay about where they are.
-    """
-    return times * lam if times < math.inf and problem.margin_at(lam) > 0.0 else lam
-
-
 def _proof(bound: Bound) -> str:
     return f"no certificate: {bound.reason}" if bound.reason else f"its gap is at most {bound.gap:.2g}"
 

@@ -7,8 +7,8 @@ import scipy.sparse
 
 import pnorm
 from pnorm import rankers
-from pnorm._minimize import largest_penalty
 from pnorm._objective import push
+from pnorm._path import largest_penalty
 from pnorm._problem import build
 
 PENALTIES = [3.0, 0.03, 10.0, 0.3, 1e-3]
