@@ -150,7 +150,7 @@ class Known(ABC):
     def separation(self, point: Point) -> float:
         """The margin of a point if it is above zero and no artefact of rounding, else zero."""
         margin = self.margin(point.f)
-        error = self.n_rankers * np.finfo(float).eps * float(np.abs(point.lam) @ self.largest)
+        error = _outputs.rounding(point.lam, self.largest)
         if 0.0 < margin <= 4.0 * error:
             margin = self.margin(self.point(point.lam, precise=True).f)
         return max(margin, 0.0)
@@ -193,7 +193,7 @@ class Known(ABC):
 
     def rounding_of_scores(self, lam: Vector) -> float:
         """A bound on the rounding error of all scores."""
-        return float(np.finfo(float).eps) * lam.size * float(np.abs(lam) @ self.largest)
+        return _outputs.rounding(lam, self.largest)
 
     def without_constants(self, edges: Vector) -> Vector:
         """The edges, exactly zero for a constant ranker, whatever its size."""
