@@ -225,7 +225,7 @@ class Column:
         codes = np.array(number, np.intp)[which]
         n_missing = np.count_nonzero(codes == (_MISSING if self._missing is None else self._missing))
         seen = Seen(
-            f"column {c}" + (f" ({_checks.shown(names[c])})" if names else ""),
+            _checks.column_called(c, names),
             name,
             len(column) - int(n_missing),
             int(np.count_nonzero(codes == _UNKNOWN)),
