@@ -366,7 +366,7 @@ def _is_date(value: Any) -> bool:
 
 
 def no_number(X: Any, name: str) -> str | None:
-    """Where X has a text that is no number, or a date, and what to do about it; None if it has none."""
+    """Return a message on the first value of X that is a date or a text that is no number; None if there is none."""
     columns, names = table(X, name)
     for j, column in enumerate(columns):
         for i, value in enumerate(column):
@@ -389,7 +389,10 @@ def _is_numeral(text: str | bytes) -> bool:
 
 
 def _instead(date: bool, missing: bool | None) -> str:
-    """What to do with a column that holds no numbers; where no value could be missing, all must become numbers."""
+    """Return advice for a message on a column of dates or of other things that are no numbers.
+
+    Where no value may be missing (`missing` is None), the only advice for the others is to encode the column.
+    """
     if date:
         return (
             "pass the days since a fixed one in place of dates, such as "
