@@ -38,7 +38,10 @@ def _libraries() -> Any:
 
 
 class _Runs:
-    """How many runs ask for one thread: the first sets it, and the last gives back what was there."""
+    """The number of runs that ask for one thread of BLAS, and the limit in force for them.
+
+    The first run sets the limit, and the last one restores the number of threads from before.
+    """
 
     lock = threading.Lock()
     asking = 0

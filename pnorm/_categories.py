@@ -48,7 +48,10 @@ def numeral(text: str) -> float:
 
 
 def read(text: str) -> str | float:
-    """What a text means: a truth value, a finite number, whole ones to their last digit, or the text without blanks."""
+    """Return the value that a text stands for: a truth value, a finite number, or else the text itself.
+
+    Whole numbers keep all their digits. A text that stays one loses the blanks around it.
+    """
     word = text.strip()
     if word.lower() in _TRUTHS:
         return _TRUTHS[word.lower()]
@@ -74,7 +77,7 @@ def _spelled(value: float) -> str:
 
 @dataclass(frozen=True)
 class Seen:
-    """How many values of a column are no levels, and some of them."""
+    """Counts of the values of a column that are missing or no known level, with examples."""
 
     column: str
     where: str
@@ -90,11 +93,11 @@ class Seen:
 
     @property
     def foreign(self) -> bool:
-        """Whether there is text in place of numbers, or the other way round."""
+        """Whether the examples are all text and the known levels all numbers, or the other way round."""
         return {isinstance(value, str) for value in self.found}.isdisjoint(isinstance(x, str) for x in self.known)
 
     def __add__(self, other: Seen) -> Seen:
-        """The same of all rows of both."""
+        """Return the counts and examples of the rows of both together."""
         where = self.where if other.where == self.where else f"{self.where} and {other.where}"
         found = tuple(dict.fromkeys((*self.found, *other.found)))[:3]
         n, unknown, missing = self.n + other.n, self.unknown + other.unknown, self.missing + other.missing
@@ -134,7 +137,11 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
 
 
 def held_out(columns: Iterable[Seen]) -> list[Seen]:
-    """The same of all folds, in each of which other rows are held out, and no value of the others is unknown."""
+    """Merge the counts of all folds of a cross-validation into one `Seen` for each column.
+
+    Unknown values add up: a value is unknown only in the fold that holds its row out. The other counts are of all rows
+    in every fold, and the largest is taken.
+    """
     whole: dict[str, Seen] = {}
     for seen in columns:
         before = whole.get(seen.column)
@@ -151,7 +158,7 @@ def _list(values: Iterable[Any]) -> str:
 
 
 def _depth() -> int:
-    """How many calls up those who called pnorm are, for a warning of the one who asks."""
+    """Return the `stacklevel` at which a warning of the function that asks points to the caller of pnorm."""
     depth, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pnorm":
         depth, frame = depth + 1, frame.f_back
@@ -161,7 +168,7 @@ def _depth() -> int:
 def distinct(
     column: list[Any] | _checks.Array, name: str, c: int, names: Sequence[str] | None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """What `_checks.distinct` returns of a column, or the TypeError that says where something is no level."""
+    """Return `_checks.distinct` of a column; raise a TypeError that says in which row a value can be no level."""
     try:
         return _checks.distinct(column)
     except TypeError:
@@ -225,7 +232,7 @@ class Column:
         codes = np.array(number, np.intp)[which]
         n_missing = np.count_nonzero(codes == (_MISSING if self._missing is None else self._missing))
         seen = Seen(
-            f"column {c}" + (f" ({_checks.shown(names[c])})" if names else ""),
+            _checks.column_called(c, names),
             name,
             len(column) - int(n_missing),
             int(np.count_nonzero(codes == _UNKNOWN)),

@@ -165,7 +165,7 @@ def minimize(
               f(x_i) - f(\tilde x_k) \ge 1,
 
     a support vector machine without slack [3]_. There is one such answer, whatever the weights, copies and order of
-    the rows, the units of the columns, p, and the method; it is found to some 12 digits. With :math:`l2 > 0` the
+    the rows, the units of the columns, p, and the method; it is found to nine digits or more. With :math:`l2 > 0` the
     minimiser goes along the one of this kind that counts coefficients as they are, as `l2` falls toward zero [4]_.
 
     With another loss or price, SciPy's L-BFGS minimises what is convex of
@@ -249,25 +249,6 @@ def suits(problem: Problem, method: str | None) -> None:
         raise ValueError(f"{corners} has corners, where minimize is lost: {remedy}; pnorm.train takes it as it is")
     if method == "newton" and not problem.objective.factored:
         raise ValueError("method 'newton' is for the exponential loss with a power price; leave method out")
-
-
-def largest_penalty(problem: Known) -> float:
-    """The penalty from which on no coefficients are better than zeros by more than half a nat.
-
-    With d the gradient at zero of what is convex, V and the penalty add up to V(0) - |d|**2 / (2 l2) at least.
-    """
-    middle = problem.point(np.zeros(problem.n_rankers))
-    edges = problem.edges_at(middle)
-    return problem.fall(middle) * middle.rate * float(np.square(edges).sum())
-
-
-def farther(problem: Known, lam: Vector, times: float) -> Vector:
-    """Coefficients to start from when p / l2 has grown so many times.
-
-    Of those that separate, it is mostly the scale that changes, in proportion: log F_p falls by p times the margin for
-    each unit. The others stay about where they are.
-    """
-    return times * lam if times < math.inf and problem.margin_at(lam) > 0.0 else lam
 
 
 def _proof(bound: Bound) -> str:

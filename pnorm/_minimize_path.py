@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._minimize import farther, largest_penalty, solve, suits
-from pnorm._solvers.problem import Problem, objectives_of, outputs_of, rankers_of
+from pnorm._minimize import solve, suits
+from pnorm._solvers.problem import Known, Problem, objectives_of, outputs_of, rankers_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
 from pnorm.objectives._base import cases
@@ -227,13 +227,32 @@ def minimize_path(
             start = None
             if before is not None:
                 grown = along_path[k] / along_path[before] if along == "p" else _ratio(penalties[before], penalties[k])
-                start = farther(problem, lams[before], grown)
+                start = _farther(problem, lams[before], grown)
             penalty = penalties[0 if along == "p" else k]
             lams[k], traces[k], _ = solve(problem, penalty, tol, max_iter, start, method)
             before = k
     shape = along_path.shape
     ends = np.broadcast_to(powers, shape).copy(), np.broadcast_to(penalties, shape).copy()
     return MinimizerPath(along, *ends, lams, tuple(traces[k] for k in range(along_path.size)), tuple(rankers.names))
+
+
+def largest_penalty(problem: Known) -> float:
+    """Return the penalty from which on no coefficients are better than zeros by more than half a nat.
+
+    With d the gradient at zero of what is convex, V and the penalty add up to V(0) - |d|**2 / (2 l2) at least.
+    """
+    middle = problem.point(np.zeros(problem.n_rankers))
+    edges = problem.edges_at(middle)
+    return problem.fall(middle) * middle.rate * float(np.square(edges).sum())
+
+
+def _farther(problem: Known, lam: Vector, times: float) -> Vector:
+    """Return coefficients to start from when p / l2 has grown so many times.
+
+    Of those that separate, it is mostly the scale that changes, in proportion: log F_p falls by p times the margin for
+    each unit. The others stay about where they are.
+    """
+    return times * lam if times < math.inf and problem.margin_at(lam) > 0.0 else lam
 
 
 def _default(largest: float) -> list[float]:

@@ -119,7 +119,7 @@ def _aligned(X: Any, values: Any, name: str) -> None:
 
 def _positives(known: list[Any], positive: Any) -> list[int]:
     """Which of the labels are positive."""
-    few = ", ".join(map(_checks.shown, known[:8])) + (", ..." if len(known) > 8 else "")
+    few = first(known, 8, _checks.shown)
     if len(known) == 1:
         raise ValueError(f"all rows of y have the label {few}; both kinds of rows are needed")
     if positive is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 
 def shown(value: object, limit: int = 60) -> str:
@@ -23,6 +24,6 @@ def shown(value: object, limit: int = 60) -> str:
     return f"{start[: keep - keep // 3]}\u2026{(end or start)[len(end or start) - keep // 3 :]}"
 
 
-def first(values: Sequence[object], most: int) -> str:
-    """Return the first of some values, divided by commas."""
-    return ", ".join(map(shown, values[:most])) + (", ..." if len(values) > most else "")
+def first(values: Sequence[object], most: int, show: Callable[[Any], str] = shown) -> str:
+    """Return the first of some values as `show` writes them, divided by commas."""
+    return ", ".join(map(show, values[:most])) + (", ..." if len(values) > most else "")

@@ -7,7 +7,7 @@ import scipy.sparse
 
 import pnorm
 from pnorm import rankers
-from pnorm._minimize import largest_penalty
+from pnorm._minimize_path import largest_penalty
 from pnorm._solvers.problem import build
 from pnorm.objectives._base import push
 

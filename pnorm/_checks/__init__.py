@@ -184,10 +184,9 @@ def stay_apart(sides: Sequence[Any], name: str, columns: NDArray[np.intp] | None
         same = np.flatnonzero(np.diff(found.astype(np.float64)) == 0.0)
         if same.size:
             names = next(filter(None, map(column_names, sides)), None)
-            column = f"column {j}" + (f" ({names[j]!r})" if names else "")
             raise ValueError(
-                f"{name} has {found[same[0]]} and {found[same[0] + 1]} in {column}, which are one number as floats; "
-                f"take an offset off the column first, its least number {found[0]} for instance"
+                f"{name} has {found[same[0]]} and {found[same[0] + 1]} in {column_called(j, names)}, which are one "
+                f"number as floats; take an offset off the column first, its least number {found[0]} for instance"
             )
 
 
@@ -299,8 +298,13 @@ def _shape_hint(A: Array, name: str) -> str:
     return "; a single column has shape (N, 1), a single row (1, d)"
 
 
+def column_called(column: Any, names: Sequence[str] | None) -> str:
+    """Return the number of a column, and its name if it has one, for a message."""
+    return f"column {column}" + (f" ({shown(names[column])})" if names else "")
+
+
 def _at(row: Any, column: Any, names: Sequence[str] | None) -> str:
-    return f"row {row}, column {column}" + (f" ({shown(names[column])})" if names else "")
+    return f"row {row}, {column_called(column, names)}"
 
 
 def _not_finite(
@@ -362,7 +366,7 @@ def _is_date(value: Any) -> bool:
 
 
 def no_number(X: Any, name: str) -> str | None:
-    """Where X has a text that is no number, or a date, and what to do about it; None if it has none."""
+    """Return a message on the first value of X that is a date or a text that is no number; None if there is none."""
     columns, names = table(X, name)
     for j, column in enumerate(columns):
         for i, value in enumerate(column):
@@ -385,7 +389,10 @@ def _is_numeral(text: str | bytes) -> bool:
 
 
 def _instead(date: bool, missing: bool | None) -> str:
-    """What to do with a column that holds no numbers; where no value could be missing, all must become numbers."""
+    """Return advice for a message on a column of dates or of other things that are no numbers.
+
+    Where no value may be missing (`missing` is None), the only advice for the others is to encode the column.
+    """
     if date:
         return (
             "pass the days since a fixed one in place of dates, such as "
@@ -588,7 +595,7 @@ def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name
     j = next(j for j, (a, b) in enumerate(zip(expected, found, strict=True)) if a != b)
     raise ValueError(
         f"{name} has the column {shown(found[j])} in the place of {shown(expected[j])}; bring its columns into the "
-        f"order of those before: {name}[[{', '.join(map(shown, expected[:4]))}{', ...' if len(expected) > 4 else ''}]]"
+        f"order of those before: {name}[[{_text.first(expected, 4, shown)}]]"
     )
 
 
@@ -611,8 +618,8 @@ def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int
     missing = [column for column in expected if column not in place]
     if missing:
         raise ValueError(
-            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(map(shown, missing[:4]))}"
-            f"{', ...' if len(missing) > 4 else ''} which these scores are made from"
+            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {_text.first(missing, 4, shown)} "
+            "which these scores are made from"
         )
     return [place[column] for column in expected]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from pnorm._solvers.reductions import Part
 from pnorm._storage import base as _outputs
 from pnorm._storage import choose as _storage
 from pnorm._storage.base import SIDES
+from pnorm._text import first
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace
 from pnorm.objectives._base import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
@@ -152,7 +153,7 @@ class Known(ABC):
     def separation(self, point: Point) -> float:
         """The margin of a point if it is above zero and no artefact of rounding, else zero."""
         margin = self.margin(point.f)
-        error = self.n_rankers * np.finfo(float).eps * float(np.abs(point.lam) @ self.largest)
+        error = _outputs.rounding(point.lam, self.largest)
         if 0.0 < margin <= 4.0 * error:
             margin = self.margin(self.point(point.lam, precise=True).f)
         return max(margin, 0.0)
@@ -171,8 +172,8 @@ class Known(ABC):
         j = int(spans.argmin())
         if spans[j] < 1.0 / _checks.SQUARED:
             raise ValueError(
-                f"the column {self.names[j]!r} spans only {spans[j]:.3g}, and the square of that is less than a float "
-                "can hold; scale it first"
+                f"the column {_checks.shown(self.names[j])} spans only {spans[j]:.3g}, and the square of that is "
+                "less than a float can hold; scale it first"
             )
         if lam is not None and l2 > 0.0 and np.abs(lam).max() > _checks.ROOT / math.sqrt(max(l2, 1.0)):
             raise ValueError(
@@ -195,7 +196,7 @@ class Known(ABC):
 
     def rounding_of_scores(self, lam: Vector) -> float:
         """A bound on the rounding error of all scores."""
-        return float(np.finfo(float).eps) * lam.size * float(np.abs(lam) @ self.largest)
+        return _outputs.rounding(lam, self.largest)
 
     def without_constants(self, edges: Vector) -> Vector:
         """The edges, exactly zero for a constant ranker, whatever its size."""
@@ -437,16 +438,16 @@ def _by_name(lam: Vector, own: tuple[str, ...], names: tuple[str, ...]) -> Vecto
     if missing:
         new = [name for name in names if not of_own[name]]
         raise ValueError(
-            f"init has coefficients of weak rankers that are not in H: {_few(missing)}"
-            + (f"; H has others: {_few(new)}" if new else "")
+            f"init has coefficients of weak rankers that are not in H: {first(missing, 4, _checks.shown)}"
+            + (f"; H has others: {first(new, 4, _checks.shown)}" if new else "")
             + f". Cuts and levels that are found anew have new names: take the collection of the run before, or "
             f"{_AS_AN_ARRAY}"
         )
     twice = [own[j] for j in used if count[own[j]] > 1 or of_own[own[j]] > 1]
     if twice:
         raise ValueError(
-            f"init cannot tell apart the weak rankers called {_few(twice[:1])}: give them names of their own, or "
-            f"{_AS_AN_ARRAY}"
+            f"init cannot tell apart the weak rankers called {_checks.shown(twice[0])}: give them names of "
+            f"their own, or {_AS_AN_ARRAY}"
         )
     place = {name: j for j, name in enumerate(names)}
     out = np.zeros(len(names))
@@ -455,10 +456,6 @@ def _by_name(lam: Vector, own: tuple[str, ...], names: tuple[str, ...]) -> Vecto
 
 
 _AS_AN_ARRAY = "pass the coefficients as an array, if they are in the order of H"
-
-
-def _few(names: Sequence[str]) -> str:
-    return ", ".join(f"{name!r:.80}" for name in names[:4]) + (", ..." if len(names) > 4 else "")
 
 
 def build(

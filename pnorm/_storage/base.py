@@ -102,6 +102,11 @@ class Outputs(Protocol):
         """A bound on the rounding error of all scores: terms of a sum, times the sum of their sizes, times eps."""
 
 
+def rounding(lam: Vector, size: Vector) -> float:
+    """Bound the rounding error of scores, sums over all rankers of coefficients times outputs up to `size`."""
+    return _EPS * lam.size * float(np.abs(lam) @ size)
+
+
 class Dotted:
     """What a storage in which every row has all rankers says of rounding."""
 
@@ -113,7 +118,7 @@ class Dotted:
 
     def rounding(self, lam: Vector) -> float:
         size = np.maximum.reduce([np.abs(end) for end in (self.pos_low, self.pos_high, self.neg_low, self.neg_high)])
-        return _EPS * lam.size * float(np.abs(lam) @ size)
+        return rounding(lam, size)
 
 
 class Uncoded(Dotted):
