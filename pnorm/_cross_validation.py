@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import Vector
-from pnorm._solvers.descent import InMemory
-from pnorm._solvers.problem import Problem, objectives_of, outputs_of, rankers_of
-from pnorm._storage.base import Outputs
-from pnorm._threads import Pool
+from pnorm._solvers.descent import DescentState
+from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
+from pnorm._storage.base import Table
+from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace, counting
 from pnorm._train import descend
 from pnorm.metrics._by_name import LARGER, judge, named, takes
@@ -322,7 +322,7 @@ def cross_validate(
     number = _dealt(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
     rankers = None if recipe else rankers_of(pos, neg, H)
-    outputs: Outputs | None = None
+    tables: list[Table] | None = None
     seen: list[Seen] = []
     scores = np.empty((len(powers), n_folds, at.size))
     traces: list[list[Trace]] = [[] for _ in powers]
@@ -335,19 +335,24 @@ def cross_validate(
             if recipe is not None:
                 rankers = recipe(_checks.rows(pos, where[0][train[0]]), _checks.rows(neg, where[1][train[1]]))
             assert rankers is not None
-            if recipe is not None or outputs is None:
-                outputs = outputs_of(pos, neg, rankers, counted, pool, None if recipe is None else seen)
-            apart = Problem(outputs.take(*train), rankers.names, objectives[0].take(*train))
+            if recipe is not None or tables is None:
+                tables = tables_of(pos, neg, rankers, counted, pool, None if recipe is None else seen)
+            apart = Problem.of_tables(_selected(tables, train), rankers.names, objectives[0].take(*train), None, pool)
             problem, shift = apart.centred(), apart.shift
-            judged, worth = outputs.take(*held), judge(measure, name, counted, held)
+            judged, worth = _selected(tables, held), judge(measure, name, counted, held)
             for i, objective in enumerate(objectives):
                 problem = problem.with_objective(objective.take(*train))
-                trace = descend(InMemory(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
+                trace = descend(DescentState(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
                 scores[i, k] = _followed(trace, judged, shift, at, worth, name)
                 traces[i].append(trace)
     tell(held_out(seen), strict=False)
     whole = (spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
     return CrossValidation(np.array(powers), at, scores, tuple(whole), tuple(map(tuple, traces)), name)
+
+
+def _selected(tables: Sequence[Table], rows: Sides) -> list[Table]:
+    """Tables of some of the rows."""
+    return [table.select_rows(of_side) for table, of_side in zip(tables, rows, strict=True)]
 
 
 def _rounds(rounds: Any, t_max: int) -> Index:
@@ -440,11 +445,11 @@ def _shuffled(size: int, n: int, rng: np.random.Generator) -> Index:
 
 
 def _followed(
-    trace: Trace, judged: Outputs, shift: Vector, at: Index, worth: Callable[[Vector, Vector], float], name: str
+    trace: Trace, judged: Sequence[Table], shift: Vector, at: Index, worth: Callable[[Vector, Vector], float], name: str
 ) -> Vector:
     """What the rounds of a run do to other rows."""
-    f_pos, f_neg = np.zeros(judged.shape[0]), np.zeros(judged.shape[1])
-    h_pos, h_neg = np.empty_like(f_pos), np.empty_like(f_neg)
+    scores = [np.zeros(table.shape[0]) for table in judged]
+    columns = [np.empty_like(f) for f in scores]
     values = np.empty(at.size)
     done = 0
     for s, t in enumerate(np.minimum(at, trace.n_iter).tolist()):
@@ -452,9 +457,9 @@ def _followed(
             values[s] = values[s - 1]
             continue
         for j, step in zip(trace.ranker[done:t].tolist(), trace.step[done:t].tolist(), strict=True):
-            judged.column(j, float(shift[j]), h_pos, h_neg)  # centred, so that scores keep their digits
-            f_pos += step * h_pos
-            f_neg += step * h_neg
+            for table, f, h in zip(judged, scores, columns, strict=True):
+                SERIAL.run(table.column(j, float(shift[j]), h))  # centred, so that scores keep their digits
+                f += step * h
         done = t
-        values[s] = _checks.real(worth(f_pos, f_neg), name)
+        values[s] = _checks.real(worth(*scores), name)
     return values

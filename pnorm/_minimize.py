@@ -13,13 +13,13 @@ import numpy as np
 from pnorm import _checks
 from pnorm._blas import calm
 from pnorm._checks import Vector
-from pnorm._solvers import problem as _problem
 from pnorm._solvers.certificate import Bound, certify, far_gap
 from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature
 from pnorm._solvers.lbfgs import PER_STEP, Lbfgs
 from pnorm._solvers.margin import widest
-from pnorm._solvers.problem import Known, Point, Problem
+from pnorm._solvers.problem import Point, Problem, build, rankers_of
 from pnorm._solvers.separability import Hulls, hulls
+from pnorm._solvers.start import start_of
 from pnorm._threads import Pool
 from pnorm._trace import Path, Reached, Trace, carrying, counting
 from pnorm.objectives._losses import Loss, work
@@ -204,11 +204,11 @@ def minimize(
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
     callback = _checks.callback(callback)
-    rankers = _problem.rankers_of(pos, neg, H)
-    start = None if init is None else _problem.start_of(init, rankers)
+    rankers = rankers_of(pos, neg, H)
+    start = None if init is None else start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
+        problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
         suits(problem, method)
         if start is not None:
             f = problem.scores(start)
@@ -218,7 +218,7 @@ def minimize(
 
 
 def solve(
-    problem: Known,
+    problem: Problem,
     l2: float = 0.0,
     tol: float = 1e-10,
     max_iter: int = 100,
@@ -280,7 +280,7 @@ class _Signs:
 class _Run:
     """One minimisation: the points so far, and how to go on."""
 
-    problem: Known
+    problem: Problem
     l2: float
     tol: float
     max_iter: int
@@ -471,7 +471,6 @@ class _Run:
 
     def _on_support(self, found: Hulls) -> tuple[Vector, Trace]:
         """Where only some pairs keep weight, the minimiser of these and the direction that rids F_p of the rest."""
-        assert isinstance(self.problem, Problem)
         pos, neg = np.flatnonzero(found.pos), np.flatnonzero(found.neg)
         support = self.problem.take(pos, neg)
         run = _Run(support, 0.0, self.tol, self.max_iter, self.callback, self.steps, ask=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._minimize import solve, suits
-from pnorm._solvers.problem import Known, Problem, objectives_of, outputs_of, rankers_of
+from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
 from pnorm.objectives._base import cases
@@ -214,8 +214,8 @@ def minimize_path(
     counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         objectives = objectives_of(makes, counted, pool)
-        outputs = outputs_of(pos, neg, rankers, counted, pool)
-        problem = Problem(outputs, rankers.names, objectives[0], counted.kept).centred()
+        tables = tables_of(pos, neg, rankers, counted, pool)
+        problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool).centred()
         suits(problem, method)
         if penalties is None:
             penalties = _default(largest_penalty(problem))
@@ -236,7 +236,7 @@ def minimize_path(
     return MinimizerPath(along, *ends, lams, tuple(traces[k] for k in range(along_path.size)), tuple(rankers.names))
 
 
-def largest_penalty(problem: Known) -> float:
+def largest_penalty(problem: Problem) -> float:
     """Return the penalty from which on no coefficients are better than zeros by more than half a nat.
 
     With d the gradient at zero of what is convex, V and the penalty add up to V(0) - |d|**2 / (2 l2) at least.
@@ -246,7 +246,7 @@ def largest_penalty(problem: Known) -> float:
     return problem.fall(middle) * middle.rate * float(np.square(edges).sum())
 
 
-def _farther(problem: Known, lam: Vector, times: float) -> Vector:
+def _farther(problem: Problem, lam: Vector, times: float) -> Vector:
     """Return coefficients to start from when p / l2 has grown so many times.
 
     Of those that separate, it is mostly the scale that changes, in proportion: log F_p falls by p times the margin for

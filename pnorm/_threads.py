@@ -1,15 +1,20 @@
-"""Rows in fixed blocks, and who does the work.
+"""Passes over rows in fixed blocks, and the threads that share them.
 
-Whatever a round needs of the rows is a sum over them, or a log of a sum of exponentials, which
-merges exactly. A pool maps a function over blocks and returns the results in the order of the
-blocks, which the caller merges in that order. The blocks depend on the number of rows alone, so
-the same bits come out on any number of threads.
+A round needs sums over the rows, and logs of sums of exponentials, which merge exactly. A pass is a
+list of tasks, one for each block of rows, and a function that makes one answer of theirs, in the order of
+the blocks. The blocks depend on the number of rows alone, so that the bits are the same for any number of
+threads.
 """
 
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice
+from operator import call
+from typing import Any
 
 from pnorm._core._threads import Threads
 
@@ -30,6 +35,48 @@ def blocks(n_rows: int, least: int = ROWS) -> tuple[slice, ...]:
     return tuple(slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """A pass over rows that has not been run yet."""
+
+    tasks: Sequence[Callable[[], Any]]
+    """Independent of each other; threads share them."""
+    finish: Callable[[list[Any]], Any]
+    """Make one answer of those of the tasks, in their order."""
+
+    def then(self, function: Callable[[Any], Any]) -> Pass:
+        """A pass with the function of this one's answer."""
+        return Pass(self.tasks, lambda answers: function(self.finish(answers)))
+
+
+def over_blocks(
+    n_rows: int,
+    work: Callable[[slice], Any],
+    finish: Callable[[list[Any]], Any] = lambda _: None,
+    min_rows: int = ROWS,
+) -> Pass:
+    """A pass whose tasks are `work` on each block of rows."""
+    return Pass([partial(work, rows) for rows in blocks(n_rows, min_rows)], finish)
+
+
+def together(parts: Sequence[Any], finish: Callable[[list[Any]], Any] = list) -> Pass:
+    """One pass of several; what is no pass among them is an answer already."""
+    tasks = [task for part in parts if isinstance(part, Pass) for task in part.tasks]
+
+    def split(answers: list[Any]) -> Any:
+        left = iter(answers)
+        return finish(
+            [part.finish(list(islice(left, len(part.tasks)))) if isinstance(part, Pass) else part for part in parts]
+        )
+
+    return Pass(tasks, split)
+
+
+def then(part: Any, function: Callable[[Any], Any]) -> Any:
+    """The function of an answer, or a pass that gives it."""
+    return part.then(function) if isinstance(part, Pass) else function(part)
+
+
 def usable_cores() -> int:
     """Cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -43,6 +90,15 @@ class Pool(Threads):
 
     def __init__(self, n_threads: int | None = None, n_rows: int = _FEW + 1) -> None:
         super().__init__(1 if n_rows <= _FEW else n_threads or usable_cores())
+
+    def __reduce__(self) -> tuple[Callable[[int], Pool], tuple[int]]:
+        """Threads do not travel: rows that arrive elsewhere are worked on by one."""
+        return Pool, (1,)
+
+    def run(self, *parts: Any) -> list[Any]:
+        """Run passes at once and return their answers; what is no pass is an answer already."""
+        whole = together(parts)
+        return whole.finish(self.map(call, whole.tasks) if whole.tasks else [])  # type: ignore[no-any-return]
 
 
 SERIAL = Pool(1)

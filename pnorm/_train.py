@@ -11,8 +11,9 @@ import numpy as np
 from pnorm import _checks
 from pnorm._categories import tell
 from pnorm._checks import Vector
-from pnorm._solvers import problem as _problem
-from pnorm._solvers.descent import InMemory, Standing
+from pnorm._solvers.descent import DescentState
+from pnorm._solvers.problem import build, rankers_of
+from pnorm._solvers.start import start_of
 from pnorm._storage import scoring
 from pnorm._text import shown
 from pnorm._threads import Pool
@@ -186,29 +187,29 @@ def train(
     callback = _checks.callback(callback)
     n_threads = _checks.threads(n_threads)
     rounds = counting(t_max, progress)
-    rankers = _problem.rankers_of(pos, neg, H)
-    lam = _problem.start_of(init, rankers)
+    rankers = rankers_of(pos, neg, H)
+    lam = start_of(init, rankers)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        problem = _problem.build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
-        return lam, descend(InMemory(problem, lam), rounds, signed, tol, callback)
+        problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
+        return lam, descend(DescentState(problem, lam), rounds, signed, tol, callback)
 
 
 def descend(
-    standing: Standing,
+    state: DescentState,
     rounds: Iterable[int],
     signed: bool,
     tol: float,
     callback: Callable[[Trace], bool | None] | None,
 ) -> Trace:
     """Figure 1, on record; the coefficients are changed in place."""
-    problem = standing.problem
-    record = Recorder(standing.lam.copy(), standing.log_f, problem.objective.symbol, problem.names)
+    problem = state.problem
+    record = Recorder(state.lam.copy(), state.log_f, problem.objective.symbol, problem.names)
     with carrying(record.trace):
-        return record.trace(*_rounds(standing, rounds, signed, tol, callback, record))
+        return record.trace(*_rounds(state, rounds, signed, tol, callback, record))
 
 
 def _rounds(
-    standing: Standing,
+    state: DescentState,
     rounds: Iterable[int],
     signed: bool,
     tol: float,
@@ -216,25 +217,25 @@ def _rounds(
     record: Recorder,
 ) -> tuple[str, str]:
     """Figure 1, step by step; how it ends."""
-    problem, lam = standing.problem, standing.lam
+    problem, lam = state.problem, state.lam
     objective, names = problem.objective, problem.names
     status, message = "t_max", ""
 
     for _ in rounds:
         # (a) the weak ranker with the largest edge; of those that tie, the first
-        edges = standing.edges()
+        edges = state.edges()
         merit = edges.copy() if signed else np.abs(edges)
         lost = ""
         while (best := float(merit.max())) > tol:
-            j = int(np.argmax((merit >= best - problem.slack(merit)) & (merit > tol)))
+            j = int(np.argmax((merit >= best - problem.tie_tolerance(merit)) & (merit > tol)))
             edge = float(edges[j])
             sign = math.copysign(1.0, edge)
 
             # (b) the step that solves equation (1); a ranker that separates has none
-            gap = -math.inf if objective.margin is None else problem.gap(j, sign)
+            gap = -math.inf if objective.margin is None else state.gap(j, sign)
             margin = objective.margin or 0.0
-            step = sign * (margin + max(0.0, -standing.margin())) / gap if gap > 0.0 else standing.step(j, sign)
-            if lam[j] + step != lam[j] and objective.p * abs(step) * problem.reach[j] < _OVERFLOW:
+            step = sign * (margin + max(0.0, -state.margin())) / gap if gap > 0.0 else state.step(j, sign)
+            if lam[j] + step != lam[j] and objective.p * abs(step) * problem.max_abs_centered[j] < _OVERFLOW:
                 break
             lost = _lost(objective, step, edge, shown(names[j]))
             merit[j] = -math.inf
@@ -249,9 +250,9 @@ def _rounds(
         lam[j] += step
 
         # (d), (e) d lives on as weights of rows; its normaliser is a ratio of sums of q over all pairs
-        previous = standing.log_mass
-        standing.move(j, step)
-        record.add(j, step, edge, _exp(standing.log_mass - previous), standing.log_f)
+        previous = state.log_mass
+        state.move(j, step)
+        record.add(j, step, edge, _exp(state.log_mass - previous), state.log_f)
 
         stop = callback is not None and callback(record.trace("running", f"after round {record.n_iter}"))
         if gap > 0.0:
@@ -264,7 +265,7 @@ def _rounds(
 
     if status == "t_max":
         message = f"all {record.n_iter} rounds were run"
-        if objective.margin is not None and not objective.vanishes and standing.margin() > 0.0:
+        if objective.margin is not None and not objective.vanishes and state.margin() > 0.0:
             message += "; the scores put every positive above every negative, so no minimiser exists"
     return status, message
 

@@ -1,7 +1,8 @@
 """Rows beyond one machine: `train`, `minimize` and `score` on Dask arrays and frames.
 
 The rows stay where they are, partition by partition. A round asks every partition for a few sums, which are
-merged in a fixed order, and sends back the coefficients: traffic does not grow with the rows. Workers
+merged in a fixed order, and sends back the coefficients: traffic does not grow with the rows. (With query groups
+and with losses other than the papers', one or two numbers for each row travel.) Workers
 keep the outputs of their partitions and nothing that changes from round to round, so that a worker may be
 lost at any time: its partitions are read again elsewhere, and the run goes on with the same numbers.
 
@@ -12,7 +13,8 @@ extra ``dask``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,13 +28,19 @@ except ImportError:
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._minimize import solve
-from pnorm._solvers.partitioned import Partitioned, Remote, stored
-from pnorm._solvers.problem import rankers_of, start_of
-from pnorm._solvers.reductions import merged
-from pnorm._storage.base import SIDES
+from pnorm._minimize import solve, suits
+from pnorm._solvers.descent import DescentState
+from pnorm._solvers.partitioned import Partitions
+from pnorm._solvers.problem import Problem, rankers_of
+from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
+from pnorm._solvers.start import start_of
+from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace, counting
 from pnorm._train import descend, scored
+from pnorm.objectives._base import Cases, Objective, cases
+from pnorm.objectives._losses import Loss, work
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, as_rankers
 
 __all__ = ["minimize", "score", "train"]
@@ -49,8 +57,13 @@ def train(
     t_max: int = 200,
     *,
     selection: str = "absolute",
+    loss: str | Loss = "exponential",
+    price: Price | None = None,
+    smoothing: float = 0.0,
     pos_weight: Any = None,
     neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
     init: Any = None,
     tol: float = 1e-10,
     callback: Callable[[Trace], bool | None] | None = None,
@@ -76,8 +89,17 @@ def train(
         Largest number of rounds.
     selection : {"absolute", "signed"}
         As in `pnorm.train`.
+    loss : str or Loss
+        As in `pnorm.train`. With groups, or another loss than ``"exponential"``, or another price than a power, scores
+        and weights of all rows are gathered here (see Notes).
+    price : Price, optional
+        As in `pnorm.train`.
+    smoothing : float
+        As in `pnorm.train`.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights; dask ones in the same partitions as the rows.
+    pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
+        Query groups, as in `pnorm.train`; a group may lie in several partitions.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from, as in `pnorm.train`; zero by default.
     tol : float
@@ -105,7 +127,7 @@ def train(
 
     See Also
     --------
-    pnorm.train : The same for rows in memory, with groups, and any price and loss.
+    pnorm.train : The same for rows in memory.
 
     Notes
     -----
@@ -125,15 +147,16 @@ def train(
     >>> bool(abs(lam - pnorm.train(data.pos, data.neg, p=4, t_max=20)[0]).max() < 1e-9)
     True
     """
-    p, t_max = _checks.power(p), _checks.count(t_max, "t_max", 0)
+    make = objective_of(_checks.power(p), price, loss, smoothing)
+    t_max = _checks.count(t_max, "t_max", 0)
     signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
     rounds = counting(t_max, progress)
     rankers, start = _rankers(pos, neg, H, init)
-    problem = _partitioned(pos, neg, rankers, p, pos_weight, neg_weight).centred()
     lam = np.zeros(len(rankers)) if start is None else start
-    trace = descend(Remote(problem, lam), rounds, signed, tol, callback)
-    return _trusted(problem, lam, trace)
+    with _problem(pos, neg, rankers, make, loss, pos_weight, neg_weight, pos_group, neg_group) as (partitions, problem):
+        trace = descend(DescentState(problem, lam), rounds, signed, tol, callback)
+        return _trusted(partitions, lam, trace)
 
 
 def minimize(
@@ -145,8 +168,13 @@ def minimize(
     l2: float = 0.0,
     tol: float = 1e-10,
     max_iter: int = 100,
+    loss: str | Loss = "exponential",
+    price: Price | None = None,
+    smoothing: float = 0.0,
     pos_weight: Any = None,
     neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
     init: Any = None,
     method: str | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
@@ -167,8 +195,17 @@ def minimize(
         Stop when log F_p, with its penalty, is proved to be this close to its infimum, in nats.
     max_iter : int
         Largest number of Newton steps.
+    loss : str or Loss
+        As in `pnorm.minimize`. With groups, or another loss than ``"exponential"``, or another price than a power,
+        scores and weights of all rows are gathered here, as in `train`.
+    price : Price, optional
+        As in `pnorm.minimize`.
+    smoothing : float
+        As in `pnorm.minimize`.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights.
+    pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
+        Query groups; a group may lie in several partitions.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from, as in `pnorm.train`; zero by default.
     method : {None, "newton", "lbfgs"}
@@ -197,7 +234,7 @@ def minimize(
 
     See Also
     --------
-    pnorm.minimize : The same for rows in memory, with groups, and any price and loss.
+    pnorm.minimize : The same for rows in memory.
 
     Notes
     -----
@@ -215,17 +252,19 @@ def minimize(
     >>> trace.status, trace.gap < 1e-10
     ('converged', True)
     """
-    p, l2, tol = _checks.power(p), _checks.nonnegative(l2, "l2"), _checks.nonnegative(tol, "tol")
+    make = objective_of(_checks.power(p), price, loss, smoothing)
+    l2, tol = _checks.nonnegative(l2, "l2"), _checks.nonnegative(tol, "tol")
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
     callback = _checks.callback(callback)
     rankers, start = _rankers(pos, neg, H, init)
-    problem = _partitioned(pos, neg, rankers, p, pos_weight, neg_weight).centred()
-    if start is not None:
-        problem.check_exponents(start)
-    lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
-    return _trusted(problem, lam, trace)
+    with _problem(pos, neg, rankers, make, loss, pos_weight, neg_weight, pos_group, neg_group) as (partitions, problem):
+        suits(problem, method)
+        if start is not None:
+            problem.check_exponents(start)
+        lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
+        return _trusted(partitions, lam, trace)
 
 
 def score(X: Any, H: Any, lam: Any) -> Any:
@@ -285,60 +324,137 @@ def _scores(X: Any, rankers: Rankers, lam: Vector) -> Any:
 # What Dask has to do with it -----------------------------------------------------------------------
 
 
-class _Crew:
-    """A Dask scheduler, and whoever works for it."""
+class _Cluster:
+    """The executor of a Dask scheduler."""
 
-    def ask(self, asked: Any, sides: Sequence[tuple[Sequence[Any], tuple[Any, ...]]]) -> list[Any]:
-        answer, merge = dask.delayed(_answer, pure=False), dask.delayed(_merge, pure=False)
+    in_memory = False
+
+    def reduce(self, function: Any, jobs: Sequence[Job]) -> list[Any]:
+        ask, merge = dask.delayed(_answer, pure=False), dask.delayed(_merge, pure=False)
         answers = []
-        for rows, arguments in sides:
+        for job in jobs:
             # One message for all partitions of the side, into which Dask need not look.
-            question = dask.delayed((asked, arguments), traverse=False, pure=False)
-            layer = [answer(part, question) for part in rows]
+            question = dask.delayed((function, job.shared), traverse=False, pure=False)
+            if job.own is None:
+                layer = [ask(part, question) for part in job.handles]
+            else:
+                layer = [ask(part, question, own) for part, own in zip(job.handles, _sent(job.own), strict=True)]
             while len(layer) > 1:
                 layer = [merge(question, layer[k : k + _FAN_IN]) for k in range(0, len(layer), _FAN_IN)]
             answers += layer
         return list(dask.compute(*answers))
 
-    def changed(self, function: Any, rows: Sequence[Any], *arguments: Any) -> list[Any]:
+    def changed(self, function: Any, handles: Sequence[Any], *arguments: Any) -> list[Any]:
         call = dask.delayed(function, pure=False)
-        return list(dask.persist(*[call(part, *arguments) for part in rows]))
+        return list(dask.persist(*[call(part, *arguments) for part in handles]))
 
-    def one(self, function: Any, rows: Any) -> Any:
-        return dask.delayed(function, pure=False)(rows).compute()
-
-
-def _trusted(problem: Partitioned, lam: Vector, trace: Trace) -> tuple[Vector, Trace]:
-    """What a run has found, if the rows are still those that it began with."""
-    try:
-        problem.check_unchanged()
-    except ValueError as error:
-        error.trace = trace  # type: ignore[attr-defined]
-        raise
-    return lam, trace
+    def first(self, function: Any, handle: Any) -> Any:
+        return dask.delayed(function, pure=False)(handle).compute()
 
 
-def _answer(rows: Any, question: Any) -> Any:
-    asked, arguments = question
-    return asked(rows, *arguments)
+def _sent(values: Sequence[Any]) -> Sequence[Any]:
+    """Values as arguments of tasks: on a cluster they travel beside the graph, which must be small."""
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    if hasattr(client, "scatter"):
+        return client.scatter(list(values), hash=False)  # type: ignore[no-any-return, union-attr]
+    return [dask.delayed(value, traverse=False, pure=False) for value in values]
+
+
+def _answer(rows: Any, question: Any, *own: Any) -> Any:
+    function, shared = question
+    return answer(function, rows, *own, *shared)
 
 
 def _merge(question: Any, answers: Any) -> Any:
     return merged(question[0], answers)
 
 
-def _partitioned(pos: Any, neg: Any, rankers: Rankers, p: float, pos_weight: Any, neg_weight: Any) -> Partitioned:
-    """Have the workers store the rows."""
-    keep, recipe = dask.delayed(stored, pure=False), dask.delayed(rankers, traverse=False, pure=False)
-    sides = []
-    for side, X, weight in zip(SIDES, (pos, neg), (pos_weight, neg_weight), strict=True):
-        rows, weights = _matched(X, weight, f"{side}_weight")
-        declared = [np.nan] * len(rows) if hasattr(X, "columns") else X.chunks[0]
-        parts = zip(rows, weights, declared, strict=True)
-        sides.append([keep(part, c, recipe, side, k, float(n)) for k, (part, c, n) in enumerate(parts)])
-    handles = dask.persist(*sides[0], *sides[1])
-    cut = len(sides[0])
-    return Partitioned(_Crew(), handles[:cut], handles[cut:], rankers.names, p)
+def _trusted(partitions: Partitions, lam: Vector, trace: Trace) -> tuple[Vector, Trace]:
+    """Return what a run has found, if the rows are still those that it began with."""
+    try:
+        partitions.check_unchanged()
+    except ValueError as error:
+        error.trace = trace  # type: ignore[attr-defined]
+        raise
+    return lam, trace
+
+
+@contextlib.contextmanager
+def _problem(
+    pos: Any,
+    neg: Any,
+    rankers: Rankers,
+    make: Callable[[Cases, Pool], Objective],
+    loss: Any,
+    pos_weight: Any,
+    neg_weight: Any,
+    pos_group: Any,
+    neg_group: Any,
+) -> Iterator[tuple[Partitions, Problem]]:
+    """Have the workers store the rows, and give the problem."""
+    weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
+    objective = make(Cases(None, None, None, None, 0), SERIAL)
+    if objective.factored and groups == (None, None):
+        handles = []
+        for name, X, weight in zip(NAMES, (pos, neg), weights, strict=True):
+            parts, of_parts = _matched(X, weight, f"{name}_weight")
+            handles.append(_stored(name, X, parts, rankers, weight=of_parts))
+        partitions = Partitions(_Cluster(), _kept(handles))
+        yield partitions, partitions.problem(rankers.names, objective)
+        return
+    # Scores, weights and groups of all rows are held here.
+    sides = [_partitions(X) for X in (pos, neg)]
+    lengths = [_lengths(X, parts) for X, parts in zip((pos, neg), sides, strict=True)]
+    counted = cases(sum(lengths[0]), sum(lengths[1]), *map(_here, weights), *map(_here, groups))
+    handles = []
+    for k, (name, X) in enumerate(zip(NAMES, (pos, neg), strict=True)):
+        kept = np.ones(sum(lengths[k]), bool) if counted.kept is None else counted.kept[k]
+        kept_of_parts = np.split(kept, np.cumsum(lengths[k])[:-1])
+        codes: Sequence[Any] = [None] * len(kept_of_parts)
+        if counted.groups is not None:
+            whole = (counted.groups.pos, counted.groups.neg)[k]
+            codes = np.split(whole, np.cumsum([int(own.sum()) for own in kept_of_parts])[:-1])
+        handles.append(_stored(name, X, sides[k], rankers, kept=kept_of_parts, codes=codes))
+    with Pool(None, work(loss, *map(sum, lengths))) as pool:
+        partitions = Partitions(_Cluster(), _kept(handles))
+        yield partitions, partitions.problem(rankers.names, make(counted, pool))
+
+
+def _stored(name: Name, X: Any, parts: Sequence[Any], rankers: Rankers, **of_parts: Sequence[Any]) -> list[Any]:
+    """Tasks that store the partitions of one side."""
+    store, recipe = dask.delayed(rows_of, pure=False), dask.delayed(rankers, traverse=False, pure=False)
+    declared = [np.nan] * len(parts) if hasattr(X, "columns") else X.chunks[0]
+    own = {"weight": [None] * len(parts), **of_parts}
+    return [
+        store(
+            part,
+            rankers=recipe,
+            name=name,
+            number=k,
+            declared=float(declared[k]),
+            **{key: of_part[k] for key, of_part in own.items()},
+        )
+        for k, part in enumerate(parts)
+    ]
+
+
+def _kept(handles: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+    """Have the workers keep the partitions of both sides."""
+    kept = dask.persist(*handles[0], *handles[1])
+    return [kept[: len(handles[0])], kept[len(handles[0]) :]]
+
+
+def _here(values: Any) -> Any:
+    """Values of all rows that may be a Dask collection."""
+    return values.compute() if dask.is_dask_collection(values) else values
+
+
+def _lengths(X: Any, parts: Sequence[Any]) -> Sequence[int]:
+    """Numbers of rows of the partitions."""
+    lengths: Sequence[Any] = X.chunks[0] if hasattr(X, "chunks") else [np.nan]
+    if np.isnan(np.array(lengths, dtype=np.float64)).any():
+        lengths = dask.compute(*[dask.delayed(_length, pure=False)(part) for part in parts])
+    return lengths
 
 
 def _rankers(pos: Any, neg: Any, H: Any, init: Any) -> tuple[Rankers, Vector | None]:
@@ -379,9 +495,7 @@ def _matched(X: Any, weight: Any, name: str) -> tuple[list[Any], Sequence[Any]]:
         if len(parts) != len(rows):
             raise ValueError(f"{name} has {len(parts)} partitions, and the rows have {len(rows)}: partition them alike")
         return rows, parts
-    lengths: Sequence[Any] = X.chunks[0] if hasattr(X, "chunks") else [np.nan]
-    if np.isnan(np.array(lengths, dtype=np.float64)).any():
-        lengths = dask.compute(*[dask.delayed(_length, pure=False)(part) for part in rows])
+    lengths = _lengths(X, rows)
     checked = _checks.weights(weight, name, sum(lengths))
     assert checked is not None
     return rows, np.split(checked, np.cumsum(lengths)[:-1])

@@ -21,8 +21,8 @@ from pnorm import _checks
 from pnorm._categories import Column, Seen, UnknownLevelWarning, distinct, tell
 from pnorm._checks import Vector
 from pnorm._storage import scoring
-from pnorm._storage.choose import Coded, Matrices, Piece
 from pnorm._storage.coded import LARGEST_FEATURE, Codes, Cuts, Feature
+from pnorm._storage.store import OfFeature, OfMatrix, Piece
 from pnorm._text import first, shown
 from pnorm._threads import Pool
 
@@ -122,9 +122,14 @@ class Rankers(ABC, Sequence[WeakRanker]):
             f += lam[j] * self._output(rows, int(j), "X")
         return [scoring.Values(f)]
 
-    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
-        """What training stores of these rankers; they have the numbers `where`, and 1 - h those in `complements`."""
-        return [Matrices(self._matrix(pos, "pos"), self._matrix(neg, "neg"), where, complements)]
+    def _check_sides(self, pos: Any, neg: Any) -> None:
+        """Refuse rows of both sides that do not go together."""
+
+    def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
+        """Return the outputs on rows as training stores them; the rankers have the numbers `where`, 1 - h those in
+        `complements`.
+        """
+        return [OfMatrix(self._matrix(X, name), where, complements)]
 
     def _fields(self) -> dict[str, Any]:
         """What `from_dict` needs beside the names, `kind` included, in numbers, strings, lists and dictionaries."""
@@ -268,14 +273,11 @@ class _OfColumns(Rankers):
         if self._width is not None and width != self._width:
             raise ValueError(_too_wide(width, name, self._width, self._found))
 
-    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
-        self._distinct(pos, neg)
-        return super()._pieces(pos, neg, where, complements)
-
-    def _distinct(self, pos: Any, neg: Any) -> None:
+    def _check_sides(self, pos: Any, neg: Any) -> None:
         """Refuse whole numbers that are other ones on the other side, and the same as floats."""
         sides = [_checks.pick(X, self._found, name) for X, name in ((pos, "pos"), (neg, "neg"))]
         _checks.stay_apart(sides, "pos or neg")
+        _checks.same_form(*sides)
 
     def _places(self, X: Any, columns: Index) -> Index:
         """Where columns that these rankers know by number are in rows X."""
@@ -435,10 +437,8 @@ class _Thresholds(_OfColumns):
             steps += scoring.Steps.of(k, cuts[known], lam[known], missing)
         return steps
 
-    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
-        self._distinct(pos, neg)
-        A, B = self._read(pos, "pos"), self._read(neg, "neg")
-        _checks.same_form(A, B)
+    def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
+        A = self._read(X, name)
         of_column: dict[int, list[int]] = {}
         for j, (column, _) in enumerate(self._cuts):
             of_column.setdefault(column, []).append(j)
@@ -447,16 +447,14 @@ class _Thresholds(_OfColumns):
             own, cuts = np.array(members), np.array([self._cuts[j][1] for j in members])
             known = ~np.isnan(cuts)
             below, steps = np.unique(cuts[known], return_inverse=True)
-            sides, at = (A, B), column
-            if _checks.is_sparse(A):
-                sides, at = (_column(A, column)[:, None], _column(B, column)[:, None]), 0
+            values, at = (_column(A, column)[:, None], 0) if _checks.is_sparse(A) else (A, column)
             # With missing values, a first cut below everything leaves code 0 to them.
             floor = np.full(int(bool(self._missing)), -np.inf)
             room = LARGEST_FEATURE - 2
             for start in range(0, max(below.size, 1), room):
                 some = (steps >= start) & (steps < start + room)
                 ends = np.r_[floor, below[start : start + room]]
-                feature = Feature.of_steps(Cuts(*sides, at, ends), ends.size + 1, 1 + floor.size + steps[some] - start)
+                feature = Feature.of_steps(Cuts(values, at, ends), ends.size + 1, 1 + floor.size + steps[some] - start)
                 numbers = own[known][some]
                 if start == 0 and not known.all():
                     feature = feature.and_indicators(np.zeros(np.count_nonzero(~known), np.intp))
@@ -465,10 +463,10 @@ class _Thresholds(_OfColumns):
         return pieces
 
 
-def _coded(feature: Feature, numbers: Index, where: Index, complements: Index | None) -> Coded:
+def _coded(feature: Feature, numbers: Index, where: Index, complements: Index | None) -> OfFeature:
     if complements is None:
-        return Coded(feature, where[numbers])
-    return Coded(feature.and_complements(), np.r_[where[numbers], complements[numbers]])
+        return OfFeature(feature, where[numbers])
+    return OfFeature(feature.and_complements(), np.r_[where[numbers], complements[numbers]])
 
 
 class _Categories(Rankers):
@@ -532,16 +530,16 @@ class _Categories(Rankers):
         column = int(np.searchsorted(self._ends, j, side="right")) - 1
         return np.asarray(rows[column] == j - self._ends[column], dtype=np.float64)
 
-    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
-        A, B = (self._codes(X, name, range(len(self._levels))) for X, name in ((pos, "pos"), (neg, "neg")))
+    def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         pieces: list[Piece] = []
         start = 0
-        for column, (a, of_pos), (b, of_neg) in zip(self._levels, A, B, strict=True):
+        of_columns = self._codes(X, name, range(len(self._levels)))
+        for column, (codes, seen) in zip(self._levels, of_columns, strict=True):
             n = len(column)
             if n:
-                levels = max(int(a.max()), int(b.max()), n - 1) + 1  # one more where a level is not known
-                codes = Codes(a, b, () if of_pos is None or of_neg is None else (of_pos, of_neg))
-                feature = Feature.of_steps(codes, levels, np.zeros(0, np.intp)).and_indicators(np.arange(n))
+                levels = max(int(codes.max()), n - 1) + 1  # one more where a level is not known
+                feature = Feature.of_steps(Codes(codes, seen), levels, np.zeros(0, np.intp))
+                feature = feature.and_indicators(np.arange(n))
                 pieces.append(_coded(feature, np.arange(start, start + n), where, complements))
             start += n
         return pieces
@@ -574,11 +572,14 @@ class _Closed(Rankers):
         n = len(self._half)
         return [scoring.Level(float(lam[n:].sum())), *self._half._terms(X, lam[:n] - lam[n:])]
 
-    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+    def _check_sides(self, pos: Any, neg: Any) -> None:
+        self._half._check_sides(pos, neg)
+
+    def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         n = len(self._half)
-        pieces = self._half._pieces(pos, neg, where[:n], where[n:])
+        pieces = self._half._pieces(X, name, where[:n], where[n:])
         if complements is not None:  # 1 - (1 - h) is h
-            pieces += self._half._pieces(pos, neg, complements[n:], complements[:n])
+            pieces += self._half._pieces(X, name, complements[n:], complements[:n])
         return pieces
 
 
@@ -638,12 +639,17 @@ class _Union(Rankers):
         parts = zip(self._members, self._slices(), strict=True)
         return [term for part, own in parts for term in part._terms(X, lam[own])]
 
-    def _pieces(self, pos: Any, neg: Any, where: Index, complements: Index | None = None) -> list[Piece]:
+    def _check_sides(self, pos: Any, neg: Any) -> None:
         self._named(pos, "pos")
         self._named(neg, "neg")
+        for part in self._members:
+            part._check_sides(pos, neg)
+
+    def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
+        self._named(X, name)
         pieces: list[Piece] = []
         for part, own in zip(self._members, self._slices(), strict=True):
-            pieces += part._pieces(pos, neg, where[own], None if complements is None else complements[own])
+            pieces += part._pieces(X, name, where[own], None if complements is None else complements[own])
         return pieces
 
 

@@ -117,9 +117,9 @@ def test_an_arrow_table_takes_no_memory_of_its_own():
 @pytest.mark.parametrize("form", ["pandas", "pandas column-major", "polars"])
 def test_training_reads_frames_where_they_lie(form):
     X = LIE[form]
-    store = _problem.build(X, X, pnorm.rankers.columns(X), push(1)).outputs
+    table = _problem.build(X, X, pnorm.rankers.columns(X), push(1)).tables[0]
     A = _checks.matrix(X, "X")
-    assert np.shares_memory(store.pos, A)
+    assert np.shares_memory(table._A, A)
     before = A.copy()
     lam, _ = pnorm.train(X[: N // 2], X[N // 2 :], p=2, t_max=3)
     same, _ = pnorm.train(ROWS[: N // 2], ROWS[N // 2 :], p=2, t_max=3)

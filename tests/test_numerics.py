@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 import pnorm
 from pnorm._solvers import problem as _problem
-from pnorm._solvers.descent import InMemory
+from pnorm._solvers.descent import DescentState
 from pnorm.objectives._base import push
 
 POWERS = [1, 4, 64, 1000]
@@ -222,12 +222,13 @@ def test_scores_that_come_down_leave_their_rounding_behind(start):
     pos, neg = overlapping()
     problem = _problem.build(pos, neg, pnorm.rankers.columns(4), push(4))
     lam = np.array([start, 0.0, 0.0, 0.0])
-    standing = InMemory(problem, lam)
+    state = DescentState(problem, lam)
     for step in (1e9 - start, 1.0 - 1e9):
         lam[0] += step
-        standing.move(0, step)
-    np.testing.assert_array_equal(standing.scores().pos, pos[:, 0])
-    np.testing.assert_array_equal(standing.scores().neg, neg[:, 0])
+        state.move(0, step)
+    f = state._rows.scores()
+    np.testing.assert_array_equal(f.pos, pos[:, 0])
+    np.testing.assert_array_equal(f.neg, neg[:, 0])
 
 
 @pytest.mark.parametrize("p", [1, 3, 64])

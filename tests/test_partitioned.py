@@ -9,8 +9,10 @@ from partitions import minimize, partitioned, train
 
 import pnorm
 from pnorm._minimize import solve
-from pnorm._solvers import partitioned as _partitioned
-from pnorm._solvers.partitioned import Remote
+from pnorm._solvers import descent
+from pnorm._solvers import problem as _problem
+from pnorm._solvers.descent import DescentState
+from pnorm._solvers.reductions import Rows, rows_of
 from pnorm._train import descend
 
 
@@ -93,18 +95,18 @@ def test_weights_too_uneven_for_sums_by_code():
     init[[3, 20]] = 9.0, -7.0
     problem = partitioned(pos, neg, H, 64, 13)
     lam = init.copy()
-    trace = descend(Remote(problem, lam), range(25), False, 1e-10, None)
+    trace = descend(DescentState(problem, lam), range(25), False, 1e-10, None)
     assert_same((lam, trace), pnorm.train(pos, neg, H, 64, 25, init=init))
-    assert _partitioned.along in problem.crew.asked
+    assert descent.along in problem.executor.asked
 
 
 def test_a_round_of_thresholds_is_one_question():
     pos, neg = sides()
     problem = partitioned(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg, 15), 4, 13)
     lam = np.zeros(problem.n_rankers)
-    trace = descend(Remote(problem, lam), range(30), False, 1e-10, None)
+    trace = descend(DescentState(problem, lam), range(30), False, 1e-10, None)
     assert trace.n_iter == 30
-    assert problem.crew.asked == [_partitioned.facts] + 31 * [_partitioned.look]
+    assert problem.executor.asked == [_problem.facts] + 31 * [_problem.look]
 
 
 def test_sparse_partitions():
@@ -161,9 +163,8 @@ def test_nearly_collinear_columns_ask_for_precise_scores(monkeypatch):
     pos, neg = sides()
     pos, neg = (np.column_stack([A, A[:, 1] + 1e-6 * A[:, 2] + 1e-7 * A[:, 0] ** 2]) for A in (pos, neg))
     levels = []
-    less = _partitioned.Rows.scores_less
-    monkeypatch.setattr(_partitioned.Rows, "scores_less",
-                        lambda self, lam, level: levels.append(level) or less(self, lam, level))  # fmt: skip
+    scores = Rows.scores
+    monkeypatch.setattr(Rows, "scores", lambda self, lam, level=None: levels.append(level) or scores(self, lam, level))
     lam, trace = minimize(pos, neg, None, 4)
     expected, other = pnorm.minimize(pos, neg, None, 4)
     assert {level is None for level in levels} == {True, False}
@@ -217,9 +218,9 @@ def test_nothing_but_numbers_is_kept_of_a_partition(monkeypatch):
         if kind == "functions":
             continue
         H = H(pos, neg) or pnorm.rankers.columns(4)
-        rows = _partitioned.stored(pos, np.ones(60), H, "pos", 0)
-        before = _partitioned.look(rows, np.arange(len(H)) / 10.0, None, True, (-1.0,))
-        after = _partitioned.look(pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, None, True, (-1.0,))
+        rows = rows_of(pos, np.ones(60), H, "pos", 0)
+        before = _problem.look(rows, np.arange(len(H)) / 10.0, None, True, (-1.0,))
+        after = _problem.look(pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, None, True, (-1.0,))
         np.testing.assert_array_equal(before[2][1], after[2][1])
 
 
@@ -243,8 +244,10 @@ def test_answers_do_not_grow_with_the_rows():
         pos, neg = generator.normal(size=(n, 3)) + 0.3, generator.normal(size=(n, 3))
         H = pnorm.rankers.closed(pnorm.rankers.columns(3)) + pnorm.rankers.thresholds([[0.1], [0.2], [0.3]])
         problem = partitioned(pos, neg, H, 4, n)  # one partition of positives, two of negatives
-        ask, most = problem.crew.ask, []
-        problem.crew.ask = lambda asked, sides, ask=ask, most=most: most.append(ask(asked, sides)) or most[-1]
+        reduce, most = problem.executor.reduce, []
+        problem.executor.reduce = lambda asked, jobs, reduce=reduce, most=most: (
+            most.append(reduce(asked, jobs)) or most[-1]
+        )
         solve(problem, 0.0, 1e-10, 100, None, None)
         sizes[n] = max(len(pickle.dumps(answer)) for answer in most)
     assert sizes[20_000] == pytest.approx(sizes[2_000], rel=0.01)

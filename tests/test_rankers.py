@@ -209,9 +209,9 @@ def test_arrays_in_the_right_layout_are_not_copied():
         for order in "CF":
             rng = np.random.default_rng(0)
             pos, neg = (np.asarray(rng.normal(size=(100, 6)), dtype=dtype, order=order) for _ in range(2))
-            outputs = _problem.build(pos, neg, as_rankers(None, pos, "pos"), push(2.0), None, None).outputs
-            assert np.shares_memory(outputs.pos, pos)
-            assert np.shares_memory(outputs.neg, neg)
+            tables = _problem.build(pos, neg, as_rankers(None, pos, "pos"), push(2.0), None, None).tables
+            assert np.shares_memory(tables[0]._A, pos)
+            assert np.shares_memory(tables[1]._A, neg)
 
 
 def test_float32_sums_are_float64():

@@ -16,11 +16,13 @@ import pnorm.kernel
 import pnorm.listwise
 from pnorm import _threads, _train, rankers
 from pnorm._solvers import problem as _problem
-from pnorm._solvers.descent import InMemory
-from pnorm._storage import choose as _storage
-from pnorm._storage import coded as _binned
-from pnorm._storage.base import SIDES, Closed, Dense, Sparse, Stacked
-from pnorm._storage.coded import Binned, Codes, Cuts, Feature
+from pnorm._solvers.descent import DescentState
+from pnorm._storage import coded
+from pnorm._storage.coded import Coded, Codes, Cuts, Feature, Schema
+from pnorm._storage.combined import Closed, Stacked
+from pnorm._storage.dense import Dense
+from pnorm._storage.sparse import Sparse
+from pnorm._storage.store import OfMatrix, store
 from pnorm.objectives._base import PNorm, push
 
 N_POS, N_NEG = 170, 230
@@ -39,23 +41,32 @@ def few(rng, rows):
     )
 
 
+def run(part):
+    """The answer of a pass."""
+    return _threads.SERIAL.run(part)[0]
+
+
+def tables(pos, neg, H, p=2):
+    return _problem.build(pos, neg, H, push(p)).tables
+
+
 def storages():
-    """Name -> storage, positives and negatives as plain matrices."""
+    """Name -> for either side, a table and the plain matrix that it stands for."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(0.3, 1, (N_POS, 4)), rng.normal(0, 1, (N_NEG, 4))
     A, B = few(rng, N_POS), few(rng, N_NEG)
     made = {}
     for order in "CF":
         for dtype in (np.float32, np.float64):
-            pos, neg = (np.asarray(Z, dtype=dtype, order=order) for Z in (X, Y))
-            made[f"dense {order} {np.dtype(dtype)}"] = Dense(pos, neg), pos.astype(float), neg.astype(float)
-        pos, neg = (np.asarray(np.column_stack([Z, Z[:, :1]]), order=order) for Z in (X, Y))
+            sides = [np.asarray(Z, dtype=dtype, order=order) for Z in (X, Y)]
+            made[f"dense {order} {np.dtype(dtype)}"] = [(Dense(Z), Z.astype(float)) for Z in sides]
+        sides = [np.asarray(np.column_stack([Z, Z[:, :1]]), order=order) for Z in (X, Y)]
         columns = np.array([0, 2, 3])
-        made[f"some columns {order}"] = Dense(pos, neg, columns=columns), pos[:, columns], neg[:, columns]
+        made[f"some columns {order}"] = [(Dense(Z, columns), Z[:, columns]) for Z in sides]
     thin = [Z * (rng.random(Z.shape) < 0.3) for Z in (X, Y)]
-    made["sparse"] = Sparse(*map(scipy.sparse.csc_array, thin)), *thin
-    made["closed"] = Closed(Dense(X, Y)), np.column_stack([X, 1 - X]), np.column_stack([Y, 1 - Y])
-    made["few values"] = _problem.build(A, B, pnorm.rankers.columns(5), push(2)).outputs, A, B
+    made["sparse"] = [(Sparse(scipy.sparse.csc_array(Z)), Z) for Z in thin]
+    made["closed"] = [(Closed(Dense(Z)), np.column_stack([Z, 1 - Z])) for Z in (X, Y)]
+    made["few values"] = of(pnorm.rankers.columns(5), A, B)
     H = pnorm.rankers.quantile_thresholds(X, Y, 120)
     made["thresholds"] = of(H, X, Y)
     made["closed thresholds"] = of(pnorm.rankers.closed(H), X, Y)
@@ -70,7 +81,7 @@ def storages():
 
 
 def of(H, pos, neg):
-    return _problem.build(pos, neg, H, push(2)).outputs, H.evaluate(pos), H.evaluate(neg)
+    return list(zip(tables(pos, neg, H), (H.evaluate(pos), H.evaluate(neg)), strict=True))
 
 
 STORAGES = storages()
@@ -83,23 +94,22 @@ def case(request):
 
 def test_scores_are_rounded_by_no_more_than_the_storage_says(case):
     """Against exact fractions: the outputs as they are, not as floats that stand for them."""
-    out, *_ = case
     rng = np.random.default_rng(3)
-    for size in (1.0, 1e8):
-        lam = rng.normal(size=out.shape[2]) * size ** rng.random(out.shape[2])
-        exact_lam = [Fraction(x) for x in lam.tolist()]
-        for side, f in zip(SIDES, out.combine(lam), strict=True):
-            rows = np.concatenate([block for _, block in out.blocks(side)])[:20].tolist()
+    for table, _ in case:
+        for size in (1.0, 1e8):
+            lam = rng.normal(size=table.shape[1]) * size ** rng.random(table.shape[1])
+            exact_lam = [Fraction(x) for x in lam.tolist()]
+            rows = np.concatenate([block for _, block in table.blocks()])[:20].tolist()
             exact = [sum(map(Fraction.__mul__, exact_lam, map(Fraction, row))) for row in rows]
-            errors = [abs(Fraction(x) - y) for x, y in zip(f[:20].tolist(), exact, strict=True)]
-            assert max(errors) <= out.rounding(lam)
+            errors = [abs(Fraction(x) - y) for x, y in zip(run(table.combine(lam))[:20].tolist(), exact, strict=True)]
+            assert max(errors) <= table.rounding(lam)
 
 
 def test_in_sparse_rows_only_stored_numbers_are_rounded():
     rng = np.random.default_rng(4)
-    rows = [scipy.sparse.random_array((50, 3000), density=0.002, format="csc", rng=rng) for _ in range(2)]
+    rows = scipy.sparse.random_array((50, 3000), density=0.002, format="csc", rng=rng)
     lam = rng.normal(size=3000)
-    assert Sparse(*rows).rounding(lam) < 1e-2 * Dense(*(A.toarray() for A in rows)).rounding(lam)
+    assert Sparse(rows).rounding(lam) < 1e-2 * Dense(rows.toarray()).rounding(lam)
 
 
 def weights(rng, rows):
@@ -108,151 +118,138 @@ def weights(rng, rows):
 
 
 def test_the_kinds_are_what_they_are_called():
-    kinds = {name: type(store) for name, (store, _, _) in STORAGES.items()}
+    kinds = {name: type(sides[0][0]) for name, sides in STORAGES.items()}
     assert {kinds[name] for name in ("few values", "thresholds", "closed thresholds", "missing", "categories")} == {
-        Binned
+        Coded
     }
     assert {kinds[name] for name in ("mixed columns", "a union", "a closed union")} == {Stacked}
 
 
 def test_shape_and_extremes(case):
-    store, A, B = case
-    assert store.shape == (len(A), len(B), A.shape[1])
-    for got, expected in (
-        (store.pos_low, A.min(axis=0)),
-        (store.pos_high, A.max(axis=0)),
-        (store.neg_low, B.min(axis=0)),
-        (store.neg_high, B.max(axis=0)),
-    ):
-        np.testing.assert_array_equal(got, expected)
+    for table, matrix in case:
+        assert table.shape == matrix.shape
+        np.testing.assert_array_equal(table.low, matrix.min(axis=0))
+        np.testing.assert_array_equal(table.high, matrix.max(axis=0))
 
 
 def test_edges_and_sums(case):
-    store, A, B = case
     rng = np.random.default_rng(1)
-    u, w = weights(rng, len(A)), weights(rng, len(B))
-    size = 1e-14 * (1 + np.abs(A).max(axis=0))
-    assert (np.abs(store.edges(u, w) - (A.T @ u - B.T @ w)) <= size).all()
-    for side, weight, matrix in (("pos", u, A), ("neg", w, B)):
-        assert (np.abs(store.sums(side, 3 * weight) - 3 * matrix.T @ weight) <= 3 * size).all()
+    size = 1e-14 * (1 + np.abs(case[0][1]).max(axis=0))
+    totals, means = [], []
+    for table, matrix in case:
+        weight = weights(rng, len(matrix))
+        tally = run(table.tally(weight))
+        assert tally.size == table.tally_size
+        totals.append(table.totals(tally))
+        means.append(matrix.T @ weight)
+        assert (np.abs(run(table.sums(3 * weight)) - 3 * matrix.T @ weight) <= 3 * size).all()
         by_group = scipy.sparse.csr_array(weight[:, None] * rng.integers(0, 2, (len(weight), 3)))
-        np.testing.assert_allclose(store.sums(side, by_group), by_group.T @ matrix, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(run(table.sums(by_group)), by_group.T @ matrix, rtol=1e-12, atol=1e-12)
+    assert (np.abs(case[0][0].edges(totals[0] - totals[1]) - (means[0] - means[1])) <= size).all()
 
 
 def test_scores(case):
-    store, A, B = case
     rng = np.random.default_rng(2)
-    for share in (1.0, 0.1, 0.0):
-        lam = rng.normal(size=A.shape[1]) * (rng.random(A.shape[1]) < share)
-        size = 1e-13 * (1 + np.abs(A) @ np.abs(lam)).max()
-        for got, matrix in zip(store.combine(lam), (A, B), strict=True):
-            np.testing.assert_allclose(got, matrix @ lam, atol=size)
+    for table, matrix in case:
+        for share in (1.0, 0.1, 0.0):
+            lam = rng.normal(size=matrix.shape[1]) * (rng.random(matrix.shape[1]) < share)
+            size = 1e-13 * (1 + np.abs(matrix) @ np.abs(lam)).max()
+            np.testing.assert_allclose(run(table.combine(lam)), matrix @ lam, atol=size)
 
 
 def test_one_ranker(case):
-    store, A, B = case
-    u = weights(np.random.default_rng(3), len(A))
-    for j in range(A.shape[1]):
-        pos, neg = np.empty(len(A)), np.empty(len(B))
-        store.column(j, 0.25, pos, neg)
-        np.testing.assert_allclose(pos, A[:, j] - 0.25, rtol=1e-15, atol=1e-15)
-        np.testing.assert_allclose(neg, B[:, j] - 0.25, rtol=1e-15, atol=1e-15)
-        levels = store.levels(j)
-        assert (levels is not None) == store.coded[j]
-        if levels is None:
-            continue
-        masses = store.masses(j, "pos", u)
-        for value in np.unique(levels.values):
-            at = levels.values == value
-            assert levels.pos[at].sum() == (A[:, j] == value).sum()
-            assert levels.neg[at].sum() == (B[:, j] == value).sum()
-            assert masses[at].sum() == pytest.approx(u[A[:, j] == value].sum(), rel=1e-13)
-        table = np.exp(-0.1 * (levels.values - levels.values.mean()))
-        changed = u.copy()
-        total = store.multiply(j, "pos", table, changed)
-        np.testing.assert_allclose(changed, u * np.exp(-0.1 * (A[:, j] - levels.values.mean())), rtol=1e-12)
-        assert total == pytest.approx(changed.sum(), rel=1e-14)
+    for table, matrix in case:
+        u = weights(np.random.default_rng(3), len(matrix))
+        tally = run(table.tally(u))
+        for j in range(matrix.shape[1]):
+            h = np.empty(len(matrix))
+            run(table.column(j, 0.25, h))
+            np.testing.assert_allclose(h, matrix[:, j] - 0.25, rtol=1e-15, atol=1e-15)
+            cells = table.cells(j)
+            assert (cells is not None) == table.coded[j]
+            if cells is None:
+                continue
+            values, masses = table.values(j), table.masses(j, tally)
+            np.testing.assert_allclose(table.totals(tally)[cells], masses, rtol=1e-13)
+            for value in np.unique(values):
+                at = values == value
+                assert table.counts[cells][at].sum() == (matrix[:, j] == value).sum()
+                assert masses[at].sum() == pytest.approx(u[matrix[:, j] == value].sum(), rel=1e-13)
+            factors = np.exp(-0.1 * (values - values.mean()))
+            changed = u.copy()
+            total = run(table.multiply(j, factors, changed))
+            np.testing.assert_allclose(changed, u * np.exp(-0.1 * (matrix[:, j] - values.mean())), rtol=1e-12)
+            assert total == pytest.approx(changed.sum(), rel=1e-14)
 
 
 def test_a_tally_is_brought_up_to_date(case):
-    store, A, B = case
-    if not isinstance(store, Binned):
-        return
     rng = np.random.default_rng(15)
-    for side, matrix in (("pos", A), ("neg", B)):
-        for j in rng.choice(A.shape[1], min(A.shape[1], 12), replace=False):
+    for table, matrix in case:
+        coded = np.flatnonzero(table.coded)
+        for j in rng.choice(coded, min(coded.size, 12), replace=False):
             w = np.exp(30 * rng.normal(size=len(matrix)))  # sums of all sizes keep their digits
-            values = store.levels(j).values
+            values = table.values(j)
             two = np.where(values == values.max(), *rng.uniform(0.01, 5, 2))
-            for table in (two, np.exp(0.3 * (values - values.mean()))):
-                tally = store.tally(side, w)
+            for factors in (two, np.exp(0.3 * (values - values.mean()))):
+                tally = run(table.tally(w))
                 changed = w.copy()
-                store.multiply(j, side, table, changed)
-                got, fresh = store.retally(j, side, table, changed, tally), store.tally(side, changed)
+                run(table.multiply(j, factors, changed))
+                got, fresh = run(table.retally(j, factors, changed, tally)), run(table.tally(changed))
                 np.testing.assert_allclose(got, fresh, rtol=1e-13)
-                np.testing.assert_allclose(store.masses_of(j, got), store.masses(j, side, changed), rtol=1e-13)
 
 
 def test_second_moments(case):
-    store, A, B = case
     rng = np.random.default_rng(4)
-    for side, matrix in (("pos", A), ("neg", B)):
+    for table, matrix in case:
         weight = weights(rng, len(matrix))
         codes = rng.integers(0, 3, len(matrix))
         for groups, at in ((None, np.zeros(len(matrix), int)), (codes, codes)):
             centres = np.array([np.average(matrix[at == g], axis=0, weights=weight[at == g]) for g in np.unique(at)])
-            scatter, left = store.scatter(side, weight, centres, groups)
+            scatter, left = run(table.scatter(weight, centres, groups))
             centred = matrix - centres[at]
             size = 1e-12 * (1 + np.abs(centred).max()) ** 2 + 1e-15 * np.abs(matrix).max() ** 2 * isinstance(
-                store, Sparse
+                table, Sparse
             )
             np.testing.assert_allclose(scatter, (centred * weight[:, None]).T @ centred, atol=size)
             assert np.abs(left).max() <= 1e-8
 
 
 def test_rows_as_they_come(case):
-    store, A, B = case
-    for side, matrix in zip(SIDES, (A, B), strict=True):
-        parts = list(store.blocks(side))
+    for table, matrix in case:
+        parts = list(table.blocks())
         assert [rows.start for rows, _ in parts][1:] == [rows.stop for rows, _ in parts][:-1]
         np.testing.assert_array_equal(np.concatenate([block for _, block in parts]), matrix)
-    signed = store.matrix()
-    np.testing.assert_array_equal(
-        signed.toarray() if scipy.sparse.issparse(signed) else signed, np.concatenate([A, -B])
-    )
+        whole = table.matrix()
+        np.testing.assert_array_equal(whole.toarray() if scipy.sparse.issparse(whole) else whole, matrix)
 
 
 def test_some_of_the_rows(case):
-    store, A, B = case
     rng = np.random.default_rng(5)
-    pos, neg = np.flatnonzero(rng.random(len(A)) < 0.5), np.flatnonzero(rng.random(len(B)) < 0.5)
-    test_shape_and_extremes((store.take(pos, neg), A[pos], B[neg]))
-    test_edges_and_sums((store.take(pos, neg), A[pos], B[neg]))
-    test_rows_as_they_come((store.take(pos, neg), A[pos], B[neg]))
+    some = []
+    for table, matrix in case:
+        rows = np.flatnonzero(rng.random(len(matrix)) < 0.5)
+        some.append((table.select_rows(rows), matrix[rows]))
+    test_shape_and_extremes(some)
+    test_edges_and_sums(some)
+    test_rows_as_they_come(some)
 
 
 def test_less_a_constant(case):
-    store, A, B = case
-    middle = 0.5 * (np.minimum(A.min(axis=0), B.min(axis=0)) + np.maximum(A.max(axis=0), B.max(axis=0)))
+    low, high = (f(*(f.reduce(matrix) for _, matrix in case)) for f in (np.minimum, np.maximum))
+    middle = 0.5 * (low + high)
     shift = np.where(np.abs(middle) > 1e3, middle, 0.0)
-    moved = store.less(shift)
-    if isinstance(store, Sparse):
-        return
-    for side, matrix in zip(SIDES, (A, B), strict=True):
-        np.testing.assert_allclose(
-            np.concatenate([block for _, block in moved.blocks(side)]), matrix - shift, atol=1e-12
-        )
+    for table, matrix in case:
+        moved = table.subtract(shift)
+        np.testing.assert_allclose(np.concatenate([block for _, block in moved.blocks()]), matrix - shift, atol=1e-12)
 
 
 # Codes and words
 
 
-def coded(levels, rng):
-    codes = [rng.integers(0, n, 100) for n in levels]
-    return [
-        Feature.of_values(Codes(c.astype(np.uint16), c.astype(np.uint16)), rng.normal(size=n))
-        for c, n in zip(codes, levels, strict=True)
-    ]
+def of_features(features, n_rows):
+    """A table of features with one ranker each."""
+    schema = Schema(features, [np.array([k]) for k in range(len(features))], n_rows)
+    return Coded.encoded(schema, [feature.source for feature in features], n_rows)
 
 
 @pytest.mark.parametrize("n_rows", [100, 10_000, 10**6])
@@ -260,7 +257,7 @@ def test_words_hold_every_feature(n_rows):
     rng = np.random.default_rng(6)
     for _ in range(20):
         levels = rng.choice([1, 2, 3, 5, 16, 17, 64, 65, 255, 256, 257, 4000], size=rng.integers(1, 30))
-        words = _binned._packed(levels, n_rows)
+        words = coded._packed(levels, n_rows)
         for wide in (False, True):
             for i, size in enumerate(words.size[int(wide)]):
                 own = np.flatnonzero((words.wide == wide) & (words.word == i))
@@ -274,12 +271,11 @@ def test_words_hold_every_feature(n_rows):
 def test_features_of_all_sizes_come_back():
     rng = np.random.default_rng(7)
     levels = [2, 256, 3, 300, 2, 60, 60, 17, 1, 9, 5000, 2, 2, 2, 2, 2, 2]
-    features = coded(levels, rng)
-    store = Binned(features, [np.array([k]) for k in range(len(levels))], _threads.SERIAL)
-    rows = len(features[0].source.pos)
-    expected = np.column_stack([feature.terms[feature.source.pos.astype(int)] for feature in features])
-    assert len(expected) == rows
-    np.testing.assert_array_equal(np.concatenate([block for _, block in store.blocks("pos")]), expected)
+    codes = [rng.integers(0, n, 100).astype(np.uint16) for n in levels]
+    values = [rng.normal(size=n) for n in levels]
+    table = of_features([Feature.of_values(Codes(c), v) for c, v in zip(codes, values, strict=True)], 100)
+    expected = np.column_stack([v[c] for c, v in zip(codes, values, strict=True)])
+    np.testing.assert_array_equal(np.concatenate([block for _, block in table.blocks()]), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -290,19 +286,18 @@ def test_codes_count_the_cuts_below(n_cuts, dtype):
     x = np.r_[np.round(rng.normal(size=1000), 2), cuts, cuts + 1e-9, -1e30, 1e30].astype(dtype)
     A = np.column_stack([np.zeros_like(x), x])
     values = np.arange(cuts.size + 1.0)
-    store = Binned([Feature.of_values(Cuts(A, A[:5], 1, cuts), values)], [np.array([0])], _threads.SERIAL)
-    out = np.empty(x.size), np.empty(5)
-    store.column(0, 0.0, *out)
-    np.testing.assert_array_equal(out[0], (cuts[None, :] < x[:, None].astype(float)).sum(axis=1))
+    table, out = of_features([Feature.of_values(Cuts(A, 1, cuts), values)], x.size), np.empty(x.size)
+    run(table.column(0, 0.0, out))
+    np.testing.assert_array_equal(out, (cuts[None, :] < x[:, None].astype(float)).sum(axis=1))
 
 
 def test_more_cuts_than_a_feature_has_codes():
     x = np.arange(140_000.0)
     H = pnorm.rankers.thresholds([x[1:-1] - 0.5])
-    store = _problem.build(x[::2, None], x[1::2, None], H, push(1)).outputs
-    u, w = np.full(70_000, 1 / 70_000), np.full(70_000, 1 / 70_000)
+    sides = tables(x[::2, None], x[1::2, None], H)
+    pos, neg = (table.totals(run(table.tally(np.full(70_000, 1 / 70_000)))) for table in sides)
     above = np.array([(x[::2] > cut).mean() - (x[1::2] > cut).mean() for cut in (x[1:-1] - 0.5)[::7000]])
-    np.testing.assert_allclose(store.edges(u, w)[::7000], above, atol=1e-12)
+    np.testing.assert_allclose(sides[0].edges(pos - neg)[::7000], above, atol=1e-12)
 
 
 # What goes where
@@ -314,11 +309,10 @@ def test_columns_of_few_values_are_found_and_the_rest_is_not_copied():
         pos, neg = (
             np.asarray(np.column_stack([few(rng, n), rng.normal(size=(n, 3))]), order=order) for n in (900, 700)
         )
-        store = _problem.build(pos, neg, pnorm.rankers.columns(8), push(1)).outputs
-        assert store.coded.tolist() == [True] * 5 + [False] * 3
-        dense = next(part for part in store.parts if isinstance(part, Dense))
-        assert np.shares_memory(dense.pos, pos)
-        assert np.shares_memory(dense.neg, neg)
+        for table, rows in zip(tables(pos, neg, pnorm.rankers.columns(8)), (pos, neg), strict=True):
+            assert table.coded.tolist() == [True] * 5 + [False] * 3
+            dense = next(part for part in table.parts if isinstance(part, Dense))
+            assert np.shares_memory(dense._A, rows)
 
 
 def test_memory_mapped_rows_stay_on_disk(tmp_path):
@@ -326,8 +320,7 @@ def test_memory_mapped_rows_stay_on_disk(tmp_path):
     path = tmp_path / "pos.npy"
     np.save(path, rng.normal(size=(500, 3)))
     pos, neg = np.load(path, mmap_mode="r"), rng.normal(size=(400, 3))
-    store = _problem.build(pos, neg, pnorm.rankers.columns(3), push(1)).outputs
-    assert np.shares_memory(store.pos, pos)
+    assert np.shares_memory(tables(pos, neg, pnorm.rankers.columns(3))[0]._A, pos)
     np.testing.assert_array_equal(pnorm.train(pos, neg, p=2)[0], pnorm.train(np.array(pos), neg, p=2)[0])
 
 
@@ -335,17 +328,14 @@ def test_as_many_values_as_a_byte_has():
     rng = np.random.default_rng(10)
     for n, found in ((256, True), (257, False)):
         column = np.r_[np.arange(n), rng.integers(0, n, 4000)].astype(float)[:, None]
-        store = _problem.build(column, column, pnorm.rankers.columns(1), push(1)).outputs
-        assert store.coded.all() == found
+        assert tables(column, column, pnorm.rankers.columns(1))[0].coded.all() == found
     signs = np.r_[-0.0, column[column < 256]][:, None]  # 256 values again, and zero with either sign
-    assert _problem.build(signs, signs, pnorm.rankers.columns(1), push(1)).outputs.coded.all()
-    assert not _problem.build(
-        np.arange(9.0)[:, None], np.ones((4, 1)), pnorm.rankers.columns(1), push(1)
-    ).outputs.coded.any()
+    assert tables(signs, signs, pnorm.rankers.columns(1))[0].coded.all()
+    assert not tables(np.arange(9.0)[:, None], np.ones((4, 1)), pnorm.rankers.columns(1))[0].coded.any()
 
 
 def test_weights_of_zero_leave_rows_out_of_every_storage(case):
-    _, A, B = case
+    A, B = (matrix for _, matrix in case)
     c_pos, c_neg = (np.random.default_rng(11).integers(0, 3, len(Z)) for Z in (A, B))
     H = pnorm.rankers.quantile_thresholds(A, B, 20) + pnorm.rankers.columns(A.shape[1])
     lam, _ = pnorm.train(A, B, H, 3, 15, pos_weight=c_pos, neg_weight=c_neg)
@@ -362,15 +352,14 @@ def assert_one_path(pos, neg, H, p, rounds, **more):
     runs = [pnorm.train(pos, neg, H, p, rounds, **more)]
     runs.append(pnorm.train(*map(scipy.sparse.csc_array, dense), None, p, rounds, **more))
     whole = np.concatenate(dense)
-    store = Dense(*dense)
-    problem = _problem.Problem(store, H.names, PNorm(p, None, None))
+    problem = _problem.Problem.of_tables([Dense(A) for A in dense], H.names, PNorm(p, None, None))
     lam = np.zeros(whole.shape[1])
-    runs.append((lam, _train.descend(InMemory(problem, lam), range(rounds), False, 1e-10, None)))
+    runs.append((lam, _train.descend(DescentState(problem, lam), range(rounds), False, 1e-10, None)))
     kinds = [
-        _problem.build(pos, neg, H, push(p)).outputs,
-        _problem.build(*map(scipy.sparse.csc_array, dense), pnorm.rankers.columns(len(H)), push(p)).outputs,
+        tables(pos, neg, H),
+        tables(*map(scipy.sparse.csc_array, dense), pnorm.rankers.columns(len(H))),
     ]
-    assert [type(kind) for kind in kinds] == [Binned, Sparse]
+    assert [type(kind[0]) for kind in kinds] == [Coded, Sparse]
     for lam, trace in runs[1:]:
         np.testing.assert_array_equal(trace.ranker, runs[0][1].ranker)
         np.testing.assert_allclose(lam, runs[0][0], rtol=1e-9, atol=1e-9)
@@ -516,23 +505,24 @@ def test_what_rounding_does_to_multiplied_weights_is_gone_after_a_hundred_rounds
     H = pnorm.rankers.quantile_thresholds(pos, neg)
     lam = np.zeros(len(H))
     problem = _problem.build(pos, neg, H, push(p))
-    standing = InMemory(problem, lam)
+    state = DescentState(problem, lam)
+    rows = state._rows
 
     def rounds():
         for t in range(102):
             if t == 3:
-                standing.u[7] *= 1.001
+                rows.u[7] *= 1.001
             yield t
 
-    _train.descend(standing, rounds(), False, 0.0, None)
+    _train.descend(state, rounds(), False, 0.0, None)
     f = problem.scores(lam)
-    np.testing.assert_allclose(standing.u, softmax(-f.pos), rtol=1e-12)
-    np.testing.assert_allclose(standing.w, softmax(p * f.neg), rtol=1e-12)
+    np.testing.assert_allclose(rows.u, softmax(-f.pos), rtol=1e-12)
+    np.testing.assert_allclose(rows.w, softmax(p * f.neg), rtol=1e-12)
 
 
 def test_a_matrix_of_few_values_needs_one_form():
     with pytest.raises(TypeError, match="same form"):
-        _storage.store([_storage.Matrices(np.ones((3, 1)), scipy.sparse.csc_array(np.ones((3, 1))), np.arange(1))])
+        store([[OfMatrix(A, np.arange(1))] for A in (np.ones((3, 1)), scipy.sparse.csc_array(np.ones((3, 1))))])
 
 
 # Found by others

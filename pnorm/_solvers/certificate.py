@@ -27,8 +27,9 @@ import numpy as np
 
 from pnorm._checks import Vector
 from pnorm._solvers.hessian import Curvature
-from pnorm._solvers.problem import Known, Point
-from pnorm._solvers.reductions import Part, question
+from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.reductions import WeightedRows, reduction
+from pnorm._storage.double_double import compensated_sum
 
 _EPS = float(np.finfo(float).eps)
 
@@ -52,7 +53,7 @@ class Bound:
     """Why there is no certificate; empty where there is one."""
 
 
-def certify(problem: Known, point: Point, curvature: Curvature, delta: Vector) -> Bound:
+def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector) -> Bound:
     """Bound the objective at a point from below, with its curvature and its Newton step delta."""
     p, l2 = problem.objective.p, curvature.l2
     rounding = _rounding_of_value(problem, point, curvature)
@@ -97,7 +98,7 @@ def _why_not(curvature: Curvature) -> str:
     return ""
 
 
-def penalised_gap(problem: Known, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
+def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
     """A bound that needs no Hessian, and its rounding: |gradient|**2 / (2 l2).
 
     It holds for any convex objective with the penalty; for the P-Norm Push it is the bound above
@@ -113,7 +114,7 @@ def penalised_gap(problem: Known, point: Point, edges: Vector, l2: float) -> tup
     return float(short @ short) / (2.0 * l2) + rounding, rounding
 
 
-def far_gap(problem: Known, point: Point, between: Vector, l2: float) -> tuple[float, float]:
+def far_gap(problem: Problem, point: Point, between: Vector, l2: float) -> tuple[float, float]:
     """A bound where few rows count and scores are far apart, and its rounding.
 
     `between` is a difference of means under some u', w'. Entropies are at least zero, so that no value is below
@@ -131,7 +132,7 @@ def far_gap(problem: Known, point: Point, between: Vector, l2: float) -> tuple[f
 class _Moved:
     """The weights u', w' that a Newton step makes of u, w, and their relative entropies."""
 
-    def __init__(self, problem: Known, point: Point, curvature: Curvature, delta: Vector) -> None:
+    def __init__(self, problem: Problem, point: Point, curvature: Curvature, delta: Vector) -> None:
         p, weights = problem.objective.p, point.weights
         means = curvature.means_along(delta)
         # Ratios u'/u are (1 + of_group) (1 + x), the first factor for the group, the second within it.
@@ -143,7 +144,7 @@ class _Moved:
         if self.lowest < _LEAST:
             return
         self.steps = _Step(delta, means[0], scale, -1.0), _Step(delta, means[1], scale, p)
-        found = problem.of_rows(weights, _changes, self.steps)
+        found = problem.reduce(weights, _changes, self.steps)
         self.lowest *= min(float(least) for least, *_ in found)
         if self.lowest < _LEAST:
             return
@@ -169,25 +170,25 @@ class _Step:
     """The ratio of the group's mass."""
     sign: float
 
-    def ratios(self, part: Part) -> Vector:
+    def ratios(self, rows: WeightedRows) -> Vector:
         """x, of u'/u = scale (1 + x), for every row."""
-        x = part.scores(self.delta) - self.mean[part.group]
-        x *= self.sign / self.scale[part.group]
+        x = rows.rows.scores(self.delta) - self.mean[rows.group]
+        x *= self.sign / self.scale[rows.group]
         return np.asarray(x)
 
 
-@question("least", "largest", "sum", "sum", "sum", "sum")
-def _changes(part: Part, step: _Step) -> tuple[float, float, Any, Any, float, float]:
+@reduction("min", "max", "sum", "sum", "sum", "sum")
+def _changes(rows: WeightedRows, step: _Step) -> tuple[float, float, Any, Any, float, float]:
     """Least ratio, largest change, by group the excess of the sum and the entropy, means of |change| and log**2."""
-    x, scale, n = step.ratios(part), step.scale[part.group], step.scale.size
+    x, scale, n = step.ratios(rows), step.scale[rows.group], step.scale.size
     lowest, change = 1.0 + float(x.min()), scale * (1.0 + x) - 1.0
     kl: Any = math.nan  # unless all weights are positive
     turn = math.nan
     if lowest >= _LEAST:
-        kl = part.by_group(part.within * _kl(x), n)
-        turn = float(part.total @ np.square(np.log(scale) + np.log1p(x)))
-    excess = part.by_group(part.within * x, n)
-    return lowest, float(change.max()), excess, kl, float(part.total @ np.abs(change)), turn
+        kl = rows.by_group(rows.within * _kl(x), n)
+        turn = float(rows.total @ np.square(np.log(scale) + np.log1p(x)))
+    excess = rows.by_group(rows.within * x, n)
+    return lowest, float(change.max()), excess, kl, float(rows.total @ np.abs(change)), turn
 
 
 def _normalised(share: Vector, change: Vector) -> tuple[Vector, float]:
@@ -210,59 +211,48 @@ def _kl(x: Vector) -> Vector:
 
 
 def _residual(
-    problem: Known, point: Point, curvature: Curvature, moved: _Moved, careful: bool
+    problem: Problem, point: Point, curvature: Curvature, moved: _Moved, careful: bool
 ) -> tuple[Vector, Vector]:
     """The difference of the moments of u' and w', and a bound on its rounding error."""
     weights = point.weights
     if careful:
         centre = curvature.weights.share @ curvature.means[0]
-        (pos, pos_size), (neg, neg_size) = problem.of_rows(
+        (pos, pos_size), (neg, neg_size) = problem.reduce(
             weights, _careful_moments, moved.steps, moved.masses, (centre, centre)
         )
         parts = np.array([*pos, *(-moment for moment in neg)])
-        total, rest = _sum(parts, np.zeros_like(parts))
+        total, rest = compensated_sum(parts, np.zeros_like(parts))
         return total + rest, 6.0 * _EPS * (pos_size + neg_size)
-    of_pos, of_neg = problem.of_rows(weights, _moments, moved.steps, moved.masses)
+    of_pos, of_neg = problem.reduce(weights, _moments, moved.steps, moved.masses)
     residual = problem.without_constants(of_pos - of_neg)
     size = moved.largest * (curvature.deviation[0] + curvature.deviation[1])
     return residual, (max(problem.n_pos, problem.n_neg) + 8) * _EPS * (size + curvature.typical())
 
 
-def _of_step(part: Part, step: _Step, mass: Vector) -> Vector:
+def _of_step(rows: WeightedRows, step: _Step, mass: Vector) -> Vector:
     """The weights after a step; `mass` is that of every group over the sum of its weights."""
-    return np.asarray(part.within * (1.0 + step.ratios(part)) * mass[part.group])
+    return np.asarray(rows.within * (1.0 + step.ratios(rows)) * mass[rows.group])
 
 
-@question("sum")
-def _moments(part: Part, step: _Step, mass: Vector) -> Vector:
-    return np.asarray(part.outputs.sums(part.side, _of_step(part, step, mass)))
+@reduction("sum")
+def _moments(rows: WeightedRows, step: _Step, mass: Vector) -> Any:
+    """Pass: sums of all rankers after a step."""
+    return rows.table.sums(_of_step(rows, step, mass))
 
 
-@question("list", "sum")
-def _careful_moments(part: Part, step: _Step, mass: Vector, centre: Vector) -> tuple[list[Vector], Vector]:
+@reduction("list", "sum")
+def _careful_moments(rows: WeightedRows, step: _Step, mass: Vector, centre: Vector) -> tuple[list[Vector], Vector]:
     """Moments about a centre as sums that keep what they round off, and the sum of absolute terms."""
     parts: list[Vector] = []
-    weights, size = _of_step(part, step, mass), np.zeros(centre.size)
-    for rows, block in part.outputs.blocks(part.side):
-        product = weights[rows, None] * (block - centre)
+    weights, size = _of_step(rows, step, mass), np.zeros(centre.size)
+    for place, block in rows.table.blocks():
+        product = weights[place, None] * (block - centre)
         size += np.abs(product).sum(axis=0)
-        parts.extend(_sum(product, np.zeros_like(product)))
-    return list(_sum(np.array(parts), np.zeros((len(parts), centre.size)))), size
+        parts.extend(compensated_sum(product, np.zeros_like(product)))
+    return list(compensated_sum(np.array(parts), np.zeros((len(parts), centre.size)))), size
 
 
-def _sum(terms: Any, rests: Any) -> tuple[Vector, Vector]:
-    """The sum over rows, and what it rounds off: two by two, each time with Knuth's remainder."""
-    while len(terms) > 1:
-        half = len(terms) // 2
-        a, b, odd, odd_rest = terms[:half], terms[half : 2 * half], terms[2 * half :], rests[2 * half :]
-        total = a + b
-        moved = total - a
-        rests = rests[:half] + rests[half : 2 * half] + ((a - (total - moved)) + (b - moved))
-        terms, rests = np.concatenate([total, odd]), np.concatenate([rests, odd_rest])
-    return terms[0], rests[0]
-
-
-def _rounding_of_value(problem: Known, point: Point, curvature: Curvature) -> float:
+def _rounding_of_value(problem: Problem, point: Point, curvature: Curvature) -> float:
     """Bound the rounding error of the objective at the point."""
     p, lam = problem.objective.p, np.abs(point.lam)
     if point.sizes is not None:
@@ -275,7 +265,7 @@ def _rounding_of_value(problem: Known, point: Point, curvature: Curvature) -> fl
     return of_sums + _EPS * (p * (scores + 8.0) + 8.0 * penalty)
 
 
-def _effect_of_scores(problem: Known, point: Point, moved: _Moved) -> float:
+def _effect_of_scores(problem: Problem, point: Point, moved: _Moved) -> float:
     """Bound what rounded scores, and hence rounded u and w, may hide: their entropies are near a minimum."""
     p = problem.objective.p
     if point.sizes is not None:

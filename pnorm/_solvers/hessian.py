@@ -14,13 +14,14 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
-from pnorm._solvers.problem import Known, Weights
-from pnorm._solvers.reductions import Part, question, triangle_of
+from pnorm._solvers.problem import Problem
+from pnorm._solvers.reductions import WeightedRows, Weights, reduction, triangle_of
 
 _EPS = float(np.finfo(float).eps)
 
@@ -37,11 +38,11 @@ _FAR = 10.0
 class Moments:
     """Means and covariances of the outputs under weights, to all digits whatever the offset of a column."""
 
-    def __init__(self, problem: Known, weights: Weights) -> None:
+    def __init__(self, problem: Problem, weights: Weights) -> None:
         self.problem = problem
         self.p = p = problem.objective.p
         self._first(weights)
-        answers = problem.of_rows(weights, _scatter, tuple(self.means))
+        answers = problem.reduce(weights, _scatter, tuple(self.means))
         # A mean is rounded; what it leaves of the rows is not, and is taken off again.
         share = np.maximum(weights.share, 1e-290)[:, None]
         self._left = [left / share for _, left in answers]
@@ -56,7 +57,7 @@ class Moments:
         """Means."""
         self.weights = weights
         n = weights.share.size
-        self.means: list[Any] = self.problem.of_rows(weights, means, (n, n))
+        self.means: list[Any] = self.problem.reduce(weights, means, (n, n))
         self._left = [np.zeros_like(mean) for mean in self.means]
 
     def _edges_of_groups(self) -> None:
@@ -90,7 +91,7 @@ class Moments:
             return np.zeros(0), np.zeros((0, 0))
         columns = live, scale[live]
         factors = self.p, self.p * self.p
-        triangles = self.problem.of_rows(self.weights, _triangle, factors, self.centres, (columns, columns))
+        triangles = self.problem.reduce(self.weights, _triangle, factors, self.centres, (columns, columns))
         _, values, right = svd(
             triangle_of([*triangles, *(rows[:, live] * scale[live] for rows in (self.moved, *more))])
         )
@@ -104,37 +105,37 @@ class _Centres:
     mean: Any
     left: Any
 
-    def taken_off(self, part: Part) -> Iterator[tuple[slice, Any]]:
+    def taken_off(self, rows: WeightedRows) -> Iterator[tuple[slice, Any]]:
         """Blocks of rows less the mean of their group."""
-        for rows, block in part.outputs.blocks(part.side):
-            own = part.groups[rows]
-            yield rows, (block - self.mean[own]) - self.left[own]
+        for place, block in rows.table.blocks():
+            own = rows.groups[place]
+            yield place, (block - self.mean[own]) - self.left[own]
 
 
-@question("sum")
-def means(part: Part, n_groups: int) -> Any:
+@reduction("sum")
+def means(rows: WeightedRows, n_groups: int) -> Any:
     """Weighted means of all rankers in every group, (G, n)."""
-    return part.sums(part.within, n_groups)
+    return rows.sums(rows.within, n_groups)
 
 
-@question("sum", "sum")
-def _scatter(part: Part, centres: Any) -> tuple[Any, Any]:
-    return part.outputs.scatter(part.side, part.total, centres, part.codes)
+@reduction("sum", "sum")
+def _scatter(rows: WeightedRows, centres: Any) -> Any:
+    return rows.table.scatter(rows.total, centres, rows.rows.codes)
 
 
-@question("triangle")
-def _triangle(part: Part, factor: float, centres: _Centres, columns: tuple[NDArray[np.intp], Vector]) -> Any:
+@reduction("triangle")
+def _triangle(rows: WeightedRows, factor: float, centres: _Centres, columns: tuple[NDArray[np.intp], Vector]) -> Any:
     """The triangle of the rows less their means, times the root of their weights."""
     live, scale = columns
-    root = np.sqrt(factor * part.total)
+    root = np.sqrt(factor * rows.total)
     return triangle_of(
-        (block[:, live] * root[rows, None] * scale for rows, block in centres.taken_off(part)), live.size
+        (block[:, live] * root[place, None] * scale for place, block in centres.taken_off(rows)), live.size
     )
 
 
-@question("largest")
-def _leverage(part: Part, centres: _Centres, root: Any) -> float:
-    return max(float(np.square(block @ root).sum(axis=1).max()) for _, block in centres.taken_off(part))
+@reduction("max")
+def _leverage(rows: WeightedRows, centres: _Centres, root: Any) -> float:
+    return max(float(np.square(block @ root).sum(axis=1).max()) for _, block in centres.taken_off(rows))
 
 
 class Curvature(Moments):
@@ -152,7 +153,7 @@ class Curvature(Moments):
     cut: Any
     """(n, m): further directions along which next to no weight is left to tell rows apart."""
 
-    def __init__(self, problem: Known, weights: Weights, l2: float = 0.0) -> None:
+    def __init__(self, problem: Problem, weights: Weights, l2: float = 0.0) -> None:
         super().__init__(problem, weights)
         self.l2 = l2
         self.slack = 1.0
@@ -237,11 +238,11 @@ class Curvature(Moments):
     def leverage(self) -> float:
         """Largest |root.T (h - E h)| over all rows, by a pass over them, and of the means of groups."""
         of_groups = float(np.square((self.differences - self.edges) @ self.root).sum(axis=1).max())
-        of_rows = self.problem.of_rows(self.weights, _leverage, self.centres, (self.root, self.root))
+        of_rows = self.problem.reduce(self.weights, _leverage, self.centres, (self.root, self.root))
         return float(np.sqrt(max(of_groups, *of_rows)))
 
 
-def whitening(problem: Known, l2: float) -> Any:
+def whitening(problem: Problem, l2: float) -> Any:
     """Directions (n, rank) along which differences of scores over all pairs have one mean square, uncorrelated.
 
     Of every group alike. Directions along which no pair differs are left out, unless there is a penalty.
@@ -272,7 +273,7 @@ class NullSpace:
     exact: bool
     """Whether outputs are equal along the basis on all rows, to a few units in the last place of their largest."""
 
-    def __init__(self, problem: Known) -> None:
+    def __init__(self, problem: Problem) -> None:
         from scipy.linalg import qr
 
         n = problem.n_rankers
@@ -309,11 +310,14 @@ class NullSpace:
         return np.asarray(lam - self.basis @ (self.basis.T @ lam))
 
 
-def null_space(problem: Known) -> NullSpace:
+_NULL_SPACES: WeakKeyDictionary[Problem, NullSpace] = WeakKeyDictionary()
+
+
+def null_space(problem: Problem) -> NullSpace:
     """The null space of the outputs, found once for a problem."""
-    if problem.null is None:
-        problem.null = NullSpace(problem)
-    return problem.null  # type: ignore[no-any-return]
+    if problem not in _NULL_SPACES:
+        _NULL_SPACES[problem] = NullSpace(problem)
+    return _NULL_SPACES[problem]
 
 
 def _scale(diagonal: Vector, size: Any) -> tuple[Vector, NDArray[np.intp]]:
@@ -326,7 +330,7 @@ def _hessian_times(moments: Moments, vectors: Any) -> Any:
     """The unscaled Hessian of the null space, with differences, times vectors that it all but annihilates."""
     share, along = moments.weights.share, _along(moments, vectors)
     n, factors = share.size, (moments.p, moments.p**2)
-    answers = moments.problem.of_rows(moments.weights, _back, (along, along), (n, n), factors, moments.centres)
+    answers = moments.problem.reduce(moments.weights, _back, (along, along), (n, n), factors, moments.centres)
     total = answers[0][0] + answers[1][0]
     difference = answers[0][1] - answers[1][1]
     between = moments.p**2 * share[:, None] * (difference - share @ difference)
@@ -337,7 +341,7 @@ def _hessian_times(moments: Moments, vectors: Any) -> Any:
 def _equal_along(moments: Moments, vectors: Any) -> bool:
     """Whether no two rows of a group differ along the vectors by more than rounding of the outputs."""
     n, along = moments.weights.share.size, _along(moments, vectors)
-    (pos_low, pos_high), (neg_low, neg_high) = moments.problem.of_rows(moments.weights, _ends, (along, along), (n, n))
+    (pos_low, pos_high), (neg_low, neg_high) = moments.problem.reduce(moments.weights, _ends, (along, along), (n, n))
     span = np.maximum(pos_high, neg_high) - np.minimum(pos_low, neg_low)
     return bool((span <= 4.0 * _EPS * (moments.problem.largest @ np.abs(vectors))).all())
 
@@ -351,49 +355,49 @@ class _Along:
     level: Any
     """What they are on some positive of every group, (G, m); outputs are less that."""
 
-    def product(self, part: Part) -> Any:
+    def product(self, rows: WeightedRows) -> Any:
         """The outputs along the vectors, (N, m)."""
-        blocks = (block for _, block in part.outputs.blocks(part.side))
+        blocks = (block for _, block in rows.table.blocks())
         product = _precise_product(blocks, self.vectors, self.largest)
-        return product if self.level is None else product - self.level[part.group]
+        return product if self.level is None else product - self.level[rows.group]
 
 
 def _along(moments: Moments, vectors: Any) -> _Along:
     raw, n = _Along(vectors, moments.problem.largest, None), moments.weights.share.size
-    return replace(raw, level=moments.problem.of_rows(moments.weights, _level, (raw, raw), (n, n))[0])
+    return replace(raw, level=moments.problem.reduce(moments.weights, _level, (raw, raw), (n, n))[0])
 
 
-@question("first")
-def _level(part: Part, along: _Along, n_groups: int) -> Any:
+@reduction("first")
+def _level(rows: WeightedRows, along: _Along, n_groups: int) -> Any:
     """The outputs of some row of every group that has any here."""
     level = np.full((n_groups, along.vectors.shape[1]), np.nan)
-    if part.codes is None:
-        first = next(block for _, block in part.outputs.blocks(part.side))[:1]
+    if rows.rows.codes is None:
+        first = next(block for _, block in rows.table.blocks())[:1]
         level[:] = _precise_product([first], along.vectors, along.largest)
     else:
-        level[part.codes] = along.product(part)
+        level[rows.rows.codes] = along.product(rows)
     return level
 
 
-@question("sum", "sum")
-def _back(part: Part, along: _Along, n_groups: int, factor: float, centres: _Centres) -> tuple[Any, Any]:
+@reduction("sum", "sum")
+def _back(rows: WeightedRows, along: _Along, n_groups: int, factor: float, centres: _Centres) -> tuple[Any, Any]:
     """Centred outputs, weighted, times what they are along the vectors; and the mean of that in every group.
 
     The mean need not be taken off: times weighted outputs about their own mean it adds nothing.
     """
-    product = along.product(part)
+    product = along.product(rows)
     mean = np.zeros((n_groups, product.shape[1]))
-    np.add.at(mean, part.groups, part.within[:, None] * product)
-    blocks = centres.taken_off(part)
-    return sum(block.T @ (factor * part.total[rows, None] * product[rows]) for rows, block in blocks), mean
+    np.add.at(mean, rows.groups, rows.within[:, None] * product)
+    blocks = centres.taken_off(rows)
+    return sum(block.T @ (factor * rows.total[place, None] * product[place]) for place, block in blocks), mean
 
 
-@question("least", "largest")
-def _ends(part: Part, along: _Along, n_groups: int) -> tuple[Any, Any]:
+@reduction("min", "max")
+def _ends(rows: WeightedRows, along: _Along, n_groups: int) -> tuple[Any, Any]:
     low, high = (np.full((n_groups, along.vectors.shape[1]), x) for x in (np.inf, -np.inf))
-    product = along.product(part)
-    np.minimum.at(low, part.groups, product)
-    np.maximum.at(high, part.groups, product)
+    product = along.product(rows)
+    np.minimum.at(low, rows.groups, product)
+    np.maximum.at(high, rows.groups, product)
     return low, high
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import Bound, penalised_gap
 from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature, whitening
-from pnorm._solvers.problem import Known, Point
+from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.separability import Hulls, hulls
 from pnorm._trace import Path, Reached, Trace
 
@@ -38,7 +38,7 @@ _FADED = 1e-6
 class Run(Protocol):
     """What a minimisation knows, however it goes on."""
 
-    problem: Known
+    problem: Problem
     l2: float
     tol: float
     max_iter: int
@@ -85,7 +85,7 @@ class Run(Protocol):
 class _Coordinates:
     """Coefficients as lam = start + root @ x: those in which L-BFGS works."""
 
-    def __init__(self, problem: Known, start: Vector, l2: float) -> None:
+    def __init__(self, problem: Problem, start: Vector, l2: float) -> None:
         """Columns in units of their ranges, or where there may be n**2 numbers, such that all pairs differ alike.
 
         The curvature of any loss along a direction is about that of the square, so that a few steps do

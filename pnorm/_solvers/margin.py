@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from pnorm._checks import Vector, is_sparse
 from pnorm._solvers.hessian import LARGEST_HESSIAN
-from pnorm._solvers.problem import Known
-from pnorm._solvers.reductions import Part, question
+from pnorm._solvers.problem import Problem
+from pnorm._solvers.reductions import WeightedRows, reduction
 
 _MOST = 200
 """Rows that a part adds at a time."""
@@ -43,8 +43,6 @@ _FREE = 1000.0
 Measured: 3 to 6 rounds, and 10 with 100 in its place; a move is rounded to some 1e-9 of the margin.
 """
 
-_SIGN = {"pos": 1.0, "neg": -1.0}
-
 
 @dataclass(frozen=True, eq=False)
 class Widest:
@@ -55,7 +53,7 @@ class Widest:
     """The shortest way between the hulls, a difference of means of rows, which proves it; None where none was found."""
 
 
-def widest(problem: Known, lam: Vector, unit: Vector) -> Widest:
+def widest(problem: Problem, lam: Vector, unit: Vector) -> Widest:
     """Find the widest margin, given coefficients that separate; a ranker of unit zero has no part in it."""
     search, found = _Search(problem, unit, lam), []
     if search.settles():
@@ -120,7 +118,7 @@ class _Rows:
 class _Search:
     """Rows near the thresholds, and the widest margin as far as they know."""
 
-    def __init__(self, problem: Known, unit: Vector, lam: Vector) -> None:
+    def __init__(self, problem: Problem, unit: Vector, lam: Vector) -> None:
         self.problem, self.unit = problem, unit
         self._wide = problem.n_rankers > LARGEST_HESSIAN  # rows that are sparse stay so
         self._centre = np.zeros_like(lam) if self._wide else 0.5 * problem.low + 0.5 * problem.high
@@ -161,7 +159,7 @@ class _Search:
     def _ask(self, asked: Any, *more: Any) -> list[Any]:
         lam = self.unit * self.x
         arguments = [(x, x) for x in (lam, self._n_groups, *more)]
-        return self.problem.of_rows(self.problem.uniform(), asked, *arguments)
+        return self.problem.reduce(self.problem.uniform(), asked, *arguments)
 
     def _join(self, level: float) -> bool:
         """Take in rows below a level; whether there are any."""
@@ -249,27 +247,22 @@ class _Search:
         return x
 
 
-@question("least")
-def _least(part: Part, lam: Vector, n_groups: int) -> Vector:
+@reduction("min")
+def _least(rows: WeightedRows, lam: Vector, n_groups: int) -> Vector:
     """The lowest score of a positive in every group, or of a negative with a minus."""
     out = np.full(n_groups, np.inf)
-    np.minimum.at(out, part.groups, _SIGN[part.side] * part.scores(lam))
+    np.minimum.at(out, rows.groups, rows.rows.sign * rows.rows.scores(lam))
     return out
 
 
-@question("list")
-def _near(part: Part, lam: Vector, n_groups: int, middle: Vector, level: float) -> list[Any]:
+@reduction("list")
+def _near(rows: WeightedRows, lam: Vector, n_groups: int, middle: Vector, level: float) -> list[Any]:
     """Rows nearer to their threshold than a level, or beyond it: the nearest, with a sign, and their groups."""
-    sign = _SIGN[part.side]
-    above = sign * (part.scores(lam) - middle[part.group])
+    sign = rows.rows.sign
+    above = sign * (rows.rows.scores(lam) - middle[rows.group])
     which = np.flatnonzero(above < level)
     if which.size > _MOST:
         which = which[np.argpartition(above[which], _MOST)[:_MOST]]
     if not which.size:
         return []
-    one = slice(0, 1)  # of the other side, to be left out
-    if part.side == "pos":
-        rows = part.outputs.take(which, one).matrix()[:-1]
-    else:
-        rows = part.outputs.take(one, which).matrix()[1:]
-    return [(rows, np.full(which.size, sign), part.groups[which])]
+    return [(sign * rows.table.select_rows(which).matrix(), np.full(which.size, sign), rows.groups[which])]

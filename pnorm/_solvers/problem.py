@@ -1,12 +1,12 @@
-"""The checked problem: outputs of the weak rankers, and the objective over them."""
+"""The checked problem: two sides of rows, and the objective over them."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,24 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
-from pnorm._solvers.reductions import Part
-from pnorm._storage import base as _outputs
-from pnorm._storage import choose as _storage
-from pnorm._storage.base import SIDES
-from pnorm._text import first
-from pnorm._threads import SERIAL, Pool
-from pnorm._trace import Trace
+from pnorm._core import _tilt
+from pnorm._solvers.reductions import (
+    NAMES,
+    Executor,
+    FormedWeights,
+    HeldWeights,
+    InMemory,
+    Job,
+    Rows,
+    Weighted,
+    WeightedRows,
+    Weights,
+    reduction,
+)
+from pnorm._storage.base import Table, rounding
+from pnorm._storage.double_double import compensated_dot
+from pnorm._storage.store import seen, select_rows, store
+from pnorm._threads import SERIAL, Pool, then
 from pnorm.objectives._base import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
 from pnorm.objectives._pnorm_line import CLOSE, Direction
 from pnorm.rankers import Rankers, as_rankers
@@ -36,63 +47,147 @@ _EXTREME = 320.0
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
-    """u and w, and where there are groups their shares and the weights within them."""
-
-    total: tuple[Vector, Vector]
-    """u and w, each of sum one."""
-    within: tuple[Vector, Vector]
-    """The same, of sum one in every group; they do not underflow with the group's share."""
-    share: Vector
-    """(G,), of sum one."""
-
-
-@dataclass(frozen=True, eq=False)
 class Point:
-    """What the objective says of one vector of coefficients."""
+    """The objective at one vector of coefficients."""
 
     lam: Vector
     f: Scores
-    """The scores; where rows lie on a cluster, their extremes."""
-    weights: Weights
+    """The scores; where weights are formed by the parts, their extremes."""
+    weights: Any
     log_f: float
     log_mass: float
     rate: float
-    """How fast log F_p falls along a ranker for each unit of its edge."""
+    """Rate at which log F_p falls along a ranker for each unit of its edge."""
     precise: bool
     """Whether the scores were formed in twice the working precision."""
     sizes: tuple[float, float, float] | None = None
     """u-mean and w-mean of the absolute scores, and the largest of these, where they are precise."""
 
 
+# Reductions ----------------------------------------------------------------------------------------
+
+
+@reduction("list")
+def facts(rows: Rows) -> list[Any]:
+    """Facts of a part, in a list, which for all parts is one of all facts."""
+    if rows.n == 0:
+        return [None]
+    table = rows.table
+    size = 0.0 if rows.log_c is None else float(np.abs(rows.log_c).max())
+    return [(rows.n, table.low, table.high, size, table.counts, rows.seen)]
+
+
+@reduction("rows")
+def scores(rows: Rows, lam: Vector) -> Any:
+    """Pass: the scores H lam."""
+    return rows.table.combine(lam)
+
+
+@reduction("rows", "rows")
+def precise_scores(rows: Rows, lam: Vector) -> tuple[Vector, Vector]:
+    """Scores rounded, and what was rounded off."""
+    return compensated_dot(rows.table.blocks(), lam)
+
+
+@reduction("min", "max")
+def extremes(rows: Rows, lam: Vector) -> tuple[float, float]:
+    """Smallest and largest score."""
+    f = rows.scores(lam)
+    return float(f.min()), float(f.max())
+
+
+@reduction("rows")
+def column(rows: Rows, j: int, shift: float, out: Vector | None = None) -> Any:
+    """Pass: the outputs of one ranker less a shift."""
+    h = np.empty(rows.n) if out is None else out
+    return then(rows.table.column(j, shift, h), lambda _: h)
+
+
+@reduction("max")
+def rounding_of_scores(rows: Rows, lam: Vector) -> float:
+    """Bound on the rounding error of the scores."""
+    return float(rows.table.rounding(lam))
+
+
+@reduction("sum")
+def totals(rows: WeightedRows) -> Any:
+    """Pass: totals of the weights, from which the sums of all rankers follow."""
+    table = rows.table
+    return then(table.tally(rows.total), table.totals)
+
+
+@reduction("min", "max")
+def ratios(rows: WeightedRows, old: FormedWeights) -> tuple[float, float]:
+    """Smallest and largest ratio of weights."""
+    return _ratios(old.on(rows.rows).total, rows.total)
+
+
+def _ratios(old: Vector, new: Vector) -> tuple[float, float]:
+    ratio = new / np.maximum(old, 1e-290)
+    return float(ratio.min()), float(ratio.max())
+
+
+def _skeleton(rows: Rows) -> Table:
+    """One row of a part, which has all that codes mean."""
+    return rows.table.select_rows(slice(0, 1))  # type: ignore[no-any-return]
+
+
+# The problem ---------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
-class Extremes:
-    """The least and the greatest output of every ranker on either side."""
+class Side:
+    """All rows of one side that count, in parts."""
 
-    pos_low: Vector
-    pos_high: Vector
-    neg_low: Vector
-    neg_high: Vector
+    name: str
+    parts: Sequence[Any]
+    """Handles of `Rows`: in memory, the rows themselves."""
+    spans: Sequence[slice]
+    """The places of the rows of each part among all."""
+    low: Vector
+    """Smallest output of every ranker."""
+    high: Vector
+    max_log_c: float
+    """Largest |log c| of the weights that the parts keep."""
+    counts: Vector
+    """Rows by the codes of every feature."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.spans[-1].stop)
+
+    @classmethod
+    def of_facts(cls, name: str, parts: Sequence[Any], known: Sequence[Any]) -> Side:
+        """Merge the facts of parts; those without rows are left out."""
+        there = [(part, fact) for part, fact in zip(parts, known, strict=True) if fact is not None]
+        if not there:
+            raise ValueError(f"{name} has no rows that count: every partition is empty, or has weight zero")
+        n, low, high, size, counts, _ = zip(*(fact for _, fact in there), strict=True)
+        ends = np.r_[0, np.cumsum(n)].tolist()
+        spans = [slice(start, stop) for start, stop in pairwise(ends)]
+        extremes = np.min(low, axis=0), np.max(high, axis=0)
+        return cls(name, [part for part, _ in there], spans, *extremes, max(size), np.sum(counts, axis=0))
 
 
-class Known(ABC):
-    """What is known of a problem, wherever its rows lie."""
+class Problem:
+    """All that a solver sees: two sides, an objective, and an executor that asks the rows."""
 
     def __init__(
         self,
-        shape: tuple[int, int, int],
-        ends: Extremes | _outputs.Outputs,
+        executor: Executor,
+        sides: Sequence[Side],
         names: tuple[str, ...],
         objective: Objective,
+        kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
     ) -> None:
-        self.null: Any = None
-        """The null space of the outputs, once somebody has asked."""
-        self.names = names
-        self.objective = objective
-        self.n_pos, self.n_neg, self.n_rankers = shape
-        self.ends = ends
-        self.low = np.minimum(ends.pos_low, ends.neg_low)
-        self.high = np.maximum(ends.pos_high, ends.neg_high)
+        self.executor, self.sides = executor, sides
+        self.names, self.objective = names, objective
+        self.kept = kept
+        """The user's rows that these are, per side; None where all are."""
+        self.n_pos, self.n_neg, self.n_rankers = sides[0].n, sides[1].n, len(names)
+        self.low = np.minimum(*(side.low for side in sides))
+        self.high = np.maximum(*(side.high for side in sides))
         _checks.spans(self.low, self.high, names)
         self.shift = self.low + 0.5 * (self.high - self.low)
         """The middle of every ranker's outputs, which directions are less."""
@@ -105,58 +200,207 @@ class Known(ABC):
                 f"the column {_checks.shown(names[j])} is as large as {self.largest[j]:.3g}, and its cube, which "
                 "groups need, more than a float can hold; scale it first"
             )
-        self.reach = np.maximum(self.high - self.shift, self.shift - self.low)
+        self.max_abs_centered = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
         self._size = np.minimum(self.largest, self.high - self.low)
-        self._close = CLOSE * objective.p * self.reach
+        self._close = CLOSE * objective.p * self.max_abs_centered
 
-    # What depends on where the rows lie.
+    @classmethod
+    def of_tables(
+        cls,
+        tables: Sequence[Table],
+        names: tuple[str, ...],
+        objective: Objective,
+        kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
+        pool: Pool = SERIAL,
+    ) -> Problem:
+        """The problem of rows in memory."""
+        groups = objective.groups
+        codes = (None, None) if groups is None else (groups.pos, groups.neg)
+        rows = [
+            Rows(name, table.shape[0], table, None, own, (), pool)
+            for name, table, own in zip(NAMES, tables, codes, strict=True)
+        ]
+        return cls(InMemory(pool), [_described(of_side) for of_side in rows], names, objective, kept)
 
-    @abstractmethod
+    # Questions to the rows
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows lie in this process."""
+        return self.executor.in_memory
+
+    @property
+    def forms_weights(self) -> bool:
+        """Whether the parts form their weights from coefficients and a few sums, and no number per row travels."""
+        return not self.in_memory and self.objective.factored and self.objective.groups is None
+
+    @cached_property
+    def table(self) -> Table:
+        """A table of some rows, for what is the same whatever the rows: codes, and edges from totals."""
+        part = self.sides[0].parts[0]
+        return part.table if self.in_memory else self.executor.first(_skeleton, part)  # type: ignore[no-any-return]
+
+    @property
+    def tables(self) -> list[Table]:
+        """The outputs on both sides, of rows in memory."""
+        return [side.parts[0].table for side in self.sides]
+
+    def ask(self, function: Any, *arguments: Any) -> list[Any]:
+        """Return the answers of both sides to a reduction over rows; arguments are pairs, one for each side."""
+        jobs = [Job(side.parts, tuple(pair[k] for pair in arguments)) for k, side in enumerate(self.sides)]
+        return self.executor.reduce(function, jobs)
+
+    def reduce(self, weights: Weights, function: Any, *arguments: Any) -> list[Any]:
+        """Return the answers of both sides to a reduction over weighted rows; arguments are pairs, as above."""
+        jobs = []
+        for k, side in enumerate(self.sides):
+            shared = tuple(pair[k] for pair in arguments)
+            if weights.is_shared:
+                jobs.append(Job(side.parts, (weights.of_part(k, slice(None)), *shared)))
+            else:
+                jobs.append(Job(side.parts, shared, [weights.of_part(k, rows) for rows in side.spans]))
+        return self.executor.reduce(Weighted(function), jobs)
+
+    # Scores, value and weights
+
+    def scores(self, lam: Vector) -> Scores:
+        """f = H lam on both sides."""
+        if not lam.any():
+            return Scores(np.zeros(self.n_pos), np.zeros(self.n_neg))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Scores(*self.ask(scores, (lam, lam)))
+
+    def _precise_scores(self, lam: Vector) -> Scores:
+        """H lam less a constant, as though computed in twice the working precision and then rounded."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            (pos, pos_rest), (neg, neg_rest) = self.ask(precise_scores, (lam, lam))
+            level = neg.max()
+            f = Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
+        if np.isfinite(f.pos).all() and np.isfinite(f.neg).all():
+            return f
+        return self.scores(lam)  # beyond 2**996, where halves overflow
+
     def point(self, lam: Vector, precise: bool = False) -> Point:
         """The scores at lam and what follows from them."""
+        if self.forms_weights:
+            level = float(self.ask(extremes, (lam, lam))[1][1]) if precise else None
+            return formed(self, lam, level).point(self.objective.p, precise)
+        f = self._precise_scores(lam) if precise else self.scores(lam)
+        u, w = np.empty(self.n_pos), np.empty(self.n_neg)
+        worth = self.objective.weigh(f, u, w)
+        sizes = None
+        if precise:
+            absolute = np.abs(f.pos), np.abs(f.neg)
+            largest = max(float(part.max()) for part in absolute)
+            sizes = float(u @ absolute[0]), float(w @ absolute[1]), largest
+        weights = HeldWeights((u, w), worth.within, worth.share)
+        return Point(lam, f, weights, worth.log_f, worth.log_mass, worth.rate, precise, sizes)
 
-    @abstractmethod
     def uniform(self) -> Weights:
         """Weights that count the rows of a group alike, and the groups alike."""
+        if self.forms_weights:
+            totals = (0.0, float(self.n_pos)), (0.0, float(self.n_neg))
+            return FormedWeights(np.zeros(self.n_rankers), (0.0, 0.0), totals)
+        groups = self.objective.groups
+        if groups is None:
+            within = np.full(self.n_pos, 1.0 / self.n_pos), np.full(self.n_neg, 1.0 / self.n_neg)
+            return HeldWeights(within, within, np.ones(1))
+        u, w = (1.0 / np.bincount(codes, minlength=groups.n)[codes] for codes in (groups.pos, groups.neg))
+        return HeldWeights((u / groups.n, w / groups.n), (u, w), np.full(groups.n, 1.0 / groups.n))
 
-    @abstractmethod
-    def of_rows(self, weights: Weights, asked: Callable[..., Any], *arguments: tuple[Any, Any]) -> list[Any]:
-        """What the rows of either side answer to a question of `_parts`; arguments are pairs, one for each side."""
-
-    @abstractmethod
     def near(self, old: Weights, new: Weights) -> bool:
         """Whether no weight has changed by more than a tenth."""
+        if isinstance(old, HeldWeights) and isinstance(new, HeldWeights):
+            found = [_ratios(a, b) for a, b in zip(old.total, new.total, strict=True)]
+        else:
+            found = self.reduce(new, ratios, (old, old))
+        return all(low > 0.9 and high < 1.1 for low, high in found)
 
-    @abstractmethod
     def edges_at(self, point: Point) -> Vector:
         """<u, h_j> - <w, h_j> of every ranker, with the weights of a point."""
+        pos, neg = self.reduce(point.weights, totals)
+        return self.edges(pos - neg)
 
-    @abstractmethod
-    def span_of(self, lam: Vector) -> float:
-        """Greatest less least score over both sides."""
+    def edges(self, totals: Vector) -> Vector:
+        """Edges from the totals of u less those of w; exactly zero for a constant ranker, whatever its size."""
+        return self.without_constants(self.table.edges(totals))
 
-    @abstractmethod
-    def margin_at(self, lam: Vector) -> float:
-        """Least difference of scores over all pairs: above zero, they separate strictly."""
-
-    # What follows from that.
+    def without_constants(self, edges: Vector) -> Vector:
+        """The edges, exactly zero for a constant ranker."""
+        edges[self.constant] = 0.0
+        return edges
 
     def fall(self, point: Point) -> float:
         """How fast what is convex falls along a ranker for each unit of its edge; zero where no edge is left."""
         return self.objective.convex(point.log_f)[1] * point.rate if point.rate > 0.0 else 0.0
 
+    # Differences of scores
+
     def margin(self, f: Scores) -> float:
         """Least difference of scores over all pairs: above zero, the scores separate strictly."""
-        return float(f.pos.min() - f.neg.max())
+        groups = self.objective.groups
+        if groups is None:
+            return float(f.pos.min() - f.neg.max())
+        low, high = np.full(groups.n, np.inf), np.full(groups.n, -np.inf)
+        np.minimum.at(low, groups.pos, f.pos)
+        np.maximum.at(high, groups.neg, f.neg)
+        return float((low - high).min())
+
+    def margin_at(self, lam: Vector) -> float:
+        """Least difference of the scores at lam over all pairs."""
+        return self.margin(self.scores(lam) if self.objective.groups is not None else self.extremes_at(lam))
+
+    def span_of(self, lam: Vector) -> float:
+        """Largest less smallest score over both sides."""
+        f = self.extremes_at(lam)
+        return float(max(f.pos[1], f.neg[1]) - min(f.pos[0], f.neg[0]))
+
+    def extremes_at(self, lam: Vector) -> Scores:
+        """The smallest and the largest score of either side."""
+        return Scores(*(np.array(low_and_high) for low_and_high in self.ask(extremes, (lam, lam))))
 
     def separation(self, point: Point) -> float:
         """The margin of a point if it is above zero and no artefact of rounding, else zero."""
         margin = self.margin(point.f)
-        error = _outputs.rounding(point.lam, self.largest)
-        if 0.0 < margin <= 4.0 * error:
+        if 0.0 < margin <= 4.0 * rounding(point.lam, self.largest):
             margin = self.margin(self.point(point.lam, precise=True).f)
         return max(margin, 0.0)
+
+    def check_exponents(self, lam: Vector) -> None:
+        """Refuse coefficients whose scores are too far apart."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            f = self.extremes_at(lam)
+            _checks.exponents(self.objective.p, f.pos, f.neg)
+
+    # One ranker
+
+    def tie_tolerance(self, merit: Vector) -> float:
+        """How far below the best edge a ranker still ties with it."""
+        return _TIE * float(self._size[int(merit.argmax())])
+
+    def gap(self, j: int, sign: float) -> float:
+        """Least difference of outputs of ranker j over all pairs, groups left out of account, times the sign."""
+        pos, neg = self.sides
+        return self.opening(j, float(pos.low[j] - neg.high[j] if sign > 0.0 else neg.low[j] - pos.high[j]))
+
+    def opening(self, j: int, gap: float) -> float:
+        """A least difference of the outputs of ranker j; zero where no step that a double holds makes it another."""
+        return gap if abs(gap) > self._close[j] else 0.0
+
+    def direction(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
+        """Ranker j, given its centred outputs."""
+        shift = float(self.shift[j])
+        pos_low, pos_high, neg_low, neg_high = (
+            float(end[j]) - shift for side in self.sides for end in (side.low, side.high)
+        )
+        if self.objective.groups is None:
+            up, down = self.gap(j, 1.0), self.gap(j, -1.0)
+        else:
+            up, down = (self.opening(j, self.margin(f)) for f in (Scores(pos, neg), Scores(-pos, -neg)))
+        return Direction(pos, neg, pos_low, pos_high, neg_low, neg_high, up, down, binary, float(self._close[j]))
+
+    # Columns
 
     def moderate(self, l2: float = 0.0, lam: Vector | None = None, name: str = "init") -> None:
         """Refuse numbers whose squares overflow, which second moments and penalties are made of."""
@@ -196,215 +440,107 @@ class Known(ABC):
 
     def rounding_of_scores(self, lam: Vector) -> float:
         """A bound on the rounding error of all scores."""
-        return _outputs.rounding(lam, self.largest)
+        return max(self.ask(rounding_of_scores, (lam, lam))) if self.in_memory else rounding(lam, self.largest)
 
-    def without_constants(self, edges: Vector) -> Vector:
-        """The edges, exactly zero for a constant ranker, whatever its size."""
-        edges[self.constant] = 0.0
-        return edges
-
-    def slack(self, merit: Vector) -> float:
-        """How far below the best edge a ranker still ties with it."""
-        return _TIE * float(self._size[int(merit.argmax())])
-
-    def gap(self, j: int, sign: float) -> float:
-        """Least score difference over all pairs along a step of the given sign."""
-        ends = self.ends
-        low, high = (ends.pos_low, ends.neg_high) if sign > 0.0 else (ends.neg_low, ends.pos_high)
-        return self._opening(j, float(low[j] - high[j]))
-
-    def _opening(self, j: int, gap: float) -> float:
-        """A least difference of the outputs of ranker j; zero where no step that a double holds makes it another."""
-        return gap if abs(gap) > self._close[j] else 0.0
-
-    def along(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
-        """Ranker j, given its centred outputs."""
-        ends, shift = self.ends, float(self.shift[j])
-        pos_low, pos_high, neg_low, neg_high = (
-            float(x[j]) - shift for x in (ends.pos_low, ends.pos_high, ends.neg_low, ends.neg_high)
-        )
-        gap_up, gap_down = Known.gap(self, j, 1.0), Known.gap(self, j, -1.0)
-        close = float(self._close[j])
-        return Direction(pos, neg, pos_low, pos_high, neg_low, neg_high, gap_up, gap_down, binary, close)
-
-
-class Problem(Known):
-    """All that a solver ever sees. Its data never change; two scratch columns are reused."""
-
-    def __init__(
-        self,
-        outputs: _outputs.Outputs,
-        names: tuple[str, ...],
-        objective: Objective,
-        kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
-    ) -> None:
-        super().__init__(outputs.shape, outputs, names, objective)
-        self.kept = kept
-        """Which of the user's rows these are, per side; None where all are."""
-        self.outputs = outputs
-        self._binary: dict[int, bool] = {}
-        self._column = (np.empty(self.n_pos), np.empty(self.n_neg))
-        self._direction: tuple[int, Direction] | None = None
-
-    def scores(self, lam: Vector) -> Scores:
-        """f = H lam on both sides."""
-        if not lam.any():
-            return Scores(np.zeros(self.n_pos), np.zeros(self.n_neg))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return Scores(*self.outputs.combine(lam))
-
-    def point(self, lam: Vector, precise: bool = False) -> Point:
-        f = _precise_scores(self.outputs, lam) if precise else self.scores(lam)
-        u, w = np.empty(self.n_pos), np.empty(self.n_neg)
-        worth = self.objective.weigh(f, u, w)
-        sizes = None
-        if precise:
-            absolute = np.abs(f.pos), np.abs(f.neg)
-            largest = max(float(part.max()) for part in absolute)
-            sizes = float(u @ absolute[0]), float(w @ absolute[1]), largest
-        weights = Weights((u, w), worth.within, worth.share)
-        return Point(lam, f, weights, worth.log_f, worth.log_mass, worth.rate, precise, sizes)
-
-    def of_rows(self, weights: Weights, asked: Callable[..., Any], *arguments: tuple[Any, Any]) -> list[Any]:
-        groups = self.objective.groups
-        codes = (None, None) if groups is None else (groups.pos, groups.neg)
-        sides = zip(SIDES, codes, weights.total, weights.within, *arguments, strict=True)
-        return [asked(Part(side, self.outputs, own, total, within), *rest) for side, own, total, within, *rest in sides]
-
-    def uniform(self) -> Weights:
-        groups = self.objective.groups
-        if groups is None:
-            within = np.full(self.n_pos, 1.0 / self.n_pos), np.full(self.n_neg, 1.0 / self.n_neg)
-            return Weights(within, within, np.ones(1))
-        u, w = (1.0 / np.bincount(codes, minlength=groups.n)[codes] for codes in (groups.pos, groups.neg))
-        return Weights((u / groups.n, w / groups.n), (u, w), np.full(groups.n, 1.0 / groups.n))
-
-    def margin(self, f: Scores) -> float:
-        groups = self.objective.groups
-        if groups is None:
-            return super().margin(f)
-        low, high = np.full(groups.n, np.inf), np.full(groups.n, -np.inf)
-        np.minimum.at(low, groups.pos, f.pos)
-        np.maximum.at(high, groups.neg, f.neg)
-        return float((low - high).min())
-
-    def take(self, pos: _outputs.Rows, neg: _outputs.Rows) -> Problem:
-        """The problem on some of the rows, given by their places among these."""
-        return Problem(self.outputs.take(pos, neg), self.names, self.objective.take(pos, neg))
-
-    def with_objective(self, objective: Objective) -> Problem:
-        """The problem of another objective of the same rows: the outputs serve both."""
-        return Problem(self.outputs, self.names, objective, self.kept)
+    # Other problems
 
     def centred(self) -> Problem:
         """The same problem, columns far from zero moved there (copies), so that scores and edges keep their digits."""
         far = self.far()
         if not far.any():
             return self
-        return Problem(self.outputs.less(far), self.names, self.objective, self.kept)
+        parts = [self.executor.changed(Rows.subtract, side.parts, far) for side in self.sides]
+        sides = described(self.executor, parts)[0]
+        return Problem(self.executor, sides, self.names, self.objective, self.kept)
 
-    def spread(self, values: Any, side: _outputs.Side, fill: Any) -> Any:
+    def take(self, pos: Any, neg: Any) -> Problem:
+        """The problem on some of the rows in memory, given by their places among these."""
+        tables = [table.select_rows(rows) for table, rows in zip(self.tables, (pos, neg), strict=True)]
+        pool = self.sides[0].parts[0].pool
+        return Problem.of_tables(tables, self.names, self.objective.take(pos, neg), None, pool)
+
+    def with_objective(self, objective: Objective) -> Problem:
+        """The problem of another objective of the same rows: the outputs serve both."""
+        return Problem(self.executor, self.sides, self.names, objective, self.kept)
+
+    def spread(self, values: Any, side: int, fill: Any) -> Any:
         """Values of the rows of one side as values of the user's rows; those left out get `fill`."""
-        return spread(values, self.kept and self.kept[0 if side == "pos" else 1], fill)
-
-    def rounding_of_scores(self, lam: Vector) -> float:
-        return self.outputs.rounding(lam)
-
-    def edges(self, u: Vector, w: Vector) -> Vector:
-        """<u, h_j> - <w, h_j> of every ranker."""
-        return self.without_constants(self.outputs.edges(u, w))
-
-    def near(self, old: Weights, new: Weights) -> bool:
-        return all(close(*ratios(a, b)) for a, b in zip(old.total, new.total, strict=True))
-
-    def edges_at(self, point: Point) -> Vector:
-        return self.edges(*point.weights.total)
-
-    def span_of(self, lam: Vector) -> float:
-        f = self.scores(lam)
-        return max(float(f.pos.max()), float(f.neg.max())) - min(float(f.pos.min()), float(f.neg.min()))
-
-    def margin_at(self, lam: Vector) -> float:
-        return self.margin(self.scores(lam))
-
-    def direction(self, j: int) -> Direction:
-        """Ranker j on the rows, centred. Valid until another is asked for."""
-        if self._direction and self._direction[0] == j:
-            return self._direction[1]
-        pos, neg = self._column
-        shift = float(self.shift[j])
-        self.outputs.column(j, shift, pos, neg)
-        low, high = float(self.low[j]) - shift, float(self.high[j]) - shift
-        if j not in self._binary:
-            self._binary[j] = _only(low, high, pos) and _only(low, high, neg)
-        self._direction = j, self.along(j, pos, neg, self._binary[j])
-        return self._direction[1]
-
-    def along(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
-        """Ranker j, given its centred outputs."""
-        direction = super().along(j, pos, neg, binary)
-        if self.objective.groups is None:
-            return direction
-        up, down = (self._opening(j, self.margin(f)) for f in (Scores(pos, neg), Scores(-pos, -neg)))
-        return replace(direction, gap_up=up, gap_down=down)
-
-    def gap(self, j: int, sign: float) -> float:
-        """Least score difference over all pairs along a step of the given sign."""
-        return super().gap(j, sign) if self.objective.groups is None else self.direction(j).gap(sign)
+        return spread(values, self.kept and self.kept[side], fill)
 
 
-def ratios(old: Vector, new: Vector) -> tuple[float, float]:
-    """Least and largest ratio of weights."""
-    ratio = new / np.maximum(old, 1e-290)
-    return float(ratio.min()), float(ratio.max())
+def _described(rows: Rows) -> Side:
+    return Side.of_facts(rows.name, [rows], facts(rows))
 
 
-def close(least: float, largest: float) -> bool:
-    """Whether ratios are near one."""
-    return least > 0.9 and largest < 1.1
+def described(executor: Executor, parts: Sequence[Sequence[Any]]) -> tuple[list[Side], list[Any]]:
+    """Return both sides, given the handles of their parts, and the facts that the parts stated."""
+    known = executor.reduce(facts, [Job(handles) for handles in parts])
+    sides = [Side.of_facts(*of_side) for of_side in zip(NAMES, parts, known, strict=True)]
+    return sides, known
 
 
-def _only(low: float, high: float, h: Vector) -> bool:
-    """Whether h takes no other values; most that do show it in the first rows."""
-    return all(bool(((part == low) | (part == high)).all()) for part in (h[:256], h[256:]))
+@reduction("min", "max", "exponentials", "exponentials")
+def look(rows: Rows, lam: Vector, level: float | None, of_rankers: bool, scales: tuple[float, ...]) -> Any:
+    """Extremes of the scores; sums of exponentials for the first scale, and for the last.
 
-
-def _precise_scores(outputs: _outputs.Outputs, lam: Vector) -> Scores:
-    """H lam less a constant, as though computed in twice the working precision and then rounded."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        (pos, pos_rest), (neg, neg_rest) = (twofold(outputs, side, lam) for side in SIDES)
-        level = neg.max()
-        f = Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
-    if np.isfinite(f.pos).all() and np.isfinite(f.neg).all():
-        return f
-    return Scores(*(part.copy() for part in outputs.combine(lam)))  # beyond 2**996, where halves overflow
-
-
-def twofold(outputs: _outputs.Outputs, side: _outputs.Side, lam: Vector) -> tuple[Vector, Vector]:
-    """H lam on one side, rounded, and what was rounded off.
-
-    Large coefficients of nearly collinear columns cancel in the scores. Dekker's product and
-    Knuth's sum keep what they round off (Ogita, Rump & Oishi, SIAM J. Sci. Comput. 26, 2005).
+    With the first go the totals of these weights, or the sum of their |f|.
     """
+    f = rows.scores(lam, level)
+    weights = [np.empty(rows.n) for _ in scales]
+    sums = [_tilt.weigh(f, rows.log_c, w, scale, 0, rows.n) for w, scale in zip(weights, scales, strict=True)]
+    if of_rankers:
+        more = rows.table.totals(rows.pool.run(rows.table.tally(weights[0]))[0])
+    else:
+        more = float(weights[0] @ np.abs(f))
+    top, total = sums[0]
+    return float(f.min()), float(f.max()), (top, np.r_[total, more]), sums[-1]
 
-    def halves(x: Any) -> tuple[Any, Any]:
-        large = 134217729.0 * x  # 2**27 + 1
-        high = large - (large - x)
-        return high, x - high
 
-    parts = []
-    for _, block in outputs.blocks(side):
-        total, rest = np.zeros(len(block)), np.zeros(len(block))
-        for j in np.flatnonzero(lam):
-            h, (a, b), (c, d) = block[:, j], halves(block[:, j]), halves(lam[j])
-            product = h * lam[j]
-            rest += b * d - (((product - a * c) - b * c) - a * d)
-            before, total = total, total + product
-            moved = total - before
-            rest += (before - (total - moved)) + (product - moved)
-        parts.append((total, rest))
-    totals, rests = zip(*parts, strict=True)
-    return np.concatenate(totals), np.concatenate(rests)
+@dataclass(frozen=True, eq=False)
+class Formed:
+    """Sums over all rows at some coefficients, of weights that the parts form."""
+
+    weights: FormedWeights
+    f: Scores
+    """Extremes of the scores."""
+    log_sums: tuple[float, float, float]
+    """Logs of the sums that u, w and v are divided by."""
+    more: tuple[Vector, Vector]
+    """u-mean and w-mean of what went with the sums: totals, or |f|."""
+
+    def log_f(self, p: float) -> float:
+        """log F_p."""
+        return p * self.log_sums[0] + self.log_sums[1]
+
+    @property
+    def log_mass(self) -> float:
+        """log of the sum of q over all pairs."""
+        return self.log_sums[0] + self.log_sums[2]
+
+    def point(self, p: float, precise: bool) -> Point:
+        """The point; where it is precise, |f| went with the sums."""
+        sizes = None
+        if precise:
+            largest = max(float(np.abs(part).max()) for part in (self.f.pos, self.f.neg))
+            sizes = float(self.more[0][0]), float(self.more[1][0]), largest
+        return Point(self.weights.lam, self.f, self.weights, self.log_f(p), self.log_mass, p, precise, sizes)
+
+
+def formed(problem: Problem, lam: Vector, level: float | None = None, of_rankers: bool = False) -> Formed:
+    """Ask all parts once for sums of the weights that they form."""
+    p = problem.objective.p
+    scales = (-1.0,), (p,) if p == 1.0 else (p, 1.0)
+    (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = problem.ask(
+        look, (lam, lam), (level, level), (of_rankers, of_rankers), scales
+    )
+    of_u, of_w, of_v = ((float(top), float(np.ravel(sums)[0])) for top, sums in (u, w, v))
+    weights = FormedWeights(lam.copy(), (-1.0, p), (of_u, of_w), level)
+    f = Scores(np.array([pos_low, pos_high]), np.array([neg_low, neg_high]))
+    log_u, log_w, log_v = (top + math.log(total) for top, total in (of_u, of_w, of_v))
+    return Formed(weights, f, (log_u, log_w, log_v), (u[1][1:] / of_u[1], w[1][1:] / of_w[1]))
+
+
+# From the user's rows ------------------------------------------------------------------------------
 
 
 def rankers_of(pos: Any, neg: Any, H: Any) -> Rankers:
@@ -413,49 +549,6 @@ def rankers_of(pos: Any, neg: Any, H: Any) -> Rankers:
         _checks.same_width(pos, neg)
         _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
     return as_rankers(H, pos, "pos")
-
-
-def start_of(init: Any, rankers: Rankers) -> Vector:
-    """Return coefficients to start from; those of a trace or a model go to the weak rankers of the same names."""
-    if init is None:
-        return np.zeros(len(rankers))
-    if isinstance(init, Trace):
-        return _by_name(init.lam_at(init.n_iter), init.names, rankers.names)
-    if isinstance(getattr(init, "H", None), Rankers):  # a model of `load`
-        return _by_name(np.array(init.lam), init.H.names, rankers.names)
-    return _checks.vector(init, "init", len(rankers), "one coefficient per weak ranker")
-
-
-def _by_name(lam: Vector, own: tuple[str, ...], names: tuple[str, ...]) -> Vector:
-    """Move coefficients from weak rankers of some names to those of the same names among others."""
-    if own == names:
-        return lam
-    if len(own) != lam.size:
-        raise ValueError(f"init does not know the names of its weak rankers; {_AS_AN_ARRAY}")
-    count, of_own = Counter(names), Counter(own)
-    used = np.flatnonzero(lam)
-    missing = [own[j] for j in used if not count[own[j]]]
-    if missing:
-        new = [name for name in names if not of_own[name]]
-        raise ValueError(
-            f"init has coefficients of weak rankers that are not in H: {first(missing, 4, _checks.shown)}"
-            + (f"; H has others: {first(new, 4, _checks.shown)}" if new else "")
-            + f". Cuts and levels that are found anew have new names: take the collection of the run before, or "
-            f"{_AS_AN_ARRAY}"
-        )
-    twice = [own[j] for j in used if count[own[j]] > 1 or of_own[own[j]] > 1]
-    if twice:
-        raise ValueError(
-            f"init cannot tell apart the weak rankers called {_checks.shown(twice[0])}: give them names of "
-            f"their own, or {_AS_AN_ARRAY}"
-        )
-    place = {name: j for j, name in enumerate(names)}
-    out = np.zeros(len(names))
-    out[[place[own[j]] for j in used]] = lam[used]
-    return out
-
-
-_AS_AN_ARRAY = "pass the coefficients as an array, if they are in the order of H"
 
 
 def build(
@@ -476,31 +569,33 @@ def build(
     counted = cases(
         _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"), pos_weight, neg_weight, pos_group, neg_group
     )
-    outputs = outputs_of(pos, neg, rankers, counted, pool)
-    return Problem(outputs, rankers.names, make(counted, pool), counted.kept)
+    tables = tables_of(pos, neg, rankers, counted, pool)
+    return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool)
 
 
-def outputs_of(
-    pos: Any, neg: Any, rankers: Rankers, counted: Cases, pool: Pool, seen: list[Seen] | None = None
-) -> _outputs.Outputs:
+def tables_of(
+    pos: Any, neg: Any, rankers: Rankers, counted: Cases, pool: Pool, unknown: list[Seen] | None = None
+) -> list[Table]:
     """Return the outputs on the rows that count; every weak ranker is evaluated once on either side.
 
-    Of levels that are not known it warns, or writes them down.
+    Of levels that are not known it warns, or adds them to a list.
     """
-    pieces = rankers._pieces(pos, neg, np.arange(len(rankers)))
-    of_columns = [of_pos + of_neg for of_pos, of_neg in _storage.seen(pieces)]
-    if seen is None:
+    rankers._check_sides(pos, neg)
+    everything = np.arange(len(rankers))
+    pieces = [rankers._pieces(X, name, everything) for name, X in zip(NAMES, (pos, neg), strict=True)]
+    of_columns = [of_pos + of_neg for of_pos, of_neg in zip(*map(seen, pieces), strict=True)]
+    if unknown is None:
         tell(of_columns)
     else:
-        seen += of_columns
+        unknown += of_columns
     if counted.kept is not None:
-        pieces = _storage.taken(pieces, *counted.kept)
-    return _storage.store(pieces, pool)
+        pieces = [select_rows(of_side, keep) for of_side, keep in zip(pieces, counted.kept, strict=True)]
+    return store(pieces, pool)
 
 
 def objectives_of(makes: Iterable[Callable[[Cases, Pool], Objective]], counted: Cases, pool: Pool) -> list[Objective]:
     """Return several objectives of the same rows."""
     objectives = []
-    for make in makes:  # a loop, as warnings count the calls between them and the user
+    for make in makes:  # not a comprehension: warnings count the calls between them and the user
         objectives.append(make(counted, pool))
     return objectives

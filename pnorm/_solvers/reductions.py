@@ -1,65 +1,232 @@
-"""Questions to the rows, part by part, and how the answers of two parts become one.
+"""Reductions over rows: a function of some rows of one side, and a rule that merges the answers of two parts.
 
-What a solver wants of the rows beside their scores is a sum over them, or an extreme. A question is
-a function of some rows of one side, and of numbers; its mark says of each thing it returns how
-those of two parts merge. Rows in memory are one part per side; rows on a cluster are as many as the user's
-data have, and only numbers travel.
+Solvers ask rows for sums and extremes only. Rows in memory are one part of their side; rows on a cluster are as
+many as the user's data have, and only the answers travel. An executor asks all parts and merges what they
+return, in their order.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm import _checks
+from pnorm._categories import Seen
 from pnorm._checks import Vector
-from pnorm._storage.base import Outputs, Side, by_group
+from pnorm._core import _tilt
+from pnorm._storage.base import Index, Table, by_group
+from pnorm._storage.double_double import compensated_dot
+from pnorm._storage.store import seen, select_rows, store_part
+from pnorm._threads import SERIAL, Pool, then
+from pnorm.rankers import Rankers
 
-Question = TypeVar("Question", bound=Callable[..., Any])
+Name = Literal["pos", "neg"]
+NAMES: tuple[Name, Name] = ("pos", "neg")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+# Rows ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Some rows of one side, or all of them."""
+class Rows:
+    """Rows of one side that lie in one place and count."""
 
-    side: Side
-    """What the storage calls them."""
-    outputs: Outputs
-    codes: NDArray[np.intp] | None
-    """The group of every row; None where there are no groups."""
+    name: Name
+    n: int
+    table: Any
+    """Their `Table`; None where there are none."""
+    log_c: Vector | None = None
+    """Logarithms of case weights, where these are not kept elsewhere."""
+    codes: Index | None = None
+    """The query group of every row, a number; None where there are no groups."""
+    seen: Sequence[Seen] = ()
+    """Values of columns of categories that were no levels."""
+    pool: Pool = SERIAL
+
+    @property
+    def sign(self) -> float:
+        """1 for positives, -1 for negatives."""
+        return 1.0 if self.name == "pos" else -1.0
+
+    def scores(self, lam: Vector, level: float | None = None) -> Vector:
+        """H lam; given a level, H lam less the level as though formed in twice the working precision."""
+        if level is not None:
+            f, rest = compensated_dot(self.table.blocks(), lam)
+            return (f - level) + rest
+        if not lam.any():
+            return np.zeros(self.n)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.pool.run(self.table.combine(lam))[0]  # type: ignore[no-any-return]
+
+    def subtract(self, shift: Vector) -> Rows:
+        """The same rows, a constant taken off every ranker."""
+        return replace(self, table=self.table.subtract(shift))
+
+
+def rows_of(
+    X: Any,
+    weight: Any,
+    rankers: Rankers,
+    name: Name,
+    number: int,
+    declared: float = math.nan,
+    kept: NDArray[np.bool_] | None = None,
+    codes: Index | None = None,
+) -> Rows:
+    """Return the rows of partition `number` as a worker keeps them; as many as were declared, if it is a number.
+
+    Rows count whose weight is above zero, or those that are `kept`, of which `codes` are the groups.
+    """
+    try:
+        n = X.shape[0]
+        if not math.isnan(declared) and n != declared:
+            raise ValueError(
+                f"it has {n} rows, and its chunk in {name}.chunks is of {declared:.0f}: give what makes it the chunks "
+                f"that it makes, or let {name}.compute_chunk_sizes() count them"
+            )
+        c = None if weight is None else _checks.weights(weight, f"{name}_weight", n, some=False)
+        if c is not None:
+            kept = c > 0.0
+        if n == 0 or (kept is not None and not kept.any()):
+            return Rows(name, 0, None)
+        pieces = rankers._pieces(X, name, np.arange(len(rankers)))
+    except (ValueError, TypeError) as error:
+        kind = ValueError if isinstance(error, ValueError) else TypeError  # not theirs, which may take other arguments
+        raise kind(f"partition {number} of {name}: {error}") from error
+    unknown = seen(pieces)
+    if kept is not None:
+        pieces, n = select_rows(pieces, kept), int(kept.sum())
+    log_c = None if c is None else np.log(c[kept])
+    return Rows(name, n, store_part(pieces), log_c, codes, unknown)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedRows:
+    """Rows with a weight each."""
+
+    rows: Rows
     total: Vector
-    """u or w, of sum one over all parts of the side."""
+    """u or w, of sum one over all rows of the side."""
     within: Vector
     """The same, of sum one in every group."""
 
     @property
-    def group(self) -> Any:
-        """What gives every row the number of its group, taken out of one number per group."""
-        return np.intp(0) if self.codes is None else self.codes
+    def table(self) -> Table:
+        return self.rows.table  # type: ignore[no-any-return]
 
     @property
-    def groups(self) -> NDArray[np.intp]:
-        """The number of every row's group."""
-        return np.zeros(self.total.size, np.intp) if self.codes is None else self.codes
+    def group(self) -> Any:
+        """The index that takes one number per group to the rows."""
+        return np.intp(0) if self.rows.codes is None else self.rows.codes
 
-    def scores(self, lam: Vector) -> Vector:
-        """A linear combination of the outputs: to be read only."""
-        return self.outputs.combine(lam, (self.side,))[0]
+    @property
+    def groups(self) -> Index:
+        """The number of every row's group."""
+        return np.zeros(self.total.size, np.intp) if self.rows.codes is None else self.rows.codes
 
     def sums(self, weights: Vector, n_groups: int) -> Any:
-        """weights.T @ H in every group, (G, n)."""
-        if self.codes is None:
-            return self.outputs.sums(self.side, weights)[None]
-        return self.outputs.sums(self.side, by_group(weights, self.codes, n_groups))
+        """Pass: weights.T @ H in every group, (G, n)."""
+        if self.rows.codes is None:
+            return then(self.table.sums(weights), lambda sums: sums[None])
+        return self.table.sums(by_group(weights, self.rows.codes, n_groups))
 
     def by_group(self, values: Vector, n_groups: int) -> Vector:
-        """The sum of values in every group, (G,)."""
-        sums = values.sum(keepdims=True) if self.codes is None else np.bincount(self.codes, values, n_groups)
+        """Return the sum of values in every group, (G,)."""
+        codes = self.rows.codes
+        sums = values.sum(keepdims=True) if codes is None else np.bincount(codes, values, n_groups)
         return np.asarray(sums, dtype=np.float64)
+
+
+# Weights -------------------------------------------------------------------------------------------
+
+
+class Weights(Protocol):
+    """The weights u and w of all rows, wherever they are kept."""
+
+    @property
+    def share(self) -> Vector:
+        """Shares of the groups, (G,), of sum one."""
+
+    def of_part(self, side: int, rows: slice) -> Any:
+        """Return what gives some rows of a side their weights: `on` of it takes the rows."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether what `of_part` returns is the same for all rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldWeights:
+    """u and w as arrays, and where there are groups their shares and the weights within them."""
+
+    total: tuple[Vector, Vector]
+    """u and w, each of sum one."""
+    within: tuple[Vector, Vector]
+    """The same, of sum one in every group; they do not underflow with the group's share."""
+    share: Vector
+    is_shared = False
+
+    def of_part(self, side: int, rows: slice) -> _OfPart:
+        return _OfPart(self.total[side][rows], self.within[side][rows])
+
+
+@dataclass(frozen=True, eq=False)
+class _OfPart:
+    """Weights of the rows of one part."""
+
+    total: Vector
+    within: Vector
+
+    def on(self, rows: Rows) -> WeightedRows:
+        return WeightedRows(rows, self.total, self.within)
+
+
+@dataclass(frozen=True, eq=False)
+class FormedWeights:
+    """Weights that every part forms by itself: at some coefficients, given the sums over all rows."""
+
+    lam: Vector
+    scales: tuple[float, float]
+    """Scores enter the exponents of positives and of negatives times these; zero counts all rows alike."""
+    totals: tuple[tuple[float, float], tuple[float, float]]
+    """Sums over all rows, as the largest exponent and what is left when it is taken out: the log has fewer digits."""
+    level: float | None = None
+    """Taken off the scores where they are formed in twice the working precision."""
+    is_shared = True
+
+    @property
+    def share(self) -> Vector:
+        return np.ones(1)
+
+    def of_part(self, side: int, rows: slice) -> FormedWeights:
+        return self
+
+    def on(self, rows: Rows) -> WeightedRows:
+        weights = self.at(rows, rows.scores(self.lam, self.level))
+        return WeightedRows(rows, weights, weights)
+
+    def at(self, rows: Rows, f: Vector) -> Vector:
+        """Return the weights of rows with these scores."""
+        scale, total = self.scale(rows), self.totals[NAMES.index(rows.name)]
+        weights = np.empty(rows.n)
+        top, _ = _tilt.weigh(f, rows.log_c if scale else None, weights, scale, 0, rows.n)
+        _tilt.rescale_rows(weights, math.exp(top - total[0]) / total[1], 0, rows.n)
+        return weights
+
+    def scale(self, rows: Rows) -> float:
+        """Return the factor of the scores in exponents."""
+        return self.scales[NAMES.index(rows.name)]
+
+
+# Reductions and their merges -----------------------------------------------------------------------
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -67,7 +234,7 @@ def _add(a: Any, b: Any) -> Any:
 
 
 def triangle_of(rows: Iterable[Any], n: int | None = None) -> Any:
-    """The triangle R of a QR decomposition of rows that come in blocks, of n columns where there may be none."""
+    """Return the triangle R of a QR decomposition of rows that come in blocks, of n columns where there may be none."""
     from scipy.linalg import qr
 
     triangle = None if n is None else np.zeros((n, n))
@@ -78,7 +245,7 @@ def triangle_of(rows: Iterable[Any], n: int | None = None) -> Any:
 
 
 def _exponentials(a: tuple[float, Any], b: tuple[float, Any]) -> tuple[float, Any]:
-    """Sums of e^x with the largest x taken out, (largest, sums)."""
+    """Add sums of e^x with the largest x taken out, (largest, sums)."""
     if a[0] < b[0]:
         a, b = b, a
     return a[0], a[1] + b[1] * np.exp(b[0] - a[0]) if b[0] > -np.inf else a[1]
@@ -87,24 +254,25 @@ def _exponentials(a: tuple[float, Any], b: tuple[float, Any]) -> tuple[float, An
 _MERGES: dict[str, Callable[[Any, Any], Any]] = {
     "sum": _add,
     "list": _add,
-    "least": np.minimum,
-    "largest": np.maximum,
+    "min": np.minimum,
+    "max": np.maximum,
     "first": lambda a, b: np.where(np.isnan(a), b, a),
     "triangle": lambda a, b: triangle_of([a, b], a.shape[1]),
     "exponentials": _exponentials,
+    "rows": lambda a, b: np.concatenate([a, b]),
 }
 
 
-def question(*how: str) -> Callable[[Question], Question]:
-    """Mark a function of a part: how the things it returns merge, one word each."""
-    merges = [_MERGES[word] for word in how]
+def reduction(*rules: str) -> Callable[[Function], Function]:
+    """Mark a function of some rows: the rules by which the things it returns merge, one word each."""
+    merges = [_MERGES[word] for word in rules]
 
     def merge(a: Any, b: Any) -> Any:
         if len(merges) == 1:
             return merges[0](a, b)
         return tuple(one(x, y) for one, x, y in zip(merges, a, b, strict=True))
 
-    def mark(function: Question) -> Question:
+    def mark(function: Function) -> Function:
         function.merge = merge  # type: ignore[attr-defined]
         return function
 
@@ -112,5 +280,75 @@ def question(*how: str) -> Callable[[Question], Question]:
 
 
 def merged(asked: Callable[..., Any], answers: Sequence[Any]) -> Any:
-    """One answer of those of several parts, in their order."""
+    """Return one answer of those of several parts, in their order."""
     return reduce(asked.merge, answers)  # type: ignore[attr-defined]
+
+
+class Weighted:
+    """A reduction over weighted rows, as one over rows and what gives them their weights."""
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.merge = function, function.merge
+
+    def __call__(self, rows: Rows, weights: Any, *arguments: Any) -> Any:
+        """Give the rows their weights, and reduce."""
+        return self.function(weights.on(rows), *arguments)
+
+
+# Executors -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """The parts of one side, and the arguments of a reduction."""
+
+    handles: Sequence[Any]
+    shared: tuple[Any, ...] = ()
+    """Arguments for all parts."""
+    own: Sequence[Any] | None = None
+    """An argument for each part, which comes first."""
+
+    def arguments(self, k: int) -> tuple[Any, ...]:
+        """Return the arguments of part k."""
+        return self.shared if self.own is None else (self.own[k], *self.shared)
+
+
+class Executor(Protocol):
+    """An executor of reductions over parts of rows."""
+
+    in_memory: bool
+    """Whether handles are the rows themselves."""
+
+    def reduce(self, function: Any, jobs: Sequence[Job]) -> list[Any]:
+        """Return the answer for each job, those of its parts merged in their order."""
+
+    def changed(self, function: Any, handles: Sequence[Any], *arguments: Any) -> list[Any]:
+        """Return other rows in the place of some."""
+
+    def first(self, function: Any, handle: Any) -> Any:
+        """Return the function of one part."""
+
+
+class InMemory:
+    """Rows in this process; passes of both sides share the threads of a pool."""
+
+    in_memory = True
+
+    def __init__(self, pool: Pool = SERIAL) -> None:
+        self.pool = pool
+
+    def reduce(self, function: Any, jobs: Sequence[Job]) -> list[Any]:
+        parts = [function(rows, *job.arguments(k)) for job in jobs for k, rows in enumerate(job.handles)]
+        answers = iter(self.pool.run(*parts))
+        return [merged(function, [next(answers) for _ in job.handles]) for job in jobs]
+
+    def changed(self, function: Any, handles: Sequence[Any], *arguments: Any) -> list[Any]:
+        return [function(rows, *arguments) for rows in handles]
+
+    def first(self, function: Any, handle: Any) -> Any:
+        return function(handle)
+
+
+def answer(function: Any, rows: Rows, *arguments: Any) -> Any:
+    """Return the answer of one part, whose passes are run here."""
+    return SERIAL.run(function(rows, *arguments))[0]

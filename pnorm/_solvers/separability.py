@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from pnorm._checks import Vector, is_sparse
 from pnorm._solvers.hessian import LARGEST_HESSIAN
-from pnorm._solvers.problem import Known, Problem, Weights
-from pnorm._solvers.reductions import triangle_of
-from pnorm._storage.base import SIDES
+from pnorm._solvers.problem import Problem
+from pnorm._solvers.reductions import HeldWeights, triangle_of
 from pnorm.objectives._base import Scores
 
 _FRACTIONS = 500_000
@@ -46,12 +45,12 @@ class Hulls:
     """Puts no positive below a negative, and none level with one unless both are on the support."""
 
 
-def hulls(problem: Known, weights: Weights | None = None) -> Hulls:
+def hulls(problem: Problem, weights: HeldWeights | None = None) -> Hulls:
     """Find the support, and the direction in which the rest goes to infinity; undecided for rows on a cluster.
 
     Weights of a point that Newton's method has come to save work.
     """
-    if not isinstance(problem, Problem):
+    if not problem.in_memory:
         return Hulls("undecided", np.zeros(0, bool), np.zeros(0, bool), None)
     n_pos, n_neg = problem.n_pos, problem.n_neg
     varies = np.flatnonzero(problem.high > problem.low)
@@ -88,12 +87,13 @@ def hulls(problem: Known, weights: Weights | None = None) -> Hulls:
 
 def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
     """What a unit of weight on every row adds to the differences of moments, and of masses by group; the scale."""
-    from scipy.sparse import csr_array, hstack, issparse
+    from scipy.sparse import csr_array, hstack, issparse, vstack
 
     groups = problem.objective.groups
     size = problem.n_pos + problem.n_neg
     low, high = problem.low, problem.high
-    rows = problem.outputs.matrix()[:, varies]
+    pos, neg = (table.matrix()[:, varies] for table in problem.tables)
+    rows: Any = vstack([pos, -neg], format="csc") if issparse(pos) else np.concatenate([pos, -neg])
     sign = np.r_[np.ones(problem.n_pos), -np.ones(problem.n_neg)]
     codes = np.zeros(size, np.intp) if groups is None else np.r_[groups.pos, groups.neg]
     masses = csr_array((sign, (np.arange(size), codes)))
@@ -217,8 +217,8 @@ def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], dir
     if not pos.any():
         return True
     used = np.flatnonzero(direction)
-    support = problem.take(np.flatnonzero(pos), np.flatnonzero(neg)).outputs
-    rows = [block[:, used] for side in SIDES for _, block in support.blocks(side)]
+    tables = [table.select_rows(np.flatnonzero(on)) for table, on in zip(problem.tables, (pos, neg), strict=True)]
+    rows = [block[:, used] for table in tables for _, block in table.blocks()]
     if all((block == np.rint(block)).all() for block in rows) and (direction == np.rint(direction)).all():
         return True
     if sum(block.size for block in rows) > _FRACTIONS:

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import Vector
 from pnorm._core import _bins
-from pnorm._storage.base import SIDES, Dotted, Rows, Side, scatter_of, signed, sums_of
-from pnorm._threads import ROWS, Pool, blocks
+from pnorm._storage.base import Index, Rows, added, rounding, scatter_of_blocks, sums_of_blocks
+from pnorm._threads import ROWS, SERIAL, Pass, Pool, blocks, over_blocks
 
 _BYTE = 2**8
 
@@ -42,15 +43,12 @@ _CHOSEN = 0.7
 _CELLS = 2**22
 """Numbers in a block of rows that is made dense: 32 MB."""
 
-Index = NDArray[np.intp]
-
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Codes that count the cuts below a value; NaN is above none."""
+    """Codes that count the cuts below a value of a column; NaN is above none."""
 
-    pos: _checks.Array
-    neg: _checks.Array
+    A: _checks.Array
     column: int
     cuts: Vector
 
@@ -59,10 +57,9 @@ class Cuts:
 class Codes:
     """Codes as they are."""
 
-    pos: NDArray[np.uint16]
-    neg: NDArray[np.uint16]
-    seen: tuple[Seen, ...] = ()
-    """For either side, what values of the column were no levels; nothing where that needs no word."""
+    codes: NDArray[np.uint16]
+    seen: Seen | None = None
+    """Values of the column that were no levels, where that needs a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +98,9 @@ class Feature:
             terms=np.r_[self.terms, np.ones(codes.size)],
         )
 
-    def with_room(self) -> Feature:
-        """The same of indicators, with a code for levels that are not known whether rows here have some or not."""
-        known = self.at < self.levels
-        levels = int(self.at[known].max()) + 2
-        return replace(self, levels=levels, at=np.where(known, self.at, self.at - self.levels + levels))
+    def with_levels(self, levels: int) -> Feature:
+        """The same, with more codes that no row has."""
+        return replace(self, levels=levels, at=np.where(self.at < self.levels, self.at, self.at - self.levels + levels))
 
     def and_complements(self) -> Feature:
         """The rankers, and then 1 - h for each of them."""
@@ -128,17 +123,8 @@ class Feature:
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
-    """One ranker's values by code, and how many rows of either side have it."""
-
-    values: Vector
-    pos: Vector
-    neg: Vector
-
-
-@dataclass(frozen=True, eq=False)
 class _Words:
-    """Where every feature's code lies: in which word, and as which digit."""
+    """The place of every feature's code: its word, and its digit in there."""
 
     wide: NDArray[np.bool_]
     """Whether the feature's word has two bytes."""
@@ -178,283 +164,288 @@ def _packed(levels: Index, n_rows: int) -> _Words:
     return _Words(wide, word, radix, (np.array(size[0], np.intp), np.array(size[1], np.intp)))
 
 
-class Binned(Dotted):
-    """Codes of all features, packed into words of one or two bytes, and what the rankers make of them."""
+class Schema:
+    """The meaning of codes: how features are packed into words, and what the rankers make of them."""
 
-    def __init__(self, features: Sequence[Feature], where: Sequence[Index], pool: Pool) -> None:
-        """Ranker i of feature k is number where[k][i] of all, 0 .. n - 1."""
-        source = features[0].source
-        self.pool = pool
-        self.shape = (len(source.pos), len(source.neg), sum([len(feature) for feature in features]))
+    def __init__(self, features: Sequence[Feature], where: Sequence[Index], n_rows: int) -> None:
+        """Ranker i of feature k is number where[k][i] of all, 0 .. n - 1; words are for so many rows."""
         levels = np.array([feature.levels for feature in features], np.intp)
-        self._words = _packed(levels, self.shape[0] + self.shape[1])
-        self._cells = np.r_[0, np.cumsum(levels)]
+        self.words = words = _packed(levels, n_rows)
+        self.cells = np.r_[0, np.cumsum(levels)]
+        """The first cell of every feature: cells are the codes of all features, one after the other."""
         order = np.argsort(np.concatenate(where), kind="stable")
-        self._feature = np.repeat(np.arange(len(features)), [len(feature) for feature in features])[order]
+        self.feature = np.repeat(np.arange(len(features)), [len(feature) for feature in features])[order]
         counts = np.concatenate([np.diff(feature.first) for feature in features])
         begin = np.r_[0, np.cumsum(counts)]
-        self._first = np.r_[0, np.cumsum(counts[order])]
-        take = np.repeat(begin[:-1][order] - self._first[:-1], counts[order]) + np.arange(self._first[-1])
-        self._at = np.concatenate([feature.at for feature in features])[take]
-        self._terms = np.concatenate([feature.terms for feature in features])[take]
-        self._codes = {side: self._encoded(features, side) for side in SIDES}
-        self._set_up()
+        self.first = np.r_[0, np.cumsum(counts[order])]
+        take = np.repeat(begin[:-1][order] - self.first[:-1], counts[order]) + np.arange(self.first[-1])
+        self.at = np.concatenate([feature.at for feature in features])[take]
+        self.terms = np.concatenate([feature.terms for feature in features])[take]
+        narrow, wide = words.size
+        starts = np.r_[0, np.cumsum(np.concatenate([narrow, wide]))]
+        self.starts = starts[: narrow.size + 1], starts[narrow.size :]
+        """The first cell of every word, of those of one byte and of those of two."""
+        number = words.word + np.where(words.wide, narrow.size, 0)
+        self.word_cells = starts[number], np.concatenate([narrow, wide])[number]
+        """The first cell of every feature's word, and how many there are."""
+        largest = int(np.concatenate([narrow, wide]).max())
+        self.scratch = _bins.scratch_size(largest)
+        self.min_rows = max(ROWS, 32 * largest)
+        """Rows of a block, at least."""
 
-    def _encoded(self, features: Sequence[Feature], side: Side) -> tuple[_checks.Array, _checks.Array]:
-        """The words of one side, those of one byte and those of two."""
-        words, n_rows = self._words, self._n_rows(side)
+    @property
+    def n_rankers(self) -> int:
+        return int(self.first.size) - 1
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of all words."""
+        return int(self.starts[1][-1])
+
+    def subtract(self, shift: Vector) -> Schema:
+        """The same rankers less a constant each; only a table of values can be far from zero."""
+        moved = copy.copy(self)
+        moved.terms = self.terms - np.repeat(shift, np.diff(self.first))
+        return moved
+
+    def totals(self, tally: Vector) -> Vector:
+        """Sums by the codes of all features from those by the codes of all words."""
+        out = np.empty(int(self.cells[-1]))
+        _bins.marginals(tally, *self.word_cells, self.words.radix, self.cells, out)
+        return out
+
+    def of_rankers(self, totals: Vector, terms: Vector) -> Vector:
+        """Sums of all rankers, whose terms are given."""
+        out = np.empty(self.n_rankers)
+        _bins.edges(totals, self.cells, self.feature, self.first, self.at, terms, np.empty_like(totals), out)
+        return out
+
+    def centred_terms(self) -> Vector:
+        """Terms, those of tables of values about zero: edges are differences of means, in which an offset cancels."""
+        counts, levels = np.diff(self.first), np.diff(self.cells)[self.feature]
+        of_step = self.at >= np.repeat(levels, counts)
+        is_table = counts == levels
+        is_table[np.repeat(np.arange(is_table.size), counts)[of_step]] = False
+        first = self.first[:-1].clip(max=self.terms.size - 1)
+        low, high = (extreme.reduceat(self.terms, first) for extreme in (np.minimum, np.maximum))
+        return np.asarray(self.terms - np.repeat(np.where(is_table, 0.5 * low + 0.5 * high, 0.0), counts))
+
+    def extremes(self, counts: Vector) -> tuple[Vector, Vector]:
+        """Smallest and largest output of every ranker, given the rows by the codes of all features."""
+        low, high = np.empty(self.n_rankers), np.empty(self.n_rankers)
+        most = int(np.diff(self.cells).max())
+        scratch = np.empty(most), np.empty(most + 1, np.intp)
+        _bins.extremes(self.feature, self.first, self.at, self.terms, self.cells, counts, *scratch, low, high)
+        return low, high
+
+    def cells_of(self, j: int) -> slice:
+        """The cells of ranker j's feature."""
+        k = self.feature[j]
+        return slice(self.cells[k], self.cells[k + 1])
+
+    def values(self, j: int) -> Vector:
+        """Outputs of ranker j by code."""
+        terms, cells = slice(self.first[j], self.first[j + 1]), self.cells_of(j)
+        out = np.empty(cells.stop - cells.start)
+        _bins.values_by_code(self.at[terms], self.terms[terms], out)
+        return out
+
+    def tables(self) -> list[tuple[_checks.Array, Index]]:
+        """Per feature, the values of its rankers by code (levels, r), and their numbers."""
+        members = [np.flatnonzero(self.feature == k) for k in range(self.cells.size - 1)]
+        return [(np.column_stack([self.values(int(j)) for j in own]), own) for own in members]
+
+    def by_code_of_word(self, k: int, values: NDArray[Any]) -> NDArray[Any]:
+        """Values by the code of a feature as values by the code of its word."""
+        code = np.arange(self.word_cells[1][k]) // self.words.radix[k]
+        return np.asarray(values[code % values.size])
+
+    def of_feature(self, k: int, of_word: Vector) -> Vector:
+        """Sums by the code of a word as sums by the code of a feature."""
+        shaped = of_word.reshape(-1, self.cells[k + 1] - self.cells[k], self.words.radix[k])
+        return np.asarray(shaped.sum(axis=(0, 2)))
+
+    def tables_of_words(self, lam: Vector) -> dict[tuple[bool, int], Vector]:
+        """Scores by the code of every word that has a part in them; words are (wide, number)."""
+        counts = np.diff(self.first)
+        weights = np.repeat(lam, counts) * self.terms
+        feature = np.repeat(self.feature, counts)
+        levels, size = np.diff(self.cells), int(self.cells[-1])
+        step = self.at >= levels[feature]
+        values = np.bincount(self.cells[feature] + self.at, np.where(step, 0.0, weights), 2 * size)[:size]
+        start = self.cells[feature] + self.at - np.where(step, levels[feature], 0)
+        steps = np.bincount(start, np.where(step, weights, 0.0), size)
+        tables: dict[tuple[bool, int], Vector] = {}
+        for k in np.unique(feature[weights != 0.0]).tolist():
+            cells = slice(self.cells[k], self.cells[k + 1])
+            table = self.by_code_of_word(k, np.asarray(values[cells] + np.cumsum(steps[cells]), np.float64))
+            place = bool(self.words.wide[k]), int(self.words.word[k])
+            tables[place] = tables.get(place, 0.0) + table
+        return tables
+
+
+class Coded:
+    """Codes of all features, packed into words of one or two bytes."""
+
+    def __init__(self, schema: Schema, words: tuple[_checks.Array, _checks.Array]) -> None:
+        """Words of one byte (m, N), and of two."""
+        self.schema, self._words = schema, words
+        self.shape = (words[0].shape[1], schema.n_rankers)
+        self._largest_block = max(rows.stop - rows.start for rows in blocks(self.shape[0], schema.min_rows))
+        self._rooms: deque[_Room] = deque()
+        self.counts = schema.totals(SERIAL.run(self.tally(np.ones(self.shape[0])))[0])
+        self.low, self.high = schema.extremes(self.counts)
+        self._centred = schema.centred_terms()
+
+    @classmethod
+    def encoded(cls, schema: Schema, sources: Sequence[Cuts | Codes], n_rows: int, pool: Pool = SERIAL) -> Coded:
+        """Find the codes of rows."""
+        words = schema.words
         codes = np.zeros((words.size[0].size, n_rows), np.uint8), np.zeros((words.size[1].size, n_rows), np.uint16)
         matrices: dict[tuple[int, bool], list[int]] = {}
-        for k, feature in enumerate(features):
-            if isinstance(feature.source, Codes):
-                of_side = getattr(feature.source, side)
+        for k, source in enumerate(sources):
+            if isinstance(source, Codes):
                 out = codes[int(words.wide[k])]
-                out[words.word[k]] += (of_side * words.radix[k]).astype(out.dtype)
+                out[words.word[k]] += (source.codes * words.radix[k]).astype(out.dtype)
             else:
-                matrices.setdefault((id(getattr(feature.source, side)), bool(words.wide[k])), []).append(k)
+                matrices.setdefault((id(source.A), bool(words.wide[k])), []).append(k)
         for (_, wide), members in matrices.items():
-            sources = [features[k].source for k in members]
-            cuts = [padded(source.cuts) for source in sources]  # type: ignore[union-attr]
+            of_columns = [source for source in (sources[k] for k in members) if isinstance(source, Cuts)]
+            cuts = [padded(source.cuts) for source in of_columns]
             arguments = (
-                np.array([source.column for source in sources], np.intp),  # type: ignore[union-attr]
+                np.array([source.column for source in of_columns], np.intp),
                 np.r_[0, np.cumsum([len(x) for x in cuts])],
                 np.concatenate(cuts),
                 words.word[members],
                 words.radix[members],
                 codes[int(wide)],
             )
-            A = getattr(sources[0], side)
-            self.pool.map(
-                lambda rows, A=A, arguments=arguments: _bins.encode(A, rows.start, rows.stop, *arguments),  # type: ignore[misc]
-                blocks(n_rows),
-            )
-        return codes
+            A = of_columns[0].A
 
-    def _set_up(self) -> None:
-        """What follows from the codes."""
-        words = self._words
-        narrow, wide = words.size
-        starts = np.r_[0, np.cumsum(np.concatenate([narrow, wide]))]
-        self._starts = starts[: narrow.size + 1], starts[narrow.size :]
-        number = words.word + np.where(words.wide, narrow.size, 0)
-        self._word_cells = starts[number], np.concatenate([narrow, wide])[number]
-        largest = int(np.concatenate([narrow, wide]).max())
-        self._scratch = _bins.scratch_size(largest)
-        self._least_rows = max(ROWS, 32 * largest)
-        self._largest_block = max(blocks(n, self._least_rows)[0].stop for n in self.shape[:2])
-        self._rooms: deque[_Room] = deque()
-        self._rows = {side: self._by_feature(self.tally(side, np.ones(self._n_rows(side)))) for side in SIDES}
-        self.pos_low, self.pos_high = self._extremes("pos")
-        self.neg_low, self.neg_high = self._extremes("neg")
-        # Edges are differences of means, in which an offset of a table of values cancels: better before than after.
-        step = self._at >= np.diff(self._cells)[np.repeat(self._feature, np.diff(self._first))]
-        low, high = np.minimum(self.pos_low, self.neg_low), np.maximum(self.pos_high, self.neg_high)
-        full = np.diff(self._first) == np.diff(self._cells)[self._feature]
-        full[np.repeat(np.arange(full.size), np.diff(self._first))[step]] = False
-        middle = np.where(full, 0.5 * low + 0.5 * high, 0.0)
-        self._centred = self._terms - np.repeat(middle, np.diff(self._first))
+            def work(rows: slice, A: _checks.Array = A, arguments: Any = arguments) -> None:
+                _bins.encode(A, rows.start, rows.stop, *arguments)
 
-    def _extremes(self, side: Side) -> tuple[Vector, Vector]:
-        low, high = np.empty(self.shape[2]), np.empty(self.shape[2])
-        most = int(np.diff(self._cells).max())
-        scratch = np.empty(most), np.empty(most + 1, np.intp)
-        _bins.extremes(
-            self._feature, self._first, self._at, self._terms, self._cells, self._rows[side], *scratch, low, high
-        )
-        return low, high
+            pool.run(over_blocks(n_rows, work))
+        return cls(schema, codes)
 
     # Sums by code
 
-    def tally(self, side: Side, weights: Vector, chosen: tuple[int, NDArray[np.uint8]] | None = None) -> Vector:
-        """Sums of weights by the codes of every word; of rows whose code in one feature is wanted, if that is given."""
-        n_cells = int(self._starts[1][-1])
+    @property
+    def tally_size(self) -> int:
+        return self.schema.n_cells
+
+    def tally(self, weights: Vector, chosen: tuple[int, NDArray[np.uint8]] | None = None) -> Pass:
+        """Pass: sums of weights by the codes of every word; of rows with chosen codes of one feature, if given."""
+        schema = self.schema
 
         def work(rows: slice) -> Vector:
             try:
                 room = self._rooms.pop()
             except IndexError:
-                room = _Room(self._scratch, self._largest_block)
-            sums, own, found = np.zeros(n_cells), weights, None
+                room = _Room(schema.scratch, self._largest_block)
+            sums, own, found = np.zeros(schema.n_cells), weights, None
             if chosen is not None:
-                codes = self._word_of(chosen[0], side)
+                codes = self._word_of(chosen[0])
                 n = _bins.choose(codes, chosen[1], weights, rows.start, rows.stop, room.rows, room.weights)
                 own, found = room.weights, room.rows[:n]
             if found is None or found.size:
-                for codes, starts in zip(self._codes[side], self._starts, strict=True):
+                for codes, starts in zip(self._words, schema.starts, strict=True):
                     if codes.size:
                         _bins.sums_by_code(codes, own, rows.start, rows.stop, found, starts, sums, room.scratch)
             self._rooms.append(room)
             return sums
 
-        return self._added(work, n_cells, side)
+        return over_blocks(self.shape[0], work, added, schema.min_rows)
 
-    def _added(self, work: Callable[[slice], Vector], n_cells: int, side: Side) -> Vector:
-        """The sum over blocks of rows of what `work` says of each."""
-        total = np.zeros(n_cells)
-        for sums in self.pool.map(work, blocks(self._n_rows(side), self._least_rows)):
-            total += sums
-        return total
+    def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
+        """Pass: the tally of weights that `multiply` has changed by these factors, from the one before.
 
-    def retally(self, j: int, side: Side, table: Vector, weights: Vector, tally: Vector) -> Vector:
-        """The tally of weights that `multiply` has changed by this table, from the one before.
-
-        Where the table has two numbers, the weights are the smaller one times what they were, and
-        something more on the rows of the larger one, which are the fewer as a rule: those that the
-        ranker gets wrong. No digits are lost, as all terms are positive.
+        Of two factors, the weights are the smaller one times what they were, and something more on
+        the rows of the larger one, which are the fewer as a rule: those that the ranker gets wrong.
+        No digits are lost, as all terms are positive.
         """
-        low, high = float(table.min()), float(table.max())
-        rows = self._rows[side][self.cells_of(j)]
-        wanted = table == high
-        if ((table != low) & ~wanted & (rows > 0.0)).any() or rows[wanted].sum() > _CHOSEN * weights.size:
-            return self.tally(side, weights)
-        k = int(self._feature[j])
-        more = self.tally(side, weights, (k, self._by_code_of_word(k, wanted.astype(np.uint8))))
-        return np.asarray(low * tally + (1.0 - low / high) * more)
+        low, high = float(factors.min()), float(factors.max())
+        rows = self.counts[self.cells(j)]
+        wanted = factors == high
+        if ((factors != low) & ~wanted & (rows > 0.0)).any() or rows[wanted].sum() > _CHOSEN * weights.size:
+            return self.tally(weights)
+        k = int(self.schema.feature[j])
+        more = self.tally(weights, (k, self.schema.by_code_of_word(k, wanted.astype(np.uint8))))
+        return more.then(lambda more: low * tally + (1.0 - low / high) * more)
 
-    def by_feature(self, side: Side, weights: Vector) -> Vector:
-        """Sums of weights by the codes of all features; their order does not depend on the rows."""
-        return self._by_feature(self.tally(side, weights))
+    def totals(self, tally: Vector) -> Vector:
+        return self.schema.totals(tally)
 
-    def edges_by_feature(self, difference: Vector) -> Vector:
-        """The edges from sums of u by the codes of all features, less those of w."""
-        return self._of_codes(difference, self._centred)
+    def edges(self, totals: Vector) -> Vector:
+        return self.schema.of_rankers(totals, self._centred)
 
-    def edges_of(self, pos: Vector, neg: Vector) -> Vector:
-        """The edges from a tally of u on the positives and one of w on the negatives."""
-        return self._of_rankers(pos - neg, self._centred)
-
-    def _n_rows(self, side: Side) -> int:
-        return self.shape[0 if side == "pos" else 1]
-
-    def _by_feature(self, by_word: Vector) -> Vector:
-        out = np.empty(int(self._cells[-1]))
-        _bins.marginals(by_word, *self._word_cells, self._words.radix, self._cells, out)
-        return out
-
-    def edges(self, u: Vector, w: Vector) -> Vector:
-        return self.edges_of(self.tally("pos", u), self.tally("neg", w))
-
-    def _of_rankers(self, by_word: Vector, terms: Vector) -> Vector:
-        return self._of_codes(self._by_feature(by_word), terms)
-
-    def _of_codes(self, sums: Vector, terms: Vector) -> Vector:
-        out = np.empty(self.shape[2])
-        _bins.edges(sums, self._cells, self._feature, self._first, self._at, terms, np.empty_like(sums), out)
-        return out
-
-    def sums(self, side: Side, weights: Any) -> Any:
-        if weights.ndim == 1:
-            return self._of_rankers(self.tally(side, weights), self._terms)
-        return sums_of(self.blocks(side), weights, self.shape[2])
+    def sums(self, weights: Any) -> Any:
+        if weights.ndim > 1:
+            return sums_of_blocks(self.blocks(), weights, self.shape[1])
+        return self.tally(weights).then(lambda tally: self.schema.of_rankers(self.totals(tally), self.schema.terms))
 
     # One ranker
 
     @property
     def coded(self) -> NDArray[np.bool_]:
-        return np.ones(self.shape[2], bool)
+        return np.ones(self.shape[1], bool)
 
-    def levels(self, j: int) -> Levels:
-        cells = self.cells_of(j)
-        return Levels(self._values(j), self._rows["pos"][cells], self._rows["neg"][cells])
+    def cells(self, j: int) -> slice:
+        return self.schema.cells_of(j)
 
-    def cells_of(self, j: int) -> slice:
-        """Where the codes of ranker j's feature lie among those of all."""
-        k = self._feature[j]
-        return slice(self._cells[k], self._cells[k + 1])
+    def values(self, j: int) -> Vector:
+        return self.schema.values(j)
 
-    def _values(self, j: int) -> Vector:
-        terms, cells = slice(self._first[j], self._first[j + 1]), self.cells_of(j)
-        out = np.empty(cells.stop - cells.start)
-        _bins.values_by_code(self._at[terms], self._terms[terms], out)
-        return out
+    def masses(self, j: int, tally: Vector) -> Vector:
+        k = int(self.schema.feature[j])
+        start, size = (int(x[k]) for x in self.schema.word_cells)
+        return self.schema.of_feature(k, tally[start : start + size])
 
-    def _word_of(self, k: int, side: Side) -> _checks.Array:
-        words = self._words
-        return self._codes[side][int(words.wide[k])][words.word[k]]  # type: ignore[no-any-return]
-
-    def _by_code_of_word(self, k: int, values: NDArray[Any]) -> NDArray[Any]:
-        """Values by the code of a feature as values by the code of its word."""
-        code = np.arange(self._word_cells[1][k]) // self._words.radix[k]
-        return np.asarray(values[code % values.size])
-
-    def masses(self, j: int, side: Side, weights: Vector) -> Vector:
-        k = int(self._feature[j])
-        codes, size = self._word_of(k, side)[None], int(self._word_cells[1][k])
-        starts = np.array([0, size])
-
-        def work(rows: slice) -> Vector:
-            sums = np.empty(size)
-            _bins.sums_by_code(codes, weights, rows.start, rows.stop, None, starts, sums, np.empty(self._scratch))
-            return sums
-
-        return self._of_feature(k, self._added(work, size, side))
-
-    def masses_of(self, j: int, tally: Vector) -> Vector:
-        """The same from a tally of the weights."""
-        k = int(self._feature[j])
-        start, size = (int(x[k]) for x in self._word_cells)
-        return self._of_feature(k, tally[start : start + size])
-
-    def _of_feature(self, k: int, of_word: Vector) -> Vector:
-        """Sums by the code of a word as sums by the code of a feature."""
-        shaped = of_word.reshape(-1, self._cells[k + 1] - self._cells[k], self._words.radix[k])
-        return np.asarray(shaped.sum(axis=(0, 2)))
-
-    def multiply(self, j: int, side: Side, table: Vector, weights: Vector) -> float:
-        k = int(self._feature[j])
-        codes, table = self._word_of(k, side), self._by_code_of_word(k, table)
-        parts = self.pool.map(
-            lambda rows: _bins.multiply_looked_up(codes, table, rows.start, rows.stop, weights), blocks(weights.size)
+    def multiply(self, j: int, factors: Vector, weights: Vector) -> Pass:
+        k = int(self.schema.feature[j])
+        codes, table = self._word_of(k), self.schema.by_code_of_word(k, factors)
+        return over_blocks(
+            weights.size,
+            lambda rows: _bins.multiply_looked_up(codes, table, rows.start, rows.stop, weights),
+            lambda parts: float(sum(parts)),
         )
-        return float(sum(parts))
 
-    def column(self, j: int, shift: float, pos_out: Vector, neg_out: Vector) -> None:
-        k = int(self._feature[j])
-        table = self._by_code_of_word(k, self._values(j) - shift)
-        for side, out in zip(SIDES, (pos_out, neg_out), strict=True):
-            self._look_up(_bins.look_up, self._word_of(k, side), table, out)
+    def column(self, j: int, shift: float, out: Vector) -> Pass:
+        k = int(self.schema.feature[j])
+        codes, table = self._word_of(k), self.schema.by_code_of_word(k, self.values(j) - shift)
+        return over_blocks(out.size, lambda rows: _bins.look_up(codes, table, rows.start, rows.stop, out))
 
-    def _look_up(self, kernel: Any, codes: _checks.Array, table: Vector, out: Vector) -> None:
-        self.pool.map(lambda rows: kernel(codes, table, rows.start, rows.stop, out), blocks(out.size))
+    def combine(self, lam: Vector) -> Pass:
+        f = np.zeros(self.shape[0])
+        tables = [
+            (self._words[int(wide)][word], table) for (wide, word), table in self.schema.tables_of_words(lam).items()
+        ]
 
-    def combine(self, lam: Vector, sides: Sequence[Side] = SIDES) -> list[Vector]:
-        counts = np.diff(self._first)
-        weights = np.repeat(lam, counts) * self._terms
-        feature = np.repeat(self._feature, counts)
-        levels, size = np.diff(self._cells), int(self._cells[-1])
-        step = self._at >= levels[feature]
-        values = np.bincount(self._cells[feature] + self._at, np.where(step, 0.0, weights), 2 * size)[:size]
-        start = self._cells[feature] + self._at - np.where(step, levels[feature], 0)
-        steps = np.bincount(start, np.where(step, weights, 0.0), size)
-        out = [np.zeros(self._n_rows(side)) for side in sides]
-        tables: dict[tuple[bool, int], Vector] = {}
-        for k in np.unique(feature[weights != 0.0]).tolist():
-            cells = slice(self._cells[k], self._cells[k + 1])
-            table = self._by_code_of_word(k, np.asarray(values[cells] + np.cumsum(steps[cells]), np.float64))
-            place = bool(self._words.wide[k]), int(self._words.word[k])
-            tables[place] = tables.get(place, 0.0) + table
-        for (wide, word), table in tables.items():
-            for side, scores in zip(sides, out, strict=True):
-                self._look_up(_bins.add_looked_up, self._codes[side][int(wide)][word], table, scores)
-        return out
+        def work(rows: slice) -> None:
+            for codes, table in tables:
+                _bins.add_looked_up(codes, table, rows.start, rows.stop, f)
 
-    # All of them, asked rarely
+        return over_blocks(f.size, work, lambda _: f)
 
-    def scatter(
-        self, side: Side, weights: Vector, centres: _checks.Array, codes: NDArray[np.intp] | None
-    ) -> tuple[Any, Any]:
-        levels, n = np.diff(self._cells), self.shape[2]
+    def _word_of(self, k: int) -> _checks.Array:
+        words = self.schema.words
+        return self._words[int(words.wide[k])][words.word[k]]  # type: ignore[no-any-return]
+
+    # All rankers, asked rarely
+
+    def scatter(self, weights: Vector, centres: _checks.Array, codes: Index | None) -> Any:
+        schema = self.schema
+        levels, n = np.diff(schema.cells), self.shape[1]
         pairs = levels.size * (levels.size + 1) / 2
         # Measured per row: 2 to 3 ns for a pair of features; made dense, 0.03 (1275 rankers) to 0.2 ns (50)
         # for a pair of rankers.
         if codes is not None or 15.0 * pairs > n * n or levels.max() ** 2 > 8 * weights.size:
-            return scatter_of(self.blocks(side), weights, centres, codes)
-        tables, numbers = zip(*((table - centres[0][own], own) for table, own in self._tables()), strict=True)
+            return scatter_of_blocks(self.blocks(), weights, centres, codes)
+        tables, numbers = zip(*((table - centres[0][own], own) for table, own in schema.tables()), strict=True)
         total, left = np.empty((n, n)), np.empty((1, n))
-        coded = [self._code_of(k, side) for k in range(levels.size)]
+        coded = [self._code_of(k) for k in range(levels.size)]
 
-        def work(pair: tuple[int, int]) -> None:
-            a, b = pair
+        def work(a: int, b: int) -> None:
             joint = np.zeros((levels[a], levels[b]))
             _bins.sums_by_pair(coded[a], coded[b], weights, 0, weights.size, joint)
             rows, columns = numbers[a], numbers[b]
@@ -464,64 +455,50 @@ class Binned(Dotted):
             if a == b:
                 left[0, rows] = joint.diagonal() @ tables[a]
 
-        self.pool.map(work, [(a, b) for a in range(levels.size) for b in range(a, levels.size)])
-        return total, left
+        tasks = [partial(work, a, b) for a in range(levels.size) for b in range(a, levels.size)]
+        return Pass(tasks, lambda _: (total, left))
 
-    def _code_of(self, k: int, side: Side) -> NDArray[np.uint16]:
-        word = self._word_of(k, side)
+    def _code_of(self, k: int) -> NDArray[np.uint16]:
+        """The codes of a feature."""
+        word, cells = self._word_of(k), self.schema.cells
         out = np.empty(word.size, np.uint16)
-        _bins.extract(word, int(self._words.radix[k]), int(self._cells[k + 1] - self._cells[k]), out)
+        _bins.extract(word, int(self.schema.words.radix[k]), int(cells[k + 1] - cells[k]), out)
         return out
 
-    def _tables(self) -> list[tuple[_checks.Array, Index]]:
-        """Per feature, the values of its rankers by code (levels, r), and their numbers."""
-        members = [np.flatnonzero(self._feature == k) for k in range(self._cells.size - 1)]
-        return [(np.column_stack([self._values(int(j)) for j in own]), own) for own in members]
-
-    def blocks(self, side: Side) -> Iterator[tuple[slice, _checks.Array]]:
-        n = self.shape[2]
-        tables = [(k, table, own) for k, (table, own) in enumerate(self._tables())]
-        for rows in _some_rows(self._n_rows(side), n):
+    def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
+        n_rows, n = self.shape
+        tables = [(k, table, own) for k, (table, own) in enumerate(self.schema.tables())]
+        size = min(4096, max(_CELLS // n, 16))
+        for start in range(0, n_rows, size):
+            rows = slice(start, min(start + size, n_rows))
             block = np.empty((rows.stop - rows.start, n))
             for k, table, own in tables:
-                codes = self._word_of(k, side)[rows] // self._words.radix[k] % len(table)
+                codes = self._word_of(k)[rows] // self.schema.words.radix[k] % len(table)
                 block[:, own] = table[codes]
             yield rows, block
 
     def matrix(self) -> Any:
-        n_pos, n_neg, n = self.shape
-        if (n_pos + n_neg) * n <= 8 * _CELLS:
-            return np.concatenate(list(signed(self)))
+        n_rows, n = self.shape
+        if n_rows * n <= 4 * _CELLS:
+            return np.concatenate([block for _, block in self.blocks()])
         import scipy.sparse
 
-        return scipy.sparse.vstack([scipy.sparse.csr_array(block) for block in signed(self)], format="csc")
+        return scipy.sparse.vstack([scipy.sparse.csr_array(block) for _, block in self.blocks()], format="csc")
 
-    def take(self, pos: Rows, neg: Rows) -> Binned:
-        taken = copy.copy(self)
-        taken._codes = {
-            side: (np.ascontiguousarray(codes[0][:, rows]), np.ascontiguousarray(codes[1][:, rows]))
-            for (side, codes), rows in zip(self._codes.items(), (pos, neg), strict=True)
-        }
-        n_pos, n_neg = (taken._codes[side][0].shape[1] for side in SIDES)
-        taken.shape = (n_pos, n_neg, self.shape[2])
-        taken._set_up()
-        return taken
+    def rounding(self, lam: Vector) -> float:
+        return rounding(lam, np.maximum(np.abs(self.low), np.abs(self.high)))
 
-    def less(self, shift: Vector) -> Binned:
-        """Only a table of values can be far from zero."""
-        moved = copy.copy(self)
-        moved._terms = self._terms - np.repeat(shift, np.diff(self._first))
-        moved._set_up()
-        return moved
+    # Other tables
+
+    def select_rows(self, rows: Rows) -> Coded:
+        narrow, wide = (np.ascontiguousarray(words[:, rows]) for words in self._words)
+        return Coded(self.schema, (narrow, wide))
+
+    def subtract(self, shift: Vector) -> Coded:
+        return Coded(self.schema.subtract(shift), self._words) if shift.any() else self
 
 
 def padded(cuts: Vector) -> Vector:
     """Sorted cuts, followed by as many infinities as make them one less than a power of two."""
     size = 2 << max(len(cuts).bit_length() - 1, 0)
     return np.concatenate([cuts, np.full(size - 1 - len(cuts), np.inf)])
-
-
-def _some_rows(n_rows: int, n: int) -> list[slice]:
-    """Rows that make a block of moderate size."""
-    size = min(4096, max(_CELLS // n, 16))
-    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, _minimize
 from pnorm._checks import Array, Vector
-from pnorm._solvers import problem as _problem
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature, null_space
-from pnorm._solvers.problem import Problem
+from pnorm._solvers.problem import Problem, build, rankers_of
 from pnorm._solvers.separability import hulls
 from pnorm._trace import Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
@@ -290,7 +289,7 @@ def certificate(
 def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
     point = problem.point(lam, precise=True)
     problem.moderate(l2, lam, "lam")
-    edges = problem.edges(*point.weights.total)
+    edges = problem.edges_at(point)
     if problem.n_rankers > LARGEST_HESSIAN:
         gap, message = (
             math.inf,
@@ -370,7 +369,7 @@ def separability(
     problem.moderate()
     found = hulls(problem)
     return Separability(
-        found.kind, problem.spread(found.pos, "pos", False), problem.spread(found.neg, "neg", False), found.direction
+        found.kind, problem.spread(found.pos, 0, False), problem.spread(found.neg, 1, False), found.direction
     )
 
 
@@ -448,10 +447,10 @@ def _limit(problem: Problem, progress: bool = False) -> Limit:
     unique = kind == "overlapping" and null_space(problem).size == 0
     return Limit(
         kind,
-        problem.spread(log_pos, "pos", -np.inf),
-        problem.spread(log_neg, "neg", -np.inf),
-        problem.spread(pos, "pos", False),
-        problem.spread(neg, "neg", False),
+        problem.spread(log_pos, 0, -np.inf),
+        problem.spread(log_neg, 1, -np.inf),
+        problem.spread(pos, 0, False),
+        problem.spread(neg, 1, False),
         -math.inf if kind == "separable" else float(trace.log_objective[-1]),
         trace.gap,
         None if kind == "separable" else lam,
@@ -509,7 +508,7 @@ def q_prime(
     """
     problem, lam = _problem_and(lam, "lam", pos, neg, H, 1.0, pos_weight, neg_weight, pos_group, neg_group)
     f = problem.scores(lam)
-    log_pos, log_neg = problem.spread(-f.pos, "pos", -np.inf), problem.spread(f.neg, "neg", -np.inf)
+    log_pos, log_neg = problem.spread(-f.pos, 0, -np.inf), problem.spread(f.neg, 1, -np.inf)
     with np.errstate(over="ignore"):
         q = np.exp(np.add.outer(log_pos, log_neg))
     return q if problem.objective.groups is None else np.where(_pairs(problem), q, 0.0)
@@ -519,7 +518,7 @@ def _pairs(problem: Problem) -> NDArray[np.bool_]:
     """Which pairs of the user's rows are in one group."""
     groups = problem.objective.groups
     assert groups is not None
-    return np.asarray(np.equal.outer(problem.spread(groups.pos, "pos", -1), problem.spread(groups.neg, "neg", -2)))
+    return np.asarray(np.equal.outer(problem.spread(groups.pos, 0, -1), problem.spread(groups.neg, 1, -2)))
 
 
 def same_limit(
@@ -833,14 +832,14 @@ def _page(lines: dict[str, str]) -> str:
 
 def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any) -> Problem:
     p = _checks.power(p)
-    return _problem.build(pos, neg, _problem.rankers_of(pos, neg, H), push(p), *weights_and_groups).centred()
+    return build(pos, neg, rankers_of(pos, neg, H), push(p), *weights_and_groups).centred()
 
 
 def _problem_and(
     lam: Any, name: str, pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any
 ) -> tuple[Problem, Vector]:
     """The problem, and coefficients that fit it."""
-    rankers = _problem.rankers_of(pos, neg, H)
+    rankers = rankers_of(pos, neg, H)
     checked = _checks.vector(lam, name, len(rankers), "one coefficient per weak ranker")
     problem = _build(pos, neg, rankers, p, *weights_and_groups)
     with np.errstate(over="ignore", invalid="ignore"):

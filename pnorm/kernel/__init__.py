@@ -515,7 +515,7 @@ def _landmarks(
         chosen, phi, L, left = _spaces.drawn(kernel, rows, size, generator, pool)
     else:
         chosen, phi, L, left = _spaces.chosen(kernel, rows, _spaces.Rows(base), pool)
-    return _spaces.Landmarks(phi, L, n_pos, pool), left, chosen, base
+    return _spaces.Landmarks(phi, L, pool), left, chosen, base
 
 
 def _warn_of_size(space: _spaces.Gram) -> None:

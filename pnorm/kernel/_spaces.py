@@ -25,7 +25,7 @@ from pnorm import _checks
 from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._core import _dense
-from pnorm._storage.base import Dense
+from pnorm._storage.dense import Dense
 from pnorm._threads import SERIAL, Pool
 
 Matrix = NDArray[np.float64]
@@ -350,18 +350,17 @@ class Landmarks:
     approximation.
     """
 
-    def __init__(self, phi: Matrix, L: Matrix, n_pos: int, pool: Pool = SERIAL) -> None:
+    def __init__(self, phi: Matrix, L: Matrix, pool: Pool = SERIAL) -> None:
         self.n, self.size = phi.shape
         self._L = L
-        self._outputs = Dense(phi[:n_pos], phi[n_pos:], pool)
+        self._table, self._pool = Dense(phi), pool
         self._phi = phi
-        self._n_pos = n_pos
 
     def coordinates(self, s: Vector) -> Vector:
-        return self._outputs.edges(s[: self._n_pos], -s[self._n_pos :])
+        return self._pool.run(self._table.sums(s))[0]  # type: ignore[no-any-return]
 
     def values(self, a: Vector) -> Vector:
-        return np.concatenate(self._outputs.combine(a))
+        return self._pool.run(self._table.combine(a))[0]  # type: ignore[no-any-return]
 
     def square(self, a: Vector, values: Vector, off: float = 0.0) -> float:
         return dot(a, a)

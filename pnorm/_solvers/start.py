@@ -1,0 +1,57 @@
+"""The coefficients that a run starts from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._text import first
+from pnorm._trace import Trace
+from pnorm.rankers import Rankers
+
+
+def start_of(init: Any, rankers: Rankers) -> Vector:
+    """Return coefficients to start from; those of a trace or a model go to the weak rankers of the same names."""
+    if init is None:
+        return np.zeros(len(rankers))
+    if isinstance(init, Trace):
+        return _by_name(init.lam_at(init.n_iter), init.names, rankers.names)
+    if isinstance(getattr(init, "H", None), Rankers):  # a model of `load`
+        return _by_name(np.array(init.lam), init.H.names, rankers.names)
+    return _checks.vector(init, "init", len(rankers), "one coefficient per weak ranker")
+
+
+def _by_name(lam: Vector, own: tuple[str, ...], names: tuple[str, ...]) -> Vector:
+    """Move coefficients from weak rankers of some names to those of the same names among others."""
+    if own == names:
+        return lam
+    if len(own) != lam.size:
+        raise ValueError(f"init does not know the names of its weak rankers; {_AS_AN_ARRAY}")
+    count, of_own = Counter(names), Counter(own)
+    used = np.flatnonzero(lam)
+    missing = [own[j] for j in used if not count[own[j]]]
+    if missing:
+        new = [name for name in names if not of_own[name]]
+        raise ValueError(
+            f"init has coefficients of weak rankers that are not in H: {first(missing, 4, _checks.shown)}"
+            + (f"; H has others: {first(new, 4, _checks.shown)}" if new else "")
+            + f". Cuts and levels that are found anew have new names: take the collection of the run before, or "
+            f"{_AS_AN_ARRAY}"
+        )
+    twice = [own[j] for j in used if count[own[j]] > 1 or of_own[own[j]] > 1]
+    if twice:
+        raise ValueError(
+            f"init cannot tell apart the weak rankers called {_checks.shown(twice[0])}: give them names of "
+            f"their own, or {_AS_AN_ARRAY}"
+        )
+    place = {name: j for j, name in enumerate(names)}
+    out = np.zeros(len(names))
+    out[[place[own[j]] for j in used]] = lam[used]
+    return out
+
+
+_AS_AN_ARRAY = "pass the coefficients as an array, if they are in the order of H"

@@ -1,0 +1,231 @@
+"""Tables made of other tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._storage.base import Index, Rows, Table, Uncoded, mass_by_group, scatter_of_blocks
+from pnorm._threads import then, together
+
+_BLOCK = 256
+"""Rows of a block of stacked rankers."""
+
+
+class Closed(Uncoded):
+    """The rankers of a table without codes, and then 1 - h for each of them, which take no room."""
+
+    def __init__(self, half: Table, level: Vector | None = None) -> None:
+        """Take level - h in the place of 1 - h."""
+        self.half = half
+        n_rows, n = half.shape
+        self.shape = (n_rows, 2 * n)
+        self._level = np.ones(n) if level is None else level
+        self.low = np.r_[half.low, self._level - half.high]
+        self.high = np.r_[half.high, self._level - half.low]
+
+    @property
+    def tally_size(self) -> int:
+        return self.half.tally_size
+
+    def tally(self, weights: Vector) -> Any:
+        return self.half.tally(weights)
+
+    def edges(self, totals: Vector) -> Vector:
+        return np.concatenate([totals, -totals])
+
+    def sums(self, weights: Any) -> Any:
+        total = np.asarray(weights.sum(axis=0))
+
+        def both(sums: Any) -> Any:
+            return np.concatenate([sums, np.multiply.outer(total, self._level).reshape(sums.shape) - sums], axis=-1)
+
+        return then(self.half.sums(weights), both)
+
+    def scatter(self, weights: Vector, centres: _checks.Array, codes: Index | None) -> Any:
+        n = self._level.size
+        mass = mass_by_group(weights, codes, len(centres))
+        rounded = mass[:, None] * ((self._level - centres[:, :n]) - centres[:, n:])
+
+        def both(of_half: tuple[Any, Any]) -> tuple[Any, Any]:
+            scatter, left = of_half
+            return np.block([[scatter, -scatter], [-scatter, scatter]]), np.concatenate([left, rounded - left], axis=1)
+
+        return then(self.half.scatter(weights, centres[:, :n], codes), both)
+
+    def combine(self, lam: Vector) -> Any:
+        n = self._level.size
+        level = float(self._level @ lam[n:])
+        return then(self.half.combine(lam[:n] - lam[n:]), lambda f: f + level)
+
+    def column(self, j: int, shift: float, out: Vector) -> Any:
+        n = self._level.size
+        if j < n:
+            return self.half.column(j, shift, out)
+        return then(
+            self.half.column(j - n, float(self._level[j - n]) - shift, out), lambda _: np.negative(out, out=out)
+        )
+
+    def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
+        for rows, block in self.half.blocks():
+            yield rows, np.concatenate([block, self._level - block], axis=1)
+
+    def matrix(self) -> Any:
+        return np.concatenate([block for _, block in self.blocks()])
+
+    def select_rows(self, rows: Rows) -> Closed:
+        return Closed(self.half.select_rows(rows), self._level)
+
+    def subtract(self, shift: Vector) -> Closed:
+        n = self._level.size
+        return Closed(self.half.subtract(shift[:n]), self._level - shift[:n] - shift[n:])
+
+
+class Stacked:
+    """Rankers that lie in several tables of the same rows."""
+
+    def __init__(self, parts: Sequence[Table], where: Sequence[Index]) -> None:
+        """Ranker i of part k is number where[k][i] of all."""
+        self.parts, self.where = parts, where
+        n = sum(part.shape[1] for part in parts)
+        self.shape = (parts[0].shape[0], n)
+        self._part, self._place = np.empty(n, np.intp), np.empty(n, np.intp)
+        for k, own in enumerate(where):
+            self._part[own], self._place[own] = k, np.arange(own.size)
+        self.low, self.high = (
+            self._gathered([part.low for part in parts]),
+            self._gathered([part.high for part in parts]),
+        )
+        self.coded: NDArray[np.bool_] = self._gathered([part.coded for part in parts]) > 0.0
+        self.counts = np.concatenate([part.counts for part in parts])
+        self._of_totals = np.cumsum([part.counts.size for part in parts])
+        self._of_tally = np.cumsum([part.tally_size for part in parts])
+        self.tally_size = int(self._of_tally[-1])
+
+    def _gathered(self, values: Sequence[Any]) -> Any:
+        """Values of the parts' rankers, along the last axis, as those of all."""
+        out = np.empty((*values[0].shape[:-1], self.shape[1]))
+        for own, value in zip(self.where, values, strict=True):
+            out[..., own] = value
+        return out
+
+    def _of(self, j: int) -> tuple[int, Table, int]:
+        """The number of the part that ranker j lies in, the part, and the ranker's number there."""
+        k = int(self._part[j])
+        return k, self.parts[k], int(self._place[j])
+
+    # Sums
+
+    def _tallies(self, tally: Vector) -> list[Vector]:
+        return np.split(tally, self._of_tally[:-1])
+
+    def tally(self, weights: Vector) -> Any:
+        return together([part.tally(weights) for part in self.parts], np.concatenate)
+
+    def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
+        k, _, i = self._of(j)
+        before = self._tallies(tally)
+        return together(
+            [
+                part.retally(i, factors, weights, before[k]) if part is self.parts[k] else part.tally(weights)
+                for part in self.parts
+            ],
+            np.concatenate,
+        )
+
+    def totals(self, tally: Vector) -> Vector:
+        return np.concatenate([part.totals(own) for part, own in zip(self.parts, self._tallies(tally), strict=True)])
+
+    def edges(self, totals: Vector) -> Vector:
+        split = np.split(totals, self._of_totals[:-1])
+        return self._gathered([part.edges(own) for part, own in zip(self.parts, split, strict=True)])  # type: ignore[no-any-return]
+
+    def sums(self, weights: Any) -> Any:
+        return together([part.sums(weights) for part in self.parts], self._gathered)
+
+    def scatter(self, weights: Vector, centres: _checks.Array, codes: Index | None) -> Any:
+        return scatter_of_blocks(self.blocks(), weights, centres, codes)
+
+    # Scores and outputs
+
+    def combine(self, lam: Vector) -> Any:
+        def added(scores: list[Vector]) -> Vector:
+            f = np.zeros(self.shape[0])
+            for more in scores:
+                f += more
+            return f
+
+        used = [(part, own) for part, own in zip(self.parts, self.where, strict=True) if lam[own].any()]
+        return together([part.combine(lam[own]) for part, own in used], added)
+
+    def column(self, j: int, shift: float, out: Vector) -> Any:
+        _, part, i = self._of(j)
+        return part.column(i, shift, out)
+
+    def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
+        rows_of_parts = [_rowwise(part.blocks()) for part in self.parts]
+        for start in range(0, self.shape[0], _BLOCK):
+            rows = slice(start, min(start + _BLOCK, self.shape[0]))
+            yield rows, self._gathered([next(blocks_of_part) for blocks_of_part in rows_of_parts])
+
+    def matrix(self) -> Any:
+        matrices = [part.matrix() for part in self.parts]
+        order = np.argsort(np.concatenate(self.where), kind="stable")
+        if not any(_checks.is_sparse(matrix) for matrix in matrices):
+            return np.concatenate(matrices, axis=1)[:, order]
+        import scipy.sparse
+
+        return scipy.sparse.hstack(matrices, format="csc")[:, order]
+
+    def rounding(self, lam: Vector) -> float:
+        return len(self.parts) * sum(part.rounding(lam[own]) for part, own in zip(self.parts, self.where, strict=True))
+
+    # Rankers that take few values
+
+    def cells(self, j: int) -> slice | None:
+        k, part, i = self._of(j)
+        own, first = part.cells(i), int(self._of_totals[k]) - part.counts.size
+        return None if own is None else slice(first + own.start, first + own.stop)
+
+    def values(self, j: int) -> Vector:
+        _, part, i = self._of(j)
+        return part.values(i)
+
+    def masses(self, j: int, tally: Vector) -> Vector:
+        k, part, i = self._of(j)
+        return part.masses(i, self._tallies(tally)[k])
+
+    def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
+        _, part, i = self._of(j)
+        return part.multiply(i, factors, weights)
+
+    # Other tables
+
+    def select_rows(self, rows: Rows) -> Stacked:
+        return Stacked([part.select_rows(rows) for part in self.parts], self.where)
+
+    def subtract(self, shift: Vector) -> Stacked:
+        return Stacked(
+            [part.subtract(shift[own]) for part, own in zip(self.parts, self.where, strict=True)], self.where
+        )
+
+
+def _rowwise(blocks: Iterable[tuple[slice, _checks.Array]]) -> Iterator[_checks.Array]:
+    """Blocks of any height as blocks of 256 rows."""
+    rest: list[_checks.Array] = []
+    for _, block in blocks:
+        rest.append(block)
+        if sum(map(len, rest)) < _BLOCK:
+            continue
+        block = np.concatenate(rest) if len(rest) > 1 else block
+        even = len(block) // _BLOCK * _BLOCK
+        for start in range(0, even, _BLOCK):
+            yield block[start : start + _BLOCK]
+        rest = [block[even:]] if even < len(block) else []
+    if rest:
+        yield np.concatenate(rest)

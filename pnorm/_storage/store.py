@@ -1,0 +1,178 @@
+"""The choice of a storage for weak rankers.
+
+Rankers come in pieces, one side at a time: features with codes, or a matrix of outputs. Columns of a dense
+matrix that take few values on both sides become features too, without loss; all features share one packed
+table, the other columns of a matrix stay where they lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import Seen
+from pnorm._core import _bins
+from pnorm._storage.base import Index, Table
+from pnorm._storage.coded import Coded, Codes, Cuts, Feature, Schema
+from pnorm._storage.combined import Closed, Stacked
+from pnorm._storage.dense import Dense
+from pnorm._storage.sparse import Sparse
+from pnorm._threads import SERIAL, Pool
+
+_VALUES = 256
+"""Distinct values up to which a column becomes a feature: those of a byte."""
+
+_ROWS_PER_VALUE = 4
+"""Rows for each value, at least: sums by value of fewer rows would be no shorter than the rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfMatrix:
+    """Outputs (N, n), dense or sparse; ranker i is number where[i] of all."""
+
+    A: _checks.Array
+    where: Index
+    complements: Index | None = None
+    """Numbers of 1 - h, if these are wanted."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfFeature:
+    """A feature; its ranker i is number where[i] of all."""
+
+    feature: Feature
+    where: Index
+
+
+Piece = OfMatrix | OfFeature
+
+
+def store(pieces: Sequence[Sequence[Piece]], pool: Pool = SERIAL) -> list[Table]:
+    """Return the tables of both sides, given the pieces of either, which are alike."""
+    features: list[tuple[list[Feature], Index]] = []
+    rest: list[tuple[list[Table], Index]] = []
+    for of_sides in zip(*pieces, strict=True):
+        if isinstance(of_sides[0], OfFeature):
+            alike = [piece.feature for piece in of_sides if isinstance(piece, OfFeature)]
+            levels = max(feature.levels for feature in alike)
+            features.append(([feature.with_levels(levels) for feature in alike], of_sides[0].where))
+            continue
+        matrices = [piece for piece in of_sides if isinstance(piece, OfMatrix)]
+        of_values, others = _split(matrices)
+        features += of_values
+        rest += others
+    if features:
+        where = [numbers for _, numbers in features]
+        own = np.sort(np.concatenate(where))
+        ranks = [np.searchsorted(own, numbers) for numbers in where]
+        sides = list(zip(*(of_sides for of_sides, _ in features), strict=True))
+        sizes = [_n_rows(of_side[0].source) for of_side in sides]
+        schema = Schema(sides[0], ranks, sum(sizes))
+        tables: list[Table] = [
+            Coded.encoded(schema, [feature.source for feature in of_side], size, pool)
+            for of_side, size in zip(sides, sizes, strict=True)
+        ]
+        rest.append((tables, own))
+    if len(rest) == 1:
+        return rest[0][0]
+    numbers = [own for _, own in rest]
+    return [Stacked(parts, numbers) for parts in zip(*(tables for tables, _ in rest), strict=True)]
+
+
+def store_part(pieces: Sequence[Piece]) -> Table:
+    """Return the table of some rows of one side; codes mean the same whatever the rows."""
+    return store([[_with_room(piece) for piece in pieces]])[0]
+
+
+def _with_room(piece: Piece) -> Piece:
+    """A piece with a code for levels that are not known, whether these rows have some or not."""
+    if isinstance(piece, OfMatrix) or not isinstance(piece.feature.source, Codes):
+        return piece
+    feature = piece.feature
+    known = int(feature.at[feature.at < feature.levels].max()) + 1
+    return replace(piece, feature=feature.with_levels(known + 1))
+
+
+def _n_rows(source: Cuts | Codes) -> int:
+    return len(source.codes if isinstance(source, Codes) else source.A)
+
+
+def select_rows(pieces: Sequence[Piece], keep: NDArray[np.bool_]) -> list[Piece]:
+    """Some of the rows of all pieces."""
+    known: dict[int, _checks.Array] = {}  # matrices that several pieces share stay shared
+
+    def rows_of(A: _checks.Array) -> _checks.Array:
+        if id(A) not in known:
+            known[id(A)] = A[keep]
+        return known[id(A)]
+
+    def selected(piece: Piece) -> Piece:
+        if isinstance(piece, OfMatrix):
+            return replace(piece, A=rows_of(piece.A))
+        source = piece.feature.source
+        if isinstance(source, Codes):
+            source = replace(source, codes=rows_of(source.codes))
+        else:
+            source = replace(source, A=rows_of(source.A))
+        return replace(piece, feature=replace(piece.feature, source=source))
+
+    return [selected(piece) for piece in pieces]
+
+
+def seen(pieces: Sequence[Piece]) -> list[Seen]:
+    """The values of columns of categories that were no levels."""
+    sources = [piece.feature.source for piece in pieces if isinstance(piece, OfFeature)]
+    return [source.seen for source in sources if isinstance(source, Codes) and source.seen]
+
+
+def _split(sides: Sequence[OfMatrix]) -> tuple[list[tuple[list[Feature], Index]], list[tuple[list[Table], Index]]]:
+    """The columns that take few values as features, and the others as tables.
+
+    Of one side alone nothing is known of the values on the other, and no column becomes a feature.
+    """
+    matrices, where, complements = [piece.A for piece in sides], sides[0].where, sides[0].complements
+    for A in matrices[1:]:
+        _checks.same_form(matrices[0], A)
+    tables: list[Table]
+    features: list[tuple[list[Feature], Index]] = []
+    if _checks.is_sparse(matrices[0]):
+        left = np.arange(where.size)
+        tables = [Sparse(A) for A in matrices]
+    else:
+        values = _few_values(matrices) if len(sides) > 1 else {}
+        left = np.setdiff1d(np.arange(where.size), np.fromiter(values, np.intp, len(values)))
+        for column, found in values.items():
+            own = [Feature.of_values(Cuts(A, column, found[:-1]), found) for A in matrices]
+            numbers = where[[column]]
+            if complements is not None:
+                own, numbers = [feature.and_complements() for feature in own], np.r_[numbers, complements[column]]
+            features.append((own, numbers))
+        if not left.size:
+            return features, []
+        tables = [Dense(A, left) for A in matrices]
+    if complements is None:
+        return features, [(tables, where[left])]
+    return features, [([Closed(table) for table in tables], np.r_[where[left], complements[left]])]
+
+
+def _few_values(matrices: Sequence[_checks.Array]) -> dict[int, _checks.Array]:
+    """The sorted values of the columns that take few."""
+    most = min(_VALUES, sum(map(len, matrices)) // _ROWS_PER_VALUE)
+    room = np.empty(max(most, 1))
+    few = {}
+    for column in range(matrices[0].shape[1]):
+        found: list[float] = []
+        for A in matrices:
+            count = _bins.distinct(A, column, room)
+            if count > most:
+                break
+            found.extend(room[:count].tolist())
+        else:
+            values = np.unique(np.array(found))
+            if values.size <= most:
+                few[column] = values
+    return few
