@@ -277,7 +277,6 @@ class _OfColumns(Rankers):
         """Refuse whole numbers that are other ones on the other side, and the same as floats."""
         sides = [_checks.pick(X, self._found, name) for X, name in ((pos, "pos"), (neg, "neg"))]
         _checks.stay_apart(sides, "pos or neg")
-        _checks.same_form(*sides)
 
     def _places(self, X: Any, columns: Index) -> Index:
         """Where columns that these rankers know by number are in rows X."""
