@@ -152,7 +152,7 @@ class HeldRows:
         """Form the weights from the scores."""
         worth = self.problem.objective.weigh(self.scores(), self.u, self.w, self._v)
         self.log_f, self.log_mass = worth.log_f, worth.log_mass
-        self._weights = HeldWeights((self.u, self.w), worth.within, worth.share)
+        self._weights = HeldWeights((self.u, self.w), None, worth.share)
         self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
         self._tallies = None
         self._forget_scores()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pnorm._categories import tell
+from pnorm._categories import Seen, tell
 from pnorm._solvers.problem import Problem, described, facts
 from pnorm._solvers.reductions import NAMES, Executor, Job
 from pnorm.objectives._base import Objective, PNorm
@@ -27,8 +27,7 @@ class Partitions:
         """Describe partitions, given handles of their `Rows`."""
         self._executor, self._parts = executor, parts
         self.sides, self._known = described(executor, parts)
-        unknown = [fact[-1] for of_side in self._known for fact in of_side if fact is not None]
-        tell(reduce(add, of_column) for of_column in zip(*unknown, strict=True))
+        tell(map(add, *map(_unknown_levels, self._known)))
 
     def problem(self, names: tuple[str, ...], objective: Objective) -> Problem:
         """Return the problem of an objective, columns far from zero moved there.
@@ -51,6 +50,12 @@ class Partitions:
                         "follow from both mean nothing. Rows are read again where a worker is lost: make the source "
                         f"say the same each time (a seed, a file), or keep the rows: {name} = {name}.persist()"
                     )
+
+
+def _unknown_levels(known: Sequence[Any]) -> list[Seen]:
+    """Values that are no levels, by column of one side."""
+    parts = [fact[-1] for fact in known if fact is not None]
+    return [reduce(add, of_column) for of_column in zip(*parts, strict=True)]
 
 
 class _PushOfParts(PNorm):

@@ -169,13 +169,14 @@ class HeldWeights:
 
     total: tuple[Vector, Vector]
     """u and w, each of sum one."""
-    within: tuple[Vector, Vector]
-    """The same, of sum one in every group; they do not underflow with the group's share."""
+    within: tuple[Vector, Vector] | None
+    """The same, of sum one in every group; they do not underflow with the group's share. None where nobody asks."""
     share: Vector
     is_shared = False
 
     def of_part(self, side: int, rows: slice) -> _OfPart:
-        return _OfPart(self.total[side][rows], self.within[side][rows])
+        total = self.total[side][rows]
+        return _OfPart(total, total if self.within is None else self.within[side][rows])
 
 
 @dataclass(frozen=True, eq=False)
