@@ -193,6 +193,78 @@ def test_workers_killed_on_the_way_change_nothing_but_time():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pandas, for what Dask calls
+def groups_of(size, seed):
+    """Labels of five groups, in every partition some of each, and one that only one side has."""
+    labels = np.random.default_rng(seed).choice(list("abcde"), size)
+    labels[:3] = f"only {seed}"
+    return labels
+
+
+HELD = {
+    "groups": {"pos_group": groups_of(60, 2), "neg_group": groups_of(90, 3)},
+    "groups and weights": {
+        "pos_group": groups_of(60, 2),
+        "neg_group": groups_of(90, 3),
+        "pos_weight": np.arange(60) % 3,
+        "neg_weight": np.linspace(0.1, 2.0, 90),
+    },
+    "logistic": {"loss": "logistic"},
+    "squared_hinge": {"loss": "squared_hinge", "neg_weight": np.arange(90) % 2},
+    "squared": {"loss": "squared"},
+    "smooth hinge": {"loss": "hinge", "smoothing": 0.3},
+    "a price": {"price": pnorm.objectives.Exponential(0.05), "loss": "logistic"},
+    "a price of exponential losses": {"price": pnorm.objectives.Exponential(0.05)},
+    "a loss of one's own": {"loss": pnorm.objectives.Loss(lambda z: np.exp(-z / 2), lambda z: -np.exp(-z / 2) / 2)},
+    "groups and logistic": {"loss": "logistic", "pos_group": groups_of(60, 2), "neg_group": groups_of(90, 3)},
+}
+
+
+def in_partitions(more):
+    """Arguments whose weights and groups are Dask arrays where their names begin with neg."""
+    return {name: da.from_array(x, chunks=20) if name.startswith("neg") else x for name, x in more.items()}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_groups_prices_and_losses(name):
+    pos, neg = sides()
+    P, N = parts(pos, 13), parts(neg, 20)
+    more, p = HELD[name], 1 if "price" in HELD[name] else 3
+    dependent = np.column_stack([pos, pos[:, 0]]), np.column_stack([neg, neg[:, 0]])
+    H = pnorm.rankers.columns(4) + pnorm.rankers.quantile_thresholds(pos, neg, 9)
+    for own in (None, H):
+        found = pnorm.dask.train(P, N, own, p, 12, **in_partitions(more))
+        assert_same(found, pnorm.train(pos, neg, own, p, 12, **more))
+    for l2 in (0.0, 0.1):
+        lam, trace = pnorm.dask.minimize(P, N, None, p, l2=l2, **in_partitions(more))
+        expected, other = pnorm.minimize(pos, neg, None, p, l2=l2, **more)
+        assert trace.status == other.status
+        np.testing.assert_allclose(lam, expected, atol=1e-9)
+    D, E = (da.from_array(A, chunks=(13, -1)) for A in dependent)
+    lam, _ = pnorm.dask.minimize(D, E, None, p, l2=0.1, **in_partitions(more))
+    np.testing.assert_allclose(lam, pnorm.minimize(*dependent, None, p, l2=0.1, **more)[0], atol=1e-9)
+
+
+def test_the_hinge_in_partitions():
+    pos, neg = sides()
+    found = pnorm.dask.train(parts(pos, 13), parts(neg, 20), None, 2, 30, loss="hinge")
+    assert_same(found, pnorm.train(pos, neg, None, 2, 30, loss="hinge"))
+    with pytest.raises(ValueError, match="corners, where minimize is lost"):
+        pnorm.dask.minimize(parts(pos, 13), parts(neg, 20), loss="hinge")
+
+
+def test_groups_of_one_side_leave_partitions_empty():
+    pos, neg = sides()
+    pos_group, neg_group = np.repeat([0, 1, 2], 20), np.repeat([1, 2, 3], 30)
+    P, N = parts(pos, 10), parts(neg, 15)
+    more = {"pos_group": pos_group, "neg_group": neg_group}
+    assert_same(pnorm.dask.train(P, N, None, 4, 20, **more), pnorm.train(pos, neg, None, 4, 20, **more))
+    lam, trace = pnorm.dask.minimize(P, N, None, 4, **more)
+    np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, **more)[0], atol=1e-9)
+    assert trace.gap < 1e-9
+    with pytest.raises(ValueError, match="neg_group must hold one label per row, 90; got 89"):
+        pnorm.dask.train(P, N, pos_group=pos_group, neg_group=neg_group[1:])
+
+
 def test_weights_in_a_column_of_the_same_file(tmp_path):
     # Dask reads few columns of a file in fewer partitions than many.
     pandas, frame = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
