@@ -192,7 +192,6 @@ def test_workers_killed_on_the_way_change_nothing_but_time():
         np.testing.assert_array_equal(found, minimiser)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pandas, for what Dask calls
 def groups_of(size, seed):
     """Labels of five groups, in every partition some of each, and one that only one side has."""
     labels = np.random.default_rng(seed).choice(list("abcde"), size)
@@ -265,6 +264,7 @@ def test_groups_of_one_side_leave_partitions_empty():
         pnorm.dask.train(P, N, pos_group=pos_group, neg_group=neg_group[1:])
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pandas, for what Dask calls
 def test_weights_in_a_column_of_the_same_file(tmp_path):
     # Dask reads few columns of a file in fewer partitions than many.
     pandas, frame = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
