@@ -13,7 +13,7 @@ _FACES = ("pnorm", "pnorm.kernel", "pnorm.metrics", "pnorm.objectives", "pnorm.r
 
 _EARLIER = {
     "pnorm._choice": "pnorm",
-    "pnorm._gram": "pnorm.kernel._spaces",
+    "pnorm._gram": "pnorm.kernel._kernels",
     "pnorm._levels": "pnorm.metrics",
     "pnorm._losses": "pnorm.objectives",
     "pnorm._path": "pnorm",

@@ -177,7 +177,7 @@ def test_pickles_name_public_modules():
     named = {name for value in RESULTS.values() for _, name, _ in pickletools.genops(pickle.dumps(value, 2))}
     private = {name for name in named if isinstance(name, str) and re.match(r"pnorm\S*\._", name)}
     assert private == {
-        "pnorm._checks Vectorised", "pnorm._trace Points", "pnorm.kernel._spaces OfUser", "pnorm.kernel._spaces Radial"
+        "pnorm._checks Vectorised", "pnorm._trace Points", "pnorm.kernel._kernels OfUser", "pnorm.kernel._kernels Radial"
     }  # fmt: skip
 
 
