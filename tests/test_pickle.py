@@ -173,11 +173,11 @@ def test_pickles_of_earlier_layouts_load(name):
     assert same(pickle.loads(old), RESULTS[name])
 
 
-def test_pickles_name_public_modules():
+def test_pickles_name_public_modules():  # a private module that moves needs an entry in pnorm._pickles
     named = {name for value in RESULTS.values() for _, name, _ in pickletools.genops(pickle.dumps(value, 2))}
     private = {name for name in named if isinstance(name, str) and re.match(r"pnorm\S*\._", name)}
     assert private == {
-        "pnorm._checks Vectorised", "pnorm._trace Points", "pnorm.kernel._kernels OfUser", "pnorm.kernel._kernels Radial"
+        "pnorm._checks.functions Vectorised", "pnorm._trace Points", "pnorm.kernel._kernels OfUser", "pnorm.kernel._kernels Radial"
     }  # fmt: skip
 
 
