@@ -49,19 +49,19 @@ _FEW = 32
 """Coordinates up to which eigenvalues are those of a matrix that is formed."""
 
 _MARGIN = 1.01
-"""By what an eigenvalue that was found by iteration is raised."""
+"""Safety factor for an eigenvalue that was found by iteration."""
 
 _IDLE = 3
-"""Newton steps without any gain after which rounding is taken to hide it."""
+"""Newton steps without progress after which the run has stalled."""
 
 _NEWTON = 32.0
-"""Bytes for each two rows that Newton's method takes at most; measured."""
+"""Bytes per pair of rows that Newton's method needs at most; measured."""
 
 _REFRESH = 64
 """Steps after which scores are computed from the coefficients again, so that rounding does not add up."""
 
 _MEMORY = 2**31
-"""Bytes that a Gram matrix may take: that of 23,000 rows."""
+"""Default limit on the bytes of a Gram matrix; 23,000 rows reach it."""
 
 
 def _penalty(lam: Any) -> float:
@@ -237,13 +237,13 @@ def train(
             first = record.largest_step
         a, f = np.zeros(space.size), np.zeros(space.n)
         mean = a.copy() if average else a
-        sofar = _sofar(problem, record, average)
+        partial_trace = _partial_trace(problem, record, average)
         status = "t_max"
-        with carrying(sofar):
+        with carrying(partial_trace):
             while True:
                 gradient, change, point = _gradient(problem, a, f, record, mean)
                 t = record.steps.size
-                if t and callback is not None and callback(sofar("running", f"after step {t}")):
+                if t and callback is not None and callback(partial_trace("running", f"after step {t}")):
                     status = "callback"
                 if point[2] <= tol * record.kappa and not average:
                     status = "stationary"
@@ -294,7 +294,7 @@ def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
 
 
 def _opened(problem: Problem, lam: float, eta: float | None) -> Recorder:
-    """A record that knows the ball and how large steps may be that keep to it, by Lemma 3.4 itself if that will do."""
+    """Return an empty record with the largest safe step, that of Lemma 3.4 if `eta` is no larger."""
     kappa = math.sqrt(_kernels.largest(problem.space.diagonal()))
     slope, change = _slope_and_change(problem.loss, lam, kappa)
     largest = largest_step(change, lam, kappa)
@@ -303,18 +303,18 @@ def _opened(problem: Problem, lam: float, eta: float | None) -> Recorder:
     return Recorder(lam, kappa, slope, change, largest)
 
 
-def _sofar(problem: Problem, record: Recorder, average: bool = False) -> Callable[[str, str], Descent]:
-    """What makes the trace so far of a status and a message; of a mean, no one knows the gap yet."""
+def _partial_trace(problem: Problem, record: Recorder, average: bool = False) -> Callable[[str, str], Descent]:
+    """Return a function that makes the trace so far of a status and a message; the gap of a mean is unknown."""
 
-    def sofar(status: str, message: str) -> Descent:
+    def partial_trace(status: str, message: str) -> Descent:
         model = problem.model(record.at)
         return record.descent(status, message, model, math.nan if average else record.gap(record.points.last()))
 
-    return sofar
+    return partial_trace
 
 
 def _spectral_norm(problem: Problem) -> float:
-    """The largest eigenvalue of the mean over pairs of f -> (f(x) - f(x')) (K_x - K_x'), at most 4 kappa^2."""
+    """Return the largest eigenvalue of the mean over pairs of f -> (f(x) - f(x')) (K_x - K_x'), at most 4 kappa^2."""
     from scipy.sparse.linalg import LinearOperator, eigs
 
     space = problem.space
@@ -333,7 +333,7 @@ def _spectral_norm(problem: Problem) -> float:
 
 
 def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, float]:
-    """|phi'(0)|, and M of Lemma 3.4; of a function of the user's, on sample points."""
+    """Return |phi'(0)| and M of Lemma 3.4; for a user's loss, from sample points."""
     if isinstance(loss, Loss):
         slope = abs(float(loss.slope(np.zeros(1))[0]))
         far = reach(slope, lam, kappa)
@@ -350,7 +350,7 @@ def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, 
 def _gradient(
     problem: Problem, a: Vector, f: Vector, record: Recorder, mean: Vector | None = None
 ) -> tuple[Vector, Vector, Any]:
-    """The gradient at f of coordinates a, its values on the rows, and E_S with both norms, which go on record."""
+    """Return the gradient at f of coordinates a, its values on the rows, and the point, which is recorded."""
     space, lam = problem.space, record.lam
     with np.errstate(over="ignore", invalid="ignore"):
         loss, s = problem.slopes(f)
@@ -363,12 +363,12 @@ def _gradient(
     values = space.values(towards)
     gradient, change = lam * a - towards, lam * f - values
     norm = math.sqrt(space.square(a, f))
-    # What differences have lost is added, so that the norm is never less than that of the gradient.
+    # A bound on the rounding error is added, so that the norm is never less than that of the gradient.
     mass, off = float(np.abs(s).sum()), space.rounding(a, record.kappa)
     square = space.square(gradient, change, lam * off + space.rounding(towards, record.kappa))
     size = math.sqrt(square) + 4.0 * _EPS * (record.kappa * mass + lam * norm)
-    # The scores are right to `off`, too. That changes slopes by M times as much at most; or else, it makes the gradient
-    # a subgradient of something lower by the slack. Where M is not known for all arguments, it is the latter.
+    # The scores have an error of up to `off`, too. It changes slopes by at most M times as much, or makes the gradient
+    # a subgradient of a function that is lower by the slack. The second holds where M is not known for all arguments.
     point = loss, norm, size, 4.0 * off * mass
     if problem.loss.smooth and not isinstance(problem.loss, Loss):
         other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
@@ -487,14 +487,14 @@ def minimize(
             pos, neg, kernel, kernel_params, phi, weights, groups, None, np.random.default_rng(0), 0.0, pool
         )
         record = _opened(problem, lam, 0.0)
-        sofar = _sofar(problem, record)
-        with carrying(sofar):
-            trace = sofar(*_newton(problem, record, tol, max_iter))
+        partial_trace = _partial_trace(problem, record)
+        with carrying(partial_trace):
+            trace = partial_trace(*_newton(problem, record, tol, max_iter))
         return trace.model, trace
 
 
 def _newton(problem: Problem, record: Recorder, tol: float, max_iter: int) -> tuple[str, str]:
-    """Newton's method on coefficients; return them, the status and the message."""
+    """Take Newton steps; return the status and the message."""
     from scipy.linalg import lu_factor, lu_solve
 
     n = problem.space.n
@@ -546,7 +546,7 @@ def _newton(problem: Problem, record: Recorder, tol: float, max_iter: int) -> tu
 
 
 def _pair_weights(problem: Problem) -> Any:
-    """What each pair counts in the mean."""
+    """Return the weight of each pair in the mean."""
     weights = np.outer(problem.c_pos / problem.mass, problem.c_neg)
     if problem.groups is not None:
         weights *= np.equal.outer(problem.groups.pos, problem.groups.neg)

@@ -17,10 +17,10 @@ from pnorm._threads import Pool
 Matrix = NDArray[np.float64]
 
 _SIDE = 1024
-"""Rows of a block of the Gram matrix: 8 MB."""
+"""Rows of a block of the Gram matrix, which then takes 8 MB."""
 
 _SAMPLE = 200
-"""Rows on which a kernel of the user's is checked."""
+"""Rows on which a user's kernel is checked."""
 
 
 class Kernel(Protocol):
@@ -28,10 +28,10 @@ class Kernel(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name for messages."""
 
     def __call__(self, A: Any, B: Any) -> Matrix:
-        """K(a, b) for the rows of two blocks."""
+        """Return K(a, b) for the rows of two blocks."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class OfUser:
-    """A function of the user's."""
+    """A user's function."""
 
     function: Callable[..., Any]
     params: dict[str, Any]
@@ -89,7 +89,7 @@ class OfUser:
 
 @dataclass(frozen=True)
 class Given:
-    """A Gram matrix, of rows that are their own numbers."""
+    """A Gram matrix; row numbers stand for the rows."""
 
     G: Matrix
     name: str = "precomputed"
@@ -101,7 +101,7 @@ class Given:
 
 
 def params_of(kernel: Kernel) -> dict[str, Any]:
-    """The parameters of a kernel by their names."""
+    """Return the parameters of a kernel by their names."""
     if isinstance(kernel, OfUser):
         return dict(kernel.params)
     if isinstance(kernel, Radial):
@@ -128,7 +128,7 @@ def given(G: Any, n: int, params: dict[str, Any]) -> Given:
 
 
 def named(name: Any, params: dict[str, Any], X: Any) -> Kernel:
-    """Check a kernel of a name, or of the user's, and its parameters; X are the training rows."""
+    """Check a named kernel or a user's kernel, and its parameters; X are the training rows."""
     if callable(name):
         return OfUser(name, params)
     allowed = {"rbf": ["gamma"], "laplacian": ["gamma"], "polynomial": ["gamma", "degree", "coef0"], "linear": []}
@@ -155,7 +155,7 @@ def named(name: Any, params: dict[str, Any], X: Any) -> Kernel:
 
 
 def _default_gamma(name: str, X: Any) -> float:
-    """1 / (d Var), Var over all entries of the rows; of the 1-norm, 1 / (d sd)."""
+    """Return 1 / (d Var), with Var over all entries of the rows; for the 1-norm, 1 / (d sd)."""
     with np.errstate(over="ignore", invalid="ignore"):
         if _checks.is_sparse(X):
             size = X.shape[0] * X.shape[1]
@@ -175,7 +175,7 @@ def _default_gamma(name: str, X: Any) -> float:
 
 
 class Rows:
-    """Training rows or others, block by block: a float64 array for a matrix, a list or range for one of these."""
+    """Rows, block by block: float64 arrays of a matrix, or parts of a list or range."""
 
     def __init__(self, X: Any) -> None:
         self._X = X.tocsr() if _checks.is_sparse(X) else X
@@ -190,12 +190,12 @@ class Rows:
         return block
 
     def slices(self, size: int = _SIDE) -> list[slice]:
-        """Blocks, in order."""
+        """Return the blocks, in order."""
         return [slice(start, min(start + size, self.n)) for start in range(0, self.n, size)]
 
 
 def check(kernel: Kernel, rows: Rows) -> None:
-    """Refuse a function of the user's that is no kernel on some of the rows."""
+    """Refuse a user's function that is no kernel on some of the rows."""
     if isinstance(kernel, OfUser):
         some = rows[np.unique(np.linspace(0, rows.n - 1, min(rows.n, _SAMPLE)).astype(np.intp))]
         semidefinite(kernel(some, some), "the kernel")
@@ -220,14 +220,14 @@ def semidefinite(G: Matrix, name: str, tolerance: float = 1e-8) -> None:
 
 
 def diagonal(kernel: Kernel, rows: Rows) -> Vector:
-    """K(x, x) of all rows."""
+    """Return K(x, x) of all rows."""
     if isinstance(kernel, Radial):
         return np.ones(rows.n)
     return np.concatenate([kernel(rows[some], rows[some]).diagonal() for some in rows.slices(64)])
 
 
 def largest(sizes: Vector) -> float:
-    """The largest K(x, x), if a kernel can be worked with."""
+    """Return the largest K(x, x); refuse zero and infinity."""
     size = float(sizes.max())
     if not 0.0 < size < math.inf:
         raise ValueError(f"the largest K(x, x) of the training rows is {size:g}; scale the columns, or the kernel")
@@ -235,7 +235,7 @@ def largest(sizes: Vector) -> float:
 
 
 def values(kernel: Kernel, rows: Rows, others: Rows, coef: Vector, pool: Pool) -> Vector:
-    """sum over r of coef_r K(x, other_r) for all rows x, block by block."""
+    """Return the sum over r of coef_r K(x, other_r) for all rows x, block by block."""
 
     def work(some: slice) -> Vector:
         block, total = rows[some], np.zeros(some.stop - some.start)

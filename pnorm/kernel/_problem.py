@@ -25,7 +25,7 @@ from pnorm.objectives._pnorm_line import Groups
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The rows that count, in a space, and the mean loss of their pairs."""
+    """The rows of positive weight, in a space, and the mean loss of their pairs."""
 
     space: _spaces.Space
     loss: PairLoss
@@ -39,11 +39,11 @@ class Problem:
     make: Callable[[Vector], Model]
 
     def mean_loss(self, f: Vector) -> float:
-        """E_S."""
+        """Return E_S."""
         return self._sums(f, slope=False)[0]
 
     def slopes(self, f: Vector) -> tuple[float, Vector]:
-        """E_S, and minus its derivatives by the scores."""
+        """Return E_S, and minus its derivatives by the scores."""
         mean, pos, neg, heights = self._sums(f, slope=True)
         back = self.loss.sums(Pairs(neg, neg.gather(self.c_neg), pos, -1.0, self.pool, value=False))
         s = np.empty(f.size)
@@ -60,7 +60,7 @@ class Problem:
         return dot(heights.value * np.exp(heights.exponent), neg.gather(self.c_neg)) / self.mass, pos, neg, heights
 
     def apart(self, f: Vector) -> Vector:
-        """H f, where H is the Hessian of half the mean squared difference of scores within pairs."""
+        """Return H f, where H is the Hessian of half the mean squared difference of scores within pairs."""
         n = self.c_pos.size
         codes = (
             (np.zeros(n, np.intp), np.zeros(f.size - n, np.intp))
@@ -77,7 +77,7 @@ class Problem:
         return np.concatenate(out)
 
     def model(self, a: Vector) -> Model:
-        """The function of these coordinates."""
+        """Return the function of these coordinates."""
         return self.make(self.space.coefficients(a))
 
 
@@ -148,7 +148,7 @@ def make_problem(
 def _read(
     pos: Any, neg: Any, kernel: Any, params: dict[str, Any]
 ) -> tuple[Any, tuple[str, ...] | None, _kernels.Kernel]:
-    """The training rows, which for a Gram matrix are their own numbers; their column names; the kernel."""
+    """Return the training rows (row numbers for a Gram matrix), their column names, and the kernel."""
     n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
     G = None
     if isinstance(kernel, str) and kernel == "precomputed":
@@ -176,7 +176,7 @@ def _read(
 
 
 def _is_table(X: Any) -> bool:
-    """Whether X is a matrix, a frame, or rows of numbers; else it is a sequence of things."""
+    """Return whether X is a matrix, a frame, or rows of numbers, and not a sequence of things."""
     if _checks.shape_of(X):
         return len(_checks.shape_of(X)) == 2
     try:
@@ -196,7 +196,7 @@ def _landmarks(
     limit: float,
     pool: Pool,
 ) -> tuple[_spaces.Landmarks, Vector, NDArray[np.intp], Any]:
-    """The space of landmarks that are drawn or given, what it leaves out, their places, and those that are given."""
+    """Return the space of landmarks, the residual of K(x, x), the positions, and the rows that were given."""
     base = None
     if isinstance(landmarks, numbers.Number):
         size = min(_checks.count(landmarks, "landmarks", 1), rows.n)

@@ -1,14 +1,14 @@
-"""Kernels, and what gradient descent asks of them on the training rows.
+"""Spaces of functions on the training rows, in which gradient descent takes its steps.
 
-A space knows functions f = sum_r a_r K(x_r, .) on the training rows, and nothing of losses or
-steps. Its coordinates are its own; two kinds are here:
+A space holds functions f = sum_r a_r K(x_r, .) on the training rows, and knows nothing of losses or
+steps. There are two kinds, which differ in their coordinates:
 
 - `Gram`: the coefficients a themselves, with the Gram matrix in blocks, of which as many are kept
   as fit the memory allowed and the others are computed whenever they are needed;
 - `Landmarks`: the span of a few of the K(x_r, .), in an orthonormal basis.
 
 Both answer `coordinates(s)`, those of sum_r s_r K(x_r, .); `values(a)`, on the rows; `square(a, values)`, the squared
-norm of the function of these coordinates and values; and `coefficients(a)`, by which a function is known outside.
+norm of the function of these coordinates and values; and `coefficients(a)`, which a `Model` holds.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from pnorm.kernel._kernels import Kernel, Matrix, Rows, diagonal, largest
 _EPS = float(np.finfo(float).eps)
 
 _LOST = 16.0 * _EPS
-"""What rounding may hide of what is left, as a share of the largest K(x, x)."""
+"""Rounding error of the residual of K(x, x), relative to the largest K(x, x)."""
 
 _NOTHING_LEFT = 1e-10
-"""Share of the largest K(x, x) below which nothing is left of a row to make a landmark of."""
+"""Residual, relative to the largest K(x, x), below which a row cannot become a landmark."""
 
 
 class Space(Protocol):
@@ -44,29 +44,29 @@ class Space(Protocol):
     """Coordinates."""
 
     def coordinates(self, s: Vector) -> Vector:
-        """Coordinates of sum_r s_r K(x_r, .)."""
+        """Return the coordinates of sum_r s_r K(x_r, .)."""
 
     def values(self, a: Vector) -> Vector:
-        """Values on the rows of the function of these coordinates."""
+        """Return the values on the rows of the function of these coordinates."""
 
     def square(self, a: Vector, values: Vector, off: float = 0.0) -> float:
-        """|f|^2 for f of these coordinates and values; no less than that if the values are right to `off`."""
+        """Return |f|^2 for f of these coordinates and values; an upper bound if the values have an error of `off`."""
 
     def coefficients(self, a: Vector) -> Vector:
-        """The coefficients of K(x_r, .) over the rows, or over the landmarks."""
+        """Return the coefficients of K(x_r, .) over the rows, or over the landmarks."""
 
     def rounding(self, a: Vector, kappa: float) -> float:
         """Bound the rounding error of the values of these coordinates, where K(x, x) is at most kappa^2."""
 
     def diagonal(self) -> Vector:
-        """K(x, x) of the rows."""
+        """Return K(x, x) of the rows."""
 
 
 class Gram:
     """The whole kernel, by its Gram matrix: blocks on and above the diagonal."""
 
     def __init__(self, kernel: Kernel, rows: Rows, pool: Pool = SERIAL, keep: float = math.inf) -> None:
-        """Blocks that come to `keep` bytes are computed once."""
+        """Compute up to `keep` bytes of blocks only once."""
         self.n = self.size = rows.n
         self._kernel, self._rows, self._pool = kernel, rows, pool
         slices = rows.slices()
@@ -77,7 +77,7 @@ class Gram:
 
     @property
     def fits(self) -> bool:
-        """Whether all blocks are kept."""
+        """Return whether all blocks are kept."""
         return self._n_kept == len(self._places)
 
     def _at(self, k: int) -> Matrix:
@@ -89,7 +89,7 @@ class Gram:
         return found
 
     def values(self, a: Vector) -> Vector:
-        """G @ a: a block is read once for both its places."""
+        """Return G @ a; each block is read once for its two places."""
 
         def work(k: int) -> tuple[Vector, Vector]:
             rows, columns = self._places[k]
@@ -123,7 +123,7 @@ class Gram:
         return np.concatenate(parts)
 
     def whole(self) -> Matrix:
-        """The matrix."""
+        """Return the matrix."""
         G = np.empty((self.n, self.n))
         for k, (rows, columns) in enumerate(self._places):
             G[rows, columns] = self._at(k)
@@ -168,11 +168,11 @@ class Landmarks:
 def rpcholesky(
     kernel: Kernel, rows: Rows, size: int, generator: np.random.Generator, pool: Pool
 ) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
-    """Draw landmarks among the rows; return their places, phi, L and what is left of K(x, x).
+    """Draw landmarks among the rows; return their positions, phi, L and the residual of K(x, x).
 
-    One after the other, each in proportion to what those before it have left of K(x, x): randomly
+    Landmarks are drawn one by one, in proportion to the residual of K(x, x) after those before: randomly
     pivoted Cholesky (Chen, Epperly, Tropp, Webber 2025). Candidates come in batches, and one is kept
-    with the chance by which the others of its batch have lowered what is left of it, which gives the
+    with the chance by which the others of its batch have lowered its residual, which gives the
     same law (Epperly, Tropp, Webber 2024) at the speed of matrix products.
     """
     phi, L = np.zeros((rows.n, size)), np.zeros((size, size))
@@ -192,7 +192,7 @@ def rpcholesky(
         some = rows[candidates]
         rest = kernel(some, some) - phi[candidates, :found] @ phi[candidates, :found].T
         open_to[candidates[rest.diagonal() <= least]] = False
-        taken, factor = _thinned(rest, size - found, least, generator)
+        taken, factor = _accepted(rest, size - found, least, generator)
         chosen = candidates[taken]
         end = found + taken.size
         if taken.size:
@@ -211,8 +211,8 @@ def rpcholesky(
     return np.array(places, dtype=np.intp), np.ascontiguousarray(phi[:, :m]), L[:m, :m], left + _LOST * size_of_rows
 
 
-def _thinned(rest: Matrix, most: int, least: float, generator: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
-    """Which candidates are kept, given what is left of them and of their products; and the Cholesky factor of those."""
+def _accepted(rest: Matrix, most: int, least: float, generator: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
+    """Return the candidates that are accepted, given their residual matrix, and the Cholesky factor of those."""
     size = len(rest)
     before, chances = rest.diagonal().copy(), generator.random(size)
     columns: list[Vector] = []
@@ -231,7 +231,7 @@ def _thinned(rest: Matrix, most: int, least: float, generator: np.random.Generat
 def pivoted_cholesky(
     kernel: Kernel, rows: Rows, landmarks: Rows, pool: Pool
 ) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
-    """The same for landmarks that the user chose, less those that add nothing to others."""
+    """Return the same as `rpcholesky` for given landmarks, without those that depend linearly on others."""
     W = kernel(landmarks[:], landmarks[:])
     left = W.diagonal().copy()
     least = _NOTHING_LEFT * float(left.max())
@@ -263,7 +263,7 @@ def pivoted_cholesky(
 
 
 def _project(K: Matrix, L: Matrix, out: Matrix) -> None:
-    """out = K L^-T."""
+    """Write K L^-T to out."""
     out[:] = _solve(L, K.T).T
 
 
@@ -274,7 +274,7 @@ def _solve(L: Matrix, B: Matrix) -> Matrix:
 
 
 def _fill(kernel: Kernel, rows: Rows, others: Any, out: Matrix, pool: Pool) -> None:
-    """out = K(rows, others)."""
+    """Write K(rows, others) to out."""
 
     def work(some: slice) -> None:
         out[some] = kernel(rows[some], others)

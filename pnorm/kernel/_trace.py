@@ -110,33 +110,33 @@ class Recorder:
     change: float
     largest_step: float
     points: Columns = field(default_factory=lambda: Columns(4))
-    """E_S, the norms of f and of the gradient, and what the gap has beside the latter."""
+    """E_S, the norms of f and of the gradient, and the slack of the gap."""
     steps: Columns = field(default_factory=lambda: Columns(1))
     longest: float = 0.0
     _found: deque[tuple[int, Vector]] = field(default_factory=lambda: deque(maxlen=2))
-    """Coordinates of the last points by their numbers; Ctrl-C may leave one more than there are points."""
+    """Coordinates of the last points by their numbers; after Ctrl-C there may be one more than points."""
 
     @property
     def at(self) -> Vector:
-        """Coordinates of what the last point is of; a KeyError where there is none."""
+        """Coordinates of the function of the last point; a KeyError if there is none."""
         return dict(self._found)[self.points.size - 1]
 
     def add(self, point: Any, at: Vector) -> None:
-        """One point: the numbers, and coordinates of the function so far, which may be a mean."""
+        """Add a point: its numbers, and coordinates of the function so far, which may be a mean."""
         self._found.append((self.points.size, at.copy()))
         self.points.add(*point)
 
     def step(self, size: float) -> None:
-        """One step."""
+        """Add a step."""
         self.steps.add(size)
         self.longest = max(self.longest, size)
 
     def gap(self, point: Any) -> float:
-        """How far the objective may be above its minimum at a point."""
+        """Return a bound on the objective less its minimum at a point."""
         return float(point[2] ** 2 / (2.0 * self.lam) + point[3])
 
     def descent(self, status: str, message: str, model: Model, gap: float) -> Descent:
-        """The trace so far."""
+        """Return the trace so far."""
         (loss, norm, gradient_norm, slack), (step,) = self.points.views(), self.steps.views(self.points.size - 1)
         bound = 2.0 * self.kappa * self.slope / self.lam
         kept = self.longest <= self.largest_step * (1.0 + 1e-12)
