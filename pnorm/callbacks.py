@@ -21,7 +21,7 @@ from pnorm._checks import Vector
 from pnorm._threads import SERIAL
 from pnorm._trace import Trace
 from pnorm._train import scored
-from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, judge, named
+from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, named, scorer
 from pnorm.objectives._base import Scores, cases
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
@@ -246,7 +246,7 @@ def early_stopping(
     else:
         if p is not None or price is not None:
             raise ValueError(f"p and price are for the metric 'log_objective'; got metric={metric!r}")
-        of_sides = judge(*named(metric, _NAMES, counted), counted)
+        of_sides = scorer(*named(metric, _NAMES, counted), counted)
 
         def of_rows(f: Scores) -> float:
             return of_sides(f.pos, f.neg)
