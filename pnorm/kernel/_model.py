@@ -1,4 +1,4 @@
-"""What a run in a kernel space returns: a function of the training rows."""
+"""The result of a run in a kernel space: a function of the training rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pnorm.kernel import _kernels
 
 @dataclass(frozen=True)
 class Approximation:
-    """How much of a kernel the functions of its landmarks do not reach.
+    """The part of a kernel that the functions of its landmarks do not reach.
 
     Attributes
     ----------

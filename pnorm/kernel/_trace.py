@@ -77,7 +77,7 @@ class Descent:
 
     @property
     def descended(self) -> Vector:
-        r"""What the steps lower, :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`, shape (T + 1,)."""
+        r"""The function that the steps lower, :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`, shape (T + 1,)."""
         return self.loss + 0.5 * self.lam * self.norm**2
 
     @property
