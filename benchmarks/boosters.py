@@ -1,4 +1,4 @@
-"""The push inside LightGBM and XGBoost: the numbers of the page "Inside other boosters"; needs PNORM_DATA and both.
+"""The push inside LightGBM and XGBoost: the numbers of the page "LightGBM and XGBoost"; needs PNORM_DATA and both.
 
     PNORM_DATA=... python -P benchmarks/boosters.py --out boosters.json     # to measure, some minutes on one core
     python -P benchmarks/boosters.py --show boosters.json [--rst doc/boosting.inc]

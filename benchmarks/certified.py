@@ -1,4 +1,4 @@
-"""Measure what the page "Is it the minimiser?" says; needs PNORM_DATA, a folder with wdbc.data and the Pima data.
+"""Measure the numbers of the page "Optimality certificates"; PNORM_DATA names a folder with wdbc and the Pima data.
 
     PNORM_DATA=... python -P benchmarks/certified.py
 

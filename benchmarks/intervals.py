@@ -1,4 +1,4 @@
-"""How often the intervals of `pnorm.metrics` hold what they estimate: a table of the page "What the top is worth".
+"""How often the intervals of `pnorm.metrics` hold what they estimate: a table of the page "Measures of the top".
 
     python -P benchmarks/intervals.py
 

@@ -1,4 +1,4 @@
-"""Is the P-Norm Push worth using instead of what one has? The tables of the page "Beside other methods".
+"""Compare the P-Norm Push with other methods: the tables of the page "Benchmarks".
 
     PNORM_DATA=... python -P benchmarks/quality.py --out quality.json             # to measure, 20 minutes on two cores
     python -P benchmarks/quality.py --show quality.json [--rst doc/quality.inc]   # to write the tables again

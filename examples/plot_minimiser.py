@@ -1,5 +1,5 @@
-"""Is it the minimiser?
-====================
+"""Optimality certificates
+=======================
 
 Training has stopped: is the objective as low as it gets? Here are three answers to that
 question, on one set of data.
@@ -82,7 +82,7 @@ for rows, keeps, colour in ((b, found.support_neg, "C1"), (a, found.support_pos,
 right.set(xlabel="radius", ylabel="texture", title="blue: malignant")
 
 # %%
-# In words
+# Report
 # --------
 #
 # All of this can be had for any coefficients, however they were found:

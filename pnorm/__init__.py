@@ -40,6 +40,7 @@ except ImportError as error:
     ) from error
 
 from pnorm import (
+    _pickles,
     boosting,
     bounds,
     callbacks,
@@ -86,6 +87,8 @@ __all__ = [
     "split",
     "train",
 ]
+
+_pickles.settle()
 
 
 def __getattr__(name: str) -> _Any:

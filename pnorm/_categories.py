@@ -1,4 +1,4 @@
-"""Levels of categories: which values are the same level, and what is said of those that are none.
+"""Levels of categories: values that are the same level, and warnings of values that are no level.
 
 A value is the level that equals it. What equals none is looked for by what it means, as files differ in how they write
 a value: text that reads as a number or a truth value is the number, and a number is the text that reads as it, if one
@@ -24,13 +24,13 @@ from pnorm import _checks
 _TRUTHS = {"true": True, "false": False}
 
 _FEW = 20
-"""Values of a column of which one at least has to be known."""
+"""Number of values of a column of which at least one has to be known."""
 
 _NO_VALUE = ("", "?", "na", "n/a", "nan", "null", "none", "-")
 """Words for a missing value."""
 
 _UNKNOWN, _MISSING = -1, -2
-"""Numbers of what is no level."""
+"""Codes of unknown and of missing values."""
 
 
 class UnknownLevelWarning(UserWarning):
@@ -41,7 +41,7 @@ class UnknownLevelWarning(UserWarning):
 
 
 def numeral(text: str) -> float:
-    """A number as files have it; Python reads 1_000 and digits of all scripts as well, which other programs do not."""
+    """Return a number as files write it; Python would read 1_000 and digits of all scripts as well."""
     if "_" in text or not text.isascii():
         raise ValueError
     return float(text)
@@ -66,12 +66,12 @@ def read(text: str) -> str | float:
 
 
 def reads_as_missing(text: str) -> bool:
-    """Whether a text is one of the words that stand for no value."""
+    """Return whether a text is one of the words for a missing value."""
     return text.strip().lower() in _NO_VALUE
 
 
 def _spelled(value: float) -> str:
-    """One spelling for numbers that are equal, truth values included."""
+    """Return one spelling for all numbers that are equal, truth values included."""
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
@@ -86,14 +86,14 @@ class Seen:
     """Values that are not missing."""
     unknown: int
     missing: int
-    """Values that are missing, where that is no level."""
+    """Missing values, if these are no level."""
     found: tuple[Any, ...]
     known: tuple[Any, ...]
-    """Some levels; none where a missing value is the only one, which others rightly are not."""
+    """Some levels; none if a missing value is the only level."""
 
     @property
     def foreign(self) -> bool:
-        """Whether the examples are all text and the known levels all numbers, or the other way round."""
+        """Return whether the examples are all text and the known levels all numbers, or the reverse."""
         return {isinstance(value, str) for value in self.found}.isdisjoint(isinstance(x, str) for x in self.known)
 
     def __add__(self, other: Seen) -> Seen:
@@ -158,7 +158,7 @@ def _list(values: Iterable[Any]) -> str:
 
 
 def _depth() -> int:
-    """Return the `stacklevel` at which a warning of the function that asks points to the caller of pnorm."""
+    """Return the `stacklevel` with which a warning points to the caller of pnorm."""
     depth, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pnorm":
         depth, frame = depth + 1, frame.f_back
@@ -168,7 +168,7 @@ def _depth() -> int:
 def distinct(
     column: list[Any] | _checks.Array, name: str, c: int, names: Sequence[str] | None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return `_checks.distinct` of a column; raise a TypeError that says in which row a value can be no level."""
+    """Return `_checks.distinct` of a column; raise a TypeError that names the row of a value that can be no level."""
     try:
         return _checks.distinct(column)
     except TypeError:
@@ -196,7 +196,7 @@ class Column:
                 self._numbers[_spelled(level)] = k
 
     def _number(self, value: Any) -> int:
-        """The number of a value's level."""
+        """Return the code of a value's level."""
         if isinstance(value, str):
             if value in self._texts:
                 return self._texts[value]
@@ -216,7 +216,7 @@ class Column:
     def codes(
         self, column: list[Any] | _checks.Array, name: str, c: int, missing: bool, names: Sequence[str] | None
     ) -> tuple[NDArray[np.uint16], Seen]:
-        """The number of every value's level, the one after the last where it is none, and how often that is so."""
+        """Return the code of every value's level, one after the last for unknown values, and counts of these."""
         rows, which = distinct(column, name, c, names)
         number = [self._number(column[row]) for row in rows]
         found: list[Any] = []
@@ -245,5 +245,5 @@ class Column:
 
 
 def _put(known: dict[str, int], key: str, k: int) -> None:
-    """Note a level under a key; several of one key are not known by it."""
+    """Add a level under a key; a key of several levels means none of them."""
     known[key] = _UNKNOWN if key in known else k

@@ -1,4 +1,4 @@
-"""Which p, and when to stop: cross-validation along the rounds of `train`."""
+"""Cross-validation of p and of the number of rounds of `train`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pnorm._storage.base import Table
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace, counting
 from pnorm._train import descend
-from pnorm.metrics._by_name import LARGER, judge, named, takes
+from pnorm.metrics._by_name import LARGER, named, scorer, takes
 from pnorm.objectives._base import Cases, cases, spread
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
@@ -28,7 +28,7 @@ from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, as_rankers
 
 _POWERS = (1.0, 4.0, 16.0, 64.0)
-"""What is compared if nobody says."""
+"""Powers that are compared by default."""
 
 Index = NDArray[np.intp]
 Sides = tuple[Index, Index]
@@ -36,14 +36,14 @@ Sides = tuple[Index, Index]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossValidation:
-    """What `cross_validate` found: a measure of held-out rows for every p, fold and number of rounds.
+    """The result of `cross_validate`: a measure of held-out rows for every p, fold and number of rounds.
 
     Attributes
     ----------
     p : ndarray, shape (P,)
         The powers, in the order in which they were given.
     rounds : ndarray of int, shape (S,)
-        The numbers of rounds after which held-out rows were judged, ascending.
+        The numbers of rounds after which held-out rows were measured, ascending.
     scores : ndarray, shape (P, F, S)
         The measure on the held-out rows of each fold. A run that ended before t_max keeps its last value.
     folds : pair of ndarray of int, shapes (I,) and (K,)
@@ -115,7 +115,7 @@ class CrossValidation:
         return self._first(self.mean >= self.mean[i, s] - self.standard_error[i, s])
 
     def _first(self, allowed: NDArray[np.bool_]) -> tuple[float, int]:
-        """The smallest p of which something is allowed, and the fewest rounds."""
+        """Return the smallest p with an allowed number of rounds, and the smallest such number."""
         i = min(np.flatnonzero(allowed.any(axis=1)), key=lambda i: float(self.p[i]))
         return float(self.p[i]), int(self.rounds[allowed[i].argmax()])
 
@@ -130,7 +130,7 @@ class CrossValidation:
         )
 
     def __str__(self) -> str:
-        """A line for each p at its own best number of rounds, and how far it is behind the best of all, by fold."""
+        """Return a table with a line for each p at its best number of rounds, and its distance from the best."""
         mean, error = self.mean, self.standard_error
         at = (mean >= _nearly(mean.max(axis=1, keepdims=True))).argmax(axis=1)
         each = np.arange(self.p.size)
@@ -160,7 +160,7 @@ class CrossValidation:
 
 
 def _nearly(mean: Any) -> Any:
-    """What is as large as a mean but for rounding."""
+    """Return a mean less an allowance for rounding, to find ties."""
     return mean - 1e-12 * np.abs(mean)
 
 
@@ -190,7 +190,7 @@ def cross_validate(
     r"""Choose p and the number of rounds by what they do to rows that were not trained on.
 
     The rows are dealt into folds. For each fold and each p, `train` runs on all other rows, and the rows of the fold
-    are judged after every round:
+    are measured after every round:
 
     .. math:: \text{scores}_{p, k, t} = \text{metric}\bigl(f_{p, k, t}(x_i), f_{p, k, t}(\tilde x_j) \,:\,
               x_i, \tilde x_j \text{ in fold } k\bigr),
@@ -319,7 +319,7 @@ def cross_validate(
     where = _places(counted, n_pos), _places(counted, n_neg, 1)
     _checks.summable(counted.c_pos, "pos_weight")
     _checks.summable(counted.c_neg, "neg_weight")
-    number = _dealt(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
+    number = _assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
     rankers = None if recipe else rankers_of(pos, neg, H)
     tables: list[Table] | None = None
@@ -339,11 +339,11 @@ def cross_validate(
                 tables = tables_of(pos, neg, rankers, counted, pool, None if recipe is None else seen)
             apart = Problem.of_tables(_selected(tables, train), rankers.names, objectives[0].take(*train), None, pool)
             problem, shift = apart.centred(), apart.shift
-            judged, worth = _selected(tables, held), judge(measure, name, counted, held)
+            held_tables, score = _selected(tables, held), scorer(measure, name, counted, held)
             for i, objective in enumerate(objectives):
                 problem = problem.with_objective(objective.take(*train))
                 trace = descend(DescentState(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
-                scores[i, k] = _followed(trace, judged, shift, at, worth, name)
+                scores[i, k] = _staged_scores(trace, held_tables, shift, at, score, name)
                 traces[i].append(trace)
     tell(held_out(seen), strict=False)
     whole = (spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
@@ -351,12 +351,12 @@ def cross_validate(
 
 
 def _selected(tables: Sequence[Table], rows: Sides) -> list[Table]:
-    """Tables of some of the rows."""
+    """Return tables of some of the rows."""
     return [table.select_rows(of_side) for table, of_side in zip(tables, rows, strict=True)]
 
 
 def _rounds(rounds: Any, t_max: int) -> Index:
-    """After which rounds to judge."""
+    """Return the numbers of rounds after which held-out rows are measured."""
     if rounds is None:
         return np.arange(t_max + 1)
     if not isinstance(rounds, Sequence | np.ndarray) or getattr(rounds, "ndim", 1) == 0:
@@ -375,7 +375,7 @@ def _rounds(rounds: Any, t_max: int) -> Index:
 
 
 def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
-    """What makes weak rankers of training rows, if H is such a thing."""
+    """Return a function that makes weak rankers from training rows; None if H is not one."""
     if not callable(H):
         return None
     if not takes(H, None, None):
@@ -394,19 +394,19 @@ def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
 
 
 def _places(counted: Cases, n_rows: int, side: int = 0) -> Index:
-    """The user's numbers of the rows that count."""
+    """Return the user's numbers of the rows of positive weight."""
     return np.arange(n_rows) if counted.kept is None else np.flatnonzero(counted.kept[side])
 
 
-def _dealt(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng: np.random.Generator) -> Sides:
-    """The fold of each row that counts."""
+def _assign_folds(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng: np.random.Generator) -> Sides:
+    """Return the fold of each row of positive weight."""
     groups = counted.groups
     if not isinstance(folds, Sequence | np.ndarray) or getattr(folds, "ndim", 1) == 0:
         n = _checks.count(folds, "folds", 2)
         if groups is not None:
             if n > groups.n:
                 raise ValueError(f"folds = {_checks.shown(n)} is more than the {groups.n} groups that have both sides")
-            of_group = _shuffled(groups.n, n, rng)
+            of_group = _random_folds(groups.n, n, rng)
             return of_group[groups.pos], of_group[groups.neg]
         n_pos, n_neg = (own.size for own in where)
         if n > min(n_pos, n_neg):
@@ -414,7 +414,7 @@ def _dealt(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng
                 f"folds = {_checks.shown(n)} need as many positives and as many negatives that count; got {n_pos} and "
                 f"{n_neg}"
             )
-        return _shuffled(n_pos, n, rng), _shuffled(n_neg, n, rng)
+        return _random_folds(n_pos, n, rng), _random_folds(n_neg, n, rng)
     pair = _checks.two(folds, "folds must be a number, or a pair: the fold of each positive and of each negative")
     pos, neg = (_checks.folds(of_side, f"folds[{side}]", sizes[side])[where[side]] for side, of_side in enumerate(pair))
     n = 1 + max(int(pos.max()), int(neg.max()))
@@ -437,18 +437,23 @@ def _dealt(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng
     return pos, neg
 
 
-def _shuffled(size: int, n: int, rng: np.random.Generator) -> Index:
-    """Deal in turn, in random order."""
+def _random_folds(size: int, n: int, rng: np.random.Generator) -> Index:
+    """Assign folds 0, 1, ..., n - 1 in turn to rows in random order."""
     number = np.empty(size, np.intp)
     number[rng.permutation(size)] = np.arange(size) % n
     return number
 
 
-def _followed(
-    trace: Trace, judged: Sequence[Table], shift: Vector, at: Index, worth: Callable[[Vector, Vector], float], name: str
+def _staged_scores(
+    trace: Trace,
+    held: Sequence[Table],
+    shift: Vector,
+    at: Index,
+    score: Callable[[Vector, Vector], float],
+    name: str,
 ) -> Vector:
-    """What the rounds of a run do to other rows."""
-    scores = [np.zeros(table.shape[0]) for table in judged]
+    """Return the measure of held-out rows after some rounds of a run."""
+    scores = [np.zeros(table.shape[0]) for table in held]
     columns = [np.empty_like(f) for f in scores]
     values = np.empty(at.size)
     done = 0
@@ -457,9 +462,9 @@ def _followed(
             values[s] = values[s - 1]
             continue
         for j, step in zip(trace.ranker[done:t].tolist(), trace.step[done:t].tolist(), strict=True):
-            for table, f, h in zip(judged, scores, columns, strict=True):
+            for table, f, h in zip(held, scores, columns, strict=True):
                 SERIAL.run(table.column(j, float(shift[j]), h))  # centred, so that scores keep their digits
                 f += step * h
         done = t
-        values[s] = _checks.real(worth(*scores), name)
+        values[s] = _checks.real(score(*scores), name)
     return values

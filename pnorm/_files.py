@@ -1,8 +1,8 @@
 """Models in files: JSON that holds numbers and names, and no code.
 
 A file is written beside the one that it replaces and takes its place only when it is complete and on
-the disk, so that there is always a whole one. What is read is believed field by field: whatever this
-version does not know is refused, not skipped.
+the disk, so that there is always a complete one. A file is checked field by field when it is read: a
+field that this version does not know is refused, not skipped.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from pnorm.rankers import Rankers, callables, columns, from_dict
 _FORMAT, _VERSION = "pnorm.model", 1
 
 _ROOM = 5
-"""Characters of a file for every list in it, at least; twice as many for a dictionary. A list in memory takes 100 bytes
-or more, a dictionary 230, so that files of nothing else, such as [[],[],[]], would grow too much."""
+"""Smallest number of characters of a file per list; twice as many per dictionary. A list in memory takes 100 bytes
+or more, a dictionary 230, so files of only these, such as [[],[],[]], would need too much memory."""
 
 
 _STRING = re.compile(r'"(?:[^"\\]++|\\.?+)*+(?:"|\Z)', re.DOTALL)
@@ -224,7 +224,7 @@ def load(path: str | os.PathLike[str]) -> ScoringFunction:
 
 
 def _file(path: Any) -> str:
-    """The file that a path means, behind all links; one that can be replaced, if it is there."""
+    """Return the file that a path leads to, behind all links; refuse one that cannot be replaced."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path must be the name of a file; got {type(path).__name__}")
     target = os.path.realpath(os.fsdecode(os.fspath(path)))
@@ -240,7 +240,7 @@ def _file(path: Any) -> str:
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Replace a file as a whole, or leave it as it is; what is no file, a pipe say, takes the data as they come."""
+    """Replace a file as a whole, or leave it as it is; write to pipes and devices directly."""
     for stream in (sys.stdout, sys.stderr):  # /dev/stdout may be a file, on which others go on writing
         with contextlib.suppress(OSError, ValueError, AttributeError):
             if os.path.samestat(os.stat(path), os.fstat(stream.fileno())):
@@ -256,7 +256,7 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _replace(target: str, data: bytes) -> None:
-    """Put a complete file into the place of another, or leave that as it is."""
+    """Replace a file by a complete one, or leave it as it is."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".pnorm-{secrets.token_hex(8)}.tmp")
     old = os.path.exists(target)
@@ -282,7 +282,7 @@ def _replace(target: str, data: bytes) -> None:
 
 
 def _model(text: str, name: str) -> ScoringFunction:
-    """The model of a text, or a ValueError that says what is wrong with it."""
+    """Return the model of a text, or raise a ValueError that says what is wrong with it."""
     try:
         outside = _STRING.sub("", text)
         lists, dictionaries = outside.count("["), outside.count("{")
@@ -321,7 +321,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the field {_checks.shown(twice)} stands there twice")
+        raise ValueError(f"the field {_checks.shown(twice)} appears twice")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Rows with a label, taken apart into the good and the bad ones."""
+"""The split of labelled rows into positives and negatives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pnorm._text import first
 
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")
-"""Labels of which it is plain what they are."""
+"""Labels that are positive or negative without further information."""
 
 
 def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
@@ -96,7 +96,7 @@ def _rows(X: Any, name: str) -> int:
 
 
 def _without(X: Any, name: str) -> tuple[Any, Any]:
-    """A frame without one of its columns, and that column."""
+    """Return a frame without one of its columns, and that column."""
     names = _checks.column_names(X) or ()
     if name not in names:
         have = f"X has {first(names, 8)}" if names else "X has no names"
@@ -109,7 +109,7 @@ def _without(X: Any, name: str) -> tuple[Any, Any]:
 
 
 def _aligned(X: Any, values: Any, name: str) -> None:
-    """Refuse a pandas object whose index is not that of another: rows are taken by position."""
+    """Refuse a pandas object whose index differs from that of another, as rows are matched by position."""
     if hasattr(X, "iloc") and hasattr(values, "iloc") and not X.index.equals(values.index):
         raise ValueError(
             f"{name} has another index than X, and rows go together by position: bring it into the order of X with "
@@ -118,7 +118,7 @@ def _aligned(X: Any, values: Any, name: str) -> None:
 
 
 def _positives(known: list[Any], positive: Any) -> list[int]:
-    """Which of the labels are positive."""
+    """Return the labels that are positive."""
     few = first(known, 8, _checks.shown)
     if len(known) == 1:
         raise ValueError(f"all rows of y have the label {few}; both kinds of rows are needed")
@@ -134,7 +134,7 @@ def _positives(known: list[Any], positive: Any) -> list[int]:
 
 
 def plainly_positive(labels: Collection[Any]) -> set[Any]:
-    """The labels that say of themselves that they are positive, if all others are one opposite; else none."""
+    """Return the labels that are positive by their own words, if all others are their opposite; else none."""
     words = [word(label) for label in labels]
     plain = set(words)
     if len(plain) != 2 or not plain & set(_POSITIVE_WORDS) or not plain & set(_NEGATIVE_WORDS):
@@ -143,7 +143,7 @@ def plainly_positive(labels: Collection[Any]) -> set[Any]:
 
 
 def word(label: Any) -> str:
-    """One form for all spellings of a label: lower case, and 1.0 or +1 are 1, as far as doubles tell all integers."""
+    """Return one form for all spellings of a label: lower case, and 1 for 1.0 or +1, where doubles are exact."""
     try:
         text = str(label)
     except ValueError:  # Python writes no number of thousands of digits

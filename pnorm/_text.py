@@ -1,4 +1,4 @@
-"""What users gave, in messages and in tables: one short line that a terminal prints as it is."""
+"""Values of users in messages and in tables: one short line that a terminal prints unchanged."""
 
 from __future__ import annotations
 

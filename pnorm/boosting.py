@@ -1,4 +1,4 @@
-r"""The push inside LightGBM and XGBoost: gradients of log F_p for their trees, and what to stop early by.
+r"""The push in LightGBM and XGBoost: gradients of log F_p for their trees, and measures for early stopping.
 
 Both libraries grow trees for any function of the scores whose slopes they are told. `lightgbm_objective` and
 `xgboost_objective` tell them those of
@@ -68,10 +68,10 @@ _MEASURES: tuple[str, ...] = (
     "auc",
     "p_norm_risk",
 )
-"""Measures of a list by its order, which take weights."""
+"""Measures that depend on the order of a list, and take weights."""
 
 _NO_OPTIONS = {"f_pos", "f_neg", "pos_weight", "neg_weight", "confidence", "n_resamples", "seed"}
-"""What these take and users do not choose."""
+"""Parameters of the measures that users do not choose."""
 
 
 # What boosters hand over ------------------------------------------------------------------------------
@@ -79,17 +79,17 @@ _NO_OPTIONS = {"f_pos", "f_neg", "pos_weight", "neg_weight", "confidence", "n_re
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows of one list or of several that follow each other, checked."""
+    """Checked rows of one list, or of several consecutive lists."""
 
     f: Vector
     at: tuple[NDArray[np.intp], NDArray[np.intp]]
-    """Where the positives are, and the negatives."""
+    """The positions of the positives, and of the negatives."""
     weight: Vector | None
-    """How many rows each is; None: one."""
+    """The weights of the rows; None for one each."""
     group: NDArray[np.intp] | None
-    """The number of each row's list, rising; None where there is one list."""
+    """The number of each row's list, ascending; None for a single list."""
     by_list: bool
-    """Whether weights are those of whole lists."""
+    """True if weights belong to whole lists."""
 
     @classmethod
     def read(cls, y: Any, f: Any, weight: Any, sizes: Any) -> _Rows:
@@ -112,11 +112,11 @@ class _Rows:
         return cls(scores, at, c, group, by_list)
 
     def sides(self, values: Any) -> tuple[Any, Any]:
-        """Values of the positives and of the negatives; None for None."""
+        """Return the values of the positives and of the negatives; None for None."""
         return (None, None) if values is None else (values[self.at[0]], values[self.at[1]])
 
     def cases(self) -> Cases:
-        """Which rows count. A list of weight c is c lists: the factor of its term of F_p is the negatives'."""
+        """Return checked weights and groups. A list of weight c counts as c lists, by the weight of its negatives."""
         f_pos, f_neg = self.sides(self.f)
         c_pos, c_neg = self.sides(self.weight)
         try:
@@ -133,18 +133,18 @@ class _Rows:
             ) from None
 
     def scores(self, counted: Cases) -> tuple[Vector, Vector]:
-        """The scores of the rows that count."""
+        """Return the scores of the rows of positive weight."""
         f_pos, f_neg = self.sides(self.f)
         return (f_pos, f_neg) if counted.kept is None else (f_pos[counted.kept[0]], f_neg[counted.kept[1]])
 
     def objective(self, p: float, counted: Cases, pool: Pool) -> tuple[PNorm, Scores]:
-        """log F_p and the scores of the rows that count."""
+        """Return the objective log F_p, and the scores of the rows of positive weight."""
         f = self.scores(counted)
         _checks.exponents(p, *f, "training")
         return push(p)(counted, pool), Scores(*f)
 
     def lists(self) -> Iterator[tuple[float, dict[str, Any]]]:
-        """The weight of each list that counts, and what measures take of it."""
+        """Yield the weight of each list that counts, and the arguments of measures of it."""
         counted = self.cases()
         f, weights, groups = self.scores(counted), (counted.c_pos, counted.c_neg), counted.groups
         n_lists = 1 if groups is None else groups.n
@@ -161,14 +161,14 @@ class _Rows:
 
 
 def _of_lightgbm(first: Any, second: Any, weight: Any, group: Any) -> _Rows:
-    """Rows as `lightgbm.train` passes them, scores and a Dataset, or as estimators do: labels, scores and so on."""
+    """Read rows as `lightgbm.train` passes them, scores and a Dataset, or as estimators do: labels, scores, ..."""
     if hasattr(second, "get_label"):
         return _Rows.read(second.get_label(), first, second.get_weight(), second.get_group())
     return _Rows.read(first, second, weight, group)
 
 
 def _of_xgboost(first: Any, second: Any, weight: Any) -> _Rows:
-    """Rows as `xgboost.train` passes them, scores and a DMatrix, or as estimators do: labels, scores, weights."""
+    """Read rows as `xgboost.train` passes them, scores and a DMatrix, or as estimators do: labels, scores, weights."""
     if not hasattr(second, "get_label"):
         return _Rows.read(first, second, weight, None)
     weight, ends = second.get_weight(), second.get_uint_info("group_ptr")
@@ -187,7 +187,7 @@ class _Push:
     n_threads: int | None
 
     def slopes(self, rows: _Rows) -> tuple[Vector, Vector]:
-        """Gradient and Hessian; units and what the second is are at the top of the file."""
+        """Return the gradient and the Hessian; the top of the file defines their units and the second."""
         counted = rows.cases()
         kept = counted.kept or (None, None)
         with Pool(self.n_threads, rows.f.size) as pool:
@@ -361,17 +361,17 @@ class _Measure:
 
     @property
     def larger(self) -> bool:
-        """Whether more is better."""
+        """True if larger values are better."""
         return self.measure != "log_f" and getattr(metrics, self.measure) not in COSTS
 
     @property
     def label(self) -> str:
-        """A name without blanks, at which XGBoost cuts its lines."""
+        """The name of the measure, without blanks, at which XGBoost splits its lines."""
         options = ",".join(f"{name}={value:g}" for name, value in self.options)
         return f"{self.measure}({options})" if options else self.measure
 
     def value(self, rows: _Rows) -> float:
-        """log F_p of all lists, or the mean of another measure over those that have both sides."""
+        """Return log F_p of all lists, or the mean of another measure over the lists with both sides."""
         options = dict(self.options)
         if self.measure == "log_f":
             objective, f = rows.objective(options["p"], rows.cases(), SERIAL)
@@ -411,7 +411,7 @@ class _XGBoostMetric(_Measure):
 
 
 def _chosen(measure: Any, options: dict[str, Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
-    """Check a measure and the names of its options; their values it checks itself."""
+    """Check a measure and the names of its options; the measure checks their values."""
     name = _checks.choice(measure, "measure", ("log_f", *_MEASURES))
     if name == "log_f":
         parameters = {"p": inspect.Parameter("p", inspect.Parameter.KEYWORD_ONLY, default=1.0)}

@@ -1,4 +1,4 @@
-"""Guarantees: what the theory says of rows that were not trained on, as numbers.
+"""Guarantees of the theory for rows that were not trained on, as numbers.
 
 Every function computes a statement of a paper, or a part of one, on numbers one has. All of them assume that rows are
 independent draws, positives from one distribution and negatives from another, and that the class of functions, the
@@ -53,13 +53,13 @@ __all__ = [
 
 
 class Bound(float):
-    """A bound: a float that also says whether it is `vacuous`."""
+    """A bound: a float with the attribute `vacuous`."""
 
     vacuous: bool
-    """Whether it says no more than what is true anyway."""
+    """True if the bound says nothing, such as a probability of at least 0."""
 
     def __new__(cls, value: float, vacuous: bool) -> Bound:
-        """Make a float that remembers whether it says anything."""
+        """Make a float that knows whether it is vacuous."""
         made = super().__new__(cls, value)
         made.vacuous = bool(vacuous)
         return made
@@ -134,7 +134,7 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
 
 
 def _push_failure(log_epsilon: float, p: float, log_pos: float, log_neg: float, log_covering: float) -> float:
-    """The logarithm of what Theorem 2 takes off 1."""
+    """Return the logarithm of the probability that Theorem 2 subtracts from 1."""
     of_neg = -_exp(math.log(2.0) + 2.0 * p * (log_epsilon - math.log(4.0)) + log_neg)
     of_pos = -_exp(2.0 * log_epsilon - math.log(8.0) + log_pos)
     return math.log(2.0) + log_covering + float(np.logaddexp(of_neg, of_pos))
@@ -266,7 +266,7 @@ def push_sample_size(
 
 
 def _covering(log_covering: Any, epsilon: float, theta: float) -> float:
-    """The logarithm of the covering number at radius epsilon theta / 8; inf where there is none."""
+    """Return the logarithm of the covering number at radius epsilon theta / 8; inf if there is none."""
     found = log_covering(epsilon * theta / 8.0) if callable(log_covering) else log_covering
     if isinstance(found, float) and found == math.inf:
         return math.inf
@@ -357,20 +357,20 @@ def push_scaling(epsilon: float, p: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginCurve:
-    """What `margin_curve` returns; arrays are over the margins."""
+    """The result of `margin_curve`; arrays are over the margins."""
 
     thetas: Vector
-    """The margins, growing."""
+    """The margins, ascending."""
     error: Vector
     """The margin error on the rows at hand; it never falls."""
     epsilon: Vector | None
-    """What Theorem 2 adds at each margin, if it is to hold for all margins together."""
+    """The excess of Theorem 2 at each margin, valid for all margins together."""
     bound: Vector | None
     """Their sum."""
     theta: float | None
     """The margin with the least bound."""
     best: Bound | None
-    """That bound on the error of f on the distribution."""
+    """The least bound on the error of f on the distribution."""
 
     def __repr__(self) -> str:
         best = "" if self.theta is None else f", best bound {self.best!r} at {self.theta:.3g}"
@@ -588,7 +588,7 @@ def rank_matrix_count(m: int, n: int) -> int:
 
 
 def _surjections(n: int, most: int) -> list[int]:
-    """a! S(n, a) for a = 0 to `most`: the ways to hand out n rows to a levels, none of them empty."""
+    """Return a! S(n, a) for a = 0 to `most`: the ways to distribute n rows among a levels, none empty."""
     row = [1] + [0] * most
     for _ in range(n):
         row = [0] + [a * (row[a - 1] + row[a]) for a in range(1, most + 1)]
@@ -711,7 +711,7 @@ def rank_shatter_exact(pos: Any, neg: Any) -> int:
 
 
 def _exact(X: Any, name: str) -> list[list[Fraction]]:
-    """Rows of exact numbers."""
+    """Return rows as exact numbers."""
     if _checks.is_sparse(X):
         raise TypeError(f"{name} is sparse; pass a handful of dense rows")
     A = _checks.matrix(X, name, apart=False)
@@ -724,7 +724,7 @@ def _exact(X: Any, name: str) -> list[list[Fraction]]:
 def _both_ends(
     normals: list[list[Fraction]], reduced: list[list[Fraction]], pivots: list[int], rank: int
 ) -> set[tuple[int, int]]:
-    """The signs of all pairs along a line, the null space of rows in echelon form, in both directions, as bits."""
+    """Return the signs of all pairs along a line, the null space of rows in echelon form, both ways, as bits."""
     free = next(c for c in range(rank) if c not in pivots)
     w = [Fraction(0)] * rank
     w[free] = Fraction(1)
@@ -736,7 +736,7 @@ def _both_ends(
 
 
 def _echelon(rows: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int]]:
-    """The reduced row echelon form of a matrix, without rows of zeros, and its pivot columns."""
+    """Return the reduced row echelon form of a matrix, without rows of zeros, and its pivot columns."""
     rows, pivots = [list(row) for row in rows], list[int]()
     for c in range(len(rows[0]) if rows else 0):
         r = len(pivots)
@@ -1129,7 +1129,7 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
 
 
 def _radius(facts: Growth, lam: float, kappa: float) -> float:
-    """The radius of a ball with all f_t and the best function in it."""
+    """Return the radius of a ball that contains all f_t and the best function."""
     return 2.0 * kappa * facts.slope / lam + math.sqrt(2.0 * facts.at_zero / lam)
 
 

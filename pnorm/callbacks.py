@@ -1,4 +1,4 @@
-"""Callbacks of `pnorm.train` and `pnorm.minimize`: stop by what other rows say, or by the clock.
+"""Callbacks of `pnorm.train` and `pnorm.minimize`: stop by a measure of validation rows, or by time.
 
 A callback is called with the trace so far after every round, and a true return value ends the run, whose
 status is then ``"callback"``. Those of this module may be used for one run after another: each run starts anew.
@@ -21,7 +21,7 @@ from pnorm._checks import Vector
 from pnorm._threads import SERIAL
 from pnorm._trace import Trace
 from pnorm._train import scored
-from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, judge, named
+from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, named, scorer
 from pnorm.objectives._base import Scores, cases
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
@@ -35,22 +35,22 @@ _OBJECTIVE = "log_objective"
 _NAMES = {**LARGER, **SMALLER}
 
 NAMES = (*_NAMES, _OBJECTIVE)
-"""What a metric may be called."""
+"""Names of metrics."""
 
 _COSTS = (*COSTS, objectives.value)
-"""Functions that a user may pass of which less is better."""
+"""Functions that a user may pass and that are better the smaller they are."""
 
 Measure = Callable[[Scores], float]
 
 
 class _Watch:
-    """Knows a new run when it sees one: its rounds begin again."""
+    """Detects a new run by its number of rounds, which starts again."""
 
     _n_iter = math.inf
     _init: Vector | None = None
 
     def _begins(self, trace: Trace) -> bool:
-        """Whether this is the first call of a run."""
+        """Return whether this is the first call of a run."""
         begins = trace.n_iter <= self._n_iter or (trace._points is None and trace.init is not self._init)
         self._n_iter, self._init = trace.n_iter, trace.init
         return begins
@@ -127,7 +127,7 @@ class EarlyStopping(_Watch):
         self._f = Scores(*[scored(X, self._rankers, lam, self._n_threads, strict=None) for X in self._sides])
 
     def _move(self, trace: Trace, t: int) -> None:
-        """Bring the scores from round t - 1 to round t: one weak ranker, or all where all coefficients moved."""
+        """Update the scores from round t - 1 to round t: by one weak ranker, or by all if all coefficients changed."""
         if trace._points is not None:
             self._set(trace.lam_at(t))
             return
@@ -246,7 +246,7 @@ def early_stopping(
     else:
         if p is not None or price is not None:
             raise ValueError(f"p and price are for the metric 'log_objective'; got metric={metric!r}")
-        of_sides = judge(*named(metric, _NAMES, counted), counted)
+        of_sides = scorer(*named(metric, _NAMES, counted), counted)
 
         def of_rows(f: Scores) -> float:
             return of_sides(f.pos, f.neg)
@@ -266,20 +266,20 @@ def early_stopping(
 
 
 def _grows(metric: Any) -> bool:
-    """Whether more of it is better."""
+    """Return whether larger values of the metric are better."""
     while isinstance(metric, functools.partial):
         metric = metric.func
     return metric not in (_OBJECTIVE, *SMALLER, *_COSTS)
 
 
 class TimeLimit(_Watch):
-    """Stops a run when its time is over; see `time_limit`."""
+    """Stops a run after a time limit; see `time_limit`."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._began = seconds, 0.0
 
     def __call__(self, trace: Trace) -> bool:
-        """Look at the clock.
+        """Compare the time with the limit.
 
         Parameters
         ----------

@@ -135,7 +135,7 @@ def train(
     with sums of weights by code, and the step is found here from these sums. Of other weak rankers the step
     needs a few questions more, two as a rule. A partition forms its scores from the coefficients each time, O(N n)
     for N rows at most, and keeps no other state. On a cluster a question costs some milliseconds beside, and one or two
-    for each partition (page "Beyond one machine"): few large partitions are better than many small ones.
+    for each partition (page "Rows on a cluster"): few large partitions are better than many small ones.
 
     Examples
     --------

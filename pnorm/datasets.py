@@ -109,7 +109,7 @@ def tic_tac_toe() -> Dataset:
 
 
 def _ends() -> dict[tuple[int, ...], bool]:
-    """Every board that ends a game, with whether x has won: play on from the empty board, move by move."""
+    """Return every board that ends a game, with whether x has won, by playing all games."""
     ends: dict[tuple[int, ...], bool] = {}
     boards: set[tuple[int, ...]] = {(_BLANK,) * 9}
     for mover, other in [(_X, _O), (_O, _X)] * 5:
@@ -311,21 +311,21 @@ def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
 
 @dataclass(frozen=True)
 class _Source:
-    """Where a set is, how to read it, and how to know it."""
+    """The source of a data set, its reader, and its fingerprints."""
 
     file: str
     sha256: str
-    """Of the file; of its content where it is compressed."""
+    """Hash of the file, or of its content if it is compressed."""
     read: Callable[[bytes], tuple[Any, NDArray[np.bool_]]]
-    """The content to rows and labels."""
+    """Reads rows and labels from the content."""
     names: tuple[str, ...]
     citation: str
     openml: int
     """The number of the set at OpenML."""
     labels: tuple[str, ...]
-    """The ways in which OpenML spells the positive label."""
+    """The spellings of the positive label at OpenML."""
     rows: str
-    """The fingerprint of the rows, whatever their order."""
+    """The fingerprint of the rows, which does not depend on their order."""
 
 
 def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
@@ -346,11 +346,11 @@ def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
 
 
 _MOST_BYTES = 2**24
-"""Bytes of an unpacked file, at most: what unpacks to more is another one, and may be made to fill the memory."""
+"""Largest number of bytes of an unpacked file; larger ones are other files, and may be made to fill the memory."""
 
 
 def _content(source: _Source, path: Path) -> bytes:
-    """What a file holds, unpacked, if it is the one that was expected."""
+    """Return the unpacked content of a file; refuse a file that is not the expected one."""
     content = path.read_bytes()
     if path.suffix == ".gz":
         # whatever it is in case of an error, it has another sum
@@ -366,7 +366,7 @@ def _content(source: _Source, path: Path) -> bytes:
 
 
 def _fetch(source: _Source, home: str | None, why: str) -> tuple[Any, NDArray[np.bool_]]:
-    """The same rows from OpenML."""
+    """Fetch the same rows from OpenML."""
     from http.client import HTTPException  # at the top it would be 15 ms of importing pnorm
 
     hint = f"put {source.file} (sha256 of its content {source.sha256}) into a folder, and name it in PNORM_DATA"
@@ -404,7 +404,7 @@ def _fetch(source: _Source, home: str | None, why: str) -> tuple[Any, NDArray[np
 
 
 def _fingerprint(X: Any, y: NDArray[np.bool_]) -> str:
-    """A hash of labelled rows that does not depend on their order."""
+    """Return a hash of labelled rows that does not depend on their order."""
     dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
     table = np.column_stack([y, dense]) + 0.0  # no negative zeros
     rows = sorted(row.astype("<f8").tobytes() for row in table)
@@ -422,7 +422,7 @@ def _table(content: bytes) -> NDArray[np.str_]:
 
 
 def _last(positive: str) -> Callable[[bytes], tuple[Any, NDArray[np.bool_]]]:
-    """Columns of numbers, the last one the label."""
+    """Read columns of numbers, of which the last is the label."""
 
     def read(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
         table = _table(content)

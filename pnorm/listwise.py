@@ -1,4 +1,4 @@
-r"""Linear ranking of lists with grades: Kendall's tau and NDCG, and what stands for them in training.
+r"""Linear ranking of lists with grades: Kendall's tau and NDCG, and their surrogates for training.
 
 Rows come in lists, the documents of a query, and every row has a grade. A function :math:`f = \langle w, x \rangle`
 puts each list in order. How wrong that is, Kendall's tau loss counts by pairs and NDCG by the grades at the top; both
@@ -36,19 +36,19 @@ __all__ = [
 ]
 
 _FIRST = 0.1
-"""How far the first step goes: the share of what would bring its surrogate to zero if that were linear."""
+"""Length of the first step, relative to the step that would bring a linear surrogate to zero."""
 
 _STEPS = 2000
-"""Steps that training takes, at least, by default."""
+"""Smallest default number of steps."""
 
 _ROUNDING = 1e-14
-"""Share of a column's size in a list below which its differences there are rounding."""
+"""Differences of a column within a list are rounding below this share of its size."""
 
 _LARGEST = 1e300
-"""Entries beyond this, or below one over it, are not worked with."""
+"""Entries of larger size, or smaller than its inverse, are refused."""
 
 _HARD = 1e12
-"""Sum of r^3 over the assignments of a run from which on a warning says how long they take, about 0.5 ns each."""
+"""Sum of r^3 over the assignments of a run from which on a warning estimates their time, about 0.5 ns each."""
 
 
 class _Loss(Protocol):
@@ -59,10 +59,10 @@ class _Loss(Protocol):
     surrogates: Vector
     """(G,): its upper bound."""
     units: Vector
-    """(G,): by what the slopes of a list are to be multiplied."""
+    """(G,): the factor of the slopes of every list."""
 
     def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
-        """Fill in the surrogates of the lists first:last, with their slopes by the scores f, or else the errors."""
+        """Write the surrogates of the lists first:last and their slopes by the scores f, or only the errors."""
 
 
 class _Kendall:
@@ -112,7 +112,7 @@ class _Ndcg:
         self.errors, self.surrogates, self.units = np.empty(n_lists), np.empty(n_lists), np.ones(n_lists)
 
     def _by_rank(self, size: int) -> Vector:
-        """The discounts of a list of this size, best place first."""
+        """Return the discounts of a list of this size, best place first."""
         if size not in self._discounts:
             found = _discount_of(self._discount, size)
             if self._k is not None:
@@ -127,7 +127,7 @@ class _Ndcg:
             self._bound(g, f, grad)
 
     def rank(self, f: Vector, first: int, last: int) -> None:
-        """Fill in the errors alone. Rows of equal scores share the mean of their discounts."""
+        """Write only the errors. Rows of equal scores get the mean of their discounts."""
         for g in range(first, last):
             rows = slice(self._starts[g], self._starts[g + 1])
             if self._settled[g]:
@@ -160,7 +160,7 @@ class _Ndcg:
 
 
 def _mean_places(y: Vector) -> Vector:
-    """pi(y): r for the highest grade, 1 for the lowest; rows of one grade share the mean of their places."""
+    """Return pi(y): r for the highest grade, 1 for the lowest; rows of one grade get the mean of their places."""
     _, level, counts = np.unique(y, return_inverse=True, return_counts=True)
     return np.asarray((counts.cumsum() - 0.5 * (counts - 1.0))[level])
 
@@ -319,7 +319,7 @@ def kendall_tau_hinge(scores: Any, y: Any, *, group: Any = None) -> tuple[float,
 def _surrogate(
     loss: _Loss, f: Vector, order: NDArray[np.intp] | None, starts: NDArray[np.intp]
 ) -> tuple[float, Vector]:
-    """The mean surrogate over the lists and its subgradient, in the order of the user's rows."""
+    """Return the mean surrogate over the lists and its subgradient, in the order of the user's rows."""
     if math.isinf(float(np.abs(f).max()) * f.size**2):
         raise OverflowError("scores are so large that sums of their differences are more than a double holds")
     slopes = np.empty(f.size)
@@ -673,7 +673,7 @@ def train(
 
 
 class _Learner:
-    """Distance over gradients, in coordinates whose penalties are h."""
+    """The step sizes of distance over gradients, in coordinates with penalties h."""
 
     def __init__(self, d: int, h: Vector, average: bool) -> None:
         self.u, self._h, self._t = np.zeros(d), h, 0
@@ -681,7 +681,7 @@ class _Learner:
         self._far, self._squares = 0.0, 0.0
 
     def step(self, g: Vector, value: float) -> None:
-        """Take a step against a subgradient of something of this value."""
+        """Take a step against a subgradient of a function with this value."""
         self._t += 1
         self._squares += dot(g, g)
         if self._squares == 0.0:
@@ -697,7 +697,7 @@ class _Learner:
 
 
 class _Record:
-    """Looks at all lists, and collects what is seen."""
+    """Evaluates all lists, and collects the results."""
 
     def __init__(self, A: Any, loss: _Loss, l2: float, pool: Pool) -> None:
         self._A, self._loss, self._l2, self._pool = A, loss, l2, pool
@@ -706,7 +706,7 @@ class _Record:
 
     @property
     def w(self) -> Vector:
-        """The weights that were looked at last."""
+        """The weights that were evaluated last."""
         return dict(self._found)[self.n_epochs]
 
     @property
@@ -714,7 +714,7 @@ class _Record:
         return self._seen.size - 1
 
     def add(self, w: Vector) -> float:
-        """Look at the lists with these weights; return the objective."""
+        """Evaluate the lists with these weights; return the objective."""
         f, loss = np.asarray(self._A @ w, dtype=np.float64), self._loss
         self._pool.map(lambda some: loss.evaluate(f, some.start, some.stop, None), blocks(loss.units.size, 64))
         surrogate = float(loss.surrogates.mean())
@@ -729,10 +729,10 @@ class _Record:
 
 
 def _scale(A: Any, starts: NDArray[np.intp]) -> Vector:
-    """One over the root mean square of a column's differences within lists; 0 for one without any.
+    """Return one over the root mean square of a column's differences within lists; 0 for a constant column.
 
-    Squares are summed about the means of lists, of columns brought to a largest entry of one. What is no more than
-    rounding leaves of a constant is none.
+    Squares are summed about the means of lists, of columns scaled to a largest entry of one. Differences within
+    rounding count as none.
     """
     sizes = np.diff(starts)
     largest = abs(A).max(axis=0)

@@ -91,7 +91,7 @@ def _roc(found: Any, key: Any) -> metrics.Roc:
 
 
 def _enlarge(ax: Any, named: list[tuple[str | None, metrics.Roc]]) -> None:
-    """Show what comes before the first crossing, and somewhat beyond."""
+    """Limit the axes to the part before the first crossing, and a little more."""
     curves = [curve for _, curve in named]
     first, last = curves[0], curves[-1]
     alike = all(a[-1] == b[-1] for a, b in zip(first, last, strict=True))
@@ -340,7 +340,7 @@ def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> An
 
 
 def _powers_axis(ax: Any, powers: Any = None) -> None:
-    """A logarithmic axis with a tick for each p, of the lines if none are given."""
+    """Make a logarithmic axis with a tick for each p, by default those of the lines."""
     ticks = sorted({float(p) for line in ax.lines for p in line.get_xdata()} if powers is None else map(float, powers))
     ax.set_xscale("log", base=2)
     ax.set_xticks(ticks, [f"{p:g}" for p in ticks])
@@ -469,7 +469,7 @@ def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
 
 
 def _best_first(pos: Vector, neg: Vector) -> Any:
-    """Which rows of a list are positive, best first; those that tie with negatives after them."""
+    """Return which rows of a list are positive, best first; positives come after negatives of the same score."""
     positive = np.repeat([False, True], [neg.size, pos.size])
     return positive[np.argsort(-np.concatenate([neg, pos]), kind="stable")]
 
@@ -483,14 +483,14 @@ def _named(given: Any, name: str) -> dict[Any, Any]:
 
 
 def _label(key: Any) -> str | None:
-    """A number is a p, anything else speaks for itself."""
+    """Return a label: "p = ..." for a number, the text for anything else."""
     if key is None or isinstance(key, str):
         return key
     return f"p = {key:.12g}" if isinstance(key, int | float | np.number) else str(key)
 
 
 def _shades(n: int) -> list[Any]:
-    """Colours in order, from dark to light; blue if there is but one."""
+    """Return colours from dark to light; blue if there is only one."""
     if n == 1:
         return [_BLUE]
     from matplotlib import colormaps
@@ -499,7 +499,7 @@ def _shades(n: int) -> list[Any]:
 
 
 def _axes(n: int, size: tuple[float, float]) -> Any:
-    """Axes of a new figure."""
+    """Return axes of a new figure."""
     try:
         from matplotlib import pyplot
     except ImportError:

@@ -45,13 +45,13 @@ from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
 
 _OF_NUMBERS = ("thresholds", "columns", "normalized")
-"""Weak rankers that are made of a matrix of numbers; all others are given the rows as they come."""
+"""Weak rankers that need a matrix of numbers; all others get the rows unchanged."""
 
 _WORDS = (*_OF_NUMBERS, "categories")
 
 
 def _validated(estimator: Any, *data: Any, **how: Any) -> Any:
-    """What scikit-learn makes of the rows; it also keeps or checks the number and the names of columns."""
+    """Return rows validated by scikit-learn, which also keeps or checks the number and the names of columns."""
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:  # scikit-learn 1.4 and 1.5
@@ -71,7 +71,7 @@ def _is_array(X: Any) -> bool:
 
 
 def _has_dates(X: Any) -> bool:
-    """Whether columns are dates, times or durations, of which NumPy and polars would make numbers of nanoseconds."""
+    """Return whether columns are dates, times or durations, which NumPy and polars would convert to nanoseconds."""
     dtypes = getattr(X, "dtypes", None)  # of pandas and polars
     if dtypes is None:
         try:
@@ -85,7 +85,7 @@ def _has_dates(X: Any) -> bool:
 
 
 def _tags(estimator: Any) -> tuple[bool, bool]:
-    """Whether an estimator takes sparse rows, and missing values."""
+    """Return whether an estimator takes sparse rows, and missing values."""
     try:
         from sklearn.utils import get_tags
     except ImportError:  # scikit-learn 1.4 and 1.5
@@ -105,13 +105,13 @@ class _Rows:
     group: NDArray[np.intp] | None
 
     def take(self, where: NDArray[np.intp]) -> _Rows:
-        """Some of the rows."""
+        """Return some of the rows."""
         of_each = (None if x is None else x[where] for x in (self.positive, self.weight, self.group))
         return _Rows(_checks.rows(self.X, where), *of_each)  # type: ignore[arg-type]
 
     @property
     def places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Where the positives are, and the negatives."""
+        """The positions of the positives, and of the negatives."""
         return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
 
     def sides(self) -> tuple[Any, Any]:
@@ -120,7 +120,7 @@ class _Rows:
         return _checks.rows(self.X, pos), _checks.rows(self.X, neg)
 
     def about(self) -> dict[str, Any]:
-        """Weights and groups, as the functions of pnorm take them."""
+        """Weights and groups, as keyword arguments of the functions of pnorm."""
         named = (("weight", self.weight), ("group", self.group))
         sides = zip(("pos", "neg"), self.places, strict=True)
         return {f"{side}_{what}": x[where] for side, where in sides for what, x in named if x is not None}
@@ -264,7 +264,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.rankers == "categories" if isinstance(self.rankers, str) else _is_estimator(self.rankers)
 
     def _takes(self) -> tuple[bool, bool]:
-        """Whether X may be sparse, and whether NaN may stand for missing values."""
+        """Return whether X may be sparse, and whether NaN may mean missing values."""
         if isinstance(self.rankers, str):
             return self.rankers in ("thresholds", "columns"), self.rankers in ("thresholds", "categories")
         if _is_estimator(self.rankers):
@@ -282,7 +282,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return {"binary_only": True, "allow_nan": self._takes()[1]}
 
     def _read(self, X: Any, *y: Any, reset: bool) -> Any:
-        """Check rows (and labels): numbers become a matrix; what only `rankers` can read stays as it is."""
+        """Check rows (and labels): numbers become a matrix; rows that only `rankers` can read stay unchanged."""
         sparse, missing = self._takes()
         how: dict[str, Any]
         if self._of_numbers:
@@ -381,7 +381,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> _Rows:
-        """The rows that count."""
+        """Return the rows of positive weight."""
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         check_classification_targets(y)
@@ -404,7 +404,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return rows
 
     def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
-        """Rows to train on and rows to hold out: a share of either class, or of the groups that have both."""
+        """Return rows to train on and rows to hold out: a share of either class, or of the groups that have both."""
         share = _checks.probability(self.validation_fraction, "validation_fraction")
         generator = check_random_state(self.random_state)
         if rows.group is None:
@@ -426,7 +426,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return callbacks.early_stopping(pos, neg, metric, self.n_iter_no_change, H=H, n_threads=self._n_threads, **more)
 
     def _weak_rankers(self, rows: _Rows, pos: Any, neg: Any) -> Rankers:
-        """The weak rankers that `rankers` asks for, on these training rows."""
+        """Return the weak rankers that `rankers` specifies, for these training rows."""
         kind = self.rankers
         if isinstance(kind, Rankers):
             return kind
@@ -518,7 +518,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return scored(X, self.rankers_, self.lam_, self._n_threads, strict)
 
     def _linear(self) -> tuple[Vector, float]:
-        """Slopes and offset of the scores, where these are linear in the columns."""
+        """Return slopes and offset of scores that are linear in the columns."""
         check_is_fitted(self)
         H = self.rankers_
         by_position = H._found is None  # or the columns of a frame, picked and ordered by their names
@@ -534,7 +534,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Where the weak rankers are columns, scaled or not: `decision_function` is ``X @ coef_[0] + intercept_[0]``.
+        """Slopes of `decision_function`, ``X @ coef_[0] + intercept_[0]``, for rankers that are columns, scaled or not.
 
         Shape (1, d), as scikit-learn's linear classifiers have it.
         """
@@ -547,7 +547,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> diagnostics.Certificate:
-        """How far the coefficients are from the minimum on the rows trained on, at most.
+        """A bound on the distance of the coefficients from the minimum on the training rows.
 
         That of `pnorm.diagnostics.certificate`, computed on first use from the rows of `fit`, which the estimator
         refers to until then and which must not have changed. They are no part of a pickle: there it is left only if
@@ -559,7 +559,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class _Proof:
-    """A certificate, when somebody asks; what it is computed from stays out of pickles."""
+    """A certificate that is computed on request; its inputs stay out of pickles."""
 
     def __init__(self, prove: Callable[[], diagnostics.Certificate]) -> None:
         self._prove, self._found, self._asking = prove, None, Lock()
@@ -591,7 +591,7 @@ def _none() -> diagnostics.Certificate:
 
 
 def _some(generator: Any, share: float, of: NDArray[np.intp], what: str) -> NDArray[np.intp]:
-    """A share of things, drawn blindly: one at least, and not all."""
+    """Draw a share of items at random: at least one, and not all."""
     if of.size < 2:
         raise ValueError(f"early_stopping holds out some {what}; there are {of.size}, and two at least are needed")
     drawn: NDArray[np.intp] = generator.permutation(of)[: min(max(round(share * of.size), 1), of.size - 1)]
@@ -604,7 +604,7 @@ def _certificate(rows: _Rows, H: Rankers, p: float, lam: Vector, l2: float) -> d
 
 
 def _threshold(f: Vector, positive: NDArray[np.bool_], weight: Vector | None) -> float:
-    """The score, half-way between two, above which the balanced accuracy of the positives is the largest."""
+    """Return the threshold, half-way between two scores, with the largest balanced accuracy."""
     c = np.ones(f.size) if weight is None else weight
     levels, at = np.unique(f, return_inverse=True)
     if levels.size == 1:
@@ -621,7 +621,7 @@ def _threshold(f: Vector, positive: NDArray[np.bool_], weight: Vector | None) ->
 
 
 def _of_estimator(estimator: Any, rows: _Rows) -> Rankers:
-    """Leaves or transformed columns of an estimator, which is fitted on the rows if it is not."""
+    """Return leaves or transformed columns of an estimator; fit it on the rows first if necessary."""
     if not hasattr(estimator, "apply") and not hasattr(estimator, "transform"):
         raise TypeError(
             f"rankers must be an estimator with apply, trees, or with transform; {type(estimator).__name__} has neither"
@@ -685,13 +685,13 @@ def leaves(trees: Any, X: Any) -> Rankers:
 
 
 def _leaves_of(trees: Any, X: Any) -> NDArray[np.intp]:
-    """The leaf of every row in every tree, (N, T)."""
+    """Return the leaf of every row in every tree, (N, T)."""
     found = np.asarray(trees.apply(X))
     return found.reshape(len(found), -1).astype(np.intp)
 
 
 class _Leaves(_Categories):
-    """Trees as columns, their leaves as levels."""
+    """Weak rankers with trees as columns and their leaves as levels."""
 
     def __init__(self, trees: Any, found: Sequence[NDArray[np.intp]]) -> None:
         names = [f"tree {t}, leaf {leaf}" for t, of_tree in enumerate(found) for leaf in of_tree]
@@ -710,7 +710,7 @@ class _Leaves(_Categories):
 
 
 class _Transformed(_Columns):
-    """The columns that a transformer returns."""
+    """Weak rankers of the columns that a transformer returns."""
 
     def __init__(self, transformer: Any, names: Sequence[str]) -> None:
         super().__init__(names, len(names), None)
@@ -740,7 +740,7 @@ class _Transformed(_Columns):
 
 
 class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Stands for a model when rows have their scores already: these are its rows."""
+    """A model whose rows are scores already."""
 
     def __init__(self, classes: NDArray[Any]) -> None:
         self.classes = classes
@@ -750,7 +750,7 @@ class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return X
 
     def measured_by(self, of_model: Callable[..., float]) -> Callable[..., float]:
-        """What a scorer says of the scores of both sides."""
+        """Return the measure of the scores of both sides."""
 
         def measure(f_pos: Vector, f_neg: Vector, pos_weight: Any = None, neg_weight: Any = None) -> float:
             y = self.classes[np.repeat([1, 0], [f_pos.size, f_neg.size])]
@@ -826,7 +826,7 @@ _MEASURES = (
 def _measured(
     y_true: Any, y_score: Any, *, measure: str, pos_label: Any = None, sample_weight: Any = None, **options: Any
 ) -> float:
-    """What a list with labels is worth."""
+    """Return the measure of a list with labels."""
     y, f = column_or_1d(y_true), column_or_1d(y_score)
     classes = np.unique(y)
     if classes.size != 2:

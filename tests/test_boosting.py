@@ -1,4 +1,4 @@
-"""The push inside other boosters: slopes pair by pair, steps on any leaves, and real trees of both libraries."""
+"""The push in LightGBM and XGBoost: slopes pair by pair, steps on any leaves, and real trees of both libraries."""
 
 import copy
 import pickle

@@ -197,7 +197,7 @@ BOMBS = {
     "pairs": "[" + "[0,1.5]," * 6_000 + "[0,1.5]]",
     "one string": '"' + "x" * 200_000 + '"',
     "fields": "{" + ",".join(f'"{i}":{i}' for i in range(4_000)) + "}",
-    "a field that stands there twice": "{" + ",".join(f'"{i}":0' for i in range(20_000)) + ',"19999":0}',
+    "a field that appears twice": "{" + ",".join(f'"{i}":0' for i in range(20_000)) + ',"19999":0}',
     "digits": "0." + "1" * 200_000,
     "an integer": "1" * 200_000,
     "nested": "[" * 100_000 + "]" * 100_000,

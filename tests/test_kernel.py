@@ -16,7 +16,8 @@ import pnorm
 from pnorm import bounds, kernel
 from pnorm._core import _dense
 from pnorm._threads import SERIAL
-from pnorm.kernel._spaces import Gram, Rows, drawn
+from pnorm.kernel._kernels import Rows
+from pnorm.kernel._spaces import Gram, rpcholesky
 
 # phi and its left derivative, for numbers.
 LOSSES = {
@@ -457,7 +458,7 @@ def test_a_batch_keeps_the_law_of_one_draw_after_the_other():
     found = dict.fromkeys(expected, 0)
     rows = Rows(X)
     for seed in range(3000):
-        places, *_ = drawn(lambda A, B: rbf(A, B, 1.0), rows, 2, np.random.default_rng(seed), SERIAL)
+        places, *_ = rpcholesky(lambda A, B: rbf(A, B, 1.0), rows, 2, np.random.default_rng(seed), SERIAL)
         found[tuple(places.tolist())] += 1
     for pair, chance in expected.items():
         assert abs(found[pair] / 3000 - chance) < 4.5 * math.sqrt(chance * (1 - chance) / 3000)

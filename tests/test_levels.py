@@ -11,7 +11,8 @@ import pytest
 from partitions import partitioned
 
 import pnorm
-from pnorm._command import main as _cli
+from pnorm._command import tables
+from pnorm._command.main import main
 from pnorm.rankers import UnknownLevelWarning, categories
 
 N = 200
@@ -58,7 +59,7 @@ def forms(frame, tmp_path):
 
 
 def file_scores(path, model, out):
-    assert _cli.main([str(path), "--model", str(model), "--out", str(out)]) == 0
+    assert main([str(path), "--model", str(model), "--out", str(out)]) == 0
     return pd.read_csv(out).set_index("row")["score"].sort_index().to_numpy()
 
 
@@ -197,18 +198,18 @@ def test_the_command_prints_its_own_warnings_only(tmp_path, capsys, monkeypatch)
     rows = pd.DataFrame({"town": ["Ulm", "Bonn"]})
     pnorm.save(tmp_path / "m.json", [1.0, 2.0], categories(rows, rows))
     (tmp_path / "t.csv").write_text("town\nTrier\nUlm\n")
-    told = _cli.CsvSource.frame
+    told = tables.CsvSource.frame
 
     def frame(self, names):
         warnings.warn("a library is old", DeprecationWarning, stacklevel=1)
         warnings.warn("a library is odd", RuntimeWarning, stacklevel=1)
         return told(self, names)
 
-    monkeypatch.setattr(_cli.CsvSource, "frame", frame)
+    monkeypatch.setattr(tables.CsvSource, "frame", frame)
     with warnings.catch_warnings(record=True) as others:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", RuntimeWarning)
-        assert _cli.main([str(tmp_path / "t.csv"), "--model", str(tmp_path / "m.json")]) == 0
+        assert main([str(tmp_path / "t.csv"), "--model", str(tmp_path / "m.json")]) == 0
     assert [str(warning.message) for warning in others] == ["a library is odd"]
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("pnorm: warning: levels that the weak rankers do not know, in column 0 ('town')")
@@ -230,7 +231,7 @@ def test_what_the_command_says_of_levels(tmp_path, capsys):
     rows = pd.DataFrame({"town": ["Ulm", "Bonn"], "size": [1, 2]})
     pnorm.save(model, [1.0, 2.0, 3.0, 4.0], categories(rows, rows))
     path.write_text("size,town\n2,Trier\n1,Ulm\n3,Worms\n")
-    assert _cli.main([str(path), "--model", str(model), "--out", str(out)]) == 0
+    assert main([str(path), "--model", str(model), "--out", str(out)]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told == [
         "pnorm: warning: levels that the weak rankers do not know, in column 0 ('town') of X: 2 of 3 values, such as "
@@ -239,7 +240,7 @@ def test_what_the_command_says_of_levels(tmp_path, capsys):
         "'3'; all indicators of the column are 0 there",
     ]
     path.write_text("size,town\n" + "2,Trier\n" * 20)
-    assert _cli.main([str(path), "--model", str(model)]) == 2
+    assert main([str(path), "--model", str(model)]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "none of the 20 values of column 0 ('town') of X is a level" in error
@@ -282,9 +283,7 @@ def test_truth_values_of_a_csv_file_are_numbers_as_in_parquet(tmp_path, capsys):
     models = []
     for trained, scored in itertools.product(("t.csv", "t.parquet"), repeat=2):
         model, out = tmp_path / "m.json", tmp_path / "out.csv"
-        assert (
-            _cli.main([str(tmp_path / trained), "--label", "y", "--rankers", "thresholds", "--save", str(model)]) == 0
-        )
+        assert main([str(tmp_path / trained), "--label", "y", "--rankers", "thresholds", "--save", str(model)]) == 0
         f = file_scores(tmp_path / scored, model, out)
         models.append((json.loads(model.read_text())["lam"], f.tolist()))
     assert models[1:] == models[:1] * 3
@@ -432,5 +431,5 @@ def test_a_column_of_truth_values_and_numbers_is_refused(tmp_path, capsys):
         (["--label", "y"], f"column 'a' is not numeric: 'true' in line 3 of {path}"),
         (["--model", str(model)], "X has 'true' (str) at row 1, column 0 ('a')"),
     ):
-        assert _cli.main([str(path), *arguments]) == 2
+        assert main([str(path), *arguments]) == 2
         assert message in capsys.readouterr().err

@@ -46,12 +46,8 @@ def test_what_wheels_are_tested_with_is_there():
 def test_the_documentation_builds_with_its_own_extra():
     # a module of the reference that cannot be imported leaves its page empty
     pages = [page.stem for page in (ROOT / "doc" / "reference").glob("*.rst")]
-    modules = [path for page in pages for path in (ROOT / "pnorm").glob(f"{page}*") if path.stem == page]
-    sources = [
-        path.read_text(encoding="utf-8")
-        for module in modules
-        for path in ([module] if module.is_file() else module.glob("*.py"))
-    ]
+    modules = [ROOT / "pnorm" / file for page in pages for file in (f"{page}.py", f"{page}/__init__.py")]
+    sources = [path.read_text(encoding="utf-8") for path in modules if path.exists()]
     needed = {extra for text in sources for extra in re.findall(r"the extra '(\w+)' of pnorm", text)}
     own = re.search(r"pnorm\[([\w,]+)\]", " ".join(PROJECT["optional-dependencies"]["doc"]))
     assert needed == {"dask", "plot", "sklearn"} == set(own[1].split(","))

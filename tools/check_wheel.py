@@ -19,6 +19,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+LARGEST = 1_000_000  # bytes of a wheel
 COMPILERS = ("cc", "gcc", "clang", "cl")
 
 
@@ -38,6 +39,8 @@ def check_contents(wheel: Path) -> None:
              and not any(name.startswith(start) and name.endswith(end) for start, end in used)]  # fmt: skip
     if stray:
         sys.exit(f"{wheel.name} has files for no user: {stray}")
+    if wheel.stat().st_size >= LARGEST:
+        sys.exit(f"{wheel.name} takes {wheel.stat().st_size} bytes, {LARGEST} or more")
     print(f"{wheel.name}: {wheel.stat().st_size / 1e3:.0f} kB, {len(names)} files", flush=True)
 
 

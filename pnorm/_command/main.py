@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import csv
 import io
 import math
 import os
-import re
 import stat
 import sys
 import time
 import warnings
-from array import array
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _files
-from pnorm._categories import UnknownLevelWarning, numeral, read, reads_as_missing
-from pnorm._command import reproduce
+from pnorm._categories import UnknownLevelWarning
+from pnorm._command.tables import check_columns, labels_of, open_source, read_table
+from pnorm._command.terminal import CommandError, Parser, counted, one_line, path_shown
 from pnorm._split import plainly_positive, word
 from pnorm._text import first, shown
-
-_START = 4096
-"""Bytes by which the kind of a file is known; those of a workbook name its parts."""
-
-_PACKED = {
-    "gzip": rb"\x1f\x8b",
-    "bzip2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
-    "xz": rb"\xfd7zXZ\0",
-    "zstd": rb"\x28\xb5\x2f\xfd",
-    "7z": rb"7z\xbc\xaf\x27\x1c",
-}
-_ZIP, _WORKBOOK = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-
-_IN_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"application/vnd.oasis.opendocument.spreadsheet")
-
-_PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 
 _DESCRIPTION = """\
 Rank so that the top of the list is right: the P-Norm Push. Without a FILE, show it
@@ -70,45 +48,27 @@ training lowers; AUC is the share of pairs of a positive and a negative in right
 """
 
 
-_REPRODUCE = """\
-Run the experiments of both papers again, each on many random splits, for p = 1, 2, 4, 8, 16
-and 64. Writes every number (results.json), a picture per setting, and a table
-that says of each claim whether it holds over the splits (claims.md). Needs Matplotlib."""
-
-
-class CommandError(Exception):
-    """What the user of the command did wrong, in one line."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """What a file holds once the label is set apart."""
-
-    X: NDArray[np.float64]
-    labels: list[str]
-    names: list[str]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    again = words[:1] == ["reproduce"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of columns and files that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
-    arguments = _reproduce_parser().parse_args(words[1:]) if again else _parser().parse_args(words)
+    work: Callable[[argparse.Namespace], None]
+    if words[:1] == ["reproduce"]:
+        from pnorm._command import reproduce
+
+        arguments, work = reproduce.parser().parse_args(words[1:]), reproduce.command
+    else:
+        arguments, work = parser().parse_args(words), _train_or_rank
     try:
-        if again:
-            _reproduce_experiments(arguments)
-        else:
-            _check(arguments)
-            (_demonstrate if arguments.file is None else _rank_file)(arguments)
+        work(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _fail(f"{_path(os.fsdecode(error.filename))}: {error.strerror}" if error.filename else str(error))
+        return _fail(f"{path_shown(os.fsdecode(error.filename))}: {error.strerror}" if error.filename else str(error))
     except (CommandError, ValueError, OverflowError) as error:
         return _fail(str(error))
     except MemoryError as error:
@@ -119,28 +79,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    print(f"pnorm: error: {_line(message)}", file=sys.stderr)
+    print(f"pnorm: error: {one_line(message)}", file=sys.stderr)
     return 2
 
 
-def _line(message: str) -> str:
-    """A message on one line, whatever is quoted in it."""
-    return shown(" ".join(message.split()), 4000)
-
-
-def _path(path: str) -> str:
-    """A path as it is printed: there are long ones."""
-    return shown(path, 1000)
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Exit with status 2 and a message in which words of the command line may stand."""
-        super().error(_line(message))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = Parser(
         prog="pnorm",
         usage="pnorm [FILE] [options]\n       pnorm reproduce [options]",
         description=_DESCRIPTION,
@@ -148,13 +93,13 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    add = parser.add_argument
+    add = made.add_argument
     add("file", nargs="?", metavar="FILE", help="CSV file with a header line, or Parquet; - reads the standard input")
     add("-p", type=float, metavar="P", help="how hard to push at the top, 1 or more (default with FILE: 4)")
     add("-t", type=int, metavar="ROUNDS", help="largest number of rounds (default: 200)")
     add("--seed", type=int, help="without FILE: seed of the split of the tic-tac-toe boards (default: 0)")
     add("--version", action="version", version=f"pnorm {pnorm.__version__}")
-    add = parser.add_argument_group("with FILE").add_argument
+    add = made.add_argument_group("with FILE").add_argument
     add("--label", metavar="COLUMN", help="the column that says which rows are positive (needed, but with --model)")
     add(
         "--positive",
@@ -173,49 +118,16 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", metavar="FILE", help="write row,score for all rows, best first")
     add("--save", metavar="MODEL", help="write what was learned to a file of JSON")
     add("--model", metavar="MODEL", help="do not train: rank the rows by such a file")
-    return parser
+    return made
 
 
-def _reproduce_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="pnorm reproduce",
-        description=_REPRODUCE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
-    add("--data", metavar="DIR", help="folder with the data sets (default: the one that PNORM_DATA names)")
-    add("--splits", type=int, metavar="N", default=100, help="random splits per setting (default: 100)")
-    add(
-        "--setting",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        choices=reproduce.SETTINGS,
-        help=f"only these of {', '.join(reproduce.SETTINGS)}",
-    )
-    add(
-        "--rounds",
-        type=int,
-        metavar="T",
-        default=reproduce.ROUNDS,
-        help="rounds of training (default: 200, as in the papers)",
-    )
-    add("--out", metavar="DIR", default="reproduced", help="folder for the files (default: reproduced)")
-    return parser
-
-
-def _reproduce_experiments(arguments: argparse.Namespace) -> None:
-    if not 2 <= arguments.splits < 2**31:
-        raise CommandError(f"--splits must be at least 2, to tell a spread, and below 2**31; got {arguments.splits}")
-    names = list(dict.fromkeys(arguments.setting or reproduce.SETTINGS))
-    if arguments.rounds < 1:
-        raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
-    reproduce.run(names, arguments.splits, arguments.rounds, arguments.data, arguments.out)
+def _train_or_rank(arguments: argparse.Namespace) -> None:
+    _check(arguments)
+    (_demonstrate if arguments.file is None else _rank_file)(arguments)
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Refuse options that make no sense, before any work."""
+    """Refuse options that contradict each other or are out of range, before any work."""
     if arguments.file is None:
         for option in ("label", "positive", "ignore", "rankers", "top", "out", "save", "model"):
             if getattr(arguments, option) is not None:
@@ -239,6 +151,8 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _demonstrate(arguments: argparse.Namespace) -> None:
+    from pnorm._command import reproduce
+
     data = pnorm.datasets.tic_tac_toe()
     order = np.random.default_rng(arguments.seed or 0).permutation(data.y.size)
     setting = reproduce.SETTINGS["tic-tac-toe"]
@@ -284,23 +198,23 @@ def _rank_file(arguments: argparse.Namespace) -> None:
 
 
 def _check_files(arguments: argparse.Namespace) -> None:
-    """Refuse places where nothing can be written, and files that are in use, before any work."""
+    """Refuse outputs that cannot be written, or would replace a file in use, before any work."""
     read = {"the input": 0 if arguments.file == "-" else arguments.file, "the model": arguments.model}
     more = {"the file of --out": arguments.out, "the standard output": 1}
     for option, path, used in (("--out", arguments.out, read), ("--save", arguments.save, read | more)):
         if path is None:
             continue
         if not os.path.isdir(os.path.dirname(path) or "."):
-            raise CommandError(f"{option} {_path(path)}: no such directory")
+            raise CommandError(f"{option} {path_shown(path)}: no such directory")
         if os.path.isdir(path):
-            raise CommandError(f"{option} {_path(path)} is a directory")
+            raise CommandError(f"{option} {path_shown(path)} is a directory")
         for what, other in used.items():
             if _same_file(other, path):
-                raise CommandError(f"{option} {_path(path)} would overwrite {what}")
+                raise CommandError(f"{option} {path_shown(path)} would overwrite {what}")
 
 
 def _same_file(one: str | int | None, other: str) -> bool:
-    """Whether two paths, or a descriptor and a path, lead to one file; devices and pipes can be shared."""
+    """Return whether two paths, or a descriptor and a path, lead to one file; devices and pipes can be shared."""
     if one is None:
         return False
     try:
@@ -312,7 +226,7 @@ def _same_file(one: str | int | None, other: str) -> bool:
 
 def _train_on_file(arguments: argparse.Namespace) -> None:
     path = arguments.file
-    table = _read(path, arguments.label, arguments.ignore or [])
+    table = read_table(path, arguments.label, arguments.ignore or [])
     positive = _positive(table.labels, arguments.label, arguments.positive)
     y = np.array([label in positive for label in table.labels])
     pos, neg = pnorm.split(table.X, y)
@@ -322,9 +236,9 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments))
     f = pnorm.score(table.X, H, lam)
 
-    print(f"{_path(path)}: {_labelled(y, arguments.label, positive)}")
-    print(f"P-Norm Push with p = {p:g} on {_counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
-    print(f"after {_counted(trace.n_iter, 'round')}: {trace.message}")
+    print(f"{path_shown(path)}: {_labelled(y, arguments.label, positive)}")
+    print(f"P-Norm Push with p = {p:g} on {counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
+    print(f"after {counted(trace.n_iter, 'round')}: {trace.message}")
     if trace.status == "separable":
         print("Look at what separates: was it known before the label was?")
     _print_measures("On these rows, the ones trained on", f, y, f", log F_p {trace.log_objective[-1]:.6g}")
@@ -333,39 +247,39 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     if arguments.save is not None:
         about = {"file": os.path.basename(path), "label": arguments.label, "positive": sorted(positive)}
         pnorm.save(arguments.save, lam, H, p, {**about, "rounds": trace.n_iter, "status": trace.status})
-        print(f"\nThe model, for --model or pnorm.load: {_path(arguments.save)}")
+        print(f"\nThe model, for --model or pnorm.load: {path_shown(arguments.save)}")
     _write_scores(f, arguments.out)
 
 
 def _score_file(arguments: argparse.Namespace) -> None:
     path, label = arguments.file, arguments.label
     model = pnorm.load(arguments.model)
-    source = _source(path)
-    _check_columns(source, path, label, arguments.ignore or [])
+    source = open_source(path)
+    check_columns(source, path, label, arguments.ignore or [])
     names = [name for name in source.names if name != label and name not in (arguments.ignore or [])]
-    labels = None if label is None else _labels(source, label, "rows to measure the list by")
+    labels = None if label is None else labels_of(source, label, "rows to measure the list by")
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UnknownLevelWarning)
             f = model.score(source.frame(names))
     except (ValueError, TypeError, OverflowError) as error:
-        raise CommandError(f"{_path(arguments.model)} does not fit {_path(path)}: {error}") from None
+        raise CommandError(f"{path_shown(arguments.model)} does not fit {path_shown(path)}: {error}") from None
     for warning in caught:
         if issubclass(warning.category, UnknownLevelWarning):
-            print(f"pnorm: warning: {_line(str(warning.message))}", file=sys.stderr)
+            print(f"pnorm: warning: {one_line(str(warning.message))}", file=sys.stderr)
         else:  # of a library, as Python and its user have it
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
     y = np.zeros(f.size, bool)
     if labels is None:
-        print(f"{_path(path)}: {_counted(f.size, 'row')}")
+        print(f"{path_shown(path)}: {counted(f.size, 'row')}")
     else:
         positive = _positive(labels, label, arguments.positive)
         y = np.array([text in positive for text in labels])
-        print(f"{_path(path)}: {_labelled(y, label, positive)}")
+        print(f"{path_shown(path)}: {_labelled(y, label, positive)}")
     push = "" if model.p is None else f", trained with p = {model.p:g}"
     used = np.count_nonzero(model.lam)
-    print(f"ranked by {_path(arguments.model)}: {used} of {_counted(model.lam.size, 'weak ranker')} in use{push}")
+    print(f"ranked by {path_shown(arguments.model)}: {used} of {counted(model.lam.size, 'weak ranker')} in use{push}")
     if labels is not None:
         _print_measures("On these rows", f, y, "")
     _print_top(f, arguments.top, labels)
@@ -373,7 +287,7 @@ def _score_file(arguments: argparse.Namespace) -> None:
 
 
 def _labelled(y: NDArray[np.bool_], label: str, positive: set[str]) -> str:
-    return f"{_counted(y.size, 'row')}, {y.sum()} positive ({shown(label)} = {shown(' or '.join(sorted(positive)))})"
+    return f"{counted(y.size, 'row')}, {y.sum()} positive ({shown(label)} = {shown(' or '.join(sorted(positive)))})"
 
 
 def _print_measures(where: str, f: NDArray[np.float64], y: NDArray[np.bool_], more: str) -> None:
@@ -391,15 +305,11 @@ def _write_scores(f: NDArray[np.float64], out: str | None) -> None:
         return
     lines = ["row,score", *(f"{i},{float(f[i])!r}" for i in _best_first(f)), ""]
     _files.write(out, "\n".join(lines).encode())
-    print(f"\nScores of {_counted(f.size, 'row')}, best first: {_path(out)}")
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    print(f"\nScores of {counted(f.size, 'row')}, best first: {path_shown(out)}")
 
 
 def _rankers(kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], names: list[str]) -> pnorm.rankers.Rankers:
-    """Weak rankers that know the columns of a file by their names, for rows to come."""
+    """Return weak rankers that find the columns of later files by name."""
     if kind == "columns":
         made = pnorm.rankers.columns(pos, neg, names=names)
     elif kind == "normalized":
@@ -410,7 +320,7 @@ def _rankers(kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], name
 
 
 def _print_rankers(H: pnorm.rankers.Rankers, lam: NDArray[np.float64], X: NDArray[np.float64]) -> None:
-    """The rankers that move scores the most: coefficient times range of the outputs."""
+    """Print the rankers that move scores the most: coefficient times range of the outputs."""
     used = [int(j) for j in np.flatnonzero(lam)]
     if not used:
         print("\nNo weak ranker is in use: every row has the same score.")
@@ -435,294 +345,8 @@ def _print_top(f: NDArray[np.float64], top: int | None, labels: list[str] | None
         print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}" + ("" if labels is None else f"   {shown(labels[i])}"))
 
 
-# Reading --------------------------------------------------------------------------------------------
-
-
-class Source(Protocol):
-    """A file of rows with named columns."""
-
-    names: list[str]
-
-    def __len__(self) -> int:
-        """The number of rows."""
-
-    def place(self, i: int) -> str:
-        """Where the user finds a row."""
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        """A column that must hold numbers."""
-
-    def texts(self, name: str) -> list[str]:
-        """A column of labels, empty where there is none."""
-
-    def frame(self, names: list[str]) -> Any:
-        """Some columns as something that `pnorm.score` reads, converted when it asks for them."""
-
-
-def _read(path: str, label: str, ignored: Sequence[str]) -> Table:
-    """The rows to train on."""
-    source = _source(path)
-    _check_columns(source, path, label, ignored)
-    names = [name for name in source.names if name != label and name not in ignored]
-    if not names:
-        raise CommandError(f"{path} has no column beside the label {_checks.shown(label)} to rank by")
-    labels = _labels(source, label, "rows to train on")
-    X = np.empty((len(source), len(names)))
-    for c, name in enumerate(names):
-        X[:, c] = source.numbers(name)
-    return Table(X, labels, names)
-
-
-def _check_columns(source: Source, path: str, label: str | None, ignored: Sequence[str]) -> None:
-    header = source.names
-    times = Counter(header)
-    for position, name in enumerate(header, start=1):
-        if not name:
-            raise CommandError(f"column {position} of {path} has no name in the header")
-        if times[name] > 1:
-            raise CommandError(f"the column name {_checks.shown(name)} appears more than once in {path}")
-    for name in (*([] if label is None else [label]), *ignored):
-        if name not in header:
-            raise CommandError(f"no column {_checks.shown(name)} in {path}; its columns are {first(header, 20)}")
-    if label in ignored:
-        raise CommandError(f"--ignore {shown(label)} is the label")
-    if not len(source):
-        raise CommandError(f"{path} has a header and no rows")
-
-
-def _labels(source: Source, label: str, what: str) -> list[str]:
-    labels = source.texts(label)
-    for i, text in enumerate(labels):
-        if reads_as_missing(text):
-            raise CommandError(f"the label {_checks.shown(label)} is missing in {source.place(i)}; {what} need one")
-    return labels
-
-
-def _source(path: str) -> Source:
-    """A file by its name, or by the bytes it begins with."""
-    suffix = os.path.splitext(path)[1].lower()
-    with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
-        start = stream.read(_START)  # once: what a pipe has given it does not give again
-        _refuse_other_kinds(path, start)
-        is_arrow = start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
-        data = None if is_arrow and os.path.isfile(path) else start + stream.read()
-    if is_arrow:
-        return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
-    return CsvSource(path, data or b"")
-
-
-def _refuse_other_kinds(path: str, start: bytes) -> None:
-    """Say what a file is that holds a table in a form which is not read here."""
-    for what, magic in _PACKED.items():
-        if re.match(magic, start):
-            raise CommandError(f"{path} is compressed ({what}); unpack it first")
-    if start.startswith(_WORKBOOK) or (start.startswith(_ZIP) and any(part in start for part in _IN_WORKBOOKS)):
-        raise CommandError(f"{path} is a workbook of a spreadsheet program; save its sheet as CSV, in UTF-8")
-    if start.startswith(_ZIP):
-        raise CommandError(f"{path} is compressed (zip); unpack it first")
-
-
-class CsvSource:
-    """The lines of a CSV file that are not blank, in at most 75 times its memory: the shortest take the most."""
-
-    def __init__(self, path: str, data: bytes) -> None:
-        self._path, self._numbers, self._rows = path, *_lines(path, data)
-        if not self._rows:
-            raise CommandError(f"{path} is empty")
-        self.names = [name.strip() for name in self._rows[0]]
-        del self._rows[0], self._numbers[0]
-        self._at = {name: at for at, name in enumerate(self.names)}
-        if all(map(_is_number, self.names)):
-            raise CommandError(f"the first line of {path} holds numbers; it should be a header with the column names")
-        for number, row in zip(self._numbers, self._rows, strict=True):
-            if len(row) != len(self.names):
-                raise CommandError(
-                    f"line {number} of {path} has {_counted(len(row), 'field')}; the header has {len(self.names)}"
-                )
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def place(self, i: int) -> str:
-        return f"line {self._numbers[i]} of {self._path}"
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        return _numbers(self.texts(name), name, self)
-
-    def fields(self, name: str) -> Fields:
-        at = self._at[name]
-        return Fields([row[at] for row in self._rows])
-
-    def texts(self, name: str) -> list[str]:
-        at = self._at[name]
-        return [row[at].strip() for row in self._rows]
-
-    def frame(self, names: list[str]) -> Any:
-        return Lazy(self, names)
-
-
-@dataclass
-class Lazy:
-    """Columns of a CSV file."""
-
-    source: CsvSource
-    column_names: list[str]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.source), len(self.column_names)
-
-    def column(self, j: int) -> Fields:
-        return self.source.fields(self.column_names[j])
-
-
-@dataclass
-class Fields:
-    """A column of a CSV file: the text that is there, for levels, and an array of numbers where all of it reads so."""
-
-    texts: list[str]
-    dtype = np.dtype(object)
-
-    def tolist(self) -> list[Any]:
-        return self.texts
-
-    def read(self) -> list[float | str]:
-        """Numbers, NaN for what is missing, and text; true and false are numbers if there is nothing else."""
-        values = [math.nan if reads_as_missing(text) else read(text) for text in self.texts]
-        truths = [isinstance(value, bool) for value in values]
-        if any(truths) and not all(truth or value != value for truth, value in zip(truths, values, strict=True)):
-            values = [text if truth else value for text, truth, value in zip(self.texts, truths, values, strict=True)]
-        return values
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        values = self.read()
-        return np.array(values, object if any(isinstance(value, str) for value in values) else np.float64)
-
-
-class ArrowSource:
-    """A Parquet, Feather or Arrow file, of which only the columns that are needed are read."""
-
-    def __init__(self, path: str, data: bytes | None, is_parquet: bool) -> None:
-        kind = "Parquet" if is_parquet else "Arrow"
-        try:
-            import pyarrow
-            from pyarrow import feather, parquet
-        except ImportError:
-            raise CommandError(
-                f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file, which takes pyarrow to read, the extra "
-                "'parquet' of pnorm: pip install pyarrow"
-            ) from None
-        self._path, self._kind, self._arrow = path, kind, pyarrow
-        where = path if data is None else pyarrow.BufferReader(data)
-        # No threads: one that outlives the command would abort it.
-        self._file = self._asked(
-            lambda: (
-                parquet.ParquetFile(where, pre_buffer=False)
-                if is_parquet
-                else feather.read_table(where, use_threads=False)
-            )
-        )
-        schema = self._file.schema_arrow if is_parquet else self._file.schema
-        about = self._asked(lambda: schema.pandas_metadata)
-        index = about.get("index_columns") if isinstance(about, dict) else None
-        self._index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
-        self.names = [name for name in schema.names if name not in self._index]
-
-    def _asked(self, work: Any) -> Any:
-        try:
-            return work()
-        except (self._arrow.ArrowException, OSError, ValueError, RecursionError) as error:
-            raise CommandError(f"{self._path} is no {self._kind} file that pyarrow can read: {error}") from None
-
-    def __len__(self) -> int:
-        return int(self._file.metadata.num_rows if self._kind == "Parquet" else self._file.num_rows)
-
-    def place(self, i: int) -> str:
-        return f"row {i} of {self._path}"
-
-    def frame(self, names: list[str]) -> Any:
-        if self._kind == "Parquet":
-            return self._asked(lambda: self._file.read(columns=names, use_threads=False)).select(names)
-        return self._file.select(names)
-
-    def _values(self, name: str) -> Any:
-        column = self.frame([name]).column(0)
-        if self._arrow.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if len(column) != len(self):
-            raise CommandError(f"{self._path} says that it has {len(self)} rows, and {len(column)} are there")
-        return column
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        column, types = self._values(name), self._arrow.types
-        if column.null_count:
-            raise _no_number("", name, self, int(np.argmax(column.is_null().to_numpy())))
-        kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-        if not any(is_kind(column.type) for is_kind in kinds):
-            return _numbers(self.texts(name), name, self)
-        found = np.asarray(column.to_numpy(), dtype=np.float64)
-        wrong = np.flatnonzero(~np.isfinite(found))
-        if wrong.size:
-            raise _no_number(str(found[wrong[0]]), name, self, int(wrong[0]))
-        return found
-
-    def texts(self, name: str) -> list[str]:
-        values = self._asked(self._values(name).to_pylist)
-        return ["" if value is None else str(value).strip() for value in values]
-
-
-def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
-    """The lines of a CSV file that are not blank, and the number of each in the file."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CommandError(
-            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
-        ) from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise CommandError(f"line {line} of {path} has a NUL byte, which no text has; save it as UTF-8")
-    first = re.search(r"[^\r\n]+", text)
-    delimiter = max(",;\t|", key=(first[0] if first else "").count)
-    csv.field_size_limit(2**31 - 1)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    numbers, lines = array("q"), []
-    try:
-        for fields in reader:
-            if fields:
-                numbers.append(reader.line_num)
-                lines.append(fields)
-    except csv.Error as error:
-        raise CommandError(f"line {reader.line_num} of {path} is not CSV: {error}") from None
-    return numbers, lines
-
-
-def _numbers(texts: list[str], column: str, source: Source) -> NDArray[np.float64]:
-    """A column that must hold numbers, from its text."""
-    values = Fields(texts).read()
-    for i, value in enumerate(values):
-        if isinstance(value, str) or value != value:
-            raise _no_number(texts[i], column, source, i)
-    return np.array(values, np.float64)
-
-
-def _no_number(text: str, column: str, source: Source, i: int) -> CommandError:
-    name = _checks.shown(column)
-    if reads_as_missing(text):
-        return CommandError(f"column {name} has a missing value in {source.place(i)}; fill it in, or --ignore {name}")
-    with contextlib.suppress(ValueError):
-        if not math.isfinite(numeral(text)):
-            return CommandError(
-                f"column {name} has {_checks.shown(text)} in {source.place(i)}; every value must be finite"
-            )
-    return CommandError(
-        f"column {name} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
-        f"--ignore {name}"
-    )
-
-
 def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
-    """The labels that mean positive, in all their spellings; both kinds of rows must be there."""
+    """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows."""
     found = sorted(set(labels))
     words = {label: word(label) for label in found}
     name, few = _checks.shown(column), first(found, 8)
@@ -737,10 +361,3 @@ def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
     if positive:
         return positive
     raise CommandError(f"say which label in column {name} is positive with --positive; its labels are {few}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(numeral(text))
-    except ValueError:
-        return False

@@ -1,13 +1,14 @@
-"""The experiments of the papers again, over many random splits instead of one, and what becomes of their claims.
+"""The experiments of the papers over many random splits instead of one, with a test of each of their claims.
 
 Settings, measurements, claims, and files, in this order. Claims are judged by paired t tests over the splits, which
 for these data are independent draws. For another sample from the same source they are not, as they share rows: in
-testing, the p-value of Nadeau and Bengio (Machine Learning 52, 2003) stands beside the other. Its variance
+testing, the p-value of Nadeau and Bengio (Machine Learning 52, 2003) is given as well. Its variance
 of the mean is (1/n + n2/n1) s**2 instead of s**2 / n, for n1 rows to train on and n2 to test on.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import importlib.util
 import io
@@ -25,17 +26,18 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _files, datasets, metrics, plotting, rankers
+from pnorm._command.terminal import CommandError, Parser
 from pnorm._text import shown
 from pnorm.datasets import Dataset
 
 POWERS = (1, 2, 4, 8, 16, 64)
 ROUNDS = 200
-"""What both papers used throughout."""
+"""Rounds of training in both papers."""
 PARTS = ("train", "test")
 LEAST_SPLITS = 10
-"""With fewer, no claim about a mean is judged."""
+"""Number of splits from which claims about means are judged."""
 FIRST = 20
-"""Down to how many negatives the leftmost part of the curves is recorded."""
+"""Number of negatives in the leftmost part of the curves, which is recorded."""
 
 # Settings ---------------------------------------------------------------------------------------------
 
@@ -49,17 +51,17 @@ class Setting:
     n_train: int
     load: Callable[..., Dataset]
     columns: int | None = None
-    """How many of the columns are used, from the first on; None for all."""
+    """The number of columns used, from the first on; None for all."""
     cuts: tuple[tuple[float, ...], ...] | None = None
     """Thresholds of each column; None for the columns themselves, scaled to [-1, 1] by the training rows."""
 
     def data(self, home: str | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The rows and labels."""
+        """Return the rows and labels."""
         data = self.load() if self.load is datasets.tic_tac_toe else self.load(home)
         return data.X[:, : self.columns], data.y
 
     def rankers(self, pos: Any, neg: Any) -> rankers.Rankers:
-        """The weak rankers."""
+        """Return the weak rankers."""
         return rankers.normalized(pos, neg, low=-1, high=1) if self.cuts is None else rankers.thresholds(self.cuts)
 
 
@@ -89,14 +91,14 @@ SETTINGS = {
 
 @dataclass
 class Result:
-    """What all splits of one setting gave; arrays are (split, part, power), parts are training and testing."""
+    """The results of all splits of one setting; arrays are (split, part, power), parts are training and testing."""
 
     setting: str
     rounds: int
     rows: tuple[int, int]
     """Rows to train on and to test on."""
     data: str
-    """A hash of the rows in their order: those of another order have other splits."""
+    """A hash of the rows in their order, on which the splits depend."""
     seeds: list[int]
     above: NDArray[np.int64]
     """Positives above the first negative, the second, ... (split, part, power, FIRST)."""
@@ -104,11 +106,11 @@ class Result:
     objective: NDArray[np.float64]
     """log F_p at the end of training (split, power)."""
     status: list[list[str]]
-    """How the runs ended (split, power)."""
+    """The statuses of the runs (split, power)."""
     crossing: NDArray[np.float64]
-    """False positives where the curves of the least and the largest p first cross (split, part); nan if never."""
+    """False positives at the first crossing of the curves of the least and the largest p (split, part); nan if none."""
     ahead: NDArray[np.int64]
-    """Before that, or all the way: 1 if the largest p is above, -1 if the least, 0 if they are the same."""
+    """Before the crossing: 1 if the curve of the largest p is above, -1 if that of the least, 0 if they are equal."""
     curves: list[list[metrics.Roc]]
     """The curves of the first split (part, power)."""
 
@@ -119,7 +121,7 @@ class Result:
 
 
 def measure(name: str, seeds: Iterable[int], home: str | None = None, rounds: int = ROUNDS) -> Result:
-    """Train and judge on random splits, one per seed."""
+    """Train and measure on random splits, one per seed."""
     setting = SETTINGS[name]
     X, y = setting.data(home)
     found = [(seed, *_split(setting, X, y, seed, rounds)) for seed in seeds]
@@ -161,13 +163,13 @@ def _split(setting: Setting, X: Any, y: Any, seed: int, rounds: int) -> tuple[An
 
 
 def _above(roc: metrics.Roc) -> list[int]:
-    """Positives strictly above the first, second, ... negative."""
+    """Return the positives strictly above the first, second, ... negative."""
     before = np.searchsorted(roc.false_positives, np.arange(FIRST), side="right") - 1
     return [int(n) for n in roc.true_positives[before]]
 
 
 def _meeting(plain: metrics.Roc, pushed: metrics.Roc) -> tuple[float, float]:
-    """After how many negatives two curves cross, and whether the second is ahead before that."""
+    """Return the negatives before two curves cross, and the sign of the second less the first before that."""
     compared = metrics._ahead(pushed, plain)
     more, met = compared[-1], metrics._first_change(*compared)
     sign = np.sign(more[np.flatnonzero(more)[:1]]).sum()
@@ -186,16 +188,16 @@ class Paired:
     spread: float
     """Standard deviation over splits."""
     more: float
-    """Share of splits in which it is above zero."""
+    """Share of splits with a difference above zero."""
     less: float
     p_value: float
     """Two-sided, for these data."""
     corrected: float
-    """The same for another sample, as Nadeau and Bengio have it."""
+    """Two-sided, for another sample (Nadeau and Bengio)."""
 
     @property
     def verdict(self) -> str:
-        """Whether what is claimed to grow does."""
+        """Return the verdict on a claim that the mean is above zero."""
         if self.n < LEAST_SPLITS:
             return "too few splits"
         if not self.p_value < 0.05:
@@ -212,7 +214,7 @@ def paired(differences: Any, overlap: float) -> Paired:
 
 
 def _t_test(mean: float, error: float, n: int) -> float:
-    """The two-sided p-value of a mean with this standard error."""
+    """Return the two-sided p-value of a mean with this standard error."""
     from scipy.special import stdtr
 
     if error == 0.0:
@@ -226,7 +228,7 @@ def _said(p_value: float) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, and what the splits say."""
+    """A claim of a paper, and its verdict over the splits."""
 
     claim: str
     source: str
@@ -248,7 +250,7 @@ def _claims(name: str, of: Result) -> Iterator[Claim]:
         return Claim(text, setting.source, setting.title, verdict, finding)
 
     def grows(part: int, text: str, low: int, high: int, heights: Any = None) -> Claim:
-        """The claim that there are more positives at one p than at another."""
+        """Return the claim that there are more positives at one p than at another."""
         values = of.top if heights is None else heights.mean(axis=-1)
         a, b = (values[:, part, POWERS.index(p)] for p in (low, high))
         pair = paired(b - a, of.rows[1] / of.rows[0])
@@ -258,7 +260,7 @@ def _claims(name: str, of: Result) -> Iterator[Claim]:
         return claim(f"{words[part]}: {text}", pair.verdict, found)
 
     def common(text: str, share: float, found: str) -> Claim:
-        """The claim that something is seen, which one split may show and another not."""
+        """Return a claim about single splits."""
         return claim(text, "in most splits" if share > 0.5 else "not in most splits", found)
 
     if name == "pima-50":
@@ -313,7 +315,7 @@ def _share(those: Any) -> str:
 
 
 def to_dict(results: dict[str, Result], judged: Sequence[Claim]) -> dict[str, Any]:
-    """Every number, as JSON has it."""
+    """Return every number, for JSON."""
     settings = {}
     for name, of in results.items():
         at = [str(p) for p in POWERS]
@@ -354,7 +356,7 @@ def to_dict(results: dict[str, Result], judged: Sequence[Claim]) -> dict[str, An
 
 
 def draw(of: Result) -> Any:
-    """A figure: the curves of one split, the leftmost part and all, and what p does over all splits."""
+    """Return a figure: the curves of one split, the leftmost part and all, and the measures over all splits by p."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12.5, 7.2), layout="constrained")
@@ -376,7 +378,7 @@ def draw(of: Result) -> Any:
 
 
 def means_table(results: dict[str, Result]) -> list[list[str]]:
-    """Positives above the first negative, mean and standard deviation over the splits."""
+    """Return a table of positives above the first negative: mean and standard deviation over the splits."""
     lines = [["setting", "part", *(f"p = {p}" for p in POWERS)]]
     for name, of in results.items():
         for part, word in enumerate(PARTS):
@@ -388,7 +390,7 @@ def means_table(results: dict[str, Result]) -> list[list[str]]:
 
 
 def claims_table(judged: Sequence[Claim]) -> list[list[str]]:
-    """A line for each claim."""
+    """Return a table with a line for each claim."""
     return [["setting", "claim", "source", "verdict", "what the splits say"]] + [
         [claim.setting, claim.claim, claim.source, claim.verdict, claim.finding] for claim in judged
     ]
@@ -434,6 +436,51 @@ def _markdown(table: list[list[str]]) -> str:
 
 # The command ------------------------------------------------------------------------------------------
 
+_DESCRIPTION = """\
+Run the experiments of both papers again, each on many random splits, for p = 1, 2, 4, 8, 16
+and 64. Writes every number (results.json), a picture per setting, and a table
+that says of each claim whether it holds over the splits (claims.md). Needs Matplotlib."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = Parser(
+        prog="pnorm reproduce",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = made.add_argument
+    add("--data", metavar="DIR", help="folder with the data sets (default: the one that PNORM_DATA names)")
+    add("--splits", type=int, metavar="N", default=100, help="random splits per setting (default: 100)")
+    add(
+        "--setting",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        choices=SETTINGS,
+        help=f"only these of {', '.join(SETTINGS)}",
+    )
+    add(
+        "--rounds",
+        type=int,
+        metavar="T",
+        default=ROUNDS,
+        help="rounds of training (default: 200, as in the papers)",
+    )
+    add("--out", metavar="DIR", default="reproduced", help="folder for the files (default: reproduced)")
+    return made
+
+
+def command(arguments: argparse.Namespace) -> None:
+    """Run the experiments that the command line asks for."""
+    if not 2 <= arguments.splits < 2**31:
+        raise CommandError(f"--splits must be at least 2, to tell a spread, and below 2**31; got {arguments.splits}")
+    names = list(dict.fromkeys(arguments.setting or SETTINGS))
+    if arguments.rounds < 1:
+        raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
+    run(names, arguments.splits, arguments.rounds, arguments.data, arguments.out)
+
 
 def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: str) -> None:
     """Measure, write the files after each setting, and print what they hold in short."""
@@ -458,7 +505,7 @@ def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: s
 
 
 def _watched(seeds: range, name: str) -> Iterable[int]:
-    """The seeds, with a progress bar; without tqdm, or where nobody looks, with a line per setting."""
+    """Return the seeds with a progress bar; without tqdm, or without a terminal, print a line per setting."""
     try:
         from tqdm import tqdm
     except ImportError:

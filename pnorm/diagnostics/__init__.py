@@ -1,4 +1,4 @@
-"""Is it the minimiser? Certificates, separability, the limit of training, and its geometry.
+"""Optimality certificates, separability, the limit of training, and its geometry.
 
 Data come in three kinds, by the convex hulls of the outputs of the weak rankers on the two sides.
 *Overlapping*: F_p has a minimiser. *Quasi-separable*, hulls that only touch: some coefficients must
@@ -50,7 +50,7 @@ __all__ = [
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """How far coefficients are from the infimum, at most.
+    """A bound on the distance of coefficients from the infimum.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separability:
-    """Whether the objective has a minimiser, and if not, what goes to infinity.
+    """Existence of a minimiser of the objective, and the directions to infinity if there is none.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ def _support(found: Separability | Limit) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Convergence:
-    """How a run approached the infimum.
+    """The distance of a run from the infimum after each round.
 
     Attributes
     ----------
@@ -515,7 +515,7 @@ def q_prime(
 
 
 def _pairs(problem: Problem) -> NDArray[np.bool_]:
-    """Which pairs of the user's rows are in one group."""
+    """Return which pairs of the user's rows are in one group."""
     groups = problem.objective.groups
     assert groups is not None
     return np.asarray(np.equal.outer(problem.spread(groups.pos, 0, -1), problem.spread(groups.neg, 1, -2)))
@@ -631,7 +631,7 @@ def convergence(
 
 
 def _infimum(limit: Any) -> float:
-    """The infimum that a limit stands for."""
+    """Return the infimum that a limit stands for."""
     if not isinstance(limit, (Limit, Certificate, Trace)):
         return _checks.real(limit, "limit")
     if isinstance(limit, Limit) and limit.kind == "separable":
@@ -792,10 +792,10 @@ def _count(n: int, what: str) -> str:
 
 
 _CLOSE = 1e-6
-"""A gap in nats that no list will show."""
+"""A gap in nats below which no difference is visible in a list."""
 
 _FINE = 1e-12
-"""Below this a report says no more: the digits of a gap near rounding differ between machines."""
+"""Smallest gap that a report prints: the digits of smaller ones differ between machines."""
 
 _KINDS = {
     "overlapping": (
@@ -818,13 +818,13 @@ _KINDS = {
 
 
 def _apart(problem: Problem, difference: Vector) -> float:
-    """Largest absolute difference of score differences over all pairs."""
+    """Return the largest absolute difference of score differences over all pairs."""
     f = problem.scores(difference)
     return max(-problem.margin(f), -problem.margin(Scores(-f.pos, -f.neg))) + 0.0  # not -0.0
 
 
 def _page(lines: dict[str, str]) -> str:
-    """One entry per line, wrapped under its heading."""
+    """Return a text with one entry per line, wrapped under its heading."""
     wide = max(map(len, lines)) + 2
     wrap = textwrap.TextWrapper(width=96, subsequent_indent=" " * wide, break_on_hyphens=False)
     return "\n".join(wrap.fill(f"{heading:{wide}}{text}") for heading, text in lines.items())
@@ -838,7 +838,7 @@ def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any) -> Pr
 def _problem_and(
     lam: Any, name: str, pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any
 ) -> tuple[Problem, Vector]:
-    """The problem, and coefficients that fit it."""
+    """Return the problem and the checked coefficients."""
     rankers = rankers_of(pos, neg, H)
     checked = _checks.vector(lam, name, len(rankers), "one coefficient per weak ranker")
     problem = _build(pos, neg, rankers, p, *weights_and_groups)

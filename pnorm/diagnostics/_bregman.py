@@ -1,4 +1,4 @@
-"""The Bregman geometry behind COLT 2006, Theorem 3: what kind of distance training shortens.
+"""The Bregman geometry behind COLT 2006, Theorem 3: the distance that training shortens.
 
 Arrays over pairs have shape (I, K): rows are positives, columns negatives. S_k is the sum of column
 k. All of it is over the pairs themselves, for problems small enough to write them down.
@@ -58,7 +58,7 @@ def phi(q: Any, p: float) -> float:
 
 
 def bregman_distance(a: Any, b: Any, p: float) -> float:
-    r"""The Bregman distance of `phi`: how far a is from b.
+    r"""The Bregman distance of `phi` from b to a.
 
     .. math:: B_\phi(a, b) = \phi(a) - \phi(b) - \langle \nabla\phi(b), a - b \rangle
               = \sum_k \Bigl[ \sum_i a_{ik} \ln \frac{a_{ik} S^b_k}{b_{ik} S^a_k}
@@ -111,7 +111,7 @@ def bregman_distance(a: Any, b: Any, p: float) -> float:
 
 
 def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
-    r"""Where the gradient of `phi` is that at q plus v.
+    r"""Return the point at which the gradient of `phi` is its gradient at q, plus v.
 
     .. math:: \mathcal{L}_\phi(q, v)_{ik} = e^{v_{ik}} q_{ik} \Bigl( \frac{\sum_{i'} e^{v_{i'k}} q_{i'k}}
               {\sum_{i'} q_{i'k}} \Bigr)^{p-1}, \qquad

@@ -21,26 +21,25 @@ References
 from __future__ import annotations
 
 import math
-import numbers
 import warnings
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._threads import Pool
 from pnorm._trace import Columns, carrying, counting
-from pnorm.kernel import _spaces
-from pnorm.objectives._base import cases, spread
+from pnorm.kernel import _kernels, _spaces
+from pnorm.kernel._model import Approximation, Model
+from pnorm.kernel._problem import Problem, make_problem
+from pnorm.kernel._trace import Descent, Recorder
 from pnorm.objectives._growth import GROWTH, largest_step, reach, theorem
-from pnorm.objectives._losses import HingeLoss, Loss, PairLoss, Pairs, Ranked, Sides, Sums, loss_of, warn_of_pairs
-from pnorm.objectives._pnorm_line import Groups
+from pnorm.objectives._losses import HingeLoss, Loss, PairLoss, loss_of
 
 __all__ = ["Approximation", "Descent", "Model", "Schedule", "minimize", "schedule", "train"]
 
@@ -50,481 +49,19 @@ _FEW = 32
 """Coordinates up to which eigenvalues are those of a matrix that is formed."""
 
 _MARGIN = 1.01
-"""By what an eigenvalue that was found by iteration is raised."""
+"""Safety factor for an eigenvalue that was found by iteration."""
 
 _IDLE = 3
-"""Newton steps without any gain after which rounding is taken to hide it."""
+"""Newton steps without progress after which the run has stalled."""
 
 _NEWTON = 32.0
-"""Bytes for each two rows that Newton's method takes at most; measured."""
+"""Bytes per pair of rows that Newton's method needs at most; measured."""
 
 _REFRESH = 64
 """Steps after which scores are computed from the coefficients again, so that rounding does not add up."""
 
 _MEMORY = 2**31
-"""Bytes that a Gram matrix may take: that of 23,000 rows."""
-
-
-# What comes back --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Approximation:
-    """How much of a kernel the functions of its landmarks do not reach.
-
-    Attributes
-    ----------
-    share : float
-        Of the sum of K(x, x) over the training rows, 0 to 1.
-    worst : float
-        The largest K(x, x) - K~(x, x) over the training rows, where K~ is the kernel in which training takes place. Of
-        any f in the space of K, the best function of the landmarks differs at no training row by more than the norm of
-        f times the square root of this.
-    """
-
-    share: float
-    worst: float
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Model:
-    r"""A function :math:`f = \sum_r a_r K(x_r, \cdot)`.
-
-    Attributes
-    ----------
-    coef : ndarray
-        The coefficients a: of the training rows, shape (I + K,), positives first; or of the landmarks, shape (m,).
-    rows : object
-        The rows that they belong to: an array, or a list; None where the Gram matrix was given.
-    kernel : str
-        The kernel's name.
-    params : dict
-        Its parameters, the defaults filled in.
-    landmarks : ndarray of int, or None
-        Which training rows the landmarks are, positives first; of landmarks that were given, which of these are used.
-    approximation : Approximation or None
-        What the landmarks leave out.
-    """
-
-    coef: Vector
-    rows: Any
-    kernel: str
-    params: dict[str, Any]
-    landmarks: NDArray[np.intp] | None
-    approximation: Approximation | None
-    _kernel: _spaces.Kernel | int
-    """The number of training rows where the Gram matrix was given."""
-    _names: tuple[str, ...] | None
-
-    def score(self, X: Any, n_threads: int | None = None) -> Vector:
-        """Score rows.
-
-        Parameters
-        ----------
-        X : array_like, shape (N, d), or sequence of N things for a kernel of things
-            The rows. For a model of a Gram matrix, the kernel between them and the training rows, shape (N, I + K).
-        n_threads : int, optional
-            Threads, as in `train`.
-
-        Returns
-        -------
-        ndarray, shape (N,)
-            f(x). The kernel of training rows with coefficient zero is not computed.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X does not fit the training rows.
-        """
-        used = np.flatnonzero(self.coef)
-        with Pool(_checks.threads(n_threads)) as pool:
-            if isinstance(self._kernel, int):
-                rows, size = np.arange(self.coef.size) if self.landmarks is None else self.landmarks, self._kernel
-                K = _checks.matrix(X, "X")
-                if K.shape[1] != size:
-                    raise ValueError(
-                        f"X must have one column for each training row, {size}, the kernel between them; got "
-                        f"{K.shape[1]}"
-                    )
-                return np.asarray(K[:, rows[used]] @ self.coef[used])
-            if isinstance(self.rows, list):
-                if isinstance(X, str):
-                    raise TypeError(f"X must be a sequence of things; got the string {X!r}: pass [{X!r}]")
-                _checks.n_rows(X, "X")
-                things = _spaces.Rows(list(X))
-            else:
-                width = self.rows.shape[1]
-                A = _checks.matrix(_checks.pick(X, self._names, "X"), "X")
-                if A.shape[1] != width:
-                    raise ValueError(f"X has {A.shape[1]} columns and the training rows have {width}")
-                things = _spaces.Rows(A)
-            others = _spaces.Rows(_spaces.Rows(self.rows)[used])
-            return _spaces.values(self._kernel, things, others, self.coef[used], pool)
-
-    def __repr__(self) -> str:
-        what = f"{self.coef.size} rows"
-        if self.approximation is not None:
-            what = f"{self.coef.size} landmarks, which leave out {self.approximation.share:.2g} of it"
-        return f"<Model: the kernel {self.kernel} on {what}>"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Descent:
-    r"""The record of a run in a kernel space: the first entry is of :math:`f_1 = 0`, the last of :math:`f_{T+1}`.
-
-    Attributes
-    ----------
-    loss : ndarray, shape (T + 1,)
-        :math:`E_S`, the mean loss over pairs.
-    norm : ndarray, shape (T + 1,)
-        :math:`\|f\|_K`.
-    gradient_norm : ndarray, shape (T + 1,)
-        The norm of the gradient of `descended`, with the left derivative of the loss; rounding does not make it less.
-    gap : float
-        A bound on how far `descended` of the model that is returned is above its minimum, over the functions of the
-        landmarks where there are some: the last of the `gaps`, or with ``average=True`` that of the mean (nan in a
-        callback).
-    step : ndarray, shape (T,)
-        :math:`\eta_t`; from `minimize`, the shares of Newton steps.
-    lam : float
-        :math:`\lambda`.
-    kappa : float
-        :math:`\kappa`, the largest :math:`\sqrt{K(x, x)}` over the training rows.
-    largest_step : float
-        Steps up to this one are known to keep f in a ball (Lemma 3.4). For a loss of your own, on sample points.
-    norm_bound : float
-        The radius of the ball, :math:`2\kappa|\phi'(0)|/\lambda`; inf if a step was larger.
-    status : str
-        ``"t_max"``: all steps were taken. ``"stationary"``: the gradient is small (`tol`). ``"callback"``: the callback
-        asked to stop. From `minimize` also ``"converged"``, ``"max_iter"``, and ``"stalled"`` where rounding hides any
-        progress. ``"running"`` in a callback; ``"interrupted"`` where an exception ended the run, whose attribute
-        `trace` this is.
-    message : str
-        The same in a sentence.
-    model : Model
-        The function so far, which is what the run returns at its end.
-    """
-
-    loss: Vector
-    norm: Vector
-    gradient_norm: Vector
-    step: Vector
-    lam: float
-    kappa: float
-    largest_step: float
-    norm_bound: float
-    status: str
-    message: str
-    model: Model
-    gap: float
-    _slack: Vector
-
-    @property
-    def n_iter(self) -> int:
-        """Number of steps T."""
-        return self.step.size
-
-    @property
-    def objective(self) -> Vector:
-        r"""Objective (1.3) of the paper, :math:`E_S(f) + \lambda \|f\|_K^2`, shape (T + 1,)."""
-        return self.loss + self.lam * self.norm**2
-
-    @property
-    def descended(self) -> Vector:
-        r"""What the steps lower, :math:`E_S(f) + \frac\lambda2 \|f\|_K^2`, shape (T + 1,)."""
-        return self.loss + 0.5 * self.lam * self.norm**2
-
-    @property
-    def gaps(self) -> Vector:
-        r"""Bounds on `descended` less its minimum, shape (T + 1,): squared `gradient_norm` over :math:`2\lambda`.
-
-        Rounding is included, of the gradient and of the scores, but the kernel is taken for what it is computed to be.
-        """
-        return self.gradient_norm**2 / (2.0 * self.lam) + self._slack
-
-    @property
-    def distances(self) -> Vector:
-        r"""Bounds on the distance of f from the minimiser in the norm of K: the root of 2/:math:`\lambda` `gaps`."""
-        return np.sqrt(2.0 * self.gaps / self.lam)
-
-    def __repr__(self) -> str:
-        return (
-            f"<Descent: {self.status} after {self.n_iter} steps, mean loss {self.loss[0]:.6g} -> {self.loss[-1]:.6g}, "
-            f"gap {self.gap:.2g}>"
-        )
-
-
-@dataclass
-class _Record:
-    """Collects the points of a run."""
-
-    lam: float
-    kappa: float
-    slope: float
-    change: float
-    largest_step: float
-    points: Columns = field(default_factory=lambda: Columns(4))
-    """E_S, the norms of f and of the gradient, and what the gap has beside the latter."""
-    steps: Columns = field(default_factory=lambda: Columns(1))
-    longest: float = 0.0
-    _found: deque[tuple[int, Vector]] = field(default_factory=lambda: deque(maxlen=2))
-    """Coordinates of the last points by their numbers; Ctrl-C may leave one more than there are points."""
-
-    @property
-    def at(self) -> Vector:
-        """Coordinates of what the last point is of; a KeyError where there is none."""
-        return dict(self._found)[self.points.size - 1]
-
-    def add(self, point: Any, at: Vector) -> None:
-        """One point: the numbers, and coordinates of the function so far, which may be a mean."""
-        self._found.append((self.points.size, at.copy()))
-        self.points.add(*point)
-
-    def step(self, size: float) -> None:
-        """One step."""
-        self.steps.add(size)
-        self.longest = max(self.longest, size)
-
-    def gap(self, point: Any) -> float:
-        """How far the objective may be above its minimum at a point."""
-        return float(point[2] ** 2 / (2.0 * self.lam) + point[3])
-
-    def descent(self, status: str, message: str, model: Model, gap: float) -> Descent:
-        """The trace so far."""
-        (loss, norm, gradient_norm, slack), (step,) = self.points.views(), self.steps.views(self.points.size - 1)
-        bound = 2.0 * self.kappa * self.slope / self.lam
-        kept = self.longest <= self.largest_step * (1.0 + 1e-12)
-        return Descent(
-            loss,
-            norm,
-            gradient_norm,
-            step,
-            self.lam,
-            self.kappa,
-            self.largest_step,
-            bound if kept else math.inf,
-            status,
-            message,
-            model,
-            gap,
-            slack,
-        )
-
-
-# What a run works on ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """The rows that count, in a space, and the mean loss of their pairs."""
-
-    space: _spaces.Space
-    loss: PairLoss
-    c_pos: Vector
-    c_neg: Vector
-    groups: Groups | None
-    sides: Sides
-    mass: float
-    """The sum of the weights of all pairs."""
-    pool: Pool
-    make: Callable[[Vector], Model]
-
-    def mean_loss(self, f: Vector) -> float:
-        """E_S."""
-        return self._sums(f, slope=False)[0]
-
-    def slopes(self, f: Vector) -> tuple[float, Vector]:
-        """E_S, and minus its derivatives by the scores."""
-        mean, pos, neg, heights = self._sums(f, slope=True)
-        back = self.loss.sums(Pairs(neg, neg.gather(self.c_neg), pos, -1.0, self.pool, value=False))
-        s = np.empty(f.size)
-        pos.scatter(back.slope * np.exp(back.exponent), s[: self.c_pos.size])
-        neg.scatter(heights.slope * -np.exp(heights.exponent), s[self.c_pos.size :])
-        s[: self.c_pos.size] *= self.c_pos / self.mass
-        s[self.c_pos.size :] *= self.c_neg / self.mass
-        return mean, s
-
-    def _sums(self, f: Vector, slope: bool) -> tuple[float, Ranked, Ranked, Sums]:
-        n = self.c_pos.size
-        pos, neg = self.sides.ranked(f[:n], f[n:], self.loss.ascending, self.pool)
-        heights = self.loss.sums(Pairs(pos, pos.gather(self.c_pos), neg, 1.0, self.pool, slope=slope))
-        return dot(heights.value * np.exp(heights.exponent), neg.gather(self.c_neg)) / self.mass, pos, neg, heights
-
-    def apart(self, f: Vector) -> Vector:
-        """H f, where H is the Hessian of half the mean squared difference of scores within pairs."""
-        n = self.c_pos.size
-        codes = (
-            (np.zeros(n, np.intp), np.zeros(f.size - n, np.intp))
-            if self.groups is None
-            else (self.groups.pos, self.groups.neg)
-        )
-        sides = (f[:n], self.c_pos, codes[0]), (f[n:], self.c_neg, codes[1])
-        mass = [np.bincount(code, c) for _, c, code in sides]
-        total = [np.bincount(code, c * values) for values, c, code in sides]
-        out = [
-            c * (mass[1 - k][code] * values - total[1 - k][code]) / self.mass
-            for k, (values, c, code) in enumerate(sides)
-        ]
-        return np.concatenate(out)
-
-    def model(self, a: Vector) -> Model:
-        """The function of these coordinates."""
-        return self.make(self.space.coefficients(a))
-
-
-def _problem(
-    pos: Any,
-    neg: Any,
-    kernel: Any,
-    params: dict[str, Any],
-    loss: PairLoss,
-    weights: tuple[Any, Any],
-    labels: tuple[Any, Any],
-    landmarks: Any,
-    generator: np.random.Generator,
-    limit: float,
-    pool: Pool,
-) -> _Problem:
-    """Check the rows, the kernel, weights and groups."""
-    X, names, known = _read(pos, neg, kernel, params)
-    n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    counted = cases(n_pos, n_neg, *weights, *labels)
-    warn_of_pairs(loss, counted.n_pairs, depth=4)
-    keep = None if counted.kept is None else np.flatnonzero(np.concatenate(counted.kept))
-    rows = _spaces.Rows(X) if keep is None else _spaces.Rows(_spaces.Rows(X)[keep])
-    if counted.kept is not None:
-        n_pos, n_neg = (int(side.sum()) for side in counted.kept)
-    _spaces.check(known, rows)
-
-    chosen: NDArray[np.intp] | None = None
-    approximation = None
-    space: _spaces.Space
-    if landmarks is None:
-        space = gram = _spaces.Gram(known, rows, pool, math.inf if isinstance(known, _spaces.Given) else limit)
-        if not gram.fits and limit > 0.0:
-            _warn_of_size(gram)
-    else:
-        space, left_out, chosen, base = _landmarks(known, rows, landmarks, X, names, n_pos, generator, limit, pool)
-        total = float((left_out + space.diagonal()).sum())
-        approximation = Approximation(float(left_out.sum()) / total, float(left_out.max()))
-        if base is None and keep is not None:
-            chosen = keep[chosen]
-        elif base is not None:
-            X = base
-
-    def make(coef: Vector) -> Model:
-        if chosen is None and keep is not None:
-            coef = spread(coef, np.concatenate(counted.kept or ()))
-        own = None if isinstance(known, _spaces.Given) else X if chosen is None else _spaces.Rows(X)[chosen]
-        kept = len(X) if isinstance(known, _spaces.Given) else known
-        return Model(coef, own, known.name, _spaces.params_of(known), chosen, approximation, kept, names)
-
-    c_pos = np.ones(n_pos) if counted.c_pos is None else counted.c_pos
-    c_neg = np.ones(n_neg) if counted.c_neg is None else counted.c_neg
-    groups = counted.groups
-    codes = None if groups is None else (groups.pos, groups.neg)
-    if codes is None:
-        mass = float(c_pos.sum()) * float(c_neg.sum())
-    else:
-        with np.errstate(over="ignore"):
-            mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
-    if not 1.0 / _checks.ROOT < mass < _checks.ROOT:
-        raise ValueError(
-            f"the products of pos_weight and neg_weight add up to {mass:.3g}, from which no mean over pairs can be "
-            "formed; scale the weights to about one"
-        )
-    return _Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
-
-
-def _read(
-    pos: Any, neg: Any, kernel: Any, params: dict[str, Any]
-) -> tuple[Any, tuple[str, ...] | None, _spaces.Kernel]:
-    """The training rows, which for a Gram matrix are their own numbers; their column names; the kernel."""
-    n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
-    G = None
-    if isinstance(kernel, str) and kernel == "precomputed":
-        _checks.same_width(pos, neg)
-        G = np.concatenate([_checks.array(X, name) for X, name in ((pos, "pos"), (neg, "neg"))])
-    elif len(_checks.shape_of(kernel)) == 2:
-        G = _checks.array(kernel, "kernel")
-    if G is not None:
-        return range(n), None, _spaces.given(G, n, params)
-    if callable(kernel) and not (_is_table(pos) and _is_table(neg)):
-        return [*pos, *neg], None, _spaces.named(kernel, params, None)
-    _checks.same_form(pos, neg)
-    _checks.same_width(pos, neg)
-    names = _checks.column_names(pos)
-    _checks.same_names(names, _checks.column_names(neg), "neg")
-    sides = [_checks.matrix(X, name) for X, name in ((pos, "pos"), (neg, "neg"))]
-    _checks.stay_apart([pos, neg], "pos or neg")
-    if _checks.is_sparse(sides[0]):
-        import scipy.sparse
-
-        X = scipy.sparse.vstack(sides, format="csr")
-    else:
-        X = np.concatenate(sides)
-    return X, names, _spaces.named(kernel, params, X)
-
-
-def _is_table(X: Any) -> bool:
-    """Whether X is a matrix, a frame, or rows of numbers; else it is a sequence of things."""
-    if _checks.shape_of(X):
-        return len(_checks.shape_of(X)) == 2
-    try:
-        A = np.asarray(X)
-    except ValueError:
-        return False
-    return A.ndim == 2 and A.dtype.kind in "buif"
-
-
-def _landmarks(
-    kernel: _spaces.Kernel,
-    rows: _spaces.Rows,
-    landmarks: Any,
-    X: Any,
-    names: tuple[str, ...] | None,
-    n_pos: int,
-    generator: np.random.Generator,
-    limit: float,
-    pool: Pool,
-) -> tuple[_spaces.Landmarks, Vector, NDArray[np.intp], Any]:
-    """The space of landmarks that are drawn or given, what it leaves out, their places, and those that are given."""
-    base = None
-    if isinstance(landmarks, numbers.Number):
-        size = min(_checks.count(landmarks, "landmarks", 1), rows.n)
-    elif isinstance(kernel, _spaces.Given):
-        raise TypeError("with a Gram matrix, landmarks must be a number of training rows")
-    elif isinstance(X, list):
-        base = list(landmarks)
-        size = len(base)
-    else:
-        if len(_checks.shape_of(landmarks)) != 2 and not _is_table(landmarks):
-            raise ValueError(
-                "landmarks must be a number of training rows, or rows, of shape (m, d); places are not taken"
-            )
-        base = _checks.matrix(_checks.pick(landmarks, names, "landmarks"), "landmarks")
-        if base.shape[1] != X.shape[1]:
-            raise ValueError(f"landmarks has {base.shape[1]} columns and the training rows have {X.shape[1]}")
-        size = base.shape[0]
-    if 8.0 * rows.n * size > limit:
-        raise ValueError(
-            f"{size} landmarks of {rows.n} rows take {8e-9 * rows.n * size:.3g} GB, more than memory_limit = "
-            f"{limit * 1e-9:.3g} GB; take fewer, {int(limit / (8.0 * rows.n))} say, or raise it"
-        )
-    if base is None:
-        chosen, phi, L, left = _spaces.drawn(kernel, rows, size, generator, pool)
-    else:
-        chosen, phi, L, left = _spaces.chosen(kernel, rows, _spaces.Rows(base), pool)
-    return _spaces.Landmarks(phi, L, pool), left, chosen, base
-
-
-def _warn_of_size(space: _spaces.Gram) -> None:
-    warnings.warn(
-        f"the Gram matrix of {space.n} rows takes {4e-9 * space.n * space.n:.3g} GB; what is beyond memory_limit is "
-        "computed anew in every step. landmarks=1000, say, approximates the kernel, and raising memory_limit keeps it",
-        RuntimeWarning,
-        stacklevel=4,
-    )
+"""Default limit on the bytes of a Gram matrix; 23,000 rows reach it."""
 
 
 def _penalty(lam: Any) -> float:
@@ -693,20 +230,20 @@ def train(
     steps = iter(counting(t_max, progress, "step"))
     with _pool(pos, neg, n_threads) as pool:
         weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-        problem = _problem(pos, neg, kernel, kernel_params, phi, weights, groups, landmarks, generator, limit, pool)
+        problem = make_problem(pos, neg, kernel, kernel_params, phi, weights, groups, landmarks, generator, limit, pool)
         space = problem.space
         record = _opened(problem, lam, first)
         if first is None:
             first = record.largest_step
         a, f = np.zeros(space.size), np.zeros(space.n)
         mean = a.copy() if average else a
-        sofar = _sofar(problem, record, average)
+        partial_trace = _partial_trace(problem, record, average)
         status = "t_max"
-        with carrying(sofar):
+        with carrying(partial_trace):
             while True:
                 gradient, change, point = _gradient(problem, a, f, record, mean)
                 t = record.steps.size
-                if t and callback is not None and callback(sofar("running", f"after step {t}")):
+                if t and callback is not None and callback(partial_trace("running", f"after step {t}")):
                     status = "callback"
                 if point[2] <= tol * record.kappa and not average:
                     status = "stationary"
@@ -756,28 +293,28 @@ def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
     return Pool(_checks.threads(n_threads), n * n // 64)
 
 
-def _opened(problem: _Problem, lam: float, eta: float | None) -> _Record:
-    """A record that knows the ball and how large steps may be that keep to it, by Lemma 3.4 itself if that will do."""
-    kappa = math.sqrt(_spaces.largest(problem.space.diagonal()))
+def _opened(problem: Problem, lam: float, eta: float | None) -> Recorder:
+    """Return an empty record with the largest safe step, that of Lemma 3.4 if `eta` is no larger."""
+    kappa = math.sqrt(_kernels.largest(problem.space.diagonal()))
     slope, change = _slope_and_change(problem.loss, lam, kappa)
     largest = largest_step(change, lam, kappa)
     if eta is None or eta > largest:
         largest = max(largest, 1.0 / (change * _MARGIN * _spectral_norm(problem) + lam))
-    return _Record(lam, kappa, slope, change, largest)
+    return Recorder(lam, kappa, slope, change, largest)
 
 
-def _sofar(problem: _Problem, record: _Record, average: bool = False) -> Callable[[str, str], Descent]:
-    """What makes the trace so far of a status and a message; of a mean, no one knows the gap yet."""
+def _partial_trace(problem: Problem, record: Recorder, average: bool = False) -> Callable[[str, str], Descent]:
+    """Return a function that makes the trace so far of a status and a message; the gap of a mean is unknown."""
 
-    def sofar(status: str, message: str) -> Descent:
+    def partial_trace(status: str, message: str) -> Descent:
         model = problem.model(record.at)
         return record.descent(status, message, model, math.nan if average else record.gap(record.points.last()))
 
-    return sofar
+    return partial_trace
 
 
-def _spectral_norm(problem: _Problem) -> float:
-    """The largest eigenvalue of the mean over pairs of f -> (f(x) - f(x')) (K_x - K_x'), at most 4 kappa^2."""
+def _spectral_norm(problem: Problem) -> float:
+    """Return the largest eigenvalue of the mean over pairs of f -> (f(x) - f(x')) (K_x - K_x'), at most 4 kappa^2."""
     from scipy.sparse.linalg import LinearOperator, eigs
 
     space = problem.space
@@ -796,7 +333,7 @@ def _spectral_norm(problem: _Problem) -> float:
 
 
 def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, float]:
-    """|phi'(0)|, and M of Lemma 3.4; of a function of the user's, on sample points."""
+    """Return |phi'(0)| and M of Lemma 3.4; for a user's loss, from sample points."""
     if isinstance(loss, Loss):
         slope = abs(float(loss.slope(np.zeros(1))[0]))
         far = reach(slope, lam, kappa)
@@ -811,9 +348,9 @@ def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, 
 
 
 def _gradient(
-    problem: _Problem, a: Vector, f: Vector, record: _Record, mean: Vector | None = None
+    problem: Problem, a: Vector, f: Vector, record: Recorder, mean: Vector | None = None
 ) -> tuple[Vector, Vector, Any]:
-    """The gradient at f of coordinates a, its values on the rows, and E_S with both norms, which go on record."""
+    """Return the gradient at f of coordinates a, its values on the rows, and the point, which is recorded."""
     space, lam = problem.space, record.lam
     with np.errstate(over="ignore", invalid="ignore"):
         loss, s = problem.slopes(f)
@@ -826,12 +363,12 @@ def _gradient(
     values = space.values(towards)
     gradient, change = lam * a - towards, lam * f - values
     norm = math.sqrt(space.square(a, f))
-    # What differences have lost is added, so that the norm is never less than that of the gradient.
+    # A bound on the rounding error is added, so that the norm is never less than that of the gradient.
     mass, off = float(np.abs(s).sum()), space.rounding(a, record.kappa)
     square = space.square(gradient, change, lam * off + space.rounding(towards, record.kappa))
     size = math.sqrt(square) + 4.0 * _EPS * (record.kappa * mass + lam * norm)
-    # The scores are right to `off`, too. That changes slopes by M times as much at most; or else, it makes the gradient
-    # a subgradient of something lower by the slack. Where M is not known for all arguments, it is the latter.
+    # The scores have an error of up to `off`, too. It changes slopes by at most M times as much, or makes the gradient
+    # a subgradient of a function that is lower by the slack. The second holds where M is not known for all arguments.
     point = loss, norm, size, 4.0 * off * mass
     if problem.loss.smooth and not isinstance(problem.loss, Loss):
         other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
@@ -946,23 +483,23 @@ def minimize(
         )
     with _pool(pos, neg, n_threads) as pool:
         weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-        problem = _problem(
+        problem = make_problem(
             pos, neg, kernel, kernel_params, phi, weights, groups, None, np.random.default_rng(0), 0.0, pool
         )
         record = _opened(problem, lam, 0.0)
-        sofar = _sofar(problem, record)
-        with carrying(sofar):
-            trace = sofar(*_newton(problem, record, tol, max_iter))
+        partial_trace = _partial_trace(problem, record)
+        with carrying(partial_trace):
+            trace = partial_trace(*_newton(problem, record, tol, max_iter))
         return trace.model, trace
 
 
-def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tuple[str, str]:
-    """Newton's method on coefficients; return them, the status and the message."""
+def _newton(problem: Problem, record: Recorder, tol: float, max_iter: int) -> tuple[str, str]:
+    """Take Newton steps; return the status and the message."""
     from scipy.linalg import lu_factor, lu_solve
 
     n = problem.space.n
     G = cast(_spaces.Gram, problem.space).whole()
-    problem = replace(problem, space=_spaces.Gram(_spaces.Given(G), _spaces.Rows(range(n)), problem.pool))
+    problem = replace(problem, space=_spaces.Gram(_kernels.Given(G), _kernels.Rows(range(n)), problem.pool))
     lam, n_pos = record.lam, problem.c_pos.size
     pair_weights = _pair_weights(problem)
     a, f = np.zeros(len(G)), np.zeros(len(G))
@@ -988,7 +525,7 @@ def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tu
         np.negative(A, out=A)
         rows = np.concatenate([curvature.sum(axis=1), curvature.sum(axis=0)])
         del curvature
-        for some in _spaces.Rows(range(n)).slices():
+        for some in _kernels.Rows(range(n)).slices():
             A[some] += rows[some, None] * G[some]
         A[np.diag_indices_from(A)] += lam
         delta = lu_solve(lu_factor(A.T, overwrite_a=True, check_finite=False), -gradient, trans=1, check_finite=False)
@@ -1008,8 +545,8 @@ def _newton(problem: _Problem, record: _Record, tol: float, max_iter: int) -> tu
         f += share * values
 
 
-def _pair_weights(problem: _Problem) -> Any:
-    """What each pair counts in the mean."""
+def _pair_weights(problem: Problem) -> Any:
+    """Return the weight of each pair in the mean."""
     weights = np.outer(problem.c_pos / problem.mass, problem.c_neg)
     if problem.groups is not None:
         weights *= np.equal.outer(problem.groups.pos, problem.groups.neg)

@@ -1,250 +1,38 @@
-"""Kernels, and what gradient descent asks of them on the training rows.
+"""Spaces of functions on the training rows, in which gradient descent takes its steps.
 
-A space knows functions f = sum_r a_r K(x_r, .) on the training rows, and nothing of losses or
-steps. Its coordinates are its own; two kinds are here:
+A space holds functions f = sum_r a_r K(x_r, .) on the training rows, and knows nothing of losses or
+steps. There are two kinds, which differ in their coordinates:
 
 - `Gram`: the coefficients a themselves, with the Gram matrix in blocks, of which as many are kept
   as fit the memory allowed and the others are computed whenever they are needed;
 - `Landmarks`: the span of a few of the K(x_r, .), in an orthonormal basis.
 
 Both answer `coordinates(s)`, those of sum_r s_r K(x_r, .); `values(a)`, on the rows; `square(a, values)`, the squared
-norm of the function of these coordinates and values; and `coefficients(a)`, by which a function is known outside.
+norm of the function of these coordinates and values; and `coefficients(a)`, which a `Model` holds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks
 from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._core import _dense
 from pnorm._storage.dense import Dense
 from pnorm._threads import SERIAL, Pool
-
-Matrix = NDArray[np.float64]
+from pnorm.kernel._kernels import Kernel, Matrix, Rows, diagonal, largest
 
 _EPS = float(np.finfo(float).eps)
 
-_SIDE = 1024
-"""Rows of a block of the Gram matrix: 8 MB."""
-
-_SAMPLE = 200
-"""Rows on which a kernel of the user's is checked."""
-
 _LOST = 16.0 * _EPS
-"""What rounding may hide of what is left, as a share of the largest K(x, x)."""
+"""Rounding error of the residual of K(x, x), relative to the largest K(x, x)."""
 
 _NOTHING_LEFT = 1e-10
-"""Share of the largest K(x, x) below which nothing is left of a row to make a landmark of."""
-
-
-# Kernels ----------------------------------------------------------------------------------------------
-
-
-class Kernel(Protocol):
-    """A symmetric positive semidefinite function of two rows."""
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-
-    def __call__(self, A: Any, B: Any) -> Matrix:
-        """K(a, b) for the rows of two blocks."""
-
-
-@dataclass(frozen=True)
-class Radial:
-    """e^(-gamma d), d a distance."""
-
-    name: str
-    gamma: float
-
-    def __call__(self, A: Any, B: Any) -> Matrix:
-        from scipy.spatial.distance import cdist
-
-        # Differences, not products: (a - b)^2 by a^2 - 2 a b + b^2 loses what large offsets have in common.
-        K = np.asarray(cdist(A, B, "sqeuclidean" if self.name == "rbf" else "cityblock"))
-        K *= -self.gamma
-        np.exp(K, out=K)
-        return K
-
-
-@dataclass(frozen=True)
-class Polynomial:
-    """(gamma <a, b> + coef0)^degree."""
-
-    gamma: float = 1.0
-    coef0: float = 0.0
-    degree: int = 1
-    name: str = "polynomial"
-
-    def __call__(self, A: Any, B: Any) -> Matrix:
-        with np.errstate(over="ignore", invalid="ignore"):  # kappa tells
-            K = np.asarray(A @ B.T)
-            K *= self.gamma
-            K += self.coef0
-            return K if self.degree == 1 else np.asarray(K**self.degree)
-
-
-@dataclass(frozen=True)
-class OfUser:
-    """A function of the user's."""
-
-    function: Callable[..., Any]
-    params: dict[str, Any]
-    name: str = "a user's"
-
-    def __call__(self, A: Any, B: Any) -> Matrix:
-        found = _checks.matrix(self.function(A, B, **self.params), "what the kernel returns")
-        K = np.array(found, dtype=np.float64, order="C")  # as the products take it
-        if K.shape != (len(A), len(B)):
-            raise ValueError(
-                f"the kernel must return one number for each pair of rows, shape ({len(A)}, {len(B)}) for {len(A)} and "
-                f"{len(B)} rows; got {K.shape}"
-            )
-        return K
-
-
-@dataclass(frozen=True)
-class Given:
-    """A Gram matrix, of rows that are their own numbers."""
-
-    G: Matrix
-    name: str = "precomputed"
-
-    def __call__(self, A: Any, B: Any) -> Matrix:
-        if isinstance(A, range) and isinstance(B, range):
-            return self.G[A.start : A.stop, B.start : B.stop]
-        return self.G[np.ix_(A, B)]
-
-
-def params_of(kernel: Kernel) -> dict[str, Any]:
-    """The parameters of a kernel by their names."""
-    if isinstance(kernel, OfUser):
-        return dict(kernel.params)
-    if isinstance(kernel, Radial):
-        return {"gamma": kernel.gamma}
-    if isinstance(kernel, Polynomial) and kernel.name == "polynomial":
-        return {"gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
-    return {}
-
-
-def given(G: Any, n: int, params: dict[str, Any]) -> Given:
-    """Check a Gram matrix of n rows."""
-    if params:
-        raise TypeError(f"a Gram matrix takes no parameters; got {', '.join(params)}")
-    if G.shape != (n, n):
-        raise ValueError(
-            f"a Gram matrix must have a row and a column for each of the {n} training rows, positives first; got "
-            f"shape {G.shape}"
-        )
-    tolerance = 1e-8 if G.dtype == np.float64 else 1e-5
-    G = np.ascontiguousarray(G, dtype=np.float64)
-    some = slice(None, None, max(1, -(-n // 512)))
-    semidefinite(G[some, some], "the Gram matrix", tolerance)
-    return Given(G)
-
-
-def named(name: Any, params: dict[str, Any], X: Any) -> Kernel:
-    """Check a kernel of a name, or of the user's, and its parameters; X are the training rows."""
-    if callable(name):
-        return OfUser(name, params)
-    allowed = {"rbf": ["gamma"], "laplacian": ["gamma"], "polynomial": ["gamma", "degree", "coef0"], "linear": []}
-    if not isinstance(name, str):
-        raise TypeError(
-            f"kernel must be one of {', '.join(map(repr, allowed))}, 'precomputed', a function of two blocks of rows, "
-            f"or a Gram matrix; got {type(name).__name__}"
-        )
-    known = allowed[_checks.choice(name, "kernel", [*allowed, "precomputed"])]
-    unknown = [key for key in params if key not in known]
-    if unknown:
-        takes = f"takes {', '.join(known)}" if known else "takes no parameters"
-        raise TypeError(f"no argument is called {', '.join(unknown)}, and the kernel {name!r} {takes}")
-    if name == "linear":
-        return Polynomial(name="linear")
-    gamma = params.get("gamma")
-    if isinstance(gamma, str):
-        raise TypeError(f"gamma must be a number, or be left out for one of the size of the data; got {gamma!r}")
-    gamma = _default_gamma(name, X) if gamma is None else _checks.positive(gamma, "gamma")
-    if name != "polynomial":
-        return Radial(name, gamma)
-    degree, coef0 = _checks.count(params.get("degree", 3), "degree", 1), params.get("coef0", 1.0)
-    return Polynomial(gamma, _checks.nonnegative(coef0, "coef0"), degree)
-
-
-def _default_gamma(name: str, X: Any) -> float:
-    """1 / (d Var), Var over all entries of the rows; of the 1-norm, 1 / (d sd)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if _checks.is_sparse(X):
-            size = X.shape[0] * X.shape[1]
-            mean = X.sum() / size
-            variance = float((((X.data - mean) ** 2).sum() + (size - X.nnz) * mean * mean) / size)
-        else:
-            variance = float(X.var(dtype=np.float64))
-    spread = (math.sqrt(variance) if name == "laplacian" else variance) * X.shape[1]
-    if spread == 0.0:
-        return 1.0
-    if not 1e-300 < spread < 1e300:
-        raise ValueError(
-            f"the variance of the rows of pos and neg, {variance:g}, is too extreme for a default gamma; scale the "
-            "columns"
-        )
-    return float(1.0 / spread)
-
-
-class Rows:
-    """Training rows or others, block by block: a float64 array for a matrix, a list or range for one of these."""
-
-    def __init__(self, X: Any) -> None:
-        self._X = X.tocsr() if _checks.is_sparse(X) else X
-        self.n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-    def __getitem__(self, rows: Any) -> Any:
-        X = self._X
-        if isinstance(X, (list, range)):
-            return X[rows] if isinstance(rows, slice) else [X[r] for r in rows]
-        block = X[rows].toarray() if _checks.is_sparse(X) else np.asarray(X[rows], dtype=np.float64).view()
-        block.flags.writeable = False  # functions of the user's see it
-        return block
-
-    def slices(self, size: int = _SIDE) -> list[slice]:
-        """Blocks, in order."""
-        return [slice(start, min(start + size, self.n)) for start in range(0, self.n, size)]
-
-
-def check(kernel: Kernel, rows: Rows) -> None:
-    """Refuse a function of the user's that is no kernel on some of the rows."""
-    if isinstance(kernel, OfUser):
-        some = rows[np.unique(np.linspace(0, rows.n - 1, min(rows.n, _SAMPLE)).astype(np.intp))]
-        semidefinite(kernel(some, some), "the kernel")
-
-
-def semidefinite(G: Matrix, name: str, tolerance: float = 1e-8) -> None:
-    """Refuse a matrix that is not symmetric, or has a negative eigenvalue beyond rounding."""
-    size = float(np.abs(G).max())
-    if size > _checks.ROOT:
-        raise ValueError(
-            f"{name} has an entry of size {size:.3g}, whose square is more than a float can hold; scale it down"
-        )
-    if np.abs(G - G.T).max() > tolerance * size:
-        i, j = np.unravel_index(np.abs(G - G.T).argmax(), G.shape)
-        raise ValueError(f"{name} is not symmetric: {G[i, j]:g} one way and {G[j, i]:g} the other")
-    least = float(np.linalg.eigvalsh(G)[0])
-    if least < -tolerance * size * len(G):
-        raise ValueError(
-            f"{name} is not positive semidefinite: its matrix on {len(G)} of the rows has the eigenvalue {least:.3g}, "
-            "and gradient descent needs an inner product"
-        )
-
-
-# Spaces -----------------------------------------------------------------------------------------------
+"""Residual, relative to the largest K(x, x), below which a row cannot become a landmark."""
 
 
 class Space(Protocol):
@@ -256,29 +44,29 @@ class Space(Protocol):
     """Coordinates."""
 
     def coordinates(self, s: Vector) -> Vector:
-        """Coordinates of sum_r s_r K(x_r, .)."""
+        """Return the coordinates of sum_r s_r K(x_r, .)."""
 
     def values(self, a: Vector) -> Vector:
-        """Values on the rows of the function of these coordinates."""
+        """Return the values on the rows of the function of these coordinates."""
 
     def square(self, a: Vector, values: Vector, off: float = 0.0) -> float:
-        """|f|^2 for f of these coordinates and values; no less than that if the values are right to `off`."""
+        """Return |f|^2 for f of these coordinates and values; an upper bound if the values have an error of `off`."""
 
     def coefficients(self, a: Vector) -> Vector:
-        """The coefficients of K(x_r, .) over the rows, or over the landmarks."""
+        """Return the coefficients of K(x_r, .) over the rows, or over the landmarks."""
 
     def rounding(self, a: Vector, kappa: float) -> float:
         """Bound the rounding error of the values of these coordinates, where K(x, x) is at most kappa^2."""
 
     def diagonal(self) -> Vector:
-        """K(x, x) of the rows."""
+        """Return K(x, x) of the rows."""
 
 
 class Gram:
     """The whole kernel, by its Gram matrix: blocks on and above the diagonal."""
 
     def __init__(self, kernel: Kernel, rows: Rows, pool: Pool = SERIAL, keep: float = math.inf) -> None:
-        """Blocks that come to `keep` bytes are computed once."""
+        """Compute up to `keep` bytes of blocks only once."""
         self.n = self.size = rows.n
         self._kernel, self._rows, self._pool = kernel, rows, pool
         slices = rows.slices()
@@ -289,7 +77,7 @@ class Gram:
 
     @property
     def fits(self) -> bool:
-        """Whether all blocks are kept."""
+        """Return whether all blocks are kept."""
         return self._n_kept == len(self._places)
 
     def _at(self, k: int) -> Matrix:
@@ -301,7 +89,7 @@ class Gram:
         return found
 
     def values(self, a: Vector) -> Vector:
-        """G @ a: a block is read once for both its places."""
+        """Return G @ a; each block is read once for its two places."""
 
         def work(k: int) -> tuple[Vector, Vector]:
             rows, columns = self._places[k]
@@ -335,7 +123,7 @@ class Gram:
         return np.concatenate(parts)
 
     def whole(self) -> Matrix:
-        """The matrix."""
+        """Return the matrix."""
         G = np.empty((self.n, self.n))
         for k, (rows, columns) in enumerate(self._places):
             G[rows, columns] = self._at(k)
@@ -377,14 +165,14 @@ class Landmarks:
         return np.asarray(np.einsum("rj,rj->r", self._phi, self._phi))
 
 
-def drawn(
+def rpcholesky(
     kernel: Kernel, rows: Rows, size: int, generator: np.random.Generator, pool: Pool
 ) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
-    """Draw landmarks among the rows; return their places, phi, L and what is left of K(x, x).
+    """Draw landmarks among the rows; return their positions, phi, L and the residual of K(x, x).
 
-    One after the other, each in proportion to what those before it have left of K(x, x): randomly
+    Landmarks are drawn one by one, in proportion to the residual of K(x, x) after those before: randomly
     pivoted Cholesky (Chen, Epperly, Tropp, Webber 2025). Candidates come in batches, and one is kept
-    with the chance by which the others of its batch have lowered what is left of it, which gives the
+    with the chance by which the others of its batch have lowered its residual, which gives the
     same law (Epperly, Tropp, Webber 2024) at the speed of matrix products.
     """
     phi, L = np.zeros((rows.n, size)), np.zeros((size, size))
@@ -404,7 +192,7 @@ def drawn(
         some = rows[candidates]
         rest = kernel(some, some) - phi[candidates, :found] @ phi[candidates, :found].T
         open_to[candidates[rest.diagonal() <= least]] = False
-        taken, factor = _thinned(rest, size - found, least, generator)
+        taken, factor = _accepted(rest, size - found, least, generator)
         chosen = candidates[taken]
         end = found + taken.size
         if taken.size:
@@ -423,8 +211,8 @@ def drawn(
     return np.array(places, dtype=np.intp), np.ascontiguousarray(phi[:, :m]), L[:m, :m], left + _LOST * size_of_rows
 
 
-def _thinned(rest: Matrix, most: int, least: float, generator: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
-    """Which candidates are kept, given what is left of them and of their products; and the Cholesky factor of those."""
+def _accepted(rest: Matrix, most: int, least: float, generator: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
+    """Return the candidates that are accepted, given their residual matrix, and the Cholesky factor of those."""
     size = len(rest)
     before, chances = rest.diagonal().copy(), generator.random(size)
     columns: list[Vector] = []
@@ -440,8 +228,10 @@ def _thinned(rest: Matrix, most: int, least: float, generator: np.random.Generat
     return kept, np.tril(np.column_stack(columns)[kept]) if taken else np.empty((0, 0))
 
 
-def chosen(kernel: Kernel, rows: Rows, landmarks: Rows, pool: Pool) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
-    """The same for landmarks that the user chose, less those that add nothing to others."""
+def pivoted_cholesky(
+    kernel: Kernel, rows: Rows, landmarks: Rows, pool: Pool
+) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
+    """Return the same as `rpcholesky` for given landmarks, without those that depend linearly on others."""
     W = kernel(landmarks[:], landmarks[:])
     left = W.diagonal().copy()
     least = _NOTHING_LEFT * float(left.max())
@@ -473,7 +263,7 @@ def chosen(kernel: Kernel, rows: Rows, landmarks: Rows, pool: Pool) -> tuple[NDA
 
 
 def _project(K: Matrix, L: Matrix, out: Matrix) -> None:
-    """out = K L^-T."""
+    """Write K L^-T to out."""
     out[:] = _solve(L, K.T).T
 
 
@@ -484,36 +274,9 @@ def _solve(L: Matrix, B: Matrix) -> Matrix:
 
 
 def _fill(kernel: Kernel, rows: Rows, others: Any, out: Matrix, pool: Pool) -> None:
-    """out = K(rows, others)."""
+    """Write K(rows, others) to out."""
 
     def work(some: slice) -> None:
         out[some] = kernel(rows[some], others)
 
     pool.map(work, rows.slices())
-
-
-def diagonal(kernel: Kernel, rows: Rows) -> Vector:
-    """K(x, x) of all rows."""
-    if isinstance(kernel, Radial):
-        return np.ones(rows.n)
-    return np.concatenate([kernel(rows[some], rows[some]).diagonal() for some in rows.slices(64)])
-
-
-def largest(sizes: Vector) -> float:
-    """The largest K(x, x), if a kernel can be worked with."""
-    size = float(sizes.max())
-    if not 0.0 < size < math.inf:
-        raise ValueError(f"the largest K(x, x) of the training rows is {size:g}; scale the columns, or the kernel")
-    return size
-
-
-def values(kernel: Kernel, rows: Rows, others: Rows, coef: Vector, pool: Pool) -> Vector:
-    """sum over r of coef_r K(x, other_r) for all rows x, block by block."""
-
-    def work(some: slice) -> Vector:
-        block, total = rows[some], np.zeros(some.stop - some.start)
-        for part in others.slices():
-            total += np.einsum("rj,j->r", kernel(block, others[part]), coef[part])
-        return total
-
-    return np.concatenate(pool.map(work, rows.slices()))

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, objectives
 from pnorm._checks import Vector
-from pnorm.metrics._ranked_list import Estimate, Levels, RankedList, estimates
+from pnorm.metrics._ranked_list import DistinctScores, Estimate, RankedList, estimates
 from pnorm.objectives._losses import Loss, loss_of
 from pnorm.objectives._prices import Linear, Price, price_of
 
@@ -142,7 +142,7 @@ def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArra
 
 
 def _at_or_below(of: Vector, at: Vector, c: Vector | None) -> NDArray[Any]:
-    """For each of some scores, the rows (or their weight) whose scores are not higher."""
+    """Return for each score in `at` the number of rows of `of` (or their weight) whose scores are not higher."""
     if c is None:
         return np.searchsorted(np.sort(of), at, side="right")
     order = np.argsort(of)
@@ -197,7 +197,7 @@ def r_max(
     return rows.count(rows.measure(_r_max, confidence, n_resamples, seed))
 
 
-def _r_max(at: Levels) -> float:
+def _r_max(at: DistinctScores) -> float:
     return float(at.not_above[at.first])
 
 
@@ -250,7 +250,7 @@ def positives_at_top(
     return rows.count(rows.measure(_at_top, confidence, n_resamples, seed))
 
 
-def _at_top(at: Levels) -> float:
+def _at_top(at: DistinctScores) -> float:
     return float(at.above[at.first])
 
 
@@ -303,7 +303,7 @@ def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: An
     (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]))
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
-    return Roc(*(counts * rows.unit for counts in rows.levels.curve))
+    return Roc(*(counts * rows.unit for counts in rows.distinct.curve))
 
 
 def auc(
@@ -355,7 +355,7 @@ def auc(
     return RankedList(f_pos, f_neg, pos_weight, neg_weight).measure(_auc, confidence, n_resamples, seed)
 
 
-def _auc(at: Levels) -> float:
+def _auc(at: DistinctScores) -> float:
     at = at.even
     return float(at.neg @ (at.above + 0.5 * at.pos) / at.pos.sum() / at.neg.sum())
 
@@ -446,7 +446,7 @@ def partial_auc(
 
 
 def _rate(end: str, rate: Any, number: Any, default: float, rows: RankedList) -> float:
-    """An end of the part of a ROC curve, however it was given, as a rate."""
+    """Return an end of the part of a ROC curve, given as a rate or as a number of negatives, as a rate."""
     if number is None:
         return default if rate is None else _checks.share(rate, f"{end}_fpr")
     if rate is not None:
@@ -458,7 +458,7 @@ def _rate(end: str, rate: Any, number: Any, default: float, rows: RankedList) ->
     return value / rows.unit / rows.n_neg
 
 
-def _area(low: float, high: float, floor: float, standardized: bool, at: Levels) -> float:
+def _area(low: float, high: float, floor: float, standardized: bool, at: DistinctScores) -> float:
     x, y = (counts / counts[-1] for counts in at.curve)
     area = _area_above(x, y, low, high, floor)
     if not standardized:
@@ -468,7 +468,7 @@ def _area(low: float, high: float, floor: float, standardized: bool, at: Levels)
 
 
 def _area_above(x: Vector, y: Vector, low: float, high: float, floor: float) -> float:
-    """The area between a rising broken line and a floor: of each piece, from low to high, what is above."""
+    """Return the area above a floor and below a rising piecewise linear curve, from low to high."""
     width = np.diff(x)
     wide = width > 0.0
     start, width, rise = x[:-1][wide], width[wide], np.diff(y)[wide]
@@ -481,12 +481,12 @@ def _area_above(x: Vector, y: Vector, low: float, high: float, floor: float) -> 
 
 
 class Crossing(NamedTuple):
-    """Where two ROC curves cross, in counts."""
+    """A point where two ROC curves cross, in counts."""
 
     false_positives: float
-    """Negatives down to there."""
+    """Negatives down to the point."""
     true_positives: float
-    """Positives down to there."""
+    """Positives down to the point."""
 
 
 def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
@@ -536,7 +536,7 @@ def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
 
 
 def _first_change(depth: Vector, true_a: Vector, ahead: Vector) -> Crossing | None:
-    """Where the list that is ahead falls behind, from what `_ahead` returns."""
+    """Return the first point where the list that is ahead falls behind, from the arrays of `_ahead`."""
     leads = np.flatnonzero(ahead)
     if leads.size == 0:
         return None
@@ -550,7 +550,7 @@ def _first_change(depth: Vector, true_a: Vector, ahead: Vector) -> Crossing | No
 
 
 def _ahead(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> tuple[Vector, Vector, Vector]:
-    """How many rows down the lists, the positives of the first among them, and how many more these are."""
+    """Return numbers of rows from the top, the positives of list a among them, and their excess over list b."""
     (fp_a, tp_a), (fp_b, tp_b) = a, b
     depth = np.union1d(fp_a + tp_a, fp_b + tp_b)
     true_a = np.interp(depth, fp_a + tp_a, tp_a)
@@ -716,7 +716,7 @@ def enrichment_factor(
 
 
 def _first(k: Any, rows: RankedList) -> float:
-    """How far down the list to look, in rows or, where these have weights, in their sum."""
+    """Return the depth k as a number of rows or, if rows have weights, as a sum of weights."""
     total = rows.n_pos + rows.n_neg
     if isinstance(k, float | np.floating):
         depth = _checks.real(k, "k") * total
@@ -733,24 +733,24 @@ def _first(k: Any, rows: RankedList) -> float:
     return float(depth)
 
 
-def _found(depth: float, at: Levels) -> tuple[float, float, float]:
-    """Positives among the first rows, among all, and how many the first are: fewer where weights drawn sum to less."""
+def _found(depth: float, at: DistinctScores) -> tuple[float, float, float]:
+    """Return the positives among the first rows, all positives, and the number of first rows, at most all."""
     false, true = at.curve
     rows = false + true
     return float(np.interp(depth, rows, true)), float(true[-1]), min(depth, float(rows[-1]))
 
 
-def _precision(depth: float, at: Levels) -> float:
+def _precision(depth: float, at: DistinctScores) -> float:
     found, _, rows = _found(depth, at)
     return found / rows
 
 
-def _recall(depth: float, at: Levels) -> float:
+def _recall(depth: float, at: DistinctScores) -> float:
     found, all_of_them, _ = _found(depth, at)
     return found / all_of_them
 
 
-def _enrichment(depth: float, at: Levels) -> float:
+def _enrichment(depth: float, at: DistinctScores) -> float:
     found, positives, rows = _found(depth, at)
     return found / positives * ((positives + float(at.neg.sum())) / rows)
 
@@ -800,7 +800,7 @@ def average_precision(
     return RankedList(f_pos, f_neg, pos_weight, neg_weight).measure(_average, confidence, n_resamples, seed)
 
 
-def _average(at: Levels) -> float:
+def _average(at: DistinctScores) -> float:
     false, true = at.curve
     pos = at.even.pos
     some = pos > 0.0
@@ -863,7 +863,7 @@ def discounted_gain_at_top(
     return rows.measure(partial(_gain, depth, bool(normalized)), confidence, n_resamples, seed)
 
 
-def _gain(depth: float, normalized: bool, at: Levels) -> float:
+def _gain(depth: float, normalized: bool, at: DistinctScores) -> float:
     def discount(rank: Vector) -> Vector:
         return np.where(rank <= depth, 1.0 / np.log2(1.0 + rank), 0.0)
 
@@ -924,7 +924,7 @@ def bedroc(
     return RankedList(f_pos, f_neg).measure(early, confidence, n_resamples, seed)
 
 
-def _bedroc(alpha: float, at: Levels) -> float:
+def _bedroc(alpha: float, at: DistinctScores) -> float:
     positives, negatives = at.pos.sum(), at.neg.sum()
 
     def term(rank: Vector) -> Vector:  # over the first one, for large alpha, and less 1, for small alpha
@@ -936,8 +936,8 @@ def _bedroc(alpha: float, at: Levels) -> float:
     return (_discounted(term, at) - least) / (most - least)
 
 
-def _discounted(discount: Callable[[Vector], Vector], at: Levels) -> float:
-    """Sum a function of the rank over the positives, at each level its mean over the ranks there."""
+def _discounted(discount: Callable[[Vector], Vector], at: DistinctScores) -> float:
+    """Sum a function of the rank over the positives; tied rows get its mean over their ranks."""
     rows = at.pos + at.neg
     some = rows > 0.0
     pos, rows = at.pos[some], rows[some]
@@ -1009,13 +1009,13 @@ def p_norm_risk(
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
     within = _first_within(rows.scores, margin)
 
-    def risk(at: Levels) -> float:
+    def risk(at: DistinctScores) -> float:
         at = at.even
         rates = at.not_above[within] / at.pos.sum()
         largest = float(rates[at.first])
         if largest == 0.0:
             return 0.0
-        # Levels above the best negative have larger rates, and no weight.
+        # Scores above the best negative have larger rates, and no weight.
         mean = at.neg @ np.minimum(rates / largest, 1.0) ** power / at.neg.sum()
         return float(largest * mean ** (1.0 / power))
 
@@ -1023,7 +1023,7 @@ def p_norm_risk(
 
 
 def _first_within(scores: Vector, theta: float) -> NDArray[np.intp]:
-    """For each of falling scores, the first that is at most theta above it: by bisection on the difference itself."""
+    """Return for each of falling scores the first that is at most theta above it; bisection compares differences."""
     low, high = np.zeros(scores.size, dtype=np.intp), np.arange(scores.size)
     if theta == 0.0:
         return high
@@ -1037,7 +1037,7 @@ def _first_within(scores: Vector, theta: float) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Chain:
-    """What `theorem1` returns, as logarithms: lower <= risk <= surrogate, and risk <= upper."""
+    """The inequalities of `theorem1`, as logarithms: lower <= risk <= surrogate, and risk <= upper."""
 
     r_max: int
     """The largest height of a negative: positives at or below it."""
@@ -1282,7 +1282,7 @@ def summary(
     depth, end = _first(k, rows), _checks.share(max_fpr, "max_fpr")
     if end == 0.0:
         raise ValueError("max_fpr must be above 0")
-    measures: dict[str, Callable[[Levels], float]] = {
+    measures: dict[str, Callable[[DistinctScores], float]] = {
         "positives_at_top": _at_top,
         "r_max": _r_max,
         "precision_at": partial(_precision, depth),

@@ -1,4 +1,4 @@
-"""Measures of a list by name, and what they say of rows with weights and groups."""
+"""Measures of a list by name, for rows with weights and groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pnorm._checks import Vector
 from pnorm.objectives._base import Cases
 
 _NEGATIVES = 10
-"""Down to how many negatives the partial AUC looks if nothing more is said of it."""
+"""Number of negatives at the top for the partial AUC by default."""
 
 Measure = Callable[..., float]
 
@@ -38,17 +38,17 @@ LARGER: dict[str, Measure] = {
     "enrichment_factor": metrics.enrichment_factor,
     "auc": metrics.auc,
 }
-"""Those that need nothing but the list, and of which more is better."""
+"""Measures that need only the list, the larger the better."""
 
 SMALLER: dict[str, Measure] = {"r_max": metrics.r_max}
-"""Those of which less is."""
+"""Measures that need only the list, the smaller the better."""
 
 COSTS: tuple[Measure, ...] = (*SMALLER.values(), metrics.p_norm_risk)
-"""All functions of `pnorm.metrics` of which less is better."""
+"""All functions of `pnorm.metrics` that are better the smaller they are."""
 
 
 def named(metric: Any, names: Mapping[str, Measure], counted: Cases) -> tuple[Measure, str]:
-    """Return the measure that a user means, by one of some names or as a function, and its name."""
+    """Return the measure that a user passes, as one of some names or as a function, and its name."""
     if callable(metric):
         inner, keywords = (metric.func, metric.keywords) if isinstance(metric, partial) else (metric, {})
         name = getattr(inner, "__name__", type(inner).__name__)
@@ -73,7 +73,7 @@ def named(metric: Any, names: Mapping[str, Measure], counted: Cases) -> tuple[Me
 
 
 def takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
-    """Whether a function can be called with these arguments, as far as Python knows."""
+    """Return whether the signature of a function accepts these arguments; true if it has none."""
     try:
         inspect.signature(function).bind(*args, **keywords)
     except TypeError:
@@ -83,10 +83,10 @@ def takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
     return True
 
 
-def judge(
+def scorer(
     measure: Measure, name: str, counted: Cases, rows: tuple[Any, Any] = (slice(None), slice(None))
 ) -> Callable[[Vector, Vector], float]:
-    """Return what says how good scores of some rows are, nan included: with groups, each of both sides, in the mean."""
+    """Return a function that measures scores of some rows; with groups, the mean over the groups. It may return nan."""
     weights = [None if c is None else c[own] for c, own in zip((counted.c_pos, counted.c_neg), rows, strict=True)]
     lists: list[tuple[Any, Any]] = [(slice(None), slice(None))]
     if counted.groups is not None:
@@ -96,17 +96,17 @@ def judge(
         sides = zip(("pos_weight", "neg_weight"), weights, places, strict=True)
         of_lists.append((*places, {side: c[own] for side, c, own in sides if c is not None}))
 
-    def judged(f_pos: Vector, f_neg: Vector) -> float:
+    def score(f_pos: Vector, f_neg: Vector) -> float:
         total = 0.0
         for i, k, given in of_lists:
             value = measure(f_pos[i].copy(), f_neg[k].copy(), **given)  # it may sort in place
             total += value if isinstance(value, float) and math.isnan(value) else _checks.real(value, name)
         return total / len(of_lists)
 
-    return judged
+    return score
 
 
 def _by_group(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """The rows of each group, in the order of the groups' numbers."""
+    """Return the rows of each group, in the order of the codes."""
     _, codes = np.unique(codes, return_inverse=True)
     return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])

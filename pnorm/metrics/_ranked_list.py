@@ -1,7 +1,7 @@
-"""A ranked list as its levels, the distinct scores, and intervals for what is measured on it.
+"""A ranked list as counts at its distinct scores, and intervals for measures of it.
 
-Every measure of a list is a function of how many positives and negatives stand at each level, best
-first: ties, case weights and resamples are nothing but other counts at the same levels.
+Every measure of a list is a function of the numbers of positives and negatives at each distinct score,
+best first: ties, case weights and resamples are only other counts at the same scores.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Estimate(float):
 
 
 @dataclass(frozen=True)
-class Levels:
+class DistinctScores:
     """Positives and negatives at each distinct score, best first; weights where rows have some."""
 
     pos: Vector
@@ -57,34 +57,34 @@ class Levels:
 
     @property
     def above(self) -> Vector:
-        """Positives above each level."""
+        """Positives above each score."""
         return np.concatenate([[0.0], np.cumsum(self.pos)[:-1]])
 
     @property
     def not_above(self) -> Vector:
-        """Positives at each level or below: the height of a negative that stands there."""
+        """Positives at or below each score: the height of a negative with this score."""
         return np.cumsum(self.pos[::-1])[::-1]
 
     @property
-    def even(self) -> Levels:
-        """Each side over a power of two near its sum: products keep the digits of very small and large weights."""
-        return Levels(*(np.ldexp(side, -math.frexp(side.sum())[1]) for side in (self.pos, self.neg)))
+    def even(self) -> DistinctScores:
+        """The counts of each side divided by a power of two near their sum, so that products keep their digits."""
+        return DistinctScores(*(np.ldexp(side, -math.frexp(side.sum())[1]) for side in (self.pos, self.neg)))
 
     @property
     def first(self) -> int:
-        """The level of the best negative."""
+        """The place of the best negative."""
         return int(np.flatnonzero(self.neg)[0])
 
     @property
     def curve(self) -> tuple[Vector, Vector]:
-        """The ROC curve in counts: negatives and positives down to each level, from (0, 0) on."""
+        """The ROC curve in counts: negatives and positives down to each score, from (0, 0) on."""
         return np.concatenate([[0.0], np.cumsum(self.neg)]), np.concatenate([[0.0], np.cumsum(self.pos)])
 
 
 _TINY = 1e-150
 
-Measure = Callable[[Levels], float]
-"""What a list is worth."""
+Measure = Callable[[DistinctScores], float]
+"""A function of the counts at the distinct scores."""
 
 
 class RankedList:
@@ -105,7 +105,7 @@ class RankedList:
         self.whole = all(c is None or bool((c % 1.0 == 0.0).all()) for c in self._weights)
         largest = max(1.0 if c is None else float(c.max()) for c in self._weights)
         self.unit = _checks.power_of_two(largest) if largest < _TINY else 1.0
-        """What levels count in: one, or where all weights are tiny, a power of two, so that shares keep digits."""
+        """The unit of the counts: one, or if all weights are tiny a power of two, so that ratios keep their digits."""
         self._weights = [None if c is None else c / self.unit for c in self._weights]
         self.weighted = any(c is not None for c in self._weights)
         both = np.concatenate([scores for scores, _ in sides])
@@ -114,41 +114,41 @@ class RankedList:
         at = distinct.size - 1 - at
         n_pos = sides[0][0].size
         self._at = [at[:n_pos], at[n_pos:]]
-        self.levels = Levels(*[self._masses(at, c) for at, c in zip(self._at, self._weights, strict=True)])
-        self.n_pos, self.n_neg = float(self.levels.pos.sum()), float(self.levels.neg.sum())
+        self.distinct = DistinctScores(*[self._masses(at, c) for at, c in zip(self._at, self._weights, strict=True)])
+        self.n_pos, self.n_neg = float(self.distinct.pos.sum()), float(self.distinct.neg.sum())
 
     def _masses(self, at: NDArray[np.intp], c: Vector | None) -> Vector:
         return np.bincount(at, c, self.scores.size).astype(np.float64)
 
-    def resampled(self, rng: np.random.Generator) -> Levels:
-        """As many rows of each side, drawn with replacement."""
+    def resampled(self, rng: np.random.Generator) -> DistinctScores:
+        """Return the counts of a resample: as many rows of each side, drawn with replacement."""
         masses = []
         for at, c in zip(self._at, self._weights, strict=True):
             rows = rng.integers(at.size, size=at.size)
             masses.append(self._masses(at[rows], None if c is None else c[rows]))
-        return Levels(*masses)
+        return DistinctScores(*masses)
 
     def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any) -> float:
-        """One number, an `Estimate` if a confidence is asked for."""
+        """Return a measure, an `Estimate` if `confidence` is given."""
         return self.measure_all([of], confidence, n_resamples, seed)[0]
 
     def count(self, value: float) -> float:
-        """A number of rows: an integer, unless these have weights or the number an interval."""
+        """Return a number of rows: an integer, unless rows have weights or the number has an interval."""
         if isinstance(value, Estimate):
             middle, low, high = (number * self.unit for number in value)
             return Estimate(middle, low, high, value.confidence)
         return value * self.unit if self.weighted else int(value)
 
     def measure_all(self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any) -> list[float]:
-        """Several measures, with intervals from the same resamples."""
-        values = [measure(self.levels) for measure in of]
+        """Return several measures, with intervals from the same resamples."""
+        values = [measure(self.distinct) for measure in of]
         if confidence is None:
             return values
         return list(estimates(values, lambda rng: self._measured_again(of, rng), confidence, n_resamples, seed))
 
     def _measured_again(self, of: list[Measure], rng: np.random.Generator) -> list[float]:
-        levels = self.resampled(rng)
-        return [measure(levels) for measure in of]
+        distinct = self.resampled(rng)
+        return [measure(distinct) for measure in of]
 
 
 def estimates(
@@ -158,7 +158,7 @@ def estimates(
     n_resamples: Any,
     seed: Any,
 ) -> list[Estimate]:
-    """Give numbers the intervals that hold a share of what they are when measured again on resampled rows."""
+    """Return values with intervals that contain the share `confidence` of the values on resampled rows."""
     level = _checks.probability(confidence, "confidence")
     draws = _checks.count(n_resamples, "n_resamples", math.ceil(2.0 / (1.0 - level) - 1e-9))
     rng = _checks.generator(seed)
@@ -169,7 +169,7 @@ def estimates(
 
 
 def _warn_of_labels(**sides: Vector) -> None:
-    """Two vectors of one size, one of them zeros and ones: labels and scores, as other packages take them?"""
+    """Warn of vectors of one size, one of them zeros and ones, which may be labels and scores."""
     (_, a), (_, b) = sides.items()
     if a.size != b.size or a.size < 20:
         return

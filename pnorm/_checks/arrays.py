@@ -1,0 +1,177 @@
+"""Arrays of one dimension: scores, weights and the like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _text
+
+Array = NDArray[Any]
+"""A NumPy array of any dtype; the functions below say which one they return."""
+
+Vector = NDArray[np.float64]
+"""A float64 array of one dimension: scores, weights, edges, coefficients."""
+
+
+def is_sparse(X: object) -> bool:
+    """Return whether X is a SciPy sparse matrix or array, without an import of SciPy."""
+    return type(X).__module__.startswith("scipy.sparse")
+
+
+def shape_of(X: Any) -> tuple[int, ...]:
+    """Return the shape that X reports; () if it reports none."""
+    shape = () if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
+    return shape if isinstance(shape, tuple) and all([isinstance(n, (int, np.integer)) for n in shape]) else ()
+
+
+def n_rows(X: Any, name: str) -> int:
+    """Return the number of rows of anything with a length; refuse none."""
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        raise TypeError(
+            f"{name} is a Dask {type(X).__name__}: pnorm.dask.train takes these, and {name}.compute() brings the rows "
+            "into memory; cuts can be placed by a sample of them"
+        )
+    try:
+        rows = (shape_of(X) or (len(X),))[0]
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(
+            f"{name} must be a sequence of rows or a two-dimensional array; got {type(X).__name__}"
+        ) from None
+    if rows < 1:
+        raise ValueError(f"{name} is empty; at least one row is needed")
+    return int(rows)
+
+
+def refuse_masked(X: Any, name: str) -> None:
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        at = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(X))[0]))
+        raise ValueError(f"{name} is a masked array with a masked value at ({at}); fill or drop it")
+
+
+def as_array(X: Any, name: str) -> Array:
+    try:
+        return np.asarray(X)
+    except (ValueError, TypeError):
+        raise ValueError(
+            f"{name} cannot be read as an array: its rows differ in length or hold unlike things"
+        ) from None
+
+
+def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
+    """Return a fresh finite float64 vector of the given size, which `meaning` explains in the message."""
+    if isinstance(x, tuple) and hasattr(x[-1] if x else x, "lam_at"):
+        raise TypeError(f"{name} must be an array; got the pair (lam, trace) that train returns: pass the first")
+    if hasattr(x, "lam_at"):
+        raise TypeError(f"{name} must be an array; got a Trace: pass the coefficients, lam, that came with it")
+    if hasattr(type(x[0] if isinstance(x, tuple) and x else x), "score"):
+        raise TypeError(f"{name} must be an array; got a model: call its own score")
+    refuse_masked(x, name)
+    a = as_array(x, name)
+    if a.dtype.kind not in "buif":
+        raise TypeError(f"{name} must hold real numbers; got dtype {a.dtype}")
+    if a.ndim != 1 or (size is not None and a.size != size):
+        expected = f"({size},)" if size is not None else "(N,)"
+        raise ValueError(f"{name} must have shape {expected}, {meaning}; got shape {a.shape}")
+    with np.errstate(over="ignore"):
+        a = np.array(a, dtype=np.float64)
+    if not np.isfinite(a).all():
+        i = int(np.flatnonzero(~np.isfinite(a))[0])
+        raise ValueError(f"{name} has {a[i]} at position {i}; every value must be finite")
+    return a
+
+
+def scores(f: Any, name: str) -> Vector:
+    """Return a non-empty finite vector of scores."""
+    a = vector(f, name, None, "one score per row")
+    n_rows(a, name)
+    return a
+
+
+def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vector:
+    """Return the outputs of a user's weak ranker on one side: float64, one value per row."""
+    return vector(values, f"the output of {ranker} on {side}", size, f"one value for each row of {side}")
+
+
+def weights(c: Any, name: str, size: int, some: bool = True) -> Vector | None:
+    """Return case weights: nonnegative, one per row and, with `some`, not all zero; None for no weights."""
+    if c is None:
+        return None
+    a = vector(c, name, size, "one weight per row")
+    if (a < 0).any():
+        i = int(np.flatnonzero(a < 0)[0])
+        raise ValueError(f"{name} has the negative weight {a[i]} at row {i}; weights are zero or more")
+    if some and not a.any():
+        raise ValueError(f"{name} is all zero; at least one row needs a positive weight")
+    return a
+
+
+def masses(c: Any, name: str, size: int) -> Vector | None:
+    """Return case weights whose sum is finite."""
+    a = weights(c, name, size)
+    summable(a, name)
+    return a
+
+
+def summable(a: Array | None, name: str) -> None:
+    """Refuse weights whose sum overflows."""
+    if a is not None and a.max() > np.finfo(np.float64).max / a.size:
+        raise ValueError(f"{name} sums to more than a float can hold; scale it down")
+
+
+def exponents(p: float, f_pos: Vector, f_neg: Vector, name: str = "init") -> None:
+    """Refuse scores whose exponents p f overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = 2.0 * p * max(f_pos.max(), f_neg.max(), -f_pos.min(), -f_neg.min())
+    if not math.isfinite(spread):
+        raise ValueError(f"{name} gives scores that, times p, overflow; scale it down")
+
+
+def spans(low: Vector, high: Vector, names: Sequence[str]) -> None:
+    """Refuse columns whose range overflows."""
+    with np.errstate(over="ignore"):
+        wide = np.flatnonzero(~np.isfinite(high - low))
+    if wide.size:
+        j = int(wide[0])
+        raise ValueError(
+            f"{_text.shown(names[j])} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first"
+        )
+
+
+def folds(number: Any, name: str, size: int) -> NDArray[np.intp]:
+    """Return the number of the fold of each row; -1 for a row that is in none."""
+    a = vector(number, name, size, "the number of its fold for each row")
+    wrong = (a != np.floor(a)) | (a < -1) | (a >= size)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} has {a[i]:g} at row {i}; folds are numbered from 0, and -1 is for rows that are always trained on"
+        )
+    return a.astype(np.intp)
+
+
+def one_or_zero(y: Any, name: str, size: int | None = None) -> NDArray[np.bool_]:
+    """Return which rows are positive: those of label 1, and not those of label 0 or, in other files, -1."""
+    a = vector(y, name, size, "one label per row")
+    positive: NDArray[np.bool_] = a == 1.0
+    other = a.min(initial=0.0)
+    wrong = ~positive & (a != (other if other == -1.0 else 0.0))
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise ValueError(
+            f"{name} must be 1 for positives and 0 for all others (or -1 for all others); got {a[i]:g} at row {i}. Of "
+            f"grades, say which are good: {name} >= 2, for instance"
+        )
+    return positive
+
+
+def some_of(values: Any, name: str) -> list[Any]:
+    """Return a sequence of values as a list; refuse an empty one."""
+    A = as_array(values, name)
+    if A.ndim != 1 or A.size == 0:
+        raise ValueError(f"{name} must be a sequence of numbers, one at least; got shape {A.shape}")
+    return list(A.tolist())

@@ -1,0 +1,180 @@
+"""Dictionaries that are read from files or written to them."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from pnorm._checks.cells import level
+from pnorm._checks.grouping import key
+from pnorm._checks.scalars import choice, count, numbers_of, real, shown
+
+_DEPTH = 64
+"""Largest depth of lists and dictionaries in a file; collections stay far below it."""
+
+DIGITS = 309
+"""Largest number of digits of an integer in a file: those of the largest double."""
+
+TOO_DEEP = f"{{}} has lists or dictionaries in each other, more than {_DEPTH} deep"
+
+
+def shallow(x: Any, name: str, room: int = _DEPTH) -> None:
+    """Refuse lists and dictionaries that are nested too deeply, or contain themselves."""
+    if not isinstance(x, (Mapping, list, tuple)):
+        return
+    if room == 0:
+        raise ValueError(TOO_DEEP.format(name))
+    for inner in x.values() if isinstance(x, Mapping) else x:
+        shallow(inner, name, room - 1)
+
+
+def plain(x: Any, name: str) -> Any:
+    """Return a copy of a dictionary that JSON stores without change: strings, finite numbers, true, false, None."""
+    if not isinstance(x, Mapping):
+        raise TypeError(f"{name} must be a dictionary; got {type(x).__name__}")
+    shallow(x, name)
+    return _plain(x, name)
+
+
+def _plain(x: Any, name: str) -> Any:
+    if isinstance(x, Mapping):
+        for key in x:
+            if not isinstance(key, str):
+                raise TypeError(f"{name} has the key {shown(key)}; keys must be strings")
+        return {str(key): _plain(value, f"{name}[{shown(key)}]") for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [_plain(value, f"{name}[{i}]") for i, value in enumerate(x)]
+    if isinstance(x, int) and abs(x) >= 10**DIGITS:
+        raise ValueError(f"{name} is an integer of more than {DIGITS} digits; make it a float or a string")
+    if x is None or isinstance(x, (str, bool, int)):
+        return x
+    if isinstance(x, float):
+        return real(x, name)
+    hint = f": pass {name}.tolist()" if hasattr(x, "tolist") else ""
+    raise TypeError(
+        f"{name} is of type {type(x).__name__}; a file holds strings, numbers, true, false, None, lists and "
+        f"dictionaries{hint}"
+    )
+
+
+class Fields:
+    """The fields of a dictionary that was read from a file, checked one by one."""
+
+    def __init__(self, data: Any, what: str, form: str, version: int) -> None:
+        if not isinstance(data, Mapping):
+            hint = ": read it with json.loads first" if isinstance(data, (str, bytes)) else ""
+            raise TypeError(f"{what} must be a dictionary, as to_dict returns it; got {type(data).__name__}{hint}")
+        self._data, self._what = data, what
+        self._known = {"format", "version"}
+        if data.get("format") != form:
+            raise ValueError(f"{what} must have the format {form!r}; got {shown(data.get('format'))}")
+        found = data.get("version")
+        if isinstance(found, (bool, np.bool_)) or found != version:
+            raise ValueError(
+                f"{what} have version {shown(found)} of the format, and this pnorm reads version {version}"
+            )
+
+    def get(self, key: str) -> Any:
+        """Return a field that must be there."""
+        if key not in self._data:
+            raise ValueError(f"{self._what} lack the field {key!r}")
+        self._known.add(key)
+        return self._data[key]
+
+    def nothing_else(self) -> None:
+        """Refuse fields that have not been read."""
+        for field in self._data:
+            if field not in self._known:
+                raise ValueError(f"{self._what} have the field {shown(field)}, which this version does not know")
+
+    def choice(self, key: str, allowed: Collection[str]) -> str:
+        """Return one of the allowed words."""
+        return choice(self.get(key), f"{key!r} of {self._what}", allowed)
+
+    def string(self, key: str) -> str:
+        """Return a string."""
+        value = self.get(key)
+        if not isinstance(value, str):
+            raise self._wrong(key, "a string", value)
+        return value
+
+    def dictionary(self, key: str) -> dict[str, Any]:
+        """Return a dictionary."""
+        value = self.get(key)
+        if not isinstance(value, dict):
+            raise self._wrong(key, "a dictionary", value)
+        return value
+
+    def flag(self, key: str) -> bool:
+        """Return true or false."""
+        value = self.get(key)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false", value)
+        return value
+
+    def items(self, key: str, size: int | None = None) -> list[Any]:
+        """Return a list of a given size, or of any size above zero."""
+        value = self.get(key)
+        if not isinstance(value, list) or not value or size not in (None, len(value)):
+            raise self._wrong(key, "a list" + (f" of {size!s:.80}" if size else " that is not empty"), value)
+        return value
+
+    def strings(self, key: str, size: int | None) -> tuple[str, ...]:
+        """Return a list of strings."""
+        values = self.items(key, size)
+        if not all(isinstance(value, str) for value in values):
+            raise self._wrong(key, "a list of strings", values)
+        return tuple(values)
+
+    def optional_strings(self, key: str, size: int | None) -> tuple[str, ...] | None:
+        """Return a list of strings, or None."""
+        return None if self.get(key) is None else self.strings(key, size)
+
+    def count(self, key: str, least: int) -> int:
+        """Return an integer that is at least `least`."""
+        value = count(self.get(key), f"{key!r} of {self._what}", least)
+        if value > sys.maxsize:
+            raise self._wrong(key, "a number of columns", value)
+        return value
+
+    def optional_count(self, key: str, least: int) -> int | None:
+        """Return an integer that is at least `least`, or None."""
+        return None if self.get(key) is None else self.count(key, least)
+
+    def numbers(self, key: str, size: int | None) -> list[float]:
+        """Return a list of finite numbers."""
+        return numbers_of(self.items(key, size), f"{key!r} of {self._what}")
+
+    def cuts(self, key: str, width: int | None, missing: bool) -> list[tuple[int, float]]:
+        """Return pairs of a column and a cut; the cut None, if allowed, means a missing value and becomes NaN."""
+        pairs = []
+        for pair in self.items(key):
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise self._wrong(key, "a list of pairs [column, cut]", pair)
+            column = count(pair[0], f"a column in {key!r} of {self._what}", 0)
+            if column >= (width or sys.maxsize):
+                raise self._wrong(key, f"cuts of columns 0 to {(width or sys.maxsize) - 1}", pair)
+            if pair[1] is None and not missing:
+                raise self._wrong(key, "numbers, as 'missing' is false", pair)
+            pairs.append((column, math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")))
+        return pairs
+
+    def levels(self, field: str, most: int) -> list[tuple[Any, ...]]:
+        """Return tuples of distinct levels; None is a missing value."""
+        columns, name = [], f"{field!r} of {self._what}"
+        for c, column in enumerate(self.items(field)):
+            if not isinstance(column, list):
+                raise self._wrong(field, "a list of lists of levels", column)
+            if len(column) > most:
+                raise ValueError(f"a column has {len(column)} levels; there can be {most} at most")
+            columns.append(tuple(level(value, name, k, c, True) for k, value in enumerate(column)))
+            if len({key(value) for value in columns[-1]}) < len(column):
+                raise self._wrong(field, "different levels in every column", column)
+        return columns
+
+    def _wrong(self, key: str, expected: str, got: Any) -> ValueError:
+        return ValueError(f"{key!r} of {self._what} must be {expected}; got {shown(got)}")

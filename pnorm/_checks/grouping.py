@@ -1,0 +1,195 @@
+"""Labels, groups and lists."""
+
+from __future__ import annotations
+
+import decimal
+import fractions
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._checks.arrays import Array, as_array, refuse_masked, shape_of, vector
+from pnorm._checks.cells import is_missing, listed
+from pnorm._checks.scalars import shown
+
+
+def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return the labels of both sides as codes that are equal if the labels are; None for no groups."""
+    if pos_group is None and neg_group is None:
+        return None
+    if pos_group is None or neg_group is None:
+        given, missing = ("neg_group", "pos_group") if pos_group is None else ("pos_group", "neg_group")
+        raise ValueError(f"{given} is given and {missing} is not; pairs form within a group, so both sides need labels")
+    known: Known = {}
+    return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
+
+
+def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return the labels of rows as codes, and the label of each code."""
+    shape = shape_of(y)
+    if len(shape) > 1 or isinstance(y, (str, Mapping)):
+        got = f"shape {shape}" if shape else f"{shown(y)}"
+        raise ValueError(
+            f"{name} must be one-dimensional, a label for each row, such as a column of a frame; got {got}"
+        )
+    known: Known = {}
+    return _codes(y, name, size, known), [label for _, label in known.values()]
+
+
+Known = dict[Any, tuple[int, Any]]
+"""Codes and labels by the keys of the labels."""
+
+
+def _codes(labels: Any, name: str, size: int, known: Known) -> NDArray[np.intp]:
+    """Return labels as codes; labels in `known` keep their code, others are added."""
+    try:
+        values = listed(labels)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a sequence of one label per row; got {shown(labels)}") from None
+    if len(values) != size:
+        hint = f", the letters of {shown(labels)}" if isinstance(labels, str) else ""
+        raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
+    for i, value in enumerate(values):
+        if is_missing(value):
+            raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
+    try:
+        first, codes = distinct(values)
+        found = [known.setdefault(key(value), (len(known), value))[0] for value in map(values.__getitem__, first)]
+    except TypeError:
+        raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
+    return np.array(found, dtype=np.intp)[codes]
+
+
+def distinct(values: Sequence[Any] | Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first row of every distinct value, in ascending order, and for each row the code of its value.
+
+    Equal values are one, whatever their types, and so are all NaN.
+    """
+    numbers = _numbers(values)
+    if numbers is None:
+        keys = [value if type(value) is str else key(value) for value in values]
+        number = {each: k for k, each in enumerate(dict.fromkeys(keys))}
+        codes = np.fromiter(map(number.__getitem__, keys), np.intp, len(keys))
+        first = np.empty(len(number), np.intp)
+        first[codes[::-1]] = np.arange(len(keys) - 1, -1, -1)
+        return first, codes
+    _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(order.size, np.intp)
+    place[order] = np.arange(order.size)
+    return first[order], place[codes]
+
+
+def _numbers(values: Sequence[Any] | Array) -> Array | None:
+    """Return values as an array of numbers if none loses digits, as sorting finds equal ones; None otherwise."""
+    if isinstance(values, np.ndarray):
+        return values if values.dtype.kind in "buif" else None
+    types = set(map(type, values))
+    if types == {float}:
+        return np.array(values)
+    try:
+        return np.array(values, np.int64) if types and types <= {int, bool} else None
+    except OverflowError:
+        return None
+
+
+_LONG = 1000
+"""Largest number of digits and zeros of a decimal number that is compared with numbers of other types."""
+
+_WIDEST = decimal.Context(decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+
+
+def key(value: Any) -> Any:
+    """Return the key of a label or a level in a dictionary; equal labels have equal keys.
+
+    Numbers whose hashes are equal can be made at will, k (2**61 - 1) for instance: 40,000 of them took a dictionary
+    37 s. The hash of a string holds a secret of the process.
+    """
+    if isinstance(value, (np.integer, np.bool_)) and not isinstance(value, np.timedelta64):
+        value = value.item()
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        value = value.normalize(_WIDEST)
+        _, digits, exponent = value.as_tuple()
+        if len(digits) + abs(int(exponent)) > _LONG:  # an integer of a million digits takes long to make
+            return (str(value),)
+    if isinstance(value, (int, float, np.floating, decimal.Decimal, fractions.Fraction)):
+        try:
+            numerator, denominator = value.as_integer_ratio()
+        except (ValueError, OverflowError):  # nan and infinity
+            return None if is_missing(value) else value
+        return (f"{numerator:x}/{denominator:x}",)  # in a tuple, as strings are labels, too
+    return value
+
+
+def sizes(group: Any, name: str, size: int) -> NDArray[np.intp]:
+    """Return the number of the list of each row, given the sizes of consecutive lists."""
+    counts = vector(group, name, None, "one size for each list")
+    total = float(counts.sum()) if (np.abs(counts) <= size).all() else math.inf
+    if (counts < 0.0).any() or (counts % 1.0 != 0.0).any() or total != size:
+        raise ValueError(
+            f"{name} must hold the sizes of the lists, which follow each other and add up to the {size} rows; got "
+            f"{counts.size} entries that add up to {total:g}"
+        )
+    return np.repeat(np.arange(counts.size, dtype=np.intp), counts.astype(np.intp))
+
+
+def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.intp]]:
+    """Return the order that brings the rows of each list together (None if they are), and the bounds of the lists.
+
+    `group` holds a label for each row, or the sizes of the lists, which follow each other; None is one list.
+    """
+    if group is None:
+        return None, np.array([0, size], dtype=np.intp)
+    refuse_masked(group, "group")
+    labels = as_array(group, "group")
+    if labels.ndim != 1:
+        raise ValueError(
+            f"group must be one-dimensional: a label for each row or a size for each list; got {shown(group)}"
+        )
+    if labels.size != size:
+        kind = "" if labels.dtype.kind in "iu" else ", which are no integers"
+        many = labels.size > size  # as each is one or more
+        if kind or many or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
+            small = (
+                "" if kind or many or labels.size == 0 or labels.min() >= 1 else f", the least of them {labels.min()}"
+            )
+            total = kind or ("" if many else f" that add up to {labels.sum()}{small}")
+            raise ValueError(
+                f"group must hold one label for each of the {size} rows, or the sizes of the lists, one or more each, "
+                f"which add up to that; got {labels.size} entries{total}"
+            )
+        return None, np.concatenate([[0], labels.cumsum()]).astype(np.intp)
+    if labels.dtype.kind not in "iub":  # labels of unlike kinds would become strings in an array
+        known: Known = {}
+        labels = _in_order(_codes(group, "group", size, known), [label for _, label in known.values()])
+    heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
+    if np.unique(labels[heads]).size == heads.size:
+        return None, np.concatenate([heads, [size]]).astype(np.intp)
+    order = np.argsort(labels, kind="stable")
+    ends = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
+    return order, np.concatenate([[0], ends, [size]]).astype(np.intp)
+
+
+def _in_order(codes: NDArray[np.intp], known: list[Any]) -> NDArray[np.intp]:
+    """Renumber codes in the order of their labels, so that no result depends on the order of rows.
+
+    Labels that Python cannot order keep their codes.
+    """
+    try:
+        places = sorted(range(len(known)), key=known.__getitem__)
+    except TypeError:
+        return codes
+    rank = np.empty(len(known), np.intp)
+    rank[places] = np.arange(len(known))
+    return rank[codes]
+
+
+def shared(pos: NDArray[np.intp], neg: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the groups that have rows of positive weight on both sides; refuse none."""
+    both = np.intersect1d(pos, neg)
+    if both.size == 0:
+        raise ValueError("pos_group and neg_group share no label among rows of positive weight: no pair is left")
+    return both

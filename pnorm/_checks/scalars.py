@@ -1,0 +1,163 @@
+"""Numbers, words and seeds."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from pnorm import _text
+
+ROOT, SQUARED, CUBED = 1e140, 1e153, 1e100
+"""Limits of size: squares with room for products and sums; squares that can be added up; cubes."""
+
+_NO_NUMBERS = (bool, np.bool_, np.timedelta64)
+"""Types that Python or NumPy treat as integers, and that are rejected as numbers."""
+
+
+def shown(x: Any) -> str:
+    """Return a short text of a value for a message; strings are in quotes."""
+    return f"'{_text.shown(x)}'" if isinstance(x, str) else _text.shown(x)
+
+
+def real(x: Any, name: str) -> float:
+    """Return a finite real number as a float."""
+    if isinstance(x, _NO_NUMBERS) or not isinstance(x, numbers.Real):
+        raise TypeError(f"{name} must be a real number; got {shown(x)} ({type(x).__name__})")
+    try:
+        value = float(x)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite; got {shown(x)}")
+    return value
+
+
+def numbers_of(values: Any, name: str) -> list[float]:
+    """Return a sequence of finite real numbers as a list of floats."""
+    try:
+        return [real(value, name) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence of numbers; got {shown(values)}") from None
+
+
+def several(values: Any, name: str, check: Callable[[Any], float]) -> list[float]:
+    """Return distinct numbers, each checked by `check`; a single number is a sequence of one."""
+    found = [check(value) for value in ([values] if isinstance(values, numbers.Real) else numbers_of(values, name))]
+    if not found:
+        raise ValueError(f"{name} is empty; at least one number is needed")
+    for value in found:
+        if found.count(value) > 1:
+            raise ValueError(f"{name} has {value:g} {found.count(value)} times; once is enough")
+    return found
+
+
+def power(p: Any) -> float:
+    """Return the power p of the price r ** p."""
+    value = real(p, "p")
+    if not value >= 1.0:
+        raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {shown(p)}")
+    return squared(value, "p")
+
+
+def power_of_two(value: float) -> float:
+    """Return the largest power of two up to a positive number; division by it is exact."""
+    return math.ldexp(1.0, math.frexp(value)[1] - 1)
+
+
+def squared(value: float, name: str) -> float:
+    """Return a number; refuse one whose square overflows."""
+    if value > ROOT:
+        raise ValueError(f"{name} must be at most {ROOT:g}, so that no square overflows; got {value:g}")
+    return value
+
+
+def nonnegative(x: Any, name: str) -> float:
+    """Return a number that is zero or more."""
+    value = real(x, name)
+    if not value >= 0.0:
+        raise ValueError(f"{name} must be zero or more; got {shown(x)}")
+    return value
+
+
+def count(n: Any, name: str, least: int) -> int:
+    """Return an integer that is at least `least`."""
+    try:
+        value = operator.index(n) if not isinstance(n, _NO_NUMBERS) else None
+    except TypeError:
+        value = None
+    if value is None:
+        raise TypeError(f"{name} must be an integer; got {shown(n)} ({type(n).__name__})")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}; got {shown(value)}")
+    return value
+
+
+def positive(x: Any, name: str) -> float:
+    """Return a number above 0."""
+    value = real(x, name)
+    if not value > 0.0:
+        raise ValueError(f"{name} must be above 0; got {shown(x)}")
+    return value
+
+
+def share(x: Any, name: str) -> float:
+    """Return a number from 0 to 1."""
+    value = real(x, name)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"{name} must be between 0 and 1; got {shown(x)}")
+    return value
+
+
+def probability(x: Any, name: str) -> float:
+    """Return a number above 0 and below 1."""
+    value = real(x, name)
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"{name} must be above 0 and below 1; got {shown(x)}")
+    return value
+
+
+def generator(seed: Any) -> np.random.Generator:
+    """Return a random generator: a new one from a seed, or the one that is passed."""
+    try:
+        if isinstance(seed, (bool, np.timedelta64)):
+            raise TypeError
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"seed must be an integer, zero or more, or a numpy.random.Generator; got {shown(seed)}"
+        ) from None
+
+
+def threads(n_threads: Any) -> int | None:
+    """Return the number of threads; None leaves the choice to the package."""
+    return None if n_threads is None else count(n_threads, "n_threads", 1)
+
+
+def choice(value: Any, name: str, allowed: Collection[str]) -> str:
+    """Return one of the allowed words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {shown(value)}")
+    return value
+
+
+def two(x: Any, message: str) -> tuple[Any, Any]:
+    """Return the two items of a pair, or raise a TypeError with this message."""
+    try:
+        first, second = x
+    except (TypeError, ValueError):
+        raise TypeError(message) from None
+    return first, second
+
+
+def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tuple[str, ...]:
+    """Return one name per ranker."""
+    if given is None:
+        return tuple(default)
+    if isinstance(given, str) or len(given) != size:
+        raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {shown(given)}")
+    return tuple(str(name) for name in given)

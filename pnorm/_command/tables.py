@@ -1,0 +1,340 @@
+"""Tables in CSV, Parquet, Feather and Arrow files."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import math
+import os
+import re
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import numeral, read, reads_as_missing
+from pnorm._command.terminal import CommandError, counted
+from pnorm._text import first, shown
+
+_START = 4096
+"""Bytes that identify the kind of a file; those of a workbook name its parts."""
+
+_PACKED = {
+    "gzip": rb"\x1f\x8b",
+    "bzip2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
+    "xz": rb"\xfd7zXZ\0",
+    "zstd": rb"\x28\xb5\x2f\xfd",
+    "7z": rb"7z\xbc\xaf\x27\x1c",
+}
+
+_ZIP, _WORKBOOK = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+_IN_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"application/vnd.oasis.opendocument.spreadsheet")
+
+_PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The numbers and the labels of a file."""
+
+    X: NDArray[np.float64]
+    labels: list[str]
+    names: list[str]
+
+
+class Source(Protocol):
+    """A file of rows with named columns."""
+
+    names: list[str]
+
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    def place(self, i: int) -> str:
+        """Return the place of a row in the file, for messages."""
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a column that must hold numbers."""
+
+    def texts(self, name: str) -> list[str]:
+        """Return a column of labels, with empty text for missing ones."""
+
+    def frame(self, names: list[str]) -> Any:
+        """Return some columns as a frame for `pnorm.score`, which converts those that it needs."""
+
+
+def read_table(path: str, label: str, ignored: Sequence[str]) -> Table:
+    """Read the rows to train on."""
+    source = open_source(path)
+    check_columns(source, path, label, ignored)
+    names = [name for name in source.names if name != label and name not in ignored]
+    if not names:
+        raise CommandError(f"{path} has no column beside the label {_checks.shown(label)} to rank by")
+    labels = labels_of(source, label, "rows to train on")
+    X = np.empty((len(source), len(names)))
+    for c, name in enumerate(names):
+        X[:, c] = source.numbers(name)
+    return Table(X, labels, names)
+
+
+def check_columns(source: Source, path: str, label: str | None, ignored: Sequence[str]) -> None:
+    header = source.names
+    times = Counter(header)
+    for position, name in enumerate(header, start=1):
+        if not name:
+            raise CommandError(f"column {position} of {path} has no name in the header")
+        if times[name] > 1:
+            raise CommandError(f"the column name {_checks.shown(name)} appears more than once in {path}")
+    for name in (*([] if label is None else [label]), *ignored):
+        if name not in header:
+            raise CommandError(f"no column {_checks.shown(name)} in {path}; its columns are {first(header, 20)}")
+    if label in ignored:
+        raise CommandError(f"--ignore {shown(label)} is the label")
+    if not len(source):
+        raise CommandError(f"{path} has a header and no rows")
+
+
+def labels_of(source: Source, label: str, what: str) -> list[str]:
+    labels = source.texts(label)
+    for i, text in enumerate(labels):
+        if reads_as_missing(text):
+            raise CommandError(f"the label {_checks.shown(label)} is missing in {source.place(i)}; {what} need one")
+    return labels
+
+
+def open_source(path: str) -> Source:
+    """Open a file whose kind is known by its name or by its first bytes."""
+    suffix = os.path.splitext(path)[1].lower()
+    with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
+        start = stream.read(_START)  # once: what a pipe has given it does not give again
+        _refuse_other_kinds(path, start)
+        is_arrow = start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
+        data = None if is_arrow and os.path.isfile(path) else start + stream.read()
+    if is_arrow:
+        return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
+    return CsvSource(path, data or b"")
+
+
+def _refuse_other_kinds(path: str, start: bytes) -> None:
+    """Refuse compressed files and workbooks; the message says what they are."""
+    for what, magic in _PACKED.items():
+        if re.match(magic, start):
+            raise CommandError(f"{path} is compressed ({what}); unpack it first")
+    if start.startswith(_WORKBOOK) or (start.startswith(_ZIP) and any(part in start for part in _IN_WORKBOOKS)):
+        raise CommandError(f"{path} is a workbook of a spreadsheet program; save its sheet as CSV, in UTF-8")
+    if start.startswith(_ZIP):
+        raise CommandError(f"{path} is compressed (zip); unpack it first")
+
+
+class CsvSource:
+    """The lines of a CSV file that are not blank, in at most 75 times its size; short fields take the most."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self._path, self._numbers, self._rows = path, *_lines(path, data)
+        if not self._rows:
+            raise CommandError(f"{path} is empty")
+        self.names = [name.strip() for name in self._rows[0]]
+        del self._rows[0], self._numbers[0]
+        self._at = {name: at for at, name in enumerate(self.names)}
+        if all(map(_is_number, self.names)):
+            raise CommandError(f"the first line of {path} holds numbers; it should be a header with the column names")
+        for number, row in zip(self._numbers, self._rows, strict=True):
+            if len(row) != len(self.names):
+                raise CommandError(
+                    f"line {number} of {path} has {counted(len(row), 'field')}; the header has {len(self.names)}"
+                )
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def place(self, i: int) -> str:
+        return f"line {self._numbers[i]} of {self._path}"
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        return _numbers(self.texts(name), name, self)
+
+    def fields(self, name: str) -> Fields:
+        at = self._at[name]
+        return Fields([row[at] for row in self._rows])
+
+    def texts(self, name: str) -> list[str]:
+        at = self._at[name]
+        return [row[at].strip() for row in self._rows]
+
+    def frame(self, names: list[str]) -> Any:
+        return Lazy(self, names)
+
+
+@dataclass
+class Lazy:
+    """Columns of a CSV file, converted one by one on request."""
+
+    source: CsvSource
+    column_names: list[str]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.source), len(self.column_names)
+
+    def column(self, j: int) -> Fields:
+        return self.source.fields(self.column_names[j])
+
+
+@dataclass
+class Fields:
+    """A column of a CSV file: its text, for levels, and an array, of numbers if all of the text reads as numbers."""
+
+    texts: list[str]
+    dtype = np.dtype(object)
+
+    def tolist(self) -> list[Any]:
+        return self.texts
+
+    def read(self) -> list[float | str]:
+        """Return numbers, NaN for missing values, and text; true and false are numbers if there is nothing else."""
+        values = [math.nan if reads_as_missing(text) else read(text) for text in self.texts]
+        truths = [isinstance(value, bool) for value in values]
+        if any(truths) and not all(truth or value != value for truth, value in zip(truths, values, strict=True)):
+            values = [text if truth else value for text, truth, value in zip(self.texts, truths, values, strict=True)]
+        return values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        values = self.read()
+        return np.array(values, object if any(isinstance(value, str) for value in values) else np.float64)
+
+
+class ArrowSource:
+    """A Parquet, Feather or Arrow file; only columns that are needed are read."""
+
+    def __init__(self, path: str, data: bytes | None, is_parquet: bool) -> None:
+        kind = "Parquet" if is_parquet else "Arrow"
+        try:
+            import pyarrow
+            from pyarrow import feather, parquet
+        except ImportError:
+            raise CommandError(
+                f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file, which takes pyarrow to read, the extra "
+                "'parquet' of pnorm: pip install pyarrow"
+            ) from None
+        self._path, self._kind, self._arrow = path, kind, pyarrow
+        where = path if data is None else pyarrow.BufferReader(data)
+        # No threads: one that outlives the command would abort it.
+        self._file = self._asked(
+            lambda: (
+                parquet.ParquetFile(where, pre_buffer=False)
+                if is_parquet
+                else feather.read_table(where, use_threads=False)
+            )
+        )
+        schema = self._file.schema_arrow if is_parquet else self._file.schema
+        about = self._asked(lambda: schema.pandas_metadata)
+        index = about.get("index_columns") if isinstance(about, dict) else None
+        self._index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
+        self.names = [name for name in schema.names if name not in self._index]
+
+    def _asked(self, work: Any) -> Any:
+        try:
+            return work()
+        except (self._arrow.ArrowException, OSError, ValueError, RecursionError) as error:
+            raise CommandError(f"{self._path} is no {self._kind} file that pyarrow can read: {error}") from None
+
+    def __len__(self) -> int:
+        return int(self._file.metadata.num_rows if self._kind == "Parquet" else self._file.num_rows)
+
+    def place(self, i: int) -> str:
+        return f"row {i} of {self._path}"
+
+    def frame(self, names: list[str]) -> Any:
+        if self._kind == "Parquet":
+            return self._asked(lambda: self._file.read(columns=names, use_threads=False)).select(names)
+        return self._file.select(names)
+
+    def _values(self, name: str) -> Any:
+        column = self.frame([name]).column(0)
+        if self._arrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if len(column) != len(self):
+            raise CommandError(f"{self._path} says that it has {len(self)} rows, and {len(column)} are there")
+        return column
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        column, types = self._values(name), self._arrow.types
+        if column.null_count:
+            raise _no_number("", name, self, int(np.argmax(column.is_null().to_numpy())))
+        kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+        if not any(is_kind(column.type) for is_kind in kinds):
+            return _numbers(self.texts(name), name, self)
+        found = np.asarray(column.to_numpy(), dtype=np.float64)
+        wrong = np.flatnonzero(~np.isfinite(found))
+        if wrong.size:
+            raise _no_number(str(found[wrong[0]]), name, self, int(wrong[0]))
+        return found
+
+    def texts(self, name: str) -> list[str]:
+        values = self._asked(self._values(name).to_pylist)
+        return ["" if value is None else str(value).strip() for value in values]
+
+
+def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
+    """Return the lines of a CSV file that are not blank, with the number of each in the file."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError(
+            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise CommandError(f"line {line} of {path} has a NUL byte, which no text has; save it as UTF-8")
+    first = re.search(r"[^\r\n]+", text)
+    delimiter = max(",;\t|", key=(first[0] if first else "").count)
+    csv.field_size_limit(2**31 - 1)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    numbers, lines = array("q"), []
+    try:
+        for fields in reader:
+            if fields:
+                numbers.append(reader.line_num)
+                lines.append(fields)
+    except csv.Error as error:
+        raise CommandError(f"line {reader.line_num} of {path} is not CSV: {error}") from None
+    return numbers, lines
+
+
+def _numbers(texts: list[str], column: str, source: Source) -> NDArray[np.float64]:
+    """Convert the text of a column that must hold numbers."""
+    values = Fields(texts).read()
+    for i, value in enumerate(values):
+        if isinstance(value, str) or value != value:
+            raise _no_number(texts[i], column, source, i)
+    return np.array(values, np.float64)
+
+
+def _no_number(text: str, column: str, source: Source, i: int) -> CommandError:
+    name = _checks.shown(column)
+    if reads_as_missing(text):
+        return CommandError(f"column {name} has a missing value in {source.place(i)}; fill it in, or --ignore {name}")
+    with contextlib.suppress(ValueError):
+        if not math.isfinite(numeral(text)):
+            return CommandError(
+                f"column {name} has {_checks.shown(text)} in {source.place(i)}; every value must be finite"
+            )
+    return CommandError(
+        f"column {name} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
+        f"--ignore {name}"
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(numeral(text))
+    except ValueError:
+        return False

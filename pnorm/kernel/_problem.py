@@ -1,0 +1,235 @@
+"""The checked rows, kernel, loss, weights and groups of a run in a kernel space."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._blas import dot
+from pnorm._checks import Vector
+from pnorm._threads import Pool
+from pnorm.kernel import _kernels, _spaces
+from pnorm.kernel._model import Approximation, Model
+from pnorm.objectives._base import cases, spread
+from pnorm.objectives._losses import PairLoss, Pairs, Ranked, Sides, Sums, warn_of_pairs
+from pnorm.objectives._pnorm_line import Groups
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The rows of positive weight, in a space, and the mean loss of their pairs."""
+
+    space: _spaces.Space
+    loss: PairLoss
+    c_pos: Vector
+    c_neg: Vector
+    groups: Groups | None
+    sides: Sides
+    mass: float
+    """The sum of the weights of all pairs."""
+    pool: Pool
+    make: Callable[[Vector], Model]
+
+    def mean_loss(self, f: Vector) -> float:
+        """Return E_S."""
+        return self._sums(f, slope=False)[0]
+
+    def slopes(self, f: Vector) -> tuple[float, Vector]:
+        """Return E_S, and minus its derivatives by the scores."""
+        mean, pos, neg, heights = self._sums(f, slope=True)
+        back = self.loss.sums(Pairs(neg, neg.gather(self.c_neg), pos, -1.0, self.pool, value=False))
+        s = np.empty(f.size)
+        pos.scatter(back.slope * np.exp(back.exponent), s[: self.c_pos.size])
+        neg.scatter(heights.slope * -np.exp(heights.exponent), s[self.c_pos.size :])
+        s[: self.c_pos.size] *= self.c_pos / self.mass
+        s[self.c_pos.size :] *= self.c_neg / self.mass
+        return mean, s
+
+    def _sums(self, f: Vector, slope: bool) -> tuple[float, Ranked, Ranked, Sums]:
+        n = self.c_pos.size
+        pos, neg = self.sides.ranked(f[:n], f[n:], self.loss.ascending, self.pool)
+        heights = self.loss.sums(Pairs(pos, pos.gather(self.c_pos), neg, 1.0, self.pool, slope=slope))
+        return dot(heights.value * np.exp(heights.exponent), neg.gather(self.c_neg)) / self.mass, pos, neg, heights
+
+    def apart(self, f: Vector) -> Vector:
+        """Return H f, where H is the Hessian of half the mean squared difference of scores within pairs."""
+        n = self.c_pos.size
+        codes = (
+            (np.zeros(n, np.intp), np.zeros(f.size - n, np.intp))
+            if self.groups is None
+            else (self.groups.pos, self.groups.neg)
+        )
+        sides = (f[:n], self.c_pos, codes[0]), (f[n:], self.c_neg, codes[1])
+        mass = [np.bincount(code, c) for _, c, code in sides]
+        total = [np.bincount(code, c * values) for values, c, code in sides]
+        out = [
+            c * (mass[1 - k][code] * values - total[1 - k][code]) / self.mass
+            for k, (values, c, code) in enumerate(sides)
+        ]
+        return np.concatenate(out)
+
+    def model(self, a: Vector) -> Model:
+        """Return the function of these coordinates."""
+        return self.make(self.space.coefficients(a))
+
+
+def make_problem(
+    pos: Any,
+    neg: Any,
+    kernel: Any,
+    params: dict[str, Any],
+    loss: PairLoss,
+    weights: tuple[Any, Any],
+    labels: tuple[Any, Any],
+    landmarks: Any,
+    generator: np.random.Generator,
+    limit: float,
+    pool: Pool,
+) -> Problem:
+    """Check the rows, the kernel, weights and groups."""
+    X, names, known = _read(pos, neg, kernel, params)
+    n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
+    counted = cases(n_pos, n_neg, *weights, *labels)
+    warn_of_pairs(loss, counted.n_pairs, depth=4)
+    keep = None if counted.kept is None else np.flatnonzero(np.concatenate(counted.kept))
+    rows = _kernels.Rows(X) if keep is None else _kernels.Rows(_kernels.Rows(X)[keep])
+    if counted.kept is not None:
+        n_pos, n_neg = (int(side.sum()) for side in counted.kept)
+    _kernels.check(known, rows)
+
+    chosen: NDArray[np.intp] | None = None
+    approximation = None
+    space: _spaces.Space
+    if landmarks is None:
+        space = gram = _spaces.Gram(known, rows, pool, math.inf if isinstance(known, _kernels.Given) else limit)
+        if not gram.fits and limit > 0.0:
+            _warn_of_size(gram)
+    else:
+        space, left_out, chosen, base = _landmarks(known, rows, landmarks, X, names, generator, limit, pool)
+        total = float((left_out + space.diagonal()).sum())
+        approximation = Approximation(float(left_out.sum()) / total, float(left_out.max()))
+        if base is None and keep is not None:
+            chosen = keep[chosen]
+        elif base is not None:
+            X = base
+
+    def make(coef: Vector) -> Model:
+        if chosen is None and keep is not None:
+            coef = spread(coef, np.concatenate(counted.kept or ()))
+        own = None if isinstance(known, _kernels.Given) else X if chosen is None else _kernels.Rows(X)[chosen]
+        kept = len(X) if isinstance(known, _kernels.Given) else known
+        return Model(coef, own, known.name, _kernels.params_of(known), chosen, approximation, kept, names)
+
+    c_pos = np.ones(n_pos) if counted.c_pos is None else counted.c_pos
+    c_neg = np.ones(n_neg) if counted.c_neg is None else counted.c_neg
+    groups = counted.groups
+    codes = None if groups is None else (groups.pos, groups.neg)
+    if codes is None:
+        mass = float(c_pos.sum()) * float(c_neg.sum())
+    else:
+        with np.errstate(over="ignore"):
+            mass = float((np.bincount(codes[0], c_pos) * np.bincount(codes[1], c_neg)).sum())
+    if not 1.0 / _checks.ROOT < mass < _checks.ROOT:
+        raise ValueError(
+            f"the products of pos_weight and neg_weight add up to {mass:.3g}, from which no mean over pairs can be "
+            "formed; scale the weights to about one"
+        )
+    return Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
+
+
+def _read(
+    pos: Any, neg: Any, kernel: Any, params: dict[str, Any]
+) -> tuple[Any, tuple[str, ...] | None, _kernels.Kernel]:
+    """Return the training rows (row numbers for a Gram matrix), their column names, and the kernel."""
+    n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
+    G = None
+    if isinstance(kernel, str) and kernel == "precomputed":
+        _checks.same_width(pos, neg)
+        G = np.concatenate([_checks.array(X, name) for X, name in ((pos, "pos"), (neg, "neg"))])
+    elif len(_checks.shape_of(kernel)) == 2:
+        G = _checks.array(kernel, "kernel")
+    if G is not None:
+        return range(n), None, _kernels.given(G, n, params)
+    if callable(kernel) and not (_is_table(pos) and _is_table(neg)):
+        return [*pos, *neg], None, _kernels.named(kernel, params, None)
+    _checks.same_form(pos, neg)
+    _checks.same_width(pos, neg)
+    names = _checks.column_names(pos)
+    _checks.same_names(names, _checks.column_names(neg), "neg")
+    sides = [_checks.matrix(X, name) for X, name in ((pos, "pos"), (neg, "neg"))]
+    _checks.stay_apart([pos, neg], "pos or neg")
+    if _checks.is_sparse(sides[0]):
+        import scipy.sparse
+
+        X = scipy.sparse.vstack(sides, format="csr")
+    else:
+        X = np.concatenate(sides)
+    return X, names, _kernels.named(kernel, params, X)
+
+
+def _is_table(X: Any) -> bool:
+    """Return whether X is a matrix, a frame, or rows of numbers, and not a sequence of things."""
+    if _checks.shape_of(X):
+        return len(_checks.shape_of(X)) == 2
+    try:
+        A = np.asarray(X)
+    except ValueError:
+        return False
+    return A.ndim == 2 and A.dtype.kind in "buif"
+
+
+def _landmarks(
+    kernel: _kernels.Kernel,
+    rows: _kernels.Rows,
+    landmarks: Any,
+    X: Any,
+    names: tuple[str, ...] | None,
+    generator: np.random.Generator,
+    limit: float,
+    pool: Pool,
+) -> tuple[_spaces.Landmarks, Vector, NDArray[np.intp], Any]:
+    """Return the space of landmarks, the residual of K(x, x), the positions, and the rows that were given."""
+    base = None
+    if isinstance(landmarks, numbers.Number):
+        size = min(_checks.count(landmarks, "landmarks", 1), rows.n)
+    elif isinstance(kernel, _kernels.Given):
+        raise TypeError("with a Gram matrix, landmarks must be a number of training rows")
+    elif isinstance(X, list):
+        base = list(landmarks)
+        size = len(base)
+    else:
+        if len(_checks.shape_of(landmarks)) != 2 and not _is_table(landmarks):
+            raise ValueError(
+                "landmarks must be a number of training rows, or rows, of shape (m, d); places are not taken"
+            )
+        base = _checks.matrix(_checks.pick(landmarks, names, "landmarks"), "landmarks")
+        if base.shape[1] != X.shape[1]:
+            raise ValueError(f"landmarks has {base.shape[1]} columns and the training rows have {X.shape[1]}")
+        size = base.shape[0]
+    if 8.0 * rows.n * size > limit:
+        raise ValueError(
+            f"{size} landmarks of {rows.n} rows take {8e-9 * rows.n * size:.3g} GB, more than memory_limit = "
+            f"{limit * 1e-9:.3g} GB; take fewer, {int(limit / (8.0 * rows.n))} say, or raise it"
+        )
+    if base is None:
+        chosen, phi, L, left = _spaces.rpcholesky(kernel, rows, size, generator, pool)
+    else:
+        chosen, phi, L, left = _spaces.pivoted_cholesky(kernel, rows, _kernels.Rows(base), pool)
+    return _spaces.Landmarks(phi, L, pool), left, chosen, base
+
+
+def _warn_of_size(space: _spaces.Gram) -> None:
+    warnings.warn(
+        f"the Gram matrix of {space.n} rows takes {4e-9 * space.n * space.n:.3g} GB; what is beyond memory_limit is "
+        "computed anew in every step. landmarks=1000, say, approximates the kernel, and raising memory_limit keeps it",
+        RuntimeWarning,
+        stacklevel=4,
+    )
