@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from operator import call
-from typing import Any
+from typing import Any, NamedTuple
 
 from pnorm._core._threads import Threads
 
@@ -35,8 +34,7 @@ def blocks(n_rows: int, least: int = ROWS) -> tuple[slice, ...]:
     return tuple(slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
-@dataclass(frozen=True, eq=False)
-class Pass:
+class Pass(NamedTuple):
     """A pass over rows that has not been run yet."""
 
     tasks: Sequence[Callable[[], Any]]
@@ -97,6 +95,8 @@ class Pool(Threads):
 
     def run(self, *parts: Any) -> list[Any]:
         """Run passes at once and return their answers; what is no pass is an answer already."""
+        if self.n_threads == 1:
+            return [part.finish([task() for task in part.tasks]) if isinstance(part, Pass) else part for part in parts]
         whole = together(parts)
         return whole.finish(self.map(call, whole.tasks) if whole.tasks else [])  # type: ignore[no-any-return]
 

@@ -18,7 +18,7 @@ from pnorm import _checks
 from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._solvers.problem import Formed, Problem, column, formed, totals
-from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, WeightedRows, reduction
+from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
 from pnorm.objectives._base import PNorm, Scores
 from pnorm.objectives._pnorm_line import Direction, Kernel, Line, Side
 
@@ -135,6 +135,7 @@ class HeldRows:
         self.problem, self.lam = problem, lam
         self.u, self.w = np.empty(problem.n_pos), np.empty(problem.n_neg)
         self._column = np.empty(problem.n_pos), np.empty(problem.n_neg)
+        self._run = problem.objective.pool.run
         self._direction: tuple[int, Direction] | None = None
         self._binary: dict[int, bool] = {}
         coded = problem.table.coded
@@ -180,11 +181,12 @@ class HeldRows:
 
     def totals(self) -> Vector:
         """Totals of u less those of w."""
-        if not self._multiplies:
+        if not self.problem.in_memory:
             pos, neg = self.problem.reduce(self._weights, totals)
             return np.asarray(pos - neg)
-        if self._tallies is None:
-            self._tallies = self.problem.reduce(self._weights, tally)
+        if self._tallies is None or not self._multiplies:
+            pos, neg = self.problem.tables
+            self._tallies = self._run(pos.tally(self.u), neg.tally(self.w))
         return self.problem.table.totals(self._tallies[0] - self._tallies[1])
 
     def masses(self, j: int) -> list[Vector]:
@@ -196,8 +198,11 @@ class HeldRows:
         """Ranker j on the rows, centred; valid until another is asked for."""
         if self._direction is None or self._direction[0] != j:
             problem, shift = self.problem, float(self.problem.shift[j])
-            out = self._column if problem.in_memory else (None, None)
-            pos, neg = problem.ask(column, (j, j), (shift, shift), out)
+            if problem.in_memory:
+                pos, neg = self._column
+                self._run(*(table.column(j, shift, h) for table, h in zip(problem.tables, self._column, strict=True)))
+            else:
+                pos, neg = problem.ask(column, (j, j), (shift, shift))
             if j not in self._binary:
                 low, high = float(problem.low[j]) - shift, float(problem.high[j]) - shift
                 self._binary[j] = _takes_only(low, high, pos) and _takes_only(low, high, neg)
@@ -242,7 +247,7 @@ class HeldRows:
         v, the weights of negatives at p = 1, is asked for by z alone, and is not made to sum to one.
         """
         assert self._tallies is not None
-        tables, run = self.problem.tables, self.problem.objective.pool.run
+        tables, run = self.problem.tables, self._run
         passes = [
             table.multiply(j, own, weights)
             for table, own, weights in zip(tables, factors, (self.u, self.w), strict=True)
@@ -260,12 +265,6 @@ class HeldRows:
             return None
         before, self._v_total = self._v_total, sums[2]
         return math.log(self._v_total) - math.log(before)
-
-
-@reduction("sum")
-def tally(rows: WeightedRows) -> Any:
-    """Pass: the tally of the weights."""
-    return rows.table.tally(rows.total)
 
 
 class FormedRows:

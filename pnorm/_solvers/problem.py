@@ -97,9 +97,9 @@ def extremes(rows: Rows, lam: Vector) -> tuple[float, float]:
 
 
 @reduction("rows")
-def column(rows: Rows, j: int, shift: float, out: Vector | None = None) -> Any:
+def column(rows: Rows, j: int, shift: float) -> Any:
     """Pass: the outputs of one ranker less a shift."""
-    h = np.empty(rows.n) if out is None else out
+    h = np.empty(rows.n)
     return then(rows.table.column(j, shift, h), lambda _: h)
 
 
@@ -241,7 +241,7 @@ class Problem:
         part = self.sides[0].parts[0]
         return part.table if self.in_memory else self.executor.first(_skeleton, part)  # type: ignore[no-any-return]
 
-    @property
+    @cached_property
     def tables(self) -> list[Table]:
         """The outputs on both sides, of rows in memory."""
         return [side.parts[0].table for side in self.sides]
@@ -257,7 +257,7 @@ class Problem:
         for k, side in enumerate(self.sides):
             shared = tuple(pair[k] for pair in arguments)
             if weights.is_shared:
-                jobs.append(Job(side.parts, (weights.of_part(k, slice(None)), *shared)))
+                jobs.append(Job(side.parts, (weights.of_part(k), *shared)))
             else:
                 jobs.append(Job(side.parts, shared, [weights.of_part(k, rows) for rows in side.spans]))
         return self.executor.reduce(Weighted(function), jobs)

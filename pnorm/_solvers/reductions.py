@@ -29,6 +29,8 @@ from pnorm.rankers import Rankers
 Name = Literal["pos", "neg"]
 NAMES: tuple[Name, Name] = ("pos", "neg")
 
+_ALL = slice(None)
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -155,7 +157,7 @@ class Weights(Protocol):
     def share(self) -> Vector:
         """Shares of the groups, (G,), of sum one."""
 
-    def of_part(self, side: int, rows: slice) -> Any:
+    def of_part(self, side: int, rows: slice = _ALL) -> Any:
         """Return what gives some rows of a side their weights: `on` of it takes the rows."""
 
     @property
@@ -174,7 +176,7 @@ class HeldWeights:
     share: Vector
     is_shared = False
 
-    def of_part(self, side: int, rows: slice) -> _OfPart:
+    def of_part(self, side: int, rows: slice = _ALL) -> _OfPart:
         total = self.total[side][rows]
         return _OfPart(total, total if self.within is None else self.within[side][rows])
 
@@ -207,7 +209,7 @@ class FormedWeights:
     def share(self) -> Vector:
         return np.ones(1)
 
-    def of_part(self, side: int, rows: slice) -> FormedWeights:
+    def of_part(self, side: int, rows: slice = _ALL) -> FormedWeights:
         return self
 
     def on(self, rows: Rows) -> WeightedRows:
@@ -331,7 +333,7 @@ class Executor(Protocol):
 
 
 class InMemory:
-    """Rows in this process; passes of both sides share the threads of a pool."""
+    """Rows in this process, one part for each side; passes of both sides share the threads of a pool."""
 
     in_memory = True
 
@@ -339,9 +341,7 @@ class InMemory:
         self.pool = pool
 
     def reduce(self, function: Any, jobs: Sequence[Job]) -> list[Any]:
-        parts = [function(rows, *job.arguments(k)) for job in jobs for k, rows in enumerate(job.handles)]
-        answers = iter(self.pool.run(*parts))
-        return [merged(function, [next(answers) for _ in job.handles]) for job in jobs]
+        return self.pool.run(*[function(*job.handles, *job.arguments(0)) for job in jobs])
 
     def changed(self, function: Any, handles: Sequence[Any], *arguments: Any) -> list[Any]:
         return [function(rows, *arguments) for rows in handles]
