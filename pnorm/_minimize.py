@@ -228,7 +228,7 @@ def solve(
     progress: bool = False,
 ) -> tuple[Vector, Trace, Hulls | None]:
     """Minimise a checked problem; the third value is what the linear program said, if it was asked."""
-    problem.moderate(l2, init)
+    problem.check_magnitudes(l2, init)
     if method is None:
         method = "newton" if problem.n_rankers <= LARGEST_HESSIAN and problem.objective.factored else "lbfgs"
     steps = iter(counting(max_iter if method == "newton" else PER_STEP * max_iter, progress, "step"))
@@ -452,7 +452,7 @@ class _Run:
 
         Whatever separates first depends on rounding, on weights and on copies of rows. This does not.
         """
-        found = widest(self.problem, lam, self.problem.of_size_one())
+        found = widest(self.problem, lam, self.problem.unit_coefficients())
         lam = found.lam
         self.path.replace(self.reached(self.problem.point(lam), math.inf))
         message = "the coefficients put every positive above every negative: "

@@ -34,17 +34,17 @@ from pnorm._storage.double_double import compensated_sum
 _EPS = float(np.finfo(float).eps)
 
 _LEAST = 1e-9
-"""Share of its weight that a row must keep: rounding must not decide on which side of zero a weight is."""
+"""Least share of its weight that a row must keep: rounding must not decide the sign of a weight."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What can be said of log F_p + l2/2 |lam|**2 at a point."""
+    """A bound on log F_p + l2/2 |lam|**2 at a point, less its infimum."""
 
     gap: float
     """Nats above the infimum, at most; inf where there is no certificate."""
     rounding: float
-    """The part of it that stands for rounding."""
+    """Share of the gap that stands for rounding, in nats."""
     moment_residual: float
     """Largest difference of a moment of u' and w'; nan where there are none."""
     least: float
@@ -90,7 +90,7 @@ def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector)
 
 
 def _why_not(curvature: Curvature) -> str:
-    """Why the Hessian proves nothing, if it does not."""
+    """Return the reason why the Hessian proves nothing; empty where it does."""
     if curvature.null is not None and not curvature.null.exact:
         return "some combination of weak rankers is the same on all rows but for a little more than rounding"
     if curvature.cut.shape[1]:
@@ -99,7 +99,7 @@ def _why_not(curvature: Curvature) -> str:
 
 
 def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
-    """A bound that needs no Hessian, and its rounding: |gradient|**2 / (2 l2).
+    """Return a bound that needs no Hessian, |gradient|**2 / (2 l2), and its rounding.
 
     It holds for any convex objective with the penalty; for the P-Norm Push it is the bound above
     with u' = u and w' = w.
@@ -115,7 +115,7 @@ def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> t
 
 
 def far_gap(problem: Problem, point: Point, between: Vector, l2: float) -> tuple[float, float]:
-    """A bound where few rows count and scores are far apart, and its rounding.
+    """Return a bound where few rows count and scores are far apart, and its rounding.
 
     `between` is a difference of means under some u', w'. Entropies are at least zero, so that no value is below
     -p**2 |between|**2 / (2 l2) less what case weights add.
@@ -161,7 +161,7 @@ class _Moved:
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """What makes ratios of weights of scores along a Newton step."""
+    """A Newton step, which turns scores along it into ratios of weights."""
 
     delta: Vector
     mean: Vector
@@ -171,7 +171,7 @@ class _Step:
     sign: float
 
     def ratios(self, rows: WeightedRows) -> Vector:
-        """x, of u'/u = scale (1 + x), for every row."""
+        """Return x of u'/u = scale (1 + x), for every row."""
         x = rows.rows.scores(self.delta) - self.mean[rows.group]
         x *= self.sign / self.scale[rows.group]
         return np.asarray(x)
@@ -179,7 +179,9 @@ class _Step:
 
 @reduction("min", "max", "sum", "sum", "sum", "sum")
 def _changes(rows: WeightedRows, step: _Step) -> tuple[float, float, Any, Any, float, float]:
-    """Least ratio, largest change, by group the excess of the sum and the entropy, means of |change| and log**2."""
+    """Return the least ratio, the largest change, by group the excess of the sum and the entropy, and the means of
+    |change| and of log**2.
+    """
     x, scale, n = step.ratios(rows), step.scale[rows.group], step.scale.size
     lowest, change = 1.0 + float(x.min()), scale * (1.0 + x) - 1.0
     kl: Any = math.nan  # unless all weights are positive
@@ -192,19 +194,19 @@ def _changes(rows: WeightedRows, step: _Step) -> tuple[float, float, Any, Any, f
 
 
 def _normalised(share: Vector, change: Vector) -> tuple[Vector, float]:
-    """share (1 + change) over its sum, and its relative entropy to share."""
+    """Return share (1 + change) over its sum, and its relative entropy to share."""
     excess = float(share @ change)
     mass = share * (1.0 + change) / (1.0 + excess)
     return mass / mass.sum(), max(float(_over_sum(share @ _kl(change), excess)), 0.0)
 
 
 def _over_sum(entropy: Any, excess: Any) -> Any:
-    """A relative entropy, once the weights that sum to 1 + excess are divided by that."""
+    """Return a relative entropy after the weights, which sum to 1 + excess, are divided by their sum."""
     return entropy / (1.0 + excess) + (excess / (1.0 + excess) - np.log1p(excess))
 
 
 def _kl(x: Vector) -> Vector:
-    """(1 + x) ln(1 + x) - x, that is, about x**2 / 2."""
+    """Return (1 + x) ln(1 + x) - x, about x**2 / 2, to all digits."""
     near = np.clip(x, -1e-4, 1e-4)
     with np.errstate(over="ignore"):
         return np.where(near == x, x * x * (0.5 - near * (1.0 / 6.0 - near / 12.0)), (1.0 + x) * np.log1p(x) - x)
@@ -213,7 +215,7 @@ def _kl(x: Vector) -> Vector:
 def _residual(
     problem: Problem, point: Point, curvature: Curvature, moved: _Moved, careful: bool
 ) -> tuple[Vector, Vector]:
-    """The difference of the moments of u' and w', and a bound on its rounding error."""
+    """Return the difference of the moments of u' and w', and a bound on its rounding error."""
     weights = point.weights
     if careful:
         centre = curvature.weights.share @ curvature.means[0]
@@ -230,7 +232,7 @@ def _residual(
 
 
 def _of_step(rows: WeightedRows, step: _Step, mass: Vector) -> Vector:
-    """The weights after a step; `mass` is that of every group over the sum of its weights."""
+    """Return the weights after a step; `mass` is that of every group over the sum of its weights."""
     return np.asarray(rows.within * (1.0 + step.ratios(rows)) * mass[rows.group])
 
 
@@ -242,7 +244,7 @@ def _moments(rows: WeightedRows, step: _Step, mass: Vector) -> Any:
 
 @reduction("list", "sum")
 def _careful_moments(rows: WeightedRows, step: _Step, mass: Vector, centre: Vector) -> tuple[list[Vector], Vector]:
-    """Moments about a centre as sums that keep what they round off, and the sum of absolute terms."""
+    """Return moments about a centre as compensated sums, and the sum of absolute terms."""
     parts: list[Vector] = []
     weights, size = _of_step(rows, step, mass), np.zeros(centre.size)
     for place, block in rows.table.blocks():

@@ -1,4 +1,4 @@
-"""Second order: gradient and Hessian of log F_p, and a solve that says which directions it cannot see.
+"""Gradient and Hessian of log F_p, and a solve that names the directions that it cannot resolve.
 
 With u and w the weights of the two sides and, where there are groups g, pi_g their shares,
 
@@ -31,8 +31,8 @@ LARGEST_HESSIAN = 2000
 _WELL_CONDITIONED = 1e-8
 """Least eigenvalue of a Hessian of unit diagonal that its own rounding, some 1e-14, leaves six digits."""
 
-_FAR = 10.0
-"""Change of the exponents, at most, in one step along directions that the Hessian does not see."""
+_LONG_STEP = 10.0
+"""Largest change of the exponents in one step along directions that the Hessian does not resolve."""
 
 
 class Moments:
@@ -66,10 +66,10 @@ class Moments:
         self.edges = self.weights.share @ self.differences
         """<u, h_j> - <w, h_j>; the gradient of log F_p is -p times this."""
         self.moved = self.p * np.sqrt(self.weights.share)[:, None] * (self.differences - self.edges)
-        """What the differences between groups add to the rows whose outer products sum to the Hessian."""
+        """Rows of the differences between groups; with those of the data their outer products sum to the Hessian."""
 
     def typical(self) -> Vector:
-        """Mean size of the outputs, at most, on both sides together."""
+        """Return a bound on the mean size of the outputs, both sides together."""
         means = self.weights.share @ (np.abs(self.means[0]) + np.abs(self.means[1]))
         return np.asarray(means + self.deviation[0] + self.deviation[1])
 
@@ -80,11 +80,11 @@ class Moments:
         return pos, neg
 
     def means_along(self, lam: Vector) -> list[Vector]:
-        """Means of scores in every group, (G,)."""
+        """Return the means of scores in every group, (G,), on both sides."""
         return [(mean + left) @ lam for mean, left in zip(self.means, self._left, strict=True)]
 
     def singular(self, live: NDArray[np.intp], scale: Vector, *more: Any) -> tuple[Vector, Any]:
-        """Singular values and right vectors of rows whose outer products sum to the Hessian, and of more, scaled."""
+        """Return singular values and right vectors of rows whose outer products sum to the Hessian, and of more rows."""
         from scipy.linalg import svd
 
         if live.size == 0:
@@ -100,13 +100,13 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class _Centres:
-    """Means by group, (G, n), and what rounding has left of them."""
+    """Means by group, (G, n), and the error of their rounding."""
 
     mean: Any
     left: Any
 
     def taken_off(self, rows: WeightedRows) -> Iterator[tuple[slice, Any]]:
-        """Blocks of rows less the mean of their group."""
+        """Yield blocks of rows less the mean of their group."""
         for place, block in rows.table.blocks():
             own = rows.groups[place]
             yield place, (block - self.mean[own]) - self.left[own]
@@ -114,7 +114,7 @@ class _Centres:
 
 @reduction("sum")
 def means(rows: WeightedRows, n_groups: int) -> Any:
-    """Weighted means of all rankers in every group, (G, n)."""
+    """Pass: weighted means of all rankers in every group, (G, n)."""
     return rows.sums(rows.within, n_groups)
 
 
@@ -125,7 +125,7 @@ def _scatter(rows: WeightedRows, centres: Any) -> Any:
 
 @reduction("triangle")
 def _triangle(rows: WeightedRows, factor: float, centres: _Centres, columns: tuple[NDArray[np.intp], Vector]) -> Any:
-    """The triangle of the rows less their means, times the root of their weights."""
+    """Return the triangle of the rows less their means, times the roots of their weights."""
     live, scale = columns
     root = np.sqrt(factor * rows.total)
     return triangle_of(
@@ -176,7 +176,7 @@ class Curvature(Moments):
         self._set(live, root, cut)
 
     def _cholesky(self, live: NDArray[np.intp]) -> Any:
-        """The inverse root of the Hessian of the live rankers, if its condition leaves it digits."""
+        """Return the inverse root of the Hessian of the live rankers; None where its condition leaves no digits."""
         from scipy.linalg import lapack
 
         scaled = self.hessian[np.ix_(live, live)] * self._scale[live, None] * self._scale[live]
@@ -198,7 +198,7 @@ class Curvature(Moments):
         self.cut[unseen, cut.shape[1] + np.arange(unseen.size)] = 1.0
 
     def at(self, weights: Weights) -> Curvature | None:
-        """The same factors at other weights, if none of these has changed by more than a tenth.
+        """Return the same factors at other weights; None where one of these has changed by more than a tenth.
 
         Then the Hessian, a sum of weights times squares about their mean, is at least 0.9 times
         this one.
@@ -216,11 +216,11 @@ class Curvature(Moments):
         return here
 
     def solve(self, x: Vector) -> Vector:
-        """The pseudo-inverse of the Hessian, on what it sees, times x."""
+        """Return the pseudo-inverse of the Hessian, on the directions that it resolves, times x."""
         return np.asarray(self.root @ (self.root.T @ x))
 
     def step(self, slope: Vector) -> Vector:
-        """The Newton step for a slope, and a long one along what no weight is left on.
+        """Return the Newton step for a slope, with a long one along directions that have no weight left.
 
         Far from the minimum nearly all weight may lie on one row of each side, the more so with a
         large p, and there the objective is linear.
@@ -232,18 +232,18 @@ class Curvature(Moments):
             along[np.abs(along) <= 1e-8 * self.p * (np.abs(self.cut.T) @ span)] = 0.0
             unseen = self.cut @ along
             if unseen.any():
-                delta += unseen * (_FAR / (self.p * float(np.abs(unseen) @ span)))
+                delta += unseen * (_LONG_STEP / (self.p * float(np.abs(unseen) @ span)))
         return delta if self.null is None else self.null.without(delta)
 
     def leverage(self) -> float:
-        """Largest |root.T (h - E h)| over all rows, by a pass over them, and of the means of groups."""
+        """Return the largest |root.T (h - E h)| over all rows and over the means of groups."""
         of_groups = float(np.square((self.differences - self.edges) @ self.root).sum(axis=1).max())
         of_rows = self.problem.reduce(self.weights, _leverage, self.centres, (self.root, self.root))
         return float(np.sqrt(max(of_groups, *of_rows)))
 
 
 def whitening(problem: Problem, l2: float) -> Any:
-    """Directions (n, rank) along which differences of scores over all pairs have one mean square, uncorrelated.
+    """Return directions (n, rank) along which differences of scores over all pairs are uncorrelated and of one size.
 
     Of every group alike. Directions along which no pair differs are left out, unless there is a penalty.
     """
@@ -306,7 +306,7 @@ class NullSpace:
         return int(self.basis.shape[1])
 
     def without(self, lam: Vector) -> Vector:
-        """The coefficients of least norm that order all rows as lam does."""
+        """Return the coefficients of least norm that order all rows as lam does."""
         return np.asarray(lam - self.basis @ (self.basis.T @ lam))
 
 
@@ -314,20 +314,20 @@ _NULL_SPACES: WeakKeyDictionary[Problem, NullSpace] = WeakKeyDictionary()
 
 
 def null_space(problem: Problem) -> NullSpace:
-    """The null space of the outputs, found once for a problem."""
+    """Return the null space of the outputs, found once for a problem."""
     if problem not in _NULL_SPACES:
         _NULL_SPACES[problem] = NullSpace(problem)
     return _NULL_SPACES[problem]
 
 
 def _scale(diagonal: Vector, size: Any) -> tuple[Vector, NDArray[np.intp]]:
-    """Factors to a unit diagonal, and the columns that vary by more than the rounding of their size."""
+    """Return factors to a unit diagonal, and the columns that vary by more than the rounding of their size."""
     seen = diagonal > np.square(2.0 * _EPS * size)
     return np.where(seen, 1.0 / np.sqrt(np.where(seen, diagonal, 1.0)), 0.0), np.flatnonzero(seen)
 
 
 def _hessian_times(moments: Moments, vectors: Any) -> Any:
-    """The unscaled Hessian of the null space, with differences, times vectors that it all but annihilates."""
+    """Return the Hessian with differences of means, not scaled, times vectors that it all but annihilates."""
     share, along = moments.weights.share, _along(moments, vectors)
     n, factors = share.size, (moments.p, moments.p**2)
     answers = moments.problem.reduce(moments.weights, _back, (along, along), (n, n), factors, moments.centres)
@@ -339,7 +339,7 @@ def _hessian_times(moments: Moments, vectors: Any) -> Any:
 
 
 def _equal_along(moments: Moments, vectors: Any) -> bool:
-    """Whether no two rows of a group differ along the vectors by more than rounding of the outputs."""
+    """Return whether no two rows of a group differ along the vectors by more than rounding of the outputs."""
     n, along = moments.weights.share.size, _along(moments, vectors)
     (pos_low, pos_high), (neg_low, neg_high) = moments.problem.reduce(moments.weights, _ends, (along, along), (n, n))
     span = np.maximum(pos_high, neg_high) - np.minimum(pos_low, neg_low)
@@ -353,10 +353,10 @@ class _Along:
     vectors: Any
     largest: Vector
     level: Any
-    """What they are on some positive of every group, (G, m); outputs are less that."""
+    """The outputs on some positive of every group, (G, m), which are taken off; None where nothing is."""
 
     def product(self, rows: WeightedRows) -> Any:
-        """The outputs along the vectors, (N, m)."""
+        """Return the outputs along the vectors, (N, m)."""
         blocks = (block for _, block in rows.table.blocks())
         product = _precise_product(blocks, self.vectors, self.largest)
         return product if self.level is None else product - self.level[rows.group]
@@ -369,7 +369,7 @@ def _along(moments: Moments, vectors: Any) -> _Along:
 
 @reduction("first")
 def _level(rows: WeightedRows, along: _Along, n_groups: int) -> Any:
-    """The outputs of some row of every group that has any here."""
+    """Return the outputs of some row of every group that has rows here; nan for others."""
     level = np.full((n_groups, along.vectors.shape[1]), np.nan)
     if rows.rows.codes is None:
         first = next(block for _, block in rows.table.blocks())[:1]
@@ -381,7 +381,7 @@ def _level(rows: WeightedRows, along: _Along, n_groups: int) -> Any:
 
 @reduction("sum", "sum")
 def _back(rows: WeightedRows, along: _Along, n_groups: int, factor: float, centres: _Centres) -> tuple[Any, Any]:
-    """Centred outputs, weighted, times what they are along the vectors; and the mean of that in every group.
+    """Return centred outputs, weighted, times those along the vectors, and the mean of the latter in every group.
 
     The mean need not be taken off: times weighted outputs about their own mean it adds nothing.
     """
@@ -402,7 +402,7 @@ def _ends(rows: WeightedRows, along: _Along, n_groups: int) -> tuple[Any, Any]:
 
 
 def _precise_product(blocks: Iterable[Any], vectors: Any, largest: Vector) -> Any:
-    """H @ vectors, H in blocks of rows, with an error of 1e-22 or so of their size, where they cancel.
+    """Return H @ vectors, H in blocks of rows, with an error of some 1e-22 of the terms, which cancel.
 
     Leading bits of both factors, few enough that a product of these parts is exact, and the rest
     (Ozaki, Ogita, Oishi & Rump, Numerical Algorithms 59, 2012).

@@ -29,7 +29,7 @@ from pnorm._solvers.reductions import WeightedRows, reduction
 _MOST = 200
 """Rows that a part adds at a time."""
 
-_ROUNDS = 100
+_MAX_ROUNDS = 100
 
 _SHORT = 1e-9
 """Share of the margin that a row may fall short: rounding of the thresholds."""
@@ -78,7 +78,7 @@ class _Rows:
     group: NDArray[np.intp]
 
     def keys(self) -> list[tuple[Any, ...]]:
-        """What tells rows apart."""
+        """Return a key for every row, equal for equal rows."""
         if not is_sparse(self.matrix):
             own: list[tuple[bytes, ...]] = [(row.tobytes(),) for row in self.matrix + 0.0]  # one zero
         else:
@@ -91,7 +91,7 @@ class _Rows:
         return _Rows(self.matrix[which], self.sign[which], self.group[which])
 
     def root(self) -> Any:
-        """(r, m), whose columns have the inner products of the rows."""
+        """Return a matrix (r, m) whose columns have the inner products of the rows."""
         from scipy.linalg import eigh, qr
 
         rows, n = self.matrix.shape
@@ -102,7 +102,7 @@ class _Rows:
 
     @staticmethod
     def together(parts: Sequence[_Rows]) -> _Rows:
-        """Rows of several parts, each once."""
+        """Return the rows of several parts, each once."""
         from scipy.sparse import csr_array, vstack
 
         matrices = [part.matrix for part in parts]
@@ -116,7 +116,7 @@ class _Rows:
 
 
 class _Search:
-    """Rows near the thresholds, and the widest margin as far as they know."""
+    """Rows near the thresholds, and the widest margin of these rows."""
 
     def __init__(self, problem: Problem, unit: Vector, lam: Vector) -> None:
         self.problem, self.unit = problem, unit
@@ -129,17 +129,17 @@ class _Search:
         self.x /= np.linalg.norm(self.x)
         low, high = self._ask(_least)
         self._margin = max(float((low + high).min()), 0.1)
-        """What is asked of all pairs, such that the coefficients come out about one long."""
+        """The margin that is asked of all pairs, such that the coefficients come out about one long."""
         self._middle = 0.5 * (low - high) - self._level
         """The threshold of every group, above the score of the centre."""
         self._rows: _Rows | None = None
         self._share = np.zeros(0)
-        """What every row adds to the coefficients."""
+        """The part of every row in the coefficients."""
 
     def settles(self) -> bool:
-        """Solve with ever more rows, until no other falls short."""
+        """Solve with more and more rows until no other falls short; return whether that is reached."""
         level = np.inf
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             more = self._join(level)
             try:
                 moved = self._solve()
@@ -162,7 +162,7 @@ class _Search:
         return self.problem.reduce(self.problem.uniform(), asked, *arguments)
 
     def _join(self, level: float) -> bool:
-        """Take in rows below a level; whether there are any."""
+        """Take in rows below a level; return whether there are any."""
         found = [
             _Rows(self._in_units(rows, sign), sign, group)
             for rows, sign, group in chain(*self._ask(_near, self._middle + self._level, level))
@@ -176,7 +176,7 @@ class _Search:
         return known is None or self._rows.sign.size > known.sign.size
 
     def _in_units(self, rows: Any, sign: Vector) -> Any:
-        """Rows about the centre, in units."""
+        """Return rows about the centre, in units."""
         if is_sparse(rows) and self._wide:
             rows = rows.multiply(self.unit).tocsr()
             rows.sum_duplicates()
@@ -186,7 +186,7 @@ class _Search:
         return (dense - sign[:, None] * self._centre) * self.unit
 
     def _solve(self) -> float:
-        """The widest margin of the rows; how far a threshold has moved."""
+        """Find the widest margin of the rows; return the largest move of a threshold."""
         from scipy.optimize import nnls
 
         rows = self._rows
@@ -217,7 +217,7 @@ class _Search:
         return max(moved / size, 2.0 * _STILL * self._margin)  # one more round
 
     def between(self) -> Vector:
-        """The difference of means that the coefficients are a multiple of, with masses that match to all digits."""
+        """Return the difference of means of which the coefficients are a multiple; masses match to all digits."""
         rows = self._rows
         assert rows is not None
         on_pos, on_neg = (
@@ -227,7 +227,7 @@ class _Search:
         return np.asarray(rows.matrix.T @ share) / float(on_pos.sum())
 
     def polished(self) -> Vector:
-        """The shortest coefficients that put the rows that count on the margin: least squares has more digits."""
+        """Return the shortest coefficients that put the support rows on the margin: least squares has more digits."""
         from scipy.linalg import lstsq
 
         assert self._rows is not None
@@ -249,7 +249,7 @@ class _Search:
 
 @reduction("min")
 def _least(rows: WeightedRows, lam: Vector, n_groups: int) -> Vector:
-    """The lowest score of a positive in every group, or of a negative with a minus."""
+    """Return the lowest score of a positive in every group, or of a negative with a minus."""
     out = np.full(n_groups, np.inf)
     np.minimum.at(out, rows.groups, rows.rows.sign * rows.rows.scores(lam))
     return out
@@ -257,7 +257,7 @@ def _least(rows: WeightedRows, lam: Vector, n_groups: int) -> Vector:
 
 @reduction("list")
 def _near(rows: WeightedRows, lam: Vector, n_groups: int, middle: Vector, level: float) -> list[Any]:
-    """Rows nearer to their threshold than a level, or beyond it: the nearest, with a sign, and their groups."""
+    """Return the rows nearest to their threshold, within a level of it or beyond, with a sign, and their groups."""
     sign = rows.rows.sign
     above = sign * (rows.rows.scores(lam) - middle[rows.group])
     which = np.flatnonzero(above < level)

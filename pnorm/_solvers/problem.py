@@ -190,7 +190,7 @@ class Problem:
         self.high = np.maximum(*(side.high for side in sides))
         _checks.spans(self.low, self.high, names)
         self.shift = self.low + 0.5 * (self.high - self.low)
-        """The middle of every ranker's outputs, which directions are less."""
+        """The middle of every ranker's outputs, which is taken off directions."""
         self.constant = self.low == self.high
         self.largest = np.maximum(abs(self.low), abs(self.high))
         """Largest absolute output of every ranker."""
@@ -332,7 +332,7 @@ class Problem:
         return edges
 
     def fall(self, point: Point) -> float:
-        """How fast what is convex falls along a ranker for each unit of its edge; zero where no edge is left."""
+        """Return the rate at which the convex form falls for each unit of a ranker's edge; zero without edges."""
         return self.objective.convex(point.log_f)[1] * point.rate if point.rate > 0.0 else 0.0
 
     # Differences of scores
@@ -376,16 +376,16 @@ class Problem:
     # One ranker
 
     def tie_tolerance(self, merit: Vector) -> float:
-        """How far below the best edge a ranker still ties with it."""
+        """Return the difference from the best edge up to which a ranker ties with it."""
         return _TIE * float(self._size[int(merit.argmax())])
 
     def gap(self, j: int, sign: float) -> float:
-        """Least difference of outputs of ranker j over all pairs, groups left out of account, times the sign."""
+        """Return the least difference over all pairs, whatever their groups, of the outputs of ranker j times the sign."""
         pos, neg = self.sides
         return self.opening(j, float(pos.low[j] - neg.high[j] if sign > 0.0 else neg.low[j] - pos.high[j]))
 
     def opening(self, j: int, gap: float) -> float:
-        """A least difference of the outputs of ranker j; zero where no step that a double holds makes it another."""
+        """Return a least difference of outputs of ranker j; zero where it is too small for a step that a double holds."""
         return gap if abs(gap) > self._close[j] else 0.0
 
     def direction(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
@@ -402,7 +402,7 @@ class Problem:
 
     # Columns
 
-    def moderate(self, l2: float = 0.0, lam: Vector | None = None, name: str = "init") -> None:
+    def check_magnitudes(self, l2: float = 0.0, lam: Vector | None = None, name: str = "init") -> None:
         """Refuse numbers whose squares overflow, which second moments and penalties are made of."""
         if 0.0 < l2 < 1.0 / _checks.ROOT:
             raise ValueError(f"l2 must be zero, or at least {1.0 / _checks.ROOT:g}; got {l2:g}")
@@ -429,11 +429,11 @@ class Problem:
                 "scale them to about one"
             )
 
-    def far(self) -> Vector:
-        """What to take off columns far from zero, so that scores keep their digits; zero for others."""
+    def offsets(self) -> Vector:
+        """Return offsets that prevent cancellation: the middle of columns far from zero, and zero for others."""
         return np.where(np.abs(self.shift) / FAR_FROM_ZERO > self.high - self.low, self.shift, 0.0)
 
-    def of_size_one(self) -> Vector:
+    def unit_coefficients(self) -> Vector:
         """Coefficients that give every ranker a range of one, and constant ones zero."""
         span = self.high - self.low
         return np.asarray(np.divide(1.0, span, out=np.zeros_like(span), where=~self.constant))
@@ -446,7 +446,7 @@ class Problem:
 
     def centred(self) -> Problem:
         """The same problem, columns far from zero moved there (copies), so that scores and edges keep their digits."""
-        far = self.far()
+        far = self.offsets()
         if not far.any():
             return self
         parts = [self.executor.changed(Rows.subtract, side.parts, far) for side in self.sides]

@@ -35,7 +35,7 @@ _FRACTIONS = 500_000
 
 @dataclass(frozen=True, eq=False)
 class Hulls:
-    """What the linear program says of the rows of a problem."""
+    """The answer of the linear program: the kind of separation, the support, and a direction."""
 
     kind: str
     """overlapping, quasi-separable, separable, or undecided."""
@@ -86,7 +86,7 @@ def hulls(problem: Problem, weights: HeldWeights | None = None) -> Hulls:
 
 
 def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
-    """What a unit of weight on every row adds to the differences of moments, and of masses by group; the scale."""
+    """Return what a unit of weight on each row adds to the differences of moments and of masses by group; the scale."""
     from scipy.sparse import csr_array, hstack, issparse, vstack
 
     groups = problem.objective.groups
@@ -105,7 +105,7 @@ def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
 
 
 def _program(equal: Any) -> tuple[Vector, Vector, Vector] | None:
-    """The linear program: t, t + s, and the multipliers of what has to match."""
+    """Solve the linear program: return t, t + s, and the multipliers of the moments; None where that fails."""
     from scipy.optimize import linprog
     from scipy.sparse import csc_array, hstack
 
@@ -128,7 +128,7 @@ def _program(equal: Any) -> tuple[Vector, Vector, Vector] | None:
 
 
 def _surely_on(rows: Any, weights: Vector) -> NDArray[np.bool_]:
-    """Rows on which weights like these match; none, where that cannot be said.
+    """Return the rows on which weights like these match; none where that is not certain.
 
     Rows off the support lose nearly all their weight in the first change that makes weights match, as in a Newton
     step. What rounding leaves must be small for the smallest weight, so that rows of next to none are left open.
@@ -151,7 +151,7 @@ def _surely_on(rows: Any, weights: Vector) -> NDArray[np.bool_]:
 
 
 def _spread(rows: Any, weight: Vector, moments: Vector) -> Vector:
-    """The least change x, in the mean over weights, with rows.T @ (weight x) = moments."""
+    """Return the least change x, in the mean over weights, with rows.T @ (weight x) = moments."""
     from scipy.linalg import eigh
 
     square = rows.T @ (rows.multiply(weight[:, None]).tocsr() if is_sparse(rows) else rows * weight[:, None])
@@ -161,7 +161,7 @@ def _spread(rows: Any, weight: Vector, moments: Vector) -> Vector:
 
 
 def _unspanned(rows: Any) -> NDArray[np.float64] | None:
-    """The directions that no row has a part in, (m, c); None where rounding hides which these are.
+    """Return the directions that are orthogonal to all rows, (m, c); None where rounding hides which these are.
 
     Each is one of the columns less what the independent ones make of it: of indicators, small whole numbers.
     """
@@ -183,7 +183,7 @@ def _unspanned(rows: Any) -> NDArray[np.float64] | None:
 
 
 def _matches(equal: Any, weights: Vector) -> bool:
-    """Whether a change of less than one in every weight, all of which are one or more, makes them match exactly."""
+    """Return whether a change of less than one in every weight, all at least one, makes them match exactly."""
     from scipy.linalg import lstsq
 
     if 0 in equal.shape:
@@ -196,7 +196,7 @@ def _matches(equal: Any, weights: Vector) -> bool:
 
 
 def _candidates(direction: Vector, size: Vector) -> list[Vector]:
-    """The direction in small whole numbers, if it is near such a one, and as it is."""
+    """Return the direction in small whole numbers, if it is near such a one, and as it is."""
     largest = float(np.abs(direction * size).max(initial=0.0))
     if largest == 0.0:
         return []
@@ -213,7 +213,7 @@ def _candidates(direction: Vector, size: Vector) -> list[Vector]:
 
 
 def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], direction: Vector) -> bool:
-    """Whether scores on the support, equal as doubles, are equal as numbers; they are if all terms are whole."""
+    """Return whether scores on the support, equal as doubles, are equal as numbers; they are if all terms are whole."""
     if not pos.any():
         return True
     used = np.flatnonzero(direction)
@@ -235,7 +235,7 @@ def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], dir
 
 
 def _strict(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], f: Scores) -> bool:
-    """Whether f ties every pair of the support and puts the positive above the negative in every other one."""
+    """Return whether f ties every pair of the support and puts the positive above the negative in every other one."""
     groups = problem.objective.groups
     codes = (
         (np.zeros(f.pos.size, np.intp), np.zeros(f.neg.size, np.intp)) if groups is None else (groups.pos, groups.neg)

@@ -136,7 +136,7 @@ class _Words:
 
 
 class _Room:
-    """What a thread needs while it adds up; made once, as new memory of this size is slow to get."""
+    """Memory of a thread that adds up; made once, as new memory of this size is slow to get."""
 
     def __init__(self, scratch: int, n_rows: int) -> None:
         self.scratch = np.empty(scratch)

@@ -258,7 +258,7 @@ class Codes(_Checked):
     codes: NDArray[np.uint16]
     values: Vector
     seen: Seen | None = None
-    """What values were no levels, if that needs a word."""
+    """Values that were no levels, where that needs a word."""
 
     def add(self, rows: slice, out: Vector) -> None:
         _bins.add_looked_up(self.codes[rows], self.values, 0, out.size, out)

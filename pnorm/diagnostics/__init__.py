@@ -288,7 +288,7 @@ def certificate(
 
 def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
     point = problem.point(lam, precise=True)
-    problem.moderate(l2, lam, "lam")
+    problem.check_magnitudes(l2, lam, "lam")
     edges = problem.edges_at(point)
     if problem.n_rankers > LARGEST_HESSIAN:
         gap, message = (
@@ -366,7 +366,7 @@ def separability(
     ('quasi-separable', array([ True,  True, False]), array([0., 1.]))
     """
     problem = _build(pos, neg, H, 1.0, pos_weight, neg_weight, pos_group, neg_group)
-    problem.moderate()
+    problem.check_magnitudes()
     found = hulls(problem)
     return Separability(
         found.kind, problem.spread(found.pos, 0, False), problem.spread(found.neg, 1, False), found.direction
