@@ -84,7 +84,7 @@ class Moments:
         return [(mean + left) @ lam for mean, left in zip(self.means, self._left, strict=True)]
 
     def singular(self, live: NDArray[np.intp], scale: Vector, *more: Any) -> tuple[Vector, Any]:
-        """Return singular values and right vectors of rows whose outer products sum to the Hessian, and of more rows."""
+        """Return singular values and right vectors of rows whose outer products sum to the Hessian, and of others."""
         from scipy.linalg import svd
 
         if live.size == 0:

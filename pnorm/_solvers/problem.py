@@ -380,12 +380,12 @@ class Problem:
         return _TIE * float(self._size[int(merit.argmax())])
 
     def gap(self, j: int, sign: float) -> float:
-        """Return the least difference over all pairs, whatever their groups, of the outputs of ranker j times the sign."""
+        """Return the least difference over all pairs of outputs of ranker j times the sign, whatever the groups."""
         pos, neg = self.sides
         return self.opening(j, float(pos.low[j] - neg.high[j] if sign > 0.0 else neg.low[j] - pos.high[j]))
 
     def opening(self, j: int, gap: float) -> float:
-        """Return a least difference of outputs of ranker j; zero where it is too small for a step that a double holds."""
+        """Return a least difference of outputs of ranker j; zero where it is too small for any step."""
         return gap if abs(gap) > self._close[j] else 0.0
 
     def direction(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
