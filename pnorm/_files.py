@@ -12,8 +12,6 @@ import errno
 import json
 import os
 import re
-import secrets
-import shutil
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -258,7 +256,7 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
 def _replace(target: str, data: bytes) -> None:
     """Replace a file by a complete one, or leave it as it is."""
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".pnorm-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(folder, f".pnorm-{os.urandom(8).hex()}.tmp")
     old = os.path.exists(target)
     mode = 0o600 if old else 0o666  # nobody may read half a file who could not read all; the umask is for new ones
     try:
@@ -267,6 +265,8 @@ def _replace(target: str, data: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         if old:
+            import shutil  # not at the top, as importing pnorm would load what unpacks archives
+
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:
