@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 import pnorm
 from pnorm import _checks, _files
 from pnorm._categories import UnknownLevelWarning
+from pnorm._checks.text import first, shown
 from pnorm._command.tables import check_columns, labels_of, open_source, read_table
 from pnorm._command.terminal import CommandError, Parser, counted, one_line, path_shown
 from pnorm._split import plainly_positive, word
-from pnorm._text import first, shown
 
 _DESCRIPTION = """\
 Rank so that the top of the list is right: the P-Norm Push. Without a FILE, show it

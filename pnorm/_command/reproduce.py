@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _files, datasets, metrics, plotting, rankers
+from pnorm._checks.text import shown
 from pnorm._command.terminal import CommandError, Parser
-from pnorm._text import shown
 from pnorm.datasets import Dataset
 
 POWERS = (1, 2, 4, 8, 16, 64)

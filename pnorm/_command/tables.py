@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import numeral, read, reads_as_missing
+from pnorm._checks.text import first, shown
 from pnorm._command.terminal import CommandError, counted
-from pnorm._text import first, shown
 
 _START = 4096
 """Bytes that identify the kind of a file; those of a workbook name its parts."""
