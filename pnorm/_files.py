@@ -258,7 +258,9 @@ def _replace(target: str, data: bytes) -> None:
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".pnorm-{os.urandom(8).hex()}.tmp")
     old = os.path.exists(target)
-    mode = 0o600 if old else 0o666  # nobody may read half a file who could not read all; the umask is for new ones
+    mode = (
+        0o600 if old else 0o666
+    )  # a replacement is private until it has the mode of the old file; the umask is for new ones
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
             stream.write(data)

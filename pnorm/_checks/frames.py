@@ -32,14 +32,14 @@ def frame_as_array(X: Any) -> Array | None:
     """Return a frame that is one array of floats as that array; None for other frames."""
     A: Array
     if hasattr(X, "iloc"):
-        first = X.iloc[:1]  # has columns in common with an array if and only if all the rows have
+        first = X.iloc[:1]  # shares memory with an array if and only if all the rows do
         A = np.asarray(first)
         if A.dtype not in (np.float32, np.float64) or A.size == 0:
             return None
         if not np.shares_memory(A, first.iloc[:, 0].to_numpy()):
             return None
         return np.asarray(X)
-    if not hasattr(X, "to_series"):  # the columns of an Arrow table lie apart
+    if not hasattr(X, "to_series"):  # the columns of an Arrow table are separate arrays
         return None
     try:
         A = X.to_numpy(allow_copy=False)

@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         work(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
+    except BrokenPipeError:  # the reader, `head` say, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
@@ -267,7 +267,7 @@ def _score_file(arguments: argparse.Namespace) -> None:
     for warning in caught:
         if issubclass(warning.category, UnknownLevelWarning):
             print(f"pnorm: warning: {one_line(str(warning.message))}", file=sys.stderr)
-        else:  # of a library, as Python and its user have it
+        else:  # of a library: as Python shows it
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
     y = np.zeros(f.size, bool)
