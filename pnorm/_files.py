@@ -12,8 +12,6 @@ import errno
 import json
 import os
 import re
-import secrets
-import shutil
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._text import shown
+from pnorm._checks.text import shown
 from pnorm._train import score
 from pnorm._version import version
 from pnorm.rankers import Rankers, callables, columns, from_dict
@@ -258,15 +256,19 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
 def _replace(target: str, data: bytes) -> None:
     """Replace a file by a complete one, or leave it as it is."""
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".pnorm-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(folder, f".pnorm-{os.urandom(8).hex()}.tmp")
     old = os.path.exists(target)
-    mode = 0o600 if old else 0o666  # nobody may read half a file who could not read all; the umask is for new ones
+    mode = (
+        0o600 if old else 0o666
+    )  # a replacement is private until it has the mode of the old file; the umask is for new ones
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         if old:
+            import shutil  # not at the top, as importing pnorm would load what unpacks archives
+
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:

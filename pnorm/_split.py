@@ -9,7 +9,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._categories import numeral
-from pnorm._text import first
+from pnorm._checks.text import first
 
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")
 _NEGATIVE_WORDS = ("0", "-1", "false", "no", "n", "f", "negative", "neg")

@@ -11,11 +11,11 @@ import numpy as np
 from pnorm import _checks
 from pnorm._categories import tell
 from pnorm._checks import Vector
+from pnorm._checks.text import shown
 from pnorm._solvers.descent import DescentState
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
 from pnorm._storage import scoring
-from pnorm._text import shown
 from pnorm._threads import Pool
 from pnorm._trace import Recorder, Trace, carrying, counting
 from pnorm.objectives._base import Objective

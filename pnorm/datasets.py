@@ -10,13 +10,9 @@ fetched must hold the same rows, perhaps in another order.
 from __future__ import annotations
 
 import contextlib
-import gzip
-import hashlib
 import os
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -332,16 +328,16 @@ def _load(source: _Source, data_home: str | os.PathLike[str] | None) -> Dataset:
     if data_home is not None and not isinstance(data_home, (str, os.PathLike)):
         raise TypeError(f"data_home must be the path of a folder; got {data_home!r}")
     given = (os.environ.get("PNORM_DATA") or None) if data_home is None else data_home
-    folder = None if given is None else Path(given).expanduser()
+    folder = None if given is None else os.fsdecode(os.path.expanduser(given))
     if folder is None:
         X, y = _fetch(source, None, "PNORM_DATA is not set")
-    elif not folder.is_dir():
+    elif not os.path.isdir(folder):
         name = "PNORM_DATA" if data_home is None else "data_home"
         raise FileNotFoundError(f"{name} must be a folder with {source.file}; there is no folder {folder}")
-    elif (folder / source.file).is_file():
-        X, y = source.read(_content(source, folder / source.file))
+    elif os.path.isfile(path := os.path.join(folder, source.file)):
+        X, y = source.read(_content(source, path))
     else:
-        X, y = _fetch(source, str(folder), f"{source.file} is not in {folder}")
+        X, y = _fetch(source, folder, f"{source.file} is not in {folder}")
     return Dataset(X, y.astype(np.int64), source.names, source.citation)
 
 
@@ -349,14 +345,18 @@ _MOST_BYTES = 2**24
 """Largest number of bytes of an unpacked file; larger ones are other files, and may be made to fill the memory."""
 
 
-def _content(source: _Source, path: Path) -> bytes:
+def _content(source: _Source, path: str) -> bytes:
     """Return the unpacked content of a file; refuse a file that is not the expected one."""
-    content = path.read_bytes()
-    if path.suffix == ".gz":
+    import gzip
+    import zlib
+
+    with open(path, "rb") as file:
+        content = file.read()
+    if path.endswith(".gz"):
         # whatever it is in case of an error, it has another sum
         with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(path) as stream:
             content = stream.read(_MOST_BYTES)
-    found = hashlib.sha256(content).hexdigest()
+    found = _sha256(content)
     if found != source.sha256:
         raise ValueError(
             f"{path} has the sha256 {found}, and {source.sha256} was expected: it is another version of the data, "
@@ -408,7 +408,13 @@ def _fingerprint(X: Any, y: NDArray[np.bool_]) -> str:
     dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
     table = np.column_stack([y, dense]) + 0.0  # no negative zeros
     rows = sorted(row.astype("<f8").tobytes() for row in table)
-    return hashlib.sha256(b"".join(rows)).hexdigest()[:32]
+    return _sha256(b"".join(rows))[:32]
+
+
+def _sha256(content: bytes) -> str:
+    import hashlib  # not at the top, as importing pnorm would load OpenSSL
+
+    return hashlib.sha256(content).hexdigest()
 
 
 def _sparse(X: Any) -> Any:

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Column, Seen, UnknownLevelWarning, distinct, tell
 from pnorm._checks import Vector
+from pnorm._checks.text import first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE, Codes, Cuts, Feature
 from pnorm._storage.store import OfFeature, OfMatrix, Piece
-from pnorm._text import first, shown
 from pnorm._threads import Pool
 
 __all__ = [

@@ -35,9 +35,9 @@ except ImportError as error:
 from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import rankers as weak
 from pnorm._checks import Vector
+from pnorm._checks.text import shown
 from pnorm._minimize import minimize
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._text import shown
 from pnorm._train import scored, train
 from pnorm.metrics._by_name import COSTS, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -62,7 +63,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(path, monkeypatch, writer, c
     if old is not None:
         path.write_text(old)
     before = os.listdir(path.parent)
-    monkeypatch.setattr(_files.shutil if call == "copymode" else os, call, failing(error))
+    monkeypatch.setattr(shutil if call == "copymode" else os, call, failing(error))
     with pytest.raises(type(error)):
         WRITERS[writer](path)
     assert os.listdir(path.parent) == before

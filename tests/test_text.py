@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pnorm
-from pnorm._text import first, shown
+from pnorm._checks.text import first, shown
 
 HOSTILE = "a\x1b[2J\r\n\u202e\u2066\u200f\u061c\x9b"
 

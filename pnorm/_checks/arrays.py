@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _text
+from pnorm._checks import text
 
 Array = NDArray[Any]
 """A NumPy array of any dtype; the functions below say which one they return."""
@@ -138,7 +138,7 @@ def spans(low: Vector, high: Vector, names: Sequence[str]) -> None:
     if wide.size:
         j = int(wide[0])
         raise ValueError(
-            f"{_text.shown(names[j])} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first"
+            f"{text.shown(names[j])} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first"
         )
 
 

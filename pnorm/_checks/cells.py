@@ -96,7 +96,7 @@ def objects_to_floats(
     A: Array, name: str, columns: NDArray[np.intp], names: Sequence[str] | None, missing: bool | None
 ) -> Array:
     """Convert real numbers of any type to floats; refuse other objects. Messages number the columns by `columns`."""
-    if A.dtype.kind in "US" and A.size:  # NumPy makes text of numbers beside it, which is not what is wrong
+    if A.dtype.kind in "US" and A.size:  # NumPy converts numbers next to text to text; these are not the fault
         i, j = next((at for at, text in np.ndenumerate(A) if not is_numeral(text)), (0, 0))
         raise no_real(A[i, j].item(), name, i, columns[j], names, missing)
     if A.dtype.kind not in "OUS":

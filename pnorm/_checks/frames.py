@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _text
+from pnorm._checks import text
 from pnorm._checks.arrays import Array, n_rows
 from pnorm._checks.cells import listed, objects_to_floats
 from pnorm._checks.scalars import shown
@@ -32,14 +32,14 @@ def frame_as_array(X: Any) -> Array | None:
     """Return a frame that is one array of floats as that array; None for other frames."""
     A: Array
     if hasattr(X, "iloc"):
-        first = X.iloc[:1]  # has columns in common with an array if and only if all the rows have
+        first = X.iloc[:1]  # shares memory with an array if and only if all the rows do
         A = np.asarray(first)
         if A.dtype not in (np.float32, np.float64) or A.size == 0:
             return None
         if not np.shares_memory(A, first.iloc[:, 0].to_numpy()):
             return None
         return np.asarray(X)
-    if not hasattr(X, "to_series"):  # the columns of an Arrow table lie apart
+    if not hasattr(X, "to_series"):  # the columns of an Arrow table are separate arrays
         return None
     try:
         A = X.to_numpy(allow_copy=False)
@@ -106,7 +106,7 @@ def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name
     j = next(j for j, (a, b) in enumerate(zip(expected, found, strict=True)) if a != b)
     raise ValueError(
         f"{name} has the column {shown(found[j])} in the place of {shown(expected[j])}; bring its columns into the "
-        f"order of those before: {name}[[{_text.first(expected, 4, shown)}]]"
+        f"order of those before: {name}[[{text.first(expected, 4, shown)}]]"
     )
 
 
@@ -129,7 +129,7 @@ def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int
     missing = [column for column in expected if column not in place]
     if missing:
         raise ValueError(
-            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {_text.first(missing, 4, shown)} "
+            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {text.first(missing, 4, shown)} "
             "which these scores are made from"
         )
     return [place[column] for column in expected]

@@ -120,7 +120,7 @@ def key(value: Any) -> Any:
             numerator, denominator = value.as_integer_ratio()
         except (ValueError, OverflowError):  # nan and infinity
             return None if is_missing(value) else value
-        return (f"{numerator:x}/{denominator:x}",)  # in a tuple, as strings are labels, too
+        return (f"{numerator:x}/{denominator:x}",)  # in a tuple, as a string could be another label
     return value
 
 
@@ -162,7 +162,7 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
                 f"which add up to that; got {labels.size} entries{total}"
             )
         return None, np.concatenate([[0], labels.cumsum()]).astype(np.intp)
-    if labels.dtype.kind not in "iub":  # labels of unlike kinds would become strings in an array
+    if labels.dtype.kind not in "iub":  # labels of different types would become strings in an array
         known: Known = {}
         labels = _in_order(_codes(group, "group", size, known), [label for _, label in known.values()])
     heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))

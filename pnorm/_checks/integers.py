@@ -42,7 +42,7 @@ def _whole(X: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[int, Arra
     """Yield the columns of 64-bit integers or of objects; those of an array only if some of its numbers are large."""
     names = column_names(X)
     if names is not None and has_columns(X):
-        kinds = list(X.dtypes) if hasattr(X, "dtypes") else None  # of a wide frame, quicker than column by column
+        kinds = list(X.dtypes) if hasattr(X, "dtypes") else None  # for a wide frame, faster than column by column
         for j in range(len(names)) if columns is None else columns.tolist():
             own = str(getattr(column_of(X, j, names), "type", "") if kinds is None else kinds[j]).lower()
             kind = next((kind for kind in ("int64", "uint64", "object") if own.startswith(kind)), None)
@@ -52,7 +52,7 @@ def _whole(X: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[int, Arra
                 yield j, np.asarray(next(filter(None, drop))(), dtype=kind)
         return
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple)):
-        # Beside fractions, NumPy makes floats of whole numbers.
+        # In a list with fractions, NumPy converts integers to floats.
         if not any(isinstance(value, int) and abs(value) >= 2**53 for value in X[0]):
             return
         X = np.asarray(X, dtype=object)
@@ -66,7 +66,7 @@ def _whole(X: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[int, Arra
                 yield j, A.data[A.indptr[j] : A.indptr[j + 1]]
     elif isinstance(X, np.ndarray) and X.ndim == 2:
         if X.strides[0] == 0:
-            X = X[:1]  # of a row that is broadcast, however often
+            X = X[:1]  # one row stands for all if it is broadcast
         if X.dtype.kind != "O" and not _beyond_exact(X):
             return
         for j in range(X.shape[1]) if columns is None else columns.tolist():

@@ -63,7 +63,7 @@ def matrix(X: Any, name: str, missing: bool | None = None, apart: bool = True) -
     A = floats(columns.A)
     if not (A.flags.aligned and (A.flags.c_contiguous or A.flags.f_contiguous)):
         A = np.array(A, order="C")
-    # The extremes propagate NaN and infinity, and need no array of flags beside the data.
+    # The extremes propagate NaN and infinity without an array of flags.
     if not (math.isfinite(A.min()) and math.isfinite(A.max())):
         columns.check()
     return A
@@ -152,7 +152,7 @@ def _plain_column(column: Any) -> list[Any] | Array:
     if isinstance(dtype, np.dtype) and dtype.kind in "buif":
         return np.asarray(column)
     if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
-        return list(column)  # tolist would make numbers of nanoseconds
+        return list(column)  # tolist would convert them to numbers of nanoseconds
     return listed(column)
 
 

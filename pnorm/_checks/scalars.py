@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pnorm import _text
+from pnorm._checks import text
 
 ROOT, SQUARED, CUBED = 1e140, 1e153, 1e100
 """Limits of size: squares with room for products and sums; squares that can be added up; cubes."""
@@ -21,7 +21,7 @@ _NO_NUMBERS = (bool, np.bool_, np.timedelta64)
 
 def shown(x: Any) -> str:
     """Return a short text of a value for a message; strings are in quotes."""
-    return f"'{_text.shown(x)}'" if isinstance(x, str) else _text.shown(x)
+    return f"'{text.shown(x)}'" if isinstance(x, str) else text.shown(x)
 
 
 def real(x: Any, name: str) -> float:

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 import pnorm
 from pnorm import _checks, _files
 from pnorm._categories import UnknownLevelWarning
+from pnorm._checks.text import first, shown
 from pnorm._command.tables import check_columns, labels_of, open_source, read_table
 from pnorm._command.terminal import CommandError, Parser, counted, one_line, path_shown
 from pnorm._split import plainly_positive, word
-from pnorm._text import first, shown
 
 _DESCRIPTION = """\
 Rank so that the top of the list is right: the P-Norm Push. Without a FILE, show it
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         work(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
+    except BrokenPipeError:  # the reader, `head` say, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
@@ -267,7 +267,7 @@ def _score_file(arguments: argparse.Namespace) -> None:
     for warning in caught:
         if issubclass(warning.category, UnknownLevelWarning):
             print(f"pnorm: warning: {one_line(str(warning.message))}", file=sys.stderr)
-        else:  # of a library, as Python and its user have it
+        else:  # of a library: as Python shows it
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
     y = np.zeros(f.size, bool)

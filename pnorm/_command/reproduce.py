@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _files, datasets, metrics, plotting, rankers
+from pnorm._checks.text import shown
 from pnorm._command.terminal import CommandError, Parser
-from pnorm._text import shown
 from pnorm.datasets import Dataset
 
 POWERS = (1, 2, 4, 8, 16, 64)
@@ -486,7 +486,7 @@ def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: s
     """Measure, write the files after each setting, and print what they hold in short."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ValueError("reproduce draws with Matplotlib, the extra 'plot' of pnorm: pip install matplotlib")
-    for name in names:  # a file that is missing is to be missed now
+    for name in names:  # a missing file is an error before any work
         SETTINGS[name].data(home)
     os.makedirs(out, exist_ok=True)
     results: dict[str, Result] = {}

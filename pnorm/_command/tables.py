@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import numeral, read, reads_as_missing
+from pnorm._checks.text import first, shown
 from pnorm._command.terminal import CommandError, counted
-from pnorm._text import first, shown
 
 _START = 4096
 """Bytes that identify the kind of a file; those of a workbook name its parts."""
@@ -114,7 +114,7 @@ def open_source(path: str) -> Source:
     """Open a file whose kind is known by its name or by its first bytes."""
     suffix = os.path.splitext(path)[1].lower()
     with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
-        start = stream.read(_START)  # once: what a pipe has given it does not give again
+        start = stream.read(_START)  # read once, as a pipe does not give its bytes again
         _refuse_other_kinds(path, start)
         is_arrow = start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
         data = None if is_arrow and os.path.isfile(path) else start + stream.read()
@@ -226,7 +226,7 @@ class ArrowSource:
             ) from None
         self._path, self._kind, self._arrow = path, kind, pyarrow
         where = path if data is None else pyarrow.BufferReader(data)
-        # No threads: one that outlives the command would abort it.
+        # No threads: a thread that outlives the command would abort it.
         self._file = self._asked(
             lambda: (
                 parquet.ParquetFile(where, pre_buffer=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn
 
-from pnorm._text import shown
+from pnorm._checks.text import shown
 
 
 class CommandError(Exception):

@@ -9,7 +9,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._text import first
+from pnorm._checks.text import first
 from pnorm._trace import Trace
 from pnorm.rankers import Rankers
 

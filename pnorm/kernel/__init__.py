@@ -251,7 +251,7 @@ def train(
                     break
                 step = first * (t + 1.0) ** -theta
                 record.step(step)
-                with np.errstate(over="ignore", invalid="ignore"):  # the next gradient tells
+                with np.errstate(over="ignore", invalid="ignore"):  # the next gradient finds overflow
                     a -= step * gradient
                     f = f - step * change if (t + 1) % _REFRESH else space.values(a)
                 if average:

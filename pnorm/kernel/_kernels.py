@@ -44,7 +44,7 @@ class Radial:
     def __call__(self, A: Any, B: Any) -> Matrix:
         from scipy.spatial.distance import cdist
 
-        # Differences, not products: (a - b)^2 by a^2 - 2 a b + b^2 loses what large offsets have in common.
+        # Differences, not products: a^2 - 2 a b + b^2 loses digits of (a - b)^2 at large offsets.
         K = np.asarray(cdist(A, B, "sqeuclidean" if self.name == "rbf" else "cityblock"))
         K *= -self.gamma
         np.exp(K, out=K)
@@ -61,7 +61,7 @@ class Polynomial:
     name: str = "polynomial"
 
     def __call__(self, A: Any, B: Any) -> Matrix:
-        with np.errstate(over="ignore", invalid="ignore"):  # kappa tells
+        with np.errstate(over="ignore", invalid="ignore"):  # kappa finds overflow
             K = np.asarray(A @ B.T)
             K *= self.gamma
             K += self.coef0
@@ -78,7 +78,7 @@ class OfUser:
 
     def __call__(self, A: Any, B: Any) -> Matrix:
         found = _checks.matrix(self.function(A, B, **self.params), "what the kernel returns")
-        K = np.array(found, dtype=np.float64, order="C")  # as the products take it
+        K = np.array(found, dtype=np.float64, order="C")  # the layout of the products
         if K.shape != (len(A), len(B)):
             raise ValueError(
                 f"the kernel must return one number for each pair of rows, shape ({len(A)}, {len(B)}) for {len(A)} and "
@@ -186,7 +186,7 @@ class Rows:
         if isinstance(X, (list, range)):
             return X[rows] if isinstance(rows, slice) else [X[r] for r in rows]
         block = X[rows].toarray() if _checks.is_sparse(X) else np.asarray(X[rows], dtype=np.float64).view()
-        block.flags.writeable = False  # functions of the user's see it
+        block.flags.writeable = False  # a user's function gets it
         return block
 
     def slices(self, size: int = _SIDE) -> list[slice]:
