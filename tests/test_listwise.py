@@ -16,7 +16,6 @@ from sklearn.metrics import ndcg_score
 
 import pnorm
 from pnorm import listwise
-from pnorm._core import _lists
 
 LISTS = st.integers(1, 12).flatmap(
     lambda r: st.tuples(
@@ -595,11 +594,3 @@ def test_scores_and_grades_must_fit():
             function([], [])
         with pytest.raises(ValueError, match="scores has nan"):
             function([math.nan], [1])
-
-
-def test_the_kernel_leaves_the_other_lists_alone():
-    f, y = np.array([3.0, 1.0, 2.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    hinges, wrongs, grad = (np.full(n, -7.0) for n in (2, 2, 4))
-    by_grade, starts = np.arange(4), np.array([0, 2, 4])
-    _lists.kendall(f, y, by_grade, starts, 1, 2, np.zeros(4, np.intp), np.zeros(4, np.intp), hinges, wrongs, grad)
-    assert (hinges.tolist(), wrongs.tolist(), grad.tolist()) == ([-7.0, 3.0], [-7.0, 1.0], [-7.0, -7.0, 1.0, -1.0])
