@@ -16,14 +16,15 @@ from scipy.special import softmax
 import pnorm
 from pnorm import _core
 from pnorm._core import _tilt
-from pnorm.objectives._pnorm_line import Direction, Line, Side, over_blocks
+from pnorm._threads import merge_exponentials
+from pnorm.objectives._pnorm_line import Direction, Line, Side, _cumulants, find_root, over_blocks
 
 COMPILED = {
     name: function
     for module in pkgutil.iter_modules(_core.__path__)
     if module.name != "_threads"  # its tests are test_faults.py, test_interruptions.py and test_threads.py
     for name, function in vars(importlib.import_module(f"pnorm._core.{module.name}")).items()
-    if callable(function) and not name.startswith("_") and name not in ("find_root", "cumulants", "merged")
+    if callable(function) and not name.startswith("_")
 }
 TWINS = {
     name: function
@@ -163,6 +164,17 @@ def split(rng, n):
     for f, h, log_c, scale, alpha, *rows in tilted(rng, n):
         for level in (0.0, h[n // 2], 7.0):
             yield [f, h, log_c, scale, alpha, level, *rows]
+
+
+@case
+def root_step(rng, n):
+    width = rng.uniform(0.5, 2)
+    for g, slope, bend in rng.normal(size=(20, 3)) * np.logspace(-8, 1, 20)[:, None]:
+        for curved in (abs(slope), 10.0, 1e-300, 0.0):
+            yield [0.0, 0.0, np.inf, np.inf, 0.0, width, -abs(g), curved, bend]
+            yield [n + 1.0, n / 2, np.inf, np.inf, n / 3, width, g, curved, bend]
+            yield [n + 1.0, n / 2, n + 1.7, 0.9 + n / 2, 0.1, width, g, curved, bend]
+    yield [1.0, 1.0, np.nextafter(1.0, 2.0), 1.0, 0.1, width, -1.0, 1e-3, 0.0]
 
 
 def grouped(rng, n):
@@ -473,15 +485,16 @@ def side(rng, size, spread=1.0, weighted=True):
 def test_blocks_merge_to_the_whole():
     rng = np.random.default_rng(1)
     f, h, log_c = side(rng, 1000, 20.0)
-    ends = [0, 10, 300, 999, 1000]
-    parts = [_tilt.tilted(f, h, log_c, -1.0, 0.4, *rows) for rows in itertools.pairwise(ends)]
-    whole = _tilt.tilted(f, h, log_c, -1.0, 0.4, 0, 1000)
-    assert _tilt.cumulants(parts) == pytest.approx(_tilt.cumulants([whole]), rel=1e-12)
+    ends = [0, 10, 10, 300, 999, 1000]  # one block without rows
+    parts = [_tilt.tilted(f, h, log_c, -1.0, 0.4, *rows)[0] for rows in itertools.pairwise(ends)]
+    whole, _ = _tilt.tilted(f, h, log_c, -1.0, 0.4, 0, 1000)
+    assert merge_exponentials(parts) == pytest.approx(whole, rel=1e-12)
+    assert merge_exponentials([whole]) == whole
+    assert merge_exponentials(parts[1:2] * 2) == (-math.inf, 0.0, 0.0, 0.0, 0.0)
     omega = softmax(-(f + 0.4 * h) + log_c)
     mean = omega @ h
     centred = [omega @ (h - mean) ** k for k in (2, 3)]
-    assert _tilt.cumulants(parts)[:3] == pytest.approx((mean, *centred), rel=1e-9)
-    assert _tilt.cumulants(parts)[3] == h[np.argmax(omega)]
+    assert _cumulants(parts) == pytest.approx((mean, *centred), rel=1e-9)
 
 
 def test_a_million_rows_sum_like_fifty_digits():
@@ -529,23 +542,22 @@ def test_the_step_solves_equation_1(spread, p):
 
 def test_the_last_step_to_a_root_leaves_nothing_but_rounding():
     # a logistic function and its derivatives, in 40 digits: no error but that of the search
-    def logistic(start):
-        def evaluate(x):
-            s = 1 / (1 + mpmath.exp(-start - x))
-            return float(s - mpmath.mpf(7) / 10), float(s * (1 - s)), float(s * (1 - s) * (1 - 2 * s))
-
-        return evaluate
-
     with mpmath.workdps(40):
         for start in map(mpmath.mpf, np.linspace(-40, 0.8, 200).tolist()):
-            evaluate, root = logistic(start), mpmath.log(mpmath.mpf(7) / 3) - start
-            x, evaluations = _tilt.find_root(evaluate, 1.0, *evaluate(mpmath.mpf(0)))
+            calls = []
+
+            def logistic(x, start=start, calls=calls):
+                calls.append(x)
+                s = 1 / (1 + mpmath.exp(-start - x))
+                return float(s - mpmath.mpf(7) / 10), float(s * (1 - s)), float(s * (1 - s) * (1 - 2 * s))
+
+            x, root = find_root(logistic, 1.0, *logistic(mpmath.mpf(0))), mpmath.log(mpmath.mpf(7) / 3) - start
             assert abs(x - root) <= 2**-53 * (1 + root)
-            assert evaluations <= 8
+            assert len(calls) <= 8
 
 
 def test_a_search_ends_where_all_weight_has_underflowed():
-    assert _tilt.find_root(lambda x: (0.0, 0.0, 0.0), 1.0, -1.0, 1.0, 0.0) == (1.0, 2)
+    assert find_root(lambda x: (0.0, 0.0, 0.0), 1.0, -1.0, 1.0, 0.0) == 1.0
 
 
 def test_the_step_needs_few_evaluations_where_scores_are_moderate():

@@ -40,24 +40,42 @@ def advance(f, h, alpha, start, stop):
 
 
 def _powers(weights, h):
-    return [(weights * h**k).sum() for k in range(4)]
+    return tuple((weights * h**k).sum() for k in range(4))
 
 
 def given(weights, h, start, stop):
-    return 0.0, _powers(weights[start:stop], h[start:stop]), np.nan
+    return 0.0, *_powers(weights[start:stop], h[start:stop])
 
 
 def tilted(f, h, log_c, scale, alpha, start, stop):
     x, h = _exponents(f, h, log_c, scale, alpha)[start:stop], h[start:stop]
     top = x.max(initial=-np.inf)
-    return top, _powers(np.exp(x - top), h), h[x.argmax()] if x.size else np.nan
+    return (top, *_powers(np.exp(x - top), h)), h[x.argmax()] if x.size else np.nan
 
 
 def split(f, h, log_c, scale, alpha, level, start, stop):
     x, y = _exponents(f, h, log_c, scale, alpha)[start:stop], h[start:stop] - level
     tops = [x[rows].max(initial=-np.inf) for rows in (y == 0, y != 0)]
     at, off = (_powers(np.exp(x[rows] - top), y[rows]) for rows, top in zip((y == 0, y != 0), tops, strict=True))
-    return (tops[0], at[:1]), (tops[1], off)
+    return (tops[0], at[0]), (tops[1], *off)
+
+
+def root_step(x, lo, hi, bracket, last, width, g, slope, bend):
+    rho = width * abs(g) / slope if slope > 0 else np.inf
+    near = min(np.log1p(rho), 700) / width
+    curved = 2 * slope**2 - g * bend
+    move = max(2 * abs(g) * slope / curved, near) if curved > 0 else np.inf
+    if rho < 1:
+        move = min(move, -np.log1p(-rho) / width)
+    elif hi == np.inf and g < 0:
+        last = move = min(max(move, 2 * last), max(4 * near, 3 * x))
+    lo, hi = (x, hi) if g < 0 else (lo, x)
+    y = x - np.sign(g) * move
+    if rho < 1 and move * width <= 1e-6:
+        return (y, lo, hi, bracket, last), False
+    if not lo < y < hi or (rho >= 1 and hi - lo > bracket / 2):
+        y = (lo + hi) / 2 if hi < np.inf else 2 * lo + near
+    return ((y, lo, hi, hi - lo, last), True) if lo < y < hi else ((x, lo, hi, bracket, last), False)
 
 
 def weigh_by_group(f, log_c, codes, scale, weights, log_sums, _sums):
@@ -77,7 +95,7 @@ def split_by_group(f, h, log_c, codes, scale, alpha, level, tops, sums):
     for g in range(level.size):
         own = codes == g
         at, off = split(f[own], h[own], None if log_c is None else log_c[own], scale, alpha, level[g], 0, own.sum())
-        tops[g], sums[g] = (at[0], off[0]), (*at[1], *off[1])
+        tops[g], sums[g] = (at[0], off[0]), (*at[1:], *off[1:])
 
 
 # _dense -------------------------------------------------------------------------------------------
