@@ -1,6 +1,6 @@
 """A slow twin of every compiled function: the same name, arguments and results, in plain NumPy.
 
-A name that begins with an underscore is scratch: its twin leaves it alone.
+Twins leave scratch alone.
 """
 
 import numpy as np
@@ -78,14 +78,14 @@ def root_step(x, lo, hi, bracket, last, width, g, slope, bend):
     return ((y, lo, hi, hi - lo, last), True) if lo < y < hi else ((x, lo, hi, bracket, last), False)
 
 
-def weigh_by_group(f, log_c, codes, scale, weights, log_sums, _sums):
+def weigh_by_group(f, log_c, codes, scale, weights, log_sums, sums):
     for g in range(log_sums.size):
         own = codes == g
         top, total = weigh(f[own], None if log_c is None else log_c[own], x := np.empty(own.sum()), scale, 0, x.size)
         weights[own], log_sums[g] = x / total, top + np.log(total)
 
 
-def heaviest_by_group(f, h, log_c, codes, scale, alpha, _top, level):
+def heaviest_by_group(f, h, log_c, codes, scale, alpha, top, level):
     x = _exponents(f, h, log_c, scale, alpha)
     for g in range(level.size):
         level[g] = h[codes == g][x[codes == g].argmax()]
@@ -145,7 +145,7 @@ def encode(A, start, stop, columns, first, cuts, words, radix, out):
         out[words[k], start:stop] += (below * radix[k]).astype(out.dtype)
 
 
-def sums_by_code(codes, weights, start, stop, rows, first, sums, _scratch):
+def sums_by_code(codes, weights, start, stop, rows, first, sums, scratch):
     if rows is None:
         rows, weights = np.arange(stop - start), weights[start:stop]
     for w in range(len(codes)):
@@ -196,7 +196,7 @@ def values_by_code(at, terms, out):
     out[:] = [sum(x for a, x in zip(at, terms, strict=True) if a == c or levels <= a <= c + levels) for c in code]
 
 
-def extremes(feature, first, at, terms, cells, rows, _values, _following, low, high):
+def extremes(feature, first, at, terms, cells, rows, values, following, low, high):
     for j, k in enumerate(feature):
         table, own = np.empty(cells[k + 1] - cells[k]), slice(first[j], first[j + 1])
         values_by_code(at[own], terms[own], table)
@@ -216,7 +216,7 @@ def edges(sums, cells, feature, first, at, terms, above, out):
 # _lists -------------------------------------------------------------------------------------------
 
 
-def kendall(f, y, by_grade, starts, first, last, _order, _spare, hinges, wrongs, grad):
+def kendall(f, y, by_grade, starts, first, last, order, spare, hinges, wrongs, grad):
     for g in range(first, last):
         rows, grade = by_grade[starts[g] : starts[g + 1]], y[starts[g] : starts[g + 1]]
         pairs, z = grade[:, None] > grade, f[rows][:, None] - f[rows]
@@ -229,7 +229,7 @@ def kendall(f, y, by_grade, starts, first, last, _order, _spare, hinges, wrongs,
 # _pairs -------------------------------------------------------------------------------------------
 
 
-def sort(f, order, out, _counts):
+def sort(f, order, out, counts):
     order[:] = np.argsort(f, kind="stable")
     out[:] = f[order]
     return True
@@ -247,7 +247,7 @@ def sweep(s, c, s_starts, t, t_starts, sign, reach, masses, firsts, seconds):
                 out[target] = c[source] @ np.where(z < reach, (1.0 - z) ** power, 0.0)
 
 
-def rounded_sweep(s, c, s_starts, t, t_starts, sign, smoothing, _front, values, slopes):
+def rounded_sweep(s, c, s_starts, t, t_starts, sign, smoothing, front, values, slopes):
     for source, target in _segments(s_starts, t_starts):
         z = sign * s[source, None] - sign * t[target]
         d = np.clip(1.0 + smoothing - z, 0.0, 2.0 * smoothing) / (2.0 * smoothing)
@@ -255,19 +255,19 @@ def rounded_sweep(s, c, s_starts, t, t_starts, sign, smoothing, _front, values, 
         slopes[target] = c[source] @ d
 
 
-def moments(s, c, cells, ends, out):
+def particle_to_multipole(s, c, cells, ends, moments):
     for a, end in enumerate(ends):
         own = slice(cells[a], cells[a + 1])
-        out[a] = c[own] @ chebvander(2.0 * (s[own] - end) - 1.0, TERMS - 1)
+        moments[a] = c[own] @ chebvander(2.0 * (s[own] - end) - 1.0, TERMS - 1)
 
 
-def series(t, cells, ends, local, out):
+def local_to_particle(t, cells, ends, local, out):
     for a, end in enumerate(ends):
         own = slice(cells[a], cells[a + 1])
         out[own] = chebval(2.0 * (t[own] - end) - 1.0, local[a, :TERMS])
 
 
-def interact(s_ends, moments, s_starts, t_ends, t_starts, table, linear, decay, _tails, local, exponents):
+def multipole_to_local(s_ends, moments, s_starts, t_ends, t_starts, table, linear, decay, tails, local, exponents):
     reach, turn = len(table) // 2, (-1.0) ** np.arange(TERMS)
     local[:], exponents[:] = 0.0, 0.0
     for source, target in _segments(s_starts, t_starts):

@@ -290,7 +290,7 @@ def split(
     const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, double alpha, double level,
     Py_ssize_t start, Py_ssize_t stop,
 ):
-    """Return (top, sum of weights) where h is at a level and (top, power sums of h - level) elsewhere, on rows start:stop.
+    """Return (top, sum of weights) where h is at a level, and (top, power sums of h - level) elsewhere.
 
     Rows at the level add exact zeros to every power sum of h - level; the others keep their digits
     however little they weigh.
@@ -334,9 +334,9 @@ def split(
 def root_step(
     double x, double lo, double hi, double bracket, double last, double width, double g, double slope, double bend
 ):
-    """Take a step to the root of g in (0, inf) from g(x) and two derivatives; return (x, lo, hi, bracket, last), search.
+    """Take a step to the root x > 0 of g, and return (x, lo, hi, bracket, last) and whether the search goes on.
 
-    The search begins at x = lo = 0 with hi = bracket = inf, last = 0 and g < 0. It goes on if `search` is true.
+    g and two derivatives are those at x. The search begins at x = lo = last = 0 and hi = bracket = inf, with g < 0.
 
     Halley's step inside what is certain. As |g''| <= width * g', with width the largest range of
     the exponents per unit of alpha, the root is at least near = log(1 + rho) / width away and, for
