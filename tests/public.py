@@ -122,7 +122,7 @@ OTHERS = {
     **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
     **dict.fromkeys(["random_state", "n_jobs"], "scikit-learn's"),
 }  # fmt: skip
-"""Parameters that are neither, and why."""
+"""Parameters that are neither, and why. A new parameter takes one line in one of these tables."""
 
 MESSAGE_ALIASES = {
     **dict.fromkeys(
@@ -320,7 +320,7 @@ def _of_metrics():
         "difference": Call(
             lambda f_pos, f_neg, g_pos, g_neg, **how: m.difference(m.auc, (f_pos, f_neg), (g_pos, g_neg), **how),
             {**LISTS, **OTHER_LISTS},
-            {name: SCALARS[name] for name in ("confidence", "n_resamples", "seed")},
+            plain(m.difference, a=..., b=...).scalars,
             aliases={"f_pos": "a", "f_neg": "a", "g_pos": "b", "g_neg": "b", "": "measure"},
         ),
         "discounted_gain_at_top": plain(m.discounted_gain_at_top, k=3),
@@ -416,16 +416,10 @@ def _of_dask():
     import pnorm.dask
 
     rows = {"pos": from_array(POS, chunks=(3, -1)), "neg": from_array(NEG, chunks=(3, -1))}
-    d, keep = pnorm.dask, ("p", "t_max", "tol", "l2", "max_iter")
-
-    def vectors(function):  # rows are Dask's own; what stands beside them may be in memory
-        made = plain(function)
-        arrays = {name: made.arrays[name] for name in ("pos_weight", "neg_weight", "init")}
-        return Call(function, arrays, {k: v for k, v in made.scalars.items() if k in keep}, rows)
-
+    d = pnorm.dask
     return {
-        "train": vectors(d.train),
-        "minimize": vectors(d.minimize),
+        "train": plain(d.train, **rows),  # what stands beside the rows may be in memory
+        "minimize": plain(d.minimize, **rows),
         "score": Call(lambda X, lam: d.score(X, None, lam).compute(), {"lam": ARRAYS["lam"]}, {}, {"X": rows["pos"]}),
     }
 
@@ -460,22 +454,25 @@ def _of_sklearn():
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(NEG, LABELS)
 
     def fitted(X, y, sample_weight=None, groups=None, **how):
-        made = s.PNormPush(**how).fit(X, y, sample_weight, groups)
+        made = s.PNormPush(random_state=0, **how).fit(X, y, sample_weight, groups)
         return made.lam_, made.threshold_, made.classes_
 
-    numbers = {"p": 2.0, "n_cuts": 3, "t_max": 3}
-    arrays = {"X": NEG, "y": LABELS, "sample_weight": ARRAYS["sample_weight"], "groups": ARRAYS["groups"]}
     theirs = {**MESSAGE_ALIASES, "X": r"np\.matrix|Found array|Expected 2D|Input", "y": r"np\.matrix|Input"}
+    unused = {"l2": ..., "validation_fraction": ..., "n_iter_no_change": ...}
+
+    def fit(**how):
+        made = plain(s.PNormPush, **{**unused, **how})
+        return replace(made, run=fitted, arrays=plain(model.fit, y=LABELS).arrays, aliases=theirs)
+
     of_scorer = s.scorer("auc")
     return {
         "PNormPush": None,  # checked where it is fitted
-        "PNormPush.fit": Call(fitted, arrays, numbers, aliases=theirs),
-        "PNormPush.fit, columns": Call(fitted, arrays, {"p": 2.0, "t_max": 3}, {"rankers": "columns"}, theirs),
-        "PNormPush.fit, newton": Call(fitted, arrays, {"p": 2.0, "t_max": 30, "l2": 0.5}, {"rankers": "normalized", "solver": "newton"}, theirs),
-        "PNormPush.fit, stopping": Call(
-            fitted, {"X": NEG, "y": LABELS}, {"p": 2.0, "t_max": 3, "validation_fraction": 0.5, "n_iter_no_change": 2},
-            {"early_stopping": True, "random_state": 0}, theirs,
-        ),
+        "PNormPush.fit": fit(t_max=3),
+        "PNormPush.fit, columns": fit(t_max=3, rankers="columns", n_cuts=...),
+        "PNormPush.fit, newton": fit(t_max=30, l2=0.5, rankers="normalized", n_cuts=..., solver="newton"),
+        "PNormPush.fit, stopping": fit(
+            t_max=3, n_cuts=..., validation_fraction=0.5, n_iter_no_change=2, early_stopping=True
+        ).without("sample_weight", "groups"),
         "PNormPush.decision_function": Call(model.decision_function, {"X": NEG}, aliases=theirs),
         "PNormPush.predict": Call(model.predict, {"X": NEG}, aliases=theirs),
         "PNormPush.score": None,  # scikit-learn's own, like its set_..._request
