@@ -496,15 +496,6 @@ def test_a_seed_decides_all(loss):
     assert (listwise.train(X, y, group, loss, epochs=2, seed=1)[0] != w).any()
 
 
-def test_threads_share_many_rows_with_the_same_result():
-    X, y, _, _ = planted(9000, 8)
-    y = np.round(y / 4)
-    one, a = listwise.train(X, y, np.full(9000, 8), epochs=1, n_threads=1)
-    three, b = listwise.train(X, y, np.full(9000, 8), epochs=1, n_threads=3)
-    np.testing.assert_array_equal(one, three)
-    np.testing.assert_array_equal(a.error, b.error)
-
-
 @pytest.mark.parametrize("form", ["float32", "fortran", "frame", "sparse", "mixed"])
 def test_rows_come_in_any_form(form):
     X, y, group, _ = planted(20, 6)

@@ -70,7 +70,7 @@ OWN_BLOCKS = {"PYTHONMALLOC": "malloc"}  # one for each object, where Python put
 
 CHECKS = {
     "bounds": Check(
-        "tests/test_kernels.py tests/test_literal.py tests/test_numerics.py tests/test_objectives.py",
+        "tests/test_kernels.py tests/test_reference.py tests/test_numerics.py tests/test_objectives.py",
         ("-Dchecked=true",),
         ((PAST_THE_END, "IndexError"),),
     ),
@@ -96,7 +96,7 @@ CHECKS = {
         variables=OWN_BLOCKS,
     ),
     "tsan": Check(
-        "-k thread tests/test_threads.py tests/test_storage.py tests/test_train.py tests/test_objectives.py",
+        "-k thread tests/test_threads.py tests/test_reproducible.py tests/test_storage.py",
         ("-Db_sanitize=thread", *SANITIZED),
         ((SHARED, "data race"),),
         ("setarch", "--addr-no-randomize"),  # older libtsan knows fewer places where memory may lie
