@@ -8,6 +8,7 @@ threads.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -32,6 +33,21 @@ def blocks(n_rows: int, least: int = ROWS) -> tuple[slice, ...]:
     """Cut rows into blocks of one size, but for the last."""
     size = max(least, -(-n_rows // _BLOCKS))
     return tuple(slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def merge_exponentials(parts: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """Return (top, sums) of all parts of the rows from those of each.
+
+    Sums are of terms times e^(x - top), with the part's largest x as top: minus infinity in a part without terms.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    top = max(part[0] for part in parts)
+    sums = [0.0] * (len(parts[0]) - 1)
+    for part in parts:
+        factor = math.exp(part[0] - top) if part[0] > -math.inf else 0.0
+        sums = [total + factor * x for total, x in zip(sums, part[1:], strict=True)]
+    return top, *sums
 
 
 class Pass(NamedTuple):

@@ -122,9 +122,9 @@ OTHERS = {
     **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
     **dict.fromkeys(["random_state", "n_jobs"], "scikit-learn's"),
 }  # fmt: skip
-"""Parameters that are neither, and why."""
+"""Parameters that are neither, and why. A new parameter takes one line in one of these tables."""
 
-AKA = {
+MESSAGE_ALIASES = {
     **dict.fromkeys(
         ["pos", "neg", "pos_val", "neg_val", "X"],
         r"x\d spans|the column '|the number of columns|(init|lam\d?) gives scores|lam must have shape",
@@ -152,7 +152,7 @@ class Call:
     scalars: dict[str, Any] = field(default_factory=dict)
     fixed: dict[str, Any] = field(default_factory=dict)
     """What is not changed."""
-    aka: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
     """What an argument may be called in a message, if that is not its own name: a regular expression."""
 
     def __call__(self, **changed):
@@ -186,7 +186,7 @@ def plain(function, **fixed):
             scalars[name] = SCALARS[name]
         elif name not in OTHERS:
             raise LookupError(f"say in tests/public.py what {name} of {function.__qualname__} is")
-    return Call(function, arrays, scalars, others, aka=AKA)
+    return Call(function, arrays, scalars, others, aliases=MESSAGE_ALIASES)
 
 
 def _linear():
@@ -215,7 +215,7 @@ def _of_pnorm():
         "cross_validate, folds": Call(
             lambda a, b: pnorm.cross_validate(POS, NEG, p=2, t_max=2, folds=(a, b)),
             {"a": POS_FOLD, "b": NEG_FOLD},
-            aka={"a": "folds", "b": "folds"},
+            aliases={"a": "folds", "b": "folds"},
         ),
         "cross_validate, rounds": Call(
             lambda rounds: pnorm.cross_validate(POS, NEG, p=2, t_max=3, folds=2, rounds=rounds),
@@ -234,12 +234,12 @@ def _of_pnorm():
             lambda **how: [_numbers(side) for side in pnorm.split(**how)],
             {"X": NEG, "y": LABELS},
             {"positive": 1},
-            aka=AKA,
+            aliases=MESSAGE_ALIASES,
         ),
         "split, more": Call(
             lambda X, y, more: [_numbers(side) for pair in pnorm.split(X, y, more) for side in pair],
             {"X": NEG, "y": LABELS, "more": F_NEG},
-            aka={"more": "argument 1"},
+            aliases={"more": "argument 1"},
         ),
         "save": None,
         "load": None,
@@ -259,7 +259,7 @@ def _of_rankers():
         "thresholds": Call(
             lambda a, b: r.thresholds([a, b]),
             {"a": np.array([1.0, 2.0]), "b": np.array([0.0, 2.0, 4.0])},
-            aka=dict.fromkeys("ab", "cuts"),
+            aliases=dict.fromkeys("ab", "cuts"),
         ),
         "Rankers.from_dict": None,
         "Rankers.to_dict": None,
@@ -315,13 +315,13 @@ def _of_metrics():
                     strict=True,
                 )
             ),
-            aka={"xa": "roc_a", "ya": "roc_a", "xb": "roc_b", "yb": "roc_b"},
+            aliases={"xa": "roc_a", "ya": "roc_a", "xb": "roc_b", "yb": "roc_b"},
         ),
         "difference": Call(
             lambda f_pos, f_neg, g_pos, g_neg, **how: m.difference(m.auc, (f_pos, f_neg), (g_pos, g_neg), **how),
             {**LISTS, **OTHER_LISTS},
-            {name: SCALARS[name] for name in ("confidence", "n_resamples", "seed")},
-            aka={"f_pos": "a", "f_neg": "a", "g_pos": "b", "g_neg": "b", "": "measure"},
+            plain(m.difference, a=..., b=...).scalars,
+            aliases={"f_pos": "a", "f_neg": "a", "g_pos": "b", "g_neg": "b", "": "measure"},
         ),
         "discounted_gain_at_top": plain(m.discounted_gain_at_top, k=3),
     }
@@ -350,18 +350,22 @@ def _of_plotting():
         "push_path": Call(
             lambda a, b: on(g.push_path)(values={1: a, 4: b}),
             {"a": F_POS, "b": F_NEG},
-            aka={"a": "p = 1|values", "b": "p = 4|values", "": "values"},
+            aliases={"a": "p = 1|values", "b": "p = 4|values", "": "values"},
         ),
         "ranked_list": Call(
             lambda f_pos, f_neg, top: on(g.ranked_list)(lists=(f_pos, f_neg), top=top),
             LISTS,
             {"top": 4},
-            aka={"": "lists"},
+            aliases={"": "lists"},
         ),
-        "roc": Call(lambda f_pos, f_neg: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}), LISTS, aka={"": "lists"}),
+        "roc": Call(lambda f_pos, f_neg: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}), LISTS, aliases={"": "lists"}),
         "trace": Call(on(g.trace), {}, {"floor": -100.0}, {"runs": several["trace"]}),
         "weights": Call(
-            on(g.weights), {"lam": ARRAYS["lam"], "X": NEG}, {"top": 2}, {"H": pnorm.rankers.columns(3)}, AKA
+            on(g.weights),
+            {"lam": ARRAYS["lam"], "X": NEG},
+            {"top": 2},
+            {"H": pnorm.rankers.columns(3)},
+            MESSAGE_ALIASES,
         ),
     }
 
@@ -388,7 +392,7 @@ def _of_kernel():
         "train, precomputed": Call(
             lambda kernel: k.train(POS, NEG, kernel, t_max=3),
             {"kernel": np.vstack([POS, NEG]) @ np.vstack([POS, NEG]).T},
-            aka=AKA,
+            aliases=MESSAGE_ALIASES,
         ),
         "minimize": plain(k.minimize, lam=0.5),
         "schedule": plain(k.schedule, loss="logistic"),
@@ -412,16 +416,10 @@ def _of_dask():
     import pnorm.dask
 
     rows = {"pos": from_array(POS, chunks=(3, -1)), "neg": from_array(NEG, chunks=(3, -1))}
-    d, keep = pnorm.dask, ("p", "t_max", "tol", "l2", "max_iter")
-
-    def vectors(function):  # rows are Dask's own; what stands beside them may be in memory
-        made = plain(function)
-        arrays = {name: made.arrays[name] for name in ("pos_weight", "neg_weight", "init")}
-        return Call(function, arrays, {k: v for k, v in made.scalars.items() if k in keep}, rows)
-
+    d = pnorm.dask
     return {
-        "train": vectors(d.train),
-        "minimize": vectors(d.minimize),
+        "train": plain(d.train, **rows),  # what stands beside the rows may be in memory
+        "minimize": plain(d.minimize, **rows),
         "score": Call(lambda X, lam: d.score(X, None, lam).compute(), {"lam": ARRAYS["lam"]}, {}, {"X": rows["pos"]}),
     }
 
@@ -456,29 +454,32 @@ def _of_sklearn():
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(NEG, LABELS)
 
     def fitted(X, y, sample_weight=None, groups=None, **how):
-        made = s.PNormPush(**how).fit(X, y, sample_weight, groups)
+        made = s.PNormPush(random_state=0, **how).fit(X, y, sample_weight, groups)
         return made.lam_, made.threshold_, made.classes_
 
-    numbers = {"p": 2.0, "n_cuts": 3, "t_max": 3}
-    arrays = {"X": NEG, "y": LABELS, "sample_weight": ARRAYS["sample_weight"], "groups": ARRAYS["groups"]}
-    theirs = {**AKA, "X": r"np\.matrix|Found array|Expected 2D|Input", "y": r"np\.matrix|Input"}
+    theirs = {**MESSAGE_ALIASES, "X": r"np\.matrix|Found array|Expected 2D|Input", "y": r"np\.matrix|Input"}
+    unused = {"l2": ..., "validation_fraction": ..., "n_iter_no_change": ...}
+
+    def fit(**how):
+        made = plain(s.PNormPush, **{**unused, **how})
+        return replace(made, run=fitted, arrays=plain(model.fit, y=LABELS).arrays, aliases=theirs)
+
     of_scorer = s.scorer("auc")
     return {
         "PNormPush": None,  # checked where it is fitted
-        "PNormPush.fit": Call(fitted, arrays, numbers, aka=theirs),
-        "PNormPush.fit, columns": Call(fitted, arrays, {"p": 2.0, "t_max": 3}, {"rankers": "columns"}, theirs),
-        "PNormPush.fit, newton": Call(fitted, arrays, {"p": 2.0, "t_max": 30, "l2": 0.5}, {"rankers": "normalized", "solver": "newton"}, theirs),
-        "PNormPush.fit, stopping": Call(
-            fitted, {"X": NEG, "y": LABELS}, {"p": 2.0, "t_max": 3, "validation_fraction": 0.5, "n_iter_no_change": 2},
-            {"early_stopping": True, "random_state": 0}, theirs,
-        ),
-        "PNormPush.decision_function": Call(model.decision_function, {"X": NEG}, aka=theirs),
-        "PNormPush.predict": Call(model.predict, {"X": NEG}, aka=theirs),
+        "PNormPush.fit": fit(t_max=3),
+        "PNormPush.fit, columns": fit(t_max=3, rankers="columns", n_cuts=...),
+        "PNormPush.fit, newton": fit(t_max=30, l2=0.5, rankers="normalized", n_cuts=..., solver="newton"),
+        "PNormPush.fit, stopping": fit(
+            t_max=3, n_cuts=..., validation_fraction=0.5, n_iter_no_change=2, early_stopping=True
+        ).without("sample_weight", "groups"),
+        "PNormPush.decision_function": Call(model.decision_function, {"X": NEG}, aliases=theirs),
+        "PNormPush.predict": Call(model.predict, {"X": NEG}, aliases=theirs),
         "PNormPush.score": None,  # scikit-learn's own, like its set_..._request
         "leaves": Call(s.leaves, {"X": NEG}, {}, {"trees": tree}, theirs),
         "scorer": Call(
             lambda X, y, sample_weight: of_scorer(model, X, y, sample_weight=sample_weight),
-            {"X": NEG, "y": LABELS, "sample_weight": ARRAYS["sample_weight"]}, aka=theirs,
+            {"X": NEG, "y": LABELS, "sample_weight": ARRAYS["sample_weight"]}, aliases=theirs,
         ),
     }  # fmt: skip
 
@@ -501,7 +502,7 @@ def _of_boosting():
         "xgboost_objective": (b.xgboost_objective(2.0), {**arrays, "sample_weight": weight}),
         "xgboost_metric": (b.xgboost_metric("log_f", p=2.0), arrays),
     }
-    calls = {name: Call(function, given, aka=named) for name, (function, given) in made.items()}
+    calls = {name: Call(function, given, aliases=named) for name, (function, given) in made.items()}
     calls |= {f"{name}, made": plain(getattr(b, name)) for name in ("lightgbm_objective", "xgboost_objective")}
     return calls
 

@@ -184,13 +184,6 @@ def test_the_slopes_are_those_of_the_objectives_module():
     np.testing.assert_allclose(grad[y == 0], unit(y, 4, c) * down, rtol=1e-12)
 
 
-def test_threads_give_the_same_bits():
-    rng = np.random.default_rng(7)
-    y, f = (rng.random(100_000) < 0.2).astype(int), rng.normal(size=100_000)
-    one, three = (boosting.lightgbm_objective(4, n_threads=n)(y, f) for n in (1, 3))
-    np.testing.assert_array_equal(one, three)
-
-
 # The steps --------------------------------------------------------------------------------------------
 
 

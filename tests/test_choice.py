@@ -225,16 +225,6 @@ def test_held_out_rows_leave_no_mark_on_the_run(kind):
         assert (other.scores[:, k] != found.scores[:, k]).any()
 
 
-def test_threads_change_nothing():
-    rng = np.random.default_rng(0)
-    pos, neg = rng.normal(0.2, 1, (30_000, 3)), rng.normal(size=(60_000, 3))
-    H = partial(rankers.quantile_thresholds, n_cuts=20)
-    for of in (None, H):
-        runs = [pnorm.cross_validate(pos, neg, of, [1, 4], 4, folds=2, rounds=[2, 4], n_threads=n) for n in (1, 3)]
-        np.testing.assert_array_equal(runs[0].scores, runs[1].scores)
-        np.testing.assert_array_equal(runs[0].traces[1][1].step, runs[1].traces[1][1].step)
-
-
 @pytest.mark.parametrize("form", ["list", "float32", "fortran", "csr", "coo", "pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize("recipe", [True, False])
 def test_rows_come_in_any_form(form, recipe):

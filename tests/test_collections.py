@@ -15,6 +15,10 @@ def table():
     return [["red", 2], ["blue", 2], ["red", 5]], [["red", 3], ["green", 2]]
 
 
+def row_norm(Z):
+    return np.linalg.norm(Z, axis=1)
+
+
 def many():
     """Every kind of collection, with rows to evaluate it on."""
     rows = np.random.default_rng(4).normal(size=(30, 3))
@@ -50,14 +54,26 @@ def test_a_collection_comes_back_from_json_bit_for_bit(kind):
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
-@pytest.mark.parametrize("kind", many())
+@pytest.mark.parametrize("kind", [*many(), "callables"])
 def test_each_ranker_and_every_combination_agree_with_the_matrix(kind):
-    H, rows = many()[kind]
+    rows = np.random.default_rng(3).normal(size=(30, 3))
+    H, rows = {**many(), "callables": (pnorm.rankers.callables([lambda Z: Z[:, 0], row_norm]), rows)}[kind]
     matrix = H.evaluate(rows)
     assert matrix.shape == (len(rows), len(H))
+    assert len(H) == len(H.names)
+    if kind not in ("thresholds", "twice closed", "union"):  # which hold some twice
+        assert len(H) == len(set(H.names))
     for j, h in enumerate(H):
         np.testing.assert_array_equal(h(rows), matrix[:, j])
-        assert h.name == H.names[j]
+        assert h.name == H[j].name == H.names[j]
+    np.testing.assert_array_equal(H[-1](rows), matrix[:, -1])
+    assert H[0] in H
+    assert H.index(H[-1]) == len(H) - 1
+    assert [h.name for h in H[:2]] == list(H.names[:2])
+    with pytest.raises(IndexError):
+        H[len(H)]
+    assert repr(H).startswith(f"<{len(H)} weak ranker")
+    assert H.names[0] in repr(H[0])
     rng = np.random.default_rng(6)
     for share in (1.0, 0.3, 0.0):
         lam = rng.normal(size=len(H)) * (rng.random(len(H)) < share)
@@ -154,6 +170,7 @@ def test_signed_selection_on_a_closed_collection_takes_the_steps_of_absolute():
     closed, signed = pnorm.train(pos, neg, pnorm.rankers.closed(pnorm.rankers.columns(4)), 2, 18, selection="signed")
     np.testing.assert_array_equal(signed.ranker % 4, trace.ranker)
     np.testing.assert_allclose(signed.step, np.abs(trace.step), rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(signed.log_objective, trace.log_objective, rtol=1e-12)
     np.testing.assert_allclose(closed[:4] - closed[4:], lam, rtol=1e-9, atol=1e-12)
     assert (closed >= 0).all()
 

@@ -14,7 +14,6 @@ from sklearn.metrics import pairwise
 
 import pnorm
 from pnorm import bounds, kernel
-from pnorm._core import _dense
 from pnorm._threads import SERIAL
 from pnorm.kernel._kernels import Rows
 from pnorm.kernel._spaces import Gram, rpcholesky
@@ -336,18 +335,6 @@ def test_a_symmetric_product_in_blocks_is_the_product(n):
         assert gram.fits == (len(calls) == n_blocks)
         np.testing.assert_allclose(gram.whole(), G, atol=1e-12)
         np.testing.assert_allclose(gram.diagonal(), G.diagonal())
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (3, 17), (9, 33)])
-def test_one_pass_gives_both_products(shape):
-    A = np.random.default_rng(0).normal(size=shape)
-    right, left = np.ones(shape[1]), np.arange(1.0, shape[0] + 1)
-    down, across = np.ones(shape[0]), np.ones(shape[1])
-    wide = np.zeros((shape[0], shape[1] + 5))
-    wide[:, : shape[1]] = A
-    _dense.symmetric(wide[:, : shape[1]], right, left, down, across)
-    np.testing.assert_allclose(down, 1 + A @ right)
-    np.testing.assert_allclose(across, 1 + A.T @ left)
 
 
 def test_a_gram_matrix_that_does_not_fit_is_computed_anew_with_the_same_result():

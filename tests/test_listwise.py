@@ -16,7 +16,6 @@ from sklearn.metrics import ndcg_score
 
 import pnorm
 from pnorm import listwise
-from pnorm._core import _lists
 
 LISTS = st.integers(1, 12).flatmap(
     lambda r: st.tuples(
@@ -497,15 +496,6 @@ def test_a_seed_decides_all(loss):
     assert (listwise.train(X, y, group, loss, epochs=2, seed=1)[0] != w).any()
 
 
-def test_threads_share_many_rows_with_the_same_result():
-    X, y, _, _ = planted(9000, 8)
-    y = np.round(y / 4)
-    one, a = listwise.train(X, y, np.full(9000, 8), epochs=1, n_threads=1)
-    three, b = listwise.train(X, y, np.full(9000, 8), epochs=1, n_threads=3)
-    np.testing.assert_array_equal(one, three)
-    np.testing.assert_array_equal(a.error, b.error)
-
-
 @pytest.mark.parametrize("form", ["float32", "fortran", "frame", "sparse", "mixed"])
 def test_rows_come_in_any_form(form):
     X, y, group, _ = planted(20, 6)
@@ -595,11 +585,3 @@ def test_scores_and_grades_must_fit():
             function([], [])
         with pytest.raises(ValueError, match="scores has nan"):
             function([math.nan], [1])
-
-
-def test_the_kernel_leaves_the_other_lists_alone():
-    f, y = np.array([3.0, 1.0, 2.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    hinges, wrongs, grad = (np.full(n, -7.0) for n in (2, 2, 4))
-    by_grade, starts = np.arange(4), np.array([0, 2, 4])
-    _lists.kendall(f, y, by_grade, starts, 1, 2, np.zeros(4, np.intp), np.zeros(4, np.intp), hinges, wrongs, grad)
-    assert (hinges.tolist(), wrongs.tolist(), grad.tolist()) == ([-7.0, 3.0], [-7.0, 1.0], [-7.0, -7.0, 1.0, -1.0])

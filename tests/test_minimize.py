@@ -304,16 +304,6 @@ def test_with_a_penalty_separable_data_have_a_minimiser():
 # Weights, groups, storage
 
 
-def test_a_weight_is_a_number_of_copies_and_zero_is_absence():
-    rng = np.random.default_rng(4)
-    pos, neg = rng.normal(0.2, 1, (15, 3)), rng.normal(0, 1, (20, 3))
-    c_pos, c_neg = rng.integers(0, 4, 15), rng.integers(0, 4, 20)
-    lam, trace = pnorm.minimize(pos, neg, p=4, pos_weight=c_pos, neg_weight=c_neg)
-    copied, repeated = pnorm.minimize(np.repeat(pos, c_pos, axis=0), np.repeat(neg, c_neg, axis=0), p=4)
-    np.testing.assert_allclose(lam, copied, atol=1e-6)
-    assert trace.log_objective[-1] == pytest.approx(repeated.log_objective[-1], abs=1e-10)
-
-
 @pytest.mark.parametrize("p", [1, 4, 16])
 def test_groups_agree_with_the_sum_over_groups(p):
     rng = np.random.default_rng(p)

@@ -99,18 +99,6 @@ def test_case_weights_and_query_groups(price, loss):
             assert (b[groups[1] == "e"] == 0).all()
 
 
-@pytest.mark.parametrize("loss", list(LOSSES))
-def test_a_weight_is_so_many_copies(loss):
-    rng = np.random.default_rng(5)
-    f_pos, f_neg = scores(rng, 12, 9)
-    c_pos, c_neg = rng.integers(0, 4, 12), rng.integers(0, 4, 9)
-    weighted = objectives.value_and_weights(f_pos, f_neg, **ours("power", loss), pos_weight=c_pos, neg_weight=c_neg)
-    copies = objectives.value_and_weights(np.repeat(f_pos, c_pos), np.repeat(f_neg, c_neg), **ours("power", loss))
-    agree(weighted[0], copies[0], 1e-13)
-    agree(np.repeat(weighted[1] / np.maximum(c_pos, 1), c_pos), copies[1], 1e-12, 1e-15)
-    agree(np.repeat(weighted[2] / np.maximum(c_neg, 1), c_neg), copies[2], 1e-12, 1e-15)
-
-
 @pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "user"])
 @pytest.mark.parametrize("power", [1, 3])
 def test_weights_farther_apart_than_doubles_reach_against_fifty_digits(power, loss):
@@ -339,18 +327,6 @@ def test_both_ways_of_sorting_are_used_and_agree():
 def test_scores_that_are_no_places_on_the_line_are_left_to_a_general_sort(wild):
     f = np.concatenate([np.linspace(0, 1, 50), wild, np.linspace(1, 0, 50)])
     assert not _pairs.sort(f, np.empty(f.size, np.intp), np.empty(f.size), np.zeros(f.size + 1, np.intc))
-
-
-@pytest.mark.parametrize("loss", list(LOSSES))
-def test_the_same_bits_on_any_number_of_threads(loss):
-    rng = np.random.default_rng(1)
-    size = (300, 500) if loss == "user" else (40000, 50000)
-    f_pos, f_neg = rng.normal(size=size[0]), rng.normal(size=size[1])
-    one, two, three = (
-        objectives.value_and_weights(f_pos, f_neg, **ours("power", loss), n_threads=n) for n in (1, 2, 3)
-    )
-    for other in (two, three):
-        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def test_a_users_loss_in_blocks(monkeypatch):

@@ -74,16 +74,9 @@ def test_training_goes_on_to_the_minimum(loss):
 @pytest.mark.parametrize(
     ("price", "loss"), [("power", "logistic"), ("exponential", "squared_hinge"), ("user", "huber")]
 )
-def test_weights_and_groups_in_training(price, loss):
+def test_groups_in_training(price, loss):
     pos, neg = data(8, 20, 18)
     rng = np.random.default_rng(0)
-    c_pos, c_neg = rng.integers(0, 4, 20), rng.integers(0, 4, 18)
-    lam, trace = pnorm.train(pos, neg, t_max=25, pos_weight=c_pos, neg_weight=c_neg, **ours(price, loss))
-    copies = np.repeat(pos, c_pos, axis=0), np.repeat(neg, c_neg, axis=0)
-    again, judge = pnorm.train(*copies, t_max=25, **ours(price, loss))
-    np.testing.assert_allclose(lam, again, rtol=1e-9)
-    np.testing.assert_allclose(trace.log_objective, judge.log_objective, rtol=1e-12)
-
     g_pos, g_neg = rng.integers(0, 4, 20), rng.integers(0, 4, 18)
     groups = {"pos_group": g_pos, "neg_group": g_neg}
     lam, trace = pnorm.train(pos, neg, t_max=25, **groups, **ours(price, loss))

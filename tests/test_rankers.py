@@ -30,27 +30,6 @@ def row_norm(Z):
 
 
 @pytest.mark.parametrize("kind", collections())
-def test_every_collection_agrees_with_itself(kind):
-    H = collections()[kind]
-    values = H.evaluate(X)
-    assert values.shape == (2, len(H))
-    assert len(H) == len(H.names) == len(set(H.names))
-    for j, h in enumerate(H):
-        np.testing.assert_array_equal(h(X), values[:, j])
-        assert h.name == H[j].name == H.names[j]
-    np.testing.assert_array_equal(H[-1](X), values[:, -1])
-    assert H[0] in H
-    assert H.index(H[-1]) == len(H) - 1
-    assert [h.name for h in H[:2]] == list(H.names[:2])
-    with pytest.raises(IndexError):
-        H[len(H)]
-    lam = np.linspace(-1, 2, len(H))
-    np.testing.assert_allclose(pnorm.score(X, H, lam), values @ lam)
-    assert repr(H).startswith(f"<{len(H)} weak rankers: ")
-    assert H.names[0] in repr(H[0])
-
-
-@pytest.mark.parametrize("kind", collections())
 def test_training_on_a_collection_is_training_on_its_outputs(kind):
     rng = np.random.default_rng(0)
     pos, neg = rng.normal(0.4, 1, (30, 3)), rng.normal(0, 1, (40, 3))

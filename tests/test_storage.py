@@ -399,39 +399,6 @@ def test_one_path_on_a9a(p):
 # Threads
 
 
-def threaded_problems():
-    rng = np.random.default_rng(13)
-    pos, neg = rng.normal(0.2, 1, (80_000, 4)), rng.normal(0, 1, (60_000, 4))
-    few_pos, few_neg = np.round(pos), np.round(neg)
-    return {
-        "dense": (pos, neg, None, {}),
-        "float32": (pos.astype(np.float32), neg.astype(np.float32), None, {}),
-        "sparse": (*(scipy.sparse.csc_array(Z * (Z > 0.5)) for Z in (pos, neg)), None, {}),
-        "binned": (pos, neg, pnorm.rankers.quantile_thresholds(pos, neg, 63), {}),
-        "mixed": (np.c_[pos, few_pos], np.c_[neg, few_neg], None, {}),
-        "weighted": (pos, neg, None, {"pos_weight": rng.random(80_000), "neg_weight": rng.random(60_000)}),
-        "groups": (
-            few_pos,
-            few_neg,
-            None,
-            {"pos_group": rng.integers(0, 9, 80_000), "neg_group": rng.integers(0, 9, 60_000)},
-        ),
-    }
-
-
-THREADED = threaded_problems()
-
-
-@pytest.mark.parametrize("kind", THREADED)
-def test_the_same_bits_for_any_number_of_threads(kind):
-    pos, neg, H, more = THREADED[kind]
-    runs = [pnorm.train(pos, neg, H, 4, 12, n_threads=n, **more) for n in (1, 2, 7, None)]
-    for lam, trace in runs[1:]:
-        np.testing.assert_array_equal(lam, runs[0][0])
-        for name in ("ranker", "step", "edge", "z", "log_objective"):
-            np.testing.assert_array_equal(getattr(trace, name), getattr(runs[0][1], name))
-
-
 def test_a_pool_keeps_the_order_and_uses_its_threads():
     seen, before = set(), workers.running()
     together = threading.Barrier(3, timeout=20)

@@ -1,73 +1,71 @@
-from typing import Any
-
-from numpy import float64, int32, intp, uint8, uint16
+from numpy import float32, float64, int32, intp, uint8, uint16
 from numpy.typing import NDArray
 
-_Matrix = NDArray[Any]
-_Codes = NDArray[Any]
-_Vector = NDArray[float64]
+_Matrix = NDArray[float32] | NDArray[float64]
+_Codes = NDArray[uint8] | NDArray[uint16]
+_Array = NDArray[float64]
 _Index = NDArray[intp]
 
-def distinct(A: _Matrix, column: int, values: _Vector) -> int: ...
+def distinct(A: _Matrix, column: int, values: _Array) -> int: ...
 def encode(
     A: _Matrix,
     start: int,
     stop: int,
     columns: _Index,
     first: _Index,
-    cuts: _Vector,
+    cuts: _Array,
     words: _Index,
     radix: _Index,
     out: _Codes,
 ) -> None: ...
 def sums_by_code(
     codes: _Codes,
-    weights: _Vector,
+    weights: _Array,
     start: int,
     stop: int,
     rows: NDArray[int32] | None,
     first: _Index,
-    sums: _Vector,
-    scratch: _Vector,
+    sums: _Array,
+    scratch: _Array,
 ) -> None: ...
 def choose(
     codes: _Codes,
     wanted: NDArray[uint8],
-    weights: _Vector,
+    weights: _Array,
     start: int,
     stop: int,
     rows: NDArray[int32],
-    of_rows: _Vector,
+    of_rows: _Array,
 ) -> int: ...
 def scratch_size(largest: int) -> int: ...
-def sums_by_pair(a: _Codes, b: _Codes, weights: _Vector, start: int, stop: int, sums: _Vector) -> None: ...
-def look_up(codes: _Codes, table: _Vector, start: int, stop: int, out: _Vector) -> None: ...
-def add_looked_up(codes: _Codes, table: _Vector, start: int, stop: int, out: _Vector) -> None: ...
-def multiply_looked_up(codes: _Codes, table: _Vector, start: int, stop: int, weights: _Vector) -> float: ...
+def sums_by_pair(a: _Codes, b: _Codes, weights: _Array, start: int, stop: int, sums: _Array) -> None: ...
+def look_up(codes: _Codes, table: _Array, start: int, stop: int, out: _Array) -> None: ...
+def add_looked_up(codes: _Codes, table: _Array, start: int, stop: int, out: _Array) -> None: ...
+def multiply_looked_up(codes: _Codes, table: _Array, start: int, stop: int, weights: _Array) -> float: ...
 def extract(codes: _Codes, radix: int, levels: int, out: NDArray[uint16]) -> None: ...
 def marginals(
-    of_words: _Vector, first: _Index, size: _Index, radix: _Index, cells: _Index, of_features: _Vector
+    of_words: _Array, first: _Index, size: _Index, radix: _Index, cells: _Index, of_features: _Array
 ) -> None: ...
-def values_by_code(at: _Index, terms: _Vector, out: _Vector) -> None: ...
+def values_by_code(at: _Index, terms: _Array, out: _Array) -> None: ...
 def extremes(
     feature: _Index,
     first: _Index,
     at: _Index,
-    terms: _Vector,
+    terms: _Array,
     cells: _Index,
-    rows: _Vector,
-    values: _Vector,
+    rows: _Array,
+    values: _Array,
     following: _Index,
-    low: _Vector,
-    high: _Vector,
+    low: _Array,
+    high: _Array,
 ) -> None: ...
 def edges(
-    sums: _Vector,
+    sums: _Array,
     cells: _Index,
     feature: _Index,
     first: _Index,
     at: _Index,
-    terms: _Vector,
-    above: _Vector,
-    out: _Vector,
+    terms: _Array,
+    above: _Array,
+    out: _Array,
 ) -> None: ...

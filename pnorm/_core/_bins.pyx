@@ -4,10 +4,10 @@ A *word* holds one feature's code of a row, or the codes of several features wit
 mixed radix. All rows' words of one kind lie in an array (words, rows), so that a pass reads one
 word of many rows after the other.
 
-(a) from values to codes: values to tell apart, and the number of cuts below a value
-(b) sums of weights by code: the one pass of a round
-(c) tables by code, read for every row
-(d) from sums by code to edges
+(a) from values to codes: distinct values, and the number of cuts below a value
+(b) sums of weights by code, the one pass of a round: step (a) of Figure 1 of the COLT paper is a function of them
+(c) tables by code, read for every row: scores f = H lambda, and the factors by which step (c) changes the weights
+(d) from sums by code to the edges of step (a)
 """
 
 from libc.math cimport INFINITY
@@ -33,9 +33,12 @@ cdef enum:
 # (a) ---------------------------------------------------------------------------------------------
 
 def distinct(const real_t[:, :] A, Py_ssize_t column, double[::1] values):
-    """Fill values with the distinct values of a column, in no order; their number, or one more than there is room for.
+    """Fill values with the distinct values of a column, in no order; return their number.
 
-    A hash table that gives up early: a column of measurements is known for one after a few hundred rows.
+    It is one more than there is room for where they do not fit. A hash table that gives up early: a column
+    of measurements is known for one after a few hundred rows.
+
+    In: A, column. Out: values.
     """
     cdef:
         double table[SLOTS]
@@ -95,6 +98,8 @@ def encode(
 
     Feature k counts the cuts[first[k]:first[k + 1]] below column columns[k]; their number is one
     less than a power of two.
+
+    In: A, start, stop, columns, first, cuts, words, radix. Changed: out.
     """
     cdef:
         real_t x[ROWS]
@@ -135,67 +140,33 @@ cdef inline void add_lanes(const double* lanes, Py_ssize_t lane, Py_ssize_t m, d
         out[k] = (lanes[k] + lanes[lane + k]) + (lanes[2 * lane + k] + lanes[3 * lane + k])
 
 
-cdef void add_by_code(
-    const code_t* a, const code_t* b, const double* weights, Py_ssize_t n, double* lanes, Py_ssize_t lane
+cdef inline void add_row(
+    const code_t* a, const code_t* b, const int32_t* rows, const double* weights, Py_ssize_t r, double* tables,
+    Py_ssize_t lane,
+) noexcept nogil:
+    """Add the weight of row r, or of the r-th of some rows, to a table of each word."""
+    cdef Py_ssize_t i = r if rows == NULL else rows[r]
+    tables[a[i]] += weights[r]
+    tables[LANES * lane + b[i]] += weights[r]
+
+
+cdef inline void add_by_code(
+    const code_t* a, const code_t* b, const int32_t* rows, const double* weights, Py_ssize_t n,
+    double* lanes, Py_ssize_t lane,
 ) noexcept nogil:
     """Add weights to the sums by code of two words.
 
     Each has four tables, which take turns: one alone would wait for itself where a code repeats.
     """
-    cdef:
-        double* a0 = lanes
-        double* a1 = lanes + lane
-        double* a2 = lanes + 2 * lane
-        double* a3 = lanes + 3 * lane
-        double* b0 = lanes + 4 * lane
-        double* b1 = lanes + 5 * lane
-        double* b2 = lanes + 6 * lane
-        double* b3 = lanes + 7 * lane
-        Py_ssize_t r = 0
+    cdef Py_ssize_t r = 0
     while r + 3 < n:
-        a0[a[r]] += weights[r]
-        b0[b[r]] += weights[r]
-        a1[a[r + 1]] += weights[r + 1]
-        b1[b[r + 1]] += weights[r + 1]
-        a2[a[r + 2]] += weights[r + 2]
-        b2[b[r + 2]] += weights[r + 2]
-        a3[a[r + 3]] += weights[r + 3]
-        b3[b[r + 3]] += weights[r + 3]
+        add_row(a, b, rows, weights, r, lanes, lane)
+        add_row(a, b, rows, weights, r + 1, lanes + lane, lane)
+        add_row(a, b, rows, weights, r + 2, lanes + 2 * lane, lane)
+        add_row(a, b, rows, weights, r + 3, lanes + 3 * lane, lane)
         r += 4
     while r < n:
-        a0[a[r]] += weights[r]
-        b0[b[r]] += weights[r]
-        r += 1
-
-
-cdef void add_chosen(
-    const code_t* a, const code_t* b, const int32_t* rows, const double* weights, Py_ssize_t n,
-    double* lanes, Py_ssize_t lane,
-) noexcept nogil:
-    """The same for some of the rows."""
-    cdef:
-        double* a0 = lanes
-        double* a1 = lanes + lane
-        double* a2 = lanes + 2 * lane
-        double* a3 = lanes + 3 * lane
-        double* b0 = lanes + 4 * lane
-        double* b1 = lanes + 5 * lane
-        double* b2 = lanes + 6 * lane
-        double* b3 = lanes + 7 * lane
-        Py_ssize_t r = 0
-    while r + 3 < n:
-        a0[a[rows[r]]] += weights[r]
-        b0[b[rows[r]]] += weights[r]
-        a1[a[rows[r + 1]]] += weights[r + 1]
-        b1[b[rows[r + 1]]] += weights[r + 1]
-        a2[a[rows[r + 2]]] += weights[r + 2]
-        b2[b[rows[r + 2]]] += weights[r + 2]
-        a3[a[rows[r + 3]]] += weights[r + 3]
-        b3[b[rows[r + 3]]] += weights[r + 3]
-        r += 4
-    while r < n:
-        a0[a[rows[r]]] += weights[r]
-        b0[b[rows[r]]] += weights[r]
+        add_row(a, b, rows, weights, r, lanes, lane)
         r += 1
 
 
@@ -209,6 +180,8 @@ def sums_by_code(
     Two words at a time, so that weights are read once for both. Measured per word and row: 0.4 ns
     for 256 codes, even or with nine of ten rows at one (one word at a time: 0.45 and 0.8 ns; with
     one table, 2.9 ns), 0.64 ns for 4096.
+
+    In: codes, weights, start, stop, rows, first. Out: sums. Scratch: scratch.
     """
     cdef:
         Py_ssize_t w = 0, next_, last = codes.shape[0] - 1, lane
@@ -219,18 +192,19 @@ def sums_by_code(
             lane = (max(first[w + 1] - first[w], first[next_ + 1] - first[next_]) + 7) // 8 * 8 + PAD
             clear(lanes, 2 * LANES * lane)
             if rows is None:
-                add_by_code(&codes[w, start], &codes[next_, start], &weights[start], stop - start, lanes, lane)
+                add_by_code(&codes[w, start], &codes[next_, start], NULL, &weights[start], stop - start, lanes, lane)
             else:
-                add_chosen(
-                    &codes[w, start], &codes[next_, start], &rows[0], &weights[0], rows.shape[0], lanes, lane
-                )
+                add_by_code(&codes[w, start], &codes[next_, start], &rows[0], &weights[0], rows.shape[0], lanes, lane)
             add_lanes(lanes, lane, first[w + 1] - first[w], &sums[first[w]])
             add_lanes(lanes + LANES * lane, lane, first[next_ + 1] - first[next_], &sums[first[next_]])
             w += 2
 
 
 def scratch_size(Py_ssize_t largest):
-    """Doubles that `sums_by_code` needs for words of so many codes."""
+    """Return the number of doubles that `sums_by_code` needs as scratch for words of so many codes.
+
+    In: largest.
+    """
     return 2 * LANES * ((largest + 7) // 8 * 8 + PAD)
 
 
@@ -238,9 +212,11 @@ def choose(
     const code_t[::1] codes, const uint8_t[::1] wanted, const double[::1] weights, Py_ssize_t start, Py_ssize_t stop,
     int32_t[::1] rows, double[::1] of_rows,
 ):
-    """Fill in the rows start:stop whose code is wanted, counted from start, and their weights; returns their number.
+    """Fill in the rows start:stop whose code is wanted, counted from start, and their weights; return their number.
 
     Both need room for all rows.
+
+    In: codes, wanted, weights, start, stop. Out: rows, of_rows.
     """
     cdef Py_ssize_t r, n = 0
     with nogil:
@@ -255,7 +231,10 @@ def sums_by_pair(
     const code_t[::1] a, const code_t[::1] b, const double[::1] weights, Py_ssize_t start, Py_ssize_t stop,
     double[:, ::1] sums,
 ):
-    """sums[i, j] += sum of weights where a is i and b is j, on rows start:stop."""
+    """sums[i, j] += sum of weights where a is i and b is j, on rows start:stop.
+
+    In: a, b, weights, start, stop. Changed: sums.
+    """
     cdef:
         Py_ssize_t r, width = sums.shape[1]
         double* table = &sums[0, 0]
@@ -267,7 +246,10 @@ def sums_by_pair(
 # (c) ---------------------------------------------------------------------------------------------
 
 def look_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
-    """out = table[codes] on rows start:stop."""
+    """out = table[codes] on rows start:stop.
+
+    In: codes, table, start, stop. Out: out.
+    """
     cdef Py_ssize_t r
     with nogil:
         for r in range(start, stop):
@@ -275,7 +257,10 @@ def look_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t start, 
 
 
 def add_looked_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
-    """out += table[codes] on rows start:stop."""
+    """out += table[codes] on rows start:stop.
+
+    In: codes, table, start, stop. Changed: out.
+    """
     cdef Py_ssize_t r
     with nogil:
         for r in range(start, stop):
@@ -285,7 +270,10 @@ def add_looked_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t s
 def multiply_looked_up(
     const code_t[::1] codes, const double[::1] table, Py_ssize_t start, Py_ssize_t stop, double[::1] weights
 ):
-    """weights *= table[codes] on rows start:stop; returns their sum."""
+    """weights *= table[codes] on rows start:stop; return their sum.
+
+    In: codes, table, start, stop. Changed: weights.
+    """
     cdef:
         double a = 0.0, b = 0.0, c = 0.0, d = 0.0
         Py_ssize_t r = start
@@ -308,7 +296,10 @@ def multiply_looked_up(
 
 
 def extract(const code_t[::1] codes, Py_ssize_t radix, Py_ssize_t levels, uint16_t[::1] out):
-    """out = the code of one feature of a word."""
+    """out = the code of one feature of a word.
+
+    In: codes, radix, levels. Out: out.
+    """
     cdef Py_ssize_t r
     with nogil:
         for r in range(codes.shape[0]):
@@ -321,9 +312,11 @@ def marginals(
     const double[::1] of_words, const Py_ssize_t[::1] first, const Py_ssize_t[::1] size, const Py_ssize_t[::1] radix,
     const Py_ssize_t[::1] cells, double[::1] of_features,
 ):
-    """Sums by the codes of every feature from sums by the codes of its word.
+    """Sum by the codes of every feature, from sums by the codes of its word.
 
     Feature k is in the word whose size[k] codes begin at first[k], and has its own sums from cells[k].
+
+    In: of_words, first, size, radix, cells. Out: of_features.
     """
     cdef:
         Py_ssize_t k, code, level, low, levels
@@ -350,10 +343,7 @@ def marginals(
 cdef void fill_values(
     const Py_ssize_t* at, const double* terms, Py_ssize_t n, Py_ssize_t levels, double* out
 ) noexcept nogil:
-    """out[c] = value of a ranker at code c, from its terms.
-
-    A term at c < levels is a value at that code alone, one at levels + c a value at c and all codes above.
-    """
+    """Do as `values_by_code` does."""
     cdef Py_ssize_t k, c
     for c in range(levels):
         out[c] = 0.0
@@ -366,6 +356,12 @@ cdef void fill_values(
 
 
 def values_by_code(const Py_ssize_t[::1] at, const double[::1] terms, double[::1] out):
+    """out[c] = value of a ranker at code c, from its terms.
+
+    A term at c < levels is a value at that code alone, one at levels + c a value at c and all codes above.
+
+    In: at, terms. Out: out.
+    """
     fill_values(&at[0], &terms[0], at.shape[0], out.shape[0], &out[0])
 
 
@@ -387,10 +383,12 @@ def extremes(
     const Py_ssize_t[::1] cells, const double[::1] rows, double[::1] values, Py_ssize_t[::1] following,
     double[::1] low, double[::1] high,
 ):
-    """Least and greatest value of every ranker on the codes that have rows.
+    """low, high = least and greatest value of every ranker on the codes that have rows.
 
-    A ranker of few terms changes its value at their codes, and next to these, only: it is looked up at the
-    first codes with rows from there on. `values` and `following` are scratch.
+    A ranker of few terms changes its value only at their codes and next to these: it is looked up at the
+    first codes with rows from there on.
+
+    In: feature, first, at, terms, cells, rows. Out: low, high. Scratch: values, following.
     """
     cdef:
         Py_ssize_t j, k, c, base, levels, n, step, known = -1
@@ -433,7 +431,10 @@ def edges(
 ):
     """out[j] = sum over codes of sums times the value of ranker j, from its terms.
 
-    above[cells[k] + c] becomes the sum over the codes of feature k from c on.
+    With sums of u less sums of w, these are the edges of step (a) of Figure 1. above[cells[k] + c] becomes the
+    sum over the codes of feature k from c on.
+
+    In: sums, cells, feature, first, at, terms. Out: above, out.
     """
     cdef:
         Py_ssize_t j, k, t, c, base, levels

@@ -12,9 +12,9 @@
 
 enum { PNORM_TERMS = 14, PNORM_WIDTH = 16, PNORM_LANES = 8 };
 
-/* out[j] = sum of weights T_j(2 (f - end) - 1); weights are so many doubles apart. */
-PNORM_CLONES static void pnorm_moments(
-    const double *f, const double *weights, ptrdiff_t apart, ptrdiff_t m, double end, double *out) {
+/* moments[j] = sum of weights T_j(2 (f - end) - 1); weights are so many doubles apart. */
+PNORM_CLONES static void pnorm_particle_to_multipole(
+    const double *f, const double *weights, ptrdiff_t apart, ptrdiff_t m, double end, double *moments) {
     double sums[PNORM_TERMS][PNORM_LANES] = {{0.0}};
     for (ptrdiff_t start = 0; start < m; start += PNORM_LANES) {
         double x[PNORM_LANES], before[PNORM_LANES], now[PNORM_LANES];
@@ -39,39 +39,39 @@ PNORM_CLONES static void pnorm_moments(
     }
     for (int j = 0; j < PNORM_TERMS; j++) {
         double *s = sums[j];
-        out[j] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+        moments[j] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
     }
 }
 
-/* out = sum over j of series[j] T_j(2 (f - end) - 1), by Clenshaw's recurrence. */
-PNORM_CLONES static void pnorm_series(
-    const double *f, ptrdiff_t m, double end, const double *series, double *out) {
+/* out = sum over j of local[j] T_j(2 (f - end) - 1), by Clenshaw's recurrence. */
+PNORM_CLONES static void pnorm_local_to_particle(
+    const double *f, ptrdiff_t m, double end, const double *local, double *out) {
     for (ptrdiff_t start = 0; start < m; start += PNORM_LANES) {
         double x[PNORM_LANES], after[PNORM_LANES], now[PNORM_LANES];
         ptrdiff_t left = m - start < PNORM_LANES ? m - start : PNORM_LANES;
         for (int l = 0; l < PNORM_LANES; l++) {
             x[l] = l < left ? 4.0 * (f[start + l] - end) - 2.0 : 0.0;
             after[l] = 0.0;
-            now[l] = series[PNORM_TERMS - 1];
+            now[l] = local[PNORM_TERMS - 1];
         }
         for (int j = PNORM_TERMS - 2; j > 0; j--)
             for (int l = 0; l < PNORM_LANES; l++) {
-                double next = (series[j] + x[l] * now[l]) - after[l];
+                double next = (local[j] + x[l] * now[l]) - after[l];
                 after[l] = now[l];
                 now[l] = next;
             }
         for (int l = 0; l < PNORM_LANES; l++)
-            x[l] = (series[0] + 0.5 * x[l] * now[l]) - after[l];
+            x[l] = (local[0] + 0.5 * x[l] * now[l]) - after[l];
         for (int l = 0; l < left; l++)
             out[start + l] = x[l];
     }
 }
 
-/* series += moments @ table, what one cell adds to another; rows of table and series are padded to vectors.
+/* local += moments @ table, what one cell adds to another; rows of table and local are padded to vectors.
  *
  * Four lanes and two chains at a time: wider loops GCC 12 spreads over shuffles, five times slower. */
-PNORM_CLONES static void pnorm_transfer(
-    const double *restrict moments, const double *restrict table, double *restrict series) {
+PNORM_CLONES static void pnorm_multipole_to_local(
+    const double *restrict moments, const double *restrict table, double *restrict local) {
     for (int m = 0; m < PNORM_WIDTH; m += 4) {
         double even[4] = {0.0}, odd[4] = {0.0};
         for (int j = 0; j < PNORM_TERMS; j += 2) {
@@ -81,7 +81,7 @@ PNORM_CLONES static void pnorm_transfer(
                 odd[l] += moments[j + 1] * table[(j + 1) * PNORM_WIDTH + m + l];
         }
         for (int l = 0; l < 4; l++)
-            series[m + l] += even[l] + odd[l];
+            local[m + l] += even[l] + odd[l];
     }
 }
 

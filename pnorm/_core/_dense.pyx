@@ -1,5 +1,8 @@
 """Matrices of outputs, dense and sparse, block by block: products with one vector, and one column.
 
+`products` of the outputs with the weights u and w give the edges of step (a) of Figure 1 of the COLT paper,
+sum of u h - sum of w h; `combined` gives the scores f = H lambda, and `column` the h of equation (1).
+
 BLAS would do for the products, but starts threads of its own: sums would depend on their number,
 and two pools of threads would be in each other's way. Reading the matrix is what takes the time.
 """
@@ -46,7 +49,10 @@ def products(
     const real_t[:, :] A, const Py_ssize_t[:, ::1] runs, const double[::1] s, Py_ssize_t start, Py_ssize_t stop,
     double[::1] out,
 ):
-    """out = A.T @ s over rows start:stop, of the columns in runs [first, last)."""
+    """out = A.T @ s over rows start:stop, of the columns in runs [first, last).
+
+    In: A, runs, s, start, stop. Out: out.
+    """
     cdef:
         Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t), right = A.strides[1] // <Py_ssize_t>sizeof(real_t)
         Py_ssize_t k, first, j, n, done = 0
@@ -74,7 +80,10 @@ def combined(
     const real_t[:, :] A, const Py_ssize_t[:, ::1] runs, const double[::1] lam, Py_ssize_t start, Py_ssize_t stop,
     double[::1] out,
 ):
-    """out += A @ lam on rows start:stop, over the columns in runs."""
+    """out += A @ lam on rows start:stop, over the columns in runs [first, last).
+
+    In: A, runs, lam, start, stop. Changed: out.
+    """
     cdef:
         Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t), right = A.strides[1] // <Py_ssize_t>sizeof(real_t)
         Py_ssize_t k, j, n, r, first, last, done = 0
@@ -106,6 +115,8 @@ def symmetric(
     """down += A @ right and across += A.T @ left, in one pass over a matrix whose rows are adjacent numbers.
 
     A block off the diagonal of a symmetric matrix stands for two, and reading it is what takes the time.
+
+    In: A, right, left. Changed: down, across.
     """
     cdef Py_ssize_t apart = A.strides[0] // <Py_ssize_t>sizeof(double), n = A.shape[1], first, last, r
     if A.strides[1] != sizeof(double):
@@ -121,7 +132,10 @@ def symmetric(
 
 
 def column(const real_t[:, :] A, Py_ssize_t j, double shift, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
-    """out = column j less a constant, on rows start:stop."""
+    """out = column j less a constant, on rows start:stop.
+
+    In: A, j, shift, start, stop. Out: out.
+    """
     cdef:
         Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t), r
         const real_t* a = &A[0, j]
@@ -134,7 +148,10 @@ def sparse_products(
     const index_t[::1] indptr, const index_t[::1] indices, const double[::1] data, const double[::1] s,
     Py_ssize_t start, Py_ssize_t stop, double[::1] out,
 ):
-    """out = A.T @ s for columns start:stop of a CSC matrix."""
+    """out = A.T @ s for columns start:stop of a CSC matrix.
+
+    In: indptr, indices, data, s, start, stop. Out: out.
+    """
     cdef:
         Py_ssize_t j, k
         double a, b

@@ -6,7 +6,8 @@
  * AVX2. With contraction off, every clone gives the same bits.
  *
  * e^x = 2^k e^r, k = round(x / ln 2), |r| <= ln(2) / 2, and the Taylor polynomial of degree 13 in
- * r: what it leaves out is below 5e-18. The relative error is below 2^-52 (tests/test_core.py). Cody & Waite's split of ln 2 keeps k ln 2 exact in its leading part.
+ * r: what it leaves out is below 5e-18. The relative error is below 2^-52 (tests/test_kernels.py).
+ * Cody & Waite's split of ln 2 keeps k ln 2 exact in its leading part.
  */
 #ifndef PNORM_EXP_H
 #define PNORM_EXP_H

@@ -84,10 +84,12 @@ def kendall(
     Py_ssize_t first, Py_ssize_t last, Py_ssize_t[::1] order, Py_ssize_t[::1] spare,
     double[::1] hinges, double[::1] wrongs, double[::1] grad,
 ):
-    """Of the lists first:last, sums of the hinge over pairs, numbers of misordered pairs, and the hinges' slopes.
+    """Sum the hinge over the pairs of every list first:last, count those misordered, and find the hinges' slopes.
 
     Rows of list g are by_grade[starts[g]:starts[g + 1]], grades y of these places ascend. grad is
-    by row; None leaves it out. order and spare are scratch, as long as by_grade.
+    by row; None leaves it out. Scratch is as long as by_grade.
+
+    In: f, y, by_grade, starts, first, last. Out: hinges, wrongs, grad. Scratch: order, spare.
     """
     cdef:
         Work w

@@ -1,51 +1,49 @@
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 N_TERMS: int
 N_WIDTH: int
 
-def sort(f: Vector, order: Index, out: Vector, counts: NDArray[np.intc]) -> bool: ...
+def sort(f: Array, order: Index, out: Array, counts: NDArray[np.intc]) -> bool: ...
 def sweep(
-    s: Vector,
-    c: Vector,
+    s: Array,
+    c: Array,
     s_starts: Index,
-    t: Vector,
+    t: Array,
     t_starts: Index,
     sign: float,
     reach: float,
-    masses: Vector | None,
-    firsts: Vector | None,
-    seconds: Vector | None,
+    masses: Array | None,
+    firsts: Array | None,
+    seconds: Array | None,
 ) -> None: ...
 def rounded_sweep(
-    s: Vector,
-    c: Vector,
+    s: Array,
+    c: Array,
     s_starts: Index,
-    t: Vector,
+    t: Array,
     t_starts: Index,
     sign: float,
     smoothing: float,
-    front: Any,
-    values: Vector,
-    slopes: Vector,
+    front: Array,
+    values: Array,
+    slopes: Array,
 ) -> None: ...
-def moments(s: Vector, c: Vector, cells: Index, ends: Vector, out: Any) -> None: ...
-def series(t: Vector, cells: Index, ends: Vector, local: Any, out: Vector) -> None: ...
-def interact(
-    s_ends: Vector,
-    moments: Any,
+def particle_to_multipole(s: Array, c: Array, cells: Index, ends: Array, moments: Array) -> None: ...
+def multipole_to_local(
+    s_ends: Array,
+    moments: Array,
     s_starts: Index,
-    t_ends: Vector,
+    t_ends: Array,
     t_starts: Index,
-    table: Any,
+    table: Array,
     linear: float,
-    decay: Vector,
-    tails: Vector,
-    local: Any,
-    exponents: Vector,
+    decay: Array,
+    tails: Array,
+    local: Array,
+    exponents: Array,
 ) -> None: ...
+def local_to_particle(t: Array, cells: Index, ends: Array, local: Array, out: Array) -> None: ...

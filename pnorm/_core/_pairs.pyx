@@ -5,7 +5,14 @@ group) between which there are no pairs. For every target, the sum over i of c_i
 
 (a) the order of scores
 (b) piecewise polynomials, by a sweep
-(c) smooth functions with exponential and linear tails, by Chebyshev series on cells of width one
+(c) smooth functions with exponential and linear tails, by a fast multipole method
+
+(c) is the black-box fast multipole method of W. Fong & E. Darve, Journal of Computational Physics 228
+(2009) 8712-8725, in one dimension and on one level: Chebyshev series on cells of width one. As phi has no
+singularity on the line, near cells go by series as well. Beyond the reach of the table its tails are
+exponential and linear, and merge from cell to cell. The moments of a source cell are its multipole expansion
+(particle to multipole); they give the series of every target cell, its local expansion (multipole to local);
+that is summed up at every target (local to particle).
 """
 
 from libc.limits cimport INT_MAX
@@ -15,10 +22,10 @@ cdef extern from "_cells.h" nogil:
     enum:
         TERMS "PNORM_TERMS"
         WIDTH "PNORM_WIDTH"
-    void pnorm_moments(
-        const double* f, const double* weights, Py_ssize_t apart, Py_ssize_t m, double end, double* out) noexcept
-    void pnorm_series(const double* f, Py_ssize_t m, double end, const double* series, double* out) noexcept
-    void pnorm_transfer(const double* moments, const double* table, double* series) noexcept
+    void pnorm_particle_to_multipole(
+        const double* f, const double* weights, Py_ssize_t apart, Py_ssize_t m, double end, double* moments) noexcept
+    void pnorm_multipole_to_local(const double* moments, const double* table, double* local) noexcept
+    void pnorm_local_to_particle(const double* f, Py_ssize_t m, double end, const double* local, double* out) noexcept
 
 N_TERMS, N_WIDTH = TERMS, WIDTH
 
@@ -29,12 +36,14 @@ cdef enum:
 
 
 def sort(const double[::1] f, Py_ssize_t[::1] order, double[::1] out, int[::1] counts):
-    """Whether out = f[order] is sorted, equal scores in the order of their rows.
+    """out = f[order], sorted, equal scores in the order of their rows; return whether that was done.
 
     Buckets of equal width, and an insertion sort of what comes of them: linear where no stretch of
     the line is much denser than the average, given up for a general sort where one is, where a score
     is not finite, or where rows are more than an int can count. `counts`, zeros, has a place for
     every bucket and one more.
+
+    In: f. Out: order, out. Scratch: counts.
     """
     cdef:
         Py_ssize_t n = f.shape[0], n_buckets = counts.shape[0] - 1, r, b, k, allowed = MOVES * f.shape[0]
@@ -89,12 +98,14 @@ def sweep(
     const double[:] t, const Py_ssize_t[::1] t_starts, double sign, double reach,
     double[:] masses, double[:] firsts, double[:] seconds,
 ):
-    """Sums of c d ** m, d = 1 - z, over the sources with z = sign (s - t) < reach, for m = 0, 1, 2; None is left out.
+    """Sum c d ** m, d = 1 - z, over the sources with z = sign (s - t) < reach, for m = 0, 1, 2; None is left out.
 
     The reach is one, or the next number, which counts sources with d = 0 as well.
 
     Scores times the sign ascend. As t grows, d grows with it and sources only enter: all terms that
     are added are of one sign where the weights are, and no digits cancel.
+
+    In: s, c, s_starts, t, t_starts, sign, reach. Out: masses, firsts, seconds.
     """
     cdef:
         Py_ssize_t g, i, k
@@ -128,13 +139,15 @@ def rounded_sweep(
     const double[:] t, const Py_ssize_t[::1] t_starts, double sign, double smoothing,
     double[:, ::1] front, double[:] values, double[:] slopes,
 ):
-    """Sums of the hinge with a parabola around z = 1, and of minus its slope.
+    """Sum the hinge with a parabola around z = 1, and minus its slope.
 
     Sources enter the parabola as t grows, and leave it for the straight part. So that nothing is
     ever taken off a sum, those on the parabola are in two groups, as a queue made of two stacks is:
-    the `front`, scratch of shape (n_sources, 3), holds for each of its sources sums over that one
+    the `front`, of shape (n_sources, 3), holds for each of its sources sums over that one
     and all later ones, about the last; the others are in sums as in `sweep`. When the front is
     used up, the others become the front.
+
+    In: s, c, s_starts, t, t_starts, sign, smoothing. Out: values, slopes. Scratch: front.
     """
     cdef:
         Py_ssize_t g, i, k, lower, upper, turn, end
@@ -186,40 +199,35 @@ def rounded_sweep(
 
 # (c) ---------------------------------------------------------------------------------------------
 
-def moments(
+def particle_to_multipole(
     const double[::1] s, const double[:] c, const Py_ssize_t[::1] cells, const double[::1] ends,
-    double[:, ::1] out,
+    double[:, ::1] moments,
 ):
-    """out[a, j] = sum of c T_j(2 (s - end) - 1) over the rows of cell a, cells[a] to cells[a + 1]."""
-    cdef Py_ssize_t a, apart = c.strides[0] // <Py_ssize_t>sizeof(double)
+    """moments[a, j] = sum of c T_j(2 (s - end) - 1) over the rows of cell a, cells[a] to cells[a + 1].
+
+    In: s, c, cells, ends. Out: moments.
+    """
+    cdef Py_ssize_t a, b, m, apart = c.strides[0] // <Py_ssize_t>sizeof(double)
     with nogil:
         for a in range(ends.shape[0]):
-            pnorm_moments(&s[cells[a]], &c[cells[a]], apart, cells[a + 1] - cells[a], ends[a], &out[a, 0])
+            b, m = cells[a], cells[a + 1] - cells[a]
+            pnorm_particle_to_multipole(&s[b], &c[b], apart, m, ends[a], &moments[a, 0])
 
 
-def series(
-    const double[::1] t, const Py_ssize_t[::1] cells, const double[::1] ends, const double[:, ::1] local,
-    double[::1] out,
-):
-    """out[k] = sum over j of local[a, j] T_j(2 (t - end) - 1) for the rows of every cell a."""
-    cdef Py_ssize_t a
-    with nogil:
-        for a in range(ends.shape[0]):
-            pnorm_series(&t[cells[a]], cells[a + 1] - cells[a], ends[a], &local[a, 0], &out[cells[a]])
-
-
-def interact(
+def multipole_to_local(
     const double[::1] s_ends, const double[:, ::1] moments, const Py_ssize_t[::1] s_starts,
     const double[::1] t_ends, const Py_ssize_t[::1] t_starts,
     const double[:, :, ::1] table, double linear, const double[::1] decay, double[::1] tails,
     double[:, ::1] local, double[::1] exponents,
 ):
-    """Series of the sums in every target cell, from the moments of the source cells.
+    """local = series of the sums in every target cell, from the moments of the source cells.
 
     table[D + reach, j, m] are the coefficients of T_j(source) T_m(target) in phi at the distance D
     of two cells. Beyond the reach phi is e^-z upward and, downward, -z where `linear` is one and 1
     where it is zero. decay[j] are the coefficients of e^(-x / 2). The series of a cell is to be
-    multiplied by e^exponents: zero, but where all sources are far above. `tails` is scratch.
+    multiplied by e^exponents: zero, but where all sources are far above.
+
+    In: s_ends, moments, s_starts, t_ends, t_starts, table, linear, decay. Out: local, exponents. Scratch: tails.
     """
     cdef:
         Py_ssize_t g, a, b, j, m, lower, upper, reach = (table.shape[0] - 1) // 2
@@ -270,4 +278,18 @@ def interact(
                     while b < s_starts[g + 1] and s_ends[b] - t_ends[a] < j:
                         b += 1
                     if b < s_starts[g + 1] and s_ends[b] - t_ends[a] == j:
-                        pnorm_transfer(&moments[b, 0], &table[j + reach, 0, 0], &local[a, 0])
+                        pnorm_multipole_to_local(&moments[b, 0], &table[j + reach, 0, 0], &local[a, 0])
+
+
+def local_to_particle(
+    const double[::1] t, const Py_ssize_t[::1] cells, const double[::1] ends, const double[:, ::1] local,
+    double[::1] out,
+):
+    """out[k] = sum over j of local[a, j] T_j(2 (t - end) - 1) for the rows of every cell a.
+
+    In: t, cells, ends, local. Out: out.
+    """
+    cdef Py_ssize_t a
+    with nogil:
+        for a in range(ends.shape[0]):
+            pnorm_local_to_particle(&t[cells[a]], cells[a + 1] - cells[a], ends[a], &local[a, 0], &out[cells[a]])

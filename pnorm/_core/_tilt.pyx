@@ -12,10 +12,10 @@ so that nothing overflows and no row that matters underflows.
 (a) some exponents, the only place where they are formed
 (b) sums of exponentials, and weights
 (c) power sums of h under the weights, tilted by alpha
-(d) the root of equation (1) in alpha
+(d) a step to the root of equation (1) in alpha
 (e) the same for every query group
 
-All but (e) work on a block of rows, and the results of blocks merge. Within it, rows are read 256
+All but (d) and (e) work on a block of rows; the caller merges the results of blocks. Within it, rows are read 256
 at a time: their exponents stay in the first cache, and a sum of such sums keeps the rounding error
 of a million rows near that of a thousand. `log_c` may be None: no case weights.
 """
@@ -27,26 +27,27 @@ cdef extern from "_exp.h" nogil:
 
 cdef enum:
     BLOCK = 256
-    MAX_EVALUATIONS = 400
 
 cdef struct Side:
     const double* f
     const double* h
     const double* log_c
-    const double* weights
     Py_ssize_t size
     double scale
 
-cdef struct Tilted:
-    double sums[4]
-    double top
-    double mode
+cdef Side side_of(
+    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, Py_ssize_t start, Py_ssize_t stop,
+) noexcept:
+    cdef Side side
+    side.f = &f[start]
+    side.h = &h[start]
+    side.log_c = NULL
+    if log_c is not None:
+        side.log_c = &log_c[start]
+    side.size = stop - start
+    side.scale = scale
+    return side
 
-cdef struct Split:
-    double at_top
-    double at
-    double off_top
-    double off[4]
 
 # (a) ---------------------------------------------------------------------------------------------
 
@@ -91,6 +92,15 @@ cdef inline double fill(
 
 # (b) ---------------------------------------------------------------------------------------------
 
+def exp_below(double[::1] values, double top):
+    """values = exp(values - top), and e^-600 where that is less; none is above the top.
+
+    In: top. Changed: values.
+    """
+    with nogil:
+        pnorm_exp_below(&values[0], values.shape[0], top)
+
+
 cdef double sum_exp(double* values, Py_ssize_t m, double top) noexcept nogil:
     """values = exp(values - top), in place; returns their sum. Four chains hide the latency of +."""
     cdef:
@@ -107,42 +117,78 @@ cdef double sum_exp(double* values, Py_ssize_t m, double top) noexcept nogil:
     return (s0 + s1) + (s2 + s3)
 
 
-cdef double sum_of_exp(const Side* side, double* largest) noexcept nogil:
-    """Sum of c exp(scale f - largest), in one pass: a larger exponent rescales the sum so far."""
+def log_sum(const double[::1] f, const double[::1] log_c, double scale, Py_ssize_t start, Py_ssize_t stop):
+    """Return (top, sum of c exp(scale f - top)) on rows start:stop, with their largest exponent as top.
+
+    One pass: a larger exponent rescales the sum so far.
+
+    In: f, log_c, scale, start, stop.
+    """
     cdef:
+        Side side = side_of(f, f, log_c, scale, start, stop)
         double exponents[BLOCK]
         double top = -INFINITY, block_top, total = 0.0
-        Py_ssize_t start, m
-    start = 0
-    while start < side.size:
-        m = min(<Py_ssize_t>BLOCK, side.size - start)
-        block_top = fill(side, 0.0, start, m, exponents)
-        if block_top > top:
-            total *= exp(top - block_top)
-            top = block_top
-        total += sum_exp(exponents, m, top)
-        start += BLOCK
-    largest[0] = top
-    return total
+        Py_ssize_t begin = 0, m
+    with nogil:
+        while begin < side.size:
+            m = min(<Py_ssize_t>BLOCK, side.size - begin)
+            block_top = fill(&side, 0.0, begin, m, exponents)
+            if block_top > top:
+                total *= exp(top - block_top)
+                top = block_top
+            total += sum_exp(exponents, m, top)
+            begin += BLOCK
+    return top, total
 
 
-cdef double softmax(const Side* side, double* weights, double* top) noexcept nogil:
-    """weights = c exp(scale f - top), with the largest exponent in `top`; returns their sum."""
+def weigh(
+    const double[::1] f, const double[::1] log_c, double[::1] weights, double scale, Py_ssize_t start, Py_ssize_t stop
+):
+    """weights = c exp(scale f - top) on rows start:stop; return (top, total) as `log_sum` does.
+
+    In: f, log_c, scale, start, stop. Out: weights.
+    """
     cdef:
-        double total = 0.0
-        Py_ssize_t start, m
-    top[0] = -INFINITY
-    start = 0
-    while start < side.size:
-        m = min(<Py_ssize_t>BLOCK, side.size - start)
-        top[0] = fmax(top[0], fill(side, 0.0, start, m, weights + start))
-        start += BLOCK
-    start = 0
-    while start < side.size:
-        m = min(<Py_ssize_t>BLOCK, side.size - start)
-        total += sum_exp(weights + start, m, top[0])
-        start += BLOCK
-    return total
+        Side side = side_of(f, f, log_c, scale, start, stop)
+        double* out = &weights[start]
+        double top = -INFINITY, total = 0.0
+        Py_ssize_t begin = 0, m
+    with nogil:
+        while begin < side.size:
+            m = min(<Py_ssize_t>BLOCK, side.size - begin)
+            top = fmax(top, fill(&side, 0.0, begin, m, out + begin))
+            begin += BLOCK
+        begin = 0
+        while begin < side.size:
+            m = min(<Py_ssize_t>BLOCK, side.size - begin)
+            total += sum_exp(out + begin, m, top)
+            begin += BLOCK
+    return top, total
+
+
+def rescale_rows(double[::1] weights, double factor, Py_ssize_t start, Py_ssize_t stop):
+    """weights *= factor on rows start:stop.
+
+    In: factor, start, stop. Changed: weights.
+    """
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(start, stop):
+            weights[r] *= factor
+
+
+def advance(double[::1] f, const double[::1] h, double alpha, Py_ssize_t start, Py_ssize_t stop):
+    """f += alpha * h on rows start:stop.
+
+    In: h, alpha, start, stop. Changed: f.
+    """
+    cdef:
+        double* scores = &f[start]
+        const double* outputs = &h[start]
+        Py_ssize_t size = stop - start, r
+    with nogil:
+        for r in range(size):
+            scores[r] += alpha * outputs[r]
 
 
 # (c) ---------------------------------------------------------------------------------------------
@@ -182,109 +228,115 @@ cdef void add_powers(const double* weights, const double* h, Py_ssize_t m, doubl
     sums[3] += a3 + b3
 
 
-cdef void given_sums(const Side* side, double* sums) noexcept nogil:
-    """Power sums of h under weights already at hand: no exponential."""
-    cdef Py_ssize_t start = 0
-    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
-    while start < side.size:
-        add_powers(side.weights + start, side.h + start, min(<Py_ssize_t>BLOCK, side.size - start), sums)
-        start += BLOCK
-
-
-cdef void tilted_sums(const Side* side, double alpha, Tilted* out) noexcept nogil:
-    """Power sums of h under omega at step alpha, in one pass: one exponential per row."""
-    cdef:
-        double exponents[BLOCK]
-        double block_top, shrink
-        Py_ssize_t start = 0, m, r
-        int k
-    out.top = -INFINITY
-    out.mode = NAN
-    out.sums[0] = out.sums[1] = out.sums[2] = out.sums[3] = 0.0
-    while start < side.size:
-        m = min(<Py_ssize_t>BLOCK, side.size - start)
-        block_top = fill(side, alpha, start, m, exponents)
-        if block_top > out.top:
-            shrink = exp(out.top - block_top)
-            for k in range(4):
-                out.sums[k] *= shrink
-            out.top = block_top
-            for r in range(m):
-                if exponents[r] == block_top:
-                    out.mode = side.h[start + r]
-        pnorm_exp_below(exponents, m, out.top)
-        add_powers(exponents, side.h + start, m, out.sums)
-        start += BLOCK
-
-
-cdef void split_sums(const Side* side, double alpha, double level, Split* out) noexcept nogil:
-    """Sums of exponentials over the rows where h is at a level, and where not, relative to the largest of each kind.
-
-    Rows at the level add exact zeros to every power sum of h - level; the others keep their digits
-    however little they weigh.
-    """
-    cdef:
-        double exponents[BLOCK]
-        double e, x, y
-        Py_ssize_t start = 0, m, r
-    out.at_top = out.off_top = -INFINITY
-    out.at = 0.0
-    out.off[0] = out.off[1] = out.off[2] = out.off[3] = 0.0
-    while start < side.size:
-        m = min(<Py_ssize_t>BLOCK, side.size - start)
-        fill(side, alpha, start, m, exponents)
-        for r in range(m):
-            x = exponents[r]
-            y = side.h[start + r] - level
-            if y == 0.0:
-                if x > out.at_top:
-                    out.at *= exp(out.at_top - x)
-                    out.at_top = x
-                out.at += exp(x - out.at_top)
-            else:
-                if x > out.off_top:
-                    rescale(out.off, exp(out.off_top - x))
-                    out.off_top = x
-                e = exp(x - out.off_top)
-                out.off[0] += e
-                out.off[1] += e * y
-                out.off[2] += e * y * y
-                out.off[3] += e * y * y * y
-        start += BLOCK
-
-
 cdef inline void rescale(double* sums, double factor) noexcept nogil:
+    """sums[k] *= factor for k = 0..3."""
     cdef int k
     for k in range(4):
         sums[k] *= factor
 
 
-def cumulants(parts):
-    """(mean, variance, third cumulant, mode) of h from the sums of blocks of rows; mode is h of the heaviest row."""
+def given(const double[::1] weights, const double[::1] h, Py_ssize_t start, Py_ssize_t stop):
+    """Return (0, power sums of h) under given weights on rows start:stop, in the form of `tilted`. No exponential.
+
+    In: weights, h, start, stop.
+    """
     cdef:
+        const double* of_rows = &weights[start]
+        const double* outputs = &h[start]
         double sums[4]
-        double top = -INFINITY, mode = NAN, factor, mean, square
-        int k
-    for part in parts:
-        top = fmax(top, part[0])
-    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
-    for part in parts:
-        factor = exp(<double>part[0] - top)
-        for k in range(4):
-            sums[k] += factor * <double>part[1][k]
-        if part[0] == top and mode != mode:
-            mode = part[2]
-    mean, square = sums[1] / sums[0], sums[2] / sums[0]
-    variance = fmax(square - mean * mean, 0.0)
-    return mean, variance, sums[3] / sums[0] - 3.0 * mean * square + 2.0 * mean * mean * mean, mode
+        Py_ssize_t begin = 0, size = stop - start
+    with nogil:
+        sums[0] = sums[1] = sums[2] = sums[3] = 0.0
+        while begin < size:
+            add_powers(of_rows + begin, outputs + begin, min(<Py_ssize_t>BLOCK, size - begin), sums)
+            begin += BLOCK
+    return 0.0, sums[0], sums[1], sums[2], sums[3]
+
+
+def tilted(
+    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, double alpha,
+    Py_ssize_t start, Py_ssize_t stop,
+):
+    """Return ((top, power sums of h), h of the heaviest row) under the weights at step alpha, on rows start:stop.
+
+    Weights are exp(exponent - top). One pass, with one exponential per row.
+
+    In: f, h, log_c, scale, alpha, start, stop.
+    """
+    cdef:
+        Side side = side_of(f, h, log_c, scale, start, stop)
+        double exponents[BLOCK]
+        double sums[4]
+        double top = -INFINITY, mode = NAN, block_top
+        Py_ssize_t begin = 0, m, r
+    with nogil:
+        sums[0] = sums[1] = sums[2] = sums[3] = 0.0
+        while begin < side.size:
+            m = min(<Py_ssize_t>BLOCK, side.size - begin)
+            block_top = fill(&side, alpha, begin, m, exponents)
+            if block_top > top:
+                rescale(sums, exp(top - block_top))
+                top = block_top
+                for r in range(m):
+                    if exponents[r] == block_top:
+                        mode = side.h[begin + r]
+            pnorm_exp_below(exponents, m, top)
+            add_powers(exponents, side.h + begin, m, sums)
+            begin += BLOCK
+    return (top, sums[0], sums[1], sums[2], sums[3]), mode
+
+
+def split(
+    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, double alpha, double level,
+    Py_ssize_t start, Py_ssize_t stop,
+):
+    """Return (top, sum of weights) where h is at a level, and (top, power sums of h - level) elsewhere.
+
+    Rows at the level add exact zeros to every power sum of h - level; the others keep their digits
+    however little they weigh.
+
+    In: f, h, log_c, scale, alpha, level, start, stop.
+    """
+    cdef:
+        Side side = side_of(f, h, log_c, scale, start, stop)
+        double exponents[BLOCK]
+        double off[4]
+        double at = 0.0, at_top = -INFINITY, off_top = -INFINITY, e, x, y
+        Py_ssize_t begin = 0, m, r
+    with nogil:
+        off[0] = off[1] = off[2] = off[3] = 0.0
+        while begin < side.size:
+            m = min(<Py_ssize_t>BLOCK, side.size - begin)
+            fill(&side, alpha, begin, m, exponents)
+            for r in range(m):
+                x = exponents[r]
+                y = side.h[begin + r] - level
+                if y == 0.0:
+                    if x > at_top:
+                        at *= exp(at_top - x)
+                        at_top = x
+                    at += exp(x - at_top)
+                else:
+                    if x > off_top:
+                        rescale(off, exp(off_top - x))
+                        off_top = x
+                    e = exp(x - off_top)
+                    off[0] += e
+                    off[1] += e * y
+                    off[2] += e * y * y
+                    off[3] += e * y * y * y
+            begin += BLOCK
+    return (at_top, at), (off_top, off[0], off[1], off[2], off[3])
 
 
 # (d) ---------------------------------------------------------------------------------------------
 
-def find_root(evaluate, double width, double g, double slope, double bend):
-    """Solve g(x) = 0 for x > 0; x and the number of evaluations.
+def root_step(
+    double x, double lo, double hi, double bracket, double last, double width, double g, double slope, double bend
+):
+    """Take a step to the root x > 0 of g, and return (x, lo, hi, bracket, last) and whether the search goes on.
 
-    `evaluate(x)` gives g and two derivatives; those at 0 are given, with g < 0.
+    g and two derivatives are those at x. The search begins at x = lo = last = 0 and hi = bracket = inf, with g < 0.
 
     Halley's step inside what is certain. As |g''| <= width * g', with width the largest range of
     the exponents per unit of alpha, the root is at least near = log(1 + rho) / width away and, for
@@ -294,154 +346,38 @@ def find_root(evaluate, double width, double g, double slope, double bend):
     most quadruples (or goes four times near).
 
     A step below 1e-6 / width from rho < 1 is the last: what it leaves is of third order, 1e-18 / width.
+
+    In: x, lo, hi, bracket, last, width, g, slope, bend.
     """
     cdef:
-        double lo = 0.0, hi = INFINITY, bracket = INFINITY, x = 0.0, y
-        double rho, near, move, last = 0.0
-        int evaluations = 1
-    while g != 0.0 and evaluations < MAX_EVALUATIONS:
-        rho = width * fabs(g) / slope if slope > 0.0 else INFINITY
-        near = fmin(log1p(rho), 700.0) / width
-        move = 2.0 * slope * slope - g * bend
-        move = fmax(2.0 * fabs(g) * slope / move, near) if move > 0.0 else INFINITY
-        if rho < 1.0:
-            move = fmin(move, -log1p(-rho) / width)
-        elif hi == INFINITY and g < 0.0:
-            move = fmin(fmax(move, 2.0 * last), fmax(4.0 * near, 3.0 * x))
-            last = move
-        if g < 0.0:
-            lo = x
-            y = x + move
-        else:
-            hi = x
-            y = x - move
-        if rho < 1.0 and move * width <= 1e-6:
-            x = y
-            break
+        double rho, near, move, y
+        bint search = True
+    rho = width * fabs(g) / slope if slope > 0.0 else INFINITY
+    near = fmin(log1p(rho), 700.0) / width
+    move = 2.0 * slope * slope - g * bend
+    move = fmax(2.0 * fabs(g) * slope / move, near) if move > 0.0 else INFINITY
+    if rho < 1.0:
+        move = fmin(move, -log1p(-rho) / width)
+    elif hi == INFINITY and g < 0.0:
+        move = fmin(fmax(move, 2.0 * last), fmax(4.0 * near, 3.0 * x))
+        last = move
+    if g < 0.0:
+        lo = x
+        y = x + move
+    else:
+        hi = x
+        y = x - move
+    if rho < 1.0 and move * width <= 1e-6:
+        x = y
+        search = False
+    else:
         if not lo < y < hi or (rho >= 1.0 and hi - lo > 0.5 * bracket):
             y = lo + 0.5 * (hi - lo) if hi < INFINITY else 2.0 * lo + near
-            if not lo < y < hi:
-                break
-        bracket = hi - lo
-        x = y
-        g, slope, bend = evaluate(x)
-        evaluations += 1
-    return x, evaluations
-
-
-cdef void add_multiple(double* f, const double* h, Py_ssize_t size, double alpha) noexcept nogil:
-    """f += alpha * h."""
-    cdef Py_ssize_t r
-    for r in range(size):
-        f[r] += alpha * h[r]
-
-
-# What Python calls --------------------------------------------------------------------------------
-
-cdef Side side_of(
-    const double[::1] f, const double[::1] h, const double[::1] log_c, const double[::1] weights, double scale,
-    Py_ssize_t start, Py_ssize_t stop,
-) noexcept:
-    cdef Side side
-    side.f = &f[start]
-    side.h = &h[start]
-    side.log_c = side.weights = NULL
-    if log_c is not None:
-        side.log_c = &log_c[start]
-    if weights is not None:
-        side.weights = &weights[start]
-    side.size = stop - start
-    side.scale = scale
-    return side
-
-
-def exp_below(double[::1] values, double top):
-    with nogil:
-        pnorm_exp_below(&values[0], values.shape[0], top)
-
-
-def log_sum(const double[::1] f, const double[::1] log_c, double scale, Py_ssize_t start, Py_ssize_t stop):
-    """(top, total): the sum of c exp(scale f) on rows start:stop is total e^top."""
-    cdef:
-        Side side = side_of(f, f, log_c, None, scale, start, stop)
-        double total, top
-    with nogil:
-        total = sum_of_exp(&side, &top)
-    return top, total
-
-
-def weigh(
-    const double[::1] f, const double[::1] log_c, double[::1] weights, double scale, Py_ssize_t start, Py_ssize_t stop
-):
-    """weights = c exp(scale f - top) on rows start:stop; (top, total) as `log_sum` does."""
-    cdef:
-        Side side = side_of(f, f, log_c, None, scale, start, stop)
-        double total, top
-    with nogil:
-        total = softmax(&side, &weights[start], &top)
-    return top, total
-
-
-def rescale_rows(double[::1] weights, double factor, Py_ssize_t start, Py_ssize_t stop):
-    """weights *= factor on rows start:stop."""
-    cdef Py_ssize_t r
-    with nogil:
-        for r in range(start, stop):
-            weights[r] *= factor
-
-
-def advance(double[::1] f, const double[::1] h, double alpha, Py_ssize_t start, Py_ssize_t stop):
-    """f += alpha * h on rows start:stop."""
-    with nogil:
-        add_multiple(&f[start], &h[start], stop - start, alpha)
-
-
-def given(const double[::1] weights, const double[::1] h, Py_ssize_t start, Py_ssize_t stop):
-    """(0, power sums of h, nan) under given weights on rows start:stop."""
-    cdef:
-        Side side = side_of(h, h, None, weights, 1.0, start, stop)
-        double sums[4]
-    with nogil:
-        given_sums(&side, sums)
-    return 0.0, (sums[0], sums[1], sums[2], sums[3]), NAN
-
-
-def tilted(
-    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, double alpha,
-    Py_ssize_t start, Py_ssize_t stop,
-):
-    """(top, power sums of h relative to it, mode) under the weights at step alpha, on rows start:stop."""
-    cdef:
-        Side side = side_of(f, h, log_c, None, scale, start, stop)
-        Tilted out
-    with nogil:
-        tilted_sums(&side, alpha, &out)
-    return out.top, (out.sums[0], out.sums[1], out.sums[2], out.sums[3]), out.mode
-
-
-def split(
-    const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, double alpha, double level,
-    Py_ssize_t start, Py_ssize_t stop,
-):
-    """((top, sum), (top, power sums)): of the rows where h is at a level, and of the others, on rows start:stop."""
-    cdef:
-        Side side = side_of(f, h, log_c, None, scale, start, stop)
-        Split out
-    with nogil:
-        split_sums(&side, alpha, level, &out)
-    return (out.at_top, (out.at,)), (out.off_top, (out.off[0], out.off[1], out.off[2], out.off[3]))
-
-
-def merged(parts):
-    """(top, sums) of all blocks from those of each; minus infinity and zeros if none of them has any."""
-    cdef double top = -INFINITY, factor
-    for part in parts:
-        top = fmax(top, part[0])
-    sums = [0.0] * len(parts[0][1])
-    for part in parts:
-        factor = exp(<double>part[0] - top) if part[0] > -INFINITY else 0.0
-        sums = [total + factor * x for total, x in zip(sums, part[1])]
-    return top, sums
+            search = lo < y < hi
+        if search:
+            bracket = hi - lo
+            x = y
+    return (x, lo, hi, bracket, last), search
 
 
 # (e) ---------------------------------------------------------------------------------------------
@@ -452,10 +388,10 @@ def weigh_by_group(
 ):
     """weights = softmax of scale f + log c within each group; log_sums of the groups, all of which have rows.
 
-    `sums` is scratch.
+    In: f, log_c, codes, scale. Out: weights, log_sums. Scratch: sums.
     """
     cdef:
-        Side side = side_of(f, f, log_c, None, scale, 0, f.shape[0])
+        Side side = side_of(f, f, log_c, scale, 0, f.shape[0])
         Py_ssize_t r, g, start = 0
     with nogil:
         for g in range(log_sums.shape[0]):
@@ -482,9 +418,12 @@ def heaviest_by_group(
     const double[::1] f, const double[::1] h, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
     double alpha, double[::1] top, double[::1] level,
 ):
-    """level = h of the heaviest row of every group at step alpha; `top` is scratch."""
+    """level = h of the heaviest row of every group at step alpha.
+
+    In: f, h, log_c, codes, scale, alpha. Out: level. Scratch: top.
+    """
     cdef:
-        Side side = side_of(f, h, log_c, None, scale, 0, f.shape[0])
+        Side side = side_of(f, h, log_c, scale, 0, f.shape[0])
         double exponents[BLOCK]
         Py_ssize_t start = 0, m, r, g
     with nogil:
@@ -505,13 +444,15 @@ def split_by_group(
     const double[::1] f, const double[::1] h, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
     double alpha, const double[::1] level, double[:, ::1] tops, double[:, ::1] sums,
 ):
-    """What `split` says, for every group about its own level.
+    """Do as `split` does, for every group about its own level.
 
     sums[g, 0], relative to tops[g, 0], is the sum of exponentials at the level; sums[g, 1:5],
     relative to tops[g, 1], are power sums of h - level off it. Without rows, the top is minus infinity.
+
+    In: f, h, log_c, codes, scale, alpha, level. Out: tops, sums.
     """
     cdef:
-        Side side = side_of(f, h, log_c, None, scale, 0, f.shape[0])
+        Side side = side_of(f, h, log_c, scale, 0, f.shape[0])
         double exponents[BLOCK]
         double y
         Py_ssize_t start = 0, m, r, g

@@ -23,7 +23,7 @@ from pnorm._core import _tilt
 from pnorm._storage.base import Index, Table, by_group
 from pnorm._storage.double_double import compensated_dot
 from pnorm._storage.store import seen, select_rows, store_part
-from pnorm._threads import SERIAL, Pool, then
+from pnorm._threads import SERIAL, Pool, merge_exponentials, then
 from pnorm.rankers import Rankers
 
 Name = Literal["pos", "neg"]
@@ -247,13 +247,6 @@ def triangle_of(rows: Iterable[Any], n: int | None = None) -> Any:
     return triangle
 
 
-def _exponentials(a: tuple[float, Any], b: tuple[float, Any]) -> tuple[float, Any]:
-    """Add sums of e^x with the largest x taken out, (largest, sums)."""
-    if a[0] < b[0]:
-        a, b = b, a
-    return a[0], a[1] + b[1] * np.exp(b[0] - a[0]) if b[0] > -np.inf else a[1]
-
-
 _MERGES: dict[str, Callable[[Any, Any], Any]] = {
     "sum": _add,
     "list": _add,
@@ -261,7 +254,7 @@ _MERGES: dict[str, Callable[[Any, Any], Any]] = {
     "max": np.maximum,
     "first": lambda a, b: np.where(np.isnan(a), b, a),
     "triangle": lambda a, b: triangle_of([a, b], a.shape[1]),
-    "exponentials": _exponentials,
+    "exponentials": lambda a, b: merge_exponentials([a, b]),
     "rows": lambda a, b: np.concatenate([a, b]),
 }
 

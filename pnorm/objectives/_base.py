@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core import _tilt
-from pnorm._threads import SERIAL, Pool, blocks
+from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 from pnorm.objectives._pnorm_line import Direction, GroupLine, Groups, Line, Side, over_blocks
 
 _EPS = float(np.finfo(float).eps)
@@ -208,7 +208,8 @@ class PNorm:
         items = [(*side, rows, k) for k, side in enumerate(sides) for rows in blocks(side[0].size)]
         parts = self.pool.map(lambda item: _tilt.weigh(*item[:4], item[4].start, item[4].stop), items)
         sums = [
-            _sum_of([part for part, item in zip(parts, items, strict=True) if item[5] == k]) for k in range(len(sides))
+            merge_exponentials([part for part, item in zip(parts, items, strict=True) if item[5] == k])
+            for k in range(len(sides))
         ]
         logs = [top + math.log(total) for top, total in sums]
         factors = []
@@ -298,14 +299,8 @@ def push(p: float) -> Callable[[Cases, Pool], PNorm]:
 
 def log_of(parts: list[tuple[float, float]]) -> float:
     """log of a sum of exponentials from those of blocks of rows, in their order."""
-    top, total = _sum_of(parts)
+    top, total = merge_exponentials(parts)
     return top + math.log(total)
-
-
-def _sum_of(parts: list[tuple[float, float]]) -> tuple[float, float]:
-    """The largest exponent of all blocks of rows, and the sum of exponentials over that one's."""
-    top, (total,) = _tilt.merged([(largest, (part,)) for largest, part in parts])
-    return top, total
 
 
 def _softmax(exponents: Vector, out: Vector) -> float:

@@ -182,7 +182,7 @@ class LogisticLoss(PairLoss):
         source, target, sign = pairs.source, pairs.target, pairs.sign
         (s_cells, s_ends, s_starts), (t_cells, t_ends, t_starts) = _cells(source), _cells(target)
         moments = np.empty((s_ends.size, _pairs.N_TERMS))
-        _pairs.moments(source.f, pairs.weights, s_cells, s_ends, moments)
+        _pairs.particle_to_multipole(source.f, pairs.weights, s_cells, s_ends, moments)
         flip = slice(None)
         if sign < 0.0:  # the score line turned round: T_j(-x) = (-1)^j T_j(x)
             flip = slice(None, None, -1)
@@ -196,7 +196,9 @@ class LogisticLoss(PairLoss):
 
         def of(table: Any, linear: float) -> Vector:
             local = np.empty((t_ends.size, _pairs.N_WIDTH))
-            _pairs.interact(s_ends, moments, s_starts, turned, t_starts, table, linear, decay, tails, local, exponents)
+            _pairs.multipole_to_local(
+                s_ends, moments, s_starts, turned, t_starts, table, linear, decay, tails, local, exponents
+            )
             local = local[:, : _pairs.N_TERMS]
             if exponents.min() > -_FAR:  # small, but doubles
                 local = local * np.exp(exponents)[:, None]
@@ -204,7 +206,7 @@ class LogisticLoss(PairLoss):
                 local = local[::-1] * _ALTERNATE
             local = np.ascontiguousarray(local)
             out = np.empty(target.f.size)
-            _pairs.series(target.f, t_cells, t_ends, local, out)
+            _pairs.local_to_particle(target.f, t_cells, t_ends, local, out)
             return out
 
         sums = of(tables[0], 1.0) if pairs.value else _NOTHING, of(tables[1], 0.0) if pairs.slope else _NOTHING

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._core import _tilt
-from pnorm._threads import SERIAL, Pool, blocks
+from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 
 LEFT_OVER = 1e-6
 """Share of the decrease offered that may be left where a direction's infimum is at infinity."""
@@ -31,6 +31,8 @@ _PLATEAU = 1e-6
 
 CLOSE = 1e-298
 """Outputs that differ by this share of p times the largest are equal to every step: exponents stay below 1e300."""
+
+_MAX_EVALUATIONS = 400
 
 _ROUNDING = 1.2e-16
 """Rounding of a difference of two means, as a share of the range."""
@@ -132,6 +134,7 @@ class Line:
 
     def __init__(self, p: float, each: Each, direction: Direction, sign: float) -> None:
         self.p, self._each, self.direction, self.sign = p, each, direction, sign
+        self._span = direction.span
 
     def step(self) -> float:
         """The step; zero where rounding hides the edge."""
@@ -148,22 +151,21 @@ class Line:
         direction = self.direction
         width = max(direction.pos_high - direction.pos_low, self.p * (direction.neg_high - direction.neg_low))
         pos, neg = self._each(lambda side, start, stop: _tilt.given(side.weights, side.h, start, stop))
-        first = self._slope_of(_tilt.cumulants(pos), _tilt.cumulants(neg))
+        first = self._slope_of(_cumulants(pos), _cumulants(neg))
         if self._flat(first):
             first = self._slope(0.0)
-        elif abs(first[0]) <= _ROUNDING * direction.span:
+        elif abs(first[0]) <= _ROUNDING * self._span:
             return 0.0
         if not first[0] < 0.0:
             return 0.0
-        return self.sign * _tilt.find_root(self._slope, width, *first)[0]
+        return self.sign * find_root(self._slope, width, *first)
 
-    def _slope_of(self, u: tuple[float, ...], w: tuple[float, ...]) -> Slope:
+    def _slope_of(self, u: Slope, w: Slope) -> Slope:
         p, sign = self.p, self.sign
         return sign * (w[0] - u[0]), p * w[1] + u[1], sign * (p * p * w[2] - u[2])
 
     def _flat(self, slope: Slope) -> bool:
-        span = self.direction.span
-        return slope[1] <= _PLATEAU * (1.0 + self.p) * span * span
+        return slope[1] <= _PLATEAU * (1.0 + self.p) * self._span * self._span
 
     def _slope(self, x: float) -> Slope:
         """By the sums that keep their digits at x."""
@@ -171,10 +173,12 @@ class Line:
         pos, neg = self._each(
             lambda side, start, stop: _tilt.tilted(side.f, side.h, side.log_c, side.scale, alpha, start, stop)
         )
-        u, w = _tilt.cumulants(pos), _tilt.cumulants(neg)
+        u, w = (_cumulants([sums for sums, _ in parts]) for parts in (pos, neg))
         slope = self._slope_of(u, w)
-        if self._flat(slope) and abs(u[3] - w[3]) <= 1e-8 * self.direction.span:
-            return self._on_plateau(alpha, u[3])
+        if self._flat(slope):
+            (_, u_mode), (_, w_mode) = (max(parts, key=lambda part: part[0][0]) for parts in (pos, neg))
+            if abs(u_mode - w_mode) <= 1e-8 * self._span:
+                return self._on_plateau(alpha, u_mode)
         return slope
 
     def _on_plateau(self, alpha: float, level: float) -> Slope:
@@ -185,9 +189,9 @@ class Line:
         """
         tops, off = [], []
         for at, other in self._split(alpha, level):
-            total = np.logaddexp(at[0] + _log(at[1][0]), other[0] + _log(other[1][0]))
+            total = np.logaddexp(at[0] + _log(at[1]), other[0] + _log(other[1]))
             tops.append(other[0] - float(total))
-            off.append(other[1])
+            off.append(other[1:])
         top = max(tops)
         if top == -math.inf:
             return 0.0, 0.0, 0.0
@@ -206,13 +210,16 @@ class Line:
             return _tilt.split(side.f, side.h, side.log_c, side.scale, alpha, level, start, stop)
 
         sides = self._each(split)
-        return [(_tilt.merged([at for at, _ in parts]), _tilt.merged([off for _, off in parts])) for parts in sides]
+        return [
+            (merge_exponentials([at for at, _ in parts]), merge_exponentials([off for _, off in parts]))
+            for parts in sides
+        ]
 
     # Closed form and infinity
 
     def _log_sums(self, alpha: float, level: float, close: float = 0.0) -> tuple[float, ...]:
         """Log-sums of the exponents at a level and off it, on the positives and on the negatives."""
-        return tuple(part[0] + _log(part[1][0]) for parts in self._split(alpha, level, close) for part in parts)
+        return tuple(part[0] + _log(part[1]) for parts in self._split(alpha, level, close) for part in parts)
 
     def _of_binary(self) -> float:
         """ln(u1 w0 / (u0 w1)) / (p + 1) for values 0 and 1; in logs, as u1 may be less than any double."""
@@ -273,7 +280,7 @@ class GroupLine(Line):
         if not first[0] < -self._noise:
             return 0.0
         width = (direction.pos_high - direction.pos_low) + (direction.neg_high - direction.neg_low)
-        return self.sign * _tilt.find_root(self._slope, self.p * width, *first)[0]
+        return self.sign * find_root(self._slope, self.p * width, *first)
 
     def _slope(self, x: float) -> Slope:
         """By the sums off the level of every group's heaviest positive, with one factor taken out of all of them.
@@ -345,6 +352,30 @@ class GroupLine(Line):
         limit = np.logaddexp.reduce(at[touches])
         log_excess = float(np.logaddexp.reduce(np.concatenate([stays, both[~touches]])) - limit)
         return 0.0, 0.0, _softplus(log_excess)
+
+
+def find_root(evaluate: Callable[[float], Slope], width: float, g: float, slope: float, bend: float) -> float:
+    """Solve g(x) = 0 for x > 0, from g < 0 and two derivatives at 0; `evaluate` gives them elsewhere.
+
+    `width` is the largest range of the exponents per unit of x.
+    """
+    state, search = (0.0, 0.0, math.inf, math.inf, 0.0), True
+    for _ in range(_MAX_EVALUATIONS):
+        if g == 0.0:
+            break
+        state, search = _tilt.root_step(*state, width, g, slope, bend)
+        if not search:
+            break
+        g, slope, bend = evaluate(state[0])
+    return state[0]
+
+
+def _cumulants(parts: list[tuple[float, ...]]) -> Slope:
+    """Mean, variance and third cumulant of h, from the power sums of parts of the rows."""
+    _, mass, first, second, third = merge_exponentials(parts)
+    mean, square = first / mass, second / mass
+    variance = max(0.0, square - mean * mean)
+    return mean, variance, third / mass - 3.0 * mean * square + 2.0 * mean * mean * mean
 
 
 def _log_sums_by_group(exponents: Vector, codes: NDArray[np.intp], n: int) -> Vector:

@@ -1,4 +1,4 @@
-"""Laws of the mathematics, on rows that hypothesis draws: what must not change, and what must change how."""
+"""Invariances, on rows that hypothesis draws: what must not change, and what must change how."""
 
 from dataclasses import dataclass, replace
 
@@ -138,12 +138,23 @@ def test_the_order_of_rankers_is_that_of_the_coefficients(problem, selection, ra
     same_minimum(moved.minimize(l2), problem.minimize(l2), order=order)
 
 
+def in_copies(problem):
+    copies = problem.rows(*(np.repeat(np.arange(c.size), c.astype(int)) for c in (problem.c_pos, problem.c_neg)))
+    return replace(copies, c_pos=None, c_neg=None)
+
+
 @given(problems(), SELECTIONS, PENALTIES)
 def test_a_weight_of_w_is_w_copies(problem, selection, l2):
-    copies = problem.rows(*(np.repeat(np.arange(c.size), c.astype(int)) for c in (problem.c_pos, problem.c_neg)))
-    copies = replace(copies, c_pos=None, c_neg=None)
+    copies = in_copies(problem)
     same_run(problem.train(selection=selection), copies.train(selection=selection))
     same_minimum(problem.minimize(l2), copies.minimize(l2))
+
+
+@settings(max_examples=25)
+@given(problems(lattice=False), SELECTIONS, st.sampled_from(PAIRS[:3]))  # at the corners of a hinge, edges are equal
+def test_a_weight_of_w_is_w_copies_for_other_objectives(problem, selection, objective):
+    chosen = {"price": PRICES[objective[0]], "loss": objective[1], "selection": selection}
+    same_run(*(replace(rows, p=1.0).train(**chosen) for rows in (problem, in_copies(problem))))
 
 
 @given(problems(), SELECTIONS, PENALTIES, st.randoms(use_true_random=False))
@@ -230,14 +241,16 @@ def test_every_round_lowers_the_objective_and_it_is_that_of_the_definition(probl
         problem = replace(problem, p=1.0)
     lam, trace = problem.train(30, selection=selection, **chosen)
     values = trace.log_objective
+    assert (trace.lam_at(trace.n_iter) == lam).all()
     assert (np.diff(values) <= 1e-12 * np.maximum(1.0, np.abs(values[1:]))).all()
     if objective is None:
         M = problem.pos[:, None, :] - problem.neg
         pairs = problem.g_pos[:, None] == problem.g_neg
-        with np.errstate(divide="ignore"):  # a negative without a positive of its group pays nothing
-            heights = logsumexp(-(M @ lam), axis=0, b=problem.c_pos[:, None] * pairs)
-        exact = logsumexp(problem.p * heights, b=problem.c_neg * np.isfinite(heights))
-        assert values[-1] == pytest.approx(exact, rel=1e-9, abs=1e-9)
+        for t in {0, trace.n_iter // 2, trace.n_iter}:
+            with np.errstate(divide="ignore"):  # a negative without a positive of its group pays nothing
+                heights = logsumexp(-(M @ trace.lam_at(t)), axis=0, b=problem.c_pos[:, None] * pairs)
+            exact = logsumexp(problem.p * heights, b=problem.c_neg * np.isfinite(heights))
+            assert values[t] == pytest.approx(exact, rel=1e-9, abs=1e-9)
     for method in (None, "lbfgs") if objective is None else ():
         trace = problem.minimize(method=method)[1]
         objectives = trace.objective[: -1 if trace.status == "separable" else None]  # that ends with a margin of one

@@ -154,17 +154,3 @@ def test_p_1_with_binary_rankers_is_rankboost():
         np.testing.assert_allclose(step, 0.5 * np.log(d[M > 0].sum() / d[M < 0].sum()), rtol=1e-9)
         d *= np.exp(-step * M)
         d /= d.sum()
-
-
-def test_whole_weights_are_repeated_rows():
-    rng = np.random.default_rng(5)
-    for kind in ("real", "binary"):
-        H_pos, H_neg = outputs(kind, rng)
-        c_pos, c_neg = rng.integers(0, 4, len(H_pos)), rng.integers(0, 4, len(H_neg))
-        for p in (1, 3, 16):
-            lam, trace = pnorm.train(H_pos, H_neg, None, p, 30, pos_weight=c_pos, neg_weight=c_neg)
-            again, repeated = pnorm.train(H_pos.repeat(c_pos, axis=0), H_neg.repeat(c_neg, axis=0), None, p, 30)
-            np.testing.assert_array_equal(trace.ranker, repeated.ranker)
-            np.testing.assert_allclose(lam, again, rtol=1e-10, atol=1e-10)
-            np.testing.assert_allclose(trace.log_objective, repeated.log_objective, rtol=1e-10)
-            np.testing.assert_allclose(trace.z, repeated.z, rtol=1e-10)

@@ -1,0 +1,283 @@
+"""A slow twin of every compiled function: the same name, arguments and results, in plain NumPy.
+
+Twins leave scratch alone.
+"""
+
+import numpy as np
+from numpy.polynomial.chebyshev import chebval, chebvander
+
+TERMS = 14
+
+# _tilt --------------------------------------------------------------------------------------------
+
+
+def exp_below(values, top):
+    values[:] = np.exp(np.maximum(values - top, -600.0))
+
+
+def _exponents(f, h, log_c, scale, alpha):
+    return scale * (f + alpha * h) + (0.0 if log_c is None else log_c)
+
+
+def log_sum(f, log_c, scale, start, stop):
+    x = _exponents(f, 0.0, log_c, scale, 0.0)[start:stop]
+    return x.max(initial=-np.inf), np.exp(x - x.max(initial=-np.inf)).sum()
+
+
+def weigh(f, log_c, weights, scale, start, stop):
+    weights[start:stop] = _exponents(f, 0.0, log_c, scale, 0.0)[start:stop]
+    top = weights[start:stop].max(initial=-np.inf)
+    exp_below(weights[start:stop], top)
+    return top, weights[start:stop].sum()
+
+
+def rescale_rows(weights, factor, start, stop):
+    weights[start:stop] *= factor
+
+
+def advance(f, h, alpha, start, stop):
+    f[start:stop] += alpha * h[start:stop]
+
+
+def _powers(weights, h):
+    return tuple((weights * h**k).sum() for k in range(4))
+
+
+def given(weights, h, start, stop):
+    return 0.0, *_powers(weights[start:stop], h[start:stop])
+
+
+def tilted(f, h, log_c, scale, alpha, start, stop):
+    x, h = _exponents(f, h, log_c, scale, alpha)[start:stop], h[start:stop]
+    top = x.max(initial=-np.inf)
+    return (top, *_powers(np.exp(x - top), h)), h[x.argmax()] if x.size else np.nan
+
+
+def split(f, h, log_c, scale, alpha, level, start, stop):
+    x, y = _exponents(f, h, log_c, scale, alpha)[start:stop], h[start:stop] - level
+    tops = [x[rows].max(initial=-np.inf) for rows in (y == 0, y != 0)]
+    at, off = (_powers(np.exp(x[rows] - top), y[rows]) for rows, top in zip((y == 0, y != 0), tops, strict=True))
+    return (tops[0], at[0]), (tops[1], *off)
+
+
+def root_step(x, lo, hi, bracket, last, width, g, slope, bend):
+    rho = width * abs(g) / slope if slope > 0 else np.inf
+    near = min(np.log1p(rho), 700) / width
+    curved = 2 * slope**2 - g * bend
+    move = max(2 * abs(g) * slope / curved, near) if curved > 0 else np.inf
+    if rho < 1:
+        move = min(move, -np.log1p(-rho) / width)
+    elif hi == np.inf and g < 0:
+        last = move = min(max(move, 2 * last), max(4 * near, 3 * x))
+    lo, hi = (x, hi) if g < 0 else (lo, x)
+    y = x - np.sign(g) * move
+    if rho < 1 and move * width <= 1e-6:
+        return (y, lo, hi, bracket, last), False
+    if not lo < y < hi or (rho >= 1 and hi - lo > bracket / 2):
+        y = (lo + hi) / 2 if hi < np.inf else 2 * lo + near
+    return ((y, lo, hi, hi - lo, last), True) if lo < y < hi else ((x, lo, hi, bracket, last), False)
+
+
+def weigh_by_group(f, log_c, codes, scale, weights, log_sums, sums):
+    for g in range(log_sums.size):
+        own = codes == g
+        top, total = weigh(f[own], None if log_c is None else log_c[own], x := np.empty(own.sum()), scale, 0, x.size)
+        weights[own], log_sums[g] = x / total, top + np.log(total)
+
+
+def heaviest_by_group(f, h, log_c, codes, scale, alpha, top, level):
+    x = _exponents(f, h, log_c, scale, alpha)
+    for g in range(level.size):
+        level[g] = h[codes == g][x[codes == g].argmax()]
+
+
+def split_by_group(f, h, log_c, codes, scale, alpha, level, tops, sums):
+    for g in range(level.size):
+        own = codes == g
+        at, off = split(f[own], h[own], None if log_c is None else log_c[own], scale, alpha, level[g], 0, own.sum())
+        tops[g], sums[g] = (at[0], off[0]), (*at[1:], *off[1:])
+
+
+# _dense -------------------------------------------------------------------------------------------
+
+
+def _columns(runs):
+    return np.concatenate([np.arange(first, last) for first, last in runs])
+
+
+def products(A, runs, s, start, stop, out):
+    out[:] = A[start:stop, _columns(runs)].astype(float).T @ s[start:stop]
+
+
+def combined(A, runs, lam, start, stop, out):
+    out[start:stop] += A[start:stop, _columns(runs)].astype(float) @ lam
+
+
+def symmetric(A, right, left, down, across):
+    down += A @ right
+    across += A.T @ left
+
+
+def column(A, j, shift, start, stop, out):
+    out[start:stop] = A[start:stop, j].astype(float) - shift
+
+
+def sparse_products(indptr, indices, data, s, start, stop, out):
+    for j in range(start, stop):
+        own = slice(indptr[j], indptr[j + 1])
+        out[j] = data[own] @ s[indices[own]]
+
+
+# _bins --------------------------------------------------------------------------------------------
+
+
+def distinct(A, column, values):
+    found = np.unique(A[:, column].astype(float) + 0.0)
+    if found.size > values.size:
+        return values.size + 1
+    values[: found.size] = found
+    return found.size
+
+
+def encode(A, start, stop, columns, first, cuts, words, radix, out):
+    for k, column in enumerate(columns):
+        below = (cuts[first[k] : first[k + 1], None] < A[start:stop, column]).sum(axis=0)
+        out[words[k], start:stop] += (below * radix[k]).astype(out.dtype)
+
+
+def sums_by_code(codes, weights, start, stop, rows, first, sums, scratch):
+    if rows is None:
+        rows, weights = np.arange(stop - start), weights[start:stop]
+    for w in range(len(codes)):
+        n_codes = first[w + 1] - first[w]
+        sums[first[w] : first[w + 1]] = np.bincount(codes[w, start + rows], weights[: rows.size], n_codes)
+
+
+def scratch_size(largest):
+    return 8 * (-(-largest // 8) * 8 + 24)
+
+
+def choose(codes, wanted, weights, start, stop, rows, of_rows):
+    found = np.flatnonzero(wanted[codes[start:stop]])
+    rows[: found.size], of_rows[: found.size] = found, weights[start + found]
+    return found.size
+
+
+def sums_by_pair(a, b, weights, start, stop, sums):
+    np.add.at(sums, (a[start:stop], b[start:stop]), weights[start:stop])
+
+
+def look_up(codes, table, start, stop, out):
+    out[start:stop] = table[codes[start:stop]]
+
+
+def add_looked_up(codes, table, start, stop, out):
+    out[start:stop] += table[codes[start:stop]]
+
+
+def multiply_looked_up(codes, table, start, stop, weights):
+    weights[start:stop] *= table[codes[start:stop]]
+    return weights[start:stop].sum()
+
+
+def extract(codes, radix, levels, out):
+    out[:] = codes // radix % levels
+
+
+def marginals(of_words, first, size, radix, cells, of_features):
+    for k in range(first.size):
+        levels = cells[k + 1] - cells[k]
+        own = np.arange(size[k]) // radix[k] % levels
+        of_features[cells[k] : cells[k + 1]] = np.bincount(own, of_words[first[k] : first[k] + size[k]], levels)
+
+
+def values_by_code(at, terms, out):
+    code, levels = np.arange(out.size), out.size
+    out[:] = [sum(x for a, x in zip(at, terms, strict=True) if a == c or levels <= a <= c + levels) for c in code]
+
+
+def extremes(feature, first, at, terms, cells, rows, values, following, low, high):
+    for j, k in enumerate(feature):
+        table, own = np.empty(cells[k + 1] - cells[k]), slice(first[j], first[j + 1])
+        values_by_code(at[own], terms[own], table)
+        table = table[rows[cells[k] : cells[k + 1]] > 0]
+        low[j], high[j] = table.min(initial=np.inf), table.max(initial=-np.inf)
+
+
+def edges(sums, cells, feature, first, at, terms, above, out):
+    for k in range(cells.size - 1):
+        above[cells[k] : cells[k + 1]] = sums[cells[k] : cells[k + 1]][::-1].cumsum()[::-1]
+    for j, k in enumerate(feature):
+        table, own = np.empty(cells[k + 1] - cells[k]), slice(first[j], first[j + 1])
+        values_by_code(at[own], terms[own], table)
+        out[j] = sums[cells[k] : cells[k + 1]] @ table
+
+
+# _lists -------------------------------------------------------------------------------------------
+
+
+def kendall(f, y, by_grade, starts, first, last, order, spare, hinges, wrongs, grad):
+    for g in range(first, last):
+        rows, grade = by_grade[starts[g] : starts[g + 1]], y[starts[g] : starts[g + 1]]
+        pairs, z = grade[:, None] > grade, f[rows][:, None] - f[rows]
+        hinges[g], wrongs[g] = (pairs * np.maximum(0.0, 1.0 - z)).sum(), (pairs & (z <= 0)).sum()
+        if grad is not None:
+            active = pairs & (z < 1)
+            grad[rows] = active.sum(axis=0) - active.sum(axis=1)
+
+
+# _pairs -------------------------------------------------------------------------------------------
+
+
+def sort(f, order, out, counts):
+    order[:] = np.argsort(f, kind="stable")
+    out[:] = f[order]
+    return True
+
+
+def _segments(s_starts, t_starts):
+    return [tuple(slice(*ends[g : g + 2]) for ends in (s_starts, t_starts)) for g in range(t_starts.size - 1)]
+
+
+def sweep(s, c, s_starts, t, t_starts, sign, reach, masses, firsts, seconds):
+    for source, target in _segments(s_starts, t_starts):
+        z = sign * s[source, None] - sign * t[target]
+        for power, out in enumerate((masses, firsts, seconds)):
+            if out is not None:
+                out[target] = c[source] @ np.where(z < reach, (1.0 - z) ** power, 0.0)
+
+
+def rounded_sweep(s, c, s_starts, t, t_starts, sign, smoothing, front, values, slopes):
+    for source, target in _segments(s_starts, t_starts):
+        z = sign * s[source, None] - sign * t[target]
+        d = np.clip(1.0 + smoothing - z, 0.0, 2.0 * smoothing) / (2.0 * smoothing)
+        values[target] = c[source] @ (np.maximum(1.0 - smoothing - z, 0.0) + smoothing * d**2)
+        slopes[target] = c[source] @ d
+
+
+def particle_to_multipole(s, c, cells, ends, moments):
+    for a, end in enumerate(ends):
+        own = slice(cells[a], cells[a + 1])
+        moments[a] = c[own] @ chebvander(2.0 * (s[own] - end) - 1.0, TERMS - 1)
+
+
+def local_to_particle(t, cells, ends, local, out):
+    for a, end in enumerate(ends):
+        own = slice(cells[a], cells[a + 1])
+        out[own] = chebval(2.0 * (t[own] - end) - 1.0, local[a, :TERMS])
+
+
+def multipole_to_local(s_ends, moments, s_starts, t_ends, t_starts, table, linear, decay, tails, local, exponents):
+    reach, turn = len(table) // 2, (-1.0) ** np.arange(TERMS)
+    local[:], exponents[:] = 0.0, 0.0
+    for source, target in _segments(s_starts, t_starts):
+        for a in range(target.start, target.stop):
+            z, m = s_ends[source] - t_ends[a], moments[source]
+            for b in np.flatnonzero(np.abs(z) <= reach):
+                local[a] += m[b] @ table[int(z[b]) + reach]
+            low, high = z < -reach, z > reach
+            mass, sum_of_z = m[low, 0].sum(), -(z[low] * m[low, 0] + 0.5 * m[low, 1]).sum()
+            local[a, 0] += linear * sum_of_z + (1.0 - linear) * mass
+            local[a, 1] += linear * 0.5 * mass
+            exponents[a] = -z.min() if high.all() else 0.0
+            local[a, :TERMS] += (np.exp(-z[high] - exponents[a]) @ (m[high] @ decay)) * decay * turn
