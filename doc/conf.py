@@ -1,6 +1,5 @@
 """Sphinx configuration. Build with: sphinx-build -W --keep-going doc doc/_build/html"""
 
-import inspect
 import os
 import sys
 from pathlib import Path
@@ -98,14 +97,3 @@ build = Path(__file__).parent / "_build"
 build.mkdir(exist_ok=True)
 for name, parser in (("help", main.parser()), ("reproduce", reproduce.parser())):
     (build / f"{name}.txt").write_text(parser.format_help())
-
-
-def source_module(app, module, name):
-    """Return the module that defines a class, for the link to its source: a public class names the public module."""
-    cls = getattr(sys.modules[module], name, None)
-    methods = filter(inspect.isfunction, vars(cls).values()) if inspect.isclass(cls) else ()
-    return next((method.__module__ for method in methods), None)
-
-
-def setup(app):
-    app.connect("viewcode-follow-imported", source_module)

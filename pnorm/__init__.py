@@ -88,7 +88,7 @@ __all__ = [
     "train",
 ]
 
-_pickles.settle()
+_pickles.let_load()
 
 
 def __getattr__(name: str) -> _Any:
