@@ -66,12 +66,14 @@ class ExponentialLoss(PairLoss):
 class LogisticLoss(PairLoss):
     """ln(1 + e^-z), summed by a one-dimensional black-box fast multipole method.
 
-    Sources and targets lie in cells of width one on the score line. Each cell of sources keeps its moments
-    of Chebyshev polynomials; a table for each distance of two cells turns these into a series about
-    every cell of targets; beyond a distance the loss is e^-z or -z, of which running sums do (W. Fong,
-    E. Darve, "The black-box fast multipole method", Journal of Computational Physics 228, 2009). The
-    nearest poles are at +-i pi, so that a series of n terms leaves out some 12.6^-n, which 14 terms put
-    below rounding (tests/test_objectives.py).
+    The score line is cut into cells of width one. `moments` gives every cell of sources its moments of
+    Chebyshev polynomials. `interact` turns them into a Chebyshev series on every cell of targets, by a
+    table for each distance of two cells; far cells need running sums only, as the loss is e^-z or -z
+    there. `series` evaluates the series at the targets. (W. Fong, E. Darve, "The black-box fast multipole
+    method", Journal of Computational Physics 228, 2009.)
+
+    The nearest poles of the loss are at +-i pi. A series of n terms therefore leaves out some 12.6^-n,
+    which 14 terms put below rounding (tests/test_objectives.py).
     """
 
     name = "logistic"
@@ -105,7 +107,7 @@ class LogisticLoss(PairLoss):
         tails, exponents = np.empty(s_ends.size), np.empty(t_ends.size)
 
         def evaluate(table: Any, linear: float) -> Vector:
-            """Return the sums of one function, whose asymptote on the left is -z times `linear`."""
+            """Return the sums of a function that is -z far on the left (linear = 1), or one (linear = 0)."""
             local = np.empty((t_ends.size, _pairs.N_WIDTH))
             _pairs.multipole_to_local(
                 s_ends, moments, s_starts, turned, t_starts, table, linear, decay, tails, local, exponents
@@ -165,7 +167,7 @@ class HingeLoss(PairLoss):
     ascending = True
 
     def __init__(self, smoothing: float = 0.0, left: bool = False) -> None:
-        """At the corner the slope is zero, the right one; or the left one, which is -1."""
+        """Make the hinge whose slope at the corner is zero, the right one; or the left one, which is -1."""
         self.smoothing = smoothing
         self._falls_below = math.nextafter(1.0, 2.0) if left else 1.0
         self.smooth = smoothing > 0.0
@@ -174,8 +176,11 @@ class HingeLoss(PairLoss):
         self.growth = None if self.smooth else Growth(1, 1.0)
 
     def value(self, z: Any) -> Any:
-        above, width = np.maximum(1.0 + self.smoothing - z, 0.0), 2.0 * self.smoothing
-        return np.where(above < width, above**2 / (2.0 * width or 1.0), np.maximum(1.0 - z, 0.0))
+        hinge = np.maximum(1.0 - z, 0.0)
+        if not self.smooth:
+            return hinge
+        parabola = (1.0 + self.smoothing - z) ** 2 / (4.0 * self.smoothing)
+        return np.where(np.abs(1.0 - z) < self.smoothing, parabola, hinge)
 
     def slope(self, z: Any) -> Any:
         if not self.smooth:

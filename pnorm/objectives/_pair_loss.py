@@ -122,9 +122,9 @@ class Growth(NamedTuple):
 class PairLoss(ABC):
     """A loss l(z), its facts, and its sums over pairs.
 
-    A subclass needs a name, `value` and `slope`. Its sums then visit all pairs, unless it has a
-    faster method `sums` of its own. Whatever else it defines, facts or methods, makes more of the
-    package take it: `curvature` Newton's method, `growth` the bounds.
+    A subclass needs a name, `value` and `slope`. Its sums visit all pairs, unless it has a faster method
+    `sums` of its own. With `curvature`, Newton's method in a kernel space takes it; with `growth`, the
+    bounds of gradient descent hold for it.
     """
 
     name: str
@@ -141,7 +141,7 @@ class PairLoss(ABC):
     lipschitz: float | None = None
     """A Lipschitz constant of its derivative, where one is known."""
     growth: Growth | None = None
-    """How fast it grows, where that is known."""
+    """Bounds on its growth, where they are known."""
 
     @abstractmethod
     def value(self, z: Any) -> Any:
@@ -188,7 +188,7 @@ class PairLoss(ABC):
             pairs.pool.map(add, list(_rectangles(source.starts, target.starts)))
         return Sums(*out)
 
-    # What follows from these
+    # Facts that follow
 
     @property
     def visits_pairs(self) -> bool:
@@ -210,7 +210,7 @@ class PairLoss(ABC):
 
     @cached_property
     def at_zero(self) -> float:
-        """l(0)."""
+        """The number l(0)."""
         return float(self.value(np.zeros(1))[0])
 
     def largest(self, radius: float) -> float:
