@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -139,33 +140,28 @@ class PairwiseObjective:
 
     def _heights(self, pos: GroupedScores, neg: GroupedScores, slope: bool = True) -> Sums:
         """Return sums for the sorted negatives, with log S in the place of S."""
+        wide = None if self._log_wide is None else pos.gather(self._log_wide) - self._log_unit
+        shares = None if wide is not None else self._shares
+        c_pos = np.broadcast_to(1.0, pos.f.shape) if shares is None else pos.gather(shares)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if self._log_wide is None:
-                c_pos = np.broadcast_to(1.0, pos.f.shape) if self._shares is None else pos.gather(self._shares)
-                heights = self.loss.sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope))
-            else:
-                heights = self._tiers(pos, pos.gather(self._log_wide) - self._log_unit, neg, 1.0, slope=slope)
+            heights = self._sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope), wide)
             np.log(heights.value, out=heights.value)
             np.add(heights.value, heights.exponent + self._log_unit, out=heights.value)
         return heights
 
-    def _tiers(
-        self,
-        source: GroupedScores,
-        log_c: Vector,
-        target: GroupedScores,
-        sign: float,
-        of: Vector | float = 1.0,
-        **asked: bool,
-    ) -> Sums:
-        """Return sums where weights, of some signs, are far apart, from those of rows of about one weight at a time."""
-        names = [name for name in ("value", "slope") if asked.get(name, True)]
+    def _sums(self, pairs: Pairs, log_c: Vector | None) -> Sums:
+        """Return sums over pairs; `log_c`, if given, are the logarithms of further weights that are far apart.
+
+        Sources whose weights are about as large are summed at a time.
+        """
+        if log_c is None:
+            return self.loss.sums(pairs)
+        names = [name for name in ("value", "slope") if getattr(pairs, name)]
         tiers = []
         while (top := float(log_c.max())) > -math.inf:
             own = log_c >= top - _TIER  # the largest itself, where it is so large that the difference is lost
-            c = np.where(own, of * np.exp(log_c - top), 0.0)
+            sums = self.loss.sums(replace(pairs, weights=np.where(own, pairs.weights * np.exp(log_c - top), 0.0)))
             log_c = np.where(own, -math.inf, log_c)
-            sums = self.loss.sums(Pairs(source, c, target, sign, self.pool, **asked))
             anything = np.any([getattr(sums, name) != 0.0 for name in names], axis=0)
             tiers.append((sums, np.where(anything, sums.exponent + top, _LOG_ZERO)))
         exponent = np.max([own for _, own in tiers], axis=0)
@@ -231,10 +227,7 @@ class PairwiseObjective:
                     B[rows] *= sign * np.exp(log_b - log_r + self._log_unit + exponent[rows])
                 else:
                     B[rows] *= b[rows]
-            if logs is None or signs is None:
-                back = self.loss.sums(Pairs(neg, b, pos, -1.0, self.pool, value=False))
-            else:
-                back = self._tiers(neg, logs, pos, -1.0, signs, value=False)
+            back = self._sums(Pairs(neg, b if signs is None else signs, pos, -1.0, self.pool, value=False), logs)
             A, scale = back.slope, top - log_r + self._log_unit
             if self._log_wide is not None:
                 A *= np.exp(np.where(A == 0.0, 0.0, back.exponent - log_r + pos.gather(self._log_wide)))
