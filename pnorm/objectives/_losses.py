@@ -66,11 +66,11 @@ class ExponentialLoss(PairLoss):
 class LogisticLoss(PairLoss):
     """ln(1 + e^-z), summed by a one-dimensional black-box fast multipole method.
 
-    The score line is cut into cells of width one. `moments` gives every cell of sources its moments of
-    Chebyshev polynomials. `interact` turns them into a Chebyshev series on every cell of targets, by a
-    table for each distance of two cells; far cells need running sums only, as the loss is e^-z or -z
-    there. `series` evaluates the series at the targets. (W. Fong, E. Darve, "The black-box fast multipole
-    method", Journal of Computational Physics 228, 2009.)
+    The score line is cut into cells of width one. `particle_to_multipole` gives every cell of sources its
+    moments of Chebyshev polynomials. `multipole_to_local` turns them into a Chebyshev series on every cell
+    of targets, by a table for each distance of two cells; far cells need running sums only, as the loss is
+    e^-z or -z there. `local_to_particle` evaluates the series at the targets. (W. Fong, E. Darve, "The
+    black-box fast multipole method", Journal of Computational Physics 228, 2009.)
 
     The nearest poles of the loss are at +-i pi. A series of n terms therefore leaves out some 12.6^-n,
     which 14 terms put below rounding (tests/test_objectives.py).
