@@ -337,11 +337,13 @@ def cross_validate(
             assert rankers is not None
             if recipe is not None or tables is None:
                 tables = tables_of(pos, neg, rankers, counted, pool, None if recipe is None else seen)
-            apart = Problem.of_tables(_selected(tables, train), rankers.names, objectives[0].take(*train), None, pool)
+            apart = Problem.of_tables(
+                _selected(tables, train), rankers.names, objectives[0].select_rows(*train), None, pool
+            )
             problem, shift = apart.centred(), apart.shift
             held_tables, score = _selected(tables, held), scorer(measure, name, counted, held)
             for i, objective in enumerate(objectives):
-                problem = problem.with_objective(objective.take(*train))
+                problem = problem.with_objective(objective.select_rows(*train))
                 trace = descend(DescentState(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
                 scores[i, k] = _staged_scores(trace, held_tables, shift, at, score, name)
                 traces[i].append(trace)

@@ -212,7 +212,7 @@ def minimize(
         suits(problem, method)
         if start is not None:
             f = problem.scores(start)
-            _checks.exponents(problem.objective.p, f.pos, f.neg)
+            _checks.exponents(problem.objective.traits.p, f.pos, f.neg)
         lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback, progress)
     return lam, trace
 
@@ -230,7 +230,7 @@ def solve(
     """Minimise a checked problem; the third value is what the linear program said, if it was asked."""
     problem.check_magnitudes(l2, init)
     if method is None:
-        method = "newton" if problem.n_rankers <= LARGEST_HESSIAN and problem.objective.factored else "lbfgs"
+        method = "newton" if problem.n_rankers <= LARGEST_HESSIAN and problem.objective.traits.factored else "lbfgs"
     steps = iter(counting(max_iter if method == "newton" else PER_STEP * max_iter, progress, "step"))
     next(steps, None)  # the first step is under way
     run = _Run(problem, l2, tol, max_iter, callback, steps)
@@ -242,12 +242,11 @@ def solve(
 
 def suits(problem: Problem, method: str | None) -> None:
     """Refuse what an objective other than F_p does not let `minimize` do."""
-    corners = problem.objective.corners
-    if corners:
-        named = corners == "loss 'hinge'"
-        remedy = "give it smoothing=0.1, say, or take 'squared_hinge'" if named else "take a smooth one"
-        raise ValueError(f"{corners} has corners, where minimize is lost: {remedy}; pnorm.train takes it as it is")
-    if method == "newton" and not problem.objective.factored:
+    corner = problem.objective.traits.nonsmooth
+    if corner is not None:
+        remedy = "give it smoothing=0.1, say, or take 'squared_hinge'" if corner.smoothable else "take a smooth one"
+        raise ValueError(f"{corner} has corners, where minimize is lost: {remedy}; pnorm.train takes it as it is")
+    if method == "newton" and not problem.objective.traits.factored:
         raise ValueError("method 'newton' is for the exponential loss with a power price; leave method out")
 
 
@@ -297,7 +296,7 @@ class _Run:
     """Whether scores are formed in twice the working precision from now on."""
 
     def __post_init__(self) -> None:
-        self.path = Path(self.problem.objective.symbol, self.problem.names)
+        self.path = Path(self.problem.objective.traits.symbol, self.problem.names)
 
     def value(self, point: Point) -> float:
         """What is convex, and the penalty."""
@@ -327,7 +326,7 @@ class _Run:
 
     def newton(self, lam: Vector) -> tuple[Vector, Trace]:
         """Newton steps with backtracking; every point with its certificate."""
-        problem, p = self.problem, self.problem.objective.p
+        problem, p = self.problem, self.problem.objective.traits.p
         signs = _Signs()
         curvature: Curvature | None = None
         projected = False
@@ -416,14 +415,14 @@ class _Run:
         """
         found = widest(self.problem, lam, np.where(self.problem.constant, 0.0, 1.0))
         self._precise = True
-        length = self.problem.objective.p / (self.l2 * float(found.lam @ found.lam))
+        length = self.problem.objective.traits.p / (self.l2 * float(found.lam @ found.lam))
         return self.problem.point(length * found.lam, precise=True), found.between
 
     def _line_search(self, point: Point, slope: Vector, delta: Vector) -> tuple[float, Point] | None:
         """Halve the Newton step until the objective falls by a share of what its slope promises."""
         promised, before = float(slope @ delta), self.value(point)
         slack = 16.0 * np.finfo(float).eps * (abs(point.log_f) + abs(before) + 1.0)
-        p, span = self.problem.objective.p, self.problem.span_of(delta)
+        p, span = self.problem.objective.traits.p, self.problem.span_of(delta)
         share = min(1.0, _FAR / (p * span)) if span > 0.0 else 1.0
         shortest = 1e-12 * share
         after = self._at(point, share, delta)
@@ -456,7 +455,7 @@ class _Run:
         lam = found.lam
         self.path.replace(self.reached(self.problem.point(lam), math.inf))
         message = "the coefficients put every positive above every negative: "
-        message += ("inf F_p is 0 and " if self.problem.objective.factored else "") + "no minimiser exists"
+        message += ("inf F_p is 0 and " if self.problem.objective.traits.factored else "") + "no minimiser exists"
         if found.between is None:
             message += "; rounding hides which have the widest margin"
         return lam, self.path.trace("separable", message, lam)
@@ -474,7 +473,7 @@ class _Run:
         pos, neg = np.flatnonzero(found.pos), np.flatnonzero(found.neg)
         support = self.problem.take(pos, neg)
         run = _Run(support, 0.0, self.tol, self.max_iter, self.callback, self.steps, ask=False)
-        lam, trace = (run.newton if support.objective.factored else run.lbfgs)(np.zeros(support.n_rankers))
+        lam, trace = (run.newton if support.objective.traits.factored else run.lbfgs)(np.zeros(support.n_rankers))
         message = (
             f"quasi-separable: {pos.size} of {self.problem.n_pos} positives and {neg.size} of {self.problem.n_neg} "
             f"negatives keep weight, and {self.what} falls toward its infimum along `direction` for ever; on these "
@@ -501,11 +500,11 @@ class _Run:
 
     @property
     def what(self) -> str:
-        return self.problem.objective.symbol.removeprefix("log ")
+        return self.problem.objective.traits.symbol.removeprefix("log ")
 
     @property
     def name(self) -> str:
-        form = self.problem.objective.convex_form
+        form = self.problem.objective.traits.convex_form
         return form if self.l2 == 0.0 else f"{form} with its penalty"
 
     def reached(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Reached:

@@ -203,7 +203,7 @@ def descend(
 ) -> Trace:
     """Figure 1, on record; the coefficients are changed in place."""
     problem = state.problem
-    record = Recorder(state.lam.copy(), state.log_f, problem.objective.symbol, problem.names)
+    record = Recorder(state.lam.copy(), state.log_f, problem.objective.traits.symbol, problem.names)
     with carrying(record.trace):
         return record.trace(*_rounds(state, rounds, signed, tol, callback, record))
 
@@ -232,17 +232,17 @@ def _rounds(
             sign = math.copysign(1.0, edge)
 
             # (b) the step that solves equation (1); a ranker that separates has none
-            gap = -math.inf if objective.margin is None else state.gap(j, sign)
-            margin = objective.margin or 0.0
+            gap = -math.inf if objective.traits.margin is None else state.gap(j, sign)
+            margin = objective.traits.margin or 0.0
             step = sign * (margin + max(0.0, -state.margin())) / gap if gap > 0.0 else state.step(j, sign)
-            if lam[j] + step != lam[j] and objective.p * abs(step) * problem.max_abs_centered[j] < _OVERFLOW:
+            if lam[j] + step != lam[j] and objective.traits.p * abs(step) * problem.max_abs_centered[j] < _OVERFLOW:
                 break
             lost = _lost(objective, step, edge, shown(names[j]))
             merit[j] = -math.inf
         else:
             status = "stalled" if lost else "stationary"
             message = f"no weak ranker has an edge above tol = {tol:g}{' that a step could use' if lost else ''}{lost}"
-            if not objective.is_convex:
+            if not objective.traits.is_convex:
                 message += "; the price falls somewhere, so this is a stationary point and need not be a minimum"
             break
 
@@ -265,7 +265,7 @@ def _rounds(
 
     if status == "t_max":
         message = f"all {record.n_iter} rounds were run"
-        if objective.margin is not None and not objective.vanishes and state.margin() > 0.0:
+        if objective.traits.margin is not None and not objective.traits.attains_zero and state.margin() > 0.0:
             message += "; the scores put every positive above every negative, so no minimiser exists"
     return status, message
 
@@ -275,17 +275,17 @@ _REMEDY = ": smoothing=0.1, say, would round it off"
 
 def _lost(objective: Objective, step: float, edge: float, name: str) -> str:
     """Why a step along the ranker with the largest edge leads nowhere."""
-    if objective.corners and step == 0.0:
-        named = objective.corners == "loss 'hinge'"
+    corner = objective.traits.nonsmooth
+    if corner is not None and step == 0.0:
         return (
             f"; {name}, of edge {edge:.3g}, does not lower the objective, which has a corner here, from "
-            f"{objective.corners}{_REMEDY if named else ''}"
+            f"{corner}{_REMEDY if corner.smoothable else ''}"
         )
     return f"; the step {step:.3g} along {name}, of edge {edge:.3g}, is lost in floating point"
 
 
 def _what_of_minimum(objective: Objective) -> str:
-    return "its losses are as small as they get" if objective.vanishes else "no minimiser exists"
+    return "its losses are as small as they get" if objective.traits.attains_zero else "no minimiser exists"
 
 
 def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:

@@ -53,7 +53,8 @@ from pnorm import _checks, metrics
 from pnorm._checks import Vector
 from pnorm._threads import SERIAL, Pool
 from pnorm.metrics._by_name import COSTS
-from pnorm.objectives._base import Cases, PNorm, Scores, counted_cases, push, spread
+from pnorm.objectives._base import Cases, Scores, counted_cases, spread
+from pnorm.objectives._pnorm import PNorm, push
 
 __all__ = ["lightgbm_metric", "lightgbm_objective", "xgboost_metric", "xgboost_objective"]
 
@@ -193,7 +194,7 @@ class _Push:
         with Pool(self.n_threads, rows.f.size) as pool:
             objective, f = rows.objective(self.p, counted, pool)
             u, w = np.empty(f.pos.size), np.empty(f.neg.size)
-            objective.weigh(f, u, w)
+            objective.evaluate(f, u, w)
         masses = [
             float(side.size if c is None else c[... if keep is None else keep].sum())
             for side, c, keep in zip((u, w), rows.sides(rows.weight), kept, strict=True)

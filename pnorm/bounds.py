@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
 from pnorm._checks import Vector
-from pnorm.objectives._growth import Growth, growth, largest_step, reach, theorem
+from pnorm.objectives._growth import bounded, largest_difference, largest_step, theorem
+from pnorm.objectives._pair_loss import PairLoss
 
 __all__ = [
     "Bound",
@@ -1018,8 +1019,7 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
     >>> bounds.rate("logistic", theta=0.6, gamma=0.1, s=1), bounds.rate("squared", 0.6, 0.1, 1, beta=0.5)
     (0.5, 0.05)
     """
-    facts, grow, shrink, decay = theorem(loss, s, theta, gamma)
-    q = facts.q
+    _, (q, _), grow, shrink, decay = theorem(loss, s, theta, gamma)
     value = min(grow * (shrink - decay * min(q + 1, 2 * q - 1)), 1.0 - grow * decay * (1 + q))
     if beta is not None:
         value = min(value, grow * decay * _checks.probability(beta, "beta"))
@@ -1066,8 +1066,9 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
     >>> bounds.step_condition("logistic", lam=1.0, kappa=1.0)
     0.5
     """
-    facts, penalty, size = growth(loss), _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
-    return largest_step(facts.change(reach(facts.slope, penalty, size)), penalty, size)
+    phi, _ = bounded(loss)
+    penalty, size = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
+    return largest_step(phi.change(largest_difference(phi.steepest(0.0), penalty, size)), penalty, size)
 
 
 def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa: float, delta: float) -> float:
@@ -1121,16 +1122,16 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     """
     m, n = (_checks.real(_checks.count(size, name, 1), name) for size, name in ((n_pos, "n_pos"), (n_neg, "n_neg")))
     lam, kappa = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
-    facts = growth(loss)
-    r = _radius(facts, lam, kappa)
-    tail = facts.largest(2.0 * kappa * r) * math.sqrt(2.0 * -_log_share(delta, 2.0))
-    spread = 4.0 * facts.steepest(2.0 * kappa * r) * kappa * r + 2.0 * facts.at_zero + tail
+    phi, _ = bounded(loss)
+    r = _radius(phi, lam, kappa)
+    tail = phi.largest(2.0 * kappa * r) * math.sqrt(2.0 * -_log_share(delta, 2.0))
+    spread = 4.0 * phi.steepest(2.0 * kappa * r) * kappa * r + 2.0 * phi.at_zero + tail
     return spread * math.exp(1.5 * math.log(m + n) - math.log(m) - math.log(n))
 
 
-def _radius(facts: Growth, lam: float, kappa: float) -> float:
+def _radius(phi: PairLoss, lam: float, kappa: float) -> float:
     """Return the radius of a ball that contains all f_t and the best function."""
-    return 2.0 * kappa * facts.slope / lam + math.sqrt(2.0 * facts.at_zero / lam)
+    return 2.0 * kappa * phi.steepest(0.0) / lam + math.sqrt(2.0 * phi.at_zero / lam)
 
 
 def sample_error_bound(
@@ -1206,13 +1207,14 @@ def sample_error_bound(
     0.119771
     """
     lam, kappa = _checks.positive(lam, "lam"), _checks.positive(kappa, "kappa")
-    facts, steps, shrink = growth(loss), float(_checks.count(t, "t", 1)), _checks.share(theta, "theta")
+    phi, _ = bounded(loss)
+    steps, shrink = float(_checks.count(t, "t", 1)), _checks.share(theta, "theta")
     first, largest = _checks.positive(eta1, "eta1"), step_condition(loss, lam, kappa)
     if first > largest * (1.0 + 1e-12):
         raise ValueError(
-            f"eta1 must be at most 1 / (4 kappa^2 M + lam) = {largest:g} for the {loss} loss; got {eta1!r}"
+            f"eta1 must be at most 1 / (4 kappa^2 M + lam) = {largest:g} for the {phi.name} loss; got {eta1!r}"
         )
-    trivial = 2.0 * facts.at_zero / lam
+    trivial = 2.0 * phi.at_zero / lam
     norm = trivial
     if f_lambda_norm is not None:
         known = _checks.real(f_lambda_norm, "f_lambda_norm")
@@ -1221,7 +1223,7 @@ def sample_error_bound(
                 f"f_lambda_norm must be between 0 and sqrt(2 phi(0) / lam), {math.sqrt(trivial):g}; got {known:g}"
             )
         norm = known * known
-    gradient = 2.0 * kappa * (facts.steepest(2.0 * kappa * _radius(facts, lam, kappa)) + facts.slope)
+    gradient = 2.0 * kappa * (phi.steepest(2.0 * kappa * _radius(phi, lam, kappa)) + phi.steepest(0.0))
     end, v = 6.0 * sample_deviation_bound(loss, n_pos, n_neg, lam, kappa, delta) / lam, first * lam
     moved = gradient * first
     if shrink == 1.0:

@@ -394,7 +394,7 @@ def _problem(
     """Have the workers store the rows, and give the problem."""
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
     objective = make(Cases(None, None, None, None, 0), SERIAL)
-    if objective.factored and pos_group is None and neg_group is None:
+    if objective.traits.factored and pos_group is None and neg_group is None:
         handles = []
         for name, X, weight in zip(NAMES, (pos, neg), weights, strict=True):
             parts, of_parts = _matched(X, weight, f"{name}_weight")

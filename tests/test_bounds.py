@@ -494,7 +494,7 @@ def test_a_bound_is_a_number_that_knows_what_it_is_worth():
         (lambda: bounds.expected_ranking_accuracy_bound(5, 5, 0.1, -1), "log_shatter must be zero or more"),
         (lambda: bounds.random_labels_bound(1.5, 5, 0.1, 0), "share must be between 0 and 1; got 1.5"),
         (lambda: bounds.freund_bound(5, 5, 1), "delta must be above 0 and below 1; got 1"),
-        (lambda: bounds.rate("exponential", 0.5, 0.1, 1), "loss must be one of 'squared'"),
+        (lambda: bounds.rate("exponential", 0.5, 0.1, 1), "loss must be one of 'logistic'"),
         (lambda: bounds.rate("logistic", 0.5, 0.6, 1), "gamma must be below (1 - theta) / max(q - 1, 1) = 0.5"),
         (lambda: bounds.step_condition("hinge", 0, 1), "lam must be above 0; got 0"),
         (lambda: bounds.sample_error_bound("squared", 5, 5, 9, 1, 1, 0.5, 0.5, 0.1), "eta1 must be at most"),

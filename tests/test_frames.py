@@ -12,7 +12,7 @@ from memory import peak
 import pnorm
 from pnorm import _checks, kernel, listwise, sklearn
 from pnorm._solvers import problem as _problem
-from pnorm.objectives._base import push
+from pnorm.objectives._pnorm import push
 
 pl = pytest.importorskip("polars")
 

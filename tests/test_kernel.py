@@ -774,7 +774,7 @@ def bad(A, B):
         (dict(pos=scipy.sparse.eye(5, 11).tocsr(), neg=scipy.sparse.eye(6, 11).tocsr(), kernel="precomputed"),
          TypeError, r"pos is sparse; .* pass pos.toarray\(\)"),
         (dict(kernel=scipy.sparse.eye(11).tocsr()), TypeError, "kernel is sparse"),
-        (dict(loss=pnorm.objectives.Power(2.0)), TypeError, "loss must be one of 'squared'"),
+        (dict(loss=pnorm.objectives.Power(2.0)), TypeError, "loss must be one of 'logistic'"),
         (dict(landmarks=[0, 2, 4]), ValueError, "places are not taken"),
         (dict(kernel="linear", landmarks=np.zeros((3, 3))), ValueError, "zero on all landmarks"),
         (dict(kernel=lambda A, B: np.zeros((len(A), len(B))), landmarks=3), ValueError, "the training rows is 0; scale"),

@@ -9,7 +9,8 @@ from scipy.optimize import nnls
 
 import pnorm
 from pnorm._solvers import margin as _margin
-from pnorm.objectives._base import PNorm, Scores
+from pnorm.objectives._base import Scores
+from pnorm.objectives._pnorm import PNorm
 
 
 def clouds(seed, n_pos=20, n_neg=25, n=4, apart=2.0):
@@ -203,6 +204,6 @@ def test_weights_sum_to_one_however_far_apart_scores_are():
     rng = np.random.default_rng(0)
     f = Scores(1e12 + rng.normal(size=100), 1e12 + rng.normal(size=80))
     u, w = np.empty(100), np.empty(80)
-    PNorm(8.0, None, None).weigh(f, u, w)
+    PNorm(8.0, None, None).evaluate(f, u, w)
     assert u.sum() == pytest.approx(1, abs=1e-14)
     assert w.sum() == pytest.approx(1, abs=1e-14)

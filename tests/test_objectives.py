@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import pnorm
 from pnorm import objectives
 from pnorm._core import _pairs
-from pnorm.objectives import _losses
-from pnorm.objectives._losses import Ranked
+from pnorm.objectives import _losses, _pair_loss
+from pnorm.objectives._pair_loss import GroupedScores
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -309,7 +309,7 @@ def test_smoothing_bounds_the_hinge_from_above_by_a_quarter(loss):
 )
 def test_ranks_are_those_of_a_stable_sort(values):
     f = np.array(values)
-    ranked = Ranked.of(f, None, np.array([0, f.size]), True)
+    ranked = GroupedScores.of(f, None, np.array([0, f.size]), True)
     order = np.argsort(f, kind="stable")
     assert (ranked.order == order).all()
     assert (ranked.f == f[order]).all()
@@ -320,7 +320,7 @@ def test_both_ways_of_sorting_are_used_and_agree():
     for f, by_buckets in ((rng.normal(size=20000), True), (rng.standard_cauchy(20000) ** 5, False)):
         order, out = np.empty(f.size, np.intp), np.empty(f.size)
         assert _pairs.sort(f, order, out, np.zeros(f.size + 1, np.intc)) == by_buckets
-        assert (Ranked.of(f, None, np.array([0, f.size]), True).order == np.argsort(f, kind="stable")).all()
+        assert (GroupedScores.of(f, None, np.array([0, f.size]), True).order == np.argsort(f, kind="stable")).all()
 
 
 @pytest.mark.parametrize("wild", [[np.nan], [np.inf], [-np.inf], [np.nan, np.inf, -np.inf], [1e308, -1e308]])
@@ -335,7 +335,7 @@ def test_a_users_loss_in_blocks(monkeypatch):
     f_pos, f_neg = rng.normal(size=150), rng.normal(size=170)
     groups = rng.integers(0, 3, 150), rng.integers(0, 3, 170)
     whole = objectives.value_and_weights(f_pos, f_neg, loss=USER, pos_group=groups[0], neg_group=groups[1])
-    monkeypatch.setattr(_losses, "_PAIRS", 40)
+    monkeypatch.setattr(_pair_loss, "_PAIRS", 40)
     monkeypatch.setattr("pnorm._threads._FEW", 1)
     parts = objectives.value_and_weights(f_pos, f_neg, loss=USER, pos_group=groups[0], neg_group=groups[1], n_threads=3)
     for a, b in zip(whole, parts, strict=True):

@@ -9,7 +9,7 @@ import pnorm
 from pnorm import rankers
 from pnorm._minimize_path import largest_penalty
 from pnorm._solvers.problem import build
-from pnorm.objectives._base import push
+from pnorm.objectives._pnorm import push
 
 PENALTIES = [3.0, 0.03, 10.0, 0.3, 1e-3]
 POWERS = [8, 1, 2.5, 64, 4]

@@ -181,7 +181,7 @@ def test_the_form_of_the_data_does_not_matter(form):
 
 def test_arrays_in_the_right_layout_are_not_copied():
     from pnorm._solvers import problem as _problem
-    from pnorm.objectives._base import push
+    from pnorm.objectives._pnorm import push
     from pnorm.rankers import as_rankers
 
     for dtype in (np.float32, np.float64):

@@ -23,7 +23,7 @@ from pnorm._storage.combined import Closed, Stacked
 from pnorm._storage.dense import Dense
 from pnorm._storage.sparse import Sparse
 from pnorm._storage.store import OfMatrix, store
-from pnorm.objectives._base import PNorm, push
+from pnorm.objectives._pnorm import PNorm, push
 
 N_POS, N_NEG = 170, 230
 

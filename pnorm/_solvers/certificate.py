@@ -55,7 +55,7 @@ class Bound:
 
 def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector) -> Bound:
     """Bound the objective at a point from below, with its curvature and its Newton step delta."""
-    p, l2 = problem.objective.p, curvature.l2
+    p, l2 = problem.objective.traits.p, curvature.l2
     rounding = _rounding_of_value(problem, point, curvature)
     careful = curvature.null is not None
     reason = _why_not(curvature) if l2 == 0.0 else ""
@@ -120,7 +120,7 @@ def far_gap(problem: Problem, point: Point, between: Vector, l2: float) -> tuple
     `between` is a difference of means under some u', w'. Entropies are at least zero, so that no value is below
     -p**2 |between|**2 / (2 l2) less what case weights add.
     """
-    p, lam = problem.objective.p, point.lam
+    p, lam = problem.objective.traits.p, point.lam
     penalty = 0.5 * l2 * float(lam @ lam)
     rounding = problem.objective.rounding(point.log_f, problem.n_pos, problem.n_neg)
     rounding += 2.0 * p * problem.rounding_of_scores(lam) + 16.0 * _EPS * penalty
@@ -133,7 +133,7 @@ class _Moved:
     """The weights u', w' that a Newton step makes of u, w, and their relative entropies."""
 
     def __init__(self, problem: Problem, point: Point, curvature: Curvature, delta: Vector) -> None:
-        p, weights = problem.objective.p, point.weights
+        p, weights = problem.objective.traits.p, point.weights
         means = curvature.means_along(delta)
         # Ratios u'/u are (1 + of_group) (1 + x), the first factor for the group, the second within it.
         of_group = p * (means[1] - means[0])
@@ -256,7 +256,7 @@ def _careful_moments(rows: WeightedRows, step: _Step, mass: Vector, centre: Vect
 
 def _rounding_of_value(problem: Problem, point: Point, curvature: Curvature) -> float:
     """Bound the rounding error of the objective at the point."""
-    p, lam = problem.objective.p, np.abs(point.lam)
+    p, lam = problem.objective.traits.p, np.abs(point.lam)
     if point.sizes is not None:
         scores = 2.0 * (point.sizes[0] + point.sizes[1])
     else:
@@ -269,7 +269,7 @@ def _rounding_of_value(problem: Problem, point: Point, curvature: Curvature) -> 
 
 def _effect_of_scores(problem: Problem, point: Point, moved: _Moved) -> float:
     """Bound what rounded scores, and hence rounded u and w, may hide: their entropies are near a minimum."""
-    p = problem.objective.p
+    p = problem.objective.traits.p
     if point.sizes is not None:
         error = 2.0 * _EPS * (1.0 + point.sizes[2])
     else:

@@ -19,7 +19,8 @@ from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._solvers.problem import Formed, Problem, column, formed, totals
 from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
-from pnorm.objectives._base import PNorm, Scores
+from pnorm.objectives._base import Scores
+from pnorm.objectives._pnorm import PNorm
 from pnorm.objectives._pnorm_line import Direction, Kernel, Line, Side
 
 _ROUNDS = 100
@@ -63,7 +64,7 @@ class DiscreteRanker:
             return None
         # One row for each value and side.
         direction = problem.direction(j, *self.on_side, self.binary)
-        condensed = PNorm(problem.objective.p, np.log(u), np.log(w))
+        condensed = PNorm(problem.objective.traits.p, np.log(u), np.log(w))
         return condensed.step(self._zeros, u, w, direction, sign)
 
 
@@ -117,7 +118,11 @@ class DescentState:
         """Ranker j as one of few values, where its sums by code are all that a step needs."""
         if j not in self._discrete:
             problem = self.problem
-            cells = problem.table.cells(j) if problem.objective.factored and problem.objective.groups is None else None
+            cells = (
+                problem.table.cells(j)
+                if problem.objective.traits.factored and problem.objective.groups is None
+                else None
+            )
             self._discrete[j] = (
                 None
                 if cells is None
@@ -139,21 +144,21 @@ class HeldRows:
         self._direction: tuple[int, Direction] | None = None
         self._binary: dict[int, bool] = {}
         coded = problem.table.coded
-        self._multiplies = problem.objective.factored and problem.objective.groups is None and bool(coded.any())
+        self._multiplies = problem.objective.traits.factored and problem.objective.groups is None and bool(coded.any())
         # Of coded rankers alone no scores are kept: these follow from lam at the price of a few rounds.
         self._keeps_scores = not (self._multiplies and bool(coded.all()))
         self._tallies: list[Vector] | None = None
-        self._v = np.empty(problem.n_neg) if self._multiplies and problem.objective.p != 1.0 else None
+        self._v = np.empty(problem.n_neg) if self._multiplies and problem.objective.traits.p != 1.0 else None
         self._f: Scores | None = (f := problem.scores(lam))
         self._widest = self._size()
-        _checks.exponents(problem.objective.p, f.pos, f.neg)
+        _checks.exponents(problem.objective.traits.p, f.pos, f.neg)
         self._weigh()
 
     def _weigh(self) -> None:
         """Form the weights from the scores."""
-        worth = self.problem.objective.weigh(self.scores(), self.u, self.w, self._v)
-        self.log_f, self.log_mass = worth.log_f, worth.log_mass
-        self._weights = HeldWeights((self.u, self.w), None, worth.share)
+        found = self.problem.objective.evaluate(self.scores(), self.u, self.w, self._v)
+        self.log_f, self.log_mass, self._rate = found.log_f, found.log_mass, found.rate
+        self._weights = HeldWeights((self.u, self.w), None, found.share)
         self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
         self._tallies = None
         self._forget_scores()
@@ -211,14 +216,15 @@ class HeldRows:
 
     def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:
         """The step along ranker j, by its outputs on all rows."""
-        step = self.problem.objective.step(self.scores(), self.u, self.w, self.direction(j), sign)
+        direction = self.direction(j)
+        step = self.problem.objective.step(self.scores(), self.u, self.w, direction, sign, (self.log_f, self._rate))
         if discrete is not None:
             self._changed = math.inf  # weights are too uneven to be multiplied any further
         return step
 
     def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
         """Take a step along ranker j."""
-        problem, p = self.problem, self.problem.objective.p
+        problem, p = self.problem, self.problem.objective.traits.p
         self._changed += p * abs(step) * float(problem.high[j] - problem.low[j])
         if self._f is not None:
             size = self._size()
@@ -273,11 +279,11 @@ class FormedRows:
     def __init__(self, problem: Problem, lam: Vector) -> None:
         self.problem, self.lam = problem, lam
         self._look()
-        _checks.exponents(problem.objective.p, self._formed.f.pos, self._formed.f.neg)
+        _checks.exponents(problem.objective.traits.p, self._formed.f.pos, self._formed.f.neg)
 
     def _look(self) -> None:
         self._formed: Formed = formed(self.problem, self.lam, of_rankers=True)
-        self.log_f, self.log_mass = self._formed.log_f(self.problem.objective.p), self._formed.log_mass
+        self.log_f, self.log_mass = self._formed.log_f(self.problem.objective.traits.p), self._formed.log_mass
 
     def totals(self) -> Vector:
         """Totals of u less those of w."""
@@ -307,7 +313,7 @@ class FormedRows:
 
         binary = discrete is not None and discrete.binary
         direction = problem.direction(j, _NONE, _NONE, binary)
-        return Line(problem.objective.p, each, direction, sign).step()
+        return Line(problem.objective.traits.p, each, direction, sign).step()
 
     def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
         """Take a step along ranker j."""

@@ -40,7 +40,7 @@ class Moments:
 
     def __init__(self, problem: Problem, weights: Weights) -> None:
         self.problem = problem
-        self.p = p = problem.objective.p
+        self.p = p = problem.objective.traits.p
         self._first(weights)
         answers = problem.reduce(weights, _scatter, tuple(self.means))
         # A mean is rounded; what it leaves of the rows is not, and is taken off again.

@@ -96,7 +96,7 @@ class _Coordinates:
         self._where: Any = np.flatnonzero(~problem.constant | (self._start != 0.0))
         ranges = np.where(problem.constant, 1.0, problem.high - problem.low)
         self._root: Any = 1.0 / ranges[self._where]
-        if problem.n_rankers <= LARGEST_HESSIAN and not problem.objective.factored:
+        if problem.n_rankers <= LARGEST_HESSIAN and not problem.objective.traits.factored:
             weight = problem.fall(problem.point(self._start)) if l2 else 0.0  # of a square in the objective, about
             self._root, self._where = whitening(problem, l2 / weight if 0.0 < weight < math.inf else l2), slice(None)
         self.size = self._root.shape[-1]
@@ -251,16 +251,16 @@ class Lbfgs:
     def _judge(self, here: _Place) -> str:
         """Keep a point, with the certificate that a penalty gives without a Hessian; the status if it is the end."""
         run, problem, objective, point = self.run, self.run.problem, self.run.problem.objective, here.point
-        if run.l2 > 0.0 and objective.is_convex:
+        if run.l2 > 0.0 and objective.traits.is_convex:
             gap, rounding = penalised_gap(problem, point, here.edges, run.l2)
             run.path.replace(run.reached(point, gap, here.slope))
             return "converged" if run.proved(gap, rounding) else ""
         if run.l2 == 0.0:
             lowest = point if point.log_f == -math.inf else None
-            if objective.margin is not None and (margin := problem.separation(point)) > 0.0:
-                if not objective.vanishes:
+            if objective.traits.margin is not None and (margin := problem.separation(point)) > 0.0:
+                if not objective.traits.attains_zero:
                     return "separable"
-                lowest = problem.point(point.lam * (objective.margin / margin * (1.0 + 1e-12)))
+                lowest = problem.point(point.lam * (objective.traits.margin / margin * (1.0 + 1e-12)))
             if lowest is not None:
                 run.path.replace(run.reached(lowest, 0.0, np.zeros_like(here.slope)))
                 return "converged"
@@ -277,10 +277,10 @@ class Lbfgs:
         if verdict == "converged" and run.l2 == 0.0:
             return run.end(verdict, f"{run.what} is as small as it gets")
         gap = run.path.points[-1].gap
-        not_needed = objective.factored and problem.n_rankers <= LARGEST_HESSIAN  # but the user's wish
+        not_needed = objective.traits.factored and problem.n_rankers <= LARGEST_HESSIAN  # but the user's wish
         if run.l2 == 0.0 and not_needed:
             curvature = Curvature(problem, point.weights)
-            point, bound = run.certified(point, curvature, curvature.step(objective.p * curvature.edges))
+            point, bound = run.certified(point, curvature, curvature.step(objective.traits.p * curvature.edges))
             gap = bound.gap
             run.path.replace(run.reached(point, gap, here.slope))
             if verdict != "callback" and run.proved(gap, bound.rounding):
@@ -295,11 +295,11 @@ class Lbfgs:
             f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(here.edges).max():.2g}, the norm of "
             f"the gradient of {run.name} {float(np.linalg.norm(here.slope)):.2g}"
         )
-        if not objective.is_convex:
+        if not objective.traits.is_convex:
             message += "; the price falls somewhere, so this is a stationary point at best and need not be a minimum"
-        elif run.l2 == 0.0 and math.isinf(gap) and objective.factored:
+        elif run.l2 == 0.0 and math.isinf(gap) and objective.traits.factored:
             message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
-        if verdict == "max_iter" and not objective.factored:
+        if verdict == "max_iter" and not objective.traits.factored:
             message += (
                 "; columns with long tails are slow: a larger max_iter, their logarithms or ranks, or l2 may help"
             )
@@ -311,9 +311,9 @@ class Lbfgs:
         So it is where the way to the infimum goes on for ever: both slope and curvature fade.
         """
         objective = self.run.problem.objective
-        if not self.run.ask or self.run.l2 > 0.0 or objective.factored or objective.margin is None:
+        if not self.run.ask or self.run.l2 > 0.0 or objective.traits.factored or objective.traits.margin is None:
             return False
-        if objective.vanishes or not objective.fades:
+        if objective.traits.attains_zero or not objective.traits.tends_to_zero:
             return False
         if not any(float(part.min()) < _FADED * float(part.max()) for part in point.weights.total):
             return False

@@ -17,7 +17,8 @@ import numpy as np
 from pnorm._categories import Seen, tell
 from pnorm._solvers.problem import Problem, described, facts
 from pnorm._solvers.reductions import NAMES, Executor, Job
-from pnorm.objectives._base import Objective, PNorm
+from pnorm.objectives._base import Objective
+from pnorm.objectives._pnorm import PNorm
 
 
 class Partitions:
@@ -34,9 +35,9 @@ class Partitions:
 
         The P-Norm Push without groups knows no weights of rows here: the parts keep them.
         """
-        if objective.factored and objective.groups is None:
+        if objective.traits.factored and objective.groups is None:
             sizes = self.sides[0].max_log_c, self.sides[1].max_log_c
-            objective = _PushOfParts(objective.p, sizes)
+            objective = _PushOfParts(objective.traits.p, sizes)
         return Problem(self._executor, self.sides, names, objective).centred()
 
     def check_unchanged(self) -> None:

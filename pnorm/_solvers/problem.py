@@ -194,7 +194,7 @@ class Problem:
         self.constant = self.low == self.high
         self.largest = np.maximum(abs(self.low), abs(self.high))
         """Largest absolute output of every ranker."""
-        if objective.groups is not None and self.largest.max() > _checks.CUBED / objective.p:
+        if objective.groups is not None and self.largest.max() > _checks.CUBED / objective.traits.p:
             j = int(self.largest.argmax())
             raise ValueError(
                 f"the column {_checks.shown(names[j])} is as large as {self.largest[j]:.3g}, and its cube, which "
@@ -203,7 +203,7 @@ class Problem:
         self.max_abs_centered = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
         self._size = np.minimum(self.largest, self.high - self.low)
-        self._close = CLOSE * objective.p * self.max_abs_centered
+        self._close = CLOSE * objective.traits.p * self.max_abs_centered
 
     @classmethod
     def of_tables(
@@ -233,7 +233,7 @@ class Problem:
     @property
     def forms_weights(self) -> bool:
         """Whether the parts form their weights from coefficients and a few sums, and no number per row travels."""
-        return not self.in_memory and self.objective.factored and self.objective.groups is None
+        return not self.in_memory and self.objective.traits.factored and self.objective.groups is None
 
     @cached_property
     def table(self) -> Table:
@@ -285,17 +285,17 @@ class Problem:
         """The scores at lam and what follows from them."""
         if self.forms_weights:
             level = float(self.ask(extremes, (lam, lam))[1][1]) if precise else None
-            return formed(self, lam, level).point(self.objective.p, precise)
+            return formed(self, lam, level).point(self.objective.traits.p, precise)
         f = self._precise_scores(lam) if precise else self.scores(lam)
         u, w = np.empty(self.n_pos), np.empty(self.n_neg)
-        worth = self.objective.weigh(f, u, w)
+        found = self.objective.evaluate(f, u, w)
         sizes = None
         if precise:
             absolute = np.abs(f.pos), np.abs(f.neg)
             largest = max(float(part.max()) for part in absolute)
             sizes = float(u @ absolute[0]), float(w @ absolute[1]), largest
-        weights = HeldWeights((u, w), worth.within, worth.share)
-        return Point(lam, f, weights, worth.log_f, worth.log_mass, worth.rate, precise, sizes)
+        weights = HeldWeights((u, w), found.within, found.share)
+        return Point(lam, f, weights, found.log_f, found.log_mass, found.rate, precise, sizes)
 
     def uniform(self) -> Weights:
         """Weights that count the rows of a group alike, and the groups alike."""
@@ -371,7 +371,7 @@ class Problem:
         """Refuse coefficients whose scores are too far apart."""
         with np.errstate(over="ignore", invalid="ignore"):
             f = self.extremes_at(lam)
-            _checks.exponents(self.objective.p, f.pos, f.neg)
+            _checks.exponents(self.objective.traits.p, f.pos, f.neg)
 
     # One ranker
 
@@ -407,7 +407,7 @@ class Problem:
         if 0.0 < l2 < 1.0 / _checks.ROOT:
             raise ValueError(f"l2 must be zero, or at least {1.0 / _checks.ROOT:g}; got {l2:g}")
         j = int(self.largest.argmax())
-        if self.largest[j] > _checks.SQUARED / math.sqrt(self.objective.p):
+        if self.largest[j] > _checks.SQUARED / math.sqrt(self.objective.traits.p):
             raise ValueError(
                 f"the column {_checks.shown(self.names[j])} is as large as {self.largest[j]:.3g}, and its square, "
                 "times p, more than a float can hold; scale it first"
@@ -423,7 +423,7 @@ class Problem:
             raise ValueError(
                 f"{name} is as large as {np.abs(lam).max():.3g}, and l2 times its square more than a float can hold"
             )
-        if not self.objective.factored and sum(self.objective.sizes()) > _EXTREME:
+        if not self.objective.traits.factored and sum(self.objective.sizes()) > _EXTREME:
             raise ValueError(
                 "pos_weight and neg_weight are so large or so small that sums of losses leave what a float can hold; "
                 "scale them to about one"
@@ -457,7 +457,7 @@ class Problem:
         """The problem on some of the rows in memory, given by their places among these."""
         tables = [table.select_rows(rows) for table, rows in zip(self.tables, (pos, neg), strict=True)]
         pool = self.sides[0].parts[0].pool
-        return Problem.of_tables(tables, self.names, self.objective.take(pos, neg), None, pool)
+        return Problem.of_tables(tables, self.names, self.objective.select_rows(pos, neg), None, pool)
 
     def with_objective(self, objective: Objective) -> Problem:
         """The problem of another objective of the same rows: the outputs serve both."""
@@ -528,7 +528,7 @@ class Formed:
 
 def formed(problem: Problem, lam: Vector, level: float | None = None, of_rankers: bool = False) -> Formed:
     """Ask all parts once for sums of the weights that they form."""
-    p = problem.objective.p
+    p = problem.objective.traits.p
     scales = (-1.0,), (p,) if p == 1.0 else (p, 1.0)
     (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = problem.ask(
         look, (lam, lam), (level, level), (of_rankers, of_rankers), scales

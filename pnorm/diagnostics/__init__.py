@@ -27,7 +27,8 @@ from pnorm._solvers.problem import Problem, build, rankers_of
 from pnorm._solvers.separability import hulls
 from pnorm._trace import Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
-from pnorm.objectives._base import Scores, push
+from pnorm.objectives._base import Scores
+from pnorm.objectives._pnorm import push
 
 __all__ = [
     "Certificate",
@@ -300,7 +301,9 @@ def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
             (gap, _), message, residual = penalised_gap(problem, point, edges, l2), "", float(np.abs(edges).max())
     else:
         curvature = Curvature(problem, point.weights, l2)
-        bound = certify(problem, point, curvature, curvature.step(problem.objective.p * curvature.edges - l2 * lam))
+        bound = certify(
+            problem, point, curvature, curvature.step(problem.objective.traits.p * curvature.edges - l2 * lam)
+        )
         gap, message, residual = bound.gap, bound.reason, bound.moment_residual
     objective = point.log_f + (0.5 * l2 * float(lam @ lam) if l2 else 0.0)
     return Certificate(point.log_f, objective, objective - gap, gap, float(np.abs(edges).max()), residual, message)

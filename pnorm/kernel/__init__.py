@@ -38,8 +38,9 @@ from pnorm.kernel import _kernels, _spaces
 from pnorm.kernel._model import Approximation, Model
 from pnorm.kernel._problem import Problem, make_problem
 from pnorm.kernel._trace import Descent, Recorder
-from pnorm.objectives._growth import GROWTH, largest_step, reach, theorem
-from pnorm.objectives._losses import HingeLoss, Loss, PairLoss, loss_of
+from pnorm.objectives._growth import largest_difference, largest_step, theorem
+from pnorm.objectives._losses import LOSSES, Loss, loss_of
+from pnorm.objectives._pair_loss import PairLoss
 
 __all__ = ["Approximation", "Descent", "Model", "Schedule", "minimize", "schedule", "train"]
 
@@ -278,14 +279,20 @@ def train(
 
 
 def _loss_of(loss: Any, smoothing: Any = 0.0) -> PairLoss:
-    """Check a loss; the slope of the hinge at its corner is the left one."""
-    if not isinstance(loss, Loss) and not (isinstance(loss, str) and loss in GROWTH):
+    """Check a loss for gradient descent, which takes left derivatives at corners."""
+    known = LOSSES.get(loss) if isinstance(loss, str) else loss
+    if not isinstance(known, PairLoss) or _grows_too_fast(known):
+        names = ", ".join(repr(other) for other in LOSSES.values() if not _grows_too_fast(other))
         raise (ValueError if isinstance(loss, str) else TypeError)(
-            f"loss must be one of {', '.join(map(repr, GROWTH))}, or a pnorm.objectives.Loss; got {loss!r}"
-            + (", which grows too fast for steps of a given size" if loss == "exponential" else "")
+            f"loss must be one of {names}, or a pnorm.objectives.Loss; got {loss!r}"
+            + (", which grows too fast for steps of a given size" if isinstance(known, PairLoss) else "")
         )
-    phi = loss_of(loss, smoothing)
-    return HingeLoss(left=True) if isinstance(phi, HingeLoss) and not phi.smooth else phi
+    return loss_of(known, smoothing).with_left_slope()
+
+
+def _grows_too_fast(loss: PairLoss) -> bool:
+    """Whether a loss grows faster than any power, so that no step of a given size is short enough."""
+    return loss.growth is not None and loss.growth.q == math.inf
 
 
 def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
@@ -296,7 +303,8 @@ def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
 def _opened(problem: Problem, lam: float, eta: float | None) -> Recorder:
     """Return an empty record with the largest safe step, that of Lemma 3.4 if `eta` is no larger."""
     kappa = math.sqrt(_kernels.largest(problem.space.diagonal()))
-    slope, change = _slope_and_change(problem.loss, lam, kappa)
+    slope = problem.loss.steepest(0.0)
+    change = problem.loss.change(largest_difference(slope, lam, kappa))
     largest = largest_step(change, lam, kappa)
     if eta is None or eta > largest:
         largest = max(largest, 1.0 / (change * _MARGIN * _spectral_norm(problem) + lam))
@@ -332,21 +340,6 @@ def _spectral_norm(problem: Problem) -> float:
     return float(np.abs(eigs(operator, 1, ncv=12, tol=1e-3, v0=start, return_eigenvectors=False)).max())
 
 
-def _slope_and_change(loss: PairLoss, lam: float, kappa: float) -> tuple[float, float]:
-    """Return |phi'(0)| and M of Lemma 3.4; for a user's loss, from sample points."""
-    if isinstance(loss, Loss):
-        slope = abs(float(loss.slope(np.zeros(1))[0]))
-        far = reach(slope, lam, kappa)
-        points = np.geomspace(min(1e-3, far), far, 200) if far > 0.0 else np.ones(1)
-        points = np.concatenate([-points, points])
-        changes = np.abs(loss.slope(points) - loss.slope(np.zeros(1))) / np.abs(points)
-        return slope, float(changes[np.isfinite(changes)].max(initial=0.0))
-    if isinstance(loss, HingeLoss) and loss.smooth:
-        return min(1.0, 0.5 + 0.5 / loss.smoothing), 0.5 / loss.smoothing
-    facts = GROWTH[loss.name]
-    return facts.slope, facts.change(reach(facts.slope, lam, kappa))
-
-
 def _gradient(
     problem: Problem, a: Vector, f: Vector, record: Recorder, mean: Vector | None = None
 ) -> tuple[Vector, Vector, Any]:
@@ -370,7 +363,7 @@ def _gradient(
     # The scores have an error of up to `off`, too. It changes slopes by at most M times as much, or makes the gradient
     # a subgradient of a function that is lower by the slack. The second holds where M is not known for all arguments.
     point = loss, norm, size, 4.0 * off * mass
-    if problem.loss.smooth and not isinstance(problem.loss, Loss):
+    if problem.loss.lipschitz is not None:
         other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
         point = min(point, other, key=record.gap)
     record.add(point, a if mean is None else mean)
@@ -466,7 +459,7 @@ def minimize(
     ('converged', True)
     """
     phi = _loss_of(loss, smoothing)
-    if isinstance(phi, Loss) or not phi.smooth:
+    if not phi.has_curvature:
         raise ValueError(
             f"Newton's method needs second derivatives, which the loss {phi!r} does not have or does not tell: take a "
             "named one, the hinge with smoothing=0.1, say, or train"
@@ -644,7 +637,7 @@ def schedule(
     """
     m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
     size = _checks.positive(kappa, "kappa")
-    facts, grow, _, decay = theorem(loss, s, theta, gamma)
+    phi, growth, grow, _, decay = theorem(loss, s, theta, gamma)
     log_n = math.log(m) + math.log(n) - 1.5 * math.log(m + n)
     if log_n < -1e-12:
         raise ValueError(
@@ -656,9 +649,10 @@ def schedule(
         raise ValueError(f"s = {s!r} makes for e^{grow * log_n:.3g} steps; take a smaller one")
     t = max(1, math.ceil(math.exp(grow * log_n) * (1.0 - 1e-12)))
     lam = float(t) ** -decay
-    inner = facts.change(1.0) + facts.slope + facts.factor * (8.0 * size * size * facts.slope) ** (facts.q - 1)
+    slope = phi.steepest(0.0)
+    inner = phi.change(1.0) + slope + growth.factor * (8.0 * size * size * slope) ** (growth.q - 1)
     largest = 1.0 / (1.0 + 4.0 * size * size * inner)
     star = largest if eta_star is None else _checks.positive(eta_star, "eta_star")
     if star > largest * (1.0 + 1e-12):
-        raise ValueError(f"eta_star must be at most 1 / Delta* = {largest:g} for the {loss} loss; got {eta_star!r}")
-    return Schedule(t, lam, star * lam ** max(facts.q - 2, 0))
+        raise ValueError(f"eta_star must be at most 1 / Delta* = {largest:g} for the {phi.name} loss; got {eta_star!r}")
+    return Schedule(t, lam, star * lam ** max(growth.q - 2, 0))

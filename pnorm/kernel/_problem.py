@@ -19,7 +19,8 @@ from pnorm._threads import Pool
 from pnorm.kernel import _kernels, _spaces
 from pnorm.kernel._model import Approximation, Model
 from pnorm.objectives._base import cases, spread
-from pnorm.objectives._losses import PairLoss, Pairs, Ranked, Sides, Sums, warn_of_pairs
+from pnorm.objectives._losses import warn_of_pairs
+from pnorm.objectives._pair_loss import GroupedScores, Grouping, PairLoss, Pairs, Sums
 from pnorm.objectives._pnorm_line import Groups
 
 
@@ -32,7 +33,7 @@ class Problem:
     c_pos: Vector
     c_neg: Vector
     groups: Groups | None
-    sides: Sides
+    grouping: Grouping
     mass: float
     """The sum of the weights of all pairs."""
     pool: Pool
@@ -53,9 +54,9 @@ class Problem:
         s[self.c_pos.size :] *= self.c_neg / self.mass
         return mean, s
 
-    def _sums(self, f: Vector, slope: bool) -> tuple[float, Ranked, Ranked, Sums]:
+    def _sums(self, f: Vector, slope: bool) -> tuple[float, GroupedScores, GroupedScores, Sums]:
         n = self.c_pos.size
-        pos, neg = self.sides.ranked(f[:n], f[n:], self.loss.ascending, self.pool)
+        pos, neg = self.grouping.sort(f[:n], f[n:], self.loss.ascending, self.pool)
         heights = self.loss.sums(Pairs(pos, pos.gather(self.c_pos), neg, 1.0, self.pool, slope=slope))
         return dot(heights.value * np.exp(heights.exponent), neg.gather(self.c_neg)) / self.mass, pos, neg, heights
 
@@ -142,7 +143,7 @@ def make_problem(
             f"the products of pos_weight and neg_weight add up to {mass:.3g}, from which no mean over pairs can be "
             "formed; scale the weights to about one"
         )
-    return Problem(space, loss, c_pos, c_neg, groups, Sides(codes), mass, pool, make)
+    return Problem(space, loss, c_pos, c_neg, groups, Grouping(codes), mass, pool, make)
 
 
 def _read(

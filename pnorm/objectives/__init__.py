@@ -1,4 +1,4 @@
-"""Prices, losses, and what scores are worth under any pair of them.
+"""Prices, losses, and the objective of any pair of them.
 
 The general objective of the papers charges every negative k a price g for its height, of which a
 loss makes a smooth count:
@@ -38,7 +38,7 @@ def value(
     neg_group: Any = None,
     n_threads: int | None = None,
 ) -> float:
-    r"""Return what scores are worth: the logarithm of the general objective.
+    r"""Return the logarithm of the general objective at some scores.
 
     .. math:: \log R = \log \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell(f_i - \tilde f_k)\Bigr)
 
@@ -166,11 +166,11 @@ def value_and_weights(
     )
     A, B = np.empty(f.pos.size), np.empty(f.neg.size)
     with pool:
-        worth = objective.weigh(f, A, B)
-    A *= worth.rate
-    B *= worth.rate
+        evaluation = objective.evaluate(f, A, B)
+    A *= evaluation.rate
+    B *= evaluation.rate
     kept = counted.kept or (None, None)
-    return worth.log_f, spread(A, kept[0]), spread(B, kept[1])
+    return evaluation.log_f, spread(A, kept[0]), spread(B, kept[1])
 
 
 def _opened(
@@ -185,7 +185,7 @@ def _opened(
     neg_group: Any,
     n_threads: Any,
 ) -> tuple[Objective, Scores, Pool, Cases]:
-    """Check all that the functions above take."""
+    """Check the arguments of the functions above."""
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     make = objective_of(1.0, price, loss, smoothing)
     counted = cases(pos.size, neg.size, pos_weight, neg_weight, pos_group, neg_group)
@@ -193,7 +193,7 @@ def _opened(
     objective = make(counted, pool)
     if counted.kept is not None:
         pos, neg = pos[counted.kept[0]], neg[counted.kept[1]]
-    _checks.exponents(objective.p, pos, neg, "f_pos with f_neg")
+    _checks.exponents(objective.traits.p, pos, neg, "f_pos with f_neg")
     low, high = min(pos.min(), neg.min()), max(pos.max(), neg.max())
     if abs(low) / FAR_FROM_ZERO > high - low:  # differences alone count, and these are exact
         pos, neg = pos - low, neg - low

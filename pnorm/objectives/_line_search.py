@@ -15,19 +15,19 @@ from pnorm.objectives._pnorm_line import LEFT_OVER
 
 Evaluate = Callable[[float], tuple[float, float]]
 
-_FARTHEST = 1e9
-"""Steps are this many times what changes scores by one, at most: R then falls for ever."""
+_MAX_STEP = 1e9
+"""Largest step, in units of the one that changes scores by one. R that still falls there falls for ever."""
 
-_ROUNDING = 1e-15
+_VALUE_ERROR = 1e-15
 """Relative error of R."""
 
 
 def _bracket(evaluate: Evaluate, unit: float, enough: Callable[[float, float], bool]) -> tuple[float, float]:
-    """A step short of enough, zero at first, and one that is enough; the same number twice where none is."""
+    """Return a step that is not enough, or zero, and one that is enough; the same number twice where none is."""
     low, high = 0.0, unit
     while not enough(*evaluate(high)):
         low, high = high, 4.0 * high
-        if high > _FARTHEST * unit:
+        if high > _MAX_STEP * unit:
             return low, low
     while evaluate(high)[0] == math.inf and high - low > 1e-12 * high:
         middle = 0.5 * (low + high)
@@ -42,7 +42,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 
 
 def smooth_step(evaluate: Evaluate, unit: float, highest: float = math.inf) -> float:
-    """The step at which the slope has come up to zero, or R above `highest`; the first one is tried at `unit`."""
+    """Return the step at which the slope has come up to zero, or R above `highest`; the first trial is `unit`."""
 
     def excess(x: float) -> float:
         value, slope = evaluate(x)
@@ -53,13 +53,13 @@ def smooth_step(evaluate: Evaluate, unit: float, highest: float = math.inf) -> f
 
 
 def falling_step(evaluate: Evaluate, unit: float, limit: float) -> float:
-    """The step that leaves a millionth of a decrease toward a limit at infinity."""
+    """Return the step that leaves a millionth of a decrease toward a limit at infinity."""
     target = -LEFT_OVER * limit
 
     def log_ratio(x: float) -> float:
         return math.log(max(evaluate(x)[0] - limit, 1e-3 * target)) - math.log(target)
 
-    if target <= _ROUNDING:
+    if target <= _VALUE_ERROR:
         return 0.0
     low, high = _bracket(evaluate, unit, lambda value, _: value - limit <= target)
     return high if low == high else _root(log_ratio, low, high)
@@ -68,7 +68,7 @@ def falling_step(evaluate: Evaluate, unit: float, limit: float) -> float:
 def corner_step(
     evaluate: Evaluate, unit: float, convex: Callable[[float], tuple[float, float]], rounding: float
 ) -> float:
-    """The minimum of a convex function with corners.
+    """Return the minimum of a convex function with corners.
 
     `convex` turns log R(x) - log R(0) into a convex function that is zero at zero, and its
     derivative. Two tangents meet below the minimum, which is found once the better end of the

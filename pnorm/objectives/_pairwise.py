@@ -5,13 +5,14 @@ With b_k = c_k g'(S_k) / R, which may be negative where the price falls,
     A_i = c_i sum_k b_k (-l'(f_i - f_k)) = -d log R / d f_i,
     B_k = b_k sum_i c_i (-l'(f_i - f_k)) =  d log R / d f_k,
 
-and sum A = sum B. Sums over the losses are the losses' own; everything else is here.
+and sum A = sum B. A loss has its own method for the sums over pairs; everything else is here.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -23,26 +24,28 @@ from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._threads import SERIAL, Pool, blocks
 from pnorm.objectives import _line_search
-from pnorm.objectives._base import Cases, Objective, Scores, Worth, log_of, push, size_of
-from pnorm.objectives._losses import ExponentialLoss, PairLoss, Pairs, Ranked, Sides, Sums, loss_of, warn_of_pairs
+from pnorm.objectives._base import Cases, Corner, Evaluation, Objective, Scores, Traits, log_of, max_abs
+from pnorm.objectives._losses import ExponentialLoss, loss_of, warn_of_pairs
+from pnorm.objectives._pair_loss import GroupedScores, Grouping, PairLoss, Pairs, Sums
+from pnorm.objectives._pnorm import push
 from pnorm.objectives._pnorm_line import Direction, Groups
 from pnorm.objectives._prices import Power, Price, price_of
 
-_APART = 600.0
+_TIER = 600.0
 """Logarithms of weights that are farther apart are not added up as shares of the largest."""
 
-_NOTHING = 1e5
-"""The exponent of a sum of nothing, less than that of any sum of doubles."""
+_LOG_ZERO = -1e5
+"""The exponent of a sum of nothing, below that of any sum of doubles."""
 
-_LEAST = 1e-290
-"""Ranges, and edges of rankers of range one, that no step that a double holds makes anything of."""
+_MIN_RANGE = 1e-290
+"""Ranges of rankers, and edges of rankers of range one, below which no step that a double holds has an effect."""
 
 _BLOCK = 2**13
 """Rows whose prices are formed at a time: 64 kB, which come from memory that is warm."""
 
 
 def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[Cases, Pool], Objective]:
-    """Check a price and a loss, and return what makes their objective of the rows that count."""
+    """Check a price and a loss, and return a function that makes their objective of the rows that count."""
     if price is not None and p != 1.0:
         raise ValueError(f"p = {p:g} and price={price!r} both set the price; leave p out")
     chosen = Power(p) if price is None else price_of(price)
@@ -52,17 +55,33 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[C
 
     def make(counted: Cases, pool: Pool = SERIAL) -> Objective:
         warn_of_pairs(of_pairs, counted.n_pairs)
-        return Composed(chosen, of_pairs, counted.c_pos, counted.c_neg, counted.groups, pool)
+        return PairwiseObjective(chosen, of_pairs, counted.c_pos, counted.c_neg, counted.groups, pool)
 
     return make
 
 
-class Composed:
-    """The objective of a price and a loss."""
+def _traits(price: Price, loss: PairLoss) -> Traits:
+    margin = None
+    if price.increasing and loss.decreasing and not price.forgiving:
+        margin = loss.flat_from if 1.0 < loss.flat_from < math.inf else 1.0
+    nonsmooth = None
+    if not price.smooth:
+        nonsmooth = Corner("price", repr(price))
+    elif not loss.smooth:
+        nonsmooth = Corner("loss", repr(loss), loss.smoothable)
+    return Traits(
+        symbol="log R",
+        convex_form="log R" if price.log_convex else "R" if price.power == 1.0 else f"R ** (1 / {price.power:g})",
+        is_convex=price.increasing,
+        margin=margin,
+        attains_zero=loss.flat_from < math.inf,
+        tends_to_zero=loss.limit < 1e-9 * loss.at_zero,
+        nonsmooth=nonsmooth,
+    )
 
-    p = 1.0
-    factored = False
-    symbol = "log R"
+
+class PairwiseObjective:
+    """The objective of a price and a loss."""
 
     def __init__(
         self,
@@ -77,42 +96,37 @@ class Composed:
         self._c_pos, self._c_neg = c_pos, c_neg
         self._log_c_neg = None if c_neg is None else np.log(c_neg)
         log_c_pos = None if c_pos is None else np.log(c_pos)
-        self._sizes = size_of(log_c_pos), size_of(self._log_c_neg)
+        self._sizes = max_abs(log_c_pos), max_abs(self._log_c_neg)
         # Weights so far apart that shares of the largest vanish, which a loss of zero may leave alone with the height.
-        self._log_wide = log_c_pos if log_c_pos is not None and np.ptp(log_c_pos) > _APART else None
+        self._log_wide = log_c_pos if log_c_pos is not None and np.ptp(log_c_pos) > _TIER else None
         # Weights of positives are taken as shares of the largest, as this may be far from one.
         self._shares = None if c_pos is None else c_pos / c_pos.max()
         self._log_unit = 0.0 if c_pos is None else math.log(float(c_pos.max()))
         self.power = price.power
-        self.convex_form = "log R" if price.log_convex else "R" if self.power == 1.0 else f"R ** (1 / {self.power:g})"
-        self.is_convex = price.increasing
-        self.corners = f"price {price!r}" if not price.smooth else "" if loss.smooth else f"loss {loss!r}"
-        self.margin = None
-        if price.increasing and loss.decreasing and not price.forgiving:
-            self.margin = loss.flat_from if 1.0 < loss.flat_from < math.inf else 1.0
-        self.vanishes = loss.flat_from < math.inf
-        self.fades = loss.limit < 1e-9 * loss.at_zero
-        self._sides = Sides(None if groups is None else (groups.pos, groups.neg))
+        self.traits = _traits(price, loss)
+        self._grouping = Grouping(None if groups is None else (groups.pos, groups.neg))
 
-    def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Composed:
-        """The objective on some of the rows."""
+    def select_rows(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> PairwiseObjective:
+        """Return the objective on some of the rows."""
         c_pos, c_neg = (c if c is None else c[rows] for c, rows in ((self._c_pos, pos), (self._c_neg, neg)))
-        return Composed(self.price, self.loss, c_pos, c_neg, self.groups and self.groups.take(pos, neg), self.pool)
+        return PairwiseObjective(
+            self.price, self.loss, c_pos, c_neg, self.groups and self.groups.take(pos, neg), self.pool
+        )
 
     def log_price_of_none(self, neg: NDArray[np.bool_]) -> float:
-        """log of what some negatives pay for heights of zero."""
+        """Return the log of the price that some negatives pay for heights of zero."""
         mass = float(neg.sum() if self._c_neg is None else self._c_neg[neg].sum())
         return -math.inf if mass == 0.0 else float(self.price.log_of(np.zeros(1))[0]) + math.log(mass)
 
     def convex(self, log_r: float) -> tuple[float, float]:
-        """What is convex in the coefficients, if anything is, and its derivative by log R."""
+        """Return the function of R that is convex in the coefficients, if any is, and its derivative by log R."""
         if self.price.log_convex:
             return log_r, 1.0
         value = math.exp(log_r / self.power) if log_r / self.power < 709.0 else math.inf
         return value, value / self.power
 
     def sizes(self) -> tuple[float, float]:
-        """Largest |log c| on either side: what rounds beside the scores."""
+        """Return the largest |log c| on either side: what rounds beside the scores."""
         return self._sizes
 
     def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
@@ -121,34 +135,35 @@ class Composed:
 
     # Value and weights
 
-    def _ranked(self, f: Scores) -> tuple[Ranked, Ranked]:
-        return self._sides.ranked(f.pos, f.neg, self.loss.ascending, self.pool)
+    def _sorted(self, f: Scores) -> tuple[GroupedScores, GroupedScores]:
+        return self._grouping.sort(f.pos, f.neg, self.loss.ascending, self.pool)
 
-    def _heights(self, pos: Ranked, neg: Ranked, slope: bool = True) -> Sums:
-        """Sums for the negatives, in the order of their rank, with log S in the place of S."""
+    def _heights(self, pos: GroupedScores, neg: GroupedScores, slope: bool = True) -> Sums:
+        """Return sums for the sorted negatives, with log S in the place of S."""
+        wide = None if self._log_wide is None else pos.gather(self._log_wide) - self._log_unit
+        shares = None if wide is not None else self._shares
+        c_pos = np.broadcast_to(1.0, pos.f.shape) if shares is None else pos.gather(shares)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if self._log_wide is None:
-                c_pos = np.broadcast_to(1.0, pos.f.shape) if self._shares is None else pos.gather(self._shares)
-                heights = self.loss.sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope))
-            else:
-                heights = self._tiers(pos, pos.gather(self._log_wide) - self._log_unit, neg, 1.0, slope=slope)
+            heights = self._sums(Pairs(pos, c_pos, neg, 1.0, self.pool, slope=slope), wide)
             np.log(heights.value, out=heights.value)
             np.add(heights.value, heights.exponent + self._log_unit, out=heights.value)
         return heights
 
-    def _tiers(
-        self, source: Ranked, log_c: Vector, target: Ranked, sign: float, of: Vector | float = 1.0, **asked: bool
-    ) -> Sums:
-        """Sums where weights, of some signs, are far apart: those of rows of about one weight at a time."""
-        names = [name for name in ("value", "slope") if asked.get(name, True)]
+    def _sums(self, pairs: Pairs, log_c: Vector | None) -> Sums:
+        """Return sums over pairs; `log_c`, if given, are the logarithms of further weights that are far apart.
+
+        Sources whose weights are about as large are summed at a time.
+        """
+        if log_c is None:
+            return self.loss.sums(pairs)
+        names = [name for name in ("value", "slope") if getattr(pairs, name)]
         tiers = []
         while (top := float(log_c.max())) > -math.inf:
-            own = log_c >= top - _APART  # the largest itself, where it is so large that the difference is lost
-            c = np.where(own, of * np.exp(log_c - top), 0.0)
+            own = log_c >= top - _TIER  # the largest itself, where it is so large that the difference is lost
+            sums = self.loss.sums(replace(pairs, weights=np.where(own, pairs.weights * np.exp(log_c - top), 0.0)))
             log_c = np.where(own, -math.inf, log_c)
-            sums = self.loss.sums(Pairs(source, c, target, sign, self.pool, **asked))
             anything = np.any([getattr(sums, name) != 0.0 for name in names], axis=0)
-            tiers.append((sums, np.where(anything, sums.exponent + top, -_NOTHING)))
+            tiers.append((sums, np.where(anything, sums.exponent + top, _LOG_ZERO)))
         exponent = np.max([own for _, own in tiers], axis=0)
         found = {"value": np.empty(0), "slope": np.empty(0)}
         for name in names:
@@ -156,7 +171,7 @@ class Composed:
         return Sums(**found, exponent=exponent)
 
     def _total(self, log_s: Vector, log_c: Vector | None, slopes: Vector | None = None) -> tuple[float, float]:
-        """log R, and the largest log |b R|, of the negatives whose losses have a slope if these are given."""
+        """Return log R, and the largest log |b R|, of the negatives whose losses have a slope if these are given."""
         parts: list[tuple[float, float]] = []
         top = -math.inf
         for rows in blocks(log_s.size, _BLOCK):
@@ -179,24 +194,24 @@ class Composed:
             )
         return log_r, top
 
-    def _log_c(self, neg: Ranked) -> Vector | None:
+    def _log_c(self, neg: GroupedScores) -> Vector | None:
         return None if self._log_c_neg is None else neg.gather(self._log_c_neg)
 
     def log_value(self, f: Scores) -> float:
-        """log R."""
-        pos, neg = self._ranked(f)
+        """Return log R."""
+        pos, neg = self._sorted(f)
         return self._total(self._heights(pos, neg, slope=False).value, self._log_c(neg))[0]
 
-    def weigh(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Worth:
+    def evaluate(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Evaluation:
         """Fill u and w with A and B divided by sum |A|, or if that is zero sum |B|: the rate of the result."""
-        pos, neg = self._ranked(f)
+        pos, neg = self._sorted(f)
         heights, log_c = self._heights(pos, neg), self._log_c(neg)
         log_r, top = self._total(heights.value, log_c, heights.slope if self.loss.decreasing else None)
         u.fill(0.0)
         w.fill(0.0)
         total = 0.0
         if log_r == -math.inf or top == -math.inf:
-            return Worth(log_r, math.nan, (u, w), np.ones(1), total)
+            return Evaluation(log_r, math.nan, (u, w), np.ones(1), total)
         with np.errstate(over="ignore", invalid="ignore"):
             b, B = heights.value, heights.slope
             exponent = heights.exponent if isinstance(heights.exponent, np.ndarray) else None
@@ -212,10 +227,7 @@ class Composed:
                     B[rows] *= sign * np.exp(log_b - log_r + self._log_unit + exponent[rows])
                 else:
                     B[rows] *= b[rows]
-            if logs is None or signs is None:
-                back = self.loss.sums(Pairs(neg, b, pos, -1.0, self.pool, value=False))
-            else:
-                back = self._tiers(neg, logs, pos, -1.0, signs, value=False)
+            back = self._sums(Pairs(neg, b if signs is None else signs, pos, -1.0, self.pool, value=False), logs)
             A, scale = back.slope, top - log_r + self._log_unit
             if self._log_wide is not None:
                 A *= np.exp(np.where(A == 0.0, 0.0, back.exponent - log_r + pos.gather(self._log_wide)))
@@ -236,69 +248,83 @@ class Composed:
                 u /= total
                 w /= total
                 total = math.exp(math.log(total) + scale)
-        return Worth(log_r, math.nan, (u, w), np.ones(1), total)
+        return Evaluation(log_r, math.nan, (u, w), np.ones(1), total)
 
     # Steps
 
-    def step(self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float) -> float:
+    def step(
+        self,
+        f: Scores,
+        u: Vector,
+        w: Vector,
+        direction: Direction,
+        sign: float,
+        start: tuple[float, float] | None = None,
+    ) -> float:
         """Return the step along a direction that minimises R, or for a price that falls somewhere, lowers it.
 
-        Otherwise as `PNorm.step`.
+        `start` is log R at f and its rate, if u and w are known to be the weights there. Otherwise as
+        `PNorm.step`.
         """
         # Steps are in units of a power of two near the range: they times slopes are numbers however small that is.
         scale = _checks.power_of_two(direction.span)
-        if scale < _LEAST:
+        if scale < _MIN_RANGE:
             return sign * math.inf
         h_pos, h_neg = direction.pos, direction.neg
-        u, w = np.empty_like(u), np.empty_like(w)
 
-        def slope(worth: Worth) -> float:
+        def slope(rate: float, u: Vector, w: Vector) -> float:
             edge = (dot(u, h_pos) - dot(w, h_neg)) / scale
-            return -sign * worth.rate * edge if abs(edge) > _LEAST else 0.0
+            return -sign * rate * edge if abs(edge) > _MIN_RANGE else 0.0
 
-        here = self.weigh(f, u, w)
-        log_r, start = here.log_f, slope(here)
-        if not start < 0.0:
+        if start is None:
+            here = self.evaluate(f, u, w)
+            start = here.log_f, here.rate
+        log_r, first_slope = start[0], slope(start[1], u, w)
+        if not first_slope < 0.0:
             return 0.0
+        weights = np.empty_like(u), np.empty_like(w)
 
         @cache
         def evaluate(x: float) -> tuple[float, float]:
             if x == 0.0:
-                return 0.0, start
+                return 0.0, first_slope
             try:
                 step = sign * x / scale
-                worth = self.weigh(Scores(f.pos + step * h_pos, f.neg + step * h_neg), u, w)
+                there = self.evaluate(Scores(f.pos + step * h_pos, f.neg + step * h_neg), *weights)
             except OverflowError:
                 return math.inf, math.nan
-            return worth.log_f - log_r, slope(worth)
+            return there.log_f - log_r, slope(there.rate, *weights)
 
         unit = scale / direction.span
-        if self.corners and self.is_convex:
+        traits = self.traits
+        if traits.nonsmooth is not None and traits.is_convex:
             rounding = 1e-15 * (1.0 + abs(log_r) if self.price.log_convex else self.power)
             return sign / scale * _line_search.corner_step(evaluate, unit, self._convex_since, rounding)
-        if direction.gap(sign) == 0.0 and self.margin is not None and not self.vanishes:
+        if direction.gap(sign) == 0.0 and traits.margin is not None and not traits.attains_zero:
             limit = self._log_limit(f, direction, sign)
             if limit > -math.inf:
                 return sign / scale * _line_search.falling_step(evaluate, unit, limit - log_r)
-        highest = math.inf if self.is_convex else 1e-12 * (1.0 + abs(log_r))
+        highest = math.inf if traits.is_convex else 1e-12 * (1.0 + abs(log_r))
         return sign / scale * _line_search.smooth_step(evaluate, unit, highest)
 
     def _log_limit(self, f: Scores, direction: Direction, sign: float) -> float:
-        """log R at infinity, where no pair comes down and some stay level."""
+        """Return log R at infinity, where no pair comes down and some stay level."""
         sides = sign * direction.pos, sign * direction.neg
         n = 1 if self.groups is None else self.groups.n
-        codes = [np.zeros(h.size, np.intp) if c is None else c for h, c in zip(sides, self._sides.codes, strict=True)]
+        codes = [
+            np.zeros(h.size, np.intp) if c is None else c for h, c in zip(sides, self._grouping.codes, strict=True)
+        ]
         level = np.full(n, np.inf)
         np.minimum.at(level, codes[0], sides[0])
         above, below = (h - level[c] for h, c in zip(sides, codes, strict=True))
         close = direction.close
-        least = min(float(x.min(initial=np.inf)) for x in (above[above > close], -below[below < -close]))
+        smallest = min(float(x.min(initial=np.inf)) for x in (above[above > close], -below[below < -close]))
         spread = max(f.pos.max(), f.neg.max()) - min(f.pos.min(), f.neg.min())
-        far = min((800.0 + spread) / least, 1e150 / direction.span)
+        far = min((800.0 + spread) / smallest, 1e150 / direction.span)
         return self.log_value(Scores(f.pos + far * above, f.neg + far * below))
 
     def _convex_since(self, change: float) -> tuple[float, float]:
-        """The same as `convex`, after a change of log R, less what it was and in units of its derivative there."""
+        """Return the change of the convex form and its slope, both divided by the slope before a change of log R."""
         if self.price.log_convex:
             return change, 1.0
         change /= self.power

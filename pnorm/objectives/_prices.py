@@ -1,4 +1,4 @@
-"""Prices: what the height of a negative costs."""
+"""Prices of the height of a negative."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Vector
 
-_ROUNDING = 1e-14
+_SUM_ERROR = 1e-14
 """Relative rounding error of a sum of losses."""
 
 
@@ -99,14 +99,14 @@ class Price:
         self.forgiving = bool((slopes[(points > 0.0) & (points <= 1e-5)] == 0.0).any())
 
     def log_terms(self, log_s: Vector) -> tuple[Vector, Vector, Vector | float]:
-        """log g(S), log |g'(S)| and the sign of g'(S), of log S."""
+        """Return log g(S), log |g'(S)| and the sign of g'(S), given log S."""
         with np.errstate(over="ignore", divide="ignore"):
             s = np.exp(log_s)
             if not np.isfinite(s).all():
                 raise OverflowError(f"a sum of losses is e^{float(log_s.max()):.4g}, more than a double holds")
             g, slope = self._g(s), self._dg(s)
             if not self.increasing:  # at the bottom of the price, rounding of S must not decide the sign
-                below, above = self._dg(s * (1.0 - _ROUNDING)), self._dg(s * (1.0 + _ROUNDING))
+                below, above = self._dg(s * (1.0 - _SUM_ERROR)), self._dg(s * (1.0 + _SUM_ERROR))
                 slope = np.where(np.sign(below) == np.sign(above), slope, 0.0)
             if (g < 0.0).any():
                 k = int(np.argmax(g < 0.0))
@@ -119,7 +119,7 @@ class Price:
             return np.log(g), np.log(np.abs(slope)), np.sign(slope)
 
     def log_of(self, r: Vector) -> Vector:
-        """log g(r) of heights r."""
+        """Return log g(r) of heights r."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(self._g(r))
 

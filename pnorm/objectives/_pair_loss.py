@@ -1,0 +1,245 @@
+"""The protocol of a loss: a function of pairs of scores, and its sums over all pairs.
+
+A loss l is a convex function of the difference z of the scores of a positive and a negative. Objectives
+need its sums over one side of the list for every row of the other,
+
+    value_k = sum_i c_i l(z_ik),        slope_k = -sum_i c_i l'(z_ik),
+
+of sources with scores s and weights c, for targets with scores t: z = s - t where the sources are
+the positives, and z = t - s where they are the negatives (sign = -1).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._checks import Vector
+from pnorm._core import _pairs
+from pnorm._threads import Pool
+
+_PAIRS = 40_000
+"""Pairs of which a loss is asked at a time: arrays of 320 kB, which come from memory that is warm."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedScores:
+    """The scores of one side, group by group, ascending within each group where a loss asks for it."""
+
+    f: Vector
+    order: NDArray[np.intp] | None
+    """f[k] is the score of row order[k]; None: of row k."""
+    starts: NDArray[np.intp]
+    """(G + 1,): the first place of each group, and the end."""
+
+    @classmethod
+    def of(cls, f: Vector, codes: NDArray[np.intp] | None, starts: NDArray[np.intp], ascending: bool) -> GroupedScores:
+        """Sort scores, whose groups are `codes`."""
+        if codes is not None:
+            order = np.lexsort((f, codes)) if ascending else np.argsort(codes, kind="stable")
+            return cls(f[order], order, starts)
+        if not ascending:
+            return cls(f, None, starts)
+        order, ranked = np.empty(f.size, np.intp), np.empty(f.size)
+        if not _pairs.sort(f, order, ranked, np.zeros(f.size + 1, np.intc)):
+            order = np.argsort(f, kind="stable")
+            ranked = f[order]
+        return cls(ranked, order, starts)
+
+    def gather(self, values: Vector) -> Vector:
+        """Return values of the rows in the order of these scores."""
+        return values if self.order is None else values[self.order]
+
+    def scatter(self, values: Vector, out: Vector) -> None:
+        """Fill `out`, row by row, with values in the order of these scores."""
+        out[... if self.order is None else self.order] = values
+
+    def group_sums(self, values: Vector) -> Vector:
+        """Return the sum over every group."""
+        return np.asarray(np.add.reduceat(values, self.starts[:-1]))
+
+    def spread(self, values: Vector) -> Vector:
+        """Return values of the groups as values of their rows, or as one number for all of them."""
+        return values if values.size == 1 else np.repeat(values, np.diff(self.starts))
+
+
+class Grouping:
+    """The query groups of the rows of both sides, by their numbers `codes`; None for one group."""
+
+    def __init__(self, codes: tuple[NDArray[np.intp], NDArray[np.intp]] | None) -> None:
+        self.codes: tuple[Any, Any] = (None, None) if codes is None else codes
+        self._starts = None
+        if codes is not None:
+            self._starts = [np.concatenate([[0], np.bincount(c).cumsum()]) for c in codes]
+
+    def sort(self, f_pos: Vector, f_neg: Vector, ascending: bool, pool: Pool) -> tuple[GroupedScores, GroupedScores]:
+        """Sort the scores of both sides by group, and within groups if they are to be ascending."""
+        starts = self._starts or [np.array([0, f.size]) for f in (f_pos, f_neg)]
+        sides = zip((f_pos, f_neg), self.codes, starts, strict=True)
+        pos, neg = pool.map(lambda side: GroupedScores.of(*side, ascending), sides)
+        return pos, neg
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The pairs of sources and targets; `value` and `slope` tell which sums are asked for."""
+
+    source: GroupedScores
+    weights: Vector
+    """Of the sources, in their order."""
+    target: GroupedScores
+    sign: float
+    """z is the source's score less the target's times this: 1 for positives as sources, -1 for negatives."""
+    pool: Pool
+    value: bool = True
+    slope: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over the sources for every target, both to be multiplied by e^exponent."""
+
+    value: Vector
+    slope: Vector
+    exponent: Vector | float = 0.0
+
+
+class Growth(NamedTuple):
+    """Bounds |l(z)| <= factor (1 + |z|)**q and |l'(z)| <= factor (1 + |z|)**(q - 1)."""
+
+    q: float
+    """inf where the loss grows faster than any power."""
+    factor: float
+    """C_0 of the analysis of gradient descent in a kernel space."""
+
+
+class PairLoss(ABC):
+    """A loss l(z), its facts, and its sums over pairs.
+
+    A subclass needs a name, `value` and `slope`. Its sums visit all pairs, unless it has a faster method
+    `sums` of its own. With `curvature`, Newton's method in a kernel space takes it; with `growth`, the
+    bounds of gradient descent hold for it.
+    """
+
+    name: str
+    smooth = True
+    """Whether it has a derivative everywhere."""
+    decreasing = True
+    """Whether it never rises."""
+    flat_from = math.inf
+    """The argument from which on it is at its infimum; inf: none."""
+    limit = 0.0
+    """Its infimum."""
+    ascending = False
+    """Whether `sums` needs the scores in ascending order."""
+    lipschitz: float | None = None
+    """A Lipschitz constant of its derivative, where one is known."""
+    growth: Growth | None = None
+    """Bounds on its growth, where they are known."""
+
+    @abstractmethod
+    def value(self, z: Any) -> Any:
+        """Return l(z)."""
+
+    @abstractmethod
+    def slope(self, z: Any) -> Any:
+        """Return l'(z), or at a corner any number between those on either side."""
+
+    def curvature(self, z: Any) -> Any:
+        """Return l''(z), from either side where it jumps."""
+        raise NotImplementedError(f"nothing is known of the second derivative of {self.name}")
+
+    def smoothed(self, width: float) -> PairLoss:
+        """Return the loss with a parabola of half this width in the place of its corner."""
+        raise NotImplementedError(f"{self.name} has no corner to round off")
+
+    def with_left_slope(self) -> PairLoss:
+        """Return the loss with left derivatives at its corners."""
+        return self
+
+    def sums(self, pairs: Pairs) -> Sums:
+        """Return sums for every target; those that are not asked for may be anything."""
+        source, target = pairs.source, pairs.target
+        functions = [(self.value, 1.0, pairs.value), (self.slope, -1.0, pairs.slope)]
+        out = [np.empty(target.f.size) for _ in functions]
+
+        def add(item: tuple[slice, slice]) -> None:
+            rows, columns = item
+            totals = [np.zeros(columns.stop - columns.start) for _ in functions]
+            size = max(1, _PAIRS // (columns.stop - columns.start))
+            for start in range(rows.start, rows.stop, size):
+                some = slice(start, min(start + size, rows.stop))
+                z = pairs.sign * (source.f[some] - target.f[columns, None])
+                for (function, factor, wanted), total in zip(functions, totals, strict=True):
+                    if wanted:
+                        total += factor * np.einsum(
+                            "kr,r->k", function(z.ravel()).reshape(z.shape), pairs.weights[some]
+                        )
+            for whole, total in zip(out, totals, strict=True):
+                whole[columns] = total
+
+        with np.errstate(over="ignore"):
+            pairs.pool.map(add, list(_rectangles(source.starts, target.starts)))
+        return Sums(*out)
+
+    # Facts that follow
+
+    @property
+    def visits_pairs(self) -> bool:
+        """Whether its sums visit all pairs."""
+        return not self._overrides("sums")
+
+    @property
+    def smoothable(self) -> bool:
+        """Whether `smoothed` rounds its corner off."""
+        return self._overrides("smoothed")
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether it has a second derivative that is known."""
+        return self.smooth and self._overrides("curvature")
+
+    def _overrides(self, method: str) -> bool:
+        return getattr(type(self), method) is not getattr(PairLoss, method)
+
+    @cached_property
+    def at_zero(self) -> float:
+        """The number l(0)."""
+        return float(self.value(np.zeros(1))[0])
+
+    def largest(self, radius: float) -> float:
+        """Return the largest l(z) for |z| <= radius."""
+        return float(np.max(self.value(np.array([-radius, radius]))))
+
+    def steepest(self, radius: float) -> float:
+        """Return the largest |l'(z)| for |z| <= radius."""
+        return float(np.max(np.abs(self.slope(np.array([-radius, radius])))))
+
+    def change(self, radius: float) -> float:
+        """Return the largest |l'(z) - l'(0)| / |z| for |z| <= radius, or a bound on it.
+
+        Where no Lipschitz constant is known, it is that of sample points.
+        """
+        if self.lipschitz is not None:
+            return self.lipschitz
+        z = np.geomspace(min(1e-3, radius), radius, 200) if radius > 0.0 else np.ones(1)
+        z = np.concatenate([-z, z])
+        changes = np.abs(self.slope(z) - self.slope(np.zeros(1))) / np.abs(z)
+        return float(changes[np.isfinite(changes)].max(initial=0.0))
+
+    def __repr__(self) -> str:
+        return repr(self.name)
+
+
+def _rectangles(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
+    """Yield all pairs, as slices of rows and of a few columns."""
+    size = math.isqrt(_PAIRS)
+    for r0, r1, c0, c1 in zip(rows[:-1], rows[1:], columns[:-1], columns[1:], strict=True):
+        for start in range(int(c0), int(c1), size):
+            yield slice(int(r0), int(r1)), slice(start, min(start + size, int(c1)))

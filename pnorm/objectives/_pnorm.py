@@ -1,0 +1,163 @@
+"""The objective of the P-Norm Push."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._checks import Vector
+from pnorm._core import _tilt
+from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
+from pnorm.objectives._base import Cases, Evaluation, Scores, Traits, log_of, max_abs
+from pnorm.objectives._pnorm_line import Direction, GroupLine, Groups, Line, Side, over_blocks
+
+_EPS = float(np.finfo(float).eps)
+
+
+class PNorm:
+    """The P-Norm Push: exponential loss and the price r ** p, in the log domain.
+
+    With LSE the log of a sum of exponentials and c the case weights,
+
+        log F_p = p LSE_i(log c_i - f_i) + LSE_k(log c_k + p f_k),
+
+    u = softmax(log c - f) on the positives and w = softmax(log c + p f) on the negatives; F_p
+    falls at the rate p F_p (<u, h> - <w, h>) along a weak ranker h.
+
+    With query groups F_p is a sum over groups g of such terms, pi_g its shares, and u and w are
+    those of the row's group times pi_g.
+    """
+
+    def __init__(
+        self,
+        p: float,
+        log_c_pos: Vector | None,
+        log_c_neg: Vector | None,
+        groups: Groups | None = None,
+        pool: Pool = SERIAL,
+    ) -> None:
+        self.p = p
+        self.groups = groups
+        self.pool = pool
+        self._log_c_pos, self._log_c_neg = log_c_pos, log_c_neg
+
+    @cached_property
+    def traits(self) -> Traits:
+        return Traits("log F_p", "log F_p", True, self.p, factored=True, margin=1.0, tends_to_zero=True)
+
+    def select_rows(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> PNorm:
+        """Return the objective on some of the rows."""
+        log_c_pos = None if self._log_c_pos is None else self._log_c_pos[pos]
+        log_c_neg = None if self._log_c_neg is None else self._log_c_neg[neg]
+        return PNorm(self.p, log_c_pos, log_c_neg, self.groups and self.groups.take(pos, neg), self.pool)
+
+    def log_price_of_none(self, neg: NDArray[np.bool_]) -> float:
+        """Return the log of zero: a height of zero is free."""
+        return -math.inf
+
+    def convex(self, log_r: float) -> tuple[float, float]:
+        """Return log F_p itself, which is convex."""
+        return log_r, 1.0
+
+    def evaluate(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Evaluation:
+        """Fill u and w, each of sum one, and v, if it is asked for, with the weights of negatives at p = 1."""
+        if self.groups is not None:
+            return self._evaluate_groups(self.groups, f, u, w)
+        sides = [(f.pos, self._log_c_pos, u, -1.0), (f.neg, self._log_c_neg, w, self.p)]
+        if v is not None:
+            sides.append((f.neg, self._log_c_neg, v, 1.0))
+        items = [(*side, rows, k) for k, side in enumerate(sides) for rows in blocks(side[0].size)]
+        parts = self.pool.map(lambda item: _tilt.weigh(*item[:4], item[4].start, item[4].stop), items)
+        sums = [
+            merge_exponentials([part for part, item in zip(parts, items, strict=True) if item[5] == k])
+            for k in range(len(sides))
+        ]
+        logs = [top + math.log(total) for top, total in sums]
+        factors = []
+        for (largest, _), item in zip(parts, items, strict=True):
+            top, total = sums[item[5]]
+            factors.append(math.exp(largest - top) / total)  # to all digits, however large the exponents
+        self.pool.map(
+            lambda item: _tilt.rescale_rows(item[0][2], item[1], item[0][4].start, item[0][4].stop),
+            list(zip(items, factors, strict=True)),
+        )
+        if v is None:
+            logs.append(logs[1] if self.p == 1.0 else self._log_sum(f.neg, self._log_c_neg, 1.0))
+        return Evaluation(self.p * logs[0] + logs[1], logs[0] + logs[2], (u, w), np.ones(1), self.p)
+
+    def log_value(self, f: Scores) -> float:
+        """Return log F_p."""
+        if self.groups is not None:
+            return self.evaluate(f, np.empty_like(f.pos), np.empty_like(f.neg)).log_f
+        return self.p * self._log_sum(f.pos, self._log_c_pos, -1.0) + self._log_sum(f.neg, self._log_c_neg, self.p)
+
+    def _log_sum(self, f: Vector, log_c: Vector | None, scale: float) -> float:
+        return log_of(self.pool.map(lambda rows: _tilt.log_sum(f, log_c, scale, rows.start, rows.stop), blocks(f.size)))
+
+    def sizes(self) -> tuple[float, float]:
+        """Return the largest |log c| on either side: what rounds beside the scores."""
+        return max_abs(self._log_c_pos), max_abs(self._log_c_neg)
+
+    def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
+        """Bound the rounding error of log F_p, given the scores."""
+        c_pos, c_neg = self.sizes()
+        return 4.0 * _EPS * (abs(log_r) + self.p * (math.log(n_pos) + c_pos) + math.log(n_neg) + c_neg)
+
+    def _evaluate_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> Evaluation:
+        pos, mass, neg, scratch = (np.empty(groups.n) for _ in range(4))
+        within = np.empty_like(u), np.empty_like(w)
+        _tilt.weigh_by_group(f.pos, self._log_c_pos, groups.pos, -1.0, within[0], pos, scratch)
+        _tilt.weigh_by_group(f.neg, self._log_c_neg, groups.neg, 1.0, within[1], mass, scratch)
+        if self.p == 1.0:
+            neg = mass
+        else:
+            _tilt.weigh_by_group(f.neg, self._log_c_neg, groups.neg, self.p, within[1], neg, scratch)
+        share = np.empty(groups.n)
+        log_f = _softmax(self.p * pos + neg, share)
+        np.multiply(within[0], share[groups.pos], out=u)
+        np.multiply(within[1], share[groups.neg], out=w)
+        return Evaluation(log_f, _softmax(pos + mass, scratch), within, share, self.p)
+
+    def step(
+        self,
+        f: Scores,
+        u: Vector,
+        w: Vector,
+        direction: Direction,
+        sign: float,
+        start: tuple[float, float] | None = None,
+    ) -> float:
+        """Return the step that minimises F_p along a direction, equation (1) of the COLT paper.
+
+        `sign` is that of the direction's edge, and of the step. 0 means that rounding hides the
+        edge. Where F_p only falls toward an infimum at infinity, the step stops when a millionth
+        of the decrease is left. The direction must not separate strictly.
+        """
+        sides = (
+            Side(f.pos, direction.pos, self._log_c_pos, u, -1.0),
+            Side(f.neg, direction.neg, self._log_c_neg, w, self.p),
+        )
+        if self.groups is None:
+            return Line(self.p, over_blocks(sides, self.pool), direction, sign).step()
+        return GroupLine(self.p, sides, direction, sign, self.groups).step()
+
+
+def push(p: float) -> Callable[[Cases, Pool], PNorm]:
+    """Return a function that makes the P-Norm Push of the rows that count."""
+
+    def make(counted: Cases, pool: Pool = SERIAL) -> PNorm:
+        log_c_pos, log_c_neg = (None if c is None else np.log(c) for c in (counted.c_pos, counted.c_neg))
+        return PNorm(p, log_c_pos, log_c_neg, counted.groups, pool)
+
+    return make
+
+
+def _softmax(exponents: Vector, out: Vector) -> float:
+    """Fill `out` with softmax(exponents); return the log of the sum of exponentials."""
+    top, total = _tilt.weigh(exponents, None, out, 1.0, 0, out.size)
+    out /= total
+    return top + math.log(total)
