@@ -274,8 +274,9 @@ class _OfColumns(Rankers):
             raise ValueError(_too_wide(width, name, self._width, self._found))
 
     def _check_sides(self, pos: Any, neg: Any) -> None:
-        """Refuse whole numbers that are other ones on the other side, and the same as floats."""
+        """Refuse different forms, and whole numbers that are other ones on the other side and the same as floats."""
         sides = [_checks.pick(X, self._found, name) for X, name in ((pos, "pos"), (neg, "neg"))]
+        _checks.same_form(*sides)
         _checks.stay_apart(sides, "pos or neg")
 
     def _places(self, X: Any, columns: Index) -> Index:

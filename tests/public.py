@@ -278,9 +278,7 @@ def _of_objectives():
     given = dict.fromkeys(["log_of", "log_terms"])  # called by pnorm alone, with arrays that it has made
     return {
         **{f"{kind}.{method}": None for kind in ("Price", "Power", "Linear", "Exponential") for method in given},
-        "Loss.sums": None,
-        "Loss.slope": None,
-        "Loss.curvature": None,
+        **{f"Loss.{method}": None for method in dir(o.Loss) if callable(getattr(o.Loss, method))},
         "value": plain(o.value, price=o.Power(2.0)),
         "value, hinge": plain(o.value, loss="hinge", smoothing=0.5),
         "value_and_weights": plain(o.value_and_weights, price=o.Power(2.0)),

@@ -580,9 +580,9 @@ def tables_of(
 
     Of levels that are not known it warns, or adds them to a list.
     """
-    rankers._check_sides(pos, neg)
     everything = np.arange(len(rankers))
     pieces = [rankers._pieces(X, name, everything) for name, X in zip(NAMES, (pos, neg), strict=True)]
+    rankers._check_sides(pos, neg)
     of_columns = [of_pos + of_neg for of_pos, of_neg in zip(*map(seen, pieces), strict=True)]
     if unknown is None:
         tell(of_columns)
