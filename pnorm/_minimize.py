@@ -21,7 +21,7 @@ from pnorm._solvers.problem import Point, Problem, build, rankers_of
 from pnorm._solvers.separability import Hulls, hulls
 from pnorm._solvers.start import start_of
 from pnorm._threads import Pool
-from pnorm._trace import Path, Reached, Trace, carrying, counting
+from pnorm._trace import History, Iterate, Trace, attach_trace, progress_range
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -231,10 +231,10 @@ def solve(
     problem.check_magnitudes(l2, init)
     if method is None:
         method = "newton" if problem.n_rankers <= LARGEST_HESSIAN and problem.objective.factored else "lbfgs"
-    steps = iter(counting(max_iter if method == "newton" else PER_STEP * max_iter, progress, "step"))
+    steps = iter(progress_range(max_iter if method == "newton" else PER_STEP * max_iter, progress, "step"))
     next(steps, None)  # the first step is under way
     run = _Run(problem, l2, tol, max_iter, callback, steps)
-    with calm(problem.n_rankers), carrying(run.path.trace):
+    with calm(problem.n_rankers), attach_trace(run.path.trace):
         start = np.zeros(problem.n_rankers) if init is None else run.brought_near(init)
         lam, trace = (run.newton if method == "newton" else run.lbfgs)(start)
     return lam, trace, run.found
@@ -290,14 +290,14 @@ class _Run:
     ask: bool = True
     """Whether help may be asked for, once: the linear program, or with a penalty a path of penalties."""
     found: Hulls | None = None
-    path: Path = field(init=False)
+    path: History = field(init=False)
     _floor: float = -math.inf
     """A value that the nearest points of the hulls have proved no coefficients to be below."""
     _precise: bool = False
     """Whether scores are formed in twice the working precision from now on."""
 
     def __post_init__(self) -> None:
-        self.path = Path(self.problem.objective.symbol, self.problem.names)
+        self.path = History(self.problem.objective.symbol, self.problem.names)
 
     def value(self, point: Point) -> float:
         """What is convex, and the penalty."""
@@ -355,7 +355,7 @@ class _Run:
             status, message = self._verdict(bound, signs)
             taken = None if status else self._line_search(point, slope, delta)
             still = taken is None or signs.blurred >= 4
-            still = still or (self.path.n_iter >= since + 5 and self.path.still(bound.rounding))
+            still = still or (self.path.n_iter >= since + 5 and self.path.is_flat(bound.rounding))
             if not status and still and not point.precise:  # rounding of the scores may be why
                 self._precise = True
                 point = problem.point(point.lam, precise=True)
@@ -378,7 +378,7 @@ class _Run:
                     gap, rounding = (math.inf, 0.0) if between is None else far_gap(problem, best, between, self.l2)
                     self._floor = self.value(best) - gap
                     if self.proved(gap, rounding):
-                        self.path.step(curvature.edges, math.nan, self.reached(best, gap))
+                        self.path.add(curvature.edges, math.nan, self.reached(best, gap))
                         return self.end("converged", self.within(gap))
                     if best is far:
                         status, message, taken = "", "", (math.nan, far)
@@ -466,7 +466,7 @@ class _Run:
         assert found.direction is not None
         if found.kind != "separable":
             return self._on_support(found)
-        self.path.step(edges, math.nan, self.reached(self.problem.point(found.direction)))
+        self.path.add(edges, math.nan, self.reached(self.problem.point(found.direction)))
         return self.separable(found.direction)
 
     def _on_support(self, found: Hulls) -> tuple[Vector, Trace]:
@@ -508,19 +508,17 @@ class _Run:
         form = self.problem.objective.convex_form
         return form if self.l2 == 0.0 else f"{form} with its penalty"
 
-    def reached(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Reached:
+    def reached(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Iterate:
         norm = math.nan if slope is None else float(np.linalg.norm(slope))
-        return Reached(point.lam, point.log_f, point.log_mass, self.value(point), gap, norm)
+        return Iterate(point.lam, point.log_f, point.log_mass, self.value(point), gap, norm)
 
     def step(self, edges: Vector, share: float, after: Point) -> bool:
         """Keep one step; whether the callback asks to stop."""
-        self.path.step(edges, share, self.reached(after))
+        self.path.add(edges, share, self.reached(after))
         next(self.steps, None)
-        if self.callback is None:
-            return False
-        return bool(self.callback(self.path.trace("running", f"after step {self.path.n_iter}")))
+        return self.path.stopped_by(self.callback)
 
     def end(self, status: str, message: str) -> tuple[Vector, Trace]:
         if self.found is not None and self.found.kind == "undecided":
             message += "; whether the data are separable could not be decided"
-        return self.path.points[-1].lam.copy(), self.path.trace(status, message)
+        return self.path.last.lam.copy(), self.path.trace(status, message)

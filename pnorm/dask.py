@@ -35,7 +35,7 @@ from pnorm._solvers.problem import Problem, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import SERIAL, Pool
-from pnorm._trace import Trace, counting
+from pnorm._trace import Trace, progress_range
 from pnorm._train import descend, scored
 from pnorm.objectives._base import Cases, Objective, cases
 from pnorm.objectives._losses import Loss, work
@@ -151,7 +151,7 @@ def train(
     t_max = _checks.count(t_max, "t_max", 0)
     signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
-    rounds = counting(t_max, progress)
+    rounds = progress_range(t_max, progress)
     rankers, start = _rankers(pos, neg, H, init)
     lam = np.zeros(len(rankers)) if start is None else start
     with _problem(pos, neg, rankers, make, loss, pos_weight, neg_weight, pos_group, neg_group) as (partitions, problem):

@@ -14,7 +14,7 @@ from pnorm._solvers.certificate import Bound, penalised_gap
 from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature, whitening
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.separability import Hulls, hulls
-from pnorm._trace import Path, Reached, Trace
+from pnorm._trace import History, Iterate, Trace
 
 _STOPPED = 99
 """SciPy's status after a StopIteration in a callback."""
@@ -44,7 +44,7 @@ class Run(Protocol):
     max_iter: int
     ask: bool
     found: Hulls | None
-    path: Path
+    path: History
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ class Run(Protocol):
     def value(self, point: Point) -> float:
         """What is minimised, at a point."""
 
-    def reached(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Reached:
+    def reached(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Iterate:
         """What the trace keeps of a point."""
 
     def step(self, edges: Vector, share: float, after: Point) -> bool:
@@ -276,7 +276,7 @@ class Lbfgs:
             return run.separable(point.lam)
         if verdict == "converged" and run.l2 == 0.0:
             return run.end(verdict, f"{run.what} is as small as it gets")
-        gap = run.path.points[-1].gap
+        gap = run.path.last.gap
         not_needed = objective.factored and problem.n_rankers <= LARGEST_HESSIAN  # but the user's wish
         if run.l2 == 0.0 and not_needed:
             curvature = Curvature(problem, point.weights)
