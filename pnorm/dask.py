@@ -28,8 +28,8 @@ except ImportError:
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._minimize import solve, suits
 from pnorm._solvers.descent import DescentState
+from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.problem import Problem, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
@@ -260,7 +260,7 @@ def minimize(
     callback = _checks.callback(callback)
     rankers, start = _rankers(pos, neg, H, init)
     with _problem(pos, neg, rankers, make, loss, pos_weight, neg_weight, pos_group, neg_group) as (partitions, problem):
-        suits(problem, method)
+        check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
         lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)

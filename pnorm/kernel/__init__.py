@@ -479,7 +479,7 @@ def minimize(
 
 
 def _newton(problem: Problem, record: DescentRecorder, tol: float, max_iter: int) -> tuple[str, str]:
-    """Newton's method on coefficients; return them, the status and the message."""
+    """Run Newton's method on the coefficients, and return the status and the message."""
     from scipy.linalg import lu_factor, lu_solve
 
     n = problem.space.n
