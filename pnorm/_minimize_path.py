@@ -24,7 +24,7 @@ from pnorm.objectives._prices import Price
 
 _POINTS = 25
 _DECADES = 6
-"""Penalties of the default path, from the largest that does something down over so many powers of ten."""
+"""Number of penalties of the default path, and the powers of ten that they span."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -247,7 +247,7 @@ def largest_penalty(problem: Problem) -> float:
 
 
 def _scale_warm_start(problem: Problem, lam: Vector, times: float) -> Vector:
-    """Return coefficients to start from when p / l2 has grown so many times.
+    """Return coefficients to start from when p / l2 has grown by a factor.
 
     Coefficients that separate grow about in proportion, as log F_p falls by p times the margin for each unit. Others
     change little.
@@ -256,7 +256,7 @@ def _scale_warm_start(problem: Problem, lam: Vector, times: float) -> Vector:
 
 
 def _default(largest: float) -> list[float]:
-    """Penalties from one that leaves nothing to be learned down."""
+    """Return falling penalties; with the largest, coefficients of zero are about as good as any."""
     if largest == 0.0:
         raise ValueError("no weak ranker has an edge at zero, so that zero is the minimiser for every penalty: pass l2")
     return list(largest * np.logspace(0.0, -_DECADES, _POINTS))
