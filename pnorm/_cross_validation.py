@@ -18,7 +18,7 @@ from pnorm._solvers.descent import DescentState
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._storage.base import Table
 from pnorm._threads import SERIAL, Pool
-from pnorm._trace import Trace, counting
+from pnorm._trace import Trace, progress_range
 from pnorm._train import descend
 from pnorm.metrics._by_name import LARGER, named, scorer, takes
 from pnorm.objectives._base import Cases, cases, spread
@@ -326,7 +326,7 @@ def cross_validate(
     seen: list[Seen] = []
     scores = np.empty((len(powers), n_folds, at.size))
     traces: list[list[Trace]] = [[] for _ in powers]
-    bar = counting(n_folds, progress, "fold")
+    bar = progress_range(n_folds, progress, "fold")
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         objectives = objectives_of(makes, counted, pool)
         for k in bar:

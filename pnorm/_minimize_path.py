@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._minimize import solve, suits
+from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
@@ -24,7 +24,7 @@ from pnorm.objectives._prices import Price
 
 _POINTS = 25
 _DECADES = 6
-"""Penalties of the default path, from the largest that does something down over so many powers of ten."""
+"""Number of penalties of the default path, and the powers of ten that they span."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -216,7 +216,7 @@ def minimize_path(
         objectives = objectives_of(makes, counted, pool)
         tables = tables_of(pos, neg, rankers, counted, pool)
         problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool).centred()
-        suits(problem, method)
+        check_supported(problem, method)
         if penalties is None:
             penalties = _default(largest_penalty(problem))
         along_path = np.array(powers) if along == "p" else -np.array(penalties)
@@ -227,7 +227,7 @@ def minimize_path(
             start = None
             if before is not None:
                 grown = along_path[k] / along_path[before] if along == "p" else _ratio(penalties[before], penalties[k])
-                start = _farther(problem, lams[before], grown)
+                start = _scale_warm_start(problem, lams[before], grown)
             penalty = penalties[0 if along == "p" else k]
             lams[k], traces[k], _ = solve(problem, penalty, tol, max_iter, start, method)
             before = k
@@ -246,17 +246,17 @@ def largest_penalty(problem: Problem) -> float:
     return problem.fall(middle) * middle.rate * float(np.square(edges).sum())
 
 
-def _farther(problem: Problem, lam: Vector, times: float) -> Vector:
-    """Return coefficients to start from when p / l2 has grown so many times.
+def _scale_warm_start(problem: Problem, lam: Vector, times: float) -> Vector:
+    """Return coefficients to start from when p / l2 has grown by a factor.
 
-    Of those that separate, it is mostly the scale that changes, in proportion: log F_p falls by p times the margin for
-    each unit. The others stay about where they are.
+    Coefficients that separate grow about in proportion, as log F_p falls by p times the margin for each unit. Others
+    change little.
     """
     return times * lam if times < math.inf and problem.margin_at(lam) > 0.0 else lam
 
 
 def _default(largest: float) -> list[float]:
-    """Penalties from one that leaves nothing to be learned down."""
+    """Return falling penalties; with the largest, coefficients of zero are about as good as any."""
     if largest == 0.0:
         raise ValueError("no weak ranker has an edge at zero, so that zero is the minimiser for every penalty: pass l2")
     return list(largest * np.logspace(0.0, -_DECADES, _POINTS))

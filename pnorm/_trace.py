@@ -1,13 +1,15 @@
-"""What a run leaves behind."""
+"""Traces of runs, and the recorders that collect them."""
 
 from __future__ import annotations
 
 import contextlib
 import math
+from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +18,19 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core._threads import as_raised
 
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points of which most coordinates may stay what they are at the first."""
+    """Points that may share most of their coordinates with the first one."""
 
     first: Vector
     moved: Sequence[tuple[NDArray[np.intp], Vector]]
-    """For each point, coordinates, among them all in which it differs from the first, and what they are."""
+    """For each point, places and values of some coordinates; the others are those of the first point."""
 
     def at(self, t: int) -> Vector:
-        """A fresh copy of a point."""
+        """Return point t as a new array."""
         point = self.first.copy()
         where, values = self.moved[t]
         point[where] = values
@@ -175,158 +179,186 @@ class Trace:
 
 
 class Columns:
-    """Columns of numbers that grow; room doubles as they come, so that a snapshot is a view."""
+    """Named columns of numbers that grow. Their room doubles, so that a snapshot is a view."""
 
-    def __init__(self, n: int, dtype: Any = np.float64) -> None:
-        self._room = np.empty((n, 64), dtype)
+    def __init__(self, **dtypes: Any) -> None:
+        self._room = {name: np.empty(64, dtype) for name, dtype in dtypes.items()}
         self.size = 0
 
     def add(self, *values: float) -> None:
-        """One number for each column."""
-        if self.size == self._room.shape[1]:
-            self._room = np.concatenate([self._room, np.empty_like(self._room)], axis=1)
-        self._room[:, self.size] = values
+        """Add one number to each column; the size grows last."""
+        if self.size == next(iter(self._room.values())).size:
+            self._room = {name: np.concatenate([room, np.empty_like(room)]) for name, room in self._room.items()}
+        for room, value in zip(self._room.values(), values, strict=True):
+            room[self.size] = value
         self.size += 1
 
-    def last(self) -> NDArray[Any]:
-        """The last number of each column; an IndexError where there is none."""
-        return np.array(self._room[:, : self.size][:, -1])
-
-    def views(self, size: int | None = None) -> list[NDArray[Any]]:
-        """The columns so far, or their first numbers, to be read only."""
-        views = [row[: self.size if size is None else size] for row in self._room]
-        for view in views:
+    def first(self, n: int) -> dict[str, Any]:
+        """Return the first n numbers of each column by its name, as views that cannot be written to."""
+        views = {name: room[:n] for name, room in self._room.items()}
+        for view in views.values():
             view.flags.writeable = False
         return views
 
 
-@dataclass
-class Recorder:
-    """Collects the rounds."""
+class Recorder(ABC, Generic[_T]):
+    """The record of a run so far: numbers of its points, and of the steps between them.
 
-    init: Vector
-    log_objective: float
-    symbol: str = "log F_p"
-    names: tuple[str, ...] = ()
-    _rankers: Columns = field(default_factory=lambda: Columns(1, np.intp))
-    _rounds: Columns = field(default_factory=lambda: Columns(3))
-    _values: Columns = field(default_factory=lambda: Columns(1))
+    Ctrl-C may come between any two lines. A step therefore counts only when the last of its numbers is written, and
+    `trace` leaves out whatever does not count.
+    """
 
-    def __post_init__(self) -> None:
-        self._values.add(self.log_objective)
-        self.init.flags.writeable = False
+    unit = "step"
+
+    def __init__(self, points: Columns, steps: Columns) -> None:
+        self.points, self.steps = points, steps
+        self._iterates: deque[tuple[int, Any]] = deque(maxlen=2)
 
     @property
     def n_iter(self) -> int:
-        """Rounds so far: the value is the last thing that is recorded of one."""
-        return self._values.size - 1
+        """Number of steps so far: there is one more point."""
+        return self.points.size - 1
+
+    @property
+    def last(self) -> Any:
+        """The iterate at the last point; a KeyError before the first one."""
+        return dict(self._iterates)[self.n_iter]
+
+    def _keep(self, n: int, iterate: Any) -> None:
+        """Keep the iterate of point n. It becomes the last one when the point counts."""
+        self._iterates.append((n, iterate))
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the numbers so far by their names."""
+        return self.points.first(self.n_iter + 1) | self.steps.first(self.n_iter)
+
+    @abstractmethod
+    def trace(self, status: str, message: str) -> _T:
+        """Return the trace so far."""
+
+    def stopped_by(self, callback: Callable[[_T], bool | None] | None) -> bool:
+        """Show the trace so far to a callback, and return whether it asks to stop."""
+        return callback is not None and bool(callback(self.trace("running", f"after {self.unit} {self.n_iter}")))
+
+
+class RoundRecorder(Recorder[Trace]):
+    """Record of the rounds of `train`, each of which moves one coefficient."""
+
+    unit = "round"
+
+    def __init__(
+        self, init: Vector, log_objective: float, symbol: str = "log F_p", names: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(Columns(log_objective=float), Columns(ranker=np.intp, step=float, edge=float, z=float))
+        self.points.add(log_objective)
+        init.flags.writeable = False
+        self._init, self._symbol, self._names = init, symbol, names
 
     def add(self, ranker: int, step: float, edge: float, z: float, log_objective: float) -> None:
         """Record one round."""
-        self._rankers.add(ranker)
-        self._rounds.add(step, edge, z)
-        self._values.add(log_objective)
+        self.steps.add(ranker, step, edge, z)
+        self.points.add(log_objective)
 
     def trace(self, status: str, message: str) -> Trace:
-        """The trace so far."""
-        n = self.n_iter
-        (ranker,), (step, edge, z), (values,) = self._rankers.views(n), self._rounds.views(n), self._values.views(n + 1)
-        return Trace(ranker, step, edge, z, values, status, message, self.init, names=self.names, _symbol=self.symbol)
+        return Trace(
+            **self.arrays(), status=status, message=message, init=self._init, names=self._names, _symbol=self._symbol
+        )
 
 
 @dataclass(frozen=True)
-class Reached:
-    """What a trace keeps of a point."""
+class Iterate:
+    """Coefficients on the way of a solver, with the numbers that the trace keeps."""
 
     lam: Vector
     log_f: float
     log_mass: float
     value: float
-    """log_f and the penalty."""
+    """The objective, with its penalty."""
     gap: float = math.nan
     gradient_norm: float = math.nan
 
 
-_KEPT = np.empty(0)
+class History(Recorder[Trace]):
+    """Record of a solver that moves all coefficients at once.
 
+    The last iterate may be replaced. It joins the columns when the next step leaves it.
+    """
 
-@dataclass
-class Path:
-    """Collects the points of a run in which all coefficients move, and the steps between them."""
-
-    symbol: str = "log F_p"
-    names: tuple[str, ...] = ()
-    points: list[Reached] = field(default_factory=list)
-    """Those before the last without their coefficients, which would be as many numbers as steps times rankers."""
-    _moved: list[tuple[NDArray[np.intp], Vector]] = field(default_factory=list)
-    _where: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
-    _first: Vector = field(default_factory=lambda: np.empty(0))
-    _steps: list[tuple[int, float, float]] = field(default_factory=list)
+    def __init__(self, symbol: str = "log F_p", names: tuple[str, ...] = ()) -> None:
+        points = Columns(log_f=float, log_mass=float, value=float, gap=float)
+        super().__init__(points, Columns(ranker=np.intp, step=float, edge=float))
+        self._symbol, self._names = symbol, names
+        self._moved: list[tuple[NDArray[np.intp], Vector]] = []
+        self._where = np.empty(0, np.intp)
+        self._first = np.empty(0)
 
     @property
     def n_iter(self) -> int:
-        """Number of steps."""
-        return len(self._steps)
+        return self.steps.size
 
-    def step(self, edges: Vector, share: float, reached: Reached) -> None:
-        """A share of the Newton step (nan: another step) from a point with these edges to the next."""
-        j = int(np.abs(edges).argmax())
-        before = self.points[-1]
+    def replace(self, iterate: Iterate) -> None:
+        """Put an iterate in the place of the last one, or at the start."""
+        self._keep(self.n_iter, iterate)
+
+    def add(self, edges: Vector, share: float, after: Iterate) -> None:
+        """Record a step from a point with these edges: a share of the Newton step, or nan for another kind of step."""
+        j, before = int(np.abs(edges).argmax()), self.last
         if not self._moved:
             self._first = before.lam
-        self._moved.append(self._of(before.lam))
-        self._steps.append((j, share, float(edges[j])))
-        self.points.append(reached)
-        self.points[-2] = replace(before, lam=_KEPT)
+        self._moved[self.n_iter :] = [self._changed(before.lam)]
+        self.points.add(before.log_f, before.log_mass, before.value, before.gap)
+        self._keep(self.n_iter + 1, after)
+        self.steps.add(j, share, float(edges[j]))
 
-    def _of(self, lam: Vector) -> tuple[NDArray[np.intp], Vector]:
-        """The coefficients that have ever moved; most of sparse data never do."""
-        moved = lam != self._first
-        if np.count_nonzero(moved) > np.count_nonzero(moved[self._where]):
-            moved[self._where] = True
-            self._where = np.flatnonzero(moved)
+    def _changed(self, lam: Vector) -> tuple[NDArray[np.intp], Vector]:
+        """Return the coefficients that have ever changed; most of sparse data never do."""
+        changed = lam != self._first
+        if np.count_nonzero(changed) > np.count_nonzero(changed[self._where]):
+            changed[self._where] = True
+            self._where = np.flatnonzero(changed)
         return self._where, lam[self._where]
 
-    def replace(self, reached: Reached) -> None:
-        """Say more of the last point, or put another in its place."""
-        self.points[-1:] = [reached]
-
-    def still(self, rounding: float) -> bool:
-        """Whether the last six points are the same to within rounding."""
-        values = [point.value for point in self.points[-6:]]
+    def is_flat(self, rounding: float) -> bool:
+        """Return whether the last six values are equal to within rounding."""
+        values = [*self.points.first(self.n_iter)["value"][-5:], self.last.value]
         return len(values) == 6 and max(values) - min(values) <= rounding
 
     def trace(self, status: str, message: str, direction: Vector | None = None) -> Trace:
-        """The trace so far."""
-        points = list(self.points)
-        steps = self._steps[: len(points) - 1]  # what Ctrl-C may leave behind: a step without its point
-        rankers, shares, edges = zip(*steps, strict=True) if steps else ((), (), ())
-        moved, last = self._moved[: len(points) - 1], points[-1].lam
-        kept = Points(self._first if moved else last, [*moved, self._of(last) if moved else (self._where, last[:0])])
-        log_mass = np.array([point.log_mass for point in points])
-        arrays = [
-            np.array(rankers, dtype=np.intp),
-            np.array(shares, dtype=np.float64),
-            np.array(edges, dtype=np.float64),
-            np.exp(np.minimum(np.diff(log_mass), 700.0)),
-            np.array([point.log_f for point in points]),
-            kept.first.copy(),
-            np.array([point.value for point in points]),
-            np.array([point.gap for point in points]),
-        ]
-        for array in arrays:
+        n, last = self.n_iter, self.last
+        moved = self._moved[:n]
+        first = self._first if moved else last.lam
+        kept = Points(first, [*moved, self._changed(last.lam) if moved else (self._where, last.lam[:0])])
+        numbers = {name: np.append(some, getattr(last, name)) for name, some in self.points.first(n).items()}
+        arrays: dict[str, Any] = {
+            "z": np.exp(np.minimum(np.diff(numbers["log_mass"]), 700.0)),
+            "log_objective": numbers["log_f"],
+            "init": first.copy(),
+            "_objective": numbers["value"],
+            "_gaps": numbers["gap"],
+        }
+        for array in arrays.values():
             array.flags.writeable = False
-        ranker, step, edge, z, log_objective, init, objective, gaps = arrays
-        norm = points[-1].gradient_norm
-        more = direction, kept, norm, self.names, objective, gaps, self.symbol
-        return Trace(ranker, step, edge, z, log_objective, status, message, init, *more)
+        return Trace(
+            **self.steps.first(n),
+            **arrays,
+            status=status,
+            message=message,
+            direction=direction,
+            gradient_norm=last.gradient_norm,
+            names=self._names,
+            _points=kept,
+            _symbol=self._symbol,
+        )
 
 
-class carrying:  # noqa: N801, as it stands after `with`
-    """Gives an exception that ends a run, a callback's or Ctrl-C, the record so far as its attribute `trace`."""
+class attach_trace:  # noqa: N801, as it stands after `with`
+    """Context that gives an exception which ends a run the trace so far as its attribute `trace`.
 
-    def __init__(self, sofar: Callable[[str, str], Any]) -> None:
-        self._sofar = sofar
+    The exception may be a callback's or Ctrl-C.
+    """
+
+    def __init__(self, partial_trace: Callable[[str, str], Any]) -> None:
+        self._partial_trace = partial_trace
 
     def __enter__(self) -> None:
         pass
@@ -335,12 +367,12 @@ class carrying:  # noqa: N801, as it stands after `with`
         if error is not None:
             raised: Any = as_raised(error)
             with contextlib.suppress(Exception):  # nothing is recorded yet, or the exception takes no attributes
-                raised.trace = self._sofar("interrupted", f"{type(raised).__name__} ended the run")
+                raised.trace = self._partial_trace("interrupted", f"{type(raised).__name__} ended the run")
             if raised is not error:
                 raise raised
 
 
-def counting(t_max: int, progress: bool, unit: str = "round") -> Iterable[int]:
+def progress_range(t_max: int, progress: bool, unit: str = "round") -> Iterable[int]:
     """Return range(t_max), with a progress bar if one is asked for."""
     if not progress:
         return range(t_max)

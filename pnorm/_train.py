@@ -17,7 +17,7 @@ from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
 from pnorm._storage import scoring
 from pnorm._threads import Pool
-from pnorm._trace import Recorder, Trace, carrying, counting
+from pnorm._trace import RoundRecorder, Trace, attach_trace, progress_range
 from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
@@ -186,7 +186,7 @@ def train(
     tol = _checks.nonnegative(tol, "tol")
     callback = _checks.callback(callback)
     n_threads = _checks.threads(n_threads)
-    rounds = counting(t_max, progress)
+    rounds = progress_range(t_max, progress)
     rankers = rankers_of(pos, neg, H)
     lam = start_of(init, rankers)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
@@ -203,8 +203,8 @@ def descend(
 ) -> Trace:
     """Figure 1, on record; the coefficients are changed in place."""
     problem = state.problem
-    record = Recorder(state.lam.copy(), state.log_f, problem.objective.traits.symbol, problem.names)
-    with carrying(record.trace):
+    record = RoundRecorder(state.lam.copy(), state.log_f, problem.objective.traits.symbol, problem.names)
+    with attach_trace(record.trace):
         return record.trace(*_rounds(state, rounds, signed, tol, callback, record))
 
 
@@ -214,7 +214,7 @@ def _rounds(
     signed: bool,
     tol: float,
     callback: Callable[[Trace], bool | None] | None,
-    record: Recorder,
+    record: RoundRecorder,
 ) -> tuple[str, str]:
     """Figure 1, step by step; how it ends."""
     problem, lam = state.problem, state.lam
@@ -254,7 +254,7 @@ def _rounds(
         state.move(j, step)
         record.add(j, step, edge, _exp(state.log_mass - previous), state.log_f)
 
-        stop = callback is not None and callback(record.trace("running", f"after round {record.n_iter}"))
+        stop = record.stopped_by(callback)
         if gap > 0.0:
             status = "separable"
             message = f"{shown(names[j])} alone puts every positive above every negative: {_what_of_minimum(objective)}"

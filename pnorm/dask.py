@@ -28,14 +28,14 @@ except ImportError:
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._minimize import solve, suits
 from pnorm._solvers.descent import DescentState
+from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.problem import Problem, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import SERIAL, Pool
-from pnorm._trace import Trace, counting
+from pnorm._trace import Trace, progress_range
 from pnorm._train import descend, scored
 from pnorm.objectives._base import Cases, Objective, cases
 from pnorm.objectives._losses import Loss, work
@@ -151,7 +151,7 @@ def train(
     t_max = _checks.count(t_max, "t_max", 0)
     signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
-    rounds = counting(t_max, progress)
+    rounds = progress_range(t_max, progress)
     rankers, start = _rankers(pos, neg, H, init)
     lam = np.zeros(len(rankers)) if start is None else start
     with _problem(pos, neg, rankers, make, loss, pos_weight, neg_weight, pos_group, neg_group) as (partitions, problem):
@@ -260,7 +260,7 @@ def minimize(
     callback = _checks.callback(callback)
     rankers, start = _rankers(pos, neg, H, init)
     with _problem(pos, neg, rankers, make, loss, pos_weight, neg_weight, pos_group, neg_group) as (partitions, problem):
-        suits(problem, method)
+        check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
         lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -23,7 +22,7 @@ from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._core import _lists
 from pnorm._threads import Pool, blocks
-from pnorm._trace import Columns, carrying, counting
+from pnorm._trace import Columns, Recorder, attach_trace, progress_range
 
 __all__ = [
     "Epochs",
@@ -637,17 +636,17 @@ def train(
             RuntimeWarning,
             stacklevel=2,
         )
-    rounds = counting(passes, progress, "epoch")
+    rounds = progress_range(passes, progress, "epoch")
     scale = _scale(A, starts)
     with np.errstate(over="ignore"):
         penalties = l2 * scale * scale
     scale[~(penalties < _LARGEST)] = 0.0  # no weight is worth such a penalty
     learner = _Learner(d, np.where(scale > 0.0, penalties, 0.0), average)
     with Pool(_checks.threads(n_threads), n) as pool:
-        record = _Record(A, of, l2, pool)
+        record = _EpochRecorder(A, of, l2, pool)
         objective = record.add(np.zeros(d))
         status, f, slopes = "t_max", np.empty(n), np.empty(n)
-        with carrying(record.trace):
+        with attach_trace(record.trace):
             for _ in rounds:
                 if objective == 0.0:
                     status = "stationary"
@@ -659,17 +658,17 @@ def train(
                     of.evaluate(f, g, g + 1, slopes)
                     learner.step((slopes[rows] @ part) * (scale * of.units[g]), of.surrogates[g])
                 objective = record.add(learner.result * scale)
-                if callback is not None and callback(record.trace("running", f"after epoch {record.n_epochs}")):
+                if record.stopped_by(callback):
                     status = "callback"
                     break
     message = {
-        "t_max": f"all {record.n_epochs} epochs were run",
+        "t_max": f"all {record.n_iter} epochs were run",
         "stationary": "the objective is zero: every pair is right by a margin"
         if loss == "kendall"
         else "the objective is zero: every list is in its best order by a margin",
-        "callback": f"the callback stopped the run after epoch {record.n_epochs}",
+        "callback": f"the callback stopped the run after epoch {record.n_iter}",
     }[status]
-    return record.w, record.trace(status, message)
+    return record.last, record.trace(status, message)
 
 
 class _Learner:
@@ -696,36 +695,27 @@ class _Learner:
             self.result += (2.0 / (self._t + 1.0)) * (self.u - self.result)
 
 
-class _Record:
-    """Evaluates all lists, and collects the results."""
+class _EpochRecorder(Recorder[Epochs]):
+    """Record of the epochs. A point is made of the losses of all lists; its iterate is the weights."""
+
+    unit = "epoch"
 
     def __init__(self, A: Any, loss: _Loss, l2: float, pool: Pool) -> None:
+        super().__init__(Columns(surrogate=float, error=float, objective=float), Columns())
         self._A, self._loss, self._l2, self._pool = A, loss, l2, pool
-        self._seen = Columns(3)
-        self._found: deque[tuple[int, Vector]] = deque(maxlen=2)  # Ctrl-C may leave one more than was seen
-
-    @property
-    def w(self) -> Vector:
-        """The weights that were evaluated last."""
-        return dict(self._found)[self.n_epochs]
-
-    @property
-    def n_epochs(self) -> int:
-        return self._seen.size - 1
 
     def add(self, w: Vector) -> float:
-        """Evaluate the lists with these weights; return the objective."""
+        """Evaluate all lists at these weights, record that, and return the objective."""
         f, loss = np.asarray(self._A @ w, dtype=np.float64), self._loss
         self._pool.map(lambda some: loss.evaluate(f, some.start, some.stop, None), blocks(loss.units.size, 64))
         surrogate = float(loss.surrogates.mean())
         objective = surrogate + (0.5 * self._l2 * dot(w, w) if self._l2 else 0.0)
-        self._found.append((self._seen.size, w))
-        self._seen.add(surrogate, float(loss.errors.mean()), objective)
+        self._keep(self.points.size, w)
+        self.points.add(surrogate, float(loss.errors.mean()), objective)
         return objective
 
     def trace(self, status: str, message: str) -> Epochs:
-        surrogate, error, objective = self._seen.views()
-        return Epochs(surrogate, error, objective, self.w.copy(), status, message)
+        return Epochs(**self.arrays(), w=self.last.copy(), status=status, message=message)
 
 
 def _scale(A: Any, starts: NDArray[np.intp]) -> Vector:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pnorm._minimize import solve
 from pnorm._solvers.descent import DescentState
+from pnorm._solvers.minimize import solve
 from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.problem import rankers_of
 from pnorm._solvers.reductions import answer, merged, rows_of

@@ -109,8 +109,8 @@ def test_a_loss_of_the_users_is_trained_on():
 def test_what_rounding_does_to_the_scores_is_gone_after_64_steps(monkeypatch):
     exact = kernel._gradient
 
-    def rounded(problem, a, f, record, mean=None):
-        gradient, change, point = exact(problem, a, f, record, mean)
+    def rounded(problem, a, f, record):
+        gradient, change, point = exact(problem, a, f, record)
         return gradient, change + (np.linspace(0, 1e-3, 16) if record.steps.size == 3 else 0.0), point
 
     monkeypatch.setattr(kernel, "_gradient", rounded)

@@ -355,7 +355,7 @@ def test_quasi_separable_data(price, loss):
 
 def test_the_linear_program_is_left_alone_at_a_minimum(monkeypatch):
     """Most negatives weigh nothing there, but no step leads farther."""
-    monkeypatch.setattr("pnorm._solvers.lbfgs.hulls", None)
+    monkeypatch.setattr("pnorm._solvers.lbfgs.find_separation", None)
     rng = np.random.default_rng(3)
     pos, neg = rng.normal(1.5, 1, (300, 4)), rng.normal(0, 1, (300, 4))
     lam, trace = pnorm.minimize(pos, neg, p=4, loss="logistic")

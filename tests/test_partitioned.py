@@ -8,10 +8,10 @@ import scipy.sparse
 from partitions import minimize, partitioned, train
 
 import pnorm
-from pnorm._minimize import solve
 from pnorm._solvers import descent
 from pnorm._solvers import problem as _problem
 from pnorm._solvers.descent import DescentState
+from pnorm._solvers.minimize import solve
 from pnorm._solvers.reductions import Rows, rows_of
 from pnorm._train import descend
 

@@ -20,7 +20,7 @@ reported as the objective.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,10 @@ class Bound:
     """Least ratio of a weight of u', w' to its weight in u, w: one at the minimiser."""
     reason: str
     """Why there is no certificate; empty where there is one."""
+
+    def at_most(self, gap: float) -> Bound:
+        """Return the same bound with another gap, if that is smaller."""
+        return replace(self, gap=gap) if gap < self.gap else self
 
 
 def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector) -> Bound:
@@ -87,6 +91,16 @@ def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector)
         careful = True
     reason = reason or "weak rankers are nearly dependent, and rounding hides whether their moments match"
     return Bound(math.inf, rounding, worst, moved.lowest, reason)
+
+
+def certify_to(problem: Problem, point: Point, curvature: Curvature, delta: Vector, tol: float) -> tuple[Point, Bound]:
+    """Return the certificate and its point: with precise scores, if only the rounding of others is above `tol`."""
+    bound = certify(problem, point, curvature, delta)
+    near = bound.gap < 2.0 * max(tol, bound.rounding)
+    if not point.precise and near and bound.rounding > 0.25 * tol:
+        point = problem.point(point.lam, precise=True)
+        bound = certify(problem, point, curvature, delta)
+    return point, bound
 
 
 def _why_not(curvature: Curvature) -> str:

@@ -1,96 +1,91 @@
-"""L-BFGS: for objectives without a Hessian of ours, and for more weak rankers than a Hessian has room for."""
+"""L-BFGS, for objectives whose Hessian is not computed, and for more weak rankers than a Hessian has room for."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from pnorm._checks import Vector
-from pnorm._solvers.certificate import Bound, penalised_gap
+from pnorm._solvers.certificate import certify_to, penalised_gap
 from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature, whitening
 from pnorm._solvers.problem import Point, Problem
-from pnorm._solvers.separability import Hulls, hulls
-from pnorm._trace import Path, Reached, Trace
+from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
+from pnorm._solvers.separability import find_separation
 
 _STOPPED = 99
 """SciPy's status after a StopIteration in a callback."""
 
-PER_STEP = 10
-"""Iterations allowed for each Newton step."""
-
 _MEMORY = 20
-"""Moves that are remembered."""
+"""Number of moves that are remembered."""
 
 _PATIENCE = 10
-"""Moves in a row that do not shorten the gradient by a tenth after which it is as short as it gets."""
+"""Moves in a row that do not shorten the gradient by a tenth, after which it is taken to be as short as it gets."""
 
 _FAR = 0.01
-"""Change of scores in one more step above which the last one was no end."""
+"""Change of scores in the next step above which a run has not converged."""
 
 _FADED = 1e-6
-"""Share of the largest weight of a row below which another may be on its way to zero."""
+"""Fraction of the largest weight of a row below which another weight may tend to zero."""
 
 
-class Run(Protocol):
-    """What a minimisation knows, however it goes on."""
+def lbfgs(problem: Problem, start: Vector, l2: float, progress: Progress, may_ask: bool = True) -> Outcome:
+    """Descend by SciPy's L-BFGS-B as long as values fall, and then as long as gradients become shorter."""
+    descent = _Descent(problem, start, l2, progress)
+    verdict = descent.run()
+    here, objective = descent.here, problem.objective
+    if verdict == "separable":
+        return Outcome(verdict)
+    if verdict == "converged" and l2 == 0.0:
+        return Outcome(verdict, f"{progress.quantity} is as small as it gets")
+    separation = None
+    if l2 == 0.0 and objective.traits.factored and problem.n_rankers <= LARGEST_HESSIAN:
+        # Newton's method would do, and its certificate does, too.
+        curvature = Curvature(problem, here.point.weights)
+        delta = curvature.step(objective.traits.p * curvature.edges)
+        point, bound = certify_to(problem, here.point, curvature, delta, progress.tol)
+        progress.arrive(point, bound.gap, here.slope)
+        if verdict != "callback" and progress.proved(bound.gap, bound.rounding):
+            verdict = "converged"
+    elif may_ask and verdict != "callback" and descent.may_lack_a_minimiser():
+        separation = find_separation(problem, here.point.weights)
+        if separation.direction is not None:
+            return without_minimiser(problem, progress, here.edges, separation)
+    return Outcome(verdict, _message(verdict, here, problem, progress), separation)
 
-    problem: Problem
-    l2: float
-    tol: float
-    max_iter: int
-    ask: bool
-    found: Hulls | None
-    path: Path
 
-    @property
-    def name(self) -> str:
-        """What is minimised."""
+LBFGS = Solver(lbfgs, supports=lambda objective: objective.traits.nonsmooth is None, steps=10)
 
-    @property
-    def what(self) -> str:
-        """F_p or R."""
 
-    def value(self, point: Point) -> float:
-        """What is minimised, at a point."""
-
-    def reached(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Reached:
-        """What the trace keeps of a point."""
-
-    def step(self, edges: Vector, share: float, after: Point) -> bool:
-        """Keep one step; whether the callback asks to stop."""
-
-    def proved(self, gap: float, rounding: float) -> bool:
-        """Whether a gap is small enough."""
-
-    def within(self, gap: float) -> str:
-        """What a certificate says."""
-
-    def certified(self, point: Point, curvature: Curvature, delta: Vector) -> tuple[Point, Bound]:
-        """A certificate from the Hessian of the P-Norm Push."""
-
-    def separable(self, lam: Vector) -> tuple[Vector, Trace]:
-        """The end where coefficients separate."""
-
-    def without_minimiser(self, found: Hulls, edges: Vector) -> tuple[Vector, Trace]:
-        """The end where the linear program has found that there is no minimiser."""
-
-    def end(self, status: str, message: str) -> tuple[Vector, Trace]:
-        """The end."""
+def _message(verdict: str, here: _Place, problem: Problem, progress: Progress) -> str:
+    """Say in words what is proved at the end, and what is not."""
+    objective, gap = problem.objective, progress.last.gap
+    proof = "no certificate" if math.isinf(gap) else progress.within(gap)
+    message = (
+        f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(here.edges).max():.2g}, the norm of "
+        f"the gradient of {progress.name} {float(np.linalg.norm(here.slope)):.2g}"
+    )
+    if not objective.traits.is_convex:
+        message += "; the price falls somewhere, so this is a stationary point at best and need not be a minimum"
+    elif progress.l2 == 0.0 and math.isinf(gap) and objective.traits.factored:
+        message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
+    if verdict == "max_iter" and not objective.traits.factored:
+        message += "; columns with long tails are slow: a larger max_iter, their logarithms or ranks, or l2 may help"
+    return message
 
 
 class _Coordinates:
-    """Coefficients as lam = start + root @ x: those in which L-BFGS works."""
+    """The coordinates x of L-BFGS, in which the coefficients are lam = start + root @ x.
+
+    They count columns in units of their ranges. Where n**2 numbers have room, they make all directions differ alike
+    over the pairs instead. The curvature of any loss along a direction is about that of the square, so that few steps
+    are needed where columns are correlated: 15 on 4,000 rows and 50 mixed columns, where ranges alone took 400.
+    """
 
     def __init__(self, problem: Problem, start: Vector, l2: float) -> None:
-        """Columns in units of their ranges, or where there may be n**2 numbers, such that all pairs differ alike.
-
-        The curvature of any loss along a direction is about that of the square, so that a few steps do
-        where columns are correlated: on 4,000 rows and 50 mixed columns 15, where ranges alone took 400.
-        """
         self._start = np.where(problem.constant & (l2 == 0.0), 0.0, start)
         # Those of constant columns stay zero: of wide sparse data, they are most.
         self._where: Any = np.flatnonzero(~problem.constant | (self._start != 0.0))
@@ -102,27 +97,27 @@ class _Coordinates:
         self.size = self._root.shape[-1]
 
     def lam(self, x: Vector) -> Vector:
-        """The coefficients at x."""
+        """Return the coefficients at x."""
         lam = self._start.copy()
         lam[self._where] += self._root * x if self._root.ndim == 1 else self._root @ x
         return lam
 
     def slope(self, slope: Vector) -> Vector:
-        """A gradient by the coefficients as one by x."""
+        """Return the gradient by x, given that by the coefficients."""
         return np.asarray(slope[self._where] * self._root if self._root.ndim == 1 else self._root.T @ slope)
 
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """A point, the edges there, and minus the gradient of what is minimised."""
+    """A point, its edges, and minus the gradient of what is minimised."""
 
     point: Point
     edges: Vector
     slope: Vector
     x: Vector
-    """The point in the coordinates of L-BFGS."""
+    """Coordinates of the point in L-BFGS."""
     down: Vector
-    """The slope in these."""
+    """The slope in these coordinates."""
 
     @property
     def steepness(self) -> float:
@@ -130,46 +125,61 @@ class _Place:
 
 
 class _Enough(StopIteration):
-    """What ends SciPy's loop."""
+    """The end of SciPy's loop at our wish."""
 
 
-class Lbfgs:
-    """SciPy's L-BFGS-B on what is convex of an objective."""
+class _Descent:
+    """State of a run: its place, the moves that led there, and the status once there is one."""
 
-    def __init__(self, run: Run, start: Vector) -> None:
-        self.run = run
-        self._where = _Coordinates(run.problem, start, run.l2)
-        self._latest = self._here = self._place(np.zeros(self._where.size))
+    def __init__(self, problem: Problem, start: Vector, l2: float, progress: Progress) -> None:
+        self._problem, self._l2, self._progress = problem, l2, progress
+        self._where = _Coordinates(problem, start, l2)
+        self._latest = self.here = self._place(np.zeros(self._where.size))
         self._moves: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
-        self._verdict = self._judge(self._here)
-        self._most = PER_STEP * run.max_iter
+        self._verdict = self._judge(self.here)
         self._raised: StopIteration | None = None
 
-    def descend(self) -> tuple[Vector, Trace]:
-        """Go down as far as values tell, and then as far as gradients do."""
+    def run(self) -> str:
+        """Go to the end, and return its status."""
+        before = math.nan
+        # Moves from before may mislead L-BFGS: it begins again as long as that helps.
+        while self._goes_on() and not self._value(self.here) >= before:
+            before = self._value(self.here)
+            before -= 1e-12 * abs(before)
+            self._by_values()
         if self._goes_on():
-            before = math.nan
-            # What it remembers of uneven ground may mislead it: it begins again as long as that helps.
-            while self._goes_on() and not self.run.value(self._here.point) >= before:
-                before = self.run.value(self._here.point)
-                before -= 1e-12 * abs(before)
-                self._by_values()
-            if self._goes_on():
-                self._by_gradients()
-        verdict = self._verdict or ("max_iter" if self.run.path.n_iter >= self._most else "stalled")
-        return self._finished(verdict)
+            self._by_gradients()
+        return self._verdict or ("max_iter" if self._progress.exhausted else "stalled")
+
+    def may_lack_a_minimiser(self) -> bool:
+        """Return whether some rows have lost all weight while steps do not become short.
+
+        Both slope and curvature fade on the way to an infimum that is not attained.
+        """
+        objective, point = self._problem.objective, self.here.point
+        if self._l2 > 0.0 or objective.traits.factored or objective.traits.margin is None:
+            return False
+        if objective.traits.attains_zero or not objective.traits.tends_to_zero:
+            return False
+        if not any(float(part.min()) < _FADED * float(part.max()) for part in point.weights.total):
+            return False
+        after = self._next()
+        return after is None or self._problem.span_of(after.point.lam - point.lam) > _FAR
 
     def _goes_on(self) -> bool:
-        return not self._verdict and self.run.path.n_iter < self._most
+        return not self._verdict and not self._progress.exhausted
+
+    def _value(self, place: _Place) -> float:
+        return self._progress.value(place.point)
 
     def _by_values(self) -> None:
         from scipy.optimize import minimize
 
-        left = self._most - self.run.path.n_iter
+        left = self._progress.limit - self._progress.n_iter
         options = {"maxiter": left, "maxfun": 20 * left, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0}
         found = minimize(
             self._value_and_gradient,
-            self._here.x,
+            self.here.x,
             jac=True,
             method="L-BFGS-B",
             callback=self._after_iteration,
@@ -183,11 +193,11 @@ class Lbfgs:
     def _value_and_gradient(self, x: Vector) -> tuple[float, Vector]:
         try:
             self._latest = self._place(x)
-        except OverflowError:  # a wall: seven times as steep as the way down to here
-            here, away = self._here, x - self._here.x
+        except OverflowError:  # a wall, seven times as steep as the way down to here
+            here, away = self.here, x - self.here.x
             steep = abs(float(here.down @ away))
-            return self.run.value(here.point) + 3.0 * steep, (7.0 * steep / float(away @ away)) * away
-        return self.run.value(self._latest.point), -self._latest.down
+            return self._value(here) + 3.0 * steep, (7.0 * steep / float(away @ away)) * away
+        return self._value(self._latest), -self._latest.down
 
     def _after_iteration(self, intermediate_result: Any) -> None:
         try:
@@ -202,14 +212,14 @@ class Lbfgs:
             raise
 
     def _go_to(self, after: _Place) -> None:
-        asked_to_stop = self.run.step(self._here.edges, math.nan, after.point)
-        self._moves.append((after.x - self._here.x, self._here.down - after.down))
-        self._here = after
+        asked_to_stop = self._progress.step(self.here.edges, math.nan, after.point)
+        self._moves.append((after.x - self.here.x, self.here.down - after.down))
+        self.here = after
         self._verdict = self._judge(after) or ("callback" if asked_to_stop else "")
 
     def _by_gradients(self) -> None:
-        """Where values are too alike to tell more, go on as long as steps shorten the gradient."""
-        best, fruitless = self._here, 0
+        """Go on as long as steps shorten the gradient, where values are too alike to tell more."""
+        best, fruitless = self.here, 0
         while self._goes_on() and fruitless < _PATIENCE:
             after = self._next()
             if after is None or after.steepness > 4.0 * best.steepness:
@@ -217,14 +227,14 @@ class Lbfgs:
             self._go_to(after)
             fruitless = 0 if after.steepness < 0.9 * best.steepness else fruitless + 1
             best = min(best, after, key=lambda place: place.steepness)
-        if best is not self._here and self._goes_on():
+        if best is not self.here and self._goes_on():
             self._go_to(best)
 
     def _next(self) -> _Place | None:
-        """One more step of L-BFGS, without a line search."""
+        """Return the place after one more step of L-BFGS without a line search; None if there is none."""
         from scipy.optimize import LbfgsInvHessProduct
 
-        least = 1e-12 * self._here.steepness**2  # what is shorter is rounding
+        least = 1e-12 * self.here.steepness**2  # what is shorter is rounding
         rounded = [4.0 * np.finfo(float).eps * float(np.abs(s) @ np.abs(y)) for s, y in self._moves]
         moves = [
             (s, y)
@@ -237,87 +247,35 @@ class Lbfgs:
         scale = math.sqrt(float(s[-1] @ y[-1]) / float(y[-1] @ y[-1]))  # SciPy's product starts from the identity
         inverse = LbfgsInvHessProduct(s / scale, y * scale)
         try:
-            return self._place(self._here.x + scale * inverse.matvec(scale * self._here.down))
+            return self._place(self.here.x + scale * inverse.matvec(scale * self.here.down))
         except OverflowError:
             return None
 
     def _place(self, x: Vector) -> _Place:
         lam = self._where.lam(x)
-        point = self.run.problem.point(lam)
-        edges = self.run.problem.edges_at(point)
-        slope = self.run.problem.fall(point) * edges - self.run.l2 * lam
+        point = self._problem.point(lam)
+        edges = self._problem.edges_at(point)
+        slope = self._problem.fall(point) * edges - self._l2 * lam
         return _Place(point, edges, slope, x.copy(), self._where.slope(slope))
 
     def _judge(self, here: _Place) -> str:
-        """Keep a point, with the certificate that a penalty gives without a Hessian; the status if it is the end."""
-        run, problem, objective, point = self.run, self.run.problem, self.run.problem.objective, here.point
-        if run.l2 > 0.0 and objective.traits.is_convex:
-            gap, rounding = penalised_gap(problem, point, here.edges, run.l2)
-            run.path.replace(run.reached(point, gap, here.slope))
-            return "converged" if run.proved(gap, rounding) else ""
-        if run.l2 == 0.0:
+        """Record a place, with the certificate that a penalty gives without a Hessian; return the status if it ends."""
+        problem, progress, point = self._problem, self._progress, here.point
+        objective = problem.objective
+        if self._l2 > 0.0 and objective.traits.is_convex:
+            gap, rounding = penalised_gap(problem, point, here.edges, self._l2)
+            progress.arrive(point, gap, here.slope)
+            return "converged" if progress.proved(gap, rounding) else ""
+        if self._l2 == 0.0:
             lowest = point if point.log_f == -math.inf else None
             if objective.traits.margin is not None and (margin := problem.separation(point)) > 0.0:
                 if not objective.traits.attains_zero:
+                    progress.arrive(point, math.inf, here.slope)
                     return "separable"
                 lowest = problem.point(point.lam * (objective.traits.margin / margin * (1.0 + 1e-12)))
             if lowest is not None:
-                run.path.replace(run.reached(lowest, 0.0, np.zeros_like(here.slope)))
+                progress.arrive(lowest, 0.0, np.zeros_like(here.slope))
                 return "converged"
-        run.path.replace(run.reached(point, math.inf, here.slope))
+        progress.arrive(point, math.inf, here.slope)
         unit = np.minimum(problem.high - problem.low, 1.0)  # however small a column, its edge is smaller
-        return "stationary" if (np.abs(here.slope) <= run.tol * problem.fall(point) * unit).all() else ""
-
-    def _finished(self, verdict: str) -> tuple[Vector, Trace]:
-        """What can be proved, and what can be said where there is no minimiser."""
-        run, problem, objective, here = self.run, self.run.problem, self.run.problem.objective, self._here
-        point = here.point
-        if verdict == "separable":
-            return run.separable(point.lam)
-        if verdict == "converged" and run.l2 == 0.0:
-            return run.end(verdict, f"{run.what} is as small as it gets")
-        gap = run.path.points[-1].gap
-        not_needed = objective.traits.factored and problem.n_rankers <= LARGEST_HESSIAN  # but the user's wish
-        if run.l2 == 0.0 and not_needed:
-            curvature = Curvature(problem, point.weights)
-            point, bound = run.certified(point, curvature, curvature.step(objective.traits.p * curvature.edges))
-            gap = bound.gap
-            run.path.replace(run.reached(point, gap, here.slope))
-            if verdict != "callback" and run.proved(gap, bound.rounding):
-                verdict = "converged"
-        elif self._may_lack_a_minimiser(point) and verdict != "callback":
-            run.ask = False
-            run.found = hulls(problem, point.weights)
-            if run.found.direction is not None:
-                return run.without_minimiser(run.found, here.edges)
-        proof = "no certificate" if math.isinf(gap) else run.within(gap)
-        message = (
-            f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(here.edges).max():.2g}, the norm of "
-            f"the gradient of {run.name} {float(np.linalg.norm(here.slope)):.2g}"
-        )
-        if not objective.traits.is_convex:
-            message += "; the price falls somewhere, so this is a stationary point at best and need not be a minimum"
-        elif run.l2 == 0.0 and math.isinf(gap) and objective.traits.factored:
-            message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
-        if verdict == "max_iter" and not objective.traits.factored:
-            message += (
-                "; columns with long tails are slow: a larger max_iter, their logarithms or ranks, or l2 may help"
-            )
-        return run.end(verdict, message)
-
-    def _may_lack_a_minimiser(self, point: Point) -> bool:
-        """Whether some rows have lost all weight, and the next step is no shorter for it.
-
-        So it is where the way to the infimum goes on for ever: both slope and curvature fade.
-        """
-        objective = self.run.problem.objective
-        if not self.run.ask or self.run.l2 > 0.0 or objective.traits.factored or objective.traits.margin is None:
-            return False
-        if objective.traits.attains_zero or not objective.traits.tends_to_zero:
-            return False
-        if not any(float(part.min()) < _FADED * float(part.max()) for part in point.weights.total):
-            return False
-        after = self._next()
-        if after is None:
-            return True
-        return self.run.problem.span_of(after.point.lam - point.lam) > _FAR
+        return "stationary" if (np.abs(here.slope) <= progress.tol * problem.fall(point) * unit).all() else ""

@@ -34,7 +34,7 @@ _FRACTIONS = 500_000
 
 
 @dataclass(frozen=True, eq=False)
-class Hulls:
+class Separation:
     """The answer of the linear program: the kind of separation, the support, and a direction."""
 
     kind: str
@@ -45,13 +45,13 @@ class Hulls:
     """Puts no positive below a negative, and none level with one unless both are on the support."""
 
 
-def hulls(problem: Problem, weights: HeldWeights | None = None) -> Hulls:
+def find_separation(problem: Problem, weights: HeldWeights | None = None) -> Separation:
     """Find the support, and the direction in which the rest goes to infinity; undecided for rows on a cluster.
 
-    Weights of a point that Newton's method has come to save work.
+    The weights at a point near the end of Newton's method save work.
     """
     if not problem.in_memory:
-        return Hulls("undecided", np.zeros(0, bool), np.zeros(0, bool), None)
+        return Separation("undecided", np.zeros(0, bool), np.zeros(0, bool), None)
     n_pos, n_neg = problem.n_pos, problem.n_neg
     varies = np.flatnonzero(problem.high > problem.low)
     rows, scale = _moments(problem, varies)
@@ -65,24 +65,24 @@ def hulls(problem: Problem, weights: HeldWeights | None = None) -> Hulls:
     found = _program(left)
     nothing = np.zeros(n_pos + n_neg, bool)
     if found is None:
-        return Hulls("undecided", nothing[:n_pos], nothing[n_pos:], None)
+        return Separation("undecided", nothing[:n_pos], nothing[n_pos:], None)
     share, weight, duals = found
     support = sure.copy()
     support[~sure] = share > 0.5
     pos, neg = support[:n_pos], support[n_pos:]
     clear = bool(((share < 1e-3) | (share > 0.999)).all())
     if support.all() and clear and _matches(left, weight):
-        return Hulls("overlapping", pos, neg, None)
+        return Separation("overlapping", pos, neg, None)
     kind = "quasi-separable" if support.any() else "separable"
     multipliers = np.zeros(problem.n_rankers)
     multipliers[varies] = (free @ duals)[: varies.size] / scale
     for direction in _candidates(multipliers, problem.high - problem.low):
         for oriented in (direction + 0.0, 0.0 - direction):  # no -0.0
             if _strict(problem, pos, neg, problem.scores(oriented)) and _level(problem, pos, neg, oriented):
-                return Hulls(kind, pos, neg, oriented)
+                return Separation(kind, pos, neg, oriented)
     if sure.any():
-        return hulls(problem)
-    return Hulls("undecided", pos, neg, None)
+        return find_separation(problem)
+    return Separation("undecided", pos, neg, None)
 
 
 def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks, _minimize
+from pnorm import _checks
 from pnorm._checks import Array, Vector
 from pnorm._solvers.certificate import certify, penalised_gap
 from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature, null_space
+from pnorm._solvers.minimize import solve
 from pnorm._solvers.problem import Problem, build, rankers_of
-from pnorm._solvers.separability import hulls
+from pnorm._solvers.separability import find_separation
 from pnorm._trace import Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
 from pnorm.objectives._base import Scores
@@ -370,7 +371,7 @@ def separability(
     """
     problem = _build(pos, neg, H, 1.0, pos_weight, neg_weight, pos_group, neg_group)
     problem.check_magnitudes()
-    found = hulls(problem)
+    found = find_separation(problem)
     return Separability(
         found.kind, problem.spread(found.pos, 0, False), problem.spread(found.neg, 1, False), found.direction
     )
@@ -435,9 +436,7 @@ def q_limit(
 
 
 def _limit(problem: Problem, progress: bool = False) -> Limit:
-    lam, trace, found = _minimize.solve(
-        problem, tol=0.0, progress=progress
-    )  # q' is as far off as the square root of the gap
+    lam, trace, found = solve(problem, tol=0.0, progress=progress)  # q' is as far off as the square root of the gap
     pos, neg = np.ones(problem.n_pos, bool), np.ones(problem.n_neg, bool)
     kind = "overlapping" if trace.status == "converged" else "undecided"
     if found is not None:
@@ -749,7 +748,7 @@ def report(
 
 
 def _about_penalised(problem: Problem, lam: Vector, here: Certificate, l2: float, progress: bool) -> dict[str, str]:
-    best, trace, _ = _minimize.solve(problem, l2, progress=progress)
+    best, trace, _ = solve(problem, l2, progress=progress)
     done = here.gap <= max(_CLOSE, 2.0 * trace.gap)
     return {
         "infimum": f"{trace.objective[-1]:.10g}, to {max(trace.gap, _FINE):.2g}",

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
@@ -33,11 +32,11 @@ from pnorm import _checks
 from pnorm._blas import dot
 from pnorm._checks import Vector
 from pnorm._threads import Pool
-from pnorm._trace import Columns, carrying, counting
+from pnorm._trace import attach_trace, progress_range
 from pnorm.kernel import _kernels, _spaces
 from pnorm.kernel._model import Approximation, Model
 from pnorm.kernel._problem import Problem, make_problem
-from pnorm.kernel._trace import Descent, Recorder
+from pnorm.kernel._trace import Descent, DescentRecorder
 from pnorm.objectives._growth import largest_difference, largest_step, theorem
 from pnorm.objectives._losses import LOSSES, Loss, loss_of
 from pnorm.objectives._pair_loss import PairLoss
@@ -228,23 +227,23 @@ def train(
     tol = _checks.nonnegative(tol, "tol")
     callback = _checks.callback(callback)
     limit, generator = _checks.positive(memory_limit, "memory_limit"), _checks.generator(seed)
-    steps = iter(counting(t_max, progress, "step"))
+    steps = iter(progress_range(t_max, progress, "step"))
     with _pool(pos, neg, n_threads) as pool:
         weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
         problem = make_problem(pos, neg, kernel, kernel_params, phi, weights, groups, landmarks, generator, limit, pool)
         space = problem.space
-        record = _opened(problem, lam, first)
+        record = _recorder(problem, lam, first, average)
         if first is None:
             first = record.largest_step
         a, f = np.zeros(space.size), np.zeros(space.n)
         mean = a.copy() if average else a
-        partial_trace = _partial_trace(problem, record, average)
         status = "t_max"
-        with carrying(partial_trace):
+        with attach_trace(record.trace):
             while True:
-                gradient, change, point = _gradient(problem, a, f, record, mean)
-                t = record.steps.size
-                if t and callback is not None and callback(partial_trace("running", f"after step {t}")):
+                gradient, change, point = _gradient(problem, a, f, record)
+                record.add(point, mean)
+                t = record.n_iter
+                if t and record.stopped_by(callback):
                     status = "callback"
                 if point[2] <= tol * record.kappa and not average:
                     status = "stationary"
@@ -258,16 +257,14 @@ def train(
                 if average:
                     mean += 2.0 / (t + 2.0) * (a - mean)
             if average:
-                apart = replace(record, points=Columns(4), _found=deque())
-                point = _gradient(problem, mean, space.values(mean), apart)[2]
+                point = _gradient(problem, mean, space.values(mean), record)[2]
         gap = record.gap(point)
-        model = problem.model(mean)
         message = {
             "t_max": f"all {t} steps were taken",
             "stationary": f"the norm of the gradient is {point[2]:.3g}, at most tol * kappa",
             "callback": f"the callback stopped the run after step {t}",
         }[status]
-        trace = record.descent(status, f"{message}; the objective is at most {gap:.3g} above its minimum", model, gap)
+        trace = record.trace(status, f"{message}; the objective is at most {gap:.3g} above its minimum", gap)
         if trace.descended[-1] > trace.descended[0] * (1.0 + 1e-9):
             warnings.warn(
                 f"the objective went up, from {trace.descended[0]:.3g} to {trace.descended[-1]:.3g}: steps of "
@@ -275,7 +272,7 @@ def train(
                 RuntimeWarning,
                 stacklevel=2,
             )
-        return model, trace
+        return trace.model, trace
 
 
 def _loss_of(loss: Any, smoothing: Any = 0.0) -> PairLoss:
@@ -300,25 +297,15 @@ def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
     return Pool(_checks.threads(n_threads), n * n // 64)
 
 
-def _opened(problem: Problem, lam: float, eta: float | None) -> Recorder:
-    """Return an empty record with the largest safe step, that of Lemma 3.4 if `eta` is no larger."""
+def _recorder(problem: Problem, lam: float, eta: float | None, average: bool = False) -> DescentRecorder:
+    """Return an empty record, with the largest step that keeps f in the ball: that of Lemma 3.4 if it will do."""
     kappa = math.sqrt(_kernels.largest(problem.space.diagonal()))
     slope = problem.loss.steepest(0.0)
     change = problem.loss.change(largest_difference(slope, lam, kappa))
     largest = largest_step(change, lam, kappa)
     if eta is None or eta > largest:
         largest = max(largest, 1.0 / (change * _MARGIN * _spectral_norm(problem) + lam))
-    return Recorder(lam, kappa, slope, change, largest)
-
-
-def _partial_trace(problem: Problem, record: Recorder, average: bool = False) -> Callable[[str, str], Descent]:
-    """Return a function that makes the trace so far of a status and a message; the gap of a mean is unknown."""
-
-    def partial_trace(status: str, message: str) -> Descent:
-        model = problem.model(record.at)
-        return record.descent(status, message, model, math.nan if average else record.gap(record.points.last()))
-
-    return partial_trace
+    return DescentRecorder(problem, lam, kappa, slope, change, largest, average)
 
 
 def _spectral_norm(problem: Problem) -> float:
@@ -341,9 +328,9 @@ def _spectral_norm(problem: Problem) -> float:
 
 
 def _gradient(
-    problem: Problem, a: Vector, f: Vector, record: Recorder, mean: Vector | None = None
-) -> tuple[Vector, Vector, Any]:
-    """Return the gradient at f of coordinates a, its values on the rows, and the point, which is recorded."""
+    problem: Problem, a: Vector, f: Vector, record: DescentRecorder
+) -> tuple[Vector, Vector, tuple[float, ...]]:
+    """Return the gradient at f of coordinates a, its values on the rows, and the numbers that a record takes."""
     space, lam = problem.space, record.lam
     with np.errstate(over="ignore", invalid="ignore"):
         loss, s = problem.slopes(f)
@@ -366,7 +353,6 @@ def _gradient(
     if problem.loss.lipschitz is not None:
         other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
         point = min(point, other, key=record.gap)
-    record.add(point, a if mean is None else mean)
     return gradient, change, point
 
 
@@ -479,15 +465,14 @@ def minimize(
         problem = make_problem(
             pos, neg, kernel, kernel_params, phi, weights, groups, None, np.random.default_rng(0), 0.0, pool
         )
-        record = _opened(problem, lam, 0.0)
-        partial_trace = _partial_trace(problem, record)
-        with carrying(partial_trace):
-            trace = partial_trace(*_newton(problem, record, tol, max_iter))
+        record = _recorder(problem, lam, 0.0)
+        with attach_trace(record.trace):
+            trace = record.trace(*_newton(problem, record, tol, max_iter))
         return trace.model, trace
 
 
-def _newton(problem: Problem, record: Recorder, tol: float, max_iter: int) -> tuple[str, str]:
-    """Take Newton steps; return the status and the message."""
+def _newton(problem: Problem, record: DescentRecorder, tol: float, max_iter: int) -> tuple[str, str]:
+    """Run Newton's method on the coefficients, and return the status and the message."""
     from scipy.linalg import lu_factor, lu_solve
 
     n = problem.space.n
@@ -500,11 +485,12 @@ def _newton(problem: Problem, record: Recorder, tol: float, max_iter: int) -> tu
     idle = 0
     while True:
         gradient, _, point = _gradient(problem, a, f, record)
+        record.add(point, a)
         loss, norm, *_ = point
         distance = math.sqrt(2.0 * record.gap(point) / lam)
         if distance <= tol:
             return "converged", f"the minimiser is at most {distance:.3g} away, in the norm of the space"
-        if record.steps.size >= max_iter:
+        if record.n_iter >= max_iter:
             return "max_iter", f"after {max_iter} Newton steps the minimiser is at most {distance:.3g} away"
         value = loss + 0.5 * lam * norm * norm
         idle = idle + 1 if value >= least - 1e-15 * abs(least) and distance > 0.5 * nearest else 0

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pnorm._checks import Vector
-from pnorm._trace import Columns
+from pnorm._trace import Columns, Recorder
 from pnorm.kernel._model import Model
+from pnorm.kernel._problem import Problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,58 +100,53 @@ class Descent:
         )
 
 
-@dataclass
-class Recorder:
-    """Collects the points of a run."""
+class DescentRecorder(Recorder[Descent]):
+    """Record of a run in a kernel space. An iterate is the coordinates of the function that would be returned."""
 
-    lam: float
-    kappa: float
-    slope: float
-    change: float
-    largest_step: float
-    points: Columns = field(default_factory=lambda: Columns(4))
-    """E_S, the norms of f and of the gradient, and the slack of the gap."""
-    steps: Columns = field(default_factory=lambda: Columns(1))
-    longest: float = 0.0
-    _found: deque[tuple[int, Vector]] = field(default_factory=lambda: deque(maxlen=2))
-    """Coordinates of the last points by their numbers; after Ctrl-C there may be one more than points."""
+    def __init__(
+        self,
+        problem: Problem,
+        lam: float,
+        kappa: float,
+        slope: float,
+        change: float,
+        largest_step: float,
+        average: bool = False,
+    ) -> None:
+        points = Columns(loss=float, norm=float, gradient_norm=float, _slack=float)
+        super().__init__(points, Columns(step=float))
+        self.lam, self.kappa, self.change, self.largest_step = lam, kappa, change, largest_step
+        self._problem, self._average = problem, average
+        self._radius, self._longest = 2.0 * kappa * slope / lam, 0.0
 
-    @property
-    def at(self) -> Vector:
-        """Coordinates of the function of the last point; a KeyError if there is none."""
-        return dict(self._found)[self.points.size - 1]
-
-    def add(self, point: Any, at: Vector) -> None:
-        """Add a point: its numbers, and coordinates of the function so far, which may be a mean."""
-        self._found.append((self.points.size, at.copy()))
+    def add(self, point: tuple[float, ...], iterate: Vector) -> None:
+        """Record a point: E_S, the norms of f and of the gradient, and the slack of the gap."""
+        self._keep(self.points.size, iterate.copy())
         self.points.add(*point)
 
     def step(self, size: float) -> None:
-        """Add a step."""
+        """Record the size of a step."""
         self.steps.add(size)
-        self.longest = max(self.longest, size)
+        self._longest = max(self._longest, size)
 
-    def gap(self, point: Any) -> float:
-        """Return a bound on the objective less its minimum at a point."""
+    def gap(self, point: Sequence[float]) -> float:
+        """Return a bound on the objective at a point less its minimum."""
         return float(point[2] ** 2 / (2.0 * self.lam) + point[3])
 
-    def descent(self, status: str, message: str, model: Model, gap: float) -> Descent:
-        """Return the trace so far."""
-        (loss, norm, gradient_norm, slack), (step,) = self.points.views(), self.steps.views(self.points.size - 1)
-        bound = 2.0 * self.kappa * self.slope / self.lam
-        kept = self.longest <= self.largest_step * (1.0 + 1e-12)
+    def trace(self, status: str, message: str, gap: float | None = None) -> Descent:
+        """Return the trace so far. The gap of a mean is known at the end only."""
+        arrays, model = self.arrays(), self._problem.model(self.last)
+        if gap is None:
+            point = [arrays[name][-1] for name in ("loss", "norm", "gradient_norm", "_slack")]
+            gap = math.nan if self._average else self.gap(point)
         return Descent(
-            loss,
-            norm,
-            gradient_norm,
-            step,
-            self.lam,
-            self.kappa,
-            self.largest_step,
-            bound if kept else math.inf,
-            status,
-            message,
-            model,
-            gap,
-            slack,
+            **arrays,
+            lam=self.lam,
+            kappa=self.kappa,
+            largest_step=self.largest_step,
+            norm_bound=self._radius if self._longest <= self.largest_step * (1.0 + 1e-12) else math.inf,
+            status=status,
+            message=message,
+            model=model,
+            gap=gap,
         )

@@ -1,0 +1,131 @@
+"""Minimisation of a problem: the choice of a method, and the answer where there is no minimiser."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pnorm._blas import calm
+from pnorm._checks import Vector
+from pnorm._solvers.hessian import LARGEST_HESSIAN
+from pnorm._solvers.lbfgs import LBFGS
+from pnorm._solvers.margin import widest
+from pnorm._solvers.newton import NEWTON
+from pnorm._solvers.problem import Problem
+from pnorm._solvers.progress import Outcome, Progress, Solver
+from pnorm._solvers.separability import Separation
+from pnorm._trace import Trace, attach_trace, progress_range
+
+_HALVINGS = 200
+"""Halvings of a start, at most."""
+
+
+def check_supported(problem: Problem, method: str | None) -> None:
+    """Refuse an objective that no method supports, or that the wanted one does not."""
+    objective, corner = problem.objective, problem.objective.traits.nonsmooth
+    if corner is not None:
+        remedy = "give it smoothing=0.1, say, or take 'squared_hinge'" if corner.smoothable else "take a smooth one"
+        raise ValueError(f"{corner} has corners, where minimize is lost: {remedy}; pnorm.train takes it as it is")
+    if method == "newton" and not NEWTON.supports(objective):
+        raise ValueError("method 'newton' is for the exponential loss with a power price; leave method out")
+
+
+def solve(
+    problem: Problem,
+    l2: float = 0.0,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    init: Vector | None = None,
+    method: str | None = None,
+    callback: Callable[[Trace], bool | None] | None = None,
+    progress: bool = False,
+) -> tuple[Vector, Trace, Separation | None]:
+    """Minimise a checked problem; the third value is the answer of the linear program, if it was asked."""
+    problem.check_magnitudes(l2, init)
+    solver = _solver(problem, method)
+    limit = solver.steps * max_iter
+    bar = iter(progress_range(limit, progress, "step"))
+    next(bar, None)  # the first step is under way
+    record = Progress(problem, l2, tol, limit, callback, bar)
+    with calm(problem.n_rankers), attach_trace(record.trace):
+        start = np.zeros(problem.n_rankers) if init is None else _shrink_start(problem, init, record)
+        outcome = solver.run(problem, start, l2, record)
+        lam, trace = _answer(problem, solver, outcome, record)
+    return lam, trace, outcome.separation
+
+
+def _solver(problem: Problem, method: str | None) -> Solver:
+    """Return the wanted method, by default Newton's where it works and the Hessian is not too large."""
+    if method is None:
+        small = problem.n_rankers <= LARGEST_HESSIAN
+        method = "newton" if small and NEWTON.supports(problem.objective) else "lbfgs"
+    return NEWTON if method == "newton" else LBFGS
+
+
+def _shrink_start(problem: Problem, lam: Vector, progress: Progress) -> Vector:
+    """Halve a start as long as that lowers the objective: far out it is linear, and every method slow."""
+    point = problem.point(lam)
+    for _ in range(_HALVINGS):
+        if not point.lam.any():
+            break
+        half = problem.point(0.5 * point.lam)
+        if not progress.value(half) < progress.value(point):
+            break
+        point = half
+    return point.lam
+
+
+def _answer(problem: Problem, solver: Solver, outcome: Outcome, progress: Progress) -> tuple[Vector, Trace]:
+    """Return the coefficients and the trace, whether or not there is a minimiser."""
+    message, separation = outcome.message, outcome.separation
+    if outcome.status == "separable":
+        return _of_widest_margin(problem, progress)
+    if outcome.status == "quasi-separable" and separation is not None:
+        return _on_support(problem, solver, separation, progress)
+    if separation is not None and separation.kind == "undecided":
+        message += "; whether the data are separable could not be decided"
+    return progress.last.lam.copy(), progress.trace(outcome.status, message)
+
+
+def _of_widest_margin(problem: Problem, progress: Progress) -> tuple[Vector, Trace]:
+    """Put the coefficients of the widest margin in the place of the last ones, which separate, too.
+
+    The coefficients that a method finds first depend on rounding, on weights and on copies of rows. These do not.
+    """
+    found = widest(problem, progress.last.lam, problem.unit_coefficients())
+    progress.arrive(problem.point(found.lam), np.inf)
+    message = "the coefficients put every positive above every negative: "
+    message += ("inf F_p is 0 and " if problem.objective.traits.factored else "") + "no minimiser exists"
+    if found.between is None:
+        message += "; rounding hides which have the widest margin"
+    return found.lam, progress.trace("separable", message, found.lam)
+
+
+def _on_support(problem: Problem, solver: Solver, separation: Separation, progress: Progress) -> tuple[Vector, Trace]:
+    """Minimise over the rows that keep weight; the direction rids the objective of the others."""
+    pos, neg = np.flatnonzero(separation.pos), np.flatnonzero(separation.neg)
+    support = problem.take(pos, neg)
+    of_support = progress.on(support)
+    outcome = solver.run(support, np.zeros(support.n_rankers), 0.0, of_support, may_ask=False)
+    lam, trace = _answer(support, solver, outcome, of_support)
+    message = (
+        f"quasi-separable: {pos.size} of {problem.n_pos} positives and {neg.size} of {problem.n_neg} "
+        f"negatives keep weight, and {progress.quantity} falls toward its infimum along "
+        f"`direction` for ever; on these rows ({trace.status}) {trace.message}"
+    )
+    trace = dataclasses.replace(trace, status="separable", message=message, direction=separation.direction)
+    return lam, _with_the_rest(problem, trace, neg)
+
+
+def _with_the_rest(problem: Problem, trace: Trace, neg: Any) -> Trace:
+    """Add the price of the negatives off the support, in an objective that charges even a height of zero."""
+    objective = problem.objective
+    off = np.ones(problem.n_neg, bool)
+    off[neg] = False
+    rest = objective.log_price_of_none(off)
+    log_r = np.logaddexp(trace.log_objective, rest)
+    values = np.array([objective.convex(float(x))[0] for x in log_r])
+    return dataclasses.replace(trace, log_objective=log_r, _objective=values)

@@ -1,0 +1,202 @@
+"""Newton's method on log F_p with a penalty, and a certificate at every step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pnorm._checks import Vector
+from pnorm._solvers.certificate import Bound, certify_to, far_gap
+from pnorm._solvers.hessian import Curvature
+from pnorm._solvers.margin import widest
+from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
+from pnorm._solvers.separability import find_separation
+
+_DOUBT = 25
+"""Newton steps without convergence after which the existence and the size of the minimiser are in doubt."""
+
+_FAR = 100.0
+"""Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
+
+
+def newton(problem: Problem, start: Vector, l2: float, progress: Progress, may_ask: bool = True) -> Outcome:
+    """Take Newton steps with backtracking until the certificate is within the tolerance.
+
+    If the steps seem to go on for ever, a second method is asked once, where `may_ask` allows it. Without a penalty
+    the linear program says whether there is a minimiser. With a penalty the coefficients of the widest margin may be
+    better ones.
+    """
+    monitor, curvature, projected = StoppingMonitor(), None, False
+    precise = False  # whether scores are formed in twice the working precision from now on
+    floor = -math.inf  # a proved lower bound of the objective
+    separation = None
+    point = problem.point(start)
+    while True:
+        # Curvature. The part of a start on which no difference of scores depends is taken off, once.
+        progress.arrive(point)
+        if l2 == 0.0 and problem.separation(point) > 0.0:
+            return Outcome("separable", separation=separation)
+        curvature = (curvature and curvature.at(point.weights)) or Curvature(problem, point.weights, l2)
+        if curvature.null is not None and not projected:
+            projected = True
+            if point.lam.any():
+                point = problem.point(curvature.null.without(point.lam))
+                continue
+
+        # The certificate that the Newton step gives.
+        slope = problem.objective.traits.p * curvature.edges - l2 * point.lam
+        delta = curvature.step(slope)
+        point, bound = certify_to(problem, point, curvature, delta, progress.tol)
+        precise = precise or point.precise
+        bound = bound.at_most(progress.value(point) - floor + bound.rounding)
+        progress.arrive(point, bound.gap, slope)
+        monitor.read(float(slope @ delta), bound)
+
+        # The end, or a share of the step. If no share helps, rounding of the scores may be the cause.
+        status = _verdict(progress, bound, monitor.settled or l2 > 0.0 or not may_ask)
+        after = None if status else _line_search(problem, progress, point, slope, delta, precise)
+        if not status and (after is None or monitor.is_stuck(progress, bound)):
+            if not point.precise:
+                precise = True
+                point = problem.point(point.lam, precise=True)
+                monitor.restart(progress)
+                continue
+            status = "stalled"
+
+        # The second method.
+        if may_ask and (status == "stalled" or (l2 == 0.0 and monitor.is_endless) or progress.n_iter >= _DOUBT):
+            may_ask = False
+            if l2 == 0.0:
+                separation = find_separation(problem, point.weights)
+                if separation.direction is not None:
+                    return without_minimiser(problem, progress, curvature.edges, separation)
+                status = _verdict(progress, bound, True) or status
+            elif status in ("", "stalled") and problem.separation(point) > 0.0:
+                precise = True
+                best, gap, rounding, is_far = _on_margin(problem, progress, point.lam)
+                floor = progress.value(best) - gap
+                if progress.proved(gap, rounding):
+                    progress.jump(curvature.edges, best, gap)
+                    return Outcome("converged", progress.within(gap))
+                if is_far:
+                    status, after = "", (math.nan, best)
+
+        if status:
+            return Outcome(status, _message(status, progress, bound), separation)
+        assert after is not None
+        share, point = after
+        if progress.step(curvature.edges, share, point):
+            return Outcome("callback", _message("callback", progress, bound), separation)
+
+
+NEWTON = Solver(newton, supports=lambda objective: objective.traits.factored, steps=1)
+
+
+@dataclass
+class StoppingMonitor:
+    """Counts signs that Newton's method will not end by itself."""
+
+    settled: bool = False
+    """Whether the step leaves all weights about as they are."""
+    _infinite: int = 0
+    """Steps in a row that promise no fall but change weights. Off the support, each of them divides weights by e."""
+    _blurred: int = 0
+    """Steps in a row that promise no fall and do not shorten the gap, which consists of rounding."""
+    _gap: float = math.inf
+    _since: int = 0
+    """The step at which scores became precise."""
+
+    def read(self, promised: float, bound: Bound) -> None:
+        """Take note of the fall that the slope of a step promises, and of the certificate before it."""
+        self.settled = bound.least > 0.5 and not bound.reason
+        self._infinite = self._infinite + 1 if promised < 1e-6 and not self.settled else 0
+        hidden = promised < min(1e-4, 0.01 * bound.gap) and 0.5 * self._gap < bound.gap < math.inf
+        self._blurred = self._blurred + 1 if hidden else 0
+        self._gap = bound.gap
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether steps seem to lead to infinity."""
+        return self._infinite >= 3
+
+    def is_stuck(self, progress: Progress, bound: Bound) -> bool:
+        """Return whether rounding seems to hide further progress."""
+        return self._blurred >= 4 or (progress.n_iter >= self._since + 5 and progress.is_flat(bound.rounding))
+
+    def restart(self, progress: Progress) -> None:
+        """Forget the signs of rounding, as scores are precise from now on."""
+        self._blurred, self._since = 0, progress.n_iter
+
+
+def _verdict(progress: Progress, bound: Bound, settled: bool) -> str:
+    """Return the status if the run ends here, else an empty string.
+
+    While weights are not settled, a small gap may belong to an infimum that is not attained.
+    """
+    if settled and progress.proved(bound.gap, bound.rounding):
+        return "converged"
+    return "max_iter" if progress.exhausted else ""
+
+
+def _message(status: str, progress: Progress, bound: Bound) -> str:
+    """Say in words why the run ends."""
+    if status == "converged":
+        return progress.within(bound.gap)
+    if status == "callback":
+        return f"the callback stopped the run after step {progress.n_iter}"
+    proof = f"no certificate: {bound.reason}" if bound.reason else f"its gap is at most {bound.gap:.2g}"
+    if status == "max_iter":
+        return f"all {progress.limit} Newton steps were taken; {proof}"
+    return f"rounding hides any further progress; {proof}"
+
+
+def _line_search(
+    problem: Problem, progress: Progress, point: Point, slope: Vector, delta: Vector, precise: bool
+) -> tuple[float, Point] | None:
+    """Halve the Newton step until the objective falls by a fraction of what its slope promises."""
+
+    def at(share: float) -> Point:
+        return problem.point(point.lam + share * delta, precise)
+
+    promised, before = float(slope @ delta), progress.value(point)
+    slack = 16.0 * np.finfo(float).eps * (abs(point.log_f) + abs(before) + 1.0)
+    span = problem.span_of(delta)
+    share = min(1.0, _FAR / (problem.objective.traits.p * span)) if span > 0.0 else 1.0
+    shortest = 1e-12 * share
+    after = at(share)
+    if progress.value(after) <= before - 1e-4 * share * promised + slack:
+        while share < 1.0:  # far starts, and separable data with a penalty, fall for long as their slope says
+            longer = min(1.0, 2.0 * share)
+            farther = at(longer)
+            if progress.value(farther) > before - 0.4 * longer * promised:
+                break
+            share, after = longer, farther
+        return share, after
+    while share > shortest:
+        share *= 0.5
+        after = at(share)
+        if progress.value(after) <= before - 1e-4 * share * promised + slack:
+            return share, after
+    return None
+
+
+def _on_margin(problem: Problem, progress: Progress, lam: Vector) -> tuple[Point, float, float, bool]:
+    """Compare coefficients that separate with those of the widest margin.
+
+    With a small penalty log F_p is about -p times the margin, so that the widest margin is best. The right length of
+    its coefficients is known to a few units of the scores. Rows on the margin have equal weights there, and only steps
+    in twice the working precision can give them the right ones.
+
+    Returns the better point, its gap, the rounding in it, and whether it is that of the widest margin.
+    """
+    found = widest(problem, lam, np.where(problem.constant, 0.0, 1.0))
+    length = problem.objective.traits.p / (progress.l2 * float(found.lam @ found.lam))
+    far = problem.point(length * found.lam, precise=True)
+    best = min(far, problem.point(lam, precise=True), key=progress.value)
+    gap, rounding = math.inf, 0.0
+    if found.between is not None:
+        gap, rounding = far_gap(problem, best, found.between, progress.l2)
+    return best, gap, rounding, best is far

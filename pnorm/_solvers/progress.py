@@ -1,0 +1,124 @@
+"""The record of a minimisation, and what a solver returns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from pnorm._checks import Vector
+from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.separability import Separation
+from pnorm._trace import History, Iterate, Trace
+from pnorm.objectives._base import Objective
+
+
+class Progress(History):
+    """Record of one minimisation. It knows the objective with its penalty, the tolerance, and when steps run out."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        l2: float,
+        tol: float,
+        limit: int,
+        callback: Callable[[Trace], bool | None] | None,
+        bar: Iterator[int],
+    ) -> None:
+        super().__init__(problem.objective.traits.symbol, problem.names)
+        self.objective, self.l2, self.tol, self.limit = problem.objective, l2, tol, limit
+        self._callback, self._bar = callback, bar
+
+    def on(self, problem: Problem) -> Progress:
+        """Return an empty record for another problem, with the same tolerance, limit, callback and progress bar."""
+        return Progress(problem, self.l2, self.tol, self.limit, self._callback, self._bar)
+
+    @property
+    def name(self) -> str:
+        """Name of what is minimised."""
+        form = self.objective.traits.convex_form
+        return form if self.l2 == 0.0 else f"{form} with its penalty"
+
+    @property
+    def quantity(self) -> str:
+        """Symbol of the objective without its logarithm."""
+        return self.objective.traits.symbol.removeprefix("log ")
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether all steps have been taken."""
+        return self.n_iter >= self.limit
+
+    def value(self, point: Point) -> float:
+        """Return the convex form of the objective at a point, with the penalty."""
+        with np.errstate(over="ignore"):  # a line search may look too far
+            penalty = 0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0
+        return self.objective.convex(point.log_f)[0] + penalty
+
+    def proved(self, gap: float, rounding: float) -> bool:
+        """Return whether a gap is within the tolerance, or as small as the rounding that is part of it allows."""
+        return gap <= max(self.tol, 2.0 * rounding)
+
+    def within(self, gap: float) -> str:
+        """Say in words what a certificate proves."""
+        said = f"{self.name} is within {gap:.2g} of its infimum"
+        return said if gap <= self.tol else f"{said}, and rounding hides whether it is within tol={self.tol:.2g}"
+
+    def arrive(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> None:
+        """Record the point of this step, or more of it, in the place of the last one."""
+        self.replace(self._iterate(point, gap, slope))
+
+    def jump(self, edges: Vector, after: Point, gap: float = math.nan) -> None:
+        """Record a move that is no step of a solver, and that the callback does not see."""
+        self.add(edges, math.nan, self._iterate(after, gap))
+
+    def step(self, edges: Vector, share: float, after: Point) -> bool:
+        """Record a step from a point with these edges, and return whether the callback asks to stop."""
+        self.add(edges, share, self._iterate(after))
+        next(self._bar, None)
+        return self.stopped_by(self._callback)
+
+    def _iterate(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Iterate:
+        norm = math.nan if slope is None else float(np.linalg.norm(slope))
+        return Iterate(point.lam, point.log_f, point.log_mass, self.value(point), gap, norm)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The end of a run of a solver. The coefficients are the last of the record."""
+
+    status: str
+    """A status of `Trace`, or "quasi-separable"."""
+    message: str = ""
+    """The same in words; empty where there is no minimiser."""
+    separation: Separation | None = None
+    """The answer of the linear program, if the solver asked whether there is a minimiser."""
+
+
+def without_minimiser(problem: Problem, progress: Progress, edges: Vector, separation: Separation) -> Outcome:
+    """Return the outcome where the linear program has found a direction; if it separates all pairs, go there."""
+    if separation.kind == "separable" and separation.direction is not None:
+        progress.jump(edges, problem.point(separation.direction))
+    return Outcome(separation.kind, separation=separation)
+
+
+class Run(Protocol):
+    """Function that minimises from given coefficients; `may_ask` allows one call of the linear program."""
+
+    def __call__(
+        self, problem: Problem, start: Vector, l2: float, progress: Progress, may_ask: bool = True
+    ) -> Outcome: ...
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A method, and what it requires."""
+
+    run: Run
+    supports: Callable[[Objective], bool]
+    """Whether the method works for an objective."""
+    steps: int
+    """Steps that cost about as much as one Newton step."""
