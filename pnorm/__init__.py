@@ -57,9 +57,10 @@ from pnorm._cross_validation import CrossValidation, cross_validate
 from pnorm._files import ScoringFunction, load, save
 from pnorm._minimize import minimize
 from pnorm._minimize_path import MinimizerPath, minimize_path
+from pnorm._score import score
 from pnorm._split import split
 from pnorm._trace import Trace
-from pnorm._train import score, train
+from pnorm._train import train
 
 __all__ = [
     "CrossValidation",

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import Vector
-from pnorm._solvers.descent import DescentState
+from pnorm._solvers.descent import descend
+from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._storage.base import Table
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace, progress_range
-from pnorm._train import descend
 from pnorm.metrics._by_name import LARGER, named, scorer, takes
 from pnorm.objectives._base import Cases, cases, spread
 from pnorm.objectives._losses import Loss, work

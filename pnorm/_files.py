@@ -22,7 +22,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
-from pnorm._train import score
+from pnorm._score import score
 from pnorm._version import version
 from pnorm.rankers import Rankers, callables, columns, from_dict
 

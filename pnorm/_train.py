@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from pnorm import _checks
-from pnorm._categories import tell
 from pnorm._checks import Vector
-from pnorm._checks.text import shown
-from pnorm._solvers.descent import DescentState
+from pnorm._solvers.descent import descend
+from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
-from pnorm._storage import scoring
 from pnorm._threads import Pool
-from pnorm._trace import RoundRecorder, Trace, attach_trace, progress_range
-from pnorm.objectives._base import Objective
+from pnorm._trace import Trace, progress_range
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import as_rankers
-
-_OVERFLOW = 1e300
-"""No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
 
 
 def train(
@@ -192,166 +182,3 @@ def train(
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
         return lam, descend(DescentState(problem, lam), rounds, signed, tol, callback)
-
-
-def descend(
-    state: DescentState,
-    rounds: Iterable[int],
-    signed: bool,
-    tol: float,
-    callback: Callable[[Trace], bool | None] | None,
-) -> Trace:
-    """Figure 1, on record; the coefficients are changed in place."""
-    problem = state.problem
-    record = RoundRecorder(state.lam.copy(), state.log_f, problem.objective.traits.symbol, problem.names)
-    with attach_trace(record.trace):
-        return record.trace(*_rounds(state, rounds, signed, tol, callback, record))
-
-
-def _rounds(
-    state: DescentState,
-    rounds: Iterable[int],
-    signed: bool,
-    tol: float,
-    callback: Callable[[Trace], bool | None] | None,
-    record: RoundRecorder,
-) -> tuple[str, str]:
-    """Figure 1, step by step; how it ends."""
-    problem, lam = state.problem, state.lam
-    objective, names = problem.objective, problem.names
-    status, message = "t_max", ""
-
-    for _ in rounds:
-        # (a) the weak ranker with the largest edge; of those that tie, the first
-        edges = state.edges()
-        merit = edges.copy() if signed else np.abs(edges)
-        lost = ""
-        while (best := float(merit.max())) > tol:
-            j = int(np.argmax((merit >= best - problem.tie_tolerance(merit)) & (merit > tol)))
-            edge = float(edges[j])
-            sign = math.copysign(1.0, edge)
-
-            # (b) the step that solves equation (1); a ranker that separates has none
-            gap = -math.inf if objective.traits.margin is None else state.gap(j, sign)
-            margin = objective.traits.margin or 0.0
-            step = sign * (margin + max(0.0, -state.margin())) / gap if gap > 0.0 else state.step(j, sign)
-            if lam[j] + step != lam[j] and objective.traits.p * abs(step) * problem.max_abs_centered[j] < _OVERFLOW:
-                break
-            lost = _lost(objective, step, edge, shown(names[j]))
-            merit[j] = -math.inf
-        else:
-            status = "stalled" if lost else "stationary"
-            message = f"no weak ranker has an edge above tol = {tol:g}{' that a step could use' if lost else ''}{lost}"
-            if not objective.traits.is_convex:
-                message += "; the price falls somewhere, so this is a stationary point and need not be a minimum"
-            break
-
-        # (c) the coefficient
-        lam[j] += step
-
-        # (d), (e) d lives on as weights of rows; its normaliser is a ratio of sums of q over all pairs
-        previous = state.log_mass
-        state.move(j, step)
-        record.add(j, step, edge, _exp(state.log_mass - previous), state.log_f)
-
-        stop = record.stopped_by(callback)
-        if gap > 0.0:
-            status = "separable"
-            message = f"{shown(names[j])} alone puts every positive above every negative: {_what_of_minimum(objective)}"
-            break
-        if stop:
-            status, message = "callback", f"the callback stopped the run after round {record.n_iter}"
-            break
-
-    if status == "t_max":
-        message = f"all {record.n_iter} rounds were run"
-        if objective.traits.margin is not None and not objective.traits.attains_zero and state.margin() > 0.0:
-            message += "; the scores put every positive above every negative, so no minimiser exists"
-    return status, message
-
-
-_REMEDY = ": smoothing=0.1, say, would round it off"
-
-
-def _lost(objective: Objective, step: float, edge: float, name: str) -> str:
-    """Why a step along the ranker with the largest edge leads nowhere."""
-    corner = objective.traits.nonsmooth
-    if corner is not None and step == 0.0:
-        return (
-            f"; {name}, of edge {edge:.3g}, does not lower the objective, which has a corner here, from "
-            f"{corner}{_REMEDY if corner.smoothable else ''}"
-        )
-    return f"; the step {step:.3g} along {name}, of edge {edge:.3g}, is lost in floating point"
-
-
-def _what_of_minimum(objective: Objective) -> str:
-    return "its losses are as small as they get" if objective.traits.attains_zero else "no minimiser exists"
-
-
-def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
-    r"""Score rows: :math:`f(x) = \sum_j \lambda_j h_j(x)`.
-
-    Parameters
-    ----------
-    X : array_like, shape (N, d), or sequence of N things where the rankers are callables
-        The rows.
-    H : None, sequence of callables, or Rankers
-        The weak rankers that `train` was given.
-    lam : array_like, shape (n,)
-        Their coefficients.
-    n_threads : int, optional
-        Threads that share the rows; by default, as many as this process may use cores. Up to 65,536 rows, one does it
-        all. The scores are the same to the last bit for any number.
-
-    Returns
-    -------
-    ndarray, shape (N,)
-        The scores: only their order, and differences, mean anything.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X does not fit the rankers, or `lam` is not one finite number per ranker.
-    OverflowError
-        If a score, or a part of its sum, is more than a double holds.
-
-    Warns
-    -----
-    UnknownLevelWarning
-        If values are no levels that `pnorm.rankers.categories` knows; where none of 20 values or more of a column is
-        one, that is a ValueError.
-
-    Notes
-    -----
-    Only weak rankers with coefficients other than zero count, and only the columns that they read: all others may hold
-    anything, missing values and text included. Weak rankers made from a frame find these columns by their names, and a
-    frame may lack the others; an array needs all of its columns in their places.
-
-    The cost is one pass over these columns where they lie, and memory beyond the scores is that of a block of rows;
-    lists, and columns of frames that are no array of floats, are converted first, once.
-
-    Examples
-    --------
-    >>> import pnorm
-    >>> pnorm.score([[1.0, 2.0], [3.0, 4.0]], None, [0.5, -1.0])
-    array([-1.5, -2.5])
-    """
-    return scored(X, H, lam, n_threads)
-
-
-def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool | None = True) -> Vector:
-    """Score rows, and `tell` of levels that are not known, if strictly or not; None is without a word."""
-    n_threads = _checks.threads(n_threads)
-    rankers = as_rankers(H, X, "X")
-    lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
-    n_rows = _checks.n_rows(X, "X")
-    terms = rankers._terms(X, lam)
-    if strict is not None:
-        tell((term.seen for term in terms if isinstance(term, scoring.Codes) and term.seen is not None), strict)
-    with Pool(n_threads, n_rows) as pool:
-        return scoring.total(terms, n_rows, pool)
-
-
-def _exp(x: float) -> float:
-    """e^x, infinite where no double holds it: a large p may pay for the top of the list with all other pairs."""
-    return math.inf if x >= 709.0 else math.exp(x)

@@ -18,9 +18,9 @@ import numpy as np
 from pnorm import _checks, objectives
 from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
+from pnorm._score import scored
 from pnorm._threads import SERIAL
 from pnorm._trace import Trace
-from pnorm._train import scored
 from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, named, scorer
 from pnorm.objectives._base import Scores, cases
 from pnorm.objectives._losses import Loss

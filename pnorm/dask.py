@@ -28,7 +28,9 @@ except ImportError:
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._solvers.descent import DescentState
+from pnorm._score import scored
+from pnorm._solvers.descent import descend
+from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.problem import Problem, rankers_of
@@ -36,7 +38,6 @@ from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace, progress_range
-from pnorm._train import descend, scored
 from pnorm.objectives._base import Cases, Objective, cases
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of

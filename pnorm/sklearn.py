@@ -37,8 +37,9 @@ from pnorm import rankers as weak
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
 from pnorm._minimize import minimize
+from pnorm._score import scored
 from pnorm._storage.coded import LARGEST_FEATURE
-from pnorm._train import scored, train
+from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from pnorm._solvers.descent import DescentState
+from pnorm._solvers.descent import descend
+from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.problem import rankers_of
 from pnorm._solvers.reductions import answer, merged, rows_of
 from pnorm._threads import SERIAL
-from pnorm._train import descend
 from pnorm.objectives._base import Cases
 from pnorm.objectives._pairwise import objective_of
 

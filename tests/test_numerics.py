@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 import pnorm
 from pnorm._solvers import problem as _problem
-from pnorm._solvers.descent import DescentState
+from pnorm._solvers.descent_state import DescentState
 from pnorm.objectives._pnorm import push
 
 POWERS = [1, 4, 64, 1000]

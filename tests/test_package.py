@@ -126,6 +126,7 @@ def test_imports_make_no_circle_between_folders_nor_within_one():
     [
         *MODULES,
         "pnorm._train",
+        "pnorm._score",
         "pnorm._minimize",
         "pnorm._cross_validation",
         "pnorm._minimize_path",

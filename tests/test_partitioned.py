@@ -8,12 +8,12 @@ import scipy.sparse
 from partitions import minimize, partitioned, train
 
 import pnorm
-from pnorm._solvers import descent
+from pnorm._solvers import descent_state
 from pnorm._solvers import problem as _problem
-from pnorm._solvers.descent import DescentState
+from pnorm._solvers.descent import descend
+from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.reductions import Rows, rows_of
-from pnorm._train import descend
 
 
 def sides(n_pos=60, n_neg=90, d=4, seed=0):
@@ -97,7 +97,7 @@ def test_weights_too_uneven_for_sums_by_code():
     lam = init.copy()
     trace = descend(DescentState(problem, lam), range(25), False, 1e-10, None)
     assert_same((lam, trace), pnorm.train(pos, neg, H, 64, 25, init=init))
-    assert descent.along in problem.executor.asked
+    assert descent_state.along in problem.executor.asked
 
 
 def test_a_round_of_thresholds_is_one_question():

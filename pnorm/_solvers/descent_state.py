@@ -1,0 +1,333 @@
+"""The state of a training run: the weights of the rows, the objective, and how both change with a step.
+
+Along most rankers weights are formed anew from the scores, an exponential per row. Along one that
+takes few values the step is found on the sums of the weights by value, and in memory the weights are
+multiplied by a number for each value. Their rounding errors add up slowly, and from time to time they
+are formed anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._blas import dot
+from pnorm._checks import Vector
+from pnorm._solvers.problem import Formed, Problem, column, formed, totals
+from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
+from pnorm.objectives._base import Scores
+from pnorm.objectives._pnorm import PNorm
+from pnorm.objectives._pnorm_line import Direction, Kernel, Line, Side
+
+_ROUNDS = 100
+"""Multiplications after which weights are formed anew: each adds some 1e-16 to their relative error."""
+
+_EXPONENTS = 100.0
+"""Change of exponents after which they are: a weight that underflows is lost to multiplication.
+
+From its floor of e^-600 this leads to no subnormal number, either, which would be slow."""
+
+_LIGHT = 1e-200
+"""Share of all weight below which clamped weights make a sum unreliable: they may have risen from their floor, of
+e^-600, by the exponents above, and there may be 1e17 of them."""
+
+_SHRUNK = 16.0
+"""Factor by which scores come down after which they are formed anew: they keep the rounding of what they were."""
+
+_NONE = np.empty(0)
+
+
+class DiscreteRanker:
+    """A ranker that takes few values, and the values that it takes on either side."""
+
+    def __init__(self, values: Vector, counts: Sequence[Vector], shift: float) -> None:
+        """Values by code, less a shift; rows of either side by code."""
+        self.by_code = values - shift
+        distinct, self._place = np.unique(self.by_code, return_inverse=True)
+        self._has = [np.bincount(self._place, rows) > 0.0 for rows in counts]
+        self.binary = bool(np.count_nonzero(self._has[0] | self._has[1]) == 2)
+        self.on_side = distinct[self._has[0]], distinct[self._has[1]]
+        """Its distinct values on the positives and on the negatives, centred."""
+        self._zeros = Scores(np.zeros_like(self.on_side[0]), np.zeros_like(self.on_side[1]))
+
+    def step(self, problem: Problem, j: int, masses: Sequence[Vector], sign: float) -> float | None:
+        """The step along the ranker, number j, from sums of u and w by its code; None where some are too light."""
+        u, w = (
+            np.asarray(np.bincount(self._place, of_side)[has], dtype=np.float64)
+            for of_side, has in zip(masses, self._has, strict=True)
+        )
+        if min(u.min(), w.min()) <= _LIGHT:
+            return None
+        # One row for each value and side.
+        direction = problem.direction(j, *self.on_side, self.binary)
+        condensed = PNorm(problem.objective.traits.p, np.log(u), np.log(w))
+        return condensed.step(self._zeros, u, w, direction, sign)
+
+
+class DescentState:
+    """Coefficients, and what the rows say at them."""
+
+    def __init__(self, problem: Problem, lam: Vector) -> None:
+        """`lam` stays the caller's, who changes it before `move`."""
+        self.problem, self.lam = problem, lam
+        self._discrete: dict[int, DiscreteRanker | None] = {}
+        self._rows = FormedRows(problem, lam) if problem.forms_weights else HeldRows(problem, lam)
+
+    @property
+    def log_f(self) -> float:
+        """Log of the objective."""
+        return self._rows.log_f
+
+    @property
+    def log_mass(self) -> float:
+        """Log of the sum of q over all pairs."""
+        return self._rows.log_mass
+
+    def edges(self) -> Vector:
+        """Edges of all weak rankers."""
+        return self.problem.edges(self._rows.totals())
+
+    def margin(self) -> float:
+        """Least difference of scores over all pairs."""
+        return self._rows.margin()
+
+    def gap(self, j: int, sign: float) -> float:
+        """Least difference of scores over all pairs along a step of the given sign."""
+        if self.problem.objective.groups is None:
+            return self.problem.gap(j, sign)
+        return self._rows.direction(j).gap(sign)
+
+    def step(self, j: int, sign: float) -> float:
+        """The step along ranker j, of the sign of its edge, that minimises the objective; zero if rounding hides it."""
+        discrete = self._discrete_ranker(j)
+        if discrete is not None:
+            step = discrete.step(self.problem, j, self._rows.masses(j), sign)
+            if step is not None:
+                return step
+        return self._rows.step(j, sign, discrete)
+
+    def move(self, j: int, step: float) -> None:
+        """Take a step along ranker j, which is in `lam` already."""
+        self._rows.move(j, step, self._discrete_ranker(j))
+
+    def _discrete_ranker(self, j: int) -> DiscreteRanker | None:
+        """Ranker j as one of few values, where its sums by code are all that a step needs."""
+        if j not in self._discrete:
+            problem = self.problem
+            cells = (
+                problem.table.cells(j)
+                if problem.objective.traits.factored and problem.objective.groups is None
+                else None
+            )
+            self._discrete[j] = (
+                None
+                if cells is None
+                else DiscreteRanker(
+                    problem.table.values(j), [side.counts[cells] for side in problem.sides], float(problem.shift[j])
+                )
+            )
+        return self._discrete[j]
+
+
+class HeldRows:
+    """Scores and weights of all rows as arrays in this process, wherever the rows are."""
+
+    def __init__(self, problem: Problem, lam: Vector) -> None:
+        self.problem, self.lam = problem, lam
+        self.u, self.w = np.empty(problem.n_pos), np.empty(problem.n_neg)
+        self._column = np.empty(problem.n_pos), np.empty(problem.n_neg)
+        self._run = problem.objective.pool.run
+        self._direction: tuple[int, Direction] | None = None
+        self._binary: dict[int, bool] = {}
+        coded = problem.table.coded
+        self._multiplies = problem.objective.traits.factored and problem.objective.groups is None and bool(coded.any())
+        # Of coded rankers alone no scores are kept: these follow from lam at the price of a few rounds.
+        self._keeps_scores = not (self._multiplies and bool(coded.all()))
+        self._tallies: list[Vector] | None = None
+        self._v = np.empty(problem.n_neg) if self._multiplies and problem.objective.traits.p != 1.0 else None
+        self._f: Scores | None = (f := problem.scores(lam))
+        self._widest = self._size()
+        _checks.exponents(problem.objective.traits.p, f.pos, f.neg)
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Form the weights from the scores."""
+        found = self.problem.objective.evaluate(self.scores(), self.u, self.w, self._v)
+        self.log_f, self.log_mass, self._rate = found.log_f, found.log_mass, found.rate
+        self._weights = HeldWeights((self.u, self.w), None, found.share)
+        self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
+        self._tallies = None
+        self._forget_scores()
+
+    def _size(self) -> float:
+        """A bound on the terms of all scores."""
+        with np.errstate(over="ignore"):
+            return dot(np.abs(self.lam), self.problem.largest)
+
+    def _forget_scores(self) -> None:
+        if not self._keeps_scores:
+            self._f = None
+
+    def scores(self) -> Scores:
+        """f = H lam."""
+        if self._f is None:
+            self._f = self.problem.scores(self.lam)
+        return self._f
+
+    def margin(self) -> float:
+        """Least difference of scores over all pairs."""
+        margin = self.problem.margin(self.scores())
+        self._forget_scores()
+        return margin
+
+    def totals(self) -> Vector:
+        """Totals of u less those of w."""
+        if not self.problem.in_memory:
+            pos, neg = self.problem.reduce(self._weights, totals)
+            return np.asarray(pos - neg)
+        if self._tallies is None or not self._multiplies:
+            pos, neg = self.problem.tables
+            self._tallies = self._run(pos.tally(self.u), neg.tally(self.w))
+        return self.problem.table.totals(self._tallies[0] - self._tallies[1])
+
+    def masses(self, j: int) -> list[Vector]:
+        """Sums of u and w by the code of ranker j."""
+        assert self._tallies is not None
+        return [self.problem.table.masses(j, of_side) for of_side in self._tallies]
+
+    def direction(self, j: int) -> Direction:
+        """Ranker j on the rows, centred; valid until another is asked for."""
+        if self._direction is None or self._direction[0] != j:
+            problem, shift = self.problem, float(self.problem.shift[j])
+            if problem.in_memory:
+                pos, neg = self._column
+                self._run(*(table.column(j, shift, h) for table, h in zip(problem.tables, self._column, strict=True)))
+            else:
+                pos, neg = problem.ask(column, (j, j), (shift, shift))
+            if j not in self._binary:
+                low, high = float(problem.low[j]) - shift, float(problem.high[j]) - shift
+                self._binary[j] = _takes_only(low, high, pos) and _takes_only(low, high, neg)
+            self._direction = j, problem.direction(j, pos, neg, self._binary[j])
+        return self._direction[1]
+
+    def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:
+        """The step along ranker j, by its outputs on all rows."""
+        direction = self.direction(j)
+        step = self.problem.objective.step(self.scores(), self.u, self.w, direction, sign, (self.log_f, self._rate))
+        if discrete is not None:
+            self._changed = math.inf  # weights are too uneven to be multiplied any further
+        return step
+
+    def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
+        """Take a step along ranker j."""
+        problem, p = self.problem, self.problem.objective.traits.p
+        self._changed += p * abs(step) * float(problem.high[j] - problem.low[j])
+        if self._f is not None:
+            size = self._size()
+            if _SHRUNK * size < self._widest:
+                self._f, self._widest = problem.scores(self.lam), size
+            else:
+                self._f.advance(self.direction(j), step, problem.objective.pool)
+                self._widest = max(self._widest, size)
+        if discrete is None or self._tallies is None or self._changed > _EXPONENTS or self._multiplied == _ROUNDS:
+            self._weigh()
+            return
+        self._multiplied += 1
+        masses = self.masses(j)
+        factors = [np.exp(-step * discrete.by_code), np.exp(p * step * discrete.by_code)]
+        scaled = [dot(mass, table) for mass, table in zip(masses, factors, strict=True)]
+        factors = [table / total for table, total in zip(factors, scaled, strict=True)]
+        sums = [float(mass.sum()) for mass in masses]
+        log_u, log_w = (math.log(total) - math.log(before) for total, before in zip(scaled, sums, strict=True))
+        log_v = self._multiply(j, factors, np.exp(step * discrete.by_code))
+        self.log_f += p * log_u + log_w
+        self.log_mass += log_u + (log_w if log_v is None else log_v)
+
+    def _multiply(self, j: int, factors: Sequence[Vector], of_v: Vector) -> float | None:
+        """Multiply the weights by the factors of the codes of ranker j; the change of log sum v.
+
+        v, the weights of negatives at p = 1, is asked for by z alone, and is not made to sum to one.
+        """
+        assert self._tallies is not None
+        tables, run = self.problem.tables, self._run
+        passes = [
+            table.multiply(j, own, weights)
+            for table, own, weights in zip(tables, factors, (self.u, self.w), strict=True)
+        ]
+        if self._v is not None:
+            passes.append(tables[1].multiply(j, of_v, self._v))
+        sums = run(*passes)
+        self._tallies = run(
+            *(
+                table.retally(j, own, weights, before)
+                for table, own, weights, before in zip(tables, factors, (self.u, self.w), self._tallies, strict=True)
+            )
+        )
+        if self._v is None:
+            return None
+        before, self._v_total = self._v_total, sums[2]
+        return math.log(self._v_total) - math.log(before)
+
+
+class FormedRows:
+    """Rows whose parts form their weights by themselves: one question to all of them after each round."""
+
+    def __init__(self, problem: Problem, lam: Vector) -> None:
+        self.problem, self.lam = problem, lam
+        self._look()
+        _checks.exponents(problem.objective.traits.p, self._formed.f.pos, self._formed.f.neg)
+
+    def _look(self) -> None:
+        self._formed: Formed = formed(self.problem, self.lam, of_rankers=True)
+        self.log_f, self.log_mass = self._formed.log_f(self.problem.objective.traits.p), self._formed.log_mass
+
+    def totals(self) -> Vector:
+        """Totals of u less those of w."""
+        return self._formed.more[0] - self._formed.more[1]
+
+    def masses(self, j: int) -> list[Vector]:
+        """Sums of u and w by the code of ranker j."""
+        cells = self.problem.table.cells(j)
+        return [of_side[cells] for of_side in self._formed.more]
+
+    def margin(self) -> float:
+        """Least difference of scores over all pairs."""
+        return self.problem.margin(self._formed.f)
+
+    def direction(self, j: int) -> Direction:
+        """Ranker j without its outputs, which are elsewhere."""
+        return self.problem.direction(j, _NONE, _NONE, False)
+
+    def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:
+        """The step along ranker j, from sums over all rows, each of which is a question."""
+        problem, shift = self.problem, float(self.problem.shift[j])
+
+        def each(kernel: Kernel) -> tuple[list[Any], list[Any]]:
+            weights = self._formed.weights
+            pos, neg = problem.ask(along, (weights, weights), (j, j), (shift, shift), (kernel, kernel))
+            return pos, neg
+
+        binary = discrete is not None and discrete.binary
+        direction = problem.direction(j, _NONE, _NONE, binary)
+        return Line(problem.objective.traits.p, each, direction, sign).step()
+
+    def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
+        """Take a step along ranker j."""
+        self._look()
+
+
+@reduction("list")
+def along(rows: Rows, weights: FormedWeights, j: int, shift: float, kernel: Kernel) -> list[Any]:
+    """The answer of a kernel of the line search, in a list."""
+    f = rows.scores(weights.lam, weights.level)
+    h = rows.pool.run(column(rows, j, shift))[0]
+    return [kernel(Side(f, h, rows.log_c, weights.at(rows, f), weights.scale(rows)), 0, rows.n)]
+
+
+def _takes_only(low: float, high: float, h: Vector) -> bool:
+    """Whether h takes no other values; most that do show it in the first rows."""
+    return all(bool(((part == low) | (part == high)).all()) for part in (h[:256], h[256:]))
