@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
-from pnorm._checks import Vector
+from pnorm._checks import CaseWeights, Vector
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
@@ -21,7 +21,6 @@ from pnorm._storage.base import Table
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace, progress_range
 from pnorm.metrics._by_name import LARGER, named, scorer, takes
-from pnorm.objectives._base import Cases, cases, spread
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -314,14 +313,14 @@ def cross_validate(
     n_threads = _checks.threads(n_threads)
     recipe = _recipe(H)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
+    counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     measure, name = named(metric, LARGER, counted)
     where = _places(counted, n_pos), _places(counted, n_neg, 1)
     _checks.summable(counted.c_pos, "pos_weight")
     _checks.summable(counted.c_neg, "neg_weight")
     number = _assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
-    rankers = None if recipe else rankers_of(pos, neg, H)
+    pos, neg, rankers = (pos, neg, None) if recipe else rankers_of(pos, neg, H)
     tables: list[Table] | None = None
     seen: list[Seen] = []
     scores = np.empty((len(powers), n_folds, at.size))
@@ -348,7 +347,7 @@ def cross_validate(
                 scores[i, k] = _staged_scores(trace, held_tables, shift, at, score, name)
                 traces[i].append(trace)
     tell(held_out(seen), strict=False)
-    whole = (spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
+    whole = (_checks.spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
     return CrossValidation(np.array(powers), at, scores, tuple(whole), tuple(map(tuple, traces)), name)
 
 
@@ -395,12 +394,14 @@ def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
     return made
 
 
-def _places(counted: Cases, n_rows: int, side: int = 0) -> Index:
+def _places(counted: CaseWeights, n_rows: int, side: int = 0) -> Index:
     """Return the user's numbers of the rows of positive weight."""
     return np.arange(n_rows) if counted.kept is None else np.flatnonzero(counted.kept[side])
 
 
-def _assign_folds(folds: Any, counted: Cases, where: Sides, sizes: tuple[int, int], rng: np.random.Generator) -> Sides:
+def _assign_folds(
+    folds: Any, counted: CaseWeights, where: Sides, sizes: tuple[int, int], rng: np.random.Generator
+) -> Sides:
     """Return the fold of each row of positive weight."""
     groups = counted.groups
     if not isinstance(folds, Sequence | np.ndarray) or getattr(folds, "ndim", 1) == 0:

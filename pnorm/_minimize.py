@@ -185,7 +185,7 @@ def minimize(
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
     callback = _checks.callback(callback)
-    rankers = rankers_of(pos, neg, H)
+    pos, neg, rankers = rankers_of(pos, neg, H)
     start = None if init is None else start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:

@@ -17,7 +17,6 @@ from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
-from pnorm.objectives._base import cases
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -208,10 +207,10 @@ def minimize_path(
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
-    rankers = rankers_of(pos, neg, H)
+    pos, neg, rankers = rankers_of(pos, neg, H)
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
+    counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         objectives = objectives_of(makes, counted, pool)
         tables = tables_of(pos, neg, rankers, counted, pool)

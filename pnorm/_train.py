@@ -177,7 +177,7 @@ def train(
     callback = _checks.callback(callback)
     n_threads = _checks.threads(n_threads)
     rounds = progress_range(t_max, progress)
-    rankers = rankers_of(pos, neg, H)
+    pos, neg, rankers = rankers_of(pos, neg, H)
     lam = start_of(init, rankers)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()

@@ -50,10 +50,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._checks import Vector
+from pnorm._checks import CaseWeights, Vector
 from pnorm._threads import SERIAL, Pool
 from pnorm.metrics._by_name import COSTS
-from pnorm.objectives._base import Cases, Scores, counted_cases, spread
+from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm, push
 
 __all__ = ["lightgbm_metric", "lightgbm_objective", "xgboost_metric", "xgboost_objective"]
@@ -116,12 +116,12 @@ class _Rows:
         """Return the values of the positives and of the negatives; None for None."""
         return (None, None) if values is None else (values[self.at[0]], values[self.at[1]])
 
-    def cases(self) -> Cases:
+    def case_weights(self) -> CaseWeights:
         """Return checked weights and groups. A list of weight c counts as c lists, by the weight of its negatives."""
         f_pos, f_neg = self.sides(self.f)
         c_pos, c_neg = self.sides(self.weight)
         try:
-            return counted_cases(
+            return _checks.case_weights_of(
                 f_pos.size,
                 f_neg.size,
                 None if self.by_list else c_pos,
@@ -133,12 +133,12 @@ class _Rows:
                 "no list of group has rows of both labels (and of positive weight), so that there is no pair to order"
             ) from None
 
-    def scores(self, counted: Cases) -> tuple[Vector, Vector]:
+    def scores(self, counted: CaseWeights) -> tuple[Vector, Vector]:
         """Return the scores of the rows of positive weight."""
         f_pos, f_neg = self.sides(self.f)
         return (f_pos, f_neg) if counted.kept is None else (f_pos[counted.kept[0]], f_neg[counted.kept[1]])
 
-    def objective(self, p: float, counted: Cases, pool: Pool) -> tuple[PNorm, Scores]:
+    def objective(self, p: float, counted: CaseWeights, pool: Pool) -> tuple[PNorm, Scores]:
         """Return the objective log F_p, and the scores of the rows of positive weight."""
         f = self.scores(counted)
         _checks.exponents(p, *f, "training")
@@ -146,7 +146,7 @@ class _Rows:
 
     def lists(self) -> Iterator[tuple[float, dict[str, Any]]]:
         """Yield the weight of each list that counts, and the arguments of measures of it."""
-        counted = self.cases()
+        counted = self.case_weights()
         f, weights, groups = self.scores(counted), (counted.c_pos, counted.c_neg), counted.groups
         n_lists = 1 if groups is None else groups.n
         codes = (groups.pos, groups.neg) if groups else [np.zeros(side.size, np.intp) for side in f]
@@ -189,7 +189,7 @@ class _Push:
 
     def slopes(self, rows: _Rows) -> tuple[Vector, Vector]:
         """Return the gradient and the Hessian; the top of the file defines their units and the second."""
-        counted = rows.cases()
+        counted = rows.case_weights()
         kept = counted.kept or (None, None)
         with Pool(self.n_threads, rows.f.size) as pool:
             objective, f = rows.objective(self.p, counted, pool)
@@ -203,9 +203,9 @@ class _Push:
         hess, grad = np.empty(rows.f.size), np.empty(rows.f.size)
         for at, share, keep, slope in zip(rows.at, (u, w), kept, (-1.0, 1.0), strict=True):
             share *= unit
-            hess[at] = spread(share, keep)
+            hess[at] = _checks.spread(share, keep)
             share *= 2.0 * slope / (self.p + 1.0)
-            grad[at] = spread(share, keep)
+            grad[at] = _checks.spread(share, keep)
         return grad, hess
 
     def _shown(self) -> str:
@@ -375,7 +375,7 @@ class _Measure:
         """Return log F_p of all lists, or the mean of another measure over the lists with both sides."""
         options = dict(self.options)
         if self.measure == "log_f":
-            objective, f = rows.objective(options["p"], rows.cases(), SERIAL)
+            objective, f = rows.objective(options["p"], rows.case_weights(), SERIAL)
             return objective.log_value(f)
         function, total, mass = getattr(metrics, self.measure), 0.0, 0.0
         for weight, sides in rows.lists():

@@ -22,7 +22,7 @@ from pnorm._score import scored
 from pnorm._threads import SERIAL
 from pnorm._trace import Trace
 from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, named, scorer
-from pnorm.objectives._base import Scores, cases
+from pnorm.objectives._base import Scores
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -234,7 +234,7 @@ def early_stopping(
     """
     rankers = as_rankers(H, pos_val, "pos_val")
     n_pos, n_neg = _checks.n_rows(pos_val, "pos_val"), _checks.n_rows(neg_val, "neg_val")
-    counted = cases(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
+    counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     delta = _checks.nonnegative(min_delta, "min_delta")
     patience = _checks.count(patience, "patience", 1)
     if metric == _OBJECTIVE:

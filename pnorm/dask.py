@@ -27,7 +27,7 @@ except ImportError:
     ) from None
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import CaseWeights, Vector
 from pnorm._score import scored
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
@@ -38,7 +38,7 @@ from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace, progress_range
-from pnorm.objectives._base import Cases, Objective, cases
+from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -385,7 +385,7 @@ def _problem(
     pos: Any,
     neg: Any,
     rankers: Rankers,
-    make: Callable[[Cases, Pool], Objective],
+    make: Callable[[CaseWeights, Pool], Objective],
     loss: Any,
     pos_weight: Any,
     neg_weight: Any,
@@ -394,7 +394,7 @@ def _problem(
 ) -> Iterator[tuple[Partitions, Problem]]:
     """Have the workers store the rows, and give the problem."""
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-    objective = make(Cases(None, None, None, None, 0), SERIAL)
+    objective = make(CaseWeights(None, None, None, None, 0), SERIAL)
     if objective.traits.factored and pos_group is None and neg_group is None:
         handles = []
         for name, X, weight in zip(NAMES, (pos, neg), weights, strict=True):
@@ -406,7 +406,7 @@ def _problem(
     # Scores, weights and groups of all rows are held here.
     sides = [_partitions(X) for X in (pos, neg)]
     lengths = [_lengths(X, parts) for X, parts in zip((pos, neg), sides, strict=True)]
-    counted = cases(sum(lengths[0]), sum(lengths[1]), *map(_here, weights), *map(_here, groups))
+    counted = _checks.case_weights(sum(lengths[0]), sum(lengths[1]), *map(_here, weights), *map(_here, groups))
     handles = []
     for k, (name, X) in enumerate(zip(NAMES, (pos, neg), strict=True)):
         kept = np.ones(sum(lengths[k]), bool) if counted.kept is None else counted.kept[k]
@@ -460,7 +460,7 @@ def _lengths(X: Any, parts: Sequence[Any]) -> Sequence[int]:
 
 def _rankers(pos: Any, neg: Any, H: Any, init: Any) -> tuple[Rankers, Vector | None]:
     """The weak rankers, and coefficients to start from."""
-    rankers = rankers_of(_sample(pos, "pos"), _sample(neg, "neg"), H)
+    *_, rankers = rankers_of(_sample(pos, "pos"), _sample(neg, "neg"), H)
     return rankers, None if init is None else start_of(init, rankers)
 
 

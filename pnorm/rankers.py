@@ -275,7 +275,9 @@ class _OfColumns(Rankers):
 
     def _check_sides(self, pos: Any, neg: Any) -> None:
         """Refuse different forms, and whole numbers that are other ones on the other side and the same as floats."""
-        sides = [_checks.pick(X, self._found, name) for X, name in ((pos, "pos"), (neg, "neg"))]
+        sides = [
+            _checks.list_to_array(_checks.pick(X, self._found, name), name) for X, name in ((pos, "pos"), (neg, "neg"))
+        ]
         _checks.same_form(*sides)
         _checks.stay_apart(sides, "pos or neg")
 

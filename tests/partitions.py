@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pnorm._checks import CaseWeights
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import solve
@@ -9,7 +10,6 @@ from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.problem import rankers_of
 from pnorm._solvers.reductions import answer, merged, rows_of
 from pnorm._threads import SERIAL
-from pnorm.objectives._base import Cases
 from pnorm.objectives._pairwise import objective_of
 
 
@@ -36,14 +36,14 @@ class InLists:
 
 
 def partitioned(pos, neg, H, p, rows, pos_weight=None, neg_weight=None):
-    rankers = rankers_of(pos, neg, H)
+    pos, neg, rankers = rankers_of(pos, neg, H)
     parts = []
     for side, A, c, size in (("pos", pos, pos_weight, rows), ("neg", neg, neg_weight, rows // 2 + 1)):
         starts = range(0, A.shape[0], size)
         parts.append(
             [rows_of(A[k : k + size], None if c is None else c[k : k + size], rankers, side, k) for k in starts]
         )
-    objective = objective_of(p, None, "exponential", 0.0)(Cases(None, None, None, None, 0), SERIAL)
+    objective = objective_of(p, None, "exponential", 0.0)(CaseWeights(None, None, None, None, 0), SERIAL)
     return Partitions(InLists(), parts).problem(rankers.names, objective)
 
 

@@ -435,3 +435,11 @@ def test_metrics_refuse(measure):
     ]:
         with pytest.raises(ValueError, match=re.escape(message)):
             measure(*arguments)
+
+
+@pytest.mark.parametrize("H", [None, pnorm.rankers.columns(2)])
+def test_whole_numbers_in_lists_that_differ_between_the_sides_alone(H):
+    pos, neg = [[1, 0], [2**60, 1]], [[0, 1], [2**60 + 3, 0]]
+    for rows in ((pos, neg), (np.array(pos), np.array(neg))):
+        with pytest.raises(ValueError, match="pos or neg has 1152921504606846976 and 1152921504606846979"):
+            pnorm.train(*rows, H)

@@ -11,6 +11,7 @@ from pnorm._checks.arrays import (
     exponents,
     folds,
     is_sparse,
+    list_to_array,
     masses,
     n_rows,
     one_or_zero,
@@ -23,6 +24,7 @@ from pnorm._checks.arrays import (
     vector,
     weights,
 )
+from pnorm._checks.case_weights import CaseWeights, Groups, case_weights, case_weights_of, spread
 from pnorm._checks.cells import column_called, level, python
 from pnorm._checks.documents import DIGITS, TOO_DEEP, Fields, plain, shallow
 from pnorm._checks.frames import column_names, pick, places, same_names

@@ -62,6 +62,18 @@ def as_array(X: Any, name: str) -> Array:
         ) from None
 
 
+def list_to_array(X: Any, name: str) -> Any:
+    """Return rows in a list as an array, so that they are converted once; other rows, and large floats, as they are.
+
+    Large floats may stand for whole numbers, which the list still has.
+    """
+    if not isinstance(X, (list, tuple)):
+        return X
+    A = as_array(X, name)
+    whole = A.dtype.kind in "iub" or (A.dtype.kind == "f" and not (np.abs(A) >= 2.0**53).any())
+    return A if A.ndim == 2 and whole else X
+
+
 def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     """Return a fresh finite float64 vector of the given size, which `meaning` explains in the message."""
     if isinstance(x, tuple) and hasattr(x[-1] if x else x, "lam_at"):

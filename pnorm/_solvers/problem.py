@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, tell
-from pnorm._checks import Vector
+from pnorm._checks import CaseWeights, Vector
 from pnorm._core import _tilt
 from pnorm._solvers.reductions import (
     NAMES,
@@ -33,7 +33,7 @@ from pnorm._storage.base import Table, rounding
 from pnorm._storage.double_double import compensated_dot
 from pnorm._storage.store import seen, select_rows, store
 from pnorm._threads import SERIAL, Pool, then
-from pnorm.objectives._base import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
+from pnorm.objectives._base import FAR_FROM_ZERO, Objective, Scores
 from pnorm.objectives._pnorm_line import CLOSE, Direction
 from pnorm.rankers import Rankers, as_rankers
 
@@ -465,7 +465,7 @@ class Problem:
 
     def spread(self, values: Any, side: int, fill: Any) -> Any:
         """Values of the rows of one side as values of the user's rows; those left out get `fill`."""
-        return spread(values, self.kept and self.kept[side], fill)
+        return _checks.spread(values, self.kept and self.kept[side], fill)
 
 
 def _described(rows: Rows) -> Side:
@@ -543,19 +543,23 @@ def formed(problem: Problem, lam: Vector, level: float | None = None, of_rankers
 # From the user's rows ------------------------------------------------------------------------------
 
 
-def rankers_of(pos: Any, neg: Any, H: Any) -> Rankers:
-    """Return H as a collection; the columns of both sides, if it is None, must be as many."""
+def rankers_of(pos: Any, neg: Any, H: Any) -> tuple[Any, Any, Rankers]:
+    """Return the rows, lists as arrays where their columns are the rankers, and H as a collection.
+
+    If H is None, the two sides must have the same columns.
+    """
     if H is None:
+        pos, neg = (_checks.list_to_array(X, name) for name, X in zip(NAMES, (pos, neg), strict=True))
         _checks.same_width(pos, neg)
         _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
-    return as_rankers(H, pos, "pos")
+    return pos, neg, as_rankers(H, pos, "pos")
 
 
 def build(
     pos: Any,
     neg: Any,
     rankers: Rankers,
-    make: Callable[[Cases, Pool], Objective],
+    make: Callable[[CaseWeights, Pool], Objective],
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
@@ -566,7 +570,7 @@ def build(
 
     Rows of weight zero, and rows of groups that have only one side, are left out.
     """
-    counted = cases(
+    counted = _checks.case_weights(
         _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"), pos_weight, neg_weight, pos_group, neg_group
     )
     tables = tables_of(pos, neg, rankers, counted, pool)
@@ -574,7 +578,7 @@ def build(
 
 
 def tables_of(
-    pos: Any, neg: Any, rankers: Rankers, counted: Cases, pool: Pool, unknown: list[Seen] | None = None
+    pos: Any, neg: Any, rankers: Rankers, counted: CaseWeights, pool: Pool, unknown: list[Seen] | None = None
 ) -> list[Table]:
     """Return the outputs on the rows that count; every weak ranker is evaluated once on either side.
 
@@ -593,7 +597,9 @@ def tables_of(
     return store(pieces, pool)
 
 
-def objectives_of(makes: Iterable[Callable[[Cases, Pool], Objective]], counted: Cases, pool: Pool) -> list[Objective]:
+def objectives_of(
+    makes: Iterable[Callable[[CaseWeights, Pool], Objective]], counted: CaseWeights, pool: Pool
+) -> list[Objective]:
     """Return several objectives of the same rows."""
     objectives = []
     for make in makes:  # not a comprehension: warnings count the calls between them and the user

@@ -834,14 +834,14 @@ def _page(lines: dict[str, str]) -> str:
 
 def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any) -> Problem:
     p = _checks.power(p)
-    return build(pos, neg, rankers_of(pos, neg, H), push(p), *weights_and_groups).centred()
+    return build(*rankers_of(pos, neg, H), push(p), *weights_and_groups).centred()
 
 
 def _problem_and(
     lam: Any, name: str, pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any
 ) -> tuple[Problem, Vector]:
     """Return the problem and the checked coefficients."""
-    rankers = rankers_of(pos, neg, H)
+    pos, neg, rankers = rankers_of(pos, neg, H)
     checked = _checks.vector(lam, name, len(rankers), "one coefficient per weak ranker")
     problem = _build(pos, neg, rankers, p, *weights_and_groups)
     with np.errstate(over="ignore", invalid="ignore"):

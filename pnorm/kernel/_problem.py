@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._blas import dot
-from pnorm._checks import Vector
+from pnorm._checks import Groups, Vector
 from pnorm._threads import Pool
 from pnorm.kernel import _kernels, _spaces
 from pnorm.kernel._model import Approximation, Model
-from pnorm.objectives._base import cases, spread
 from pnorm.objectives._losses import warn_of_pairs
 from pnorm.objectives._pair_loss import GroupedScores, Grouping, PairLoss, Pairs, Sums
-from pnorm.objectives._pnorm_line import Groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +96,7 @@ def make_problem(
     """Check the rows, the kernel, weights and groups."""
     X, names, known = _read(pos, neg, kernel, params)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    counted = cases(n_pos, n_neg, *weights, *labels)
+    counted = _checks.case_weights(n_pos, n_neg, *weights, *labels)
     warn_of_pairs(loss, counted.n_pairs, depth=4)
     keep = None if counted.kept is None else np.flatnonzero(np.concatenate(counted.kept))
     rows = _kernels.Rows(X) if keep is None else _kernels.Rows(_kernels.Rows(X)[keep])
@@ -124,7 +122,7 @@ def make_problem(
 
     def make(coef: Vector) -> Model:
         if chosen is None and keep is not None:
-            coef = spread(coef, np.concatenate(counted.kept or ()))
+            coef = _checks.spread(coef, np.concatenate(counted.kept or ()))
         own = None if isinstance(known, _kernels.Given) else X if chosen is None else _kernels.Rows(X)[chosen]
         kept = len(X) if isinstance(known, _kernels.Given) else known
         return Model(coef, own, known.name, _kernels.params_of(known), chosen, approximation, kept, names)

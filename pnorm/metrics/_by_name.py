@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._checks import Vector
-from pnorm.objectives._base import Cases
+from pnorm._checks import CaseWeights, Vector
 
 _NEGATIVES = 10
 """Number of negatives at the top for the partial AUC by default."""
@@ -47,7 +46,7 @@ COSTS: tuple[Measure, ...] = (*SMALLER.values(), metrics.p_norm_risk)
 """All functions of `pnorm.metrics` that are better the smaller they are."""
 
 
-def named(metric: Any, names: Mapping[str, Measure], counted: Cases) -> tuple[Measure, str]:
+def named(metric: Any, names: Mapping[str, Measure], counted: CaseWeights) -> tuple[Measure, str]:
     """Return the measure that a user passes, as one of some names or as a function, and its name."""
     if callable(metric):
         inner, keywords = (metric.func, metric.keywords) if isinstance(metric, partial) else (metric, {})
@@ -84,7 +83,7 @@ def takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
 
 
 def scorer(
-    measure: Measure, name: str, counted: Cases, rows: tuple[Any, Any] = (slice(None), slice(None))
+    measure: Measure, name: str, counted: CaseWeights, rows: tuple[Any, Any] = (slice(None), slice(None))
 ) -> Callable[[Vector, Vector], float]:
     """Return a function that measures scores of some rows; with groups, the mean over the groups. It may return nan."""
     weights = [None if c is None else c[own] for c, own in zip((counted.c_pos, counted.c_neg), rows, strict=True)]

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import CaseWeights, Vector
 from pnorm._threads import Pool
-from pnorm.objectives._base import FAR_FROM_ZERO, Cases, Objective, Scores, cases, spread
+from pnorm.objectives._base import FAR_FROM_ZERO, Objective, Scores
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Exponential, Linear, Power, Price
@@ -170,7 +170,7 @@ def value_and_weights(
     A *= evaluation.rate
     B *= evaluation.rate
     kept = counted.kept or (None, None)
-    return evaluation.log_f, spread(A, kept[0]), spread(B, kept[1])
+    return evaluation.log_f, _checks.spread(A, kept[0]), _checks.spread(B, kept[1])
 
 
 def _opened(
@@ -184,11 +184,11 @@ def _opened(
     pos_group: Any,
     neg_group: Any,
     n_threads: Any,
-) -> tuple[Objective, Scores, Pool, Cases]:
+) -> tuple[Objective, Scores, Pool, CaseWeights]:
     """Check the arguments of the functions above."""
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     make = objective_of(1.0, price, loss, smoothing)
-    counted = cases(pos.size, neg.size, pos_weight, neg_weight, pos_group, neg_group)
+    counted = _checks.case_weights(pos.size, neg.size, pos_weight, neg_weight, pos_group, neg_group)
     pool = Pool(_checks.threads(n_threads), work(loss, pos.size, neg.size))
     objective = make(counted, pool)
     if counted.kept is not None:

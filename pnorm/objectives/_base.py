@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Groups, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
-from pnorm.objectives._pnorm_line import Direction, Groups
+from pnorm.objectives._pnorm_line import Direction
 
 FAR_FROM_ZERO = 1e3
 """An offset of so many ranges costs scores three digits."""
@@ -137,57 +136,6 @@ class Objective(Protocol):
 
     def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
         """Bound the rounding error of log R, given the scores."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cases:
-    """The rows that count, their case weights and their groups."""
-
-    kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
-    """Which of the user's rows these are, per side; None where all are."""
-    c_pos: Vector | None
-    c_neg: Vector | None
-    groups: Groups | None
-    n_pairs: int
-
-
-def cases(n_pos: int, n_neg: int, pos_weight: Any, neg_weight: Any, pos_group: Any, neg_group: Any) -> Cases:
-    """Check weights and groups; rows of weight zero, and rows of groups that have only one side, do not count."""
-    c_pos = _checks.weights(pos_weight, "pos_weight", n_pos)
-    c_neg = _checks.weights(neg_weight, "neg_weight", n_neg)
-    return counted_cases(n_pos, n_neg, c_pos, c_neg, _checks.groups(pos_group, neg_group, n_pos, n_neg))
-
-
-def counted_cases(
-    n_pos: int,
-    n_neg: int,
-    c_pos: Vector | None,
-    c_neg: Vector | None,
-    codes: tuple[NDArray[np.intp], NDArray[np.intp]] | None,
-) -> Cases:
-    """Return the rows that count, given checked weights and groups as numbers."""
-    keep_pos = np.ones(n_pos, bool) if c_pos is None else c_pos > 0.0
-    keep_neg = np.ones(n_neg, bool) if c_neg is None else c_neg > 0.0
-    groups = None
-    if codes is not None:
-        both = _checks.shared(codes[0][keep_pos], codes[1][keep_neg])
-        keep_pos &= np.isin(codes[0], both)
-        keep_neg &= np.isin(codes[1], both)
-        groups = Groups(np.searchsorted(both, codes[0][keep_pos]), np.searchsorted(both, codes[1][keep_neg]), both.size)
-        n_pairs = int(np.bincount(groups.pos, minlength=groups.n) @ np.bincount(groups.neg, minlength=groups.n))
-    else:
-        n_pairs = int(keep_pos.sum()) * int(keep_neg.sum())
-    c_pos, c_neg = (None if c is None else c[keep] for c, keep in ((c_pos, keep_pos), (c_neg, keep_neg)))
-    return Cases(None if keep_pos.all() and keep_neg.all() else (keep_pos, keep_neg), c_pos, c_neg, groups, n_pairs)
-
-
-def spread(values: Any, kept: NDArray[np.bool_] | None, fill: Any = 0.0) -> Any:
-    """Return values of the rows that count as values of the user's rows; the others get `fill`."""
-    if kept is None:
-        return values
-    whole = np.full(kept.size, fill, dtype=np.asarray(values).dtype)
-    whole[kept] = values
-    return whole
 
 
 def max_abs(log_c: Vector | None) -> float:

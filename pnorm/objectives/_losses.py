@@ -172,7 +172,7 @@ class HingeLoss(PairLoss):
         self._falls_below = math.nextafter(1.0, 2.0) if left else 1.0
         self.smooth = smoothing > 0.0
         self.flat_from = 1.0 + smoothing
-        self.lipschitz = 0.5 / smoothing if self.smooth else None
+        self.lipschitz = 0.5 / float(smoothing) if self.smooth else None
         self.growth = None if self.smooth else Growth(1, 1.0)
 
     def value(self, z: Any) -> Any:

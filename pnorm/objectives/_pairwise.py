@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._blas import dot
-from pnorm._checks import Vector
+from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._threads import SERIAL, Pool, blocks
 from pnorm.objectives import _line_search
-from pnorm.objectives._base import Cases, Corner, Evaluation, Objective, Scores, Traits, log_of, max_abs
+from pnorm.objectives._base import Corner, Evaluation, Objective, Scores, Traits, log_of, max_abs
 from pnorm.objectives._losses import ExponentialLoss, loss_of, warn_of_pairs
 from pnorm.objectives._pair_loss import GroupedScores, Grouping, PairLoss, Pairs, Sums
 from pnorm.objectives._pnorm import push
-from pnorm.objectives._pnorm_line import Direction, Groups
+from pnorm.objectives._pnorm_line import Direction
 from pnorm.objectives._prices import Power, Price, price_of
 
 _TIER = 600.0
@@ -44,7 +44,7 @@ _BLOCK = 2**13
 """Rows whose prices are formed at a time: 64 kB, which come from memory that is warm."""
 
 
-def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[Cases, Pool], Objective]:
+def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[CaseWeights, Pool], Objective]:
     """Check a price and a loss, and return a function that makes their objective of the rows that count."""
     if price is not None and p != 1.0:
         raise ValueError(f"p = {p:g} and price={price!r} both set the price; leave p out")
@@ -53,7 +53,7 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[C
     if isinstance(of_pairs, ExponentialLoss) and isinstance(chosen, Power):
         return push(chosen.power)
 
-    def make(counted: Cases, pool: Pool = SERIAL) -> Objective:
+    def make(counted: CaseWeights, pool: Pool = SERIAL) -> Objective:
         warn_of_pairs(of_pairs, counted.n_pairs)
         return PairwiseObjective(chosen, of_pairs, counted.c_pos, counted.c_neg, counted.groups, pool)
 

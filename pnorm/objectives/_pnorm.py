@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm._checks import Vector
+from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
-from pnorm.objectives._base import Cases, Evaluation, Scores, Traits, log_of, max_abs
-from pnorm.objectives._pnorm_line import Direction, GroupLine, Groups, Line, Side, over_blocks
+from pnorm.objectives._base import Evaluation, Scores, Traits, log_of, max_abs
+from pnorm.objectives._pnorm_line import Direction, GroupLine, Line, Side, over_blocks
 
 _EPS = float(np.finfo(float).eps)
 
@@ -146,10 +146,10 @@ class PNorm:
         return GroupLine(self.p, sides, direction, sign, self.groups).step()
 
 
-def push(p: float) -> Callable[[Cases, Pool], PNorm]:
+def push(p: float) -> Callable[[CaseWeights, Pool], PNorm]:
     """Return a function that makes the P-Norm Push of the rows that count."""
 
-    def make(counted: Cases, pool: Pool = SERIAL) -> PNorm:
+    def make(counted: CaseWeights, pool: Pool = SERIAL) -> PNorm:
         log_c_pos, log_c_neg = (None if c is None else np.log(c) for c in (counted.c_pos, counted.c_neg))
         return PNorm(p, log_c_pos, log_c_neg, counted.groups, pool)
 

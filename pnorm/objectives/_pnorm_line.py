@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._blas import dot
-from pnorm._checks import Vector
+from pnorm._checks import Groups, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 
@@ -76,20 +76,6 @@ class Direction:
     def span(self) -> float:
         """Range over both sides."""
         return self.high - self.low
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """Query groups: the number of each row's group, 0 .. n - 1, all of which have both sides."""
-
-    pos: NDArray[np.intp]
-    neg: NDArray[np.intp]
-    n: int
-
-    def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Groups:
-        """Some of the rows; the groups that are left are numbered anew."""
-        left, codes = np.unique(self.pos[pos], return_inverse=True)
-        return Groups(codes.astype(np.intp), np.searchsorted(left, self.neg[neg]), left.size)
 
 
 @dataclass(frozen=True, eq=False)
