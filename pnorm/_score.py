@@ -71,6 +71,6 @@ def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool 
     n_rows = _checks.n_rows(X, "X")
     terms = rankers._terms(X, lam)
     if strict is not None:
-        tell((term.seen for term in terms if isinstance(term, scoring.Codes) and term.seen is not None), strict)
+        tell(scoring.unknown_levels(terms), strict)
     with Pool(n_threads, n_rows) as pool:
         return scoring.total(terms, n_rows, pool)

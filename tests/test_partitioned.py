@@ -97,7 +97,7 @@ def test_weights_too_uneven_for_sums_by_code():
     lam = init.copy()
     trace = descend(DescentState(problem, lam), range(25), False, 1e-10, None)
     assert_same((lam, trace), pnorm.train(pos, neg, H, 64, 25, init=init))
-    assert descent_state.along in problem.executor.asked
+    assert descent_state.line_sums in problem.executor.asked
 
 
 def test_a_round_of_thresholds_is_one_question():
@@ -106,7 +106,7 @@ def test_a_round_of_thresholds_is_one_question():
     lam = np.zeros(problem.n_rankers)
     trace = descend(DescentState(problem, lam), range(30), False, 1e-10, None)
     assert trace.n_iter == 30
-    assert problem.executor.asked == [_problem.facts] + 31 * [_problem.look]
+    assert problem.executor.asked == [_problem.stats] + 31 * [_problem.sums_of_weights]
 
 
 def test_sparse_partitions():
@@ -219,8 +219,10 @@ def test_nothing_but_numbers_is_kept_of_a_partition(monkeypatch):
             continue
         H = H(pos, neg) or pnorm.rankers.columns(4)
         rows = rows_of(pos, np.ones(60), H, "pos", 0)
-        before = _problem.look(rows, np.arange(len(H)) / 10.0, None, True, (-1.0,))
-        after = _problem.look(pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, None, True, (-1.0,))
+        before = _problem.sums_of_weights(rows, np.arange(len(H)) / 10.0, None, True, (-1.0,))
+        after = _problem.sums_of_weights(
+            pickle.loads(pickle.dumps(rows)), np.arange(len(H)) / 10.0, None, True, (-1.0,)
+        )
         np.testing.assert_array_equal(before[2][1], after[2][1])
 
 

@@ -158,7 +158,7 @@ class _Moved:
         if self.lowest < _LEAST:
             return
         self.steps = _Step(delta, means[0], scale, -1.0), _Step(delta, means[1], scale, p)
-        found = problem.reduce(weights, _changes, self.steps)
+        found = problem.reduce_weighted(weights, _changes, self.steps)
         self.lowest *= min(float(least) for least, *_ in found)
         if self.lowest < _LEAST:
             return
@@ -233,13 +233,13 @@ def _residual(
     weights = point.weights
     if careful:
         centre = curvature.weights.share @ curvature.means[0]
-        (pos, pos_size), (neg, neg_size) = problem.reduce(
+        (pos, pos_size), (neg, neg_size) = problem.reduce_weighted(
             weights, _careful_moments, moved.steps, moved.masses, (centre, centre)
         )
         parts = np.array([*pos, *(-moment for moment in neg)])
         total, rest = compensated_sum(parts, np.zeros_like(parts))
         return total + rest, 6.0 * _EPS * (pos_size + neg_size)
-    of_pos, of_neg = problem.reduce(weights, _moments, moved.steps, moved.masses)
+    of_pos, of_neg = problem.reduce_weighted(weights, _moments, moved.steps, moved.masses)
     residual = problem.without_constants(of_pos - of_neg)
     size = moved.largest * (curvature.deviation[0] + curvature.deviation[1])
     return residual, (max(problem.n_pos, problem.n_neg) + 8) * _EPS * (size + curvature.typical())

@@ -187,7 +187,7 @@ class HeldRows:
     def totals(self) -> Vector:
         """Totals of u less those of w."""
         if not self.problem.in_memory:
-            pos, neg = self.problem.reduce(self._weights, totals)
+            pos, neg = self.problem.reduce_weighted(self._weights, totals)
             return np.asarray(pos - neg)
         if self._tallies is None or not self._multiplies:
             pos, neg = self.problem.tables
@@ -207,7 +207,7 @@ class HeldRows:
                 pos, neg = self._column
                 self._run(*(table.column(j, shift, h) for table, h in zip(problem.tables, self._column, strict=True)))
             else:
-                pos, neg = problem.ask(column, (j, j), (shift, shift))
+                pos, neg = problem.reduce(column, (j, j), (shift, shift))
             if j not in self._binary:
                 low, high = float(problem.low[j]) - shift, float(problem.high[j]) - shift
                 self._binary[j] = _takes_only(low, high, pos) and _takes_only(low, high, neg)
@@ -308,7 +308,7 @@ class FormedRows:
 
         def each(kernel: Kernel) -> tuple[list[Any], list[Any]]:
             weights = self._formed.weights
-            pos, neg = problem.ask(along, (weights, weights), (j, j), (shift, shift), (kernel, kernel))
+            pos, neg = problem.reduce(line_sums, (weights, weights), (j, j), (shift, shift), (kernel, kernel))
             return pos, neg
 
         binary = discrete is not None and discrete.binary
@@ -321,7 +321,7 @@ class FormedRows:
 
 
 @reduction("list")
-def along(rows: Rows, weights: FormedWeights, j: int, shift: float, kernel: Kernel) -> list[Any]:
+def line_sums(rows: Rows, weights: FormedWeights, j: int, shift: float, kernel: Kernel) -> list[Any]:
     """The answer of a kernel of the line search, in a list."""
     f = rows.scores(weights.lam, weights.level)
     h = rows.pool.run(column(rows, j, shift))[0]

@@ -42,7 +42,7 @@ class Moments:
         self.problem = problem
         self.p = p = problem.objective.traits.p
         self._first(weights)
-        answers = problem.reduce(weights, _scatter, tuple(self.means))
+        answers = problem.reduce_weighted(weights, _scatter, tuple(self.means))
         # A mean is rounded; what it leaves of the rows is not, and is taken off again.
         share = np.maximum(weights.share, 1e-290)[:, None]
         self._left = [left / share for _, left in answers]
@@ -57,7 +57,7 @@ class Moments:
         """Means."""
         self.weights = weights
         n = weights.share.size
-        self.means: list[Any] = self.problem.reduce(weights, means, (n, n))
+        self.means: list[Any] = self.problem.reduce_weighted(weights, means, (n, n))
         self._left = [np.zeros_like(mean) for mean in self.means]
 
     def _edges_of_groups(self) -> None:
@@ -91,7 +91,7 @@ class Moments:
             return np.zeros(0), np.zeros((0, 0))
         columns = live, scale[live]
         factors = self.p, self.p * self.p
-        triangles = self.problem.reduce(self.weights, _triangle, factors, self.centres, (columns, columns))
+        triangles = self.problem.reduce_weighted(self.weights, _triangle, factors, self.centres, (columns, columns))
         _, values, right = svd(
             triangle_of([*triangles, *(rows[:, live] * scale[live] for rows in (self.moved, *more))])
         )
@@ -238,7 +238,7 @@ class Curvature(Moments):
     def leverage(self) -> float:
         """Return the largest |root.T (h - E h)| over all rows and over the means of groups."""
         of_groups = float(np.square((self.differences - self.edges) @ self.root).sum(axis=1).max())
-        of_rows = self.problem.reduce(self.weights, _leverage, self.centres, (self.root, self.root))
+        of_rows = self.problem.reduce_weighted(self.weights, _leverage, self.centres, (self.root, self.root))
         return float(np.sqrt(max(of_groups, *of_rows)))
 
 
@@ -330,7 +330,7 @@ def _hessian_times(moments: Moments, vectors: Any) -> Any:
     """Return the Hessian with differences of means, not scaled, times vectors that it all but annihilates."""
     share, along = moments.weights.share, _along(moments, vectors)
     n, factors = share.size, (moments.p, moments.p**2)
-    answers = moments.problem.reduce(moments.weights, _back, (along, along), (n, n), factors, moments.centres)
+    answers = moments.problem.reduce_weighted(moments.weights, _back, (along, along), (n, n), factors, moments.centres)
     total = answers[0][0] + answers[1][0]
     difference = answers[0][1] - answers[1][1]
     between = moments.p**2 * share[:, None] * (difference - share @ difference)
@@ -341,7 +341,9 @@ def _hessian_times(moments: Moments, vectors: Any) -> Any:
 def _equal_along(moments: Moments, vectors: Any) -> bool:
     """Return whether no two rows of a group differ along the vectors by more than rounding of the outputs."""
     n, along = moments.weights.share.size, _along(moments, vectors)
-    (pos_low, pos_high), (neg_low, neg_high) = moments.problem.reduce(moments.weights, _ends, (along, along), (n, n))
+    (pos_low, pos_high), (neg_low, neg_high) = moments.problem.reduce_weighted(
+        moments.weights, _ends, (along, along), (n, n)
+    )
     span = np.maximum(pos_high, neg_high) - np.minimum(pos_low, neg_low)
     return bool((span <= 4.0 * _EPS * (moments.problem.largest @ np.abs(vectors))).all())
 
@@ -364,7 +366,7 @@ class _Along:
 
 def _along(moments: Moments, vectors: Any) -> _Along:
     raw, n = _Along(vectors, moments.problem.largest, None), moments.weights.share.size
-    return replace(raw, level=moments.problem.reduce(moments.weights, _level, (raw, raw), (n, n))[0])
+    return replace(raw, level=moments.problem.reduce_weighted(moments.weights, _level, (raw, raw), (n, n))[0])
 
 
 @reduction("first")

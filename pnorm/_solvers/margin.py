@@ -159,7 +159,7 @@ class _Search:
     def _ask(self, asked: Any, *more: Any) -> list[Any]:
         lam = self.unit * self.x
         arguments = [(x, x) for x in (lam, self._n_groups, *more)]
-        return self.problem.reduce(self.problem.uniform(), asked, *arguments)
+        return self.problem.reduce_weighted(self.problem.uniform(), asked, *arguments)
 
     def _join(self, level: float) -> bool:
         """Take in rows below a level; return whether there are any."""

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from pnorm._categories import Seen, tell
-from pnorm._solvers.problem import Problem, described, facts
+from pnorm._solvers.problem import Problem, described, stats
 from pnorm._solvers.reductions import NAMES, Executor, Job
 from pnorm.objectives._base import Objective
 from pnorm.objectives._pnorm import PNorm
 
 
 class Partitions:
-    """The partitions of both sides, and the facts that they stated at first."""
+    """The partitions of both sides, and the stats that they stated at first."""
 
     def __init__(self, executor: Executor, parts: Sequence[Sequence[Any]]) -> None:
         """Describe partitions, given handles of their `Rows`."""
@@ -42,7 +42,7 @@ class Partitions:
 
     def check_unchanged(self) -> None:
         """Refuse rows that are no longer what they were at first, as those of a source that changes may be."""
-        again = self._executor.reduce(facts, [Job(handles) for handles in self._parts])
+        again = self._executor.reduce(stats, [Job(handles) for handles in self._parts])
         for name, before, after in zip(NAMES, self._known, again, strict=True):
             for k, (a, b) in enumerate(zip(before, after, strict=True)):
                 if not _alike(a, b):
@@ -72,9 +72,9 @@ class _PushOfParts(PNorm):
 
 
 def _alike(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None) -> bool:
-    """Whether two facts are of the same rows, to within what other processors round."""
+    """Whether two stats are of the same rows, to within what other processors round."""
     if before is None or after is None:
         return before is after
-    span = np.max([np.abs(facts[k]) for facts in (before, after) for k in (1, 2)], axis=0)
+    span = np.max([np.abs(stats[k]) for stats in (before, after) for k in (1, 2)], axis=0)
     close = all((np.abs(before[k] - after[k]) <= 1e-9 * span).all() for k in (1, 2))
     return close and before[0] == after[0] and bool(np.array_equal(before[4], after[4]))

@@ -68,8 +68,8 @@ class Point:
 
 
 @reduction("list")
-def facts(rows: Rows) -> list[Any]:
-    """Facts of a part, in a list, which for all parts is one of all facts."""
+def stats(rows: Rows) -> list[Any]:
+    """Facts of a part, in a list, which for all parts is one of all stats."""
     if rows.n == 0:
         return [None]
     table = rows.table
@@ -158,8 +158,8 @@ class Side:
         return int(self.spans[-1].stop)
 
     @classmethod
-    def of_facts(cls, name: str, parts: Sequence[Any], known: Sequence[Any]) -> Side:
-        """Merge the facts of parts; those without rows are left out."""
+    def of_stats(cls, name: str, parts: Sequence[Any], known: Sequence[Any]) -> Side:
+        """Merge the stats of parts; those without rows are left out."""
         there = [(part, fact) for part, fact in zip(parts, known, strict=True) if fact is not None]
         if not there:
             raise ValueError(f"{name} has no rows that count: every partition is empty, or has weight zero")
@@ -223,7 +223,7 @@ class Problem:
         ]
         return cls(InMemory(pool), [_described(of_side) for of_side in rows], names, objective, kept)
 
-    # Questions to the rows
+    # Reductions over the rows
 
     @property
     def in_memory(self) -> bool:
@@ -246,12 +246,12 @@ class Problem:
         """The outputs on both sides, of rows in memory."""
         return [side.parts[0].table for side in self.sides]
 
-    def ask(self, function: Any, *arguments: Any) -> list[Any]:
+    def reduce(self, function: Any, *arguments: Any) -> list[Any]:
         """Return the answers of both sides to a reduction over rows; arguments are pairs, one for each side."""
         jobs = [Job(side.parts, tuple(pair[k] for pair in arguments)) for k, side in enumerate(self.sides)]
         return self.executor.reduce(function, jobs)
 
-    def reduce(self, weights: Weights, function: Any, *arguments: Any) -> list[Any]:
+    def reduce_weighted(self, weights: Weights, function: Any, *arguments: Any) -> list[Any]:
         """Return the answers of both sides to a reduction over weighted rows; arguments are pairs, as above."""
         jobs = []
         for k, side in enumerate(self.sides):
@@ -269,12 +269,12 @@ class Problem:
         if not lam.any():
             return Scores(np.zeros(self.n_pos), np.zeros(self.n_neg))
         with np.errstate(over="ignore", invalid="ignore"):
-            return Scores(*self.ask(scores, (lam, lam)))
+            return Scores(*self.reduce(scores, (lam, lam)))
 
     def _precise_scores(self, lam: Vector) -> Scores:
         """H lam less a constant, as though computed in twice the working precision and then rounded."""
         with np.errstate(over="ignore", invalid="ignore"):
-            (pos, pos_rest), (neg, neg_rest) = self.ask(precise_scores, (lam, lam))
+            (pos, pos_rest), (neg, neg_rest) = self.reduce(precise_scores, (lam, lam))
             level = neg.max()
             f = Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
         if np.isfinite(f.pos).all() and np.isfinite(f.neg).all():
@@ -284,7 +284,7 @@ class Problem:
     def point(self, lam: Vector, precise: bool = False) -> Point:
         """The scores at lam and what follows from them."""
         if self.forms_weights:
-            level = float(self.ask(extremes, (lam, lam))[1][1]) if precise else None
+            level = float(self.reduce(extremes, (lam, lam))[1][1]) if precise else None
             return formed(self, lam, level).point(self.objective.traits.p, precise)
         f = self._precise_scores(lam) if precise else self.scores(lam)
         u, w = np.empty(self.n_pos), np.empty(self.n_neg)
@@ -314,12 +314,12 @@ class Problem:
         if isinstance(old, HeldWeights) and isinstance(new, HeldWeights):
             found = [_ratios(a, b) for a, b in zip(old.total, new.total, strict=True)]
         else:
-            found = self.reduce(new, ratios, (old, old))
+            found = self.reduce_weighted(new, ratios, (old, old))
         return all(low > 0.9 and high < 1.1 for low, high in found)
 
     def edges_at(self, point: Point) -> Vector:
         """<u, h_j> - <w, h_j> of every ranker, with the weights of a point."""
-        pos, neg = self.reduce(point.weights, totals)
+        pos, neg = self.reduce_weighted(point.weights, totals)
         return self.edges(pos - neg)
 
     def edges(self, totals: Vector) -> Vector:
@@ -358,7 +358,7 @@ class Problem:
 
     def extremes_at(self, lam: Vector) -> Scores:
         """The smallest and the largest score of either side."""
-        return Scores(*(np.array(low_and_high) for low_and_high in self.ask(extremes, (lam, lam))))
+        return Scores(*(np.array(low_and_high) for low_and_high in self.reduce(extremes, (lam, lam))))
 
     def separation(self, point: Point) -> float:
         """The margin of a point if it is above zero and no artefact of rounding, else zero."""
@@ -440,7 +440,7 @@ class Problem:
 
     def rounding_of_scores(self, lam: Vector) -> float:
         """A bound on the rounding error of all scores."""
-        return max(self.ask(rounding_of_scores, (lam, lam))) if self.in_memory else rounding(lam, self.largest)
+        return max(self.reduce(rounding_of_scores, (lam, lam))) if self.in_memory else rounding(lam, self.largest)
 
     # Other problems
 
@@ -469,18 +469,18 @@ class Problem:
 
 
 def _described(rows: Rows) -> Side:
-    return Side.of_facts(rows.name, [rows], facts(rows))
+    return Side.of_stats(rows.name, [rows], stats(rows))
 
 
 def described(executor: Executor, parts: Sequence[Sequence[Any]]) -> tuple[list[Side], list[Any]]:
-    """Return both sides, given the handles of their parts, and the facts that the parts stated."""
-    known = executor.reduce(facts, [Job(handles) for handles in parts])
-    sides = [Side.of_facts(*of_side) for of_side in zip(NAMES, parts, known, strict=True)]
+    """Return both sides, given the handles of their parts, and the stats that the parts stated."""
+    known = executor.reduce(stats, [Job(handles) for handles in parts])
+    sides = [Side.of_stats(*of_side) for of_side in zip(NAMES, parts, known, strict=True)]
     return sides, known
 
 
 @reduction("min", "max", "exponentials", "exponentials")
-def look(rows: Rows, lam: Vector, level: float | None, of_rankers: bool, scales: tuple[float, ...]) -> Any:
+def sums_of_weights(rows: Rows, lam: Vector, level: float | None, of_rankers: bool, scales: tuple[float, ...]) -> Any:
     """Extremes of the scores; sums of exponentials for the first scale, and for the last.
 
     With the first go the totals of these weights, or the sum of their |f|.
@@ -530,8 +530,8 @@ def formed(problem: Problem, lam: Vector, level: float | None = None, of_rankers
     """Ask all parts once for sums of the weights that they form."""
     p = problem.objective.traits.p
     scales = (-1.0,), (p,) if p == 1.0 else (p, 1.0)
-    (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = problem.ask(
-        look, (lam, lam), (level, level), (of_rankers, of_rankers), scales
+    (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = problem.reduce(
+        sums_of_weights, (lam, lam), (level, level), (of_rankers, of_rankers), scales
     )
     of_u, of_w, of_v = ((float(top), float(np.ravel(sums)[0])) for top, sums in (u, w, v))
     weights = FormedWeights(lam.copy(), (-1.0, p), (of_u, of_w), level)

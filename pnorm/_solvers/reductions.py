@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import add
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -150,31 +151,21 @@ class WeightedRows:
 # Weights -------------------------------------------------------------------------------------------
 
 
-class Weights(Protocol):
-    """The weights u and w of all rows, wherever they are kept."""
-
-    @property
-    def share(self) -> Vector:
-        """Shares of the groups, (G,), of sum one."""
-
-    def of_part(self, side: int, rows: slice = _ALL) -> Any:
-        """Return what gives some rows of a side their weights: `on` of it takes the rows."""
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether what `of_part` returns is the same for all rows."""
-
-
 @dataclass(frozen=True, eq=False)
 class HeldWeights:
-    """u and w as arrays, and where there are groups their shares and the weights within them."""
+    """u and w as arrays, and where there are groups their shares and the weights within them.
+
+    Weights of any kind have `share`, and `of_part`: what gives some rows of a side their weights, by its method `on`.
+    """
 
     total: tuple[Vector, Vector]
     """u and w, each of sum one."""
     within: tuple[Vector, Vector] | None
     """The same, of sum one in every group; they do not underflow with the group's share. None where nobody asks."""
     share: Vector
+    """Shares of the groups, (G,), of sum one."""
     is_shared = False
+    """Whether `of_part` is the same for all rows of a side."""
 
     def of_part(self, side: int, rows: slice = _ALL) -> _OfPart:
         total = self.total[side][rows]
@@ -229,11 +220,10 @@ class FormedWeights:
         return self.scales[NAMES.index(rows.name)]
 
 
+Weights = HeldWeights | FormedWeights
+
+
 # Reductions and their merges -----------------------------------------------------------------------
-
-
-def _add(a: Any, b: Any) -> Any:
-    return a + b
 
 
 def triangle_of(rows: Iterable[Any], n: int | None = None) -> Any:
@@ -248,8 +238,8 @@ def triangle_of(rows: Iterable[Any], n: int | None = None) -> Any:
 
 
 _MERGES: dict[str, Callable[[Any, Any], Any]] = {
-    "sum": _add,
-    "list": _add,
+    "sum": add,
+    "list": add,
     "min": np.minimum,
     "max": np.maximum,
     "first": lambda a, b: np.where(np.isnan(a), b, a),

@@ -262,3 +262,8 @@ class Codes(_Checked):
 
     def add(self, rows: slice, out: Vector) -> None:
         _bins.add_looked_up(self.codes[rows], self.values, 0, out.size, out)
+
+
+def unknown_levels(terms: Sequence[Term]) -> list[Seen]:
+    """Return the values that were no levels, by column."""
+    return [term.seen for term in terms if isinstance(term, Codes) and term.seen is not None]
