@@ -21,8 +21,10 @@ from distributed import Client, LocalCluster
 
 import pnorm
 import pnorm.dask
-from pnorm._solvers import partitioned as _partitioned
-from pnorm.dask import _FAN_IN
+from pnorm._solvers.problem import extremes, sums_of_weights
+from pnorm._solvers.reductions import rows_of
+from pnorm.dask import _FAN_IN, _problem
+from pnorm.objectives._pnorm import push
 
 COLUMNS, CUTS = 50, 63
 LATENCY, BYTES_PER_SECOND = 1e-3, 1e9
@@ -65,9 +67,9 @@ def measure():
     with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
         for n in partitions:
             pos, neg = (da.from_array(generator.normal(size=(n // 2, 2)), chunks=(1, 2)) for _ in range(2))
-            problem = pnorm.dask._partitioned(pos, neg, pnorm.rankers.columns(2), 4.0, None, None)
-            ends = (np.ones(2), np.ones(2))
-            seconds.append(median(lambda: problem.ask(_partitioned.ends, ends), 15))  # noqa: B023
+            with _problem(pos, neg, pnorm.rankers.columns(2), push(4.0), "exponential", *4 * [None]) as (_, problem):
+                lams = (np.ones(2), np.ones(2))
+                seconds.append(median(lambda: problem.reduce(extremes, lams), 15))  # noqa: B023
             print(f"    a question to {n:4} partitions: {1e3 * seconds[-1]:6.1f} ms")
     task, question = np.polyfit(partitions, seconds, 1)
     row = {}
@@ -76,9 +78,9 @@ def measure():
         H = pnorm.rankers.columns(COLUMNS)
         if kind == "thresholds":
             H = pnorm.rankers.quantile_thresholds(X[:100_000], X[:1000], CUTS)
-        rows = _partitioned.stored(X, None, H, "neg", 0)
+        rows = rows_of(X, None, H, "neg", 0)
         lam = generator.normal(size=len(H)) / len(H)
-        row[kind] = median(lambda: _partitioned.look(rows, lam, None, True, (4.0, 1.0)), 5) / len(X)  # noqa: B023
+        row[kind] = median(lambda: sums_of_weights(rows, lam, None, True, (4.0, 1.0)), 5) / len(X)  # noqa: B023
         print(f"    {kind}: {1e9 * row[kind]:.1f} ns per row and question")
     return Costs(max(float(question), 0.0), float(task), row)
 
