@@ -104,9 +104,9 @@ def column(rows: Rows, j: int, shift: float) -> Any:
 
 
 @reduction("max")
-def rounding_of_scores(rows: Rows, lam: Vector) -> float:
+def rounding_of_scores(rows: Rows, lam: Vector, size: Vector) -> float:
     """Bound on the rounding error of the scores."""
-    return float(rows.table.rounding(lam))
+    return float(rows.table.rounding(lam, size))
 
 
 @reduction("sum")
@@ -440,7 +440,9 @@ class Problem:
 
     def rounding_of_scores(self, lam: Vector) -> float:
         """A bound on the rounding error of all scores."""
-        return max(self.reduce(rounding_of_scores, (lam, lam))) if self.in_memory else rounding(lam, self.largest)
+        if not self.in_memory:
+            return rounding(lam, self.largest)
+        return max(self.reduce(rounding_of_scores, (lam, lam), (self.largest, self.largest)))
 
     # Other problems
 

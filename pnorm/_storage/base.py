@@ -77,8 +77,11 @@ class Table(Protocol):
     def matrix(self) -> Any:
         """All outputs in float64; sparse if the rows are."""
 
-    def rounding(self, lam: Vector) -> float:
-        """A bound on the rounding error of all scores: terms of a sum, times the sum of their sizes, times eps."""
+    def rounding(self, lam: Vector, size: Vector) -> float:
+        """A bound on the rounding error of all scores: terms of a sum, times the sum of their sizes, times eps.
+
+        `size` is the largest absolute output of every ranker, on both sides.
+        """
 
     # Rankers that take few values
 
@@ -160,8 +163,8 @@ class Uncoded:
     def sums(self, weights: Any) -> Any:
         raise NotImplementedError
 
-    def rounding(self, lam: Vector) -> float:
-        return rounding(lam, np.maximum(np.abs(self.low), np.abs(self.high)))
+    def rounding(self, lam: Vector, size: Vector) -> float:
+        return rounding(lam, size)
 
 
 def rounding(lam: Vector, size: Vector) -> float:

@@ -485,8 +485,8 @@ class Coded:
 
         return scipy.sparse.vstack([scipy.sparse.csr_array(block) for _, block in self.blocks()], format="csc")
 
-    def rounding(self, lam: Vector) -> float:
-        return rounding(lam, np.maximum(np.abs(self.low), np.abs(self.high)))
+    def rounding(self, lam: Vector, size: Vector) -> float:
+        return rounding(lam, size)
 
     # Other tables
 

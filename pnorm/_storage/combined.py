@@ -182,8 +182,9 @@ class Stacked:
 
         return scipy.sparse.hstack(matrices, format="csc")[:, order]
 
-    def rounding(self, lam: Vector) -> float:
-        return len(self.parts) * sum(part.rounding(lam[own]) for part, own in zip(self.parts, self.where, strict=True))
+    def rounding(self, lam: Vector, size: Vector) -> float:
+        parts = zip(self.parts, self.where, strict=True)
+        return len(self.parts) * sum(part.rounding(lam[own], size[own]) for part, own in parts)
 
     # Rankers that take few values
 

@@ -75,7 +75,7 @@ class Sparse(Uncoded):
     def matrix(self) -> Any:
         return self._A
 
-    def rounding(self, lam: Vector) -> float:
+    def rounding(self, lam: Vector, size: Vector) -> float:
         """Count the numbers that a row stores: on text of 100,000 words, 60 a document, a millionth of all terms."""
         most = int(np.bincount(self._A.indices, minlength=1).max())
         return _EPS * most * float((abs(self._A) @ np.abs(lam)).max())
