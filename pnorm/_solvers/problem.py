@@ -442,7 +442,7 @@ class Problem:
         """A bound on the rounding error of all scores."""
         if not self.in_memory:
             return rounding(lam, self.largest)
-        return max(self.reduce(rounding_of_scores, (lam, lam), (self.largest, self.largest)))
+        return float(max(self.reduce(rounding_of_scores, (lam, lam), (self.largest, self.largest))))
 
     # Other problems
 
