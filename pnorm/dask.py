@@ -339,11 +339,16 @@ class _Cluster:
             if job.own is None:
                 layer = [ask(part, question) for part in job.handles]
             else:
-                layer = [ask(part, question, own) for part, own in zip(job.handles, _sent(job.own), strict=True)]
+                # Weights of rows go with the task: another worker can answer in the place of a lost one.
+                layer = [
+                    ask(part, question, dask.delayed(own, traverse=False, pure=False))
+                    for part, own in zip(job.handles, job.own, strict=True)
+                ]
             while len(layer) > 1:
                 layer = [merge(question, layer[k : k + _FAN_IN]) for k in range(0, len(layer), _FAN_IN)]
             answers += layer
-        return list(dask.compute(*answers))
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+            return list(dask.compute(*answers))
 
     def changed(self, function: Any, handles: Sequence[Any], *arguments: Any) -> list[Any]:
         call = dask.delayed(function, pure=False)
@@ -351,14 +356,6 @@ class _Cluster:
 
     def first(self, function: Any, handle: Any) -> Any:
         return dask.delayed(function, pure=False)(handle).compute()
-
-
-def _sent(values: Sequence[Any]) -> Sequence[Any]:
-    """Values as arguments of tasks: on a cluster they travel beside the graph, which must be small."""
-    client = getattr(dask.base.get_scheduler(), "__self__", None)
-    if hasattr(client, "scatter"):
-        return client.scatter(list(values), hash=False)  # type: ignore[no-any-return, union-attr]
-    return [dask.delayed(value, traverse=False, pure=False) for value in values]
 
 
 def _answer(rows: Any, question: Any, *own: Any) -> Any:

@@ -190,6 +190,10 @@ def test_workers_killed_on_the_way_change_nothing_but_time():
         assert len(killed) == 20
         assert of.status == "converged"
         np.testing.assert_array_equal(found, minimiser)
+        rounds = {0, 2}
+        found, of = pnorm.dask.train(P, N, None, 4, 5, loss="logistic", callback=kill_one)
+        assert len(killed) == 22
+        np.testing.assert_allclose(found, pnorm.train(pos, neg, None, 4, 5, loss="logistic")[0], rtol=0, atol=1e-9)
 
 
 def groups_of(size, seed):
