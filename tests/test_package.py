@@ -104,21 +104,45 @@ def room(module):
     return "pnorm._command" if module == "pnorm.__main__" else ".".join(module.split(".")[:2])
 
 
+def rooms():
+    """The rooms that each room imports."""
+    found = {}
+    for module, others in imports().items():
+        found.setdefault(room(module), set()).update({room(other) for other in others} - {room(module)})
+    return found
+
+
+def floors(of_rooms):
+    """The floor of every room: one above the highest that it imports."""
+    floor = {}
+    for name in graphlib.TopologicalSorter(of_rooms).static_order():
+        floor[name] = 1 + max((floor[other] for other in of_rooms.get(name, ())), default=0)
+    return floor
+
+
 def test_imports_make_no_circle_between_folders_nor_within_one():
-    used = imports()
+    used, of_rooms = imports(), rooms()
     assert len(used) > 40
     list(graphlib.TopologicalSorter(used).static_order())
-    rooms = {}
-    for module, others in used.items():
-        rooms.setdefault(room(module), set()).update({room(other) for other in others} - {room(module)})
-    order = list(graphlib.TopologicalSorter(rooms).static_order())
-    floor = {}
-    for name in order:
-        floor[name] = 1 + max((floor[other] for other in rooms.get(name, ())), default=0)
+    floor = floors(of_rooms)
     assert floor["pnorm._core"] == 1
-    assert not {"pnorm._solvers", "pnorm.objectives", "pnorm._storage"} & rooms["pnorm._checks"]
-    assert not {"pnorm._solvers", "pnorm.rankers"} & (rooms["pnorm.objectives"] | rooms["pnorm._storage"])
+    assert not {"pnorm._solvers", "pnorm.objectives", "pnorm._storage"} & of_rooms["pnorm._checks"]
+    assert not {"pnorm._solvers", "pnorm.rankers"} & (of_rooms["pnorm.objectives"] | of_rooms["pnorm._storage"])
     assert max(floor.values()) <= 10, floor
+    assert sum(map(len, of_rooms.values())) <= 150
+
+
+def test_the_picture_of_the_layout_is_that_of_the_imports():
+    drawn = (ROOT / "doc" / "_static" / "layout.svg").read_text(encoding="utf-8")
+    drawn = re.search("<dc:description>(.*?)</dc:description>", drawn)[1]
+    assert drawn == layout(rooms()), "draw it again: python -P doc/layout.py"
+
+
+def layout(of_rooms):
+    """The rooms of every floor, from the bottom up, as text."""
+    floor = floors(of_rooms)
+    by_floor = [sorted(name for name in floor if floor[name] == k + 1) for k in range(max(floor.values()))]
+    return "; ".join(" ".join(of_floor) for of_floor in by_floor)
 
 
 @pytest.mark.parametrize(

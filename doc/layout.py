@@ -1,0 +1,235 @@
+"""Draw the folders and modules of the package, floor by floor, from their imports, into doc/_static/layout.svg.
+
+    python -P doc/layout.py
+
+Needs Matplotlib. Arrows that follow from others are left out: of A to B, B to C and A to C, the last.
+"""
+
+import itertools
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("svg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.patches import FancyBboxPatch, PathPatch
+from matplotlib.path import Path as Curve
+from scipy.optimize import linprog
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tests")]
+
+from test_package import floors, layout, rooms  # noqa: E402
+
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#777777"
+
+NOTES = {
+    "pnorm._core": "compiled loops",
+    "pnorm._checks": "arguments, messages",
+    "pnorm._pickles": "old module names",
+    "pnorm._version": "the version",
+    "pnorm.datasets": "data sets",
+    "pnorm._threads": "passes, blocks, pool",
+    "pnorm._blas": "products, BLAS threads",
+    "pnorm._categories": "levels",
+    "pnorm._trace": "record of a run",
+    "pnorm._storage": "tables of outputs",
+    "pnorm._split": "rows by label",
+    "pnorm.objectives": "prices and losses",
+    "pnorm.rankers": "weak rankers",
+    "pnorm.metrics": "measures of a list",
+    "pnorm.kernel": "kernel spaces",
+    "pnorm.listwise": "lists with grades",
+    "pnorm._solvers": "problems, their solution",
+    "pnorm.bounds": "generalisation",
+    "pnorm.boosting": "LightGBM, XGBoost",
+    "pnorm._train": "train, score",
+    "pnorm._minimize": "minimize",
+    "pnorm._minimize_path": "minimize_path",
+    "pnorm._cross_validation": "cross_validate",
+    "pnorm._files": "save, load",
+    "pnorm.callbacks": "early stopping",
+    "pnorm.dask": "rows on a cluster",
+    "pnorm.diagnostics": "certificates",
+    "pnorm.plotting": "pictures",
+    "pnorm.sklearn": "the estimator",
+    "pnorm": "the public names",
+    "pnorm._command": "the command pnorm",
+}
+"""A few words for each room."""
+
+WALK = [
+    ("pnorm._train", "pnorm._solvers"),
+    ("pnorm._solvers", "pnorm.rankers"),
+    ("pnorm._solvers", "pnorm.objectives"),
+    ("pnorm.rankers", "pnorm._storage"),
+    ("pnorm._storage", "pnorm._core"),
+    ("pnorm.objectives", "pnorm._core"),
+]
+"""The way of `pos` from `train` to the compiled sums."""
+
+BARS = ("pnorm", "pnorm._command")
+"""Rooms over the whole width, without arrows: the one imports all public modules, the other that one."""
+
+WIDTH, HEIGHT, FLOOR = 1.5, 0.5, 0.98
+
+
+def arrows(of_rooms):
+    """The imports that do not follow from others, and those of the walk."""
+    below, floor = {}, floors(of_rooms)
+    for name in sorted(floor, key=floor.get):
+        others = of_rooms.get(name, set())
+        below[name] = others.union(*(below[other] for other in others))
+    found = {
+        (name, other)
+        for name, others in of_rooms.items()
+        for other in others
+        if not any(other in below[between] for between in others)
+    }
+    assert all(other in of_rooms[name] for name, other in WALK)
+    return sorted(arrow for arrow in found | set(WALK) if arrow[0] not in BARS)
+
+
+def chains(found, floor):
+    """Every arrow as a chain of places, one on each floor from its start to its end."""
+    return {
+        (name, other): [name, *((name, other, k) for k in range(floor[name] - 1, floor[other], -1)), other]
+        for name, other in found
+    }
+
+
+def crossings(order, links):
+    """The number of pairs of links that cross."""
+    place = {item: k for of_floor in order for k, item in enumerate(of_floor)}
+    return sum(
+        (place[a] - place[c]) * (place[b] - place[d]) < 0
+        for of_floor in links.values()
+        for (a, b), (c, d) in itertools.combinations(of_floor, 2)
+    )
+
+
+def ordered(levels, links, tries=60):
+    """The items of every floor in an order of few crossings: by the mean place of neighbours, from random starts."""
+    above, below = {}, {}
+    for a, b in itertools.chain(*links.values()):
+        below.setdefault(a, []).append(b)
+        above.setdefault(b, []).append(a)
+    rng, best = np.random.default_rng(0), (np.inf, None)
+    for _ in range(tries):
+        order = [[of_floor[k] for k in rng.permutation(len(of_floor))] for of_floor in levels]
+        for sweep in range(12):
+            neighbours = below if sweep % 2 == 0 else above
+            for k in range(len(order)) if sweep % 2 == 0 else range(len(order) - 1, -1, -1):
+                place = {item: i / len(of) for of in order for i, item in enumerate(of)}
+                order[k] = sorted(
+                    order[k],
+                    key=lambda item: np.mean([place[x] for x in neighbours.get(item, [item])]),
+                )
+            best = min(best, (crossings(order, links), [list(of) for of in order]), key=lambda pair: pair[0])
+    return best[1]
+
+
+def positions(order, links, width):
+    """Horizontal places that keep the order and distances, and make arrows short and straight."""
+    items = list(itertools.chain(*order))
+    number = {item: k for k, item in enumerate(items)}
+    pairs = list(itertools.chain(*links.values()))
+    n = len(items)
+    rows, bounds = [], []
+
+    def at_most(terms, bound):
+        row = np.zeros(n + len(pairs))
+        for k, factor in terms:
+            row[k] = factor
+        rows.append(row)
+        bounds.append(bound)
+
+    for of_floor in order:
+        for a, b in itertools.pairwise(of_floor):
+            apart = sum(0.5 * WIDTH + 0.12 if isinstance(item, str) else 0.1 for item in (a, b))
+            at_most([(number[a], 1.0), (number[b], -1.0)], -apart)
+    for k, (a, b) in enumerate(pairs):
+        for sign in (1.0, -1.0):
+            at_most([(number[a], sign), (number[b], -sign), (n + k, -1.0)], 0.0)
+    # An arrow's own bends cost most, so that long arrows are straight.
+    cost = [0.0] * n + [1.0 + 3.0 * isinstance(a, tuple) + 3.0 * isinstance(b, tuple) for a, b in pairs]
+    limits = [(0.5 * WIDTH, width - 0.5 * WIDTH)] * n + [(0.0, None)] * len(pairs)
+    found = linprog(cost, np.array(rows), np.array(bounds), bounds=limits)
+    assert found.success, "the floors are wider than the picture"
+    return {item: found.x[k] for item, k in number.items()}
+
+
+def draw(width=11.2):
+    """Draw the picture."""
+    of_rooms = rooms()
+    floor = floors(of_rooms)
+    assert set(floor) == set(NOTES), set(floor) ^ set(NOTES)
+    routes = chains(arrows(of_rooms), floor)
+    levels = [[name for name in sorted(floor) if floor[name] == k and name not in BARS] for k in range(1, 9)]
+    links = {k: [] for k in range(1, 9)}
+    for route in routes.values():
+        for a, b in itertools.pairwise(route):
+            links[floor[a] if isinstance(a, str) else a[2]].append((a, b))
+        for item in route[1:-1]:
+            levels[item[2] - 1].append(item)
+    x = positions(ordered(levels, links), links, width)
+    y = {item: FLOOR * (floor[item] if isinstance(item, str) else item[2]) for item in x}
+
+    figure, ax = plt.subplots(figsize=(11.6, 10.2))
+    for k in range(1, max(floor.values()) + 1):
+        ax.axhspan(FLOOR * (k - 0.5), FLOOR * (k + 0.5), color=GREY, alpha=0.07 if k % 2 else 0.0, lw=0)
+        ax.text(-0.35, FLOOR * k, str(k), color=GREY, ha="center", va="center")
+    for arrow, route in routes.items():
+        points = []
+        for item in route:
+            half = 0.5 * HEIGHT if isinstance(item, str) else 0.25 * FLOOR
+            points += [(x[item], y[item] + half), (x[item], y[item] - half)]
+        line(ax, points[1:-1], arrow in WALK)
+    for name in floor:
+        box(ax, name, (0.5 * width, FLOOR * floor[name], width) if name in BARS else (x[name], y[name], WIDTH))
+    ax.set(xlim=(-0.6, width + 0.05), ylim=(0.5 * FLOOR, 10.5 * FLOOR))
+    ax.axis("off")
+    description = {"Date": None, "Description": layout(of_rooms)}
+    figure.savefig(ROOT / "doc" / "_static" / "layout.svg", metadata=description)
+
+
+def line(ax, points, walked):
+    """Draw an arrow through points: straight past a floor, a curve from one floor to the next."""
+    path, codes = [points[0]], [Curve.MOVETO]
+    for k, (start, end) in enumerate(itertools.pairwise(points)):
+        if k % 2:
+            path.append(end)
+            codes.append(Curve.LINETO)
+        else:
+            middle = 0.5 * (start[1] + end[1])
+            path += [(start[0], middle), (end[0], middle), end]
+            codes += [Curve.CURVE4] * 3
+    colour, size = (ORANGE, 2.4) if walked else (GREY, 0.9)
+    ax.add_patch(PathPatch(Curve(path, codes), fc="none", ec=colour, lw=size, zorder=2 + walked))
+    at, tip = points[-1], 0.05 + 0.03 * walked
+    ax.fill(*np.transpose([at, (at[0] - 0.6 * tip, at[1] + 1.6 * tip), (at[0] + 0.6 * tip, at[1] + 1.6 * tip)]),
+            color=colour, lw=0, zorder=3 + walked)  # fmt: skip
+
+
+def box(ax, name, place):
+    """Draw a room: its name, and what it holds."""
+    x, y, width = place
+    last = name.removeprefix("pnorm.")
+    private, folder = last.startswith("_"), (ROOT / "pnorm" / last).is_dir()
+    colour = ORANGE if name == "pnorm._core" else GREY if private else BLUE
+    face = {ORANGE: "#fdf3dc", GREY: "white", BLUE: "#dcecf7"}[colour]
+    style = FancyBboxPatch(
+        (x - 0.5 * width, y - 0.5 * HEIGHT), width, HEIGHT, "round,pad=0,rounding_size=0.07",
+        fc=face, ec=colour, lw=2.0 if folder else 1.0, zorder=6,
+    )  # fmt: skip
+    ax.add_patch(style)
+    ax.text(x, y + 0.09, last + "/" * folder, ha="center", va="center", fontsize=9.5, fontweight="bold", zorder=7)
+    ax.text(x, y - 0.11, NOTES[name], ha="center", va="center", fontsize=7.6, color="#444444", zorder=7)
+
+
+if __name__ == "__main__":
+    with plt.style.context(ROOT / "doc" / "pnorm.mplstyle"):
+        draw()
