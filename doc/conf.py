@@ -86,6 +86,8 @@ PAGES = (
     "cluster",
     "speed",
     "guaranteed",
+    "layout",
+    "glossary",
     "gallery/index",
 )
 html_sidebars = {page: [] for page in (*PAGES, "gallery/plot_*")}

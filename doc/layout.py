@@ -33,7 +33,7 @@ NOTES = {
     "pnorm._version": "the version",
     "pnorm.datasets": "data sets",
     "pnorm._threads": "passes, blocks, pool",
-    "pnorm._blas": "products, BLAS threads",
+    "pnorm._blas": "products by BLAS",
     "pnorm._categories": "levels",
     "pnorm._trace": "record of a run",
     "pnorm._storage": "tables of outputs",
@@ -43,7 +43,7 @@ NOTES = {
     "pnorm.metrics": "measures of a list",
     "pnorm.kernel": "kernel spaces",
     "pnorm.listwise": "lists with grades",
-    "pnorm._solvers": "problems, their solution",
+    "pnorm._solvers": "problems, solutions",
     "pnorm.bounds": "generalisation",
     "pnorm.boosting": "LightGBM, XGBoost",
     "pnorm._train": "train, score",
@@ -74,7 +74,7 @@ WALK = [
 BARS = ("pnorm", "pnorm._command")
 """Rooms over the whole width, without arrows: the one imports all public modules, the other that one."""
 
-WIDTH, HEIGHT, FLOOR = 1.5, 0.5, 0.98
+WIDTH, HEIGHT, FLOOR = 1.56, 0.52, 0.95
 
 
 def arrows(of_rooms):
@@ -132,8 +132,8 @@ def ordered(levels, links, tries=60):
     return best[1]
 
 
-def positions(order, links, width):
-    """Horizontal places that keep the order and distances, and make arrows short and straight."""
+def positions(order, links, width, walked):
+    """Horizontal places that keep the order and distances, and make arrows short and straight, above all the walk."""
     items = list(itertools.chain(*order))
     number = {item: k for k, item in enumerate(items)}
     pairs = list(itertools.chain(*links.values()))
@@ -155,14 +155,15 @@ def positions(order, links, width):
         for sign in (1.0, -1.0):
             at_most([(number[a], sign), (number[b], -sign), (n + k, -1.0)], 0.0)
     # An arrow's own bends cost most, so that long arrows are straight.
-    cost = [0.0] * n + [1.0 + 3.0 * isinstance(a, tuple) + 3.0 * isinstance(b, tuple) for a, b in pairs]
+    bends = [sum(isinstance(item, tuple) for item in pair) for pair in pairs]
+    cost = [0.0] * n + [1.0 + 3.0 * bend + 4.0 * (pair in walked) for pair, bend in zip(pairs, bends, strict=True)]
     limits = [(0.5 * WIDTH, width - 0.5 * WIDTH)] * n + [(0.0, None)] * len(pairs)
     found = linprog(cost, np.array(rows), np.array(bounds), bounds=limits)
     assert found.success, "the floors are wider than the picture"
     return {item: found.x[k] for item, k in number.items()}
 
 
-def draw(width=11.2):
+def draw(width=9.3):
     """Draw the picture."""
     of_rooms = rooms()
     floor = floors(of_rooms)
@@ -175,10 +176,11 @@ def draw(width=11.2):
             links[floor[a] if isinstance(a, str) else a[2]].append((a, b))
         for item in route[1:-1]:
             levels[item[2] - 1].append(item)
-    x = positions(ordered(levels, links), links, width)
+    walked = {link for arrow in WALK for link in itertools.pairwise(routes[arrow])}
+    x = positions(ordered(levels, links), links, width, walked)
     y = {item: FLOOR * (floor[item] if isinstance(item, str) else item[2]) for item in x}
 
-    figure, ax = plt.subplots(figsize=(11.6, 10.2))
+    figure, ax = plt.subplots(figsize=(9.7, 9.4))
     for k in range(1, max(floor.values()) + 1):
         ax.axhspan(FLOOR * (k - 0.5), FLOOR * (k + 0.5), color=GREY, alpha=0.07 if k % 2 else 0.0, lw=0)
         ax.text(-0.35, FLOOR * k, str(k), color=GREY, ha="center", va="center")
@@ -226,8 +228,8 @@ def box(ax, name, place):
         fc=face, ec=colour, lw=2.0 if folder else 1.0, zorder=6,
     )  # fmt: skip
     ax.add_patch(style)
-    ax.text(x, y + 0.09, last + "/" * folder, ha="center", va="center", fontsize=9.5, fontweight="bold", zorder=7)
-    ax.text(x, y - 0.11, NOTES[name], ha="center", va="center", fontsize=7.6, color="#444444", zorder=7)
+    ax.text(x, y + 0.09, last + "/" * folder, ha="center", va="center", fontsize=10, fontweight="bold", zorder=7)
+    ax.text(x, y - 0.11, NOTES[name], ha="center", va="center", fontsize=8.2, color="#444444", zorder=7)
 
 
 if __name__ == "__main__":

@@ -178,6 +178,21 @@ def test_the_examples_in_the_documentation_are_true(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 
+def test_the_names_in_the_glossary_and_on_the_page_of_the_layout_exist():
+    text = "".join((ROOT / "doc" / page).read_text(encoding="utf-8") for page in ("glossary.rst", "layout.rst"))
+    named = {name for name in re.findall(r"``(\w+(?:\.\w+)+)``", text) if not name.endswith((".py", ".build"))}
+    assert len(named) > 20
+    classes = {"Rankers": "rankers", "Table": "_storage.base", "Problem": "_solvers.problem",
+               "Objective": "objectives._base"}  # fmt: skip
+    for name in named:
+        first = name.split(".")[0]
+        value = pnorm
+        for part in (f"{classes[first]}.{name}" if first in classes else name).split("."):
+            with contextlib.suppress(ImportError):  # it is no module
+                importlib.import_module(f"{getattr(value, '__name__', '')}.{part}")
+            value = getattr(value, part)
+
+
 def test_the_tests_that_hold_a_promise_exist():
     held = re.findall(r"^   (test_\w+\.py)::(test_\w+)$", (ROOT / "doc" / "guaranteed.rst").read_text(), re.MULTILINE)
     assert len(held) > 30
