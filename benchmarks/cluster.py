@@ -81,7 +81,7 @@ def measure():
         rows = rows_of(X, None, H, "neg", 0)
         lam = generator.normal(size=len(H)) / len(H)
         row[kind] = median(lambda: sums_of_weights(rows, lam, None, True, (4.0, 1.0)), 5) / len(X)  # noqa: B023
-        print(f"    {kind}: {1e9 * row[kind]:.1f} ns per row and question")
+        print(f"    {kind}: {1e9 * row[kind]:.1f} ns per row and reduction")
     return Costs(max(float(question), 0.0), float(task), row)
 
 
@@ -130,7 +130,7 @@ def main():
     """Print both parts, and draw the second."""
     print("1. Two processes of this machine")
     costs = measure()
-    print(f"    so {1e3 * costs.question:.1f} ms a question and {1e3 * costs.task:.2f} ms a partition")
+    print(f"    so {1e3 * costs.question:.1f} ms a reduction and {1e3 * costs.task:.2f} ms a partition")
     n_rows = 10**9
     print(f"\n2. Simulated seconds a round, {n_rows:,} rows, {COLUMNS} columns, and the share of it that workers work")
     print("    workers" + "".join(f"{kind:>22}" for kind in KINDS))

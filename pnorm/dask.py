@@ -7,7 +7,7 @@ keep the outputs of their partitions and nothing that changes from round to roun
 lost at any time: its partitions are read again elsewhere, and the run goes on with the same numbers.
 
 It runs on the threads of this process, or on the cluster of the current ``dask.distributed.Client``. (Dask's other
-scheduler of processes keeps nothing on the workers: partitions would travel with every question.) Needs Dask, the
+scheduler of processes keeps nothing on the workers: partitions would travel with every reduction.) Needs Dask, the
 extra ``dask``.
 """
 
@@ -132,10 +132,10 @@ def train(
 
     Notes
     -----
-    A round is one question to all partitions where the weak rankers are thresholds or categories: each answers
+    A round is one reduction over all partitions where the weak rankers are thresholds or categories: each answers
     with sums of weights by code, and the step is found here from these sums. Of other weak rankers the step
-    needs a few questions more, two as a rule. A partition forms its scores from the coefficients each time, O(N n)
-    for N rows at most, and keeps no other state. On a cluster a question costs some milliseconds beside, and one or two
+    needs a few reductions more, two as a rule. A partition forms its scores from the coefficients each time, O(N n)
+    for N rows at most, and keeps no other state. On a cluster a reduction costs some milliseconds beside, and one or two
     for each partition (page "Rows on a cluster"): few large partitions are better than many small ones.
 
     Examples
@@ -239,7 +239,7 @@ def minimize(
 
     Notes
     -----
-    A Newton step with its certificate is some eight questions to all partitions, and a few more where weak rankers are
+    A Newton step with its certificate is some eight reductions over all partitions, and a few more where weak rankers are
     dependent, each of which answers with a few sums: O(n) numbers, but for those of the Hessian, n**2. Together they
     cost as much as a step of `pnorm.minimize`, and the scores anew for each of them.
 
