@@ -204,10 +204,11 @@ def cross_validate(
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, Rankers, or callable
-        The weak rankers, as in `train`, or a recipe: a function ``H(pos, neg)`` that makes them of rows, as
+        The weak rankers. As in `train`, or a recipe: a function ``H(pos, neg)`` that makes them of rows, as
         `pnorm.rankers.quantile_thresholds` does. It is called with the training rows of each fold (see Notes).
     p : float or sequence of float, optional
-        The powers to compare; None takes 1, 4, 16 and 64, or the `price` alone.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. Several are compared;
+        None takes 1, 4, 16 and 64, or the `price` alone.
     t_max : int
         Largest number of rounds.
     folds : int, or pair of array_like of int, shapes (I,) and (K,)
@@ -223,21 +224,21 @@ def cross_validate(
     rounds : int or sequence of int, optional
         After which rounds to judge; None for 0, 1, ..., `t_max`. A number m is for 0 and some m more up to `t_max`, in
         about equal ratios.
-    seed : int or Generator
-        For dealing the rows; the same seed deals them alike.
+    seed : int or numpy.random.Generator
+        Random numbers; the same seed gives the same result. They deal the rows.
     selection, loss, price, smoothing : as in `train`
         How to train.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, in training and in judging. A row of weight zero is in no fold.
+        Case weights, zero or more. They count in training and in judging. A row of weight zero is in no fold.
     pos_group, neg_group : sequence of labels, of length I and K, optional
-        Query groups. A group is held out as a whole, and the score of a fold is the mean of the measure over its
-        groups. Rows of a group that has only one side are in no fold.
+        Query groups: pairs form within a group only. A group is held out as a whole, and the score of a fold is the
+        mean of the measure over its groups. Rows of a group that has only one side are in no fold.
     tol : float
-        When a run ends as stationary, as in `train`.
+        Stop as stationary when the largest edge is at most this, in units of h. As in `train`.
     progress : bool
-        Show a progress bar over the folds; needs tqdm, the extra ``progress``.
+        Show a progress bar; needs tqdm, the extra ``progress``. It counts the folds.
     n_threads : int, optional
-        Threads that share the passes over the rows, as in `train`. The result is the same for any number.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
 
     Returns
     -------
@@ -249,8 +250,8 @@ def cross_validate(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; if there are more folds than rows of a side, or groups, or a fold or
-        what is left without it lacks a side; if the measure is not a finite number.
+        If there are more folds than rows of a side, or groups, or a fold or what is left without it lacks a side; if
+        the measure is not a finite number.
 
     See Also
     --------

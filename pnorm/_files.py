@@ -70,7 +70,8 @@ class ScoringFunction:
         X : array_like, shape (N, d)
             The rows.
         n_threads : int, optional
-            Threads, as in `pnorm.score`.
+            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
+            `pnorm.score`.
 
         Returns
         -------
@@ -105,11 +106,11 @@ def save(
         it stays as it was, and nothing else is left behind. Where the process is killed or the machine fails, the old
         file or the new one is there, whole; beside it may be left a hidden file ``.pnorm-*.tmp``, to be deleted.
     lam : array_like, shape (n,)
-        The coefficients.
+        Coefficients, one per weak ranker.
     H : None or Rankers
-        The weak rankers that `train` was given. None, the columns of the data, is saved as ``columns(n)`` of
-        `pnorm.rankers`, which go by position: for a model that knows the names of a frame's columns, train with
-        ``columns(frame)``.
+        The weak rankers. They are those that `train` was given. None, the columns of the data, is saved as
+        ``columns(n)`` of `pnorm.rankers`, which go by position: for a model that knows the names of a frame's columns,
+        train with ``columns(frame)``.
     p : float, optional
         The power, for the record; scores do not depend on it.
     metadata : dict, optional
@@ -122,7 +123,7 @@ def save(
         If functions are among the weak rankers, which no file of numbers can hold, or `metadata` has something
         that JSON has not.
     ValueError
-        If `lam` is not one finite number per weak ranker, or an argument is otherwise not as described.
+        If `lam` is not one finite number per weak ranker, or `p` is below 1.
     OSError
         If the file cannot be written.
 

@@ -56,29 +56,27 @@ def minimize(
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers. None takes the columns of the data.
+        The weak rankers. As in `train`.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     l2 : float
-        Weight of the penalty, zero or at least 1e-140. Above zero, a unique minimiser exists whatever the data.
-        What it is added to has other units for each price and loss (see Notes), so that the same
-        weight is not the same penalty.
+        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140. Above zero, a unique minimiser exists whatever
+        the data. What it is added to has other units for each price and loss (see Notes), so that the same weight is
+        not the same penalty.
     tol : float
-        Stop when the objective is proved to be this close to its infimum, in its own units (nats
-        for log F_p), or as close as rounding lets that be proved: some 1e-14 of the objective, or of p times the
-        largest sum of terms in a score. `trace.gap` is what was proved; where it is more than `tol`, `trace.message`
-        says so.
+        Stop when the objective is proved to be this close to its infimum. In its own units (nats for log F_p), or as
+        close as rounding lets that be proved: some 1e-14 of the objective, or of p times the largest sum of terms in a
+        score. `trace.gap` is what was proved; where it is more than `tol`, `trace.message` says so.
     max_iter : int
         Largest number of Newton steps, each of which counts as ten iterations of L-BFGS.
     loss, price, smoothing : as in `train`
         Another objective than F_p, minimised by L-BFGS (see Notes).
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, as in `train`.
+        Case weights, zero or more. As in `train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
-        Query groups: pairs form within a group only, and :math:`F_p` is the sum over groups. Rows
-        of a group that has only one side are left out.
+        Query groups: pairs form within a group only. As in `train`.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
-        Coefficients to start from, as in `train`; zero by default. They are halved as long as that lowers the
+        Coefficients to start from; zero by default. As in `train`. They are halved as long as that lowers the
         objective.
     method : {None, "newton", "lbfgs"}
         None takes Newton's method up to 2000 weak rankers, and beyond that SciPy's L-BFGS, which
@@ -88,9 +86,10 @@ def minimize(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``. Most runs end long before it is full.
     n_threads : int, optional
-        Threads that share the passes over the rows, as in `train`. Those of BLAS are others: up to 128 weak rankers
-        the run asks for one, if threadpoolctl is installed (scikit-learn brings it). Without that, on a machine with
-        much else to do, set the variable ``OPENBLAS_NUM_THREADS=1`` before Python starts.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
+        Those of BLAS are others: up to 128 weak rankers the run asks for one, if threadpoolctl is installed
+        (scikit-learn brings it). Without that, on a machine with much else to do, set the variable
+        ``OPENBLAS_NUM_THREADS=1`` before Python starts.
 
     Returns
     -------
@@ -109,8 +108,8 @@ def minimize(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or a column so large that its square is no number; the message names it and
-        the offending row or column.
+        If an argument cannot be used, or a column is so large that its square is no number; the message names the
+        argument, and the row or column at fault.
     OverflowError
         If the objective at `init` is more than a double holds even in logarithms.
     BaseException

@@ -130,24 +130,25 @@ def minimize_path(
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers. None takes the columns of the data.
+        The weak rankers. As in `train`.
     p : float or sequence of float
-        Power of the price; several for a path along p, with one `l2`.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
+        p, with one `l2`.
     l2 : float or sequence of float, optional
-        Weight of the penalty, zero or at least 1e-140; several for a path along l2, with one p. None takes 25 of them
-        (see Notes) if there is one p, and 0 if there are several.
+        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140. Several for a path along l2, with one p. None
+        takes 25 of them (see Notes) if there is one p, and 0 if there are several.
     tol, max_iter : float, int
         For every point, as in `minimize`.
     loss, price, smoothing : as in `minimize`
         Another objective than F_p.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, as in `train`.
+        Case weights, zero or more. As in `train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
-        Query groups, as in `train`.
+        Query groups: pairs form within a group only. As in `train`.
     method : {None, "newton", "lbfgs"}
         How each point is found, as in `minimize`.
     n_threads : int, optional
-        Threads that share the passes over the rows, as in `train`.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
 
     Returns
     -------
@@ -158,7 +159,7 @@ def minimize_path(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; if both p and l2 are sequences, or neither is.
+        If both p and l2 are sequences, or neither is.
 
     See Also
     --------

@@ -20,12 +20,12 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     X : array_like, shape (N, d), or sequence of N things where the rankers are callables
         The rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers that `train` was given.
+        The weak rankers. They are those that `train` was given.
     lam : array_like, shape (n,)
-        Their coefficients.
+        Coefficients, one per weak ranker.
     n_threads : int, optional
-        Threads that share the rows; by default, as many as this process may use cores. Up to 65,536 rows, one does it
-        all. The scores are the same to the last bit for any number.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
+        rows, one does it all. The result is the same to the last bit for any number.
 
     Returns
     -------

@@ -64,7 +64,7 @@ def train(
         The weak rankers. None takes the columns of the data; a callable maps rows to outputs
         (N,); a collection comes from `pnorm.rankers`.
     p : float
-        Power of the price r ** p that a negative pays for the positives below it; at least 1, at most 1e140.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. It is at most 1e140.
     t_max : int
         Largest number of rounds.
     selection : {"absolute", "signed"}
@@ -72,35 +72,35 @@ def train(
         over all coefficients, or by the largest edge (COLT 2006), which never lowers a coefficient
         and stops when no edge is above `tol`.
     loss : str or Loss
-        What a pair costs whose scores differ by z: ``"exponential"`` :math:`e^{-z}`, ``"logistic"``
-        :math:`\ln(1 + e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"``, its square,
-        ``"squared"`` :math:`(1 - z)^2`, or a `pnorm.objectives.Loss`.
+        What a pair costs whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
+        e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"`` its square, ``"squared"`` :math:`(1 - z)^2`;
+        or a `pnorm.objectives.Loss`.
     price : Price, optional
-        What a negative pays for the sum of its losses, from `pnorm.objectives`: ``Power(p)``, the default,
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. ``Power(p)``, the default,
         ``Exponential(scale)``, or a ``Price`` of your own, with p left at 1.
     smoothing : float
-        With the hinge: half the width of a parabola in the place of its corner (see Notes).
+        With the hinge: half the width of a parabola in the place of its corner. See Notes.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, zero or more: :math:`F_p = \sum_k \tilde c_k (\sum_i c_i e^{-(f_i - \tilde f_k)})^p`.
-        A whole number means that many copies of the row, zero that it is absent.
+        Case weights, zero or more. The objective is :math:`F_p = \sum_k \tilde c_k (\sum_i c_i e^{-(f_i - \tilde
+        f_k)})^p`. A whole number means that many copies of the row, zero that it is absent.
     pos_group, neg_group : sequence of labels, of length I and K, optional
-        Query groups: pairs form within a group only, and :math:`F_p` is the sum over groups. Rows
-        of a group that has only one side are left out.
+        Query groups: pairs form within a group only. :math:`F_p` is the sum over groups. Rows of a group that has only
+        one side are left out.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from; zero by default. A run that starts from the trace of another continues it. Those of
         a trace, or of a model that `load` has read, go to the weak rankers of the same names, wherever they are in
         `H`; other weak rankers start at zero, and a name that is not in `H` is an error. An array has no names: its
         coefficients are taken in the order of `H`, and are wrong for another collection of the same length.
     tol : float
-        Stop as stationary when the largest edge (see `selection`) is at most this, in units of h.
+        Stop as stationary when the largest edge is at most this, in units of h. Which edge is the largest, `selection`
+        says.
     callback : callable, optional
         Called with the trace so far after every round; a true return value stops the run.
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use
-        cores. Up to 65,536 rows, one does it all. The coefficients are the same to the last bit
-        for any number.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
+        rows, one does it all. The result is the same to the last bit for any number.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; the message names it and the offending row or column.
+        If an argument cannot be used; the message names it, and the row or column at fault.
     OverflowError
         If the objective at `init` is more than a double holds even in logarithms.
     ImportError

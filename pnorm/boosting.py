@@ -239,9 +239,10 @@ def lightgbm_objective(p: float = 1.0, *, n_threads: int | None = None) -> Calla
     Parameters
     ----------
     p : float
-        The push, at least 1: what a negative pays grows with its height as :math:`r^p`. 1 is RankBoost.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. 1 is RankBoost.
     n_threads : int, optional
-        Threads that share the pass over the rows where there are more than 65,536; as in `pnorm.train`.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
+        `pnorm.train`.
 
     Returns
     -------
@@ -256,7 +257,7 @@ def lightgbm_objective(p: float = 1.0, *, n_threads: int | None = None) -> Calla
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; from the returned function, if what a booster passes is not.
+        From the returned function, if scores, labels, weights or groups that a booster passes cannot be used.
 
     See Also
     --------
@@ -297,9 +298,10 @@ def xgboost_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callab
     Parameters
     ----------
     p : float
-        The push, at least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     n_threads : int, optional
-        Threads that share the pass over the rows; as in `pnorm.train`.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
+        `pnorm.train`.
 
     Returns
     -------
@@ -311,7 +313,7 @@ def xgboost_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callab
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; from the returned function, if what a booster passes is not.
+        From the returned function, if scores, labels, weights or groups that a booster passes cannot be used.
 
     See Also
     --------
@@ -456,7 +458,8 @@ def lightgbm_metric(measure: str = "log_f", **options: Any) -> Callable[..., tup
     Raises
     ------
     ValueError, TypeError
-        If there is no such measure or option; from the returned function, if what a booster passes is not as described.
+        If there is no such measure or option; from the returned function, if scores, labels, weights or groups that a
+        booster passes cannot be used.
 
     Notes
     -----
@@ -495,7 +498,8 @@ def xgboost_metric(measure: str = "log_f", **options: Any) -> Callable[..., Any]
     Raises
     ------
     ValueError, TypeError
-        If there is no such measure or option; from the returned function, if what a booster passes is not as described.
+        If there is no such measure or option; from the returned function, if scores, labels, weights or groups that a
+        booster passes cannot be used.
 
     Examples
     --------

@@ -93,7 +93,7 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     theta : float
         The margin, above 0, in units of the scores.
     p : float
-        The power, 1 or more.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     n_pos, n_neg : int
         I and K.
     log_covering : float or callable
@@ -104,11 +104,6 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     -------
     Bound
         A probability; vacuous if it is 0 or less, or epsilon 1 or more, as no error is larger.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Notes
     -----
@@ -155,7 +150,7 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
     theta : float
         The margin, above 0, in units of the scores.
     p : float
-        The power, 1 or more.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     n_pos, n_neg : int
         I and K.
     log_covering : float or callable
@@ -166,11 +161,6 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
     Bound
         The least epsilon for which ``push_confidence(epsilon, ...) >= 1 - delta``, by bisection; vacuous if it is
         1 or more, as no error is larger; inf if no epsilon will do.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -219,7 +209,7 @@ def push_sample_size(
     theta : float
         The margin, above 0, in units of the scores.
     p : float
-        The power, 1 or more.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     log_covering : float or callable
         As in `push_confidence`.
     ratio : float
@@ -230,11 +220,6 @@ def push_sample_size(
     int or float
         The least K, with I the whole part of ratio K, or 1. Beyond 2**53 a float that is a little larger, and inf
         beyond 1e308.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -300,11 +285,6 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
     float
         In nats, zero or more.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     Examples
     --------
     >>> from pnorm import bounds
@@ -331,17 +311,12 @@ def push_scaling(epsilon: float, p: float) -> float:
     epsilon : float
         The excess, above 0.
     p : float
-        The power, 1 or more.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
 
     Returns
     -------
     float
         A ratio; inf beyond 1e308.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -396,14 +371,14 @@ def margin_curve(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
-        Scores of the positives and of the negatives, the rows that f was trained on.
+    f_pos, f_neg : array_like, shape (I,) and (K,)
+        Scores of the positives and of the negatives. They are rows that f was trained on.
     p : float
-        The power, 1 or more.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     thetas : array_like, shape (T,)
         Margins, above 0, in units of the scores; to be fixed before looking at the rows.
     delta : float
-        The probability with which the bound may fail.
+        The probability with which the bound may fail, between 0 and 1.
     log_covering : float or callable, optional
         As in `push_confidence`; None for the errors alone.
 
@@ -412,11 +387,6 @@ def margin_curve(
     MarginCurve
         `thetas`, `error`, `epsilon`, `bound` (each (T,)), and `theta` and `best`, the margin with the least bound
         and that bound. Without `log_covering`, the last four are None. O(T (I + K) log(I + K)).
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -454,7 +424,7 @@ def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (m,) and (n,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
 
     Returns
@@ -554,11 +524,6 @@ def rank_matrix_count(m: int, n: int) -> int:
     int
         The exact count. O(m n) operations on integers with some (m + n) log(m + n) digits.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     References
     ----------
     .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
@@ -618,11 +583,6 @@ def rank_shatter_linear(d: int, m: int, n: int) -> int:
     int
         An upper bound on the rank-shatter coefficient r(F, m, n). psi is looked at where m n is at most 40,000.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     References
     ----------
     .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
@@ -665,7 +625,7 @@ def rank_shatter_exact(pos: Any, neg: Any) -> int:
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or there are too many rows: this is meant for a handful of them.
+        If there are too many rows: this is meant for a handful of them.
 
     References
     ----------
@@ -777,11 +737,6 @@ def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_sh
     Bound
         Vacuous if it is 1 or more.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     Notes
     -----
     Rows are independent draws, positives from one distribution and negatives from another, of any kind.
@@ -827,11 +782,6 @@ def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: fl
     -------
     Bound
         Vacuous if it is 1 or more; inf if one class did not turn up.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -879,11 +829,6 @@ def freund_bound(
     Bound
         Vacuous if it is 1 or more.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     References
     ----------
     .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
@@ -913,18 +858,13 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
     share : float
         The share of positives, m / M.
     delta : float
-        The probability with which a bound may fail.
+        The probability with which the bound may fail, between 0 and 1.
 
     Returns
     -------
     ours, freund : ndarray, shape (T,)
         `expected_ranking_accuracy_bound` with r = 3, and `freund_bound`. With delta = 0.01 the first is the
         smaller one wherever either is below one half.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -981,8 +921,8 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
 
     Parameters
     ----------
-    loss : {'squared', 'squared_hinge', 'logistic', 'hinge'}
-        q is 2, 2, 1 and 1: the derivative grows at most as :math:`(1 + |u|)^{q-1}`.
+    loss : {"logistic", "squared", "hinge", "squared_hinge"}
+        phi; q is 1, 2, 1, 2: the derivative grows at most as :math:`(1 + |u|)^{q-1}`.
     theta : float
         How fast steps shrink, between 0 and 1.
     gamma : float
@@ -996,11 +936,6 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
     -------
     Bound
         The exponent; vacuous if it is 0 or less, which says nothing of convergence.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Notes
     -----
@@ -1038,8 +973,8 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
 
     Parameters
     ----------
-    loss : {'squared', 'squared_hinge', 'logistic', 'hinge'}
-        phi; M is 2, 2, 1/4, and 1 (0 for the hinge where its corner is out of reach).
+    loss : {"logistic", "squared", "hinge", "squared_hinge"}
+        phi; M is 1/4, 2, 1, 2 (0 for the hinge where its corner is out of reach).
     lam : float
         lambda, above 0: the penalty is :math:`\lambda/2 \|f\|_K^2`.
     kappa : float
@@ -1049,11 +984,6 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
     -------
     float
         The largest step.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -1085,7 +1015,7 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
 
     Parameters
     ----------
-    loss : {'squared', 'squared_hinge', 'logistic', 'hinge'}
+    loss : {"logistic", "squared", "hinge", "squared_hinge"}
         phi.
     n_pos, n_neg : int
         m and n.
@@ -1098,11 +1028,6 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
     -------
     float
         In units of the loss; it says nothing where it is larger than the loss ever is. inf beyond 1e308.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Notes
     -----
@@ -1161,7 +1086,7 @@ def sample_error_bound(
 
     Parameters
     ----------
-    loss : {'squared', 'squared_hinge', 'logistic', 'hinge'}
+    loss : {"logistic", "squared", "hinge", "squared_hinge"}
         phi.
     n_pos, n_neg : int
         m and n.
@@ -1187,8 +1112,7 @@ def sample_error_bound(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; if the first step is larger than `step_condition`, or theta is 1 and
-        eta1 lam is not below 1.
+        If the first step is larger than `step_condition`, or theta is 1 and eta1 lam is not below 1.
 
     Notes
     -----

@@ -185,7 +185,7 @@ def early_stopping(
     patience : int
         Rounds without a better score after which to stop, one at least.
     H : None, sequence of callables, or Rankers
-        The weak rankers of the run.
+        The weak rankers. They are those of the run.
     maximize : bool, optional
         Whether more is better. None knows it of the names and of the functions of this package, and takes it for
         true of any other function.
@@ -194,13 +194,13 @@ def early_stopping(
     p, price, loss, smoothing : as in `pnorm.train`
         Those of the run, for ``metric="log_objective"`` only, which needs `p` or `price`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights of the validation rows.
+        Case weights, zero or more. They are those of the validation rows.
     pos_group, neg_group : sequence of labels, of length I and K, optional
-        Their query groups: the score is then the mean over the groups that have both sides (the objective is a sum
-        over them, as in training).
+        Query groups: pairs form within a group only. They are those of the validation rows. The score is then the mean
+        over the groups that have both sides (the objective is a sum over them, as in training).
     n_threads : int, optional
-        Threads that share the scores of all rows, which are formed before the first round and in every step of
-        `pnorm.minimize`; as in `pnorm.score`.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
+        `pnorm.score`. They form the scores of all rows before the first round, and in every step of `pnorm.minimize`.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def early_stopping(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; when called, if the run has other weak rankers.
+        When called, if the run has other weak rankers.
 
     Notes
     -----

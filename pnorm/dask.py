@@ -81,32 +81,33 @@ def train(
     neg : dask Array, shape (K, d), or dask DataFrame
         The negative rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers, as in `pnorm.train`; callables see one partition at a time. The cuts of
-        `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places them
-        to a third of a percent.
+        The weak rankers. As in `pnorm.train`; callables see one partition at a time. The cuts of
+        `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places them to a
+        third of a percent.
     p : float
-        Power of the price; at least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     t_max : int
         Largest number of rounds.
     selection : {"absolute", "signed"}
         As in `pnorm.train`.
     loss : str or Loss
-        As in `pnorm.train`. With groups, or another loss than ``"exponential"``, or another price than a power, scores
-        and weights of all rows are gathered here (see Notes).
+        What a pair costs whose scores differ by z. As in `pnorm.train`. With groups, or another loss than
+        ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here (see Notes).
     price : Price, optional
-        As in `pnorm.train`.
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `pnorm.train`.
     smoothing : float
-        As in `pnorm.train`.
+        With the hinge: half the width of a parabola in the place of its corner.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
-        Case weights; dask ones in the same partitions as the rows.
+        Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
-        Query groups, as in `pnorm.train`; a group may lie in several partitions.
+        Query groups: pairs form within a group only. A group may lie in several partitions.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
-        Coefficients to start from, as in `pnorm.train`; zero by default.
+        Coefficients to start from; zero by default. As in `pnorm.train`.
     tol : float
         Stop as stationary when the largest edge is at most this, in units of h.
     callback : callable, optional
-        Called here, not on a worker, with the trace so far after every round; a true return value stops the run.
+        Called with the trace so far after every round; a true return value stops the run. It is called here, not on a
+        worker.
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
 
@@ -120,9 +121,9 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; of a fault in the rows, the message names the partition: rows that are
-        other ones when they are read again are one (the trace is then the attribute `trace` of the error), and a
-        partition that has not as many rows as its chunk says.
+        If rows cannot be used; the message names the partition. So it does if the rows are others when they are read
+        again (the trace is then the attribute `trace` of the error), and if a partition has not as many rows as its
+        chunk says.
     BaseException
         What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.train`.
 
@@ -135,8 +136,11 @@ def train(
     A round is one reduction over all partitions where the weak rankers are thresholds or categories: each answers
     with sums of weights by code, and the step is found here from these sums. Of other weak rankers the step
     needs a few reductions more, two as a rule. A partition forms its scores from the coefficients each time, O(N n)
-    for N rows at most, and keeps no other state. On a cluster a reduction costs some milliseconds beside, and one or two
-    for each partition (page "Rows on a cluster"): few large partitions are better than many small ones.
+    for N rows at most, and keeps no other state. On a cluster a reduction costs some milliseconds beside, and one
+    or two for each partition (page "Rows on a cluster"): few large partitions are better than many small ones.
+
+    With groups, or another loss or price, scores and weights of all rows are arrays in this process. In a round
+    8 to 24 bytes for each row travel: weights to the partitions, and outputs of the chosen weak ranker back.
 
     Examples
     --------
@@ -187,32 +191,34 @@ def minimize(
     pos, neg : dask Array, shape (I, d) and (K, d), or dask DataFrame
         The rows, as in `train`.
     H : None, sequence of callables, or Rankers
-        The weak rankers.
+        The weak rankers. As in `pnorm.train`.
     p : float
-        Power of the price; at least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     l2 : float
-        Weight of the penalty :math:`\tfrac{l2}{2} |\lambda|^2`, zero or at least 1e-140.
+        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140.
     tol : float
-        Stop when log F_p, with its penalty, is proved to be this close to its infimum, in nats.
+        Stop when the objective is proved to be this close to its infimum. As in `pnorm.minimize`.
     max_iter : int
         Largest number of Newton steps.
     loss : str or Loss
-        As in `pnorm.minimize`. With groups, or another loss than ``"exponential"``, or another price than a power,
-        scores and weights of all rows are gathered here, as in `train`.
+        What a pair costs whose scores differ by z. As in `pnorm.minimize`. With groups, or another loss than
+        ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here, as in
+        `train`.
     price : Price, optional
-        As in `pnorm.minimize`.
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `pnorm.minimize`.
     smoothing : float
-        As in `pnorm.minimize`.
+        With the hinge: half the width of a parabola in the place of its corner.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
-        Case weights.
+        Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
-        Query groups; a group may lie in several partitions.
+        Query groups: pairs form within a group only. A group may lie in several partitions.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
-        Coefficients to start from, as in `pnorm.train`; zero by default.
+        Coefficients to start from; zero by default. As in `pnorm.train`.
     method : {None, "newton", "lbfgs"}
         As in `pnorm.minimize`.
     callback : callable, optional
-        Called here with the trace so far after every step; a true return value stops the run.
+        Called with the trace so far after every step; a true return value stops the run. It is called here, not on a
+        worker.
 
     Returns
     -------
@@ -227,9 +233,9 @@ def minimize(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; of a fault in the rows, the message names the partition: rows that are
-        other ones when they are read again are one (the trace is then the attribute `trace` of the error), and a
-        partition that has not as many rows as its chunk says.
+        If rows cannot be used; the message names the partition. So it does if the rows are others when they are read
+        again (the trace is then the attribute `trace` of the error), and if a partition has not as many rows as its
+        chunk says.
     BaseException
         What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.minimize`.
 
@@ -239,9 +245,9 @@ def minimize(
 
     Notes
     -----
-    A Newton step with its certificate is some eight reductions over all partitions, and a few more where weak rankers are
-    dependent, each of which answers with a few sums: O(n) numbers, but for those of the Hessian, n**2. Together they
-    cost as much as a step of `pnorm.minimize`, and the scores anew for each of them.
+    A Newton step with its certificate is some eight reductions over all partitions, and a few more where weak rankers
+    are dependent, each of which answers with a few sums: O(n) numbers, but for those of the Hessian, n**2. Together
+    they cost as much as a step of `pnorm.minimize`, and the scores anew for each of them.
 
     Examples
     --------
@@ -276,9 +282,9 @@ def score(X: Any, H: Any, lam: Any) -> Any:
     X : dask Array, shape (N, d), or dask DataFrame
         The rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers that `train` was given.
+        The weak rankers. They are those that `train` was given.
     lam : array_like, shape (n,)
-        Their coefficients.
+        Coefficients, one per weak ranker.
 
     Returns
     -------

@@ -237,11 +237,6 @@ def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
     float
         From 0 to 1. Without ties, 1 - 2 times it is Kendall's tau.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     Notes
     -----
     O(r log r).
@@ -289,8 +284,6 @@ def kendall_tau_hinge(scores: Any, y: Any, *, group: Any = None) -> tuple[float,
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described.
     OverflowError
         If differences of scores, summed over all pairs, are more than a double holds.
 
@@ -358,11 +351,6 @@ def ndcg(
     float
         From 0 to 1; 1 for a list of one grade, or in which all is worth nothing, as any order of it is best.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     References
     ----------
     .. [1] S. Shalev-Shwartz, S. Ben-David, "Understanding Machine Learning", 2014, section 17.4.
@@ -390,11 +378,6 @@ def ndcg_loss(
     -------
     float
         From 0, the best order, to 1.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Examples
     --------
@@ -437,8 +420,6 @@ def ndcg_hinge(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described.
     OverflowError
         If differences of scores, summed over all pairs, are more than a double holds.
 
@@ -550,14 +531,15 @@ def train(
     k, gain, discount : as in `ndcg`
         For "ndcg".
     seed : int or numpy.random.Generator
-        For the order of the lists in each epoch.
+        Random numbers; the same seed gives the same result. They order the lists of each epoch.
     callback : callable, optional
-        Called with the record so far, an `Epochs`, after every epoch; a true return value stops the run. For early
-        stopping, keep the best `Epochs.w`.
+        Called with the trace so far after every epoch; a true return value stops the run. The trace is an `Epochs`.
+        For early stopping, keep the best `Epochs.w`.
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads that share the look at all lists after each epoch.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. Each epoch has
+        one, over all lists.
 
     Returns
     -------
@@ -569,7 +551,7 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or no list has rows of two grades.
+        If no list has rows of two grades.
     BaseException
         What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`.
     ImportError

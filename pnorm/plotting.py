@@ -47,7 +47,7 @@ def roc(lists: Mapping[Any, Any], *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError, TypeError
-        If there is no list, or one is not as described.
+        If there is no list, or one is neither a pair of scores nor a `Roc`.
     ImportError
         If Matplotlib is missing.
 
@@ -297,8 +297,6 @@ def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> An
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described.
     ImportError
         If Matplotlib is missing.
 
@@ -353,9 +351,9 @@ def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = 
     Parameters
     ----------
     lam : array_like, shape (n,)
-        Coefficients.
-    H : weak rankers, optional
-        What `lam` belongs to, for the names; None for the columns of X.
+        Coefficients, one per weak ranker.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. They give the names; None stands for the columns of X.
     X : array_like, shape (N, d), optional
         Rows: bars are then coefficients times the range of each weak ranker's outputs on these rows, by how
         much it can move a score. Coefficients alone compare only weak rankers on one scale.
@@ -372,8 +370,6 @@ def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = 
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described.
     ImportError
         If Matplotlib is missing.
 
@@ -430,8 +426,6 @@ def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described.
     ImportError
         If Matplotlib is missing.
 

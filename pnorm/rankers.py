@@ -678,9 +678,9 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
     Parameters
     ----------
     pos : array_like, shape (I, d), or int
-        Rows with the columns to use, or just their number d.
+        The positive rows, or any rows, with the columns to use; or just their number d.
     neg : array_like, shape (K, d), optional
-        The other side; only compared with `pos`.
+        The negative rows. They are only compared with `pos`.
     names : sequence of str, optional
         Names; by default those of a data frame, else ``x0``, ``x1``, ...
 
@@ -730,9 +730,9 @@ def normalized(
     Parameters
     ----------
     pos : array_like, shape (I, d)
-        Positive training rows.
+        The positive rows of training.
     neg : array_like, shape (K, d)
-        Negative training rows.
+        The negative rows of training.
     low, high : float
         Ends of the interval, ``low < high``.
     names : sequence of str, optional
@@ -866,9 +866,9 @@ def quantile_thresholds(
     Parameters
     ----------
     pos : array_like, shape (I, d)
-        Positive training rows.
+        The positive rows of training.
     neg : array_like, shape (K, d)
-        Negative training rows.
+        The negative rows of training.
     n_cuts : int
         Largest number of cuts per column.
     names : sequence of str, optional
@@ -878,8 +878,8 @@ def quantile_thresholds(
         have some a weak ranker ``x2 is missing``. A missing value is above no cut, and has no part
         in placing them.
     n_threads : int, optional
-        Threads that sort columns; by default, as many as this process may use cores. Up to 65,536 rows, one does it
-        all. The cuts are the same for any number.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
+        rows, one does it all. The result is the same to the last bit for any number. They sort columns.
 
     Returns
     -------
@@ -972,14 +972,14 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     Parameters
     ----------
     pos : array_like, shape (I, d), or data frame
-        Positive training rows: strings, numbers and booleans, mixed as they like.
+        The positive rows of training: strings, numbers and booleans, mixed as they like.
     neg : array_like, shape (K, d), or data frame
-        Negative training rows.
+        The negative rows of training.
     names : sequence of str, optional
         Names of the columns; by default those of a data frame, else ``x0``, ``x1``, ...
     missing : {"error", "own"}
-        Refuse rows with missing values (None, NaN), or make "missing" a level of every column in
-        which training rows have some.
+        Refuse rows with missing values (NaN, None), or make "missing" a level of every column in which training rows
+        have some.
 
     Returns
     -------
@@ -1057,7 +1057,7 @@ def closed(H: Rankers | Sequence[Callable[[Any], Any]]) -> Rankers:
     Parameters
     ----------
     H : Rankers or sequence of callables
-        The weak rankers, 2 n of which come out of n.
+        The weak rankers. Their complements join them: of n come 2 n.
 
     Returns
     -------

@@ -136,7 +136,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     p : float
-        Power of the price that a negative pays for the positives below it, at least 1: the push at the top.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     rankers : str, Rankers, callable, list of callables, or estimator
         The weak rankers. ``"thresholds"``: cuts of the columns (`pnorm.rankers.quantile_thresholds`), of which a
         missing value, NaN, is above none and has a weak ranker of its own; ``"columns"``, as they are;
@@ -147,13 +147,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_cuts : int
         Cuts per column of ``"thresholds"``, at most.
     t_max : int
-        Rounds, or Newton steps, at most.
+        Largest number of rounds, or of Newton steps.
     solver : {"coordinate", "newton"}
         `pnorm.train`, boosting round by round, or `pnorm.minimize`, the exact minimiser.
     loss : str or Loss
-        As in `pnorm.train`.
+        What a pair costs whose scores differ by z. As in `pnorm.train`.
     l2 : float
-        Weight of the penalty :math:`\tfrac{l2}{2} |\lambda|^2`, for ``solver="newton"``.
+        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140. It is used by ``solver="newton"``.
     early_stopping : bool
         Whether to hold out rows, to stop when they have not been ranked better for `n_iter_no_change` rounds, and to
         take the coefficients of the best round.
@@ -339,7 +339,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError, TypeError
-            If an argument or a parameter is not as described.
+            If the rows, the labels or a parameter cannot be used; the message names it.
 
         Warns
         -----

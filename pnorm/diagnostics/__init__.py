@@ -237,15 +237,15 @@ def certificate(
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers, as in `pnorm.train`.
+        The weak rankers. As in `pnorm.train`.
     p : float
-        Power of the price, at least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     l2 : float
-        Weight of the penalty, zero or at least 1e-140.
+        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, as in `pnorm.train`; a row of weight zero is absent.
+        Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
 
@@ -257,11 +257,6 @@ def certificate(
         says why. Outputs are taken for what they are to within rounding: a combination of weak
         rankers that is the same on all rows to a few units in the last place of its largest term
         counts as constant.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described; the message names it and the offending row or column.
 
     See Also
     --------
@@ -338,9 +333,9 @@ def separability(
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers, as in `pnorm.train`.
+        The weak rankers. As in `pnorm.train`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, as in `pnorm.train`; a row of weight zero is absent.
+        Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
 
@@ -348,11 +343,6 @@ def separability(
     -------
     Separability
         The kind, the support, and the direction.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described; the message names it and the offending row or column.
 
     Notes
     -----
@@ -402,11 +392,11 @@ def q_limit(
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers, as in `pnorm.train`.
+        The weak rankers. As in `pnorm.train`.
     p : float
-        Power of the price, at least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, as in `pnorm.train`; a row of weight zero is absent.
+        Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
 
@@ -414,11 +404,6 @@ def q_limit(
     -------
     Limit
         In factored form, with its support, the infimum, and a certificate.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described; the message names it and the offending row or column.
 
     Examples
     --------
@@ -482,11 +467,11 @@ def q_prime(
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers, as in `pnorm.train`.
+        The weak rankers. As in `pnorm.train`.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, as in `pnorm.train`; a row of weight zero is absent.
+        Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
 
@@ -494,11 +479,6 @@ def q_prime(
     -------
     ndarray, shape (I, K)
         Zero for pairs that are none, because of groups or of a weight of zero; inf beyond the largest double.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described; the message names it and the offending row or column.
 
     Examples
     --------
@@ -548,13 +528,13 @@ def same_limit(
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers, as in `pnorm.train`.
+        The weak rankers. As in `pnorm.train`.
     lam1 : array_like, shape (n,)
         Coefficients.
     lam2 : array_like, shape (n,)
         Other coefficients.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, as in `pnorm.train`; a row of weight zero is absent.
+        Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
 
@@ -562,11 +542,6 @@ def same_limit(
     -------
     float
         Zero or more, in O((I + K) n): no array over the pairs is formed.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described; the message names it and the offending row or column.
 
     Examples
     --------
@@ -606,8 +581,7 @@ def convergence(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, the limit is that of separable data or has no
-        certificate, or the run goes below it.
+        If the limit is that of separable data or has no certificate, or the run goes below it.
 
     Examples
     --------
@@ -675,19 +649,19 @@ def report(
     neg : array_like, shape (K, d), or sequence of K things
         The negative rows.
     H : None, sequence of callables, or Rankers
-        The weak rankers, as in `pnorm.train`.
+        The weak rankers. As in `pnorm.train`.
     p : float
-        Power of the price, at least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     l2 : float
-        Weight of the penalty that they were trained with, zero or at least 1e-140.
+        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140. It is the one that they were trained with.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights, as in `pnorm.train`; a row of weight zero is absent.
+        Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
     progress : bool
-        Show a progress bar over the steps to the minimiser; needs tqdm, the extra ``progress``.
+        Show a progress bar; needs tqdm, the extra ``progress``. It counts the steps to the minimiser.
 
     Returns
     -------
@@ -697,8 +671,6 @@ def report(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described; the message names it and the offending row or column.
     ImportError
         If `progress` is asked for and tqdm is missing.
 

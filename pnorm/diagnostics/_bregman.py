@@ -27,7 +27,7 @@ def phi(q: Any, p: float) -> float:
     q : array_like, shape (I, K)
         One number per pair, zero or more.
     p : float
-        At least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def bregman_distance(a: Any, b: Any, p: float) -> float:
     b : array_like, shape (I, K)
         The same.
     p : float
-        At least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def legendre_bregman_projection(q: Any, v: Any, p: float) -> Array:
     v : array_like, shape (I, K)
         What is to be added to the gradient; any finite numbers.
     p : float
-        At least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def primal_objective(P: Any, p: float) -> float:
     P : array_like, shape (I, K)
         One number per pair, zero or more.
     p : float
-        At least 1.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
 
     Returns
     -------

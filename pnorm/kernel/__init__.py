@@ -145,13 +145,14 @@ def train(
         Bytes for the Gram matrix, half of which is kept, or for its landmarks. Blocks that do not fit are computed
         anew in each step, and a warning says so.
     seed : int or numpy.random.Generator
-        For drawing landmarks.
+        Random numbers; the same seed gives the same result. They draw landmarks.
     callback : callable, optional
-        Called with the trace so far, a `Descent`, after every step; a true return value stops the run.
+        Called with the trace so far after every step; a true return value stops the run. The trace is a `Descent`.
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``.
     n_threads : int, optional
-        Threads, as in `pnorm.train`: the result is the same for any number.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. The result is
+        the same for any number.
     **kernel_params : object
         ``gamma`` (by default 1 / (d Var), Var the variance of all entries of the rows, and for the 1-norm 1 / (d sd)),
         ``degree`` (q, 3) and ``coef0`` (c, 1); for a callable, what it takes.
@@ -166,7 +167,7 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or the kernel is none on a sample of the rows.
+        If the kernel is none on a sample of the rows.
     OverflowError
         If steps are so large that they diverge. Where the objective is higher in the end than at the start, a
         `RuntimeWarning` says so.
@@ -390,7 +391,7 @@ def minimize(
     ----------
     pos, neg, kernel : as in `train`
         The rows and the kernel.
-    loss : {"logistic", "squared", "squared_hinge", "hinge"}
+    loss : {"logistic", "squared", "hinge", "squared_hinge"}
         phi; the hinge with `smoothing`.
     lam : float
         :math:`\lambda`, from 1e-140 to 1e140.
@@ -405,7 +406,7 @@ def minimize(
     memory_limit : float
         Bytes: some 32 for each two rows are needed, and more rows than that are refused.
     n_threads : int, optional
-        Threads, as in `train`.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
     **kernel_params : object
         As in `train`.
 
@@ -419,7 +420,7 @@ def minimize(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, there are too many rows for `memory_limit`, or the loss has corners.
+        If there are too many rows for `memory_limit`, or the loss has corners.
 
     See Also
     --------

@@ -80,7 +80,7 @@ def heights(f_pos: Any, f_neg: Any, *, pos_weight: Any = None) -> NDArray[Any]:
     f_neg : array_like, shape (K,)
         Scores of the negatives.
     pos_weight : array_like, shape (I,), optional
-        Weights of the positives, which are then summed instead of counted.
+        Case weights, zero or more. They are summed where rows would be counted.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def reverse_heights(f_pos: Any, f_neg: Any, *, neg_weight: Any = None) -> NDArra
     f_neg : array_like, shape (K,)
         Scores of the negatives.
     neg_weight : array_like, shape (K,), optional
-        Weights of the negatives, which are then summed instead of counted.
+        Case weights, zero or more. They are summed where rows would be counted.
 
     Returns
     -------
@@ -165,10 +165,10 @@ def r_max(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows; of the negatives' it matters only which are zero.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more. Of the negatives' it matters only which are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -176,11 +176,6 @@ def r_max(
     -------
     int or float
         From 0 to I; a float if there are weights, an `Estimate` if there is a `confidence`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -218,10 +213,10 @@ def positives_at_top(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows; of the negatives' it matters only which are zero.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more. Of the negatives' it matters only which are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -229,11 +224,6 @@ def positives_at_top(
     -------
     int or float
         From 0 to I; a float if there are weights, an `Estimate` if there is a `confidence`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -278,20 +268,15 @@ def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: An
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows, which are then summed instead of counted.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more. They are summed where rows would be counted.
 
     Returns
     -------
     Roc
         `false_positives` and `true_positives`: the origin, and a point for each distinct score.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Examples
     --------
@@ -322,10 +307,10 @@ def auc(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -333,11 +318,6 @@ def auc(
     -------
     float
         The share of pairs in the right order, from 0 to 1; an `Estimate` if there is a `confidence`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -386,7 +366,7 @@ def partial_auc(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
     max_fpr, min_fpr : float, optional
         b and a, rates with 0 <= a < b <= 1; by default 1 and 0.
@@ -399,8 +379,8 @@ def partial_auc(
         Whether to bring the area to 1 for a perfect list and to 1/2 for one in random order, whatever the
         part of the curve: (1 + (area - least) / (most - least)) / 2, with the area under the diagonal as
         the least.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -412,7 +392,7 @@ def partial_auc(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; if a bound is given as a rate and as a number.
+        If a bound is given as a rate and as a number.
 
     References
     ----------
@@ -592,13 +572,13 @@ def precision_at(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
     k : int or float
         An integer is a number of rows, 1 to I + K. A float above 0 and at most 1 is a share of them, rounded
         up to whole rows (with weights that are not whole numbers it is a share of their sum).
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows; k counts their sum.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -606,11 +586,6 @@ def precision_at(
     -------
     float
         From 0 to 1; an `Estimate` if there is a `confidence`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Examples
     --------
@@ -639,12 +614,12 @@ def recall_at(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
     k : int or float
         A number of rows or a share of them; this and ties are as in `precision_at`.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows; k counts their sum.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -652,11 +627,6 @@ def recall_at(
     -------
     float
         From 0 to 1; an `Estimate` if there is a `confidence`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Examples
     --------
@@ -686,12 +656,12 @@ def enrichment_factor(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
     k : int or float
         A number of rows or a share of them; this and ties are as in `precision_at`.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows; k counts their sum.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more. k counts their sum.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -699,11 +669,6 @@ def enrichment_factor(
     -------
     float
         1 for a list in random order, at most (I + K) / I; an `Estimate` if there is a `confidence`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Examples
     --------
@@ -774,10 +739,10 @@ def average_precision(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -785,11 +750,6 @@ def average_precision(
     -------
     float
         Above 0 and at most 1; an `Estimate` if there is a `confidence`. A tie counts with all of its rows.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Examples
     --------
@@ -826,7 +786,7 @@ def discounted_gain_at_top(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
     k : int or float, optional
         Ranks beyond it gain nothing; a number of rows or a share of them, as in `precision_at`. None for all ranks.
@@ -839,11 +799,6 @@ def discounted_gain_at_top(
     -------
     float
         0 or more, at most 1 if normalized; an `Estimate` if there is a `confidence`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -891,7 +846,7 @@ def bedroc(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
     alpha : float
         How early counts, above 0: at 20, the first 8 % of the list make up 80 % of the largest score. As alpha
@@ -903,11 +858,6 @@ def bedroc(
     -------
     float
         0 for the worst and 1 for the best list; an `Estimate` if there is a `confidence`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -970,14 +920,14 @@ def p_norm_risk(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
     p : float
-        1 or more.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
     theta : float
         The margin by which a positive has to be above a negative, zero or more, in units of the scores.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
         For an interval; see the top of the page.
 
@@ -985,11 +935,6 @@ def p_norm_risk(
     -------
     float
         From 0 to 1, never falling in p nor in theta; an `Estimate` if there is a `confidence`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     References
     ----------
@@ -1074,12 +1019,12 @@ def theorem1(
     f_neg : array_like, shape (K,)
         Scores of the negatives.
     price : Price, optional
-        A price that never falls, from `pnorm.objectives`; None is ``Linear()``.
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. It never falls; None is ``Linear()``.
     loss : str or Loss
-        A loss that never rises. One that is below 1 at z = 0 is divided by its value there, so that it
-        bounds the count of misranked pairs: the logistic loss by ln 2.
+        What a pair costs whose scores differ by z. It never rises. One that is below 1 at z = 0 is divided by its
+        value there, so that it bounds the count of misranked pairs: the logistic loss by ln 2.
     smoothing : float
-        With the hinge only, as in `pnorm.train`.
+        With the hinge: half the width of a parabola in the place of its corner.
 
     Returns
     -------
@@ -1090,7 +1035,7 @@ def theorem1(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; if the price falls somewhere, or the loss rises (as
+        If the price falls somewhere, or the loss rises (as
         ``"squared"`` does), for which the inequalities do not hold.
     OverflowError
         If the objective is more than a double holds even in logarithms.
@@ -1152,8 +1097,8 @@ def difference(
         A measure of this module, or any function of ``(f_pos, f_neg)``: ``functools.partial(precision_at, k=0.01)``.
     a, b : pair of array_like, shapes (I,) and (K,)
         Scores ``(f_pos, f_neg)`` of the two lists, row by row the same positives and negatives.
-    confidence, n_resamples, seed : float, int, int or Generator
-        As for the intervals of the measures; see the top of the page.
+    confidence, n_resamples, seed : float, int, int or Generator, optional
+        For an interval; see the top of the page.
 
     Returns
     -------
@@ -1163,7 +1108,7 @@ def difference(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or the lists are not of one size.
+        If the lists are not of one size.
 
     Examples
     --------
@@ -1233,28 +1178,23 @@ def summary(
 
     Parameters
     ----------
-    f_pos, f_neg : array_like, shapes (I,) and (K,)
+    f_pos, f_neg : array_like, shape (I,) and (K,)
         Scores of the positives and of the negatives.
     k : int or float
         How far down people look, as in `precision_at`: a number of rows or a share of them.
     max_fpr : float
         The end of the partial AUC, which is the standardized one here.
-    pos_weight, neg_weight : array_like, optional
-        Weights of the rows. With them, measures of ranks (the normalized discounted gain and `bedroc`) are left
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more. With them, measures of ranks (the normalized discounted gain and `bedroc`) are left
         out.
     confidence, n_resamples, seed : float, int, int or Generator, optional
-        For intervals, of all measures from the same resamples; see the top of the page.
+        For an interval; see the top of the page. All measures take the same resamples.
 
     Returns
     -------
     Summary
         A dictionary from names to numbers (`Estimate` if there is a `confidence`), which prints as a table. The
         first four are the sizes of both sides, `k` in rows, and `max_fpr`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Examples
     --------

@@ -49,19 +49,20 @@ def value(
     f_neg : array_like, shape (K,)
         Scores of the negatives.
     price : Price, optional
-        g: `Power`, `Exponential`, `Linear` or a `Price` of your own; None is `Linear`.
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. In the formula, g. None is `Linear`.
     loss : str or Loss
-        :math:`\ell`: ``"exponential"`` :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 + e^{-z})`, ``"hinge"``
-        :math:`\max(0, 1 - z)`, ``"squared_hinge"``, its square, ``"squared"`` :math:`(1 - z)^2`, or a `Loss` of
-        your own.
+        What a pair costs whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
+        e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"`` its square, ``"squared"`` :math:`(1 - z)^2`;
+        or a `Loss` of your own. In the formula, :math:`\ell`.
     smoothing : float
-        With the hinge only: half the width of a parabola in the place of its corner.
+        With the hinge: half the width of a parabola in the place of its corner.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
-        Case weights c, zero or more.
+        Case weights, zero or more. In the formula, c.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. Rows of a group that has only one side do not count.
     n_threads : int, optional
-        Threads, as in `pnorm.train`.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in
+        `pnorm.train`.
 
     Returns
     -------
@@ -70,8 +71,6 @@ def value(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described.
     OverflowError
         If log R itself is more than a double holds, as with an exponential price of huge sums.
 
@@ -146,8 +145,6 @@ def value_and_weights(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described.
     OverflowError
         As in `value`.
 

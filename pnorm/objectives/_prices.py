@@ -135,7 +135,8 @@ class Power(Price):
     Parameters
     ----------
     p : float
-        The power, at least 1; a larger one pushes harder at the top.
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. A larger one pushes
+        harder at the top.
 
     Raises
     ------
