@@ -60,7 +60,7 @@ def minimize(
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     l2 : float
-        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140. Above zero, a unique minimiser exists whatever
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Above zero, a unique minimiser exists whatever
         the data. What it is added to has other units for each price and loss (see Notes), so that the same weight is
         not the same penalty.
     tol : float

@@ -135,7 +135,7 @@ def minimize_path(
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
         p, with one `l2`.
     l2 : float or sequence of float, optional
-        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140. Several for a path along l2, with one p. None
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Several for a path along l2, with one p. None
         takes 25 of them (see Notes) if there is one p, and 0 if there are several.
     tol, max_iter : float, int
         For every point, as in `minimize`.

@@ -195,7 +195,7 @@ def minimize(
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     l2 : float
-        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
     tol : float
         Stop when the objective is proved to be this close to its infimum. As in `pnorm.minimize`.
     max_iter : int

@@ -153,7 +153,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     loss : str or Loss
         What a pair costs whose scores differ by z. As in `pnorm.train`.
     l2 : float
-        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140. It is used by ``solver="newton"``.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is used by ``solver="newton"``.
     early_stopping : bool
         Whether to hold out rows, to stop when they have not been ranked better for `n_iter_no_change` rounds, and to
         take the coefficients of the best round.

@@ -15,7 +15,7 @@ DASK_LABELS = "sequence, dask array or dask Series of labels, of length I and K,
 ROWS = "array_like, shape ({}, d), or sequence of {} things"
 OBJECTS = "None, sequence of callables, or Rankers"
 POWER = "Power of the price r ** p that a negative pays for the positives below it; at least 1."
-PENALTY = "Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140."
+PENALTY = "Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140."
 LOSS = "What a pair costs whose scores differ by z"
 AS_IN = re.compile(r"[Aa]s in `([\w.]+)`")
 

@@ -243,7 +243,7 @@ def certificate(
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     l2 : float
-        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
@@ -655,7 +655,7 @@ def report(
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
     l2 : float
-        Weight of the penalty l2/2 |lam|**2, zero or at least 1e-140. It is the one that they were trained with.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is the one that they were trained with.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
