@@ -46,7 +46,8 @@ NOTES = {
     "pnorm._solvers": "problems, solutions",
     "pnorm.bounds": "generalisation",
     "pnorm.boosting": "LightGBM, XGBoost",
-    "pnorm._train": "train, score",
+    "pnorm._score": "score",
+    "pnorm._train": "train",
     "pnorm._minimize": "minimize",
     "pnorm._minimize_path": "minimize_path",
     "pnorm._cross_validation": "cross_validate",
@@ -76,6 +77,9 @@ BARS = ("pnorm", "pnorm._command")
 
 WIDTH, HEIGHT, FLOOR = 1.56, 0.52, 0.95
 
+CROWD = 5
+"""Rooms of a floor, at most, that stand side by side."""
+
 
 def arrows(of_rooms):
     """The imports that do not follow from others, and those of the walk."""
@@ -93,10 +97,10 @@ def arrows(of_rooms):
     return sorted(arrow for arrow in found | set(WALK) if arrow[0] not in BARS)
 
 
-def chains(found, floor):
-    """Every arrow as a chain of places, one on each floor from its start to its end."""
+def chains(found, height):
+    """Every arrow as a chain of places, one at each height from its start to its end."""
     return {
-        (name, other): [name, *((name, other, k) for k in range(floor[name] - 1, floor[other], -1)), other]
+        (name, other): [name, *((name, other, k) for k in range(height[name] - 1, height[other], -1)), other]
         for name, other in found
     }
 
@@ -132,6 +136,11 @@ def ordered(levels, links, tries=60):
     return best[1]
 
 
+def half(item):
+    """Half the width that a room or a passing arrow needs."""
+    return 0.5 * WIDTH + 0.12 if isinstance(item, str) else 0.1
+
+
 def positions(order, links, width, walked):
     """Horizontal places that keep the order and distances, and make arrows short and straight, above all the walk."""
     items = list(itertools.chain(*order))
@@ -149,50 +158,68 @@ def positions(order, links, width, walked):
 
     for of_floor in order:
         for a, b in itertools.pairwise(of_floor):
-            apart = sum(0.5 * WIDTH + 0.12 if isinstance(item, str) else 0.1 for item in (a, b))
-            at_most([(number[a], 1.0), (number[b], -1.0)], -apart)
+            at_most([(number[a], 1.0), (number[b], -1.0)], -half(a) - half(b))
     for k, (a, b) in enumerate(pairs):
         for sign in (1.0, -1.0):
             at_most([(number[a], sign), (number[b], -sign), (n + k, -1.0)], 0.0)
     # An arrow's own bends cost most, so that long arrows are straight.
     bends = [sum(isinstance(item, tuple) for item in pair) for pair in pairs]
     cost = [0.0] * n + [1.0 + 3.0 * bend + 4.0 * (pair in walked) for pair, bend in zip(pairs, bends, strict=True)]
-    limits = [(0.5 * WIDTH, width - 0.5 * WIDTH)] * n + [(0.0, None)] * len(pairs)
+    limits = [(half(item), width - half(item)) for item in items] + [(0.0, None)] * len(pairs)
     found = linprog(cost, np.array(rows), np.array(bounds), bounds=limits)
-    assert found.success, "the floors are wider than the picture"
     return {item: found.x[k] for item, k in number.items()}
 
 
-def draw(width=9.3):
+def heights(floor):
+    """The height of every room. A crowded floor has two: private modules, and public ones above them."""
+    found, height = {}, 0
+    for k in range(1, max(floor.values()) + 1):
+        names = [name for name in sorted(floor) if floor[name] == k]
+        lower = [name for name in names if len(names) <= CROWD or name.startswith("pnorm._")]
+        for row in (lower, [name for name in names if name not in lower]):
+            height += bool(row)
+            found |= dict.fromkeys(row, height)
+    return found
+
+
+def draw():
     """Draw the picture."""
     of_rooms = rooms()
     floor = floors(of_rooms)
     assert set(floor) == set(NOTES), set(floor) ^ set(NOTES)
-    routes = chains(arrows(of_rooms), floor)
-    levels = [[name for name in sorted(floor) if floor[name] == k and name not in BARS] for k in range(1, 9)]
-    links = {k: [] for k in range(1, 9)}
+    height = heights(floor)
+    routes = chains(arrows(of_rooms), height)
+    levels = [
+        [name for name in sorted(height) if height[name] == k + 1 and name not in BARS]
+        for k in range(max(height.values()))
+    ]
+    links = {k: [] for k in range(1, len(levels) + 1)}
     for route in routes.values():
         for a, b in itertools.pairwise(route):
-            links[floor[a] if isinstance(a, str) else a[2]].append((a, b))
+            links[height[a] if isinstance(a, str) else a[2]].append((a, b))
         for item in route[1:-1]:
             levels[item[2] - 1].append(item)
+    width = max(2.0 * sum(map(half, level)) for level in levels)
     walked = {link for arrow in WALK for link in itertools.pairwise(routes[arrow])}
     x = positions(ordered(levels, links), links, width, walked)
-    y = {item: FLOOR * (floor[item] if isinstance(item, str) else item[2]) for item in x}
+    y = {item: FLOOR * (height[item] if isinstance(item, str) else item[2]) for item in x}
 
-    figure, ax = plt.subplots(figsize=(9.7, 9.4))
+    figure, ax = plt.subplots(figsize=(width + 0.4, FLOOR * len(levels)))
     for k in range(1, max(floor.values()) + 1):
-        ax.axhspan(FLOOR * (k - 0.5), FLOOR * (k + 0.5), color=GREY, alpha=0.07 if k % 2 else 0.0, lw=0)
-        ax.text(-0.35, FLOOR * k, str(k), color=GREY, ha="center", va="center")
+        of_floor = [FLOOR * height[name] for name in floor if floor[name] == k]
+        low, high = min(of_floor), max(of_floor)
+        ax.axhspan(low - 0.5 * FLOOR, high + 0.5 * FLOOR, color=GREY, alpha=0.07 if k % 2 else 0.0, lw=0)
+        ax.text(-0.2, 0.5 * (low + high), str(k), color=GREY, ha="center", va="center")
     for arrow, route in routes.items():
         points = []
         for item in route:
-            half = 0.5 * HEIGHT if isinstance(item, str) else 0.25 * FLOOR
-            points += [(x[item], y[item] + half), (x[item], y[item] - half)]
+            gap = 0.5 * HEIGHT if isinstance(item, str) else 0.25 * FLOOR
+            points += [(x[item], y[item] + gap), (x[item], y[item] - gap)]
         line(ax, points[1:-1], arrow in WALK)
     for name in floor:
-        box(ax, name, (0.5 * width, FLOOR * floor[name], width) if name in BARS else (x[name], y[name], WIDTH))
-    ax.set(xlim=(-0.6, width + 0.05), ylim=(0.5 * FLOOR, 10.5 * FLOOR))
+        bar = 0.5 * width, FLOOR * height[name], width - 0.24
+        box(ax, name, bar if name in BARS else (x[name], y[name], WIDTH))
+    ax.set(xlim=(-0.4, width), ylim=(0.5 * FLOOR, FLOOR * (len(levels) + 0.5)))
     ax.axis("off")
     description = {"Date": None, "Description": layout(of_rooms)}
     figure.savefig(ROOT / "doc" / "_static" / "layout.svg", metadata=description)
