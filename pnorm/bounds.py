@@ -429,7 +429,7 @@ def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
 
     Returns
     -------
-    ndarray, shape (m, n)
+    ndarray, shape (I, K)
         Entries 0, 1/2 and 1; their mean is the AUC.
 
     Raises
