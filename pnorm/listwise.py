@@ -24,15 +24,7 @@ from pnorm._core import _lists
 from pnorm._threads import Pool, blocks
 from pnorm._trace import Columns, Recorder, attach_trace, progress_range
 
-__all__ = [
-    "Epochs",
-    "kendall_tau_hinge",
-    "kendall_tau_loss",
-    "ndcg",
-    "ndcg_hinge",
-    "ndcg_loss",
-    "train",
-]
+__all__ = ["Epochs", "kendall_tau_hinge", "kendall_tau_loss", "ndcg", "ndcg_hinge", "ndcg_loss", "train"]
 
 _FIRST = 0.1
 """Length of the first step, relative to the step that would bring a linear surrogate to zero."""
