@@ -108,10 +108,8 @@ class CrossValidation:
         below the largest: what the folds cannot tell from the best, and rests on more of the rows. With one fold
         there is no error to go by, and this is `best`.
         """
-        if self.scores.shape[1] == 1:
-            return self.best
         i, s = self._place(*self.best)
-        return self._first(self.mean >= self.mean[i, s] - self.standard_error[i, s])
+        return self._first(self.mean >= self.mean[i, s] - np.nan_to_num(self.standard_error[i, s]))  # nan: one fold
 
     def _first(self, allowed: NDArray[np.bool_]) -> tuple[float, int]:
         """Return the smallest p with an allowed number of rounds, and the smallest such number."""
@@ -315,7 +313,7 @@ def cross_validate(
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     measure, name = named(metric, LARGER, counted)
-    where = _places(counted, n_pos), _places(counted, n_neg, 1)
+    where = counted.select(np.arange(n_pos), np.arange(n_neg))
     _checks.summable(counted.c_pos, "pos_weight")
     _checks.summable(counted.c_neg, "neg_weight")
     number = _assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
@@ -394,11 +392,6 @@ def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
     return made
 
 
-def _places(counted: CaseWeights, n_rows: int, side: int = 0) -> Index:
-    """Return the user's numbers of the rows of positive weight."""
-    return np.arange(n_rows) if counted.kept is None else np.flatnonzero(counted.kept[side])
-
-
 def _assign_folds(
     folds: Any, counted: CaseWeights, where: Sides, sizes: tuple[int, int], rng: np.random.Generator
 ) -> Sides:
@@ -448,12 +441,7 @@ def _random_folds(size: int, n: int, rng: np.random.Generator) -> Index:
 
 
 def _staged_scores(
-    trace: Trace,
-    held: Sequence[Table],
-    shift: Vector,
-    at: Index,
-    score: Callable[[Vector, Vector], float],
-    name: str,
+    trace: Trace, held: Sequence[Table], shift: Vector, at: Index, score: Callable[[Vector, Vector], float], name: str
 ) -> Vector:
     """Return the measure of held-out rows after some rounds of a run."""
     scores = [np.zeros(table.shape[0]) for table in held]

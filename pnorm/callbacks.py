@@ -251,13 +251,8 @@ def early_stopping(
         def of_rows(f: Scores) -> float:
             return of_sides(f.pos, f.neg)
 
-    if counted.kept is None:
-        keep: Any = slice(None), slice(None)
-    else:
-        keep = counted.kept
-
     def measure(f: Scores) -> float:
-        return of_rows(Scores(f.pos[keep[0]], f.neg[keep[1]]))
+        return of_rows(Scores(*counted.select(f.pos, f.neg)))
 
     more = _grows(metric) if maximize is None else bool(maximize)
     stop = EarlyStopping((pos_val, neg_val), rankers, measure, more, delta, patience, _checks.threads(n_threads))

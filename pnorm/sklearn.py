@@ -40,7 +40,7 @@ from pnorm._minimize import minimize
 from pnorm._score import scored
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._train import train
-from pnorm.metrics._by_name import COSTS, takes
+from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
@@ -792,7 +792,7 @@ def scorer(measure: str, **options: Any) -> Any:
     >>> search.fit(data.X, data.y).best_params_
     {'p': 1}
     """
-    _checks.choice(measure, "measure", _MEASURES)
+    _checks.choice(measure, "measure", MEASURES)
     of_list = {name: value for name, value in options.items() if name != "pos_label"}
     if not takes(getattr(metrics, measure), None, None, **of_list):
         asked = list(inspect.signature(getattr(metrics, measure)).parameters)[2:]
@@ -807,21 +807,6 @@ def scorer(measure: str, **options: Any) -> Any:
         measure=measure,
         **options,
     )
-
-
-_MEASURES = (
-    "auc",
-    "average_precision",
-    "bedroc",
-    "discounted_gain_at_top",
-    "enrichment_factor",
-    "p_norm_risk",
-    "partial_auc",
-    "positives_at_top",
-    "precision_at",
-    "r_max",
-    "recall_at",
-)
 
 
 def _measured(

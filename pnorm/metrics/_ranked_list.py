@@ -141,14 +141,14 @@ class RankedList:
 
     def measure_all(self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any) -> list[float]:
         """Return several measures, with intervals from the same resamples."""
-        values = [measure(self.distinct) for measure in of]
+
+        def measured(at: DistinctScores) -> list[float]:
+            return [measure(at) for measure in of]
+
+        values = measured(self.distinct)
         if confidence is None:
             return values
-        return list(estimates(values, lambda rng: self._measured_again(of, rng), confidence, n_resamples, seed))
-
-    def _measured_again(self, of: list[Measure], rng: np.random.Generator) -> list[float]:
-        distinct = self.resampled(rng)
-        return [measure(distinct) for measure in of]
+        return list(estimates(values, lambda rng: measured(self.resampled(rng)), confidence, n_resamples, seed))
 
 
 def estimates(
