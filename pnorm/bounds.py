@@ -128,7 +128,7 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     """
     excess = _checks.positive(epsilon, "epsilon")
     log_n = _covering(log_covering, excess, _checks.positive(theta, "theta"))
-    log_pos, log_neg = math.log(_checks.count(n_pos, "n_pos", 1)), math.log(_checks.count(n_neg, "n_neg", 1))
+    log_pos, log_neg = (math.log(size) for size in _sizes(n_pos, n_neg))
     log_failure = _push_failure(math.log(excess), _checks.power(p), log_pos, log_neg, log_n)
     value = -math.expm1(log_failure) if log_failure < 700.0 else -math.inf
     return Bound(value, value <= 0.0 or excess >= 1.0)
@@ -186,7 +186,7 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
     """
     margin, power = _checks.positive(theta, "theta"), _checks.power(p)
     log_delta = math.log(_checks.probability(delta, "delta"))
-    log_pos, log_neg = math.log(_checks.count(n_pos, "n_pos", 1)), math.log(_checks.count(n_neg, "n_neg", 1))
+    log_pos, log_neg = (math.log(size) for size in _sizes(n_pos, n_neg))
 
     def holds(epsilon: float) -> bool:
         covering = _covering(log_covering, epsilon, margin)
@@ -269,12 +269,11 @@ def push_sample_size(
 def _covering(log_covering: Any, epsilon: float, theta: float) -> float:
     """Return the logarithm of the covering number at radius epsilon theta / 8; inf if there is none."""
     found = log_covering(epsilon * theta / 8.0) if callable(log_covering) else log_covering
-    if isinstance(found, float) and found == math.inf:
-        return math.inf
-    value = _checks.real(found, "log_covering")
-    if value < 0.0:
-        raise ValueError(f"log_covering must be zero or more, as a covering has one ball at least; got {value:g}")
-    return value
+    return math.inf if isinstance(found, float) and found == math.inf else _checks.nonnegative(found, "log_covering")
+
+
+def _sizes(n_pos: Any, n_neg: Any) -> tuple[int, int]:
+    return _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
 
 
 def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
@@ -311,11 +310,8 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
     >>> round(bounds.log_covering_linear(8, radius=1.0, epsilon=0.01), 3)
     42.426
     """
-    n, ball, eps = (
-        _checks.real(_checks.count(n_rankers, "n_rankers", 1), "n_rankers"),
-        _checks.positive(radius, "radius"),
-        _checks.positive(epsilon, "epsilon"),
-    )
+    n = _checks.real(_checks.count(n_rankers, "n_rankers", 1), "n_rankers")
+    ball, eps = _checks.positive(radius, "radius"), _checks.positive(epsilon, "epsilon")
     return 0.0 if eps >= ball else n * math.log1p(2.0 * ball / eps)
 
 
@@ -798,8 +794,8 @@ def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_sh
     >>> bounds.expected_ranking_accuracy_bound(5000, 5000, 0.01, math.log(3))
     0.150626
     """
-    m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
-    logs = _log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)
+    m, n = _sizes(n_pos, n_neg)
+    logs = _checks.nonnegative(log_shatter, "log_shatter") - _log_share(delta, 4.0)
     value = math.sqrt(8.0 * (1 / m + 1 / n) * logs)
     return Bound(value, value >= 1.0)
 
@@ -846,7 +842,7 @@ def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: fl
     0.251044
     """
     rho, rows = _checks.share(share, "share"), _checks.count(n_rows, "n_rows", 1)
-    logs = _log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)
+    logs = _checks.nonnegative(log_shatter, "log_shatter") - _log_share(delta, 4.0)
     value = math.sqrt(8.0 * logs / (rho * (1.0 - rho)) * (1 / rows)) if 0.0 < rho < 1.0 else math.inf
     return Bound(value, value >= 1.0)
 
@@ -898,7 +894,7 @@ def freund_bound(
     total = 0.0
     for size, given, side in ((n_pos, log_shatter_pos, "pos"), (n_neg, log_shatter_neg, "neg")):
         rows = _checks.count(size, f"n_{side}", 1)
-        log_s = math.log(8 * rows + 1) if given is None else _log_count(given, f"log_shatter_{side}")
+        log_s = math.log(8 * rows + 1) if given is None else _checks.nonnegative(given, f"log_shatter_{side}")
         total += 2.0 * math.sqrt((log_s - _log_share(delta, 12.0)) * (1 / rows))
     return Bound(total, total >= 1.0)
 
@@ -949,13 +945,6 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
         pairs.append((expected_ranking_accuracy_bound(m, n, delta, math.log(3.0)), freund_bound(m, n, delta)))
     ours, freund = np.array(pairs, dtype=np.float64).T
     return ours, freund
-
-
-def _log_count(x: Any, name: str) -> float:
-    value = _checks.real(x, name)
-    if value < 0.0:
-        raise ValueError(f"{name} must be zero or more, as it is the logarithm of a count; got {x!r}")
-    return value
 
 
 def _log_share(delta: Any, parts: float) -> float:
