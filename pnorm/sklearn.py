@@ -562,29 +562,25 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class _Proof:
     """A certificate that is computed on request; its inputs stay out of pickles."""
 
-    def __init__(self, prove: Callable[[], diagnostics.Certificate]) -> None:
-        self._prove, self._found, self._asking = prove, None, Lock()
-
-    _found: diagnostics.Certificate | None
+    def __init__(
+        self, prove: Callable[[], diagnostics.Certificate] | None, found: diagnostics.Certificate | None = None
+    ) -> None:
+        self._prove, self._found, self._asking = prove, found, Lock()
 
     @property
     def certificate(self) -> diagnostics.Certificate:
         with self._asking:  # of many threads, one computes it
             if self._found is None:
-                self._found = self._prove()
-                self._prove = _forgotten  # and the rows with it
+                if self._prove is None:
+                    raise AttributeError("the certificate needs the training rows, which no pickle holds: fit again")
+                self._found, self._prove = self._prove(), None  # the rows can go
             return self._found
 
     def __getstate__(self) -> dict[str, Any]:
         return {"certificate": self._found}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(_forgotten)  # type: ignore[misc]
-        self._found = state.get("certificate")
-
-
-def _forgotten() -> diagnostics.Certificate:
-    raise AttributeError("the certificate needs the training rows, which are not part of a pickle: fit again")
+        self.__init__(None, state.get("certificate"))  # type: ignore[misc]
 
 
 def _none() -> diagnostics.Certificate:
