@@ -240,9 +240,8 @@ def early_stopping(
     if metric == _OBJECTIVE:
         if p is None and price is None:
             raise ValueError("metric 'log_objective' needs the p of the run, or its price")
-        of_rows = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)(
-            counted, SERIAL
-        ).log_value
+        make = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)
+        of_rows = make(counted, SERIAL).log_value
     else:
         if p is not None or price is not None:
             raise ValueError(f"p and price are for the metric 'log_objective'; got metric={metric!r}")

@@ -755,8 +755,8 @@ def _about_penalised(problem: Problem, lam: Vector, here: Certificate, l2: float
 
 def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float, progress: bool) -> dict[str, str]:
     limit = _limit(problem, progress)
-    kind, advice = _KINDS[limit.kind]
-    lines = {"kind": kind}
+    meaning, advice = _KINDS[limit.kind]
+    lines = {"kind": f"{limit.kind}: {meaning}"}
     if limit.kind in ("overlapping", "quasi-separable"):
         n_pos, n_neg = int(limit.support_pos.sum()), int(limit.support_neg.sum())
         lines["support"] = (
@@ -773,12 +773,11 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float, prog
     if limit.kind == "separable":
         right = "put every" if problem.margin(problem.scores(lam)) > 0.0 else "do not put every"
         lines["distance"] = f"these coefficients {right} positive above every negative"
-    missing = null_space(problem).size
     if limit.lam_unique:
         lines["uniqueness"] = "q' is unique, and so is lam: the scores determine every coefficient"
     elif limit.kind != "separable":
         why = ["part of it goes to infinity"] if limit.kind == "quasi-separable" else []
-        if missing:
+        if missing := null_space(problem).size:
             why.append(f"no score difference depends on {_count(missing, 'combination')} of the weak rankers")
         lines["uniqueness"] = "q' is unique, lam is not: " + ", and ".join(why or ["its kind is undecided"])
     return lines | {"advice": advice}
@@ -796,19 +795,19 @@ _FINE = 1e-12
 
 _KINDS = {
     "overlapping": (
-        "overlapping: the hulls of the two sides overlap, and a minimiser exists",
+        "the hulls of the two sides overlap, and a minimiser exists",
         "none needed: this is the minimiser",
     ),
     "quasi-separable": (
-        "quasi-separable: the hulls touch, and some coefficients go to infinity",
+        "the hulls touch, and some coefficients go to infinity",
         "use l2 > 0 for a finite minimiser, or stop early, or score with pnorm.minimize's lam + s * direction, s large",
     ),
     "separable": (
-        "separable: some combination puts every positive above every negative; inf F_p is 0",
+        "some combination puts every positive above every negative; inf F_p is 0",
         "pnorm.minimize gives coefficients that do; to choose among them use l2 > 0, stop early, or ask new rows",
     ),
     "undecided": (
-        "undecided: the linear program and an exact comparison of scores do not agree",
+        "the linear program and an exact comparison of scores do not agree",
         "use l2 > 0, or look for columns that are nearly but not quite dependent",
     ),
 }
