@@ -318,22 +318,21 @@ def cross_validate(
     _checks.summable(counted.c_neg, "neg_weight")
     number = _assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
-    pos, neg, rankers = (pos, neg, None) if recipe else rankers_of(pos, neg, H)
-    tables: list[Table] | None = None
     seen: list[Seen] = []
     scores = np.empty((len(powers), n_folds, at.size))
     traces: list[list[Trace]] = [[] for _ in powers]
     bar = progress_range(n_folds, progress, "fold")
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         objectives = objectives_of(makes, counted, pool)
+        if recipe is None:
+            pos, neg, rankers = rankers_of(pos, neg, H)
+            tables = tables_of(pos, neg, rankers, counted, pool)
         for k in bar:
             train = np.flatnonzero(number[0] != k), np.flatnonzero(number[1] != k)
             held = np.flatnonzero(number[0] == k), np.flatnonzero(number[1] == k)
             if recipe is not None:
                 rankers = recipe(_checks.rows(pos, where[0][train[0]]), _checks.rows(neg, where[1][train[1]]))
-            assert rankers is not None
-            if recipe is not None or tables is None:
-                tables = tables_of(pos, neg, rankers, counted, pool, None if recipe is None else seen)
+                tables = tables_of(pos, neg, rankers, counted, pool, seen)
             apart = Problem.of_tables(
                 _selected(tables, train), rankers.names, objectives[0].select_rows(*train), None, pool
             )
@@ -363,9 +362,8 @@ def _rounds(rounds: Any, t_max: int) -> Index:
         if few >= t_max:
             return np.arange(t_max + 1)
         return np.unique(np.r_[0, np.rint(np.geomspace(1, t_max, few)), t_max]).astype(np.intp)
-    at = sorted(
-        {_checks.count(t, "rounds", 0) for t in (rounds.tolist() if isinstance(rounds, np.ndarray) else rounds)}
-    )
+    each = rounds.tolist() if isinstance(rounds, np.ndarray) else rounds
+    at = sorted({_checks.count(t, "rounds", 0) for t in each})
     if not at:
         raise ValueError("rounds is empty; at least one number is needed")
     if at[-1] > t_max:

@@ -646,11 +646,10 @@ def train(
                 if record.stopped_by(callback):
                     status = "callback"
                     break
+    right = "every pair is right" if loss == "kendall" else "every list is in its best order"
     message = {
         "t_max": f"all {record.n_iter} epochs were run",
-        "stationary": "the objective is zero: every pair is right by a margin"
-        if loss == "kendall"
-        else "the objective is zero: every list is in its best order by a margin",
+        "stationary": f"the objective is zero: {right} by a margin",
         "callback": f"the callback stopped the run after epoch {record.n_iter}",
     }[status]
     return record.last, record.trace(status, message)

@@ -628,7 +628,7 @@ def convergence(
     visible = np.flatnonzero(gap > 1e-12 * (1.0 + abs(infimum)))
     tail = visible[visible.size // 2 :]
     rate = math.nan if tail.size < 3 else math.exp(np.polyfit(tail, np.log(gap[tail]), 1)[0])
-    return Convergence(gap, rate, {a: _first(gap <= a) for a in wanted})
+    return Convergence(gap, rate, {a: next(iter(np.flatnonzero(gap <= a).tolist()), None) for a in wanted})
 
 
 def _infimum(limit: Any) -> float:
@@ -645,10 +645,6 @@ def _infimum(limit: Any) -> float:
     if isinstance(limit, Certificate):
         return limit.lower_bound
     return float(limit.objective[-1]) if isinstance(limit, Trace) else limit.log_objective
-
-
-def _first(reached: NDArray[np.bool_]) -> int | None:
-    return int(reached.argmax()) if reached.any() else None
 
 
 def report(
