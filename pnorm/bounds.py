@@ -128,16 +128,16 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     """
     excess = _checks.positive(epsilon, "epsilon")
     log_n = _covering(log_covering, excess, _checks.positive(theta, "theta"))
-    log_pos, log_neg = (math.log(size) for size in _sizes(n_pos, n_neg))
-    log_failure = _push_failure(math.log(excess), _checks.power(p), log_pos, log_neg, log_n)
+    log_failure = _push_failure(excess, _checks.power(p), *_sizes(n_pos, n_neg), log_n)
     value = -math.expm1(log_failure) if log_failure < 700.0 else -math.inf
     return Bound(value, value <= 0.0 or excess >= 1.0)
 
 
-def _push_failure(log_epsilon: float, p: float, log_pos: float, log_neg: float, log_covering: float) -> float:
+def _push_failure(epsilon: float, p: float, n_pos: int, n_neg: int, log_covering: float) -> float:
     """Return the logarithm of the probability that Theorem 2 subtracts from 1."""
-    of_neg = -_exp(math.log(2.0) + 2.0 * p * (log_epsilon - math.log(4.0)) + log_neg)
-    of_pos = -_exp(2.0 * log_epsilon - math.log(8.0) + log_pos)
+    log_epsilon = math.log(epsilon)
+    of_neg = -_exp(math.log(2.0) + 2.0 * p * (log_epsilon - math.log(4.0)) + math.log(n_neg))
+    of_pos = -_exp(2.0 * log_epsilon - math.log(8.0) + math.log(n_pos))
     return math.log(2.0) + log_covering + float(np.logaddexp(of_neg, of_pos))
 
 
@@ -186,11 +186,10 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
     """
     margin, power = _checks.positive(theta, "theta"), _checks.power(p)
     log_delta = math.log(_checks.probability(delta, "delta"))
-    log_pos, log_neg = (math.log(size) for size in _sizes(n_pos, n_neg))
+    sizes = _sizes(n_pos, n_neg)
 
     def holds(epsilon: float) -> bool:
-        covering = _covering(log_covering, epsilon, margin)
-        return _push_failure(math.log(epsilon), power, log_pos, log_neg, covering) <= log_delta
+        return _push_failure(epsilon, power, *sizes, _covering(log_covering, epsilon, margin)) <= log_delta
 
     low = high = 1.0
     while holds(low) and low > 1e-150:
@@ -251,8 +250,7 @@ def push_sample_size(
     log_delta, log_n = math.log(_checks.probability(delta, "delta")), _covering(log_covering, excess, margin)
 
     def holds(size: int) -> bool:
-        log_pos = math.log(max(1, math.floor(share * size)))
-        return _push_failure(math.log(excess), power, log_pos, math.log(size), log_n) <= log_delta
+        return _push_failure(excess, power, max(1, math.floor(share * size)), size, log_n) <= log_delta
 
     high = 1
     while not holds(high):
