@@ -433,8 +433,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return kind
         if isinstance(kind, str):
             _checks.choice(kind, "rankers", _WORDS)
-            names = getattr(self, "feature_names_in_", None)
-            names = None if names is None or kind == "categories" else names.tolist()
+            names = list(getattr(self, "feature_names_in_", ())) or None
             if kind == "thresholds":
                 return weak.quantile_thresholds(
                     pos, neg, self.n_cuts, names=names, missing="own", n_threads=self._n_threads
@@ -629,7 +628,7 @@ def _of_estimator(estimator: Any, rows: _Rows) -> Rankers:
         known = rows.weight is not None and has_fit_parameter(estimator, "sample_weight")
         weight = {"sample_weight": rows.weight} if known else {}
         estimator = clone(estimator).fit(rows.X, rows.positive.astype(np.intp), **weight)
-    return leaves(estimator, rows.X) if hasattr(estimator, "apply") else _Transformed.of(estimator, rows.X)
+    return leaves(estimator, rows.X) if hasattr(estimator, "apply") else _Transformed(estimator, rows.X)
 
 
 def leaves(trees: Any, X: Any) -> Rankers:
@@ -709,20 +708,15 @@ class _Leaves(_Categories):
 class _Transformed(_Columns):
     """Weak rankers of the columns that a transformer returns."""
 
-    def __init__(self, transformer: Any, names: Sequence[str]) -> None:
-        super().__init__(names, len(names), None)
-        self._transformer = transformer
-
-    @classmethod
-    def of(cls, transformer: Any, X: Any) -> _Transformed:
-        n = _checks.width(
-            transformer.transform(_checks.rows(X, np.zeros(1, np.intp))), "what rankers.transform returns"
-        )
+    def __init__(self, transformer: Any, X: Any) -> None:
+        first = transformer.transform(_checks.rows(X, np.zeros(1, np.intp)))
+        n = _checks.width(first, "what rankers.transform returns")
         try:
             names = [str(name) for name in transformer.get_feature_names_out()]
         except (AttributeError, ValueError):  # it has no names for its columns
             names = []
-        return cls(transformer, names if len(names) == n else [f"x{j}" for j in range(n)])
+        super().__init__(names if len(names) == n else [f"x{j}" for j in range(n)], n, None)
+        self._transformer = transformer
 
     _fields = Rankers._fields
 
