@@ -108,10 +108,8 @@ class CrossValidation:
         below the largest: what the folds cannot tell from the best, and rests on more of the rows. With one fold
         there is no error to go by, and this is `best`.
         """
-        if self.scores.shape[1] == 1:
-            return self.best
         i, s = self._place(*self.best)
-        return self._first(self.mean >= self.mean[i, s] - self.standard_error[i, s])
+        return self._first(self.mean >= self.mean[i, s] - np.nan_to_num(self.standard_error[i, s]))  # nan: one fold
 
     def _first(self, allowed: NDArray[np.bool_]) -> tuple[float, int]:
         """Return the smallest p with an allowed number of rounds, and the smallest such number."""
@@ -316,27 +314,26 @@ def cross_validate(
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     measure, name = named(metric, LARGER, counted)
-    where = _places(counted, n_pos), _places(counted, n_neg, 1)
+    where = counted.select(np.arange(n_pos), np.arange(n_neg))
     _checks.summable(counted.c_pos, "pos_weight")
     _checks.summable(counted.c_neg, "neg_weight")
     number = _assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
-    pos, neg, rankers = (pos, neg, None) if recipe else rankers_of(pos, neg, H)
-    tables: list[Table] | None = None
     seen: list[Seen] = []
     scores = np.empty((len(powers), n_folds, at.size))
     traces: list[list[Trace]] = [[] for _ in powers]
     bar = progress_range(n_folds, progress, "fold")
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         objectives = objectives_of(makes, counted, pool)
+        if recipe is None:
+            pos, neg, rankers = rankers_of(pos, neg, H)
+            tables = tables_of(pos, neg, rankers, counted, pool)
         for k in bar:
             train = np.flatnonzero(number[0] != k), np.flatnonzero(number[1] != k)
             held = np.flatnonzero(number[0] == k), np.flatnonzero(number[1] == k)
             if recipe is not None:
                 rankers = recipe(_checks.rows(pos, where[0][train[0]]), _checks.rows(neg, where[1][train[1]]))
-            assert rankers is not None
-            if recipe is not None or tables is None:
-                tables = tables_of(pos, neg, rankers, counted, pool, None if recipe is None else seen)
+                tables = tables_of(pos, neg, rankers, counted, pool, seen)
             apart = Problem.of_tables(
                 _selected(tables, train), rankers.names, objectives[0].select_rows(*train), None, pool
             )
@@ -366,9 +363,8 @@ def _rounds(rounds: Any, t_max: int) -> Index:
         if few >= t_max:
             return np.arange(t_max + 1)
         return np.unique(np.r_[0, np.rint(np.geomspace(1, t_max, few)), t_max]).astype(np.intp)
-    at = sorted(
-        {_checks.count(t, "rounds", 0) for t in (rounds.tolist() if isinstance(rounds, np.ndarray) else rounds)}
-    )
+    each = rounds.tolist() if isinstance(rounds, np.ndarray) else rounds
+    at = sorted({_checks.count(t, "rounds", 0) for t in each})
     if not at:
         raise ValueError("rounds is empty; at least one number is needed")
     if at[-1] > t_max:
@@ -393,11 +389,6 @@ def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
         return as_rankers(found, pos, "pos")
 
     return made
-
-
-def _places(counted: CaseWeights, n_rows: int, side: int = 0) -> Index:
-    """Return the user's numbers of the rows of positive weight."""
-    return np.arange(n_rows) if counted.kept is None else np.flatnonzero(counted.kept[side])
 
 
 def _assign_folds(
@@ -449,12 +440,7 @@ def _random_folds(size: int, n: int, rng: np.random.Generator) -> Index:
 
 
 def _staged_scores(
-    trace: Trace,
-    held: Sequence[Table],
-    shift: Vector,
-    at: Index,
-    score: Callable[[Vector, Vector], float],
-    name: str,
+    trace: Trace, held: Sequence[Table], shift: Vector, at: Index, score: Callable[[Vector, Vector], float], name: str
 ) -> Vector:
     """Return the measure of held-out rows after some rounds of a run."""
     scores = [np.zeros(table.shape[0]) for table in held]

@@ -219,21 +219,19 @@ def minimize_path(
         check_supported(problem, method)
         if penalties is None:
             penalties = _default(largest_penalty(problem))
-        along_path = np.array(powers) if along == "p" else -np.array(penalties)
-        lams, traces = np.empty((along_path.size, len(rankers))), {}
-        before: int | None = None
-        for k in np.argsort(along_path).tolist():
+        of_p, of_l2 = (np.array(values) for values in np.broadcast_arrays(powers, penalties))
+        lams, traces = np.empty((of_p.size, len(rankers))), {}
+        start: Vector | None = None
+        before = -1
+        for k in np.lexsort((-of_l2, of_p)).tolist():
             problem = problem.with_objective(objectives[k]) if along == "p" else problem
-            start = None
-            if before is not None:
-                grown = along_path[k] / along_path[before] if along == "p" else _ratio(penalties[before], penalties[k])
+            if before >= 0:
+                with np.errstate(divide="ignore"):
+                    grown = of_p[k] / of_p[before] if along == "p" else of_l2[before] / of_l2[k]
                 start = _scale_warm_start(problem, lams[before], grown)
-            penalty = penalties[0 if along == "p" else k]
-            lams[k], traces[k], _ = solve(problem, penalty, tol, max_iter, start, method)
+            lams[k], traces[k], _ = solve(problem, float(of_l2[k]), tol, max_iter, start, method)
             before = k
-    shape = along_path.shape
-    ends = np.broadcast_to(powers, shape).copy(), np.broadcast_to(penalties, shape).copy()
-    return MinimizerPath(along, *ends, lams, tuple(traces[k] for k in range(along_path.size)), tuple(rankers.names))
+    return MinimizerPath(along, of_p, of_l2, lams, tuple(traces[k] for k in range(of_p.size)), tuple(rankers.names))
 
 
 def largest_penalty(problem: Problem) -> float:
@@ -260,7 +258,3 @@ def _default(largest: float) -> list[float]:
     if largest == 0.0:
         raise ValueError("no weak ranker has an edge at zero, so that zero is the minimiser for every penalty: pass l2")
     return list(largest * np.logspace(0.0, -_DECADES, _POINTS))
-
-
-def _ratio(a: float, b: float) -> float:
-    return a / b if b > 0.0 else math.inf

@@ -42,9 +42,9 @@ Units
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,24 +52,14 @@ from numpy.typing import NDArray
 from pnorm import _checks, metrics
 from pnorm._checks import CaseWeights, Vector
 from pnorm._threads import SERIAL, Pool
-from pnorm.metrics._by_name import COSTS
+from pnorm.metrics._by_name import COSTS, MEASURES, lists
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm, push
 
 __all__ = ["lightgbm_metric", "lightgbm_objective", "xgboost_metric", "xgboost_objective"]
 
-_MEASURES: tuple[str, ...] = (
-    "positives_at_top",
-    "r_max",
-    "partial_auc",
-    "precision_at",
-    "recall_at",
-    "enrichment_factor",
-    "average_precision",
-    "auc",
-    "p_norm_risk",
-)
-"""Measures that depend on the order of a list, and take weights."""
+_MEASURES = [name for name in MEASURES if "pos_weight" in inspect.signature(getattr(metrics, name)).parameters]
+"""Measures that take weights."""
 
 _NO_OPTIONS = {"f_pos", "f_neg", "pos_weight", "neg_weight", "confidence", "n_resamples", "seed"}
 """Parameters of the measures that users do not choose."""
@@ -82,15 +72,16 @@ _NO_OPTIONS = {"f_pos", "f_neg", "pos_weight", "neg_weight", "confidence", "n_re
 class _Rows:
     """Checked rows of one list, or of several consecutive lists."""
 
-    f: Vector
     at: tuple[NDArray[np.intp], NDArray[np.intp]]
     """The positions of the positives, and of the negatives."""
-    weight: Vector | None
-    """The weights of the rows; None for one each."""
-    group: NDArray[np.intp] | None
-    """The number of each row's list, ascending; None for a single list."""
     by_list: bool
     """True if weights belong to whole lists."""
+    counted: CaseWeights
+    """Weights and groups. A list of weight c counts as c lists, by the weight of its negatives."""
+    f: Scores
+    """The scores of the rows that count."""
+    masses: tuple[float, float]
+    """The sums of the weights of these rows."""
 
     @classmethod
     def read(cls, y: Any, f: Any, weight: Any, sizes: Any) -> _Rows:
@@ -110,55 +101,23 @@ class _Rows:
                 raise ValueError(
                     f"no row {'' if c is None else 'of positive weight '}has the label {label}; rows of both are needed"
                 )
-        return cls(scores, at, c, group, by_list)
-
-    def sides(self, values: Any) -> tuple[Any, Any]:
-        """Return the values of the positives and of the negatives; None for None."""
-        return (None, None) if values is None else (values[self.at[0]], values[self.at[1]])
-
-    def case_weights(self) -> CaseWeights:
-        """Return checked weights and groups. A list of weight c counts as c lists, by the weight of its negatives."""
-        f_pos, f_neg = self.sides(self.f)
-        c_pos, c_neg = self.sides(self.weight)
+        pos, neg = at
+        c_pos, c_neg = (None, None) if c is None else (c[pos], c[neg])
+        codes = None if group is None else (group[pos], group[neg])
         try:
-            return _checks.case_weights_of(
-                f_pos.size,
-                f_neg.size,
-                None if self.by_list else c_pos,
-                c_neg,
-                None if self.group is None else self.sides(self.group),
-            )
+            counted = _checks.case_weights_of(pos.size, neg.size, None if by_list else c_pos, c_neg, codes)
         except ValueError:
             raise ValueError(
                 "no list of group has rows of both labels (and of positive weight), so that there is no pair to order"
             ) from None
+        of_pos, of_neg = counted.select(*(np.ones(side.size) if c is None else c[side] for side in at))
+        f = Scores(*counted.select(scores[pos], scores[neg]))
+        return cls(at, by_list, counted, f, (float(of_pos.sum()), float(of_neg.sum())))
 
-    def scores(self, counted: CaseWeights) -> tuple[Vector, Vector]:
-        """Return the scores of the rows of positive weight."""
-        f_pos, f_neg = self.sides(self.f)
-        return (f_pos, f_neg) if counted.kept is None else (f_pos[counted.kept[0]], f_neg[counted.kept[1]])
-
-    def objective(self, p: float, counted: CaseWeights, pool: Pool) -> tuple[PNorm, Scores]:
-        """Return the objective log F_p, and the scores of the rows of positive weight."""
-        f = self.scores(counted)
-        _checks.exponents(p, *f, "training")
-        return push(p)(counted, pool), Scores(*f)
-
-    def lists(self) -> Iterator[tuple[float, dict[str, Any]]]:
-        """Yield the weight of each list that counts, and the arguments of measures of it."""
-        counted = self.case_weights()
-        f, weights, groups = self.scores(counted), (counted.c_pos, counted.c_neg), counted.groups
-        n_lists = 1 if groups is None else groups.n
-        codes = (groups.pos, groups.neg) if groups else [np.zeros(side.size, np.intp) for side in f]
-        ends = [np.concatenate([[0], np.bincount(side).cumsum()]) for side in codes]
-        for g in range(n_lists):
-            rows = [slice(end[g], end[g + 1]) for end in ends]
-            f_pos, f_neg = (side[some] for side, some in zip(f, rows, strict=True))
-            c_pos, c_neg = (None if c is None else c[some] for c, some in zip(weights, rows, strict=True))
-            if self.by_list and c_neg is not None:
-                yield float(c_neg[0]), {"f_pos": f_pos, "f_neg": f_neg}
-            else:
-                yield 1.0, {"f_pos": f_pos, "f_neg": f_neg, "pos_weight": c_pos, "neg_weight": c_neg}
+    def objective(self, p: float, pool: Pool) -> PNorm:
+        """Return the objective log F_p."""
+        _checks.exponents(p, self.f.pos, self.f.neg, "training")
+        return push(p)(self.counted, pool)
 
 
 def _of_lightgbm(first: Any, second: Any, weight: Any, group: Any) -> _Rows:
@@ -180,57 +139,48 @@ def _of_xgboost(first: Any, second: Any, weight: Any) -> _Rows:
 # The slopes -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Push:
     """The slopes of log F_p."""
 
     p: float
     n_threads: int | None
+    _maker: ClassVar[str]
 
     def slopes(self, rows: _Rows) -> tuple[Vector, Vector]:
         """Return the gradient and the Hessian; the top of the file defines their units and the second."""
-        counted = rows.case_weights()
-        kept = counted.kept or (None, None)
-        with Pool(self.n_threads, rows.f.size) as pool:
-            objective, f = rows.objective(self.p, counted, pool)
-            u, w = np.empty(f.pos.size), np.empty(f.neg.size)
-            objective.evaluate(f, u, w)
-        masses = [
-            float(side.size if c is None else c[... if keep is None else keep].sum())
-            for side, c, keep in zip((u, w), rows.sides(rows.weight), kept, strict=True)
-        ]
-        unit = 0.5 * masses[0] * (masses[1] / (masses[0] + masses[1]))
-        hess, grad = np.empty(rows.f.size), np.empty(rows.f.size)
+        size, u, w = sum(map(len, rows.at)), np.empty(rows.f.pos.size), np.empty(rows.f.neg.size)
+        with Pool(self.n_threads, size) as pool:
+            rows.objective(self.p, pool).evaluate(rows.f, u, w)
+        of_pos, of_neg = rows.masses
+        hess, grad = np.empty(size), np.empty(size)
+        kept = rows.counted.kept or (None, None)
         for at, share, keep, slope in zip(rows.at, (u, w), kept, (-1.0, 1.0), strict=True):
-            share *= unit
+            share *= 0.5 * of_pos * (of_neg / (of_pos + of_neg))
             hess[at] = _checks.spread(share, keep)
             share *= 2.0 * slope / (self.p + 1.0)
             grad[at] = _checks.spread(share, keep)
         return grad, hess
 
-    def _shown(self) -> str:
-        return f"p={self.p:g}" + ("" if self.n_threads is None else f", n_threads={self.n_threads}")
+    def __repr__(self) -> str:
+        return f"{self._maker}(p={self.p:g}" + (")" if self.n_threads is None else f", n_threads={self.n_threads})")
 
 
 # The number of parameters, and the name of the weights, are what the libraries look for in a signature.
 
 
-@dataclass(frozen=True, repr=False)
 class _LightGBMObjective(_Push):
+    _maker = "lightgbm_objective"
+
     def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> tuple[Vector, Vector]:
         return self.slopes(_of_lightgbm(y_true, y_pred, weight, group))
 
-    def __repr__(self) -> str:
-        return f"lightgbm_objective({self._shown()})"
 
-
-@dataclass(frozen=True, repr=False)
 class _XGBoostObjective(_Push):
+    _maker = "xgboost_objective"
+
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Vector, Vector]:
         return self.slopes(_of_xgboost(y_true, y_pred, sample_weight))
-
-    def __repr__(self) -> str:
-        return f"xgboost_objective({self._shown()})"
 
 
 def lightgbm_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callable[..., tuple[Vector, Vector]]:
@@ -355,12 +305,13 @@ def xgboost_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callab
 # What to look at --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Measure:
     """A measure of lists."""
 
     measure: str
     options: tuple[tuple[str, Any], ...]
+    _maker: ClassVar[str]
 
     @property
     def larger(self) -> bool:
@@ -377,29 +328,31 @@ class _Measure:
         """Return log F_p of all lists, or the mean of another measure over the lists with both sides."""
         options = dict(self.options)
         if self.measure == "log_f":
-            objective, f = rows.objective(options["p"], rows.case_weights(), SERIAL)
-            return objective.log_value(f)
+            return rows.objective(options["p"], SERIAL).log_value(rows.f)
         function, total, mass = getattr(metrics, self.measure), 0.0, 0.0
-        for weight, sides in rows.lists():
-            total += weight * function(**sides, **options)
+        for i, k, given in lists(rows.counted):
+            weight = 1.0
+            if rows.by_list:
+                weight, given = float(given["neg_weight"][0]), {}
+            total += weight * function(rows.f.pos[i], rows.f.neg[k], **given, **options)
             mass += weight
         return total / mass
 
-    def _shown(self) -> str:
-        return ", ".join([repr(self.measure), *(f"{name}={value!r}" for name, value in self.options)])
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options)
+        return f"{self._maker}({self.measure!r}{options})"
 
 
-@dataclass(frozen=True, repr=False)
 class _LightGBMMetric(_Measure):
+    _maker = "lightgbm_metric"
+
     def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> tuple[str, float, bool]:
         return self.label, self.value(_of_lightgbm(y_true, y_pred, weight, group)), self.larger
 
-    def __repr__(self) -> str:
-        return f"lightgbm_metric({self._shown()})"
 
-
-@dataclass(frozen=True, repr=False)
 class _XGBoostMetric(_Measure):
+    _maker = "xgboost_metric"
+
     @property
     def __name__(self) -> str:  # the estimators report under it
         return f"-{self.label}" if self.larger else self.label
@@ -408,9 +361,6 @@ class _XGBoostMetric(_Measure):
         value = self.value(_of_xgboost(y_true, y_pred, sample_weight))
         value = -value if self.larger else value
         return (self.__name__, value) if hasattr(y_pred, "get_label") else value
-
-    def __repr__(self) -> str:
-        return f"xgboost_metric({self._shown()})"
 
 
 def _chosen(measure: Any, options: dict[str, Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:

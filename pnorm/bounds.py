@@ -123,16 +123,16 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     """
     excess = _checks.positive(epsilon, "epsilon")
     log_n = _covering(log_covering, excess, _checks.positive(theta, "theta"))
-    log_pos, log_neg = math.log(_checks.count(n_pos, "n_pos", 1)), math.log(_checks.count(n_neg, "n_neg", 1))
-    log_failure = _push_failure(math.log(excess), _checks.power(p), log_pos, log_neg, log_n)
+    log_failure = _push_failure(excess, _checks.power(p), *_sizes(n_pos, n_neg), log_n)
     value = -math.expm1(log_failure) if log_failure < 700.0 else -math.inf
     return Bound(value, value <= 0.0 or excess >= 1.0)
 
 
-def _push_failure(log_epsilon: float, p: float, log_pos: float, log_neg: float, log_covering: float) -> float:
+def _push_failure(epsilon: float, p: float, n_pos: int, n_neg: int, log_covering: float) -> float:
     """Return the logarithm of the probability that Theorem 2 subtracts from 1."""
-    of_neg = -_exp(math.log(2.0) + 2.0 * p * (log_epsilon - math.log(4.0)) + log_neg)
-    of_pos = -_exp(2.0 * log_epsilon - math.log(8.0) + log_pos)
+    log_epsilon = math.log(epsilon)
+    of_neg = -_exp(math.log(2.0) + 2.0 * p * (log_epsilon - math.log(4.0)) + math.log(n_neg))
+    of_pos = -_exp(2.0 * log_epsilon - math.log(8.0) + math.log(n_pos))
     return math.log(2.0) + log_covering + float(np.logaddexp(of_neg, of_pos))
 
 
@@ -176,11 +176,10 @@ def push_epsilon(delta: float, theta: float, p: float, n_pos: int, n_neg: int, l
     """
     margin, power = _checks.positive(theta, "theta"), _checks.power(p)
     log_delta = math.log(_checks.probability(delta, "delta"))
-    log_pos, log_neg = math.log(_checks.count(n_pos, "n_pos", 1)), math.log(_checks.count(n_neg, "n_neg", 1))
+    sizes = _sizes(n_pos, n_neg)
 
     def holds(epsilon: float) -> bool:
-        covering = _covering(log_covering, epsilon, margin)
-        return _push_failure(math.log(epsilon), power, log_pos, log_neg, covering) <= log_delta
+        return _push_failure(epsilon, power, *sizes, _covering(log_covering, epsilon, margin)) <= log_delta
 
     low = high = 1.0
     while holds(low) and low > 1e-150:
@@ -236,8 +235,7 @@ def push_sample_size(
     log_delta, log_n = math.log(_checks.probability(delta, "delta")), _covering(log_covering, excess, margin)
 
     def holds(size: int) -> bool:
-        log_pos = math.log(max(1, math.floor(share * size)))
-        return _push_failure(math.log(excess), power, log_pos, math.log(size), log_n) <= log_delta
+        return _push_failure(excess, power, max(1, math.floor(share * size)), size, log_n) <= log_delta
 
     high = 1
     while not holds(high):
@@ -254,12 +252,11 @@ def push_sample_size(
 def _covering(log_covering: Any, epsilon: float, theta: float) -> float:
     """Return the logarithm of the covering number at radius epsilon theta / 8; inf if there is none."""
     found = log_covering(epsilon * theta / 8.0) if callable(log_covering) else log_covering
-    if isinstance(found, float) and found == math.inf:
-        return math.inf
-    value = _checks.real(found, "log_covering")
-    if value < 0.0:
-        raise ValueError(f"log_covering must be zero or more, as a covering has one ball at least; got {value:g}")
-    return value
+    return math.inf if isinstance(found, float) and found == math.inf else _checks.nonnegative(found, "log_covering")
+
+
+def _sizes(n_pos: Any, n_neg: Any) -> tuple[int, int]:
+    return _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
 
 
 def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
@@ -291,11 +288,8 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
     >>> round(bounds.log_covering_linear(8, radius=1.0, epsilon=0.01), 3)
     42.426
     """
-    n, ball, eps = (
-        _checks.real(_checks.count(n_rankers, "n_rankers", 1), "n_rankers"),
-        _checks.positive(radius, "radius"),
-        _checks.positive(epsilon, "epsilon"),
-    )
+    n = _checks.real(_checks.count(n_rankers, "n_rankers", 1), "n_rankers")
+    ball, eps = _checks.positive(radius, "radius"), _checks.positive(epsilon, "epsilon")
     return 0.0 if eps >= ball else n * math.log1p(2.0 * ball / eps)
 
 
@@ -753,8 +747,8 @@ def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_sh
     >>> bounds.expected_ranking_accuracy_bound(5000, 5000, 0.01, math.log(3))
     0.150626
     """
-    m, n = _checks.count(n_pos, "n_pos", 1), _checks.count(n_neg, "n_neg", 1)
-    logs = _log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)
+    m, n = _sizes(n_pos, n_neg)
+    logs = _checks.nonnegative(log_shatter, "log_shatter") - _log_share(delta, 4.0)
     value = math.sqrt(8.0 * (1 / m + 1 / n) * logs)
     return Bound(value, value >= 1.0)
 
@@ -796,7 +790,7 @@ def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: fl
     0.251044
     """
     rho, rows = _checks.share(share, "share"), _checks.count(n_rows, "n_rows", 1)
-    logs = _log_count(log_shatter, "log_shatter") - _log_share(delta, 4.0)
+    logs = _checks.nonnegative(log_shatter, "log_shatter") - _log_share(delta, 4.0)
     value = math.sqrt(8.0 * logs / (rho * (1.0 - rho)) * (1 / rows)) if 0.0 < rho < 1.0 else math.inf
     return Bound(value, value >= 1.0)
 
@@ -843,7 +837,7 @@ def freund_bound(
     total = 0.0
     for size, given, side in ((n_pos, log_shatter_pos, "pos"), (n_neg, log_shatter_neg, "neg")):
         rows = _checks.count(size, f"n_{side}", 1)
-        log_s = math.log(8 * rows + 1) if given is None else _log_count(given, f"log_shatter_{side}")
+        log_s = math.log(8 * rows + 1) if given is None else _checks.nonnegative(given, f"log_shatter_{side}")
         total += 2.0 * math.sqrt((log_s - _log_share(delta, 12.0)) * (1 / rows))
     return Bound(total, total >= 1.0)
 
@@ -889,13 +883,6 @@ def auc_bounds(n_rows: Any, share: float, delta: float = 0.01) -> tuple[Vector, 
         pairs.append((expected_ranking_accuracy_bound(m, n, delta, math.log(3.0)), freund_bound(m, n, delta)))
     ours, freund = np.array(pairs, dtype=np.float64).T
     return ours, freund
-
-
-def _log_count(x: Any, name: str) -> float:
-    value = _checks.real(x, name)
-    if value < 0.0:
-        raise ValueError(f"{name} must be zero or more, as it is the logarithm of a count; got {x!r}")
-    return value
 
 
 def _log_share(delta: Any, parts: float) -> float:

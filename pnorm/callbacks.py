@@ -240,9 +240,8 @@ def early_stopping(
     if metric == _OBJECTIVE:
         if p is None and price is None:
             raise ValueError("metric 'log_objective' needs the p of the run, or its price")
-        of_rows = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)(
-            counted, SERIAL
-        ).log_value
+        make = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)
+        of_rows = make(counted, SERIAL).log_value
     else:
         if p is not None or price is not None:
             raise ValueError(f"p and price are for the metric 'log_objective'; got metric={metric!r}")
@@ -251,13 +250,8 @@ def early_stopping(
         def of_rows(f: Scores) -> float:
             return of_sides(f.pos, f.neg)
 
-    if counted.kept is None:
-        keep: Any = slice(None), slice(None)
-    else:
-        keep = counted.kept
-
     def measure(f: Scores) -> float:
-        return of_rows(Scores(f.pos[keep[0]], f.neg[keep[1]]))
+        return of_rows(Scores(*counted.select(f.pos, f.neg)))
 
     more = _grows(metric) if maximize is None else bool(maximize)
     stop = EarlyStopping((pos_val, neg_val), rankers, measure, more, delta, patience, _checks.threads(n_threads))

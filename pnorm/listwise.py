@@ -24,15 +24,7 @@ from pnorm._core import _lists
 from pnorm._threads import Pool, blocks
 from pnorm._trace import Columns, Recorder, attach_trace, progress_range
 
-__all__ = [
-    "Epochs",
-    "kendall_tau_hinge",
-    "kendall_tau_loss",
-    "ndcg",
-    "ndcg_hinge",
-    "ndcg_loss",
-    "train",
-]
+__all__ = ["Epochs", "kendall_tau_hinge", "kendall_tau_loss", "ndcg", "ndcg_hinge", "ndcg_loss", "train"]
 
 _FIRST = 0.1
 """Length of the first step, relative to the step that would bring a linear surrogate to zero."""
@@ -72,15 +64,13 @@ class _Kendall:
         self._starts = starts
         self._by_grade = np.lexsort((y, np.repeat(np.arange(sizes.size), sizes)))
         self._y = y[self._by_grade]
-        self._order, self._spare = np.empty(y.size, np.intp), np.empty(y.size, np.intp)
+        self._scratch = np.empty(y.size, np.intp), np.empty(y.size, np.intp)
         self.errors, self.surrogates = np.empty(sizes.size), np.empty(sizes.size)
         self.units = 2.0 / np.maximum(sizes * (sizes - 1.0), 1.0)
 
     def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
-        scratch = self._order, self._spare
-        _lists.kendall(
-            f, self._y, self._by_grade, self._starts, first, last, *scratch, self.surrogates, self.errors, grad
-        )
+        rows = self._y, self._by_grade, self._starts
+        _lists.kendall(f, *rows, first, last, *self._scratch, self.surrogates, self.errors, grad)
         for sums in (self.surrogates, self.errors):
             sums[first:last] *= self.units[first:last]
 
@@ -169,18 +159,15 @@ def _gains(y: Vector, gain: Any) -> Vector:
         gains = _checks.Vectorised(gain, "gain", "ndcg")(y)
         what = "gain must return"
     else:
-        gains = y if _checks.choice(gain, "gain", ("linear", "exponential")) == "linear" else _exponential(y)
+        linear = _checks.choice(gain, "gain", ("linear", "exponential")) == "linear"
+        with np.errstate(over="ignore"):
+            gains = y if linear else np.expm1(y * math.log(2.0))
         what = "y must hold grades of zero or more, or gain make"
     wrong = ~np.isfinite(gains) | (gains < 0.0)
     if wrong.any():
         i = int(wrong.argmax())
         raise ValueError(f"{what} numbers of zero or more; got {gains[i]:g} for the grade {y[i]:g} of row {i}")
     return gains
-
-
-def _exponential(y: Vector) -> Vector:
-    with np.errstate(over="ignore"):
-        return np.asarray(np.expm1(y * math.log(2.0)))
 
 
 def _discount_of(discount: Any, size: int) -> Vector:
@@ -304,8 +291,7 @@ def kendall_tau_hinge(scores: Any, y: Any, *, group: Any = None) -> tuple[float,
     (0.667, array([ 0.   ,  0.333, -0.333]))
     """
     f, grades, order, starts = _opened(scores, y, group)
-    loss = _Kendall(grades, starts)
-    return _surrogate(loss, f, order, starts)
+    return _surrogate(_Kendall(grades, starts), f, order, starts)
 
 
 def _surrogate(
@@ -439,8 +425,7 @@ def ndcg_hinge(
     (0.3212, array([-1., -1.,  2.]))
     """
     f, grades, order, starts = _opened(scores, y, group)
-    loss = _Ndcg(grades, starts, k, gain, discount)
-    return _surrogate(loss, f, order, starts)
+    return _surrogate(_Ndcg(grades, starts, k, gain, discount), f, order, starts)
 
 
 # Training ---------------------------------------------------------------------------------------------
@@ -643,11 +628,10 @@ def train(
                 if record.stopped_by(callback):
                     status = "callback"
                     break
+    right = "every pair is right" if loss == "kendall" else "every list is in its best order"
     message = {
         "t_max": f"all {record.n_iter} epochs were run",
-        "stationary": "the objective is zero: every pair is right by a margin"
-        if loss == "kendall"
-        else "the objective is zero: every list is in its best order by a margin",
+        "stationary": f"the objective is zero: {right} by a margin",
         "callback": f"the callback stopped the run after epoch {record.n_iter}",
     }[status]
     return record.last, record.trace(status, message)

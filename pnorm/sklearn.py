@@ -40,7 +40,7 @@ from pnorm._minimize import minimize
 from pnorm._score import scored
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._train import train
-from pnorm.metrics._by_name import COSTS, takes
+from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
@@ -433,8 +433,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return kind
         if isinstance(kind, str):
             _checks.choice(kind, "rankers", _WORDS)
-            names = getattr(self, "feature_names_in_", None)
-            names = None if names is None or kind == "categories" else names.tolist()
+            names = list(getattr(self, "feature_names_in_", ())) or None
             if kind == "thresholds":
                 return weak.quantile_thresholds(
                     pos, neg, self.n_cuts, names=names, missing="own", n_threads=self._n_threads
@@ -562,29 +561,25 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class _Proof:
     """A certificate that is computed on request; its inputs stay out of pickles."""
 
-    def __init__(self, prove: Callable[[], diagnostics.Certificate]) -> None:
-        self._prove, self._found, self._asking = prove, None, Lock()
-
-    _found: diagnostics.Certificate | None
+    def __init__(
+        self, prove: Callable[[], diagnostics.Certificate] | None, found: diagnostics.Certificate | None = None
+    ) -> None:
+        self._prove, self._found, self._asking = prove, found, Lock()
 
     @property
     def certificate(self) -> diagnostics.Certificate:
         with self._asking:  # of many threads, one computes it
             if self._found is None:
-                self._found = self._prove()
-                self._prove = _forgotten  # and the rows with it
+                if self._prove is None:
+                    raise AttributeError("the certificate needs the training rows, which no pickle holds: fit again")
+                self._found, self._prove = self._prove(), None  # the rows can go
             return self._found
 
     def __getstate__(self) -> dict[str, Any]:
         return {"certificate": self._found}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(_forgotten)  # type: ignore[misc]
-        self._found = state.get("certificate")
-
-
-def _forgotten() -> diagnostics.Certificate:
-    raise AttributeError("the certificate needs the training rows, which are not part of a pickle: fit again")
+        self.__init__(None, state.get("certificate"))  # type: ignore[misc]
 
 
 def _none() -> diagnostics.Certificate:
@@ -633,7 +628,7 @@ def _of_estimator(estimator: Any, rows: _Rows) -> Rankers:
         known = rows.weight is not None and has_fit_parameter(estimator, "sample_weight")
         weight = {"sample_weight": rows.weight} if known else {}
         estimator = clone(estimator).fit(rows.X, rows.positive.astype(np.intp), **weight)
-    return leaves(estimator, rows.X) if hasattr(estimator, "apply") else _Transformed.of(estimator, rows.X)
+    return leaves(estimator, rows.X) if hasattr(estimator, "apply") else _Transformed(estimator, rows.X)
 
 
 def leaves(trees: Any, X: Any) -> Rankers:
@@ -713,20 +708,15 @@ class _Leaves(_Categories):
 class _Transformed(_Columns):
     """Weak rankers of the columns that a transformer returns."""
 
-    def __init__(self, transformer: Any, names: Sequence[str]) -> None:
-        super().__init__(names, len(names), None)
-        self._transformer = transformer
-
-    @classmethod
-    def of(cls, transformer: Any, X: Any) -> _Transformed:
-        n = _checks.width(
-            transformer.transform(_checks.rows(X, np.zeros(1, np.intp))), "what rankers.transform returns"
-        )
+    def __init__(self, transformer: Any, X: Any) -> None:
+        first = transformer.transform(_checks.rows(X, np.zeros(1, np.intp)))
+        n = _checks.width(first, "what rankers.transform returns")
         try:
             names = [str(name) for name in transformer.get_feature_names_out()]
         except (AttributeError, ValueError):  # it has no names for its columns
             names = []
-        return cls(transformer, names if len(names) == n else [f"x{j}" for j in range(n)])
+        super().__init__(names if len(names) == n else [f"x{j}" for j in range(n)], n, None)
+        self._transformer = transformer
 
     _fields = Rankers._fields
 
@@ -792,7 +782,7 @@ def scorer(measure: str, **options: Any) -> Any:
     >>> search.fit(data.X, data.y).best_params_
     {'p': 1}
     """
-    _checks.choice(measure, "measure", _MEASURES)
+    _checks.choice(measure, "measure", MEASURES)
     of_list = {name: value for name, value in options.items() if name != "pos_label"}
     if not takes(getattr(metrics, measure), None, None, **of_list):
         asked = list(inspect.signature(getattr(metrics, measure)).parameters)[2:]
@@ -807,21 +797,6 @@ def scorer(measure: str, **options: Any) -> Any:
         measure=measure,
         **options,
     )
-
-
-_MEASURES = (
-    "auc",
-    "average_precision",
-    "bedroc",
-    "discounted_gain_at_top",
-    "enrichment_factor",
-    "p_norm_risk",
-    "partial_auc",
-    "positives_at_top",
-    "precision_at",
-    "r_max",
-    "recall_at",
-)
 
 
 def _measured(

@@ -336,7 +336,7 @@ def test_wrong_arguments_are_named():
         with pytest.raises(TypeError, match="n_threads must be an integer"):
             make(2, n_threads=1.5)
     for make in (boosting.lightgbm_metric, boosting.xgboost_metric):
-        with pytest.raises(ValueError, match="measure must be one of 'log_f', 'positives_at_top'"):
+        with pytest.raises(ValueError, match="measure must be one of 'log_f', 'auc'"):
             make("ndcg")
         with pytest.raises(TypeError, match="precision_at needs k"):
             make("precision_at")

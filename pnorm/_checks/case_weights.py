@@ -37,6 +37,10 @@ class CaseWeights:
     groups: Groups | None
     n_pairs: int
 
+    def select(self, pos: Any, neg: Any) -> tuple[Any, Any]:
+        """Return the values of the rows that count, given values of all rows of the user."""
+        return (pos, neg) if self.kept is None else (pos[self.kept[0]], neg[self.kept[1]])
+
 
 def case_weights(
     n_pos: int, n_neg: int, pos_weight: Any, neg_weight: Any, pos_group: Any, neg_group: Any

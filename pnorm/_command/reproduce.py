@@ -170,10 +170,8 @@ def _above(roc: metrics.Roc) -> list[int]:
 
 def _meeting(plain: metrics.Roc, pushed: metrics.Roc) -> tuple[float, float]:
     """Return the negatives before two curves cross, and the sign of the second less the first before that."""
-    compared = metrics._ahead(pushed, plain)
-    more, met = compared[-1], metrics._first_change(*compared)
-    sign = np.sign(more[np.flatnonzero(more)[:1]]).sum()
-    return math.nan if met is None else met.false_positives, float(sign)
+    sign, met = metrics._lead(pushed, plain)
+    return math.nan if met is None else met.false_positives, sign
 
 
 # Claims -----------------------------------------------------------------------------------------------

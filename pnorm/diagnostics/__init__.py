@@ -163,8 +163,7 @@ class Limit:
         ndarray, shape (I, K)
             Zero for pairs off the support, and for pairs that are none because of groups.
         """
-        q = np.exp(np.add.outer(self.log_pos, self.log_neg))
-        return q if self._same_group is None else np.where(self._same_group, q, 0.0)
+        return _products(self.log_pos, self.log_neg, self._same_group)
 
     def __repr__(self) -> str:
         return f"<Limit: {self.kind}, log F_p {self.log_objective:.6g}, gap {self.gap:.2g}, {_support(self)}>"
@@ -195,13 +194,10 @@ class Convergence:
     rounds: dict[float, int | None]
 
     def __repr__(self) -> str:
-        reached = "".join(
-            f", {accuracy:g} {'never' if round_ is None else f'after {round_}'}"
-            for accuracy, round_ in self.rounds.items()
-        )
+        reached = [f", {a:g} {'never' if t is None else f'after {t}'}" for a, t in self.rounds.items()]
         return (
             f"<Convergence: gap {self.gap[0]:.2g} -> {self.gap[-1]:.2g} in {self.gap.size - 1} rounds, rate "
-            f"{self.rate:.3g}{reached}>"
+            f"{self.rate:.3g}{''.join(reached)}>"
         )
 
 
@@ -288,11 +284,8 @@ def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
     problem.check_magnitudes(l2, lam, "lam")
     edges = problem.edges_at(point)
     if problem.n_rankers > LARGEST_HESSIAN:
-        gap, message = (
-            math.inf,
-            f"{problem.n_rankers} weak rankers make the Hessian too large; with l2 > 0 none is needed",
-        )
-        residual = math.nan
+        message = f"{problem.n_rankers} weak rankers make the Hessian too large; with l2 > 0 none is needed"
+        gap, residual = math.inf, math.nan
         if l2 > 0.0:
             (gap, _), message, residual = penalised_gap(problem, point, edges, l2), "", float(np.abs(edges).max())
     else:
@@ -443,7 +436,7 @@ def _limit(problem: Problem, progress: bool = False) -> Limit:
         None if kind == "separable" else lam,
         unique,
         trace.direction,
-        _pairs(problem) if problem.objective.groups is not None else None,
+        _same_group(problem),
     )
 
 
@@ -491,15 +484,21 @@ def q_prime(
     problem, lam = _problem_and(lam, "lam", pos, neg, H, 1.0, pos_weight, neg_weight, pos_group, neg_group)
     f = problem.scores(lam)
     log_pos, log_neg = problem.spread(-f.pos, 0, -np.inf), problem.spread(f.neg, 1, -np.inf)
+    return _products(log_pos, log_neg, _same_group(problem))
+
+
+def _products(log_pos: Vector, log_neg: Vector, same_group: NDArray[np.bool_] | None) -> Array:
+    """Return the products of two factors, given as logarithms, for every pair; zero across groups."""
     with np.errstate(over="ignore"):
         q = np.exp(np.add.outer(log_pos, log_neg))
-    return q if problem.objective.groups is None else np.where(_pairs(problem), q, 0.0)
+    return q if same_group is None else np.where(same_group, q, 0.0)
 
 
-def _pairs(problem: Problem) -> NDArray[np.bool_]:
-    """Return which pairs of the user's rows are in one group."""
+def _same_group(problem: Problem) -> NDArray[np.bool_] | None:
+    """Return which pairs of the user's rows are in one group; None without groups."""
     groups = problem.objective.groups
-    assert groups is not None
+    if groups is None:
+        return None
     return np.asarray(np.equal.outer(problem.spread(groups.pos, 0, -1), problem.spread(groups.neg, 1, -2)))
 
 
@@ -603,7 +602,7 @@ def convergence(
     visible = np.flatnonzero(gap > 1e-12 * (1.0 + abs(infimum)))
     tail = visible[visible.size // 2 :]
     rate = math.nan if tail.size < 3 else math.exp(np.polyfit(tail, np.log(gap[tail]), 1)[0])
-    return Convergence(gap, rate, {a: _first(gap <= a) for a in wanted})
+    return Convergence(gap, rate, {a: next(iter(np.flatnonzero(gap <= a).tolist()), None) for a in wanted})
 
 
 def _infimum(limit: Any) -> float:
@@ -620,10 +619,6 @@ def _infimum(limit: Any) -> float:
     if isinstance(limit, Certificate):
         return limit.lower_bound
     return float(limit.objective[-1]) if isinstance(limit, Trace) else limit.log_objective
-
-
-def _first(reached: NDArray[np.bool_]) -> int | None:
-    return int(reached.argmax()) if reached.any() else None
 
 
 def report(
@@ -700,17 +695,13 @@ def report(
     problem, lam = _problem_and(lam, "lam", pos, neg, H, p, pos_weight, neg_weight, pos_group, neg_group)
     l2 = _checks.nonnegative(l2, "l2")
     here = _certificate(problem, lam, l2)
-    sides = f"{_count(problem.n_pos, 'positive')}, {_count(problem.n_neg, 'negative')}"
-    groups = problem.objective.groups
-    lines = {
-        "problem": f"p = {p:g}, {sides}, {_count(problem.n_rankers, 'weak ranker')}"
-        + (f", {_count(groups.n, 'group')}" if groups else "")
-    }
-    bound = (
-        f"at most {max(here.gap, _FINE):.2g} above its infimum"
-        if here.gap < math.inf
-        else f"no certificate: {here.message}"
-    )
+    counts = [(problem.n_pos, "positive"), (problem.n_neg, "negative"), (problem.n_rankers, "weak ranker")]
+    if problem.objective.groups:
+        counts.append((problem.objective.groups.n, "group"))
+    lines = {"problem": ", ".join([f"p = {p:g}", *(_count(*each) for each in counts)])}
+    bound = f"no certificate: {here.message}"
+    if here.gap < math.inf:
+        bound = f"at most {max(here.gap, _FINE):.2g} above its infimum"
     name = "log F_p" if l2 == 0.0 else f"log F_p + {l2 / 2:g} |lam|^2"
     lines["coefficients"] = f"{name} = {here.objective:.10g}, {bound}"
     if l2 == 0.0:
@@ -732,8 +723,8 @@ def _about_penalised(problem: Problem, lam: Vector, here: Certificate, l2: float
 
 def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float, progress: bool) -> dict[str, str]:
     limit = _limit(problem, progress)
-    kind, advice = _KINDS[limit.kind]
-    lines = {"kind": kind}
+    meaning, advice = _KINDS[limit.kind]
+    lines = {"kind": f"{limit.kind}: {meaning}"}
     if limit.kind in ("overlapping", "quasi-separable"):
         n_pos, n_neg = int(limit.support_pos.sum()), int(limit.support_neg.sum())
         lines["support"] = (
@@ -750,12 +741,11 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float, prog
     if limit.kind == "separable":
         right = "put every" if problem.margin(problem.scores(lam)) > 0.0 else "do not put every"
         lines["distance"] = f"these coefficients {right} positive above every negative"
-    missing = null_space(problem).size
     if limit.lam_unique:
         lines["uniqueness"] = "q' is unique, and so is lam: the scores determine every coefficient"
     elif limit.kind != "separable":
         why = ["part of it goes to infinity"] if limit.kind == "quasi-separable" else []
-        if missing:
+        if missing := null_space(problem).size:
             why.append(f"no score difference depends on {_count(missing, 'combination')} of the weak rankers")
         lines["uniqueness"] = "q' is unique, lam is not: " + ", and ".join(why or ["its kind is undecided"])
     return lines | {"advice": advice}
@@ -773,19 +763,19 @@ _FINE = 1e-12
 
 _KINDS = {
     "overlapping": (
-        "overlapping: the hulls of the two sides overlap, and a minimiser exists",
+        "the hulls of the two sides overlap, and a minimiser exists",
         "none needed: this is the minimiser",
     ),
     "quasi-separable": (
-        "quasi-separable: the hulls touch, and some coefficients go to infinity",
+        "the hulls touch, and some coefficients go to infinity",
         "use l2 > 0 for a finite minimiser, or stop early, or score with pnorm.minimize's lam + s * direction, s large",
     ),
     "separable": (
-        "separable: some combination puts every positive above every negative; inf F_p is 0",
+        "some combination puts every positive above every negative; inf F_p is 0",
         "pnorm.minimize gives coefficients that do; to choose among them use l2 > 0, stop early, or ask new rows",
     ),
     "undecided": (
-        "undecided: the linear program and an exact comparison of scores do not agree",
+        "the linear program and an exact comparison of scores do not agree",
         "use l2 > 0, or look for columns that are nearly but not quite dependent",
     ),
 }

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, objectives
 from pnorm._checks import Vector
-from pnorm.metrics._ranked_list import DistinctScores, Estimate, RankedList, estimates
+from pnorm.metrics._ranked_list import DistinctScores, Estimate, Measure, RankedList, estimates
 from pnorm.objectives._losses import Loss, loss_of
 from pnorm.objectives._prices import Linear, Price, price_of
 
@@ -409,11 +409,7 @@ def partial_auc(
     0.6666666666666666
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
-    bounds = [
-        _rate("max", max_fpr, max_fp, 1.0, rows),
-        _rate("min", min_fpr, min_fp, 0.0, rows),
-    ]
-    high, low = bounds
+    high, low = _rate("max", max_fpr, max_fp, 1.0, rows), _rate("min", min_fpr, min_fp, 0.0, rows)
     if not low < high:
         raise ValueError(
             f"the lower bound (min_fpr or min_fp) must be below the upper one; got rates {low:g} and {high:g} "
@@ -505,38 +501,31 @@ def crossing(roc_a: Any, roc_b: Any) -> Crossing | None:
     >>> pnorm.metrics.crossing(push, plain)
     Crossing(false_positives=1.0, true_positives=2.0)
     """
-    (fp_a, tp_a), (fp_b, tp_b) = _curve(roc_a, "roc_a"), _curve(roc_b, "roc_b")
-    end_a, end_b = (fp_a[-1], tp_a[-1]), (fp_b[-1], tp_b[-1])
+    a, b = _curve(roc_a, "roc_a"), _curve(roc_b, "roc_b")
+    end_a, end_b = ([counts[-1] for counts in curve] for curve in (a, b))
     if not np.allclose(end_a, end_b, rtol=1e-9, atol=0.0):
         raise ValueError(
             f"roc_a ends at {end_a[0]:g} negatives and {end_a[1]:g} positives and roc_b at {end_b[0]:g} and "
             f"{end_b[1]:g}; both must rank the same rows"
         )
-    return _first_change(*_ahead((fp_a, tp_a), (fp_b, tp_b)))
+    return _lead(a, b)[1]
 
 
-def _first_change(depth: Vector, true_a: Vector, ahead: Vector) -> Crossing | None:
-    """Return the first point where the list that is ahead falls behind, from the arrays of `_ahead`."""
-    leads = np.flatnonzero(ahead)
-    if leads.size == 0:
-        return None
-    behind = np.flatnonzero(ahead * ahead[leads[0]] < 0.0)
-    if behind.size == 0:
-        return None
-    i = int(behind[0]) - 1
-    share = ahead[i] / (ahead[i] - ahead[i + 1])
-    true = float(true_a[i] + share * (true_a[i + 1] - true_a[i]))
-    return Crossing(float(depth[i] + share * (depth[i + 1] - depth[i])) - true, true)
-
-
-def _ahead(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> tuple[Vector, Vector, Vector]:
-    """Return numbers of rows from the top, the positives of list a among them, and their excess over list b."""
+def _lead(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> tuple[float, Crossing | None]:
+    """Return 1.0 if curve a is above b at first, -1.0 if it is below, else 0.0; and the point where this changes."""
     (fp_a, tp_a), (fp_b, tp_b) = a, b
     depth = np.union1d(fp_a + tp_a, fp_b + tp_b)
     true_a = np.interp(depth, fp_a + tp_a, tp_a)
-    more = true_a - np.interp(depth, fp_b + tp_b, tp_b)
-    more[np.abs(more) <= 1e-12 * depth[-1]] = 0.0  # rounding, of interpolation on ties
-    return depth, true_a, more
+    ahead = true_a - np.interp(depth, fp_b + tp_b, tp_b)
+    ahead[np.abs(ahead) <= 1e-12 * depth[-1]] = 0.0  # rounding, of interpolation on ties
+    sign = float(np.sign(ahead[np.flatnonzero(ahead)[:1]]).sum())
+    behind = np.flatnonzero(sign * ahead < 0.0)
+    if behind.size == 0:
+        return sign, None
+    i = int(behind[0]) - 1
+    share = ahead[i] / (ahead[i] - ahead[i + 1])
+    true = float(true_a[i] + share * (true_a[i + 1] - true_a[i]))
+    return sign, Crossing(float(depth[i] + share * (depth[i + 1] - depth[i])) - true, true)
 
 
 def _curve(roc: Any, name: str) -> tuple[Vector, Vector]:
@@ -596,7 +585,7 @@ def precision_at(
     0.5
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
-    return rows.measure(partial(_precision, _first(k, rows)), confidence, n_resamples, seed)
+    return rows.measure(partial(_of_first, "precision", _first(k, rows)), confidence, n_resamples, seed)
 
 
 def recall_at(
@@ -635,7 +624,7 @@ def recall_at(
     0.75
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
-    return rows.measure(partial(_recall, _first(k, rows)), confidence, n_resamples, seed)
+    return rows.measure(partial(_of_first, "recall", _first(k, rows)), confidence, n_resamples, seed)
 
 
 def enrichment_factor(
@@ -677,7 +666,7 @@ def enrichment_factor(
     2.0
     """
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
-    return rows.measure(partial(_enrichment, _first(k, rows)), confidence, n_resamples, seed)
+    return rows.measure(partial(_of_first, "enrichment", _first(k, rows)), confidence, n_resamples, seed)
 
 
 def _first(k: Any, rows: RankedList) -> float:
@@ -698,26 +687,15 @@ def _first(k: Any, rows: RankedList) -> float:
     return float(depth)
 
 
-def _found(depth: float, at: DistinctScores) -> tuple[float, float, float]:
-    """Return the positives among the first rows, all positives, and the number of first rows, at most all."""
+def _of_first(what: str, depth: float, at: DistinctScores) -> float:
+    """Return the precision, the recall or the enrichment factor of the first rows."""
     false, true = at.curve
     rows = false + true
-    return float(np.interp(depth, rows, true)), float(true[-1]), min(depth, float(rows[-1]))
-
-
-def _precision(depth: float, at: DistinctScores) -> float:
-    found, _, rows = _found(depth, at)
-    return found / rows
-
-
-def _recall(depth: float, at: DistinctScores) -> float:
-    found, all_of_them, _ = _found(depth, at)
-    return found / all_of_them
-
-
-def _enrichment(depth: float, at: DistinctScores) -> float:
-    found, positives, rows = _found(depth, at)
-    return found / positives * ((positives + float(at.neg.sum())) / rows)
+    found, positives, first = float(np.interp(depth, rows, true)), float(true[-1]), min(depth, float(rows[-1]))
+    if what == "precision":
+        return found / first
+    recall = found / positives
+    return recall if what == "recall" else recall * ((positives + float(at.neg.sum())) / first)
 
 
 # Ranks, the first ones counting most ------------------------------------------------------------------
@@ -997,12 +975,7 @@ class Chain:
 
 
 def theorem1(
-    f_pos: Any,
-    f_neg: Any,
-    price: Price | None = None,
-    loss: str | Loss = "exponential",
-    *,
-    smoothing: float = 0.0,
+    f_pos: Any, f_neg: Any, price: Price | None = None, loss: str | Loss = "exponential", *, smoothing: float = 0.0
 ) -> Chain:
     r"""Return the inequalities that tie an objective to the top of the list, as numbers.
 
@@ -1222,12 +1195,12 @@ def summary(
     depth, end = _first(k, rows), _checks.share(max_fpr, "max_fpr")
     if end == 0.0:
         raise ValueError("max_fpr must be above 0")
-    measures: dict[str, Callable[[DistinctScores], float]] = {
+    measures: dict[str, Measure] = {
         "positives_at_top": _at_top,
         "r_max": _r_max,
-        "precision_at": partial(_precision, depth),
-        "recall_at": partial(_recall, depth),
-        "enrichment_factor": partial(_enrichment, depth),
+        "precision_at": partial(_of_first, "precision", depth),
+        "recall_at": partial(_of_first, "recall", depth),
+        "enrichment_factor": partial(_of_first, "enrichment", depth),
         "bedroc": partial(_bedroc, 20.0),
         "normalized_discounted_gain": partial(_gain, math.inf, True),
         "average_precision": _average,

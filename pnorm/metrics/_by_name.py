@@ -17,6 +17,8 @@ from pnorm._checks import CaseWeights, Vector
 _NEGATIVES = 10
 """Number of negatives at the top for the partial AUC by default."""
 
+_ALL: tuple[Any, Any] = (slice(None), slice(None))
+
 Measure = Callable[..., float]
 
 
@@ -44,6 +46,9 @@ SMALLER: dict[str, Measure] = {"r_max": metrics.r_max}
 
 COSTS: tuple[Measure, ...] = (*SMALLER.values(), metrics.p_norm_risk)
 """All functions of `pnorm.metrics` that are better the smaller they are."""
+
+MEASURES = sorted({*LARGER, *SMALLER, "p_norm_risk", "precision_at", "recall_at"})
+"""All measures of one list, given as two sides."""
 
 
 def named(metric: Any, names: Mapping[str, Measure], counted: CaseWeights) -> tuple[Measure, str]:
@@ -83,17 +88,10 @@ def takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
 
 
 def scorer(
-    measure: Measure, name: str, counted: CaseWeights, rows: tuple[Any, Any] = (slice(None), slice(None))
+    measure: Measure, name: str, counted: CaseWeights, rows: tuple[Any, Any] = _ALL
 ) -> Callable[[Vector, Vector], float]:
     """Return a function that measures scores of some rows; with groups, the mean over the groups. It may return nan."""
-    weights = [None if c is None else c[own] for c, own in zip((counted.c_pos, counted.c_neg), rows, strict=True)]
-    lists: list[tuple[Any, Any]] = [(slice(None), slice(None))]
-    if counted.groups is not None:
-        lists = list(zip(_by_group(counted.groups.pos[rows[0]]), _by_group(counted.groups.neg[rows[1]]), strict=True))
-    of_lists = []
-    for places in lists:
-        sides = zip(("pos_weight", "neg_weight"), weights, places, strict=True)
-        of_lists.append((*places, {side: c[own] for side, c, own in sides if c is not None}))
+    of_lists = lists(counted, rows)
 
     def score(f_pos: Vector, f_neg: Vector) -> float:
         total = 0.0
@@ -105,7 +103,20 @@ def scorer(
     return score
 
 
+def lists(counted: CaseWeights, rows: tuple[Any, Any] = _ALL) -> list[tuple[Any, Any, dict[str, Vector]]]:
+    """Return the positives and the negatives of each group among some rows, and their weights by name."""
+    weights = [None if c is None else c[own] for c, own in zip((counted.c_pos, counted.c_neg), rows, strict=True)]
+    groups = [_ALL]
+    if counted.groups is not None:
+        groups = list(zip(_by_group(counted.groups.pos[rows[0]]), _by_group(counted.groups.neg[rows[1]]), strict=True))
+    found = []
+    for places in groups:
+        sides = zip(("pos_weight", "neg_weight"), weights, places, strict=True)
+        found.append((*places, {side: c[own] for side, c, own in sides if c is not None}))
+    return found
+
+
 def _by_group(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """Return the rows of each group, in the order of the codes."""
-    _, codes = np.unique(codes, return_inverse=True)
-    return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    sizes = np.bincount(codes)
+    return np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes[sizes > 0])[:-1])

@@ -97,9 +97,10 @@ class RankedList:
             c = _checks.masses(weight, f"{side}_weight", scores.size)
             if c is None:
                 sides.append((np.sort(scores), None))
-                continue
-            order = np.lexsort((c, scores))  # so that the rows that a seed draws do not depend on their order
-            sides.append((scores[order][c[order] > 0.0], c[order][c[order] > 0.0]))
+            else:
+                order = np.lexsort((c, scores))  # so that the rows that a seed draws do not depend on their order
+                order = order[c[order] > 0.0]
+                sides.append((scores[order], c[order]))
         _warn_of_labels(f_pos=sides[0][0], f_neg=sides[1][0])
         self._weights = [c for _, c in sides]
         self.whole = all(c is None or bool((c % 1.0 == 0.0).all()) for c in self._weights)
@@ -108,12 +109,9 @@ class RankedList:
         """The unit of the counts: one, or if all weights are tiny a power of two, so that ratios keep their digits."""
         self._weights = [None if c is None else c / self.unit for c in self._weights]
         self.weighted = any(c is not None for c in self._weights)
-        both = np.concatenate([scores for scores, _ in sides])
-        distinct, at = np.unique(both, return_inverse=True)
+        distinct, at = np.unique(np.concatenate([scores for scores, _ in sides]), return_inverse=True)
         self.scores = distinct[::-1]
-        at = distinct.size - 1 - at
-        n_pos = sides[0][0].size
-        self._at = [at[:n_pos], at[n_pos:]]
+        self._at = np.split(distinct.size - 1 - at, [sides[0][0].size])
         self.distinct = DistinctScores(*[self._masses(at, c) for at, c in zip(self._at, self._weights, strict=True)])
         self.n_pos, self.n_neg = float(self.distinct.pos.sum()), float(self.distinct.neg.sum())
 
@@ -141,14 +139,14 @@ class RankedList:
 
     def measure_all(self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any) -> list[float]:
         """Return several measures, with intervals from the same resamples."""
-        values = [measure(self.distinct) for measure in of]
+
+        def measured(at: DistinctScores) -> list[float]:
+            return [measure(at) for measure in of]
+
+        values = measured(self.distinct)
         if confidence is None:
             return values
-        return list(estimates(values, lambda rng: self._measured_again(of, rng), confidence, n_resamples, seed))
-
-    def _measured_again(self, of: list[Measure], rng: np.random.Generator) -> list[float]:
-        distinct = self.resampled(rng)
-        return [measure(distinct) for measure in of]
+        return list(estimates(values, lambda rng: measured(self.resampled(rng)), confidence, n_resamples, seed))
 
 
 def estimates(

@@ -188,8 +188,7 @@ def _opened(
     counted = _checks.case_weights(pos.size, neg.size, pos_weight, neg_weight, pos_group, neg_group)
     pool = Pool(_checks.threads(n_threads), work(loss, pos.size, neg.size))
     objective = make(counted, pool)
-    if counted.kept is not None:
-        pos, neg = pos[counted.kept[0]], neg[counted.kept[1]]
+    pos, neg = counted.select(pos, neg)
     _checks.exponents(objective.traits.p, pos, neg, "f_pos with f_neg")
     low, high = min(pos.min(), neg.min()), max(pos.max(), neg.max())
     if abs(low) / FAR_FROM_ZERO > high - low:  # differences alone count, and these are exact
