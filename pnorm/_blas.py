@@ -27,7 +27,7 @@ def dot(a: Vector, b: Vector) -> float:
 
 @lru_cache(maxsize=1)
 def _libraries() -> Any:
-    """Whoever can tell BLAS how many threads to take: threadpoolctl, where it is installed."""
+    """Return the controller of the threads of BLAS, if threadpoolctl is installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:

@@ -28,7 +28,7 @@ _DECADES = 6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinimizerPath:
-    """What `minimize_path` found: one minimiser, with its certificate, for every penalty or p.
+    """The minimisers that `minimize_path` found, with their certificates, one for every penalty or p.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class MinimizerPath:
 
     @property
     def status(self) -> tuple[str, ...]:
-        """How each run ended."""
+        """Status of each run."""
         return tuple(trace.status for trace in self.traces)
 
     @property

@@ -179,13 +179,15 @@ class HingeLoss(PairLoss):
         hinge = np.maximum(1.0 - z, 0.0)
         if not self.smooth:
             return hinge
-        parabola = (1.0 + self.smoothing - z) ** 2 / (4.0 * self.smoothing)
+        with np.errstate(over="ignore"):  # of a parabola so narrow, elsewhere
+            parabola = (1.0 + self.smoothing - z) ** 2 / (4.0 * self.smoothing)
         return np.where(np.abs(1.0 - z) < self.smoothing, parabola, hinge)
 
     def slope(self, z: Any) -> Any:
         if not self.smooth:
             return -1.0 * (z < self._falls_below)
-        return -np.clip(0.5 + 0.5 * (1.0 - z) / self.smoothing, 0.0, 1.0)
+        with np.errstate(over="ignore"):
+            return -np.clip(0.5 + 0.5 * (1.0 - z) / self.smoothing, 0.0, 1.0)
 
     def curvature(self, z: Any) -> Any:
         return (np.abs(1.0 - z) < self.smoothing) / (2.0 * self.smoothing)

@@ -1,4 +1,4 @@
-"""How far to go along one weak ranker: equation (1) of the COLT paper, in one variable.
+"""The step along one weak ranker: equation (1) of the COLT paper, in one variable.
 
 With u_alpha proportional to u e^(-alpha h) on the positives and w_alpha to w e^(p alpha h) on the
 negatives, the slope of log F_p along h is p (E_w h - E_u h). It increases: one root, or an infimum
@@ -21,7 +21,7 @@ from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 
 LEFT_OVER = 1e-6
-"""Share of the decrease offered that may be left where a direction's infimum is at infinity."""
+"""Fraction of the possible decrease that is left where the infimum along a direction is at infinity."""
 
 _TINY = 1e-280
 """A decrease of log F_p that is nothing, and whose parts can still be told apart in a double."""
@@ -30,7 +30,8 @@ _PLATEAU = 1e-6
 """Share of the largest variance below which u and w each lie at a single level."""
 
 CLOSE = 1e-298
-"""Outputs that differ by this share of p times the largest are equal to every step: exponents stay below 1e300."""
+"""Outputs that differ by less than this fraction of p times the largest are equal to every step: exponents stay below
+1e300."""
 
 _MAX_EVALUATIONS = 400
 
@@ -97,14 +98,14 @@ class Side:
 
 
 Kernel = Callable[[Side, int, int], Any]
-"""What is asked of some rows, from a first one to the one after the last."""
+"""A function of some rows of a side, from a first one to the one after the last."""
 
 Each = Callable[[Kernel], tuple[list[Any], list[Any]]]
-"""What a kernel says of the blocks of either side, in their order."""
+"""The answers of a kernel for the blocks of either side, in their order."""
 
 
 def over_blocks(sides: tuple[Side, Side], pool: Pool = SERIAL) -> Each:
-    """Ask rows in memory."""
+    """Return a function that applies a kernel to the blocks of rows in memory."""
     items = [(side, rows) for side in sides for rows in blocks(side.f.size)]
     cut = len(blocks(sides[0].f.size))
 
@@ -154,7 +155,7 @@ class Line:
         return slope[1] <= _PLATEAU * (1.0 + self.p) * self._span * self._span
 
     def _slope(self, x: float) -> Slope:
-        """By the sums that keep their digits at x."""
+        """Return the slope at x, from the sums that keep their digits there."""
         alpha = self.sign * x
         pos, neg = self._each(
             lambda side, start, stop: _tilt.tilted(side.f, side.h, side.log_c, side.scale, alpha, start, stop)
@@ -168,7 +169,7 @@ class Line:
         return slope
 
     def _on_plateau(self, alpha: float, level: float) -> Slope:
-        """The same, to leading order, where u and w both lie at one level.
+        """Return the slope to leading order, where u and w both lie at one level.
 
         g is then a difference of two numbers that both decay like e^-x, and would be lost beside
         the level: rows at the level are left out, and the largest exponent is taken out of the rest.
@@ -187,7 +188,7 @@ class Line:
         return sign * (b * w1 - a * u1), p * b * w2 + a * u2, sign * (p * p * b * w3 - a * u3)
 
     def _split(self, alpha: float, level: float, close: float = 0.0) -> list[tuple[Any, Any]]:
-        """Per side, sums of exponentials at a level and sums of powers off it, each with its largest exponent."""
+        """Return for each side sums of exponentials at a level and sums of powers off it, each with its largest exponent."""
 
         def split(side: Side, start: int, stop: int) -> Any:
             if close > 0.0:
@@ -204,16 +205,16 @@ class Line:
     # Closed form and infinity
 
     def _log_sums(self, alpha: float, level: float, close: float = 0.0) -> tuple[float, ...]:
-        """Log-sums of the exponents at a level and off it, on the positives and on the negatives."""
+        """Return log-sums of the exponents at a level and off it, on the positives and on the negatives."""
         return tuple(part[0] + _log(part[1]) for parts in self._split(alpha, level, close) for part in parts)
 
     def _of_binary(self) -> float:
-        """ln(u1 w0 / (u0 w1)) / (p + 1) for values 0 and 1; in logs, as u1 may be less than any double."""
+        """Return ln(u1 w0 / (u0 w1)) / (p + 1) for values 0 and 1; in logs, as u1 may be less than any double."""
         u1, u0, w1, w0 = self._log_sums(0.0, self.direction.high)
         return ((u1 - u0) + (w0 - w1)) / ((self.p + 1.0) * self.direction.span)
 
     def _excess(self, x: float) -> tuple[float, float, float]:
-        """a, b and p ln(1 + e^a) + ln(1 + e^b), the excess of log F_p over its limit at infinity.
+        """Return a, b and p ln(1 + e^a) + ln(1 + e^b), the excess of log F_p over its limit at infinity.
 
         The least positive ties with the greatest negative, at a level m; going to infinity leaves
         the rows at m. e^a and e^b are what the other positives and negatives weigh beside them.
@@ -224,7 +225,7 @@ class Line:
         return a, b, self.p * _softplus(a) + _softplus(b)
 
     def _toward_infinity(self) -> float:
-        """Stop where a share of the decrease that was offered is left."""
+        """Return the step at which LEFT_OVER of the possible decrease is left."""
         direction = self.direction
         a, b, offered = self._excess(0.0)
         target = LEFT_OVER * offered
@@ -269,7 +270,7 @@ class GroupLine(Line):
         return self.sign * find_root(self._slope, self.p * width, *first)
 
     def _slope(self, x: float) -> Slope:
-        """By the sums off the level of every group's heaviest positive, with one factor taken out of all of them.
+        """Return the slope from sums off the level of every group's heaviest positive, one factor taken out of all.
 
         As on the plateau of a single group, they keep their digits however little they weigh.
         """
@@ -310,7 +311,7 @@ class GroupLine(Line):
         return self.sign * mean, float(curves.sum()) + p * spread, self.sign * float(third)
 
     def _excess(self, x: float) -> tuple[float, float, float]:
-        """The excess of log F_p over its limit, after two numbers that are of no use here.
+        """Return two unused numbers and the excess of log F_p over its limit.
 
         Of the groups whose least positive ties with their greatest negative, the rows at that level
         stay; the other groups vanish.
