@@ -188,7 +188,7 @@ class Line:
         return sign * (b * w1 - a * u1), p * b * w2 + a * u2, sign * (p * p * b * w3 - a * u3)
 
     def _split(self, alpha: float, level: float, close: float = 0.0) -> list[tuple[Any, Any]]:
-        """Return for each side sums of exponentials at a level and sums of powers off it, each with its largest exponent."""
+        """Return, by side, sums of exponentials at a level and of powers off it, each with its largest exponent."""
 
         def split(side: Side, start: int, stop: int) -> Any:
             if close > 0.0:
