@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pnorm._checks.cells import level
 from pnorm._checks.grouping import key
 from pnorm._checks.scalars import choice, count, numbers_of, real, shown
+from pnorm._checks.tables import level
 
 _DEPTH = 64
 """Largest depth of lists and dictionaries in a file; collections stay far below it."""

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks.arrays import Array, as_array, refuse_masked, shape_of, vector
-from pnorm._checks.cells import is_missing, listed
 from pnorm._checks.scalars import shown
+from pnorm._checks.tables import is_missing, listed
 
 
 def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
