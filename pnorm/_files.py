@@ -307,8 +307,8 @@ def _model(text: str, name: str) -> ScoringFunction:
             lam,
             H,
             None if power is None else _checks.power(power),
-            fields.dictionary("metadata"),
-            fields.string("pnorm"),
+            fields.of(dict, "metadata"),
+            fields.of(str, "pnorm"),
         )
         fields.nothing_else()
     except json.JSONDecodeError as error:

@@ -11,7 +11,7 @@ import itertools
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -99,15 +99,11 @@ class Rankers(ABC, Sequence[WeakRanker]):
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         """Return output j on rows that `_read` has returned."""
 
-    def _size(self, rows: Any, name: str) -> int:
-        """Return the number of rows that `_read` has returned."""
-        return _checks.n_rows(rows, name)
-
     # What follows from that, and what a collection may know a faster way for.
 
     def _matrix(self, X: Any, name: str) -> Any:
         rows = self._read(X, name)
-        values = np.empty((self._size(rows, name), len(self)), order="F")
+        values = np.empty((_checks.n_rows(X, name), len(self)), order="F")
         for j in range(len(self)):
             values[:, j] = self._output(rows, j, name)
         return values
@@ -117,7 +113,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         if not lam.any():
             return []
         rows = self._read(X, "X")
-        f = np.zeros(self._size(rows, "X"))
+        f = np.zeros(_checks.n_rows(X, "X"))
         for j in np.flatnonzero(lam):
             f += lam[j] * self._output(rows, int(j), "X")
         return [scoring.Values(f)]
@@ -224,9 +220,6 @@ class Rankers(ABC, Sequence[WeakRanker]):
         if not -len(self) <= j < len(self):
             raise IndexError(f"weak ranker {j} of {len(self)}")
         return WeakRanker(self, j % len(self))
-
-    def __iter__(self) -> Iterator[WeakRanker]:
-        return (WeakRanker(self, j) for j in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         """Whether another collection has the same weak rankers in the same order."""
@@ -525,9 +518,6 @@ class _Categories(Rankers):
             for c, (codes, seen) in zip(used, self._codes(X, "X", used), strict=True)
         ]
 
-    def _size(self, rows: Any, name: str) -> int:
-        return len(rows[0])
-
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         column = int(np.searchsorted(self._ends, j, side="right")) - 1
         return np.asarray(rows[column] == j - self._ends[column], dtype=np.float64)
@@ -562,9 +552,6 @@ class _Closed(Rankers):
 
     def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         return self._half._read(X, name, seen)
-
-    def _size(self, rows: Any, name: str) -> int:
-        return self._half._size(rows, name)
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         n = len(self._half)
@@ -606,29 +593,28 @@ class _Union(Rankers):
     def _slices(self) -> list[slice]:
         return [slice(int(end) - len(part), int(end)) for part, end in zip(self._members, self._ends, strict=True)]
 
-    def _named(self, X: Any, name: str) -> None:
-        """Refuse rows without names where the members, made from frames, read different columns."""
+    def _members_for(self, X: Any, name: str) -> list[tuple[Rankers, slice]]:
+        """Return the members with the numbers of their rankers.
+
+        Rows without names are refused where the members, made from frames, read different columns.
+        """
         of_members = {part._found for part in self._members if part._found is not None}
         if len(of_members) > 1 and _checks.column_names(X) is None:
             raise ValueError(
                 f"{name} has no names of columns, by which these weak rankers, made from different columns of a frame, "
                 "tell them apart; pass a frame"
             )
+        return list(zip(self._members, self._slices(), strict=True))
 
     def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
-        self._named(X, name)
-        return [part._read(X, name, seen) for part in self._members]
-
-    def _size(self, rows: Any, name: str) -> int:
-        return self._members[0]._size(rows[0], name)
+        return [part._read(X, name, seen) for part, _ in self._members_for(X, name)]
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         k = int(np.searchsorted(self._ends, j, side="right"))
         return self._members[k]._output(rows[k], j - self._slices()[k].start, name)
 
     def _matrix(self, X: Any, name: str) -> Any:
-        self._named(X, name)
-        matrices = [part._matrix(X, name) for part in self._members]
+        matrices = [part._matrix(X, name) for part, _ in self._members_for(X, name)]
         if not all(_checks.is_sparse(matrix) for matrix in matrices):
             dense = [matrix.toarray() if _checks.is_sparse(matrix) else matrix for matrix in matrices]
             return np.concatenate(dense, axis=1)
@@ -637,20 +623,15 @@ class _Union(Rankers):
         return scipy.sparse.hstack(matrices, format="csc")
 
     def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
-        self._named(X, "X")
-        parts = zip(self._members, self._slices(), strict=True)
-        return [term for part, own in parts for term in part._terms(X, lam[own])]
+        return [term for part, own in self._members_for(X, "X") for term in part._terms(X, lam[own])]
 
     def _check_sides(self, pos: Any, neg: Any) -> None:
-        self._named(pos, "pos")
-        self._named(neg, "neg")
         for part in self._members:
             part._check_sides(pos, neg)
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
-        self._named(X, name)
         pieces: list[Piece] = []
-        for part, own in zip(self._members, self._slices(), strict=True):
+        for part, own in self._members_for(X, name):
             pieces += part._pieces(X, name, where[own], None if complements is None else complements[own])
         return pieces
 
@@ -668,8 +649,9 @@ class _Callables(Rankers):
         return X
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
-        ranker = f"H[{j}] ({shown(self.names[j])})"
-        return _checks.outputs_of_callable(self._functions[j](rows), ranker, name, _checks.n_rows(rows, name))
+        output = f"the output of H[{j}] ({shown(self.names[j])}) on {name}"
+        size = _checks.n_rows(rows, name)
+        return _checks.vector(self._functions[j](rows), output, size, f"one value for each row of {name}")
 
 
 def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) -> Rankers:
@@ -711,7 +693,7 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
             )
         found = None
     else:
-        width = _checks.matrix(pos, "pos").shape[1] if neg is None else _two_sides(pos, neg)[0].shape[1]
+        width = _checks.matrix(pos, "pos").shape[1] if neg is None else _checks.two_sides(pos, neg, False)[0].shape[1]
         found = _checks.column_names(pos)
     return _Columns(_names(names, found, width), width, found)
 
@@ -758,14 +740,13 @@ def normalized(
            [ 1.5]])
     """
     low, high = (_checks.real(low, "low"), _checks.real(high, "high"))
-    A, B = _two_sides(pos, neg)
+    A, B = _checks.two_sides(pos, neg, False)
     if _checks.is_sparse(A):
         raise TypeError("normalized would make sparse data dense; pass H=None to use sparse columns as they are")
     lowest = np.minimum(A.min(axis=0), B.min(axis=0)).astype(np.float64)
     highest = np.maximum(A.max(axis=0), B.max(axis=0)).astype(np.float64)
     found = _checks.column_names(pos)
-    labels = _names(names, found, A.shape[1])
-    return _Normalized(labels, found, lowest, highest, (low, high))
+    return _Normalized(_names(names, found, A.shape[1]), found, lowest, highest, (low, high))
 
 
 def thresholds(
@@ -901,7 +882,7 @@ def quantile_thresholds(
     n_cuts = _checks.count(n_cuts, "n_cuts", 1)
     own = _checks.choice(missing, "missing", ("error", "own")) == "own"
     n_threads = _checks.threads(n_threads)
-    A, B = _two_sides(pos, neg, own)
+    A, B = _checks.two_sides(pos, neg, own)
     n_rows = A.shape[0] + B.shape[0]
     with Pool(n_threads, n_rows) as pool:
         if _checks.is_sparse(A):
@@ -1189,9 +1170,9 @@ def _of_fields(fields: _checks.Fields) -> Rankers:
     if kind == "categories":
         levels = fields.levels("levels", LARGEST_FEATURE - 1)
         names = fields.strings("names", sum(map(len, levels)))
-        return _Categories(names, fields.optional_strings("columns", len(levels)), levels, fields.flag("missing"))
+        return _Categories(names, fields.optional_strings("columns", len(levels)), levels, fields.of(bool, "missing"))
     if kind == "thresholds":
-        width, missing = fields.optional_count("width", 1), fields.flag("missing")
+        width, missing = fields.optional_count("width", 1), fields.of(bool, "missing")
         found, cuts = fields.optional_strings("columns", width), fields.cuts("cuts", width, missing)
         return _Thresholds(fields.strings("names", len(cuts)), width, found, cuts, missing)
     width = fields.count("width", 1)
@@ -1209,15 +1190,6 @@ def as_rankers(H: Any, X: Any, name: str) -> Rankers:
         width, found = _checks.width(X, name), _checks.column_names(X)
         return _Columns(_names(None, found, width), width, found)
     return H if isinstance(H, Rankers) else callables(H)
-
-
-def _two_sides(pos: Any, neg: Any, missing: bool = False) -> tuple[Any, Any]:
-    A, B = _checks.matrix(pos, "pos", missing), _checks.matrix(neg, "neg", missing)
-    _checks.stay_apart([pos, neg], "pos or neg")
-    _checks.same_form(A, B)
-    _checks.same_width(A, B)
-    _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
-    return A, B
 
 
 def _names(names: Sequence[str] | None, found: Sequence[str] | None, size: int) -> tuple[str, ...]:

@@ -104,11 +104,6 @@ def scores(f: Any, name: str) -> Vector:
     return a
 
 
-def outputs_of_callable(values: Any, ranker: str, side: str, size: int) -> Vector:
-    """Return the outputs of a user's weak ranker on one side: float64, one value per row."""
-    return vector(values, f"the output of {ranker} on {side}", size, f"one value for each row of {side}")
-
-
 def weights(c: Any, name: str, size: int, some: bool = True) -> Vector | None:
     """Return case weights: nonnegative, one per row and, with `some`, not all zero; None for no weights."""
     if c is None:

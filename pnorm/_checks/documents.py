@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pnorm._checks.grouping import key
 from pnorm._checks.scalars import choice, count, numbers_of, real, shown
 from pnorm._checks.tables import level
+
+_KINDS: dict[type, str] = {str: "a string", dict: "a dictionary", bool: "true or false"}
+
+_T = TypeVar("_T", bound="str | dict[str, Any] | bool")
 
 _DEPTH = 64
 """Largest depth of lists and dictionaries in a file; collections stay far below it."""
@@ -95,25 +99,11 @@ class Fields:
         """Return one of the allowed words."""
         return choice(self.get(key), f"{key!r} of {self._what}", allowed)
 
-    def string(self, key: str) -> str:
-        """Return a string."""
+    def of(self, kind: type[_T], key: str) -> _T:
+        """Return a string, a dictionary, or true or false."""
         value = self.get(key)
-        if not isinstance(value, str):
-            raise self._wrong(key, "a string", value)
-        return value
-
-    def dictionary(self, key: str) -> dict[str, Any]:
-        """Return a dictionary."""
-        value = self.get(key)
-        if not isinstance(value, dict):
-            raise self._wrong(key, "a dictionary", value)
-        return value
-
-    def flag(self, key: str) -> bool:
-        """Return true or false."""
-        value = self.get(key)
-        if not isinstance(value, bool):
-            raise self._wrong(key, "true or false", value)
+        if not isinstance(value, kind):
+            raise self._wrong(key, _KINDS[kind], value)
         return value
 
     def items(self, key: str, size: int | None = None) -> list[Any]:

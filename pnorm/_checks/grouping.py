@@ -153,10 +153,9 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
         kind = "" if labels.dtype.kind in "iu" else ", which are no integers"
         many = labels.size > size  # as each is one or more
         if kind or many or labels.size == 0 or labels.min() < 1 or labels.sum() != size:
-            small = (
-                "" if kind or many or labels.size == 0 or labels.min() >= 1 else f", the least of them {labels.min()}"
-            )
-            total = kind or ("" if many else f" that add up to {labels.sum()}{small}")
+            few = not kind and not many
+            small = f", the least of them {labels.min()}" if few and labels.size and labels.min() < 1 else ""
+            total = f" that add up to {labels.sum()}{small}" if few else kind
             raise ValueError(
                 f"group must hold one label for each of the {size} rows, or the sizes of the lists, one or more each, "
                 f"which add up to that; got {labels.size} entries{total}"

@@ -58,10 +58,7 @@ def several(values: Any, name: str, check: Callable[[Any], float]) -> list[float
 
 def power(p: Any) -> float:
     """Return the power p of the price r ** p."""
-    value = real(p, "p")
-    if not value >= 1.0:
-        raise ValueError(f"p must be at least 1 (p = 1 is RankBoost); got {shown(p)}")
-    return squared(value, "p")
+    return squared(_within(p, "p", lambda value: value >= 1.0, "at least 1 (p = 1 is RankBoost)"), "p")
 
 
 def power_of_two(value: float) -> float:
@@ -78,9 +75,13 @@ def squared(value: float, name: str) -> float:
 
 def nonnegative(x: Any, name: str) -> float:
     """Return a number that is zero or more."""
+    return _within(x, name, lambda value: value >= 0.0, "zero or more")
+
+
+def _within(x: Any, name: str, suits: Callable[[float], bool], expected: str) -> float:
     value = real(x, name)
-    if not value >= 0.0:
-        raise ValueError(f"{name} must be zero or more; got {shown(x)}")
+    if not suits(value):
+        raise ValueError(f"{name} must be {expected}; got {shown(x)}")
     return value
 
 
@@ -99,26 +100,17 @@ def count(n: Any, name: str, least: int) -> int:
 
 def positive(x: Any, name: str) -> float:
     """Return a number above 0."""
-    value = real(x, name)
-    if not value > 0.0:
-        raise ValueError(f"{name} must be above 0; got {shown(x)}")
-    return value
+    return _within(x, name, lambda value: value > 0.0, "above 0")
 
 
 def share(x: Any, name: str) -> float:
     """Return a number from 0 to 1."""
-    value = real(x, name)
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(f"{name} must be between 0 and 1; got {shown(x)}")
-    return value
+    return _within(x, name, lambda value: 0.0 <= value <= 1.0, "between 0 and 1")
 
 
 def probability(x: Any, name: str) -> float:
     """Return a number above 0 and below 1."""
-    value = real(x, name)
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must be above 0 and below 1; got {shown(x)}")
-    return value
+    return _within(x, name, lambda value: 0.0 < value < 1.0, "above 0 and below 1")
 
 
 def generator(seed: Any) -> np.random.Generator:

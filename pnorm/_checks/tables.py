@@ -18,6 +18,9 @@ from pnorm._checks import text
 from pnorm._checks.arrays import Array, as_array, is_sparse, n_rows, refuse_masked, shape_of, summable
 from pnorm._checks.scalars import shown
 
+Names = Sequence[str] | None
+"""Names of the columns of a table, if it has any."""
+
 _WHOLE = 2**1023
 """Integers of smaller size are in the range of floats."""
 
@@ -56,18 +59,16 @@ def is_numeral(word: str | bytes) -> bool:
     return True
 
 
-def column_called(column: Any, names: Sequence[str] | None) -> str:
+def column_called(column: Any, names: Names) -> str:
     """Return the number of a column, and its name if it has one, for a message."""
     return f"column {column}" + (f" ({shown(names[column])})" if names else "")
 
 
-def cell(row: Any, column: Any, names: Sequence[str] | None) -> str:
+def cell(row: Any, column: Any, names: Names) -> str:
     return f"row {row}, {column_called(column, names)}"
 
 
-def not_finite(
-    value: Any, name: str, row: Any, column: Any, names: Sequence[str] | None, missing: bool | None
-) -> ValueError:
+def not_finite(value: Any, name: str, row: Any, column: Any, names: Names, missing: bool | None) -> ValueError:
     hint = ", or make the weak rankers with missing='own'" if missing is False and is_missing(value) else ""
     return ValueError(
         f"{name} has {value} at {cell(row, column, names)}; every value must be finite: fill in or drop missing "
@@ -75,9 +76,7 @@ def not_finite(
     )
 
 
-def no_real(
-    value: Any, name: str, row: Any, column: Any, names: Sequence[str] | None, missing: bool | None
-) -> TypeError:
+def no_real(value: Any, name: str, row: Any, column: Any, names: Names, missing: bool | None) -> TypeError:
     return TypeError(
         f"{name} has {shown(value)} ({type(value).__name__}) at {cell(row, column, names)}; every value must be a real "
         f"number: {advice(is_date(value), missing)}"
@@ -99,9 +98,7 @@ def advice(date: bool, missing: bool | None) -> str:
     return "make pnorm.rankers.categories of the column, encode it as numbers, or pass callables as H"
 
 
-def objects_to_floats(
-    A: Array, name: str, columns: NDArray[np.intp], names: Sequence[str] | None, missing: bool | None
-) -> Array:
+def objects_to_floats(A: Array, name: str, columns: NDArray[np.intp], names: Names, missing: bool | None) -> Array:
     """Convert real numbers of any type to floats; refuse other objects. Messages number the columns by `columns`."""
     if A.dtype.kind in "US" and A.size:  # NumPy converts numbers next to text to text; these are not the fault
         i, j = next((at for at, word in np.ndenumerate(A) if not is_numeral(word)), (0, 0))
@@ -134,13 +131,7 @@ def python(value: Any) -> Any:
 
 
 def level(
-    value: Any,
-    name: str,
-    row: int,
-    column: int,
-    missing: bool,
-    names: Sequence[str] | None = None,
-    absent: bool = False,
+    value: Any, name: str, row: int, column: int, missing: bool, names: Names = None, absent: bool = False
 ) -> Any:
     """Return a level of a category: a string, a number, or None for a missing value where that is allowed.
 
@@ -191,9 +182,7 @@ def frame_as_array(X: Any) -> Array | None:
         A = np.asarray(first)
         if A.dtype not in (np.float32, np.float64) or A.size == 0:
             return None
-        if not np.shares_memory(A, first.iloc[:, 0].to_numpy()):
-            return None
-        return np.asarray(X)
+        return np.asarray(X) if np.shares_memory(A, first.iloc[:, 0].to_numpy()) else None
     if not hasattr(X, "to_series"):  # the columns of an Arrow table are separate arrays
         return None
     try:
@@ -216,9 +205,7 @@ def column_of(X: Any, j: int, names: Sequence[str]) -> Any:
         raise TypeError(f"the column {shown(names[j])} cannot be had of {type(X).__name__}: {error}") from error
 
 
-def columns_to_floats(
-    X: Any, columns: NDArray[np.intp], name: str, names: Sequence[str] | None, missing: bool | None
-) -> Array:
+def columns_to_floats(X: Any, columns: NDArray[np.intp], name: str, names: Names, missing: bool | None) -> Array:
     """Return columns of a frame as one array of floats; it is filled column by column, which saves memory."""
     sources = [column_of(X, int(j), names or ()) for j in columns]
     kinds = {str(getattr(source, "type", None) or source.dtype).lower() for source in sources}
@@ -254,7 +241,7 @@ def _values(column: Any, missing: bool | None) -> Array:
     return np.asarray(column)
 
 
-def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name: str) -> None:
+def same_names(expected: Names, found: Names, name: str) -> None:
     """Refuse a data frame whose column names, or their order, differ from those expected."""
     if expected is None or found is None or tuple(expected) == tuple(found):
         return
@@ -265,7 +252,7 @@ def same_names(expected: Sequence[str] | None, found: Sequence[str] | None, name
     )
 
 
-def pick(X: Any, expected: Sequence[str] | None, name: str) -> Any:
+def pick(X: Any, expected: Names, name: str) -> Any:
     """Return the expected columns of a data frame, by name; return anything else unchanged."""
     found = column_names(X)
     if expected is None or found is None or tuple(expected) == found:
@@ -373,7 +360,7 @@ class Some:
     name: str
     columns: NDArray[np.intp]
     """Their numbers in the user's rows."""
-    names: Sequence[str] | None
+    names: Names
     missing: bool | None
 
     def check(self) -> None:
@@ -423,7 +410,7 @@ def some(X: Any, name: str, missing: bool | None = None, columns: Any = None, ap
     converted = names is not None and lies is None and has_columns(X)
     A = lies if lies is not None else np.empty((1, len(names or ()))) if converted else as_array(X, name)
     if A.ndim != 2:
-        raise ValueError(f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{_shape_hint(A, name)}")
+        raise _no_table(A, name)
     if len(A) != size and not converted:
         raise ValueError(f"{name} is of length {size} by its own account, and holds {len(A)} rows")
     width = A.shape[1]
@@ -473,9 +460,7 @@ def table(
     if hasattr(X, "shape"):
         X = as_array(X, name)
         if X.ndim != 2 or X.shape[1] == 0:
-            raise ValueError(
-                f"{name} must be two-dimensional (rows, columns); got shape {X.shape}{_shape_hint(X, name)}"
-            )
+            raise _no_table(X, name)
         return [_plain_column(column) if columns is None or j in columns else [] for j, column in enumerate(X.T)], None
     for i, row in enumerate(X):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)):
@@ -498,12 +483,13 @@ def _plain_column(column: Any) -> list[Any] | Array:
     return listed(column)
 
 
-def _shape_hint(A: Array, name: str) -> str:
-    if A.ndim != 1:
-        return ""
+def _no_table(A: Array, name: str) -> ValueError:
+    hint = "; a single column has shape (N, 1), a single row (1, d)"
     if name == "neg":
-        return "; train takes the good and the bad rows apart: train(X[y == 1], X[y == 0])"
-    return "; a single column has shape (N, 1), a single row (1, d)"
+        hint = "; train takes the good and the bad rows apart: train(X[y == 1], X[y == 0])"
+    return ValueError(
+        f"{name} must be two-dimensional (rows, columns); got shape {A.shape}{hint if A.ndim == 1 else ''}"
+    )
 
 
 def no_number(X: Any, name: str) -> str | None:
@@ -532,6 +518,16 @@ def same_width(pos: Any, neg: Any) -> None:
     a, b = width(pos, "pos"), width(neg, "neg")
     if a != b:
         raise ValueError(f"pos has {a} columns and neg has {b}; both sides need the same columns")
+
+
+def two_sides(pos: Any, neg: Any, missing: bool | None = None) -> tuple[Any, Any]:
+    """Return both sides as `matrix` does; refuse sides whose columns do not go together."""
+    A, B = matrix(pos, "pos", missing), matrix(neg, "neg", missing)
+    stay_apart([pos, neg], "pos or neg")
+    same_form(A, B)
+    same_width(A, B)
+    same_names(column_names(pos), column_names(neg), "neg")
+    return A, B
 
 
 def same_form(pos: Any, neg: Any) -> None:

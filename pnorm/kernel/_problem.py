@@ -159,19 +159,14 @@ def _read(
         return range(n), None, _kernels.given(G, n, params)
     if callable(kernel) and not (_is_table(pos) and _is_table(neg)):
         return [*pos, *neg], None, _kernels.named(kernel, params, None)
-    _checks.same_form(pos, neg)
-    _checks.same_width(pos, neg)
-    names = _checks.column_names(pos)
-    _checks.same_names(names, _checks.column_names(neg), "neg")
-    sides = [_checks.matrix(X, name) for X, name in ((pos, "pos"), (neg, "neg"))]
-    _checks.stay_apart([pos, neg], "pos or neg")
+    sides = _checks.two_sides(pos, neg)
     if _checks.is_sparse(sides[0]):
         import scipy.sparse
 
         X = scipy.sparse.vstack(sides, format="csr")
     else:
         X = np.concatenate(sides)
-    return X, names, _kernels.named(kernel, params, X)
+    return X, _checks.column_names(pos), _kernels.named(kernel, params, X)
 
 
 def _is_table(X: Any) -> bool:
