@@ -103,8 +103,10 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
     def _matrix(self, X: Any, name: str) -> Any:
         rows = self._read(X, name)
-        values = np.empty((_checks.n_rows(X, name), len(self)), order="F")
-        for j in range(len(self)):
+        h = self._output(rows, 0, name)
+        values = np.empty((h.size, len(self)), order="F")
+        values[:, 0] = h
+        for j in range(1, len(self)):
             values[:, j] = self._output(rows, j, name)
         return values
 
