@@ -120,19 +120,15 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
                 "that it had in training, or make the weak rankers of rows like these"
             )
     for seen in told:
-        warnings.warn(
+        _warn(
             f"levels that the weak rankers do not know, in {seen.column} of {seen.where}: {seen.unknown} of {seen.n} "
-            f"values, such as {_list(seen.found)}; all indicators of the column are 0 there",
-            UnknownLevelWarning,
-            stacklevel=_depth(),
+            f"values, such as {_list(seen.found)}; all indicators of the column are 0 there"
         )
     for seen in every:
         if seen.n == 0 and seen.missing >= _FEW:
-            warnings.warn(
+            _warn(
                 f"all {seen.missing} values of {seen.column} of {seen.where} are missing, and the weak rankers know no "
-                "missing value there; all indicators of the column are 0",
-                UnknownLevelWarning,
-                stacklevel=_depth(),
+                "missing value there; all indicators of the column are 0"
             )
 
 
@@ -157,12 +153,12 @@ def _list(values: Iterable[Any]) -> str:
     return ", ".join(map(_checks.shown, values))
 
 
-def _depth() -> int:
-    """Return the `stacklevel` with which a warning points to the caller of pnorm."""
-    depth, frame = 1, sys._getframe(1)
+def _warn(message: str) -> None:
+    """Warn with the place of the caller of pnorm."""
+    depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pnorm":
         depth, frame = depth + 1, frame.f_back
-    return depth
+    warnings.warn(message, UnknownLevelWarning, stacklevel=depth)
 
 
 def distinct(

@@ -259,9 +259,8 @@ def _replace(target: str, data: bytes) -> None:
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".pnorm-{os.urandom(8).hex()}.tmp")
     old = os.path.exists(target)
-    mode = (
-        0o600 if old else 0o666
-    )  # a replacement is private until it has the mode of the old file; the umask is for new ones
+    # A replacement is private until it has the mode of the old file; the umask is for new ones.
+    mode = 0o600 if old else 0o666
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
             stream.write(data)

@@ -11,24 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Dataset",
-    "a9a",
-    "housing",
-    "ionosphere",
-    "magic",
-    "pima",
-    "spambase",
-    "tic_tac_toe",
-    "wdbc",
-]
+__all__ = ["Dataset", "a9a", "housing", "ionosphere", "magic", "pima", "spambase", "tic_tac_toe", "wdbc"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -305,6 +295,10 @@ def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     return _load(_A9A, data_home)
 
 
+_Labelled = tuple[Any, NDArray[np.bool_]]
+"""Rows, and which of them are positive."""
+
+
 @dataclass(frozen=True)
 class _Source:
     """The source of a data set, its reader, and its fingerprints."""
@@ -312,7 +306,7 @@ class _Source:
     file: str
     sha256: str
     """Hash of the file, or of its content if it is compressed."""
-    read: Callable[[bytes], tuple[Any, NDArray[np.bool_]]]
+    read: Callable[[bytes], _Labelled]
     """Reads rows and labels from the content."""
     names: tuple[str, ...]
     citation: str
@@ -365,7 +359,7 @@ def _content(source: _Source, path: str) -> bytes:
     return content
 
 
-def _fetch(source: _Source, home: str | None, why: str) -> tuple[Any, NDArray[np.bool_]]:
+def _fetch(source: _Source, home: str | None, why: str) -> _Labelled:
     """Fetch the same rows from OpenML."""
     from http.client import HTTPException  # at the top it would be 15 ms of importing pnorm
 
@@ -423,37 +417,22 @@ def _sparse(X: Any) -> Any:
     return csr_array(X, shape=(32561, 123), dtype=np.float64)
 
 
-def _table(content: bytes) -> NDArray[np.str_]:
-    return np.array([line.split(",") for line in content.decode("ascii").split()])
+def _reader(positive: str, label: int = -1, unused: Sequence[int] = ()) -> Callable[[bytes], _Labelled]:
+    """Return a reader of columns of numbers, but for the label and columns that are not used."""
 
-
-def _last(positive: str) -> Callable[[bytes], tuple[Any, NDArray[np.bool_]]]:
-    """Read columns of numbers, of which the last is the label."""
-
-    def read(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
-        table = _table(content)
-        return table[:, :-1].astype(np.float64), table[:, -1] == positive
+    def read(content: bytes) -> _Labelled:
+        table = np.array([line.split(",") for line in content.decode("ascii").split()])
+        return np.delete(table, [label, *unused], axis=1).astype(np.float64), table[:, label] == positive
 
     return read
 
 
-def _read_wdbc(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
-    table = _table(content)
-    return table[:, 2:].astype(np.float64), table[:, 1] == "M"
-
-
-def _read_housing(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
-    table = _table(content).astype(np.float64)
-    return np.delete(table, 3, axis=1), table[:, 3] == 1.0
-
-
-def _read_a9a(content: bytes) -> tuple[Any, NDArray[np.bool_]]:
+def _read_a9a(content: bytes) -> _Labelled:
     lines = [line.split() for line in content.decode("ascii").splitlines()]
     columns = [[int(entry.removesuffix(":1")) - 1 for entry in line[1:]] for line in lines]
     ends = np.cumsum([0, *map(len, columns)], dtype=np.int32)  # for scikit-learn, which does not take 64 bits
-    return _sparse((np.ones(ends[-1]), np.concatenate(columns).astype(np.int32), ends)), np.array(
-        [line[0] == "+1" for line in lines]
-    )
+    X = _sparse((np.ones(ends[-1]), np.concatenate(columns).astype(np.int32), ends))
+    return X, np.array([line[0] == "+1" for line in lines])
 
 
 _UCI = "UCI Machine Learning Repository"
@@ -461,7 +440,7 @@ _UCI = "UCI Machine Learning Repository"
 _PIMA = _Source(
     file="pima-indians-diabetes.csv",
     sha256="06f5b7c2cd7bca686fda4f92eab5f61e7ff6426a9acefa2e3dda04fc54293cf5",
-    read=_last("1"),
+    read=_reader("1"),
     names=("pregnancies", "glucose", "blood pressure", "skin fold", "insulin", "body mass", "pedigree", "age"),
     citation="J. W. Smith et al., Using the ADAP learning algorithm to forecast the onset of diabetes mellitus, "
     f"Symposium on Computer Applications in Medical Care, 1988; once at the {_UCI}",
@@ -476,7 +455,7 @@ _NUCLEUS = ("radius", "texture", "perimeter", "area", "smoothness", "compactness
 _WDBC = _Source(
     file="wdbc.data",
     sha256="d606af411f3e5be8a317a5a8b652b425aaf0ff38ca683d5327ffff94c3695f4a",
-    read=_read_wdbc,
+    read=_reader("M", label=1, unused=[0]),
     names=tuple(f"{part} {what}" for part in ("mean", "error of", "worst") for what in _NUCLEUS),
     citation="W. Wolberg, O. Mangasarian, N. Street, W. Street, Breast Cancer Wisconsin (Diagnostic), "
     f"{_UCI}, 1993, doi:10.24432/C5DW2B",
@@ -488,7 +467,7 @@ _WDBC = _Source(
 _HOUSING = _Source(
     file="housing.csv",
     sha256="e63eeb0f33157628abc6f9beab80bd64d7433458d21dbe864ce35bf0ab0eb6c9",
-    read=_read_housing,
+    read=_reader("1", label=3),
     names=("CRIM", "ZN", "INDUS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT", "MEDV"),
     citation="D. Harrison, D. Rubinfeld, Hedonic housing prices and the demand for clean air, Journal of "
     f"Environmental Economics and Management 5, 1978; once at the {_UCI}",
@@ -500,7 +479,7 @@ _HOUSING = _Source(
 _IONOSPHERE = _Source(
     file="ionosphere.data",
     sha256="46d52186b84e20be52918adb93e8fb9926b34795ff7504c24350ae0616a04bbd",
-    read=_last("g"),
+    read=_reader("g"),
     names=tuple(f"{part} part of pulse {pulse}" for pulse in range(1, 18) for part in ("real", "imaginary")),
     citation=f"V. Sigillito, S. Wing, L. Hutton, K. Baker, Ionosphere, {_UCI}, 1989, doi:10.24432/C5W01B",
     openml=59,
@@ -516,7 +495,7 @@ cs meeting original project re edu table conference ; ( [ ! $ #"""
 _SPAMBASE = _Source(
     file="spambase.data",
     sha256="b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12",
-    read=_last("1"),
+    read=_reader("1"),
     names=(*_WORDS.split(), "average run of capitals", "longest run of capitals", "capitals"),
     citation=f"M. Hopkins, E. Reeber, G. Forman, J. Suermondt, Spambase, {_UCI}, 1999, doi:10.24432/C53G6X",
     openml=44,
@@ -527,7 +506,7 @@ _SPAMBASE = _Source(
 _MAGIC = _Source(
     file="magic04.data",
     sha256="e9314b7ebd4b4b59a3b3d65f7316663963777b16a46786877651dbbaa640b36a",
-    read=_last("g"),
+    read=_reader("g"),
     names=("fLength", "fWidth", "fSize", "fConc", "fConc1", "fAsym", "fM3Long", "fM3Trans", "fAlpha", "fDist"),
     citation=f"R. Bock, MAGIC Gamma Telescope, {_UCI}, 2007, doi:10.24432/C52C8B",
     openml=1120,

@@ -19,7 +19,7 @@ import pnorm
 from pnorm import _checks, _files
 from pnorm._categories import UnknownLevelWarning
 from pnorm._checks.text import first, shown
-from pnorm._command.tables import check_columns, labels_of, open_source, read_table
+from pnorm._command.tables import labels_of, names_in, open_source, read_table
 from pnorm._command.terminal import CommandError, Parser, counted, one_line, path_shown
 from pnorm._split import plainly_positive, word
 
@@ -226,15 +226,15 @@ def _same_file(one: str | int | None, other: str) -> bool:
 
 def _train_on_file(arguments: argparse.Namespace) -> None:
     path = arguments.file
-    table = read_table(path, arguments.label, arguments.ignore or [])
-    positive = _positive(table.labels, arguments.label, arguments.positive)
-    y = np.array([label in positive for label in table.labels])
-    pos, neg = pnorm.split(table.X, y)
+    X, names, labels = read_table(path, arguments.label, arguments.ignore or [])
+    positive = _positive(labels, arguments.label, arguments.positive)
+    y = np.array([label in positive for label in labels])
+    pos, neg = pnorm.split(X, y)
 
     p, kind = 4.0 if arguments.p is None else arguments.p, arguments.rankers or "normalized"
-    H = _rankers(kind, pos, neg, table.names)
+    H = _rankers(kind, pos, neg, names)
     lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments))
-    f = pnorm.score(table.X, H, lam)
+    f = pnorm.score(X, H, lam)
 
     print(f"{path_shown(path)}: {_labelled(y, arguments.label, positive)}")
     print(f"P-Norm Push with p = {p:g} on {counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
@@ -242,8 +242,8 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     if trace.status == "separable":
         print("Look at what separates: was it known before the label was?")
     _print_measures("On these rows, the ones trained on", f, y, f", log F_p {trace.log_objective[-1]:.6g}")
-    _print_rankers(H, lam, table.X)
-    _print_top(f, arguments.top, table.labels)
+    _print_rankers(H, lam, X)
+    _print_top(f, arguments.top, labels)
     if arguments.save is not None:
         about = {"file": os.path.basename(path), "label": arguments.label, "positive": sorted(positive)}
         pnorm.save(arguments.save, lam, H, p, {**about, "rounds": trace.n_iter, "status": trace.status})
@@ -255,8 +255,7 @@ def _score_file(arguments: argparse.Namespace) -> None:
     path, label = arguments.file, arguments.label
     model = pnorm.load(arguments.model)
     source = open_source(path)
-    check_columns(source, path, label, arguments.ignore or [])
-    names = [name for name in source.names if name != label and name not in (arguments.ignore or [])]
+    names = names_in(source, path, label, arguments.ignore or [])
     labels = None if label is None else labels_of(source, label, "rows to measure the list by")
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -301,11 +300,10 @@ def _best_first(f: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def _write_scores(f: NDArray[np.float64], out: str | None) -> None:
-    if out is None:
-        return
-    lines = ["row,score", *(f"{i},{float(f[i])!r}" for i in _best_first(f)), ""]
-    _files.write(out, "\n".join(lines).encode())
-    print(f"\nScores of {counted(f.size, 'row')}, best first: {path_shown(out)}")
+    if out is not None:
+        lines = ["row,score", *(f"{i},{float(f[i])!r}" for i in _best_first(f)), ""]
+        _files.write(out, "\n".join(lines).encode())
+        print(f"\nScores of {counted(f.size, 'row')}, best first: {path_shown(out)}")
 
 
 def _rankers(kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], names: list[str]) -> pnorm.rankers.Rankers:
@@ -358,6 +356,6 @@ def _positive(labels: list[str], column: str, wanted: str | None) -> set[str]:
             raise CommandError(f"no row has the label {_checks.shown(wanted)} in column {name}; its labels are {few}")
         return positive
     positive = plainly_positive(found)
-    if positive:
-        return positive
-    raise CommandError(f"say which label in column {name} is positive with --positive; its labels are {few}")
+    if not positive:
+        raise CommandError(f"say which label in column {name} is positive with --positive; its labels are {few}")
+    return positive

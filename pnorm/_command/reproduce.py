@@ -14,7 +14,6 @@ import importlib.util
 import io
 import json
 import math
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -26,8 +25,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _files, datasets, metrics, plotting, rankers
-from pnorm._checks.text import shown
-from pnorm._command.terminal import CommandError, Parser
+from pnorm._command.terminal import CommandError, Parser, path_shown
 from pnorm.datasets import Dataset
 
 POWERS = (1, 2, 4, 8, 16, 64)
@@ -459,47 +457,38 @@ def parser() -> argparse.ArgumentParser:
         choices=SETTINGS,
         help=f"only these of {', '.join(SETTINGS)}",
     )
-    add(
-        "--rounds",
-        type=int,
-        metavar="T",
-        default=ROUNDS,
-        help="rounds of training (default: 200, as in the papers)",
-    )
+    add("--rounds", type=int, metavar="T", default=ROUNDS, help="rounds of training (default: 200, as in the papers)")
     add("--out", metavar="DIR", default="reproduced", help="folder for the files (default: reproduced)")
     return made
 
 
 def command(arguments: argparse.Namespace) -> None:
-    """Run the experiments that the command line asks for."""
+    """Measure, write the files after each setting, and print what they hold in short."""
     if not 2 <= arguments.splits < 2**31:
         raise CommandError(f"--splits must be at least 2, to tell a spread, and below 2**31; got {arguments.splits}")
     names = list(dict.fromkeys(arguments.setting or SETTINGS))
     if arguments.rounds < 1:
         raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
-    run(names, arguments.splits, arguments.rounds, arguments.data, arguments.out)
-
-
-def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: str) -> None:
-    """Measure, write the files after each setting, and print what they hold in short."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ValueError("reproduce draws with Matplotlib, the extra 'plot' of pnorm: pip install matplotlib")
     for name in names:  # a missing file is an error before any work
-        SETTINGS[name].data(home)
-    os.makedirs(out, exist_ok=True)
+        SETTINGS[name].data(arguments.data)
+    out = Path(arguments.out)
+    out.mkdir(parents=True, exist_ok=True)
     results: dict[str, Result] = {}
     for name in names:
-        results[name] = measure(name, _watched(range(splits), name), home, rounds)
+        results[name] = measure(name, _watched(range(arguments.splits), name), arguments.data, arguments.rounds)
         picture = io.BytesIO()
         draw(results[name]).savefig(picture, format="png", dpi=90)
-        _files.write(Path(out) / f"{name}.png", picture.getvalue())
-        judged = write(results, Path(out))
+        _files.write(out / f"{name}.png", picture.getvalue())
+        judged = write(results, out)
     print("Positives above the first negative, mean and standard deviation over the splits\n")
     print_columns(means_table(results))
     for title in dict.fromkeys(claim.setting for claim in judged):
         print(f"\n{title}")
         print_columns([[f"  {claim.verdict:18}", claim.claim] for claim in judged if claim.setting == title])
-    print(f"\nEvery number, pictures, and what the claims rest on: {shown(out, 1000)}/results.json, *.png, claims.md")
+    files = f"{path_shown(arguments.out)}/results.json, *.png, claims.md"
+    print(f"\nEvery number, pictures, and what the claims rest on: {files}")
 
 
 def _watched(seeds: range, name: str) -> Iterable[int]:

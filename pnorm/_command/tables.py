@@ -13,7 +13,7 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,51 +41,25 @@ _IN_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"application/vnd.oasis.opendoc
 _PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 
 
-@dataclass(frozen=True)
-class Table:
-    """The numbers and the labels of a file."""
-
-    X: NDArray[np.float64]
-    labels: list[str]
-    names: list[str]
+Source: TypeAlias = "CsvSource | ArrowSource"
+"""A file of rows with named columns."""
 
 
-class Source(Protocol):
-    """A file of rows with named columns."""
-
-    names: list[str]
-
-    def __len__(self) -> int:
-        """The number of rows."""
-
-    def place(self, i: int) -> str:
-        """Return the place of a row in the file, for messages."""
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        """Return a column that must hold numbers."""
-
-    def texts(self, name: str) -> list[str]:
-        """Return a column of labels, with empty text for missing ones."""
-
-    def frame(self, names: list[str]) -> Any:
-        """Return some columns as a frame for `pnorm.score`, which converts those that it needs."""
-
-
-def read_table(path: str, label: str, ignored: Sequence[str]) -> Table:
-    """Read the rows to train on."""
+def read_table(path: str, label: str, ignored: Sequence[str]) -> tuple[NDArray[np.float64], list[str], list[str]]:
+    """Return the numbers, their names and the labels of the rows to train on."""
     source = open_source(path)
-    check_columns(source, path, label, ignored)
-    names = [name for name in source.names if name != label and name not in ignored]
+    names = names_in(source, path, label, ignored)
     if not names:
         raise CommandError(f"{path} has no column beside the label {_checks.shown(label)} to rank by")
     labels = labels_of(source, label, "rows to train on")
     X = np.empty((len(source), len(names)))
     for c, name in enumerate(names):
         X[:, c] = source.numbers(name)
-    return Table(X, labels, names)
+    return X, names, labels
 
 
-def check_columns(source: Source, path: str, label: str | None, ignored: Sequence[str]) -> None:
+def names_in(source: Source, path: str, label: str | None, ignored: Sequence[str]) -> list[str]:
+    """Return the names of the columns to rank by; refuse a file that lacks a column, a name or rows."""
     header = source.names
     times = Counter(header)
     for position, name in enumerate(header, start=1):
@@ -100,6 +74,7 @@ def check_columns(source: Source, path: str, label: str | None, ignored: Sequenc
         raise CommandError(f"--ignore {shown(label)} is the label")
     if not len(source):
         raise CommandError(f"{path} has a header and no rows")
+    return [name for name in header if name != label and name not in ignored]
 
 
 def labels_of(source: Source, label: str, what: str) -> list[str]:
@@ -144,7 +119,7 @@ class CsvSource:
         self.names = [name.strip() for name in self._rows[0]]
         del self._rows[0], self._numbers[0]
         self._at = {name: at for at, name in enumerate(self.names)}
-        if all(map(_is_number, self.names)):
+        if not any(isinstance(read(name), (str, bool)) for name in self.names):
             raise CommandError(f"the first line of {path} holds numbers; it should be a header with the column names")
         for number, row in zip(self._numbers, self._rows, strict=True):
             if len(row) != len(self.names):
@@ -156,9 +131,11 @@ class CsvSource:
         return len(self._rows)
 
     def place(self, i: int) -> str:
+        """Return the place of a row in the file, for messages."""
         return f"line {self._numbers[i]} of {self._path}"
 
     def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a column that must hold numbers."""
         return _numbers(self.texts(name), name, self)
 
     def fields(self, name: str) -> Fields:
@@ -166,10 +143,11 @@ class CsvSource:
         return Fields([row[at] for row in self._rows])
 
     def texts(self, name: str) -> list[str]:
-        at = self._at[name]
-        return [row[at].strip() for row in self._rows]
+        """Return a column of labels, with empty text for missing ones."""
+        return [text.strip() for text in self.fields(name).texts]
 
     def frame(self, names: list[str]) -> Any:
+        """Return some columns as a frame for `pnorm.score`, which converts those that it needs."""
         return Lazy(self, names)
 
 
@@ -331,10 +309,3 @@ def _no_number(text: str, column: str, source: Source, i: int) -> CommandError:
         f"column {name} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
         f"--ignore {name}"
     )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(numeral(text))
-    except ValueError:
-        return False

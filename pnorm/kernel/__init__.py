@@ -545,14 +545,7 @@ class Schedule(NamedTuple):
 
 
 def schedule(
-    n_pos: int,
-    n_neg: int,
-    loss: str,
-    kappa: float,
-    s: float,
-    theta: float,
-    gamma: float,
-    eta_star: float | None = None,
+    n_pos: int, n_neg: int, loss: str, kappa: float, s: float, theta: float, gamma: float, eta_star: float | None = None
 ) -> Schedule:
     r"""Return the number of steps, the penalty and the step size of which Theorem 2.1 speaks.
 
