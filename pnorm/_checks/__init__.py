@@ -6,7 +6,6 @@ what was expected, and where it helps what to try.
 """
 
 from pnorm._checks.arrays import *
-from pnorm._checks.case_weights import *
 from pnorm._checks.documents import *
 from pnorm._checks.functions import *
 from pnorm._checks.grouping import *

@@ -230,8 +230,8 @@ def train(
     limit, generator = _checks.positive(memory_limit, "memory_limit"), _checks.generator(seed)
     steps = iter(progress_range(t_max, progress, "step"))
     with _pool(pos, neg, n_threads) as pool:
-        weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-        problem = make_problem(pos, neg, kernel, kernel_params, phi, weights, groups, landmarks, generator, limit, pool)
+        sample = pos_weight, neg_weight, pos_group, neg_group
+        problem = make_problem(pos, neg, kernel, kernel_params, phi, sample, landmarks, generator, limit, pool)
         space = problem.space
         record = _recorder(problem, lam, first, average)
         if first is None:
@@ -462,10 +462,8 @@ def minimize(
             f"{limit * 1e-9:.3g} GB: raise it, take fewer rows, or train"
         )
     with _pool(pos, neg, n_threads) as pool:
-        weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-        problem = make_problem(
-            pos, neg, kernel, kernel_params, phi, weights, groups, None, np.random.default_rng(0), 0.0, pool
-        )
+        sample, unused = (pos_weight, neg_weight, pos_group, neg_group), np.random.default_rng(0)
+        problem = make_problem(pos, neg, kernel, kernel_params, phi, sample, None, unused, 0.0, pool)
         record = _recorder(problem, lam, 0.0)
         with attach_trace(record.trace):
             trace = record.trace(*_newton(problem, record, tol, max_iter))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,16 @@ _SAMPLE = 200
 """Rows on which a user's kernel is checked."""
 
 
-class Kernel(Protocol):
-    """A symmetric positive semidefinite function of two rows."""
+_PARAMS: dict[str, list[str]] = {
+    "rbf": ["gamma"],
+    "laplacian": ["gamma"],
+    "polynomial": ["gamma", "degree", "coef0"],
+    "linear": [],
+}
+"""Parameters of the named kernels."""
 
-    @property
-    def name(self) -> str:
-        """Name for messages."""
-
-    def __call__(self, A: Any, B: Any) -> Matrix:
-        """Return K(a, b) for the rows of two blocks."""
+Kernel: TypeAlias = "Radial | Polynomial | OfUser | Given"
+"""A symmetric positive semidefinite function of two rows, called with two blocks of them."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,7 @@ def params_of(kernel: Kernel) -> dict[str, Any]:
     """Return the parameters of a kernel by their names."""
     if isinstance(kernel, OfUser):
         return dict(kernel.params)
-    if isinstance(kernel, Radial):
-        return {"gamma": kernel.gamma}
-    if isinstance(kernel, Polynomial) and kernel.name == "polynomial":
-        return {"gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
-    return {}
+    return {key: getattr(kernel, key) for key in _PARAMS.get(kernel.name, ())}
 
 
 def given(G: Any, n: int, params: dict[str, Any]) -> Given:
@@ -131,13 +128,12 @@ def named(name: Any, params: dict[str, Any], X: Any) -> Kernel:
     """Check a named kernel or a user's kernel, and its parameters; X are the training rows."""
     if callable(name):
         return OfUser(name, params)
-    allowed = {"rbf": ["gamma"], "laplacian": ["gamma"], "polynomial": ["gamma", "degree", "coef0"], "linear": []}
     if not isinstance(name, str):
         raise TypeError(
-            f"kernel must be one of {', '.join(map(repr, allowed))}, 'precomputed', a function of two blocks of rows, "
+            f"kernel must be one of {', '.join(map(repr, _PARAMS))}, 'precomputed', a function of two blocks of rows, "
             f"or a Gram matrix; got {type(name).__name__}"
         )
-    known = allowed[_checks.choice(name, "kernel", [*allowed, "precomputed"])]
+    known = _PARAMS[_checks.choice(name, "kernel", [*_PARAMS, "precomputed"])]
     unknown = [key for key in params if key not in known]
     if unknown:
         takes = f"takes {', '.join(known)}" if known else "takes no parameters"
@@ -205,9 +201,7 @@ def semidefinite(G: Matrix, name: str, tolerance: float = 1e-8) -> None:
     """Refuse a matrix that is not symmetric, or has a negative eigenvalue beyond rounding."""
     size = float(np.abs(G).max())
     if size > _checks.ROOT:
-        raise ValueError(
-            f"{name} has an entry of size {size:.3g}, whose square is more than a float can hold; scale it down"
-        )
+        raise ValueError(f"{name} has an entry of size {size:.3g}, whose square overflows; scale it down")
     if np.abs(G - G.T).max() > tolerance * size:
         i, j = np.unravel_index(np.abs(G - G.T).argmax(), G.shape)
         raise ValueError(f"{name} is not symmetric: {G[i, j]:g} one way and {G[j, i]:g} the other")

@@ -61,19 +61,14 @@ class Problem:
     def apart(self, f: Vector) -> Vector:
         """Return H f, where H is the Hessian of half the mean squared difference of scores within pairs."""
         n = self.c_pos.size
-        codes = (
-            (np.zeros(n, np.intp), np.zeros(f.size - n, np.intp))
-            if self.groups is None
-            else (self.groups.pos, self.groups.neg)
-        )
+        codes = np.zeros(n, np.intp), np.zeros(f.size - n, np.intp)
+        if self.groups is not None:
+            codes = self.groups.pos, self.groups.neg
         sides = (f[:n], self.c_pos, codes[0]), (f[n:], self.c_neg, codes[1])
         mass = [np.bincount(code, c) for _, c, code in sides]
         total = [np.bincount(code, c * values) for values, c, code in sides]
-        out = [
-            c * (mass[1 - k][code] * values - total[1 - k][code]) / self.mass
-            for k, (values, c, code) in enumerate(sides)
-        ]
-        return np.concatenate(out)
+        others = zip(sides, reversed(mass), reversed(total), strict=True)
+        return np.concatenate([c * (m[code] * values - t[code]) / self.mass for (values, c, code), m, t in others])
 
     def model(self, a: Vector) -> Model:
         """Return the function of these coordinates."""
@@ -86,17 +81,16 @@ def make_problem(
     kernel: Any,
     params: dict[str, Any],
     loss: PairLoss,
-    weights: tuple[Any, Any],
-    labels: tuple[Any, Any],
+    sample: tuple[Any, Any, Any, Any],
     landmarks: Any,
     generator: np.random.Generator,
     limit: float,
     pool: Pool,
 ) -> Problem:
-    """Check the rows, the kernel, weights and groups."""
+    """Check the rows, the kernel, and the weights and groups in `sample`."""
     X, names, known = _read(pos, neg, kernel, params)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    counted = _checks.case_weights(n_pos, n_neg, *weights, *labels)
+    counted = _checks.case_weights(n_pos, n_neg, *sample)
     warn_of_pairs(loss, counted.n_pairs, depth=4)
     keep = None if counted.kept is None else np.flatnonzero(np.concatenate(counted.kept))
     rows = _kernels.Rows(X) if keep is None else _kernels.Rows(_kernels.Rows(X)[keep])
@@ -110,7 +104,13 @@ def make_problem(
     if landmarks is None:
         space = gram = _spaces.Gram(known, rows, pool, math.inf if isinstance(known, _kernels.Given) else limit)
         if not gram.fits and limit > 0.0:
-            _warn_of_size(gram)
+            warnings.warn(
+                f"the Gram matrix of {gram.n} rows takes {4e-9 * gram.n * gram.n:.3g} GB; what is beyond memory_limit "
+                "is computed anew in every step. landmarks=1000, say, approximates the kernel, and raising "
+                "memory_limit keeps it",
+                RuntimeWarning,
+                stacklevel=3,
+            )
     else:
         space, left_out, chosen, base = _landmarks(known, rows, landmarks, X, names, generator, limit, pool)
         total = float((left_out + space.diagonal()).sum())
@@ -218,12 +218,3 @@ def _landmarks(
     else:
         chosen, phi, L, left = _spaces.pivoted_cholesky(kernel, rows, _kernels.Rows(base), pool)
     return _spaces.Landmarks(phi, L, pool), left, chosen, base
-
-
-def _warn_of_size(space: _spaces.Gram) -> None:
-    warnings.warn(
-        f"the Gram matrix of {space.n} rows takes {4e-9 * space.n * space.n:.3g} GB; what is beyond memory_limit is "
-        "computed anew in every step. landmarks=1000, say, approximates the kernel, and raising memory_limit keeps it",
-        RuntimeWarning,
-        stacklevel=4,
-    )

@@ -14,7 +14,9 @@ norm of the function of these coordinates and values; and `coefficients(a)`, whi
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,31 +37,8 @@ _NOTHING_LEFT = 1e-10
 """Residual, relative to the largest K(x, x), below which a row cannot become a landmark."""
 
 
-class Space(Protocol):
-    """Functions on the training rows."""
-
-    n: int
-    """Rows."""
-    size: int
-    """Coordinates."""
-
-    def coordinates(self, s: Vector) -> Vector:
-        """Return the coordinates of sum_r s_r K(x_r, .)."""
-
-    def values(self, a: Vector) -> Vector:
-        """Return the values on the rows of the function of these coordinates."""
-
-    def square(self, a: Vector, values: Vector, off: float = 0.0) -> float:
-        """Return |f|^2 for f of these coordinates and values; an upper bound if the values have an error of `off`."""
-
-    def coefficients(self, a: Vector) -> Vector:
-        """Return the coefficients of K(x_r, .) over the rows, or over the landmarks."""
-
-    def rounding(self, a: Vector, kappa: float) -> float:
-        """Bound the rounding error of the values of these coordinates, where K(x, x) is at most kappa^2."""
-
-    def diagonal(self) -> Vector:
-        """Return K(x, x) of the rows."""
+Space: TypeAlias = "Gram | Landmarks"
+"""Functions on the training rows: `n` rows, and `size` coordinates."""
 
 
 class Gram:
@@ -98,27 +77,31 @@ class Gram:
             return down, across
 
         out = np.zeros(self.n)
-        for (rows, columns), (down, across) in zip(
-            self._places, self._pool.map(work, range(len(self._places))), strict=True
-        ):
+        parts = self._pool.map(work, range(len(self._places)))
+        for (rows, columns), (down, across) in zip(self._places, parts, strict=True):
             out[rows] += down
             if columns != rows:
                 out[columns] += across
         return out
 
     def coordinates(self, s: Vector) -> Vector:
+        """Return the coordinates of sum_r s_r K(x_r, .)."""
         return s
 
     def square(self, a: Vector, values: Vector, off: float = 0.0) -> float:
+        """Return |f|^2 for f of these coordinates and values; an upper bound if the values have an error of `off`."""
         return max(0.0, dot(a, values)) + off * float(np.abs(a).sum())
 
     def coefficients(self, a: Vector) -> Vector:
+        """Return the coefficients of K(x_r, .) over the rows, or over the landmarks."""
         return a.copy()
 
     def rounding(self, a: Vector, kappa: float) -> float:
+        """Bound the rounding error of the values of these coordinates, where K(x, x) is at most kappa^2."""
         return 4.0 * _EPS * kappa * kappa * float(np.abs(a).sum())
 
     def diagonal(self) -> Vector:
+        """Return K(x, x) of the rows."""
         parts = [self._at(k).diagonal() for k, (rows, columns) in enumerate(self._places) if rows == columns]
         return np.concatenate(parts)
 
@@ -154,9 +137,7 @@ class Landmarks:
         return dot(a, a)
 
     def coefficients(self, a: Vector) -> Vector:
-        from scipy.linalg import solve_triangular
-
-        return np.asarray(solve_triangular(self._L, a, lower=True, trans="T"))
+        return _solve(self._L, a, "T")
 
     def rounding(self, a: Vector, kappa: float) -> float:
         return 16.0 * _EPS * kappa * math.sqrt(dot(a, a))
@@ -197,7 +178,7 @@ def rpcholesky(
         end = found + taken.size
         if taken.size:
             new = phi[:, found:end]
-            _fill(kernel, rows, rows[chosen], new, pool)
+            _fill(new, partial(kernel, B=rows[chosen]), rows, pool)
             new -= phi[:, :found] @ phi[chosen, :found].T
             new[:] = _solve(factor, new.T).T
             new[chosen] = factor  # exactly, with its zeros
@@ -256,27 +237,18 @@ def pivoted_cholesky(
     L = np.column_stack(columns)[used]
     others = landmarks[used]
     phi = np.empty((rows.n, used.size))
-    pool.map(lambda some: _project(kernel(rows[some], others), L, phi[some]), rows.slices())
+    _fill(phi, lambda some: _solve(L, kernel(some, others).T).T, rows, pool)  # K L^-T
     size = diagonal(kernel, rows)
     left = np.maximum(size - np.einsum("rj,rj->r", phi, phi), 0.0)
     return used, phi, L, left + _LOST * float(size.max())
 
 
-def _project(K: Matrix, L: Matrix, out: Matrix) -> None:
-    """Write K L^-T to out."""
-    out[:] = _solve(L, K.T).T
-
-
-def _solve(L: Matrix, B: Matrix) -> Matrix:
+def _solve(L: Matrix, B: Matrix, trans: str = "N") -> Matrix:
     from scipy.linalg import solve_triangular
 
-    return np.asarray(solve_triangular(L, B, lower=True))
+    return np.asarray(solve_triangular(L, B, lower=True, trans=trans))
 
 
-def _fill(kernel: Kernel, rows: Rows, others: Any, out: Matrix, pool: Pool) -> None:
-    """Write K(rows, others) to out."""
-
-    def work(some: slice) -> None:
-        out[some] = kernel(rows[some], others)
-
-    pool.map(work, rows.slices())
+def _fill(out: Matrix, function: Callable[[Any], Matrix], rows: Rows, pool: Pool) -> None:
+    """Write a function of the rows to out, block by block."""
+    pool.map(lambda some: np.copyto(out[some], function(rows[some])), rows.slices())
