@@ -141,11 +141,9 @@ def held_out(columns: Iterable[Seen]) -> list[Seen]:
     whole: dict[str, Seen] = {}
     for seen in columns:
         before = whole.get(seen.column)
-        whole[seen.column] = (
-            seen
-            if before is None
-            else replace(before + seen, n=max(before.n, seen.n), missing=max(before.missing, seen.missing))
-        )
+        if before is not None:
+            seen = replace(before + seen, n=max(before.n, seen.n), missing=max(before.missing, seen.missing))
+        whole[seen.column] = seen
     return [replace(seen, where=f"held-out rows of {seen.where}") for seen in whole.values()]
 
 

@@ -28,6 +28,8 @@ from pnorm.rankers import Rankers, callables, columns, from_dict
 
 _FORMAT, _VERSION = "pnorm.model", 1
 
+_Path = str | os.PathLike[str]
+
 _ROOM = 5
 """Smallest number of characters of a file per list; twice as many per dictionary. A list in memory takes 100 bytes
 or more, a dictionary 230, so files of only these, such as [[],[],[]], would need too much memory."""
@@ -90,13 +92,7 @@ class ScoringFunction:
         return f"<ScoringFunction: {np.count_nonzero(self.lam)} of {self.lam.size} weak rankers in use{push}>"
 
 
-def save(
-    path: str | os.PathLike[str],
-    lam: Any,
-    H: Any = None,
-    p: float | None = None,
-    metadata: dict[str, Any] | None = None,
-) -> None:
+def save(path: _Path, lam: Any, H: Any = None, p: float | None = None, metadata: dict[str, Any] | None = None) -> None:
     """Write a scoring function to a file.
 
     Parameters
@@ -178,7 +174,7 @@ def save(
     _replace(target, text.encode("ascii"))
 
 
-def load(path: str | os.PathLike[str]) -> ScoringFunction:
+def load(path: _Path) -> ScoringFunction:
     """Read a scoring function that `save` has written.
 
     Parameters
@@ -238,7 +234,7 @@ def _file(path: Any) -> str:
     return target
 
 
-def write(path: str | os.PathLike[str], data: bytes) -> None:
+def write(path: _Path, data: bytes) -> None:
     """Replace a file as a whole, or leave it as it is; write to pipes and devices directly."""
     for stream in (sys.stdout, sys.stderr):  # /dev/stdout may be a file, on which others go on writing
         with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -301,14 +297,8 @@ def _model(text: str, name: str) -> ScoringFunction:
         H = from_dict(fields.get("H"))
         lam = np.array(fields.numbers("lam", len(H)))
         lam.flags.writeable = False
-        power = fields.get("p")
-        model = ScoringFunction(
-            lam,
-            H,
-            None if power is None else _checks.power(power),
-            fields.of(dict, "metadata"),
-            fields.of(str, "pnorm"),
-        )
+        p = None if fields.get("p") is None else _checks.power(fields.get("p"))
+        model = ScoringFunction(lam, H, p, fields.of(dict, "metadata"), fields.of(str, "pnorm"))
         fields.nothing_else()
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is no model: it is not JSON, or not all of it is there: {error}") from None

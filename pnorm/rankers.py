@@ -47,6 +47,9 @@ _WIDEST = 2**31
 
 Index = NDArray[np.intp]
 
+Found = tuple[str, ...] | None
+"""Names of the columns of a data frame; None for rows without names."""
+
 
 class WeakRanker:
     """One weak ranker of a collection: a callable from rows to outputs (N,), with a `name`."""
@@ -80,7 +83,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         One name per weak ranker, for tables and plots.
     """
 
-    _found: tuple[str, ...] | None = None
+    _found: Found = None
     """Names of the columns that these rankers read by name, if they were made from a frame."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -251,7 +254,7 @@ class _OfColumns(Rankers):
     _missing: bool | None = None
     """Whether NaN may stand for a missing value; None where it never may."""
 
-    def __init__(self, names: Sequence[str], width: int | None, found: tuple[str, ...] | None) -> None:
+    def __init__(self, names: Sequence[str], width: int | None, found: Found) -> None:
         super().__init__(names)
         self._width, self._found = width, found
 
@@ -345,14 +348,10 @@ class _Columns(_OfColumns):
 
 
 class _Normalized(_OfColumns):
-    def __init__(
-        self, names: Sequence[str], found: tuple[str, ...] | None, low: Vector, high: Vector, to: tuple[float, float]
-    ) -> None:
+    def __init__(self, names: Sequence[str], found: Found, low: Vector, high: Vector, to: tuple[float, float]) -> None:
         super().__init__(names, low.size, found)
         if not 0.0 < to[1] - to[0] < math.inf:
-            raise ValueError(
-                f"low must be below high, by no more than a float can hold; got low={to[0]} and high={to[1]}"
-            )
+            raise ValueError(f"low must be below high, by no more than a float can hold; got low={to[0]}, high={to[1]}")
         if (low > high).any():
             raise ValueError(f"the lowest value of {shown(names[int(np.argmax(low > high))])} is above its highest")
         _checks.spans(low, high, names)
@@ -388,12 +387,7 @@ class _Thresholds(_OfColumns):
     """Ranker j is x > cut for the pair (column, cut) number j, or, where the cut is NaN, whether x is missing."""
 
     def __init__(
-        self,
-        names: Sequence[str],
-        width: int | None,
-        found: tuple[str, ...] | None,
-        cuts: Sequence[tuple[int, float]],
-        missing: bool,
+        self, names: Sequence[str], width: int | None, found: Found, cuts: Sequence[tuple[int, float]], missing: bool
     ) -> None:
         super().__init__(names, width, found)
         self._cuts, self._missing = cuts, missing
@@ -469,9 +463,7 @@ def _coded(feature: Feature, numbers: Index, where: Index, complements: Index | 
 class _Categories(Rankers):
     """Ranker j is whether x has the level number j of its column; the level None is a missing value."""
 
-    def __init__(
-        self, names: Sequence[str], found: tuple[str, ...] | None, levels: Sequence[Sequence[Any]], missing: bool
-    ) -> None:
+    def __init__(self, names: Sequence[str], found: Found, levels: Sequence[Sequence[Any]], missing: bool) -> None:
         super().__init__(names)
         self._found, self._levels, self._missing = found, levels, missing
         self._ends = np.cumsum([0, *map(len, levels)])
@@ -690,9 +682,7 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
     if isinstance(pos, (int, np.integer)):
         width = _checks.count(pos, "the number of columns", 1)
         if width > _WIDEST:
-            raise ValueError(
-                f"the number of columns must be at most {_WIDEST}, as each gets a name; got {_checks.shown(pos)}"
-            )
+            raise ValueError(f"the number of columns must be at most {_WIDEST}, as each gets a name; got {shown(pos)}")
         found = None
     else:
         width = _checks.matrix(pos, "pos").shape[1] if neg is None else _checks.two_sides(pos, neg, False)[0].shape[1]
@@ -806,11 +796,7 @@ def thresholds(
 
 
 def _thresholds(
-    table: Mapping[int, list[float]],
-    width: int | None,
-    found: tuple[str, ...] | None,
-    labels: Sequence[str],
-    missing: bool,
+    table: Mapping[int, list[float]], width: int | None, found: Found, labels: Sequence[str], missing: bool
 ) -> Rankers:
     def named(digits: str) -> list[str]:
         return [

@@ -33,9 +33,7 @@ def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
     shape = shape_of(y)
     if len(shape) > 1 or isinstance(y, (str, Mapping)):
         got = f"shape {shape}" if shape else f"{shown(y)}"
-        raise ValueError(
-            f"{name} must be one-dimensional, a label for each row, such as a column of a frame; got {got}"
-        )
+        raise ValueError(f"{name} must be one-dimensional, a label per row, such as a column of a frame; got {got}")
     known: Known = {}
     return _codes(y, name, size, known), [label for _, label in known.values()]
 
@@ -147,9 +145,7 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
     refuse_masked(group, "group")
     labels = as_array(group, "group")
     if labels.ndim != 1:
-        raise ValueError(
-            f"group must be one-dimensional: a label for each row or a size for each list; got {shown(group)}"
-        )
+        raise ValueError(f"group must be one-dimensional: a label per row or a size per list; got {shown(group)}")
     if labels.size != size:
         kind = "" if labels.dtype.kind in "iu" else ", which are no integers"
         many = labels.size > size  # as each is one or more

@@ -90,8 +90,6 @@ def parser() -> argparse.ArgumentParser:
         usage="pnorm [FILE] [options]\n       pnorm reproduce [options]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = made.add_argument
     add("file", nargs="?", metavar="FILE", help="CSV file with a header line, or Parquet; - reads the standard input")

@@ -295,10 +295,9 @@ def _claims(name: str, of: Result) -> Iterator[Claim]:
         yield common(f"{words[part]}: p = 64 is ahead first, and p = 1 after a crossing", gained.mean(), found)
     change = of.auc[..., -1] - of.auc[..., 0]
     train, test = change.mean(axis=0)
-    found = f"{train:+.4f} in training ({_said(paired(change[:, 0], 0.0).p_value)}) and {test:+.4f} in testing "
-    found += (
-        f"({_said(paired(change[:, 1], 0.0).p_value)}), {change.min():+.3f} to {change.max():+.3f} in single splits"
-    )
+    p_train, p_test = (_said(paired(side, 0.0).p_value) for side in change.T)
+    found = f"{train:+.4f} in training ({p_train}) and {test:+.4f} in testing ({p_test}), "
+    found += f"{change.min():+.3f} to {change.max():+.3f} in single splits"
     verdict = "holds" if max(abs(train), abs(test)) <= 0.02 else "does not hold"
     yield claim("AUC hardly changes from p = 1 to p = 64, by 0.02 at most", verdict, found)
 
@@ -440,12 +439,7 @@ that says of each claim whether it holds over the splits (claims.md). Needs Matp
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = Parser(
-        prog="pnorm reproduce",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    made = Parser(prog="pnorm reproduce", description=_DESCRIPTION)
     add = made.add_argument
     add("--data", metavar="DIR", help="folder with the data sets (default: the one that PNORM_DATA names)")
     add("--splits", type=int, metavar="N", default=100, help="random splits per setting (default: 100)")

@@ -205,13 +205,10 @@ class ArrowSource:
         self._path, self._kind, self._arrow = path, kind, pyarrow
         where = path if data is None else pyarrow.BufferReader(data)
         # No threads: a thread that outlives the command would abort it.
-        self._file = self._asked(
-            lambda: (
-                parquet.ParquetFile(where, pre_buffer=False)
-                if is_parquet
-                else feather.read_table(where, use_threads=False)
-            )
-        )
+        if is_parquet:
+            self._file = self._asked(lambda: parquet.ParquetFile(where, pre_buffer=False))
+        else:
+            self._file = self._asked(lambda: feather.read_table(where, use_threads=False))
         schema = self._file.schema_arrow if is_parquet else self._file.schema
         about = self._asked(lambda: schema.pandas_metadata)
         index = about.get("index_columns") if isinstance(about, dict) else None
@@ -297,15 +294,12 @@ def _numbers(texts: list[str], column: str, source: Source) -> NDArray[np.float6
 
 
 def _no_number(text: str, column: str, source: Source, i: int) -> CommandError:
-    name = _checks.shown(column)
+    name, got = _checks.shown(column), _checks.shown(text)
     if reads_as_missing(text):
         return CommandError(f"column {name} has a missing value in {source.place(i)}; fill it in, or --ignore {name}")
     with contextlib.suppress(ValueError):
         if not math.isfinite(numeral(text)):
-            return CommandError(
-                f"column {name} has {_checks.shown(text)} in {source.place(i)}; every value must be finite"
-            )
+            return CommandError(f"column {name} has {got} in {source.place(i)}; every value must be finite")
     return CommandError(
-        f"column {name} is not numeric: {_checks.shown(text)} in {source.place(i)}; encode it as numbers, or "
-        f"--ignore {name}"
+        f"column {name} is not numeric: {got} in {source.place(i)}; encode it as numbers, or --ignore {name}"
     )

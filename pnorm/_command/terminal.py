@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pnorm._checks.text import shown
 
@@ -27,6 +27,9 @@ def counted(number: int, thing: str) -> str:
 
 
 class Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and a message, which may quote the command line."""
         super().error(one_line(message))

@@ -23,12 +23,7 @@ _SAMPLE = 200
 """Rows on which a user's kernel is checked."""
 
 
-_PARAMS: dict[str, list[str]] = {
-    "rbf": ["gamma"],
-    "laplacian": ["gamma"],
-    "polynomial": ["gamma", "degree", "coef0"],
-    "linear": [],
-}
+_PARAMS = {"rbf": ["gamma"], "laplacian": ["gamma"], "polynomial": ["gamma", "degree", "coef0"], "linear": []}
 """Parameters of the named kernels."""
 
 Kernel: TypeAlias = "Radial | Polynomial | OfUser | Given"

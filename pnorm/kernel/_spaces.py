@@ -37,6 +37,9 @@ _NOTHING_LEFT = 1e-10
 """Residual, relative to the largest K(x, x), below which a row cannot become a landmark."""
 
 
+Factors = tuple[NDArray[np.intp], Matrix, Matrix, Vector]
+"""Positions of landmarks, phi, L and the residual of K(x, x)."""
+
 Space: TypeAlias = "Gram | Landmarks"
 """Functions on the training rows: `n` rows, and `size` coordinates."""
 
@@ -146,9 +149,7 @@ class Landmarks:
         return np.asarray(np.einsum("rj,rj->r", self._phi, self._phi))
 
 
-def rpcholesky(
-    kernel: Kernel, rows: Rows, size: int, generator: np.random.Generator, pool: Pool
-) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
+def rpcholesky(kernel: Kernel, rows: Rows, size: int, generator: np.random.Generator, pool: Pool) -> Factors:
     """Draw landmarks among the rows; return their positions, phi, L and the residual of K(x, x).
 
     Landmarks are drawn one by one, in proportion to the residual of K(x, x) after those before: randomly
@@ -209,9 +210,7 @@ def _accepted(rest: Matrix, most: int, least: float, generator: np.random.Genera
     return kept, np.tril(np.column_stack(columns)[kept]) if taken else np.empty((0, 0))
 
 
-def pivoted_cholesky(
-    kernel: Kernel, rows: Rows, landmarks: Rows, pool: Pool
-) -> tuple[NDArray[np.intp], Matrix, Matrix, Vector]:
+def pivoted_cholesky(kernel: Kernel, rows: Rows, landmarks: Rows, pool: Pool) -> Factors:
     """Return the same as `rpcholesky` for given landmarks, without those that depend linearly on others."""
     W = kernel(landmarks[:], landmarks[:])
     left = W.diagonal().copy()
