@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._checks import Names, Values
 
 _TRUTHS = {"true": True, "false": False}
 
@@ -159,9 +160,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, UnknownLevelWarning, stacklevel=depth)
 
 
-def distinct(
-    column: list[Any] | _checks.Array, name: str, c: int, names: Sequence[str] | None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def distinct(column: Values, name: str, c: int, names: Names) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return `_checks.distinct` of a column; raise a TypeError that names the row of a value that can be no level."""
     try:
         return _checks.distinct(column)
@@ -207,9 +206,7 @@ class Column:
         spelled = _spelled(value)
         return self._numbers.get(spelled, self._read.get(spelled, _UNKNOWN))
 
-    def codes(
-        self, column: list[Any] | _checks.Array, name: str, c: int, missing: bool, names: Sequence[str] | None
-    ) -> tuple[NDArray[np.uint16], Seen]:
+    def codes(self, column: Values, name: str, c: int, missing: bool, names: Names) -> tuple[NDArray[np.uint16], Seen]:
         """Return the code of every value's level, one after the last for unknown values, and counts of these."""
         rows, which = distinct(column, name, c, names)
         number = [self._number(column[row]) for row in rows]

@@ -11,7 +11,7 @@ import itertools
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -584,9 +584,6 @@ class _Union(Rankers):
     def _same(self, other: Any) -> bool:
         return bool(self._members == other._members)
 
-    def _slices(self) -> list[slice]:
-        return [slice(int(end) - len(part), int(end)) for part, end in zip(self._members, self._ends, strict=True)]
-
     def _members_for(self, X: Any, name: str) -> list[tuple[Rankers, slice]]:
         """Return the members with the numbers of their rankers.
 
@@ -598,14 +595,16 @@ class _Union(Rankers):
                 f"{name} has no names of columns, by which these weak rankers, made from different columns of a frame, "
                 "tell them apart; pass a frame"
             )
-        return list(zip(self._members, self._slices(), strict=True))
+        parts = zip(self._members, self._ends.tolist(), strict=True)
+        return [(part, slice(end - len(part), end)) for part, end in parts]
 
     def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         return [part._read(X, name, seen) for part, _ in self._members_for(X, name)]
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         k = int(np.searchsorted(self._ends, j, side="right"))
-        return self._members[k]._output(rows[k], j - self._slices()[k].start, name)
+        part = self._members[k]
+        return part._output(rows[k], j - int(self._ends[k]) + len(part), name)
 
     def _matrix(self, X: Any, name: str) -> Any:
         matrices = [part._matrix(X, name) for part, _ in self._members_for(X, name)]
@@ -782,12 +781,10 @@ def thresholds(
     """
     if not isinstance(cuts, (Mapping, Sequence)) or isinstance(cuts, str):
         raise TypeError(f"cuts must be a sequence or mapping of sequences of numbers; got {type(cuts).__name__}")
-    items: Iterable[tuple[int, Sequence[float]]]
-    width: int | None
-    if isinstance(cuts, Mapping):
-        items, width = cuts.items(), None if names is None else len(names)
-    else:
-        items, width = enumerate(cuts), len(cuts)
+    width = None if names is None else len(names)
+    if not isinstance(cuts, Mapping):
+        cuts, width = dict(enumerate(cuts)), len(cuts)
+    items = cuts.items()
     table = {_checks.count(c, "a column of cuts", 0): _checks.numbers_of(v, f"cuts of column {c}") for c, v in items}
     own = _checks.choice(missing, "missing", ("error", "own")) == "own"
     if own:
@@ -799,10 +796,7 @@ def _thresholds(
     table: Mapping[int, list[float]], width: int | None, found: Found, labels: Sequence[str], missing: bool
 ) -> Rankers:
     def named(digits: str) -> list[str]:
-        return [
-            f"{labels[column]} is missing" if math.isnan(cut) else f"{labels[column]} > {format(cut, digits)}"
-            for column, cut in pairs
-        ]
+        return [f"{labels[c]} is missing" if math.isnan(cut) else f"{labels[c]} > {cut:{digits}}" for c, cut in pairs]
 
     pairs = [(column, cut) for column in sorted(table) for cut in table[column]]
     if not pairs:

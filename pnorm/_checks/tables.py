@@ -18,6 +18,9 @@ from pnorm._checks import text
 from pnorm._checks.arrays import Array, as_array, is_sparse, n_rows, refuse_masked, shape_of, summable
 from pnorm._checks.scalars import shown
 
+Values = list[Any] | Array
+"""Values of a column: of any kind in a list, or numbers in an array."""
+
 Names = Sequence[str] | None
 """Names of the columns of a table, if it has any."""
 
@@ -441,9 +444,7 @@ def array(X: Any, name: str) -> Array:
     return A
 
 
-def table(
-    X: Any, name: str, columns: Collection[int] | None = None
-) -> tuple[list[list[Any] | Array], tuple[str, ...] | None]:
+def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[list[Values], tuple[str, ...] | None]:
     """Return the columns of X, lists of values of any kind or arrays of numbers, and their names if there are any.
 
     With `columns`, only those with these numbers; the others are empty.
@@ -474,7 +475,7 @@ def table(
     return [list(column) for column in zip(*X, strict=True)], None
 
 
-def _plain_column(column: Any) -> list[Any] | Array:
+def _plain_column(column: Any) -> Values:
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "buif":
         return np.asarray(column)

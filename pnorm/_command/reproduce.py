@@ -342,12 +342,8 @@ def to_dict(results: dict[str, Result], judged: Sequence[Claim]) -> dict[str, An
                 for i, part in enumerate(PARTS)
             },
         }
-    return {
-        "pnorm": pnorm.__version__,
-        "powers": POWERS,
-        "settings": settings,
-        "claims": [asdict(claim) for claim in judged],
-    }
+    verdicts = [asdict(claim) for claim in judged]
+    return {"pnorm": pnorm.__version__, "powers": POWERS, "settings": settings, "claims": verdicts}
 
 
 def draw(of: Result) -> Any:
@@ -443,14 +439,8 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument
     add("--data", metavar="DIR", help="folder with the data sets (default: the one that PNORM_DATA names)")
     add("--splits", type=int, metavar="N", default=100, help="random splits per setting (default: 100)")
-    add(
-        "--setting",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        choices=SETTINGS,
-        help=f"only these of {', '.join(SETTINGS)}",
-    )
+    names = ", ".join(SETTINGS)
+    add("--setting", metavar="NAME", nargs="+", action="extend", choices=SETTINGS, help=f"only these of {names}")
     add("--rounds", type=int, metavar="T", default=ROUNDS, help="rounds of training (default: 200, as in the papers)")
     add("--out", metavar="DIR", default="reproduced", help="folder for the files (default: reproduced)")
     return made

@@ -111,7 +111,7 @@ class DescentRecorder(Recorder[Descent]):
         slope: float,
         change: float,
         largest_step: float,
-        average: bool = False,
+        average: bool,
     ) -> None:
         points = Columns(loss=float, norm=float, gradient_norm=float, _slack=float)
         super().__init__(points, Columns(step=float))
