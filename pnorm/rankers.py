@@ -136,15 +136,13 @@ class Rankers(ABC, Sequence[WeakRanker]):
         """What `from_dict` needs beside the names, `kind` included, in numbers, strings, lists and dictionaries."""
         raise TypeError("functions cannot be written to a file; keep the code that makes these weak rankers")
 
-    @property
-    def _parts(self) -> tuple[Rankers, ...]:
-        return (self,)
-
     def __add__(self, other: object) -> Rankers:
         """The weak rankers of this collection, followed by those of another, or by functions in a list."""
         if isinstance(other, (list, tuple)):
             other = callables(other)
-        return _Union([*self._parts, *other._parts]) if isinstance(other, Rankers) else NotImplemented
+        if not isinstance(other, Rankers):
+            return NotImplemented
+        return _Union([part for H in (self, other) for part in (H._members if isinstance(H, _Union) else (H,))])
 
     def __radd__(self, other: object) -> Rankers:
         """Functions in a list, followed by these weak rankers; 0, with which `sum` begins, adds none."""
@@ -297,19 +295,19 @@ class _OfColumns(Rankers):
             A = _checks.sparse(X, "X")
             _checks.stay_apart([X], "X", places)
             return self._sparse_terms(A, places, lam[used], used, own)
-        return self._dense_terms(_checks.some(X, "X", self._missing, places), lam[used], used, own)
+        return self._terms_of(_checks.some(X, "X", self._missing, places), lam[used], used, own)
 
     def _used(self, rankers: Index) -> tuple[Index, Index]:
         """The columns that some rankers read, and for each ranker the place of its column among them."""
         return rankers, np.arange(rankers.size)
 
-    @abstractmethod
-    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        """Terms of some rankers, from the columns that `_used` says."""
+    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
+        """Terms of some rankers, from a sparse matrix that has the columns that `_used` says in such places."""
+        return self._terms_of(_checks.sparse_columns(X, "X", self._missing, places), lam, rankers, own)
 
     @abstractmethod
-    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        """The same, from a sparse matrix that has these columns in such places."""
+    def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
+        """The same, from these columns alone: `_checks.Some`, or a sparse matrix."""
 
 
 def _too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> str:
@@ -335,8 +333,8 @@ class _Columns(_OfColumns):
     def _matrix(self, X: Any, name: str) -> Any:
         return self._read(X, name)
 
-    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        return [scoring.Products(some, lam)]
+    def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
+        return [scoring.Products(columns, lam)]
 
     def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         whole = np.zeros(X.shape[1])
@@ -368,18 +366,14 @@ class _Normalized(_OfColumns):
         return scaled
 
     @np.errstate(over="ignore", invalid="ignore")  # which the scores show, and `score` refuses
-    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
+    def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         low, high = self._to
-        moved = self._low[rankers], self._range[rankers]
-        return [scoring.Level(low * float(lam.sum())), scoring.Products(some, lam * (high - low), moved)]
-
-    @np.errstate(over="ignore", invalid="ignore")
-    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        A = _checks.sparse_columns(X, "X", self._missing, places)
-        low, high = self._to
-        f = np.full(A.shape[0], low * float(lam.sum()))
+        start, moved = low * float(lam.sum()), (self._low[rankers], self._range[rankers])
+        if not _checks.is_sparse(columns):
+            return [scoring.Level(start), scoring.Products(columns, lam * (high - low), moved)]
+        f = np.full(columns.shape[0], start)
         for k, j in enumerate(rankers):
-            f += lam[k] * (high - low) * ((_column(A, k) - self._low[j]) / self._range[j])
+            f += lam[k] * (high - low) * ((_column(columns, k) - self._low[j]) / self._range[j])
         return [scoring.Values(f)]
 
 
@@ -410,14 +404,7 @@ class _Thresholds(_OfColumns):
     def _used(self, rankers: Index) -> tuple[Index, Index]:
         return np.unique(np.array([self._cuts[j][0] for j in rankers], np.intp), return_inverse=True)
 
-    def _dense_terms(self, some: _checks.Some, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        return [scoring.Lookups(some, self._steps(lam, rankers, own))]
-
-    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        A = _checks.sparse_columns(X, "X", self._missing, places)
-        return [scoring.SparseLookups(A, self._steps(lam, rankers, own))]
-
-    def _steps(self, lam: Vector, rankers: Index, own: Index) -> list[scoring.Steps]:
+    def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         """A sum over the cuts of a column below a value is one number of a table."""
         cuts = np.array([self._cuts[j][1] for j in rankers])
         steps = []
@@ -426,7 +413,7 @@ class _Thresholds(_OfColumns):
             known = members[~np.isnan(cuts[members])]
             missing = float(lam[members[known.size :]].sum()) if self._missing else math.nan
             steps += scoring.Steps.of(k, cuts[known], lam[known], missing)
-        return steps
+        return [(scoring.SparseLookups if _checks.is_sparse(columns) else scoring.Lookups)(columns, steps)]
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         A = self._read(X, name)
@@ -573,10 +560,6 @@ class _Union(Rankers):
         super().__init__([name for part in parts for name in part.names])
         self._members = tuple(parts)
         self._ends = np.cumsum([len(part) for part in parts])
-
-    @property
-    def _parts(self) -> tuple[Rankers, ...]:
-        return self._members
 
     def _fields(self) -> dict[str, Any]:
         return {"kind": "union", "parts": [part.to_dict() for part in self._members]}

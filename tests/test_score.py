@@ -151,7 +151,7 @@ def test_more_cuts_than_a_code_has():
 def test_what_is_not_used_may_hold_anything_and_what_is_used_may_not(kind, form, wrong):
     H = collections()[kind]
     names = (H or pnorm.rankers.columns(FRAME)).names
-    rankers = [pnorm.rankers.columns(5)] if H is None else H._parts
+    rankers = [pnorm.rankers.columns(5)] if H is None else getattr(H, "_members", [H])
     reads = np.concatenate([columns_of(part) for part in rankers])
     assert reads.size == len(names)
     lam = np.where(np.isin(reads, [0, 3]), np.linspace(1, 2, reads.size), 0.0)
@@ -172,7 +172,7 @@ def test_what_is_not_used_may_hold_anything_and_what_is_used_may_not(kind, form,
 def columns_of(part):
     """Which column each ranker of a collection reads."""
     if hasattr(part, "_half"):
-        half = np.concatenate([columns_of(inner) for inner in part._half._parts])
+        half = np.concatenate([columns_of(inner) for inner in getattr(part._half, "_members", [part._half])])
         return np.r_[half, half]
     return np.array([column for column, _ in part._cuts]) if hasattr(part, "_cuts") else np.arange(len(part))
 
