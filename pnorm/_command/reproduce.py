@@ -14,6 +14,7 @@ import importlib.util
 import io
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -447,32 +448,35 @@ def parser() -> argparse.ArgumentParser:
 
 
 def command(arguments: argparse.Namespace) -> None:
-    """Measure, write the files after each setting, and print what they hold in short."""
+    """Run the experiments that the command line asks for."""
     if not 2 <= arguments.splits < 2**31:
         raise CommandError(f"--splits must be at least 2, to tell a spread, and below 2**31; got {arguments.splits}")
     names = list(dict.fromkeys(arguments.setting or SETTINGS))
     if arguments.rounds < 1:
         raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
+    run(names, arguments.splits, arguments.rounds, arguments.data, arguments.out)
+
+
+def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: str) -> None:
+    """Measure, write the files after each setting, and print what they hold in short."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ValueError("reproduce draws with Matplotlib, the extra 'plot' of pnorm: pip install matplotlib")
     for name in names:  # a missing file is an error before any work
-        SETTINGS[name].data(arguments.data)
-    out = Path(arguments.out)
-    out.mkdir(parents=True, exist_ok=True)
+        SETTINGS[name].data(home)
+    os.makedirs(out, exist_ok=True)
     results: dict[str, Result] = {}
     for name in names:
-        results[name] = measure(name, _watched(range(arguments.splits), name), arguments.data, arguments.rounds)
+        results[name] = measure(name, _watched(range(splits), name), home, rounds)
         picture = io.BytesIO()
         draw(results[name]).savefig(picture, format="png", dpi=90)
-        _files.write(out / f"{name}.png", picture.getvalue())
-        judged = write(results, out)
+        _files.write(Path(out) / f"{name}.png", picture.getvalue())
+        judged = write(results, Path(out))
     print("Positives above the first negative, mean and standard deviation over the splits\n")
     print_columns(means_table(results))
     for title in dict.fromkeys(claim.setting for claim in judged):
         print(f"\n{title}")
         print_columns([[f"  {claim.verdict:18}", claim.claim] for claim in judged if claim.setting == title])
-    files = f"{path_shown(arguments.out)}/results.json, *.png, claims.md"
-    print(f"\nEvery number, pictures, and what the claims rest on: {files}")
+    print(f"\nEvery number, pictures, and what the claims rest on: {path_shown(out)}/results.json, *.png, claims.md")
 
 
 def _watched(seeds: range, name: str) -> Iterable[int]:
