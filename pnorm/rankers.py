@@ -349,7 +349,9 @@ class _Normalized(_OfColumns):
     def __init__(self, names: Sequence[str], found: Found, low: Vector, high: Vector, to: tuple[float, float]) -> None:
         super().__init__(names, low.size, found)
         if not 0.0 < to[1] - to[0] < math.inf:
-            raise ValueError(f"low must be below high, by no more than a float can hold; got low={to[0]}, high={to[1]}")
+            raise ValueError(
+                f"low must be below high, by no more than a float can hold; got low={to[0]} and high={to[1]}"
+            )
         if (low > high).any():
             raise ValueError(f"the lowest value of {shown(names[int(np.argmax(low > high))])} is above its highest")
         _checks.spans(low, high, names)

@@ -49,14 +49,14 @@ def first(X):
         ({"pos": np.array([[1.0, "a"]], dtype=object)}, TypeError, "pos has 'a' (str) at row 0, column 1"),
         ({"pos": GOOD + 1j}, TypeError, "pos must hold real numbers; got dtype complex128"),
         ({"pos": np.array([["2020-01-01"] * 2], dtype="datetime64[D]")}, TypeError, "pos must hold real numbers"),
-        ({"pos": [[1.0, 2.0], [3.0]]}, ValueError, "pos cannot be read as an array: rows differ in length"),
+        ({"pos": [[1.0, 2.0], [3.0]]}, ValueError, "pos cannot be read as an array: its rows differ in length"),
         (
             {"pos": np.ma.masked_less(GOOD, 1)},
             ValueError,
             "pos is a masked array with a masked value at (2, 0)",
         ),
         ({"pos": np.ones((3, 3))}, ValueError, "pos has 3 columns and neg has 2; both sides need the same columns"),
-        ({"pos": 3.0}, TypeError, "pos must be a sequence of rows or a matrix; got float"),
+        ({"pos": 3.0}, TypeError, "pos must be a sequence of rows or a two-dimensional array; got float"),
         (
             {"pos": [[1.0, 1e308]], "neg": [[1.0, -1e308]]},
             ValueError,
@@ -363,7 +363,7 @@ def test_score_refuses(arguments, error, message):
         (
             lambda r: r.normalized(GOOD, GOOD, 1, 1),
             ValueError,
-            "low must be below high, by no more than a float can hold; got low=1.0, high=1.0",
+            "low must be below high, by no more than a float can hold; got low=1.0 and high=1.0",
         ),
         (lambda r: r.normalized(GOOD, GOOD, "0"), TypeError, "low must be a real number; got '0'"),
         (lambda r: r.normalized([[1e308]], [[-1e308]]), ValueError, "more than a float can hold"),

@@ -171,7 +171,7 @@ def changes():
 
     return [
         (put("format", "pnorm.rankers"), "must have the format 'pnorm.model'"),
-        (put("version", 2), "version 2 of the format; this pnorm reads version 1"),
+        (put("version", 2), "version 2 of the format, and this pnorm reads version 1"),
         (put("version", None), "version None"),
         (lambda d: d.pop("lam"), "lack the field 'lam'"),
         (lambda d: d.pop("metadata"), "lack the field 'metadata'"),
@@ -195,7 +195,7 @@ def changes():
         (put("H", "width", 10**30), "must be a number of columns; got 1000000000"),
         (put("H", "kind", "x" * 10**6), "must be one of"),
         (put("p", [[0] * 10**6]), "p must be a real number"),
-        (put("version", "9" * 10**6), "; this pnorm reads"),
+        (put("version", "9" * 10**6), "and this pnorm reads"),
         (
             put(
                 "H",

@@ -775,7 +775,7 @@ def bad(A, B):
          TypeError, r"pos is sparse; .* pass pos.toarray\(\)"),
         (dict(kernel=scipy.sparse.eye(11).tocsr()), TypeError, "kernel is sparse"),
         (dict(loss=pnorm.objectives.Power(2.0)), TypeError, "loss must be one of 'logistic'"),
-        (dict(landmarks=[0, 2, 4]), ValueError, "and not places"),
+        (dict(landmarks=[0, 2, 4]), ValueError, "places are not taken"),
         (dict(kernel="linear", landmarks=np.zeros((3, 3))), ValueError, "zero on all landmarks"),
         (dict(kernel=lambda A, B: np.zeros((len(A), len(B))), landmarks=3), ValueError, "the training rows is 0; scale"),
         (dict(pos_weight=[1e-320] * 5, neg_weight=[1e-10] * 6), ValueError, "scale the weights to about one"),

@@ -39,7 +39,9 @@ def n_rows(X: Any, name: str) -> int:
     try:
         rows = (shape_of(X) or (len(X),))[0]
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be a sequence of rows or a matrix; got {type(X).__name__}") from None
+        raise TypeError(
+            f"{name} must be a sequence of rows or a two-dimensional array; got {type(X).__name__}"
+        ) from None
     if rows < 1:
         raise ValueError(f"{name} is empty; at least one row is needed")
     return int(rows)
@@ -55,7 +57,9 @@ def as_array(X: Any, name: str) -> Array:
     try:
         return np.asarray(X)
     except (ValueError, TypeError):
-        raise ValueError(f"{name} cannot be read as an array: rows differ in length or hold unlike things") from None
+        raise ValueError(
+            f"{name} cannot be read as an array: its rows differ in length or hold unlike things"
+        ) from None
 
 
 def list_to_array(X: Any, name: str) -> Any:

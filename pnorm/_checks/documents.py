@@ -78,7 +78,9 @@ class Fields:
             raise ValueError(f"{what} must have the format {form!r}; got {shown(data.get('format'))}")
         found = data.get("version")
         if isinstance(found, (bool, np.bool_)) or found != version:
-            raise ValueError(f"{what} have version {shown(found)} of the format; this pnorm reads version {version}")
+            raise ValueError(
+                f"{what} have version {shown(found)} of the format, and this pnorm reads version {version}"
+            )
 
     def get(self, key: str) -> Any:
         """Return a field that must be there."""

@@ -120,7 +120,9 @@ def generator(seed: Any) -> np.random.Generator:
             raise TypeError
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise ValueError(f"seed must be an integer >= 0 or a numpy.random.Generator; got {shown(seed)}") from None
+        raise ValueError(
+            f"seed must be an integer, zero or more, or a numpy.random.Generator; got {shown(seed)}"
+        ) from None
 
 
 def threads(n_threads: Any) -> int | None:

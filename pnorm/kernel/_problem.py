@@ -201,7 +201,9 @@ def _landmarks(
         size = len(base)
     else:
         if len(_checks.shape_of(landmarks)) != 2 and not _is_table(landmarks):
-            raise ValueError("landmarks must be a number of training rows, or rows of shape (m, d), and not places")
+            raise ValueError(
+                "landmarks must be a number of training rows, or rows, of shape (m, d); places are not taken"
+            )
         base = _checks.matrix(_checks.pick(landmarks, names, "landmarks"), "landmarks")
         if base.shape[1] != X.shape[1]:
             raise ValueError(f"landmarks has {base.shape[1]} columns and the training rows have {X.shape[1]}")
