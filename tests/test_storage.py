@@ -76,6 +76,8 @@ def storages():
     made["missing"] = of(pnorm.rankers.quantile_thresholds(*holes, 9, missing="own"), *holes)
     made["categories"] = of(pnorm.rankers.categories(A, B), A, B)
     made["mixed columns"] = of(pnorm.rankers.columns(9), np.column_stack([A, X]), np.column_stack([B, Y]))
+    mixed = pnorm.rankers.closed(pnorm.rankers.columns(9))
+    made["closed mixed columns"] = of(mixed, np.column_stack([A, X]), np.column_stack([B, Y]))
     made["a union"] = of(pnorm.rankers.columns(4) + pnorm.rankers.normalized(X, Y) + H, X, Y)
     made["a closed union"] = of(pnorm.rankers.closed(pnorm.rankers.columns(4) + H), X, Y)
     return made
@@ -206,14 +208,16 @@ def test_second_moments(case):
         weight = weights(rng, len(matrix))
         codes = rng.integers(0, 3, len(matrix))
         for groups, at in ((None, np.zeros(len(matrix), int)), (codes, codes)):
-            centres = np.array([np.average(matrix[at == g], axis=0, weights=weight[at == g]) for g in np.unique(at)])
-            scatter, left = run(table.scatter(weight, centres, groups))
-            centred = matrix - centres[at]
-            size = 1e-12 * (1 + np.abs(centred).max()) ** 2 + 1e-15 * np.abs(matrix).max() ** 2 * isinstance(
-                table, Sparse
-            )
-            np.testing.assert_allclose(scatter, (centred * weight[:, None]).T @ centred, atol=size)
-            assert np.abs(left).max() <= 1e-8
+            means = np.array([np.average(matrix[at == g], axis=0, weights=weight[at == g]) for g in np.unique(at)])
+            for centres in (means, means.round(2)):
+                scatter, left = run(table.scatter(weight, centres, groups))
+                centred = matrix - centres[at]
+                size = 1e-12 * (1 + np.abs(centred).max()) ** 2 + 1e-15 * np.abs(matrix).max() ** 2 * isinstance(
+                    table, Sparse
+                )
+                np.testing.assert_allclose(scatter, (centred * weight[:, None]).T @ centred, atol=size)
+                sums = [weight[at == g] @ centred[at == g] for g in np.unique(at)]
+                np.testing.assert_allclose(left, sums, atol=1e-14 * (1 + np.abs(matrix).max()))
 
 
 def test_rows_as_they_come(case):
@@ -545,6 +549,27 @@ def test_sparse_indices_of_two_kinds():
     lam, _ = pnorm.train(pos, neg, None, 2, 10)
     pos.indices = pos.indices.astype(np.int64)
     np.testing.assert_array_equal(pnorm.train(pos, neg, None, 2, 10)[0], lam)
+
+
+def test_levels_that_only_one_side_has():
+    rng = np.random.default_rng(6)
+    known, more = rng.integers(0, 3, (60, 2)), rng.integers(0, 5, (80, 2))
+    H = pnorm.rankers.categories(known, known)
+    for pos, neg in ((known, more), (more, known)):
+        with pytest.warns(pnorm.rankers.UnknownLevelWarning):
+            sides = of(H, pos, neg)
+        test_edges_and_sums(sides)
+        test_rows_as_they_come(sides)
+
+
+@pytest.mark.parametrize("n_rows", [64**2, 64**2 + 1, 64**2 + 100])
+def test_extremes_lie_in_any_row(n_rows):
+    """Many rows are folded, and the last of them are left over."""
+    for row in (0, 64**2 - 1, n_rows - 1):
+        A = np.zeros((n_rows, 2))
+        A[row] = -1, 1
+        table = Dense(A)
+        assert (table.low.tolist(), table.high.tolist()) == ([-1, 0], [0, 1])
 
 
 def test_extremes_of_many_levels():
