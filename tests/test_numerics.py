@@ -1,5 +1,7 @@
 """Hard numerics: finite results and the right status, without a warning (the suite makes those errors)."""
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
@@ -8,6 +10,8 @@ from scipy.special import softmax
 import pnorm
 from pnorm._solvers import problem as _problem
 from pnorm._solvers.descent_state import DescentState
+from pnorm._solvers.reductions import Rows
+from pnorm._storage.dense import Dense
 from pnorm.objectives._pnorm import push
 
 POWERS = [1, 4, 64, 1000]
@@ -299,3 +303,15 @@ def test_an_offset_of_a_ranker_changes_nothing(offset):
     np.testing.assert_array_equal(again.ranker[:rounds], trace.ranker[:rounds])
     np.testing.assert_allclose(again.step[:rounds], trace.step[:rounds], atol=1e-8)
     np.testing.assert_allclose(again.log_objective[:rounds], trace.log_objective[:rounds], rtol=1e-9)
+
+
+def test_precise_scores_keep_the_digits_of_differences():
+    rng = np.random.default_rng(0)
+    sides, lam = [1e8 + rng.normal(size=(9, 3)) for _ in range(2)], rng.normal(size=3)
+    exact = [[sum(map(Fraction.__mul__, map(Fraction, row), map(Fraction, lam))) for row in A.tolist()] for A in sides]
+    differences = [[float(a - b) for b in exact[1]] for a in exact[0]]
+    f = _problem.build(*sides, pnorm.rankers.columns(3), push(2)).point(lam, precise=True).f
+    level = 1e8 * lam.sum()
+    of_parts = [Rows("pos", 9, Dense(A)).scores(lam, level) for A in sides]
+    for pos, neg in ((f.pos, f.neg), of_parts):
+        np.testing.assert_allclose(np.subtract.outer(pos, neg), differences, rtol=1e-14, atol=1e-14)

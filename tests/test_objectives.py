@@ -350,6 +350,8 @@ def test_a_warning_where_a_users_loss_means_too_many_pairs(monkeypatch):
         objectives.value([0.0, 1.0, 2.0], [0.0] * 4, loss=USER)
     with pytest.warns(RuntimeWarning, match="cube is asked for all"):
         pnorm.train([[0.0]] * 4, [[1.0]] * 3, loss=USER, t_max=1)
+    groups = {"pos_group": [0, 0, 1], "neg_group": [0, 0, 1, 1]}
+    objectives.value([0.0, 1.0, 2.0], [0.0] * 4, loss=USER, **groups)  # 6 pairs
     objectives.value([0.0, 1.0, 2.0], [0.0] * 4, loss="logistic")  # no warning: pytestmark makes it an error
 
 

@@ -12,8 +12,10 @@ from pnorm._solvers import descent_state
 from pnorm._solvers import problem as _problem
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
+from pnorm._solvers.hessian import Curvature
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.reductions import Rows, rows_of
+from pnorm.objectives._pnorm import push
 
 
 def sides(n_pos=60, n_neg=90, d=4, seed=0):
@@ -171,6 +173,17 @@ def test_nearly_collinear_columns_ask_for_precise_scores(monkeypatch):
     assert trace.status == other.status == "converged"
     np.testing.assert_allclose(trace.log_objective[-1], other.log_objective[-1], atol=1e-9)
     np.testing.assert_allclose(*(pnorm.score(pos, None, x - 0.0) for x in (lam, expected)), atol=1e-4)
+
+
+def test_leverage_is_that_of_all_rows():
+    pos, neg = sides()
+    lam = np.array([0.3, -0.2, 0.5, 0.0])
+    in_memory = _problem.build(pos, neg, pnorm.rankers.columns(4), push(4))
+    leverages = [
+        Curvature(problem, problem.point(lam).weights).leverage()
+        for problem in (in_memory, partitioned(pos, neg, None, 4, 13))
+    ]
+    assert leverages[1] == pytest.approx(leverages[0], rel=1e-12)
 
 
 def test_separable_rows():
