@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from operator import call
@@ -28,11 +28,16 @@ _FEW = 2 * ROWS
 """Rows up to which a pass takes less time than waking a thread does."""
 
 
+def slices(stop: int, size: int, start: int = 0) -> Iterator[slice]:
+    """Yield slices of one size, but for the last, from a start to a stop."""
+    for place in range(start, stop, size):
+        yield slice(place, min(place + size, stop))
+
+
 @lru_cache(maxsize=64)
 def blocks(n_rows: int, least: int = ROWS) -> tuple[slice, ...]:
     """Cut rows into blocks of one size, but for the last."""
-    size = max(least, -(-n_rows // _BLOCKS))
-    return tuple(slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+    return tuple(slices(n_rows, max(least, -(-n_rows // _BLOCKS))))
 
 
 def merge_exponentials(parts: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
@@ -64,10 +69,7 @@ class Pass(NamedTuple):
 
 
 def over_blocks(
-    n_rows: int,
-    work: Callable[[slice], Any],
-    finish: Callable[[list[Any]], Any] = lambda _: None,
-    min_rows: int = ROWS,
+    n_rows: int, work: Callable[[slice], Any], finish: Callable[[list[Any]], Any] = lambda _: None, min_rows: int = ROWS
 ) -> Pass:
     """A pass whose tasks are `work` on each block of rows."""
     return Pass([partial(work, rows) for rows in blocks(n_rows, min_rows)], finish)

@@ -27,7 +27,7 @@ from pnorm._categories import Seen
 from pnorm._checks import Vector
 from pnorm._core import _bins
 from pnorm._storage.base import Index, Rows, added, rounding, scatter_of_blocks, sums_of_blocks
-from pnorm._threads import ROWS, SERIAL, Pass, Pool, blocks, over_blocks
+from pnorm._threads import ROWS, SERIAL, Pass, Pool, blocks, over_blocks, slices
 
 _BYTE = 2**8
 
@@ -115,10 +115,7 @@ class Feature:
                 terms.append(np.r_[-self.terms[own], 1.0])
             counts.append(np.array([at[-1].size]))
         return replace(
-            self,
-            first=np.r_[0, np.cumsum(np.concatenate(counts))],
-            at=np.concatenate(at),
-            terms=np.concatenate(terms),
+            self, first=np.r_[0, np.cumsum(np.concatenate(counts))], at=np.concatenate(at), terms=np.concatenate(terms)
         )
 
 
@@ -181,10 +178,13 @@ class Schema:
         take = np.repeat(begin[:-1][order] - self.first[:-1], counts[order]) + np.arange(self.first[-1])
         self.at = np.concatenate([feature.at for feature in features])[take]
         self.terms = np.concatenate([feature.terms for feature in features])[take]
+        self.n_rankers = int(self.first.size) - 1
         narrow, wide = words.size
         starts = np.r_[0, np.cumsum(np.concatenate([narrow, wide]))]
         self.starts = starts[: narrow.size + 1], starts[narrow.size :]
         """The first cell of every word, of those of one byte and of those of two."""
+        self.n_cells = int(starts[-1])
+        """Cells of all words."""
         number = words.word + np.where(words.wide, narrow.size, 0)
         self.word_cells = starts[number], np.concatenate([narrow, wide])[number]
         """The first cell of every feature's word, and how many there are."""
@@ -192,15 +192,6 @@ class Schema:
         self.scratch = _bins.scratch_size(largest)
         self.min_rows = max(ROWS, 32 * largest)
         """Rows of a block, at least."""
-
-    @property
-    def n_rankers(self) -> int:
-        return int(self.first.size) - 1
-
-    @property
-    def n_cells(self) -> int:
-        """Cells of all words."""
-        return int(self.starts[1][-1])
 
     def subtract(self, shift: Vector) -> Schema:
         """The same rankers less a constant each; only a table of values can be far from zero."""
@@ -291,6 +282,7 @@ class Coded:
         """Words of one byte (m, N), and of two."""
         self.schema, self._words = schema, words
         self.shape = (words[0].shape[1], schema.n_rankers)
+        self.coded, self.tally_size = np.ones(schema.n_rankers, bool), schema.n_cells
         self._largest_block = max(rows.stop - rows.start for rows in blocks(self.shape[0], schema.min_rows))
         self._rooms: deque[_Room] = deque()
         self.counts = schema.totals(SERIAL.run(self.tally(np.ones(self.shape[0])))[0])
@@ -329,10 +321,6 @@ class Coded:
         return cls(schema, codes)
 
     # Sums by code
-
-    @property
-    def tally_size(self) -> int:
-        return self.schema.n_cells
 
     def tally(self, weights: Vector, chosen: tuple[int, NDArray[np.uint8]] | None = None) -> Pass:
         """Pass: sums of weights by the codes of every word; of rows with chosen codes of one feature, if given."""
@@ -385,10 +373,6 @@ class Coded:
         return self.tally(weights).then(lambda tally: self.schema.of_rankers(self.totals(tally), self.schema.terms))
 
     # One ranker
-
-    @property
-    def coded(self) -> NDArray[np.bool_]:
-        return np.ones(self.shape[1], bool)
 
     def cells(self, j: int) -> slice:
         return self.schema.cells_of(j)
@@ -468,9 +452,7 @@ class Coded:
     def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
         n_rows, n = self.shape
         tables = [(k, table, own) for k, (table, own) in enumerate(self.schema.tables())]
-        size = min(4096, max(_CELLS // n, 16))
-        for start in range(0, n_rows, size):
-            rows = slice(start, min(start + size, n_rows))
+        for rows in slices(n_rows, min(4096, max(_CELLS // n, 16))):
             block = np.empty((rows.stop - rows.start, n))
             for k, table, own in tables:
                 codes = self._word_of(k)[rows] // self.schema.words.radix[k] % len(table)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._storage.base import Index, Rows, Table, Uncoded, mass_by_group, scatter_of_blocks
-from pnorm._threads import then, together
+from pnorm._storage.base import Index, Rows, Table, Uncoded, added, mass_by_group, scatter_of_blocks
+from pnorm._threads import slices, then, together
 
 _BLOCK = 256
 """Rows of a block of stacked rankers."""
@@ -97,10 +97,8 @@ class Stacked:
         self._part, self._place = np.empty(n, np.intp), np.empty(n, np.intp)
         for k, own in enumerate(where):
             self._part[own], self._place[own] = k, np.arange(own.size)
-        self.low, self.high = (
-            self._gathered([part.low for part in parts]),
-            self._gathered([part.high for part in parts]),
-        )
+        self.low = self._gathered([part.low for part in parts])
+        self.high = self._gathered([part.high for part in parts])
         self.coded: NDArray[np.bool_] = self._gathered([part.coded for part in parts]) > 0.0
         self.counts = np.concatenate([part.counts for part in parts])
         self._of_totals = np.cumsum([part.counts.size for part in parts])
@@ -128,15 +126,10 @@ class Stacked:
         return together([part.tally(weights) for part in self.parts], np.concatenate)
 
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
-        k, _, i = self._of(j)
-        before = self._tallies(tally)
-        return together(
-            [
-                part.retally(i, factors, weights, before[k]) if part is self.parts[k] else part.tally(weights)
-                for part in self.parts
-            ],
-            np.concatenate,
-        )
+        k, own, i = self._of(j)
+        tallies = [part.tally(weights) for part in self.parts]
+        tallies[k] = own.retally(i, factors, weights, self._tallies(tally)[k])
+        return together(tallies, np.concatenate)
 
     def totals(self, tally: Vector) -> Vector:
         return np.concatenate([part.totals(own) for part, own in zip(self.parts, self._tallies(tally), strict=True)])
@@ -154,14 +147,9 @@ class Stacked:
     # Scores and outputs
 
     def combine(self, lam: Vector) -> Any:
-        def added(scores: list[Vector]) -> Vector:
-            f = np.zeros(self.shape[0])
-            for more in scores:
-                f += more
-            return f
-
+        nothing = np.zeros(self.shape[0])
         used = [(part, own) for part, own in zip(self.parts, self.where, strict=True) if lam[own].any()]
-        return together([part.combine(lam[own]) for part, own in used], added)
+        return together([part.combine(lam[own]) for part, own in used], lambda scores: added([nothing, *scores]))
 
     def column(self, j: int, shift: float, out: Vector) -> Any:
         _, part, i = self._of(j)
@@ -169,8 +157,7 @@ class Stacked:
 
     def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
         rows_of_parts = [_rowwise(part.blocks()) for part in self.parts]
-        for start in range(0, self.shape[0], _BLOCK):
-            rows = slice(start, min(start + _BLOCK, self.shape[0]))
+        for rows in slices(self.shape[0], _BLOCK):
             yield rows, self._gathered([next(blocks_of_part) for blocks_of_part in rows_of_parts])
 
     def matrix(self) -> Any:
@@ -211,9 +198,8 @@ class Stacked:
         return Stacked([part.select_rows(rows) for part in self.parts], self.where)
 
     def subtract(self, shift: Vector) -> Stacked:
-        return Stacked(
-            [part.subtract(shift[own]) for part, own in zip(self.parts, self.where, strict=True)], self.where
-        )
+        moved = [part.subtract(shift[own]) for part, own in zip(self.parts, self.where, strict=True)]
+        return Stacked(moved, self.where)
 
 
 def _rowwise(blocks: Iterable[tuple[slice, _checks.Array]]) -> Iterator[_checks.Array]:

@@ -12,7 +12,7 @@ from pnorm._checks import Vector
 from pnorm._core import _dense
 from pnorm._storage.base import BLOCK, Index, Rows, Table, Uncoded, added, scatter_of_blocks
 from pnorm._storage.combined import Stacked
-from pnorm._threads import over_blocks
+from pnorm._threads import over_blocks, slices
 
 
 class Dense(Uncoded):
@@ -53,8 +53,7 @@ class Dense(Uncoded):
         return over_blocks(out.size, lambda rows: _dense.column(self._A, k, shift, rows.start, rows.stop, out))
 
     def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
-        for start in range(0, self.shape[0], BLOCK):
-            rows = slice(start, min(start + BLOCK, self.shape[0]))
+        for rows in slices(self.shape[0], BLOCK):
             yield rows, self._A[rows, self._all].astype(np.float64, copy=False)
 
     def matrix(self) -> Any:

@@ -13,7 +13,7 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core import _dense
 from pnorm._storage.base import BLOCK, Index, Rows, Uncoded, by_group, mass_by_group, scatter_of_blocks
-from pnorm._threads import Pass
+from pnorm._threads import Pass, slices
 
 _STORED = 2**16
 """Stored numbers of a task, at least."""
@@ -68,8 +68,7 @@ class Sparse(Uncoded):
 
     def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
         A = self._A.tocsr()
-        for start in range(0, A.shape[0], BLOCK):
-            rows = slice(start, min(start + BLOCK, A.shape[0]))
+        for rows in slices(A.shape[0], BLOCK):
             yield rows, A[rows].toarray()
 
     def matrix(self) -> Any:

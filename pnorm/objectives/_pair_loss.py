@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._core import _pairs
-from pnorm._threads import Pool
+from pnorm._threads import Pool, slices
 
 _PAIRS = 40_000
 """Pairs of which a loss is asked at a time: arrays of 320 kB, which come from memory that is warm."""
@@ -173,8 +173,7 @@ class PairLoss(ABC):
             rows, columns = item
             totals = [np.zeros(columns.stop - columns.start) for _ in functions]
             size = max(1, _PAIRS // (columns.stop - columns.start))
-            for start in range(rows.start, rows.stop, size):
-                some = slice(start, min(start + size, rows.stop))
+            for some in slices(rows.stop, size, rows.start):
                 z = pairs.sign * (source.f[some] - target.f[columns, None])
                 for (function, factor, wanted), total in zip(functions, totals, strict=True):
                     if wanted:
@@ -241,5 +240,5 @@ def _rectangles(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
     """Yield all pairs, as slices of rows and of a few columns."""
     size = math.isqrt(_PAIRS)
     for r0, r1, c0, c1 in zip(rows[:-1], rows[1:], columns[:-1], columns[1:], strict=True):
-        for start in range(int(c0), int(c1), size):
-            yield slice(int(r0), int(r1)), slice(start, min(start + size, int(c1)))
+        for some in slices(int(c1), size, int(c0)):
+            yield slice(int(r0), int(r1)), some
