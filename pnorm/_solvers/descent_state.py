@@ -17,7 +17,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._blas import dot
 from pnorm._checks import Vector
-from pnorm._solvers.problem import Formed, Problem, column, formed, totals
+from pnorm._solvers.problem import Problem, column, formed, totals
 from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm
@@ -44,18 +44,19 @@ _NONE = np.empty(0)
 class DiscreteRanker:
     """A ranker that takes few values, and the values that it takes on either side."""
 
-    def __init__(self, values: Vector, counts: Sequence[Vector], shift: float) -> None:
-        """Values by code, less a shift; rows of either side by code."""
-        self.by_code = values - shift
+    def __init__(self, problem: Problem, j: int, cells: slice) -> None:
+        """Take ranker j, whose sums by code are at some cells of totals."""
+        self._problem, self._j = problem, j
+        self.by_code = problem.table.values(j) - float(problem.shift[j])
         distinct, self._place = np.unique(self.by_code, return_inverse=True)
-        self._has = [np.bincount(self._place, rows) > 0.0 for rows in counts]
+        self._has = [np.bincount(self._place, side.counts[cells]) > 0.0 for side in problem.sides]
         self.binary = bool(np.count_nonzero(self._has[0] | self._has[1]) == 2)
         self.on_side = distinct[self._has[0]], distinct[self._has[1]]
         """Its distinct values on the positives and on the negatives, centred."""
         self._zeros = Scores(np.zeros_like(self.on_side[0]), np.zeros_like(self.on_side[1]))
 
-    def step(self, problem: Problem, j: int, masses: Sequence[Vector], sign: float) -> float | None:
-        """The step along the ranker, number j, from sums of u and w by its code; None where some are too light."""
+    def step(self, masses: Sequence[Vector], sign: float) -> float | None:
+        """The step along the ranker from sums of u and w by its code; None where some are too light."""
         u, w = (
             np.asarray(np.bincount(self._place, of_side)[has], dtype=np.float64)
             for of_side, has in zip(masses, self._has, strict=True)
@@ -63,8 +64,8 @@ class DiscreteRanker:
         if min(u.min(), w.min()) <= _LIGHT:
             return None
         # One row for each value and side.
-        direction = problem.direction(j, *self.on_side, self.binary)
-        condensed = PNorm(problem.objective.traits.p, np.log(u), np.log(w))
+        direction = self._problem.direction(self._j, *self.on_side, self.binary)
+        condensed = PNorm(self._problem.objective.traits.p, np.log(u), np.log(w))
         return condensed.step(self._zeros, u, w, direction, sign)
 
 
@@ -105,7 +106,7 @@ class DescentState:
         """The step along ranker j, of the sign of its edge, that minimises the objective; zero if rounding hides it."""
         discrete = self._discrete_ranker(j)
         if discrete is not None:
-            step = discrete.step(self.problem, j, self._rows.masses(j), sign)
+            step = discrete.step(self._rows.masses(j), sign)
             if step is not None:
                 return step
         return self._rows.step(j, sign, discrete)
@@ -117,19 +118,10 @@ class DescentState:
     def _discrete_ranker(self, j: int) -> DiscreteRanker | None:
         """Ranker j as one of few values, where its sums by code are all that a step needs."""
         if j not in self._discrete:
-            problem = self.problem
-            cells = (
-                problem.table.cells(j)
-                if problem.objective.traits.factored and problem.objective.groups is None
-                else None
-            )
-            self._discrete[j] = (
-                None
-                if cells is None
-                else DiscreteRanker(
-                    problem.table.values(j), [side.counts[cells] for side in problem.sides], float(problem.shift[j])
-                )
-            )
+            objective = self.problem.objective
+            by_sums = objective.traits.factored and objective.groups is None
+            cells = self.problem.table.cells(j) if by_sums else None
+            self._discrete[j] = None if cells is None else DiscreteRanker(self.problem, j, cells)
         return self._discrete[j]
 
 
@@ -279,24 +271,24 @@ class FormedRows:
     def __init__(self, problem: Problem, lam: Vector) -> None:
         self.problem, self.lam = problem, lam
         self._look()
-        _checks.exponents(problem.objective.traits.p, self._formed.f.pos, self._formed.f.neg)
+        _checks.exponents(problem.objective.traits.p, self._point.f.pos, self._point.f.neg)
 
     def _look(self) -> None:
-        self._formed: Formed = formed(self.problem, self.lam, of_rankers=True)
-        self.log_f, self.log_mass = self._formed.log_f(self.problem.objective.traits.p), self._formed.log_mass
+        self._point, self._totals = formed(self.problem, self.lam, of_rankers=True)
+        self.log_f, self.log_mass = self._point.log_f, self._point.log_mass
 
     def totals(self) -> Vector:
         """Totals of u less those of w."""
-        return self._formed.more[0] - self._formed.more[1]
+        return self._totals[0] - self._totals[1]
 
     def masses(self, j: int) -> list[Vector]:
         """Sums of u and w by the code of ranker j."""
         cells = self.problem.table.cells(j)
-        return [of_side[cells] for of_side in self._formed.more]
+        return [of_side[cells] for of_side in self._totals]
 
     def margin(self) -> float:
         """Least difference of scores over all pairs."""
-        return self.problem.margin(self._formed.f)
+        return self.problem.margin(self._point.f)
 
     def direction(self, j: int) -> Direction:
         """Ranker j without its outputs, which are elsewhere."""
@@ -307,7 +299,7 @@ class FormedRows:
         problem, shift = self.problem, float(self.problem.shift[j])
 
         def each(kernel: Kernel) -> tuple[list[Any], list[Any]]:
-            weights = self._formed.weights
+            weights = self._point.weights
             pos, neg = problem.reduce(line_sums, (weights, weights), (j, j), (shift, shift), (kernel, kernel))
             return pos, neg
 

@@ -37,7 +37,7 @@ class Partitions:
         """
         if objective.traits.factored and objective.groups is None:
             sizes = self.sides[0].max_log_c, self.sides[1].max_log_c
-            objective = _PushOfParts(objective.traits.p, sizes)
+            objective = PNorm(objective.traits.p, None, None, sizes=sizes)
         return Problem(self._executor, self.sides, names, objective).centred()
 
     def check_unchanged(self) -> None:
@@ -57,18 +57,6 @@ def _unknown_levels(known: Sequence[Any]) -> list[Seen]:
     """Values that are no levels, by column of one side."""
     parts = [fact[-1] for fact in known if fact is not None]
     return [reduce(add, of_column) for of_column in zip(*parts, strict=True)]
-
-
-class _PushOfParts(PNorm):
-    """The P-Norm Push of rows whose weights the parts keep."""
-
-    def __init__(self, p: float, sizes: tuple[float, float]) -> None:
-        super().__init__(p, None, None)
-        self._sizes = sizes
-
-    def sizes(self) -> tuple[float, float]:
-        """Largest |log c| on either side."""
-        return self._sizes
 
 
 def _alike(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None) -> bool:

@@ -285,7 +285,7 @@ class Problem:
         """The scores at lam and what follows from them."""
         if self.forms_weights:
             level = float(self.reduce(extremes, (lam, lam))[1][1]) if precise else None
-            return formed(self, lam, level).point(self.objective.traits.p, precise)
+            return formed(self, lam, level)[0]
         f = self._precise_scores(lam) if precise else self.scores(lam)
         u, w = np.empty(self.n_pos), np.empty(self.n_neg)
         found = self.objective.evaluate(f, u, w)
@@ -498,38 +498,13 @@ def sums_of_weights(rows: Rows, lam: Vector, level: float | None, of_rankers: bo
     return float(f.min()), float(f.max()), (top, np.r_[total, more]), sums[-1]
 
 
-@dataclass(frozen=True, eq=False)
-class Formed:
-    """Sums over all rows at some coefficients, of weights that the parts form."""
+def formed(
+    problem: Problem, lam: Vector, level: float | None = None, of_rankers: bool = False
+) -> tuple[Point, tuple[Vector, Vector]]:
+    """Ask all parts once for sums of the weights that they form; with a level, scores are precise.
 
-    weights: FormedWeights
-    f: Scores
-    """Extremes of the scores."""
-    log_sums: tuple[float, float, float]
-    """Logs of the sums that u, w and v are divided by."""
-    more: tuple[Vector, Vector]
-    """u-mean and w-mean of what went with the sums: totals, or |f|."""
-
-    def log_f(self, p: float) -> float:
-        """log F_p."""
-        return p * self.log_sums[0] + self.log_sums[1]
-
-    @property
-    def log_mass(self) -> float:
-        """log of the sum of q over all pairs."""
-        return self.log_sums[0] + self.log_sums[2]
-
-    def point(self, p: float, precise: bool) -> Point:
-        """The point; where it is precise, |f| went with the sums."""
-        sizes = None
-        if precise:
-            largest = max(float(np.abs(part).max()) for part in (self.f.pos, self.f.neg))
-            sizes = float(self.more[0][0]), float(self.more[1][0]), largest
-        return Point(self.weights.lam, self.f, self.weights, self.log_f(p), self.log_mass, p, precise, sizes)
-
-
-def formed(problem: Problem, lam: Vector, level: float | None = None, of_rankers: bool = False) -> Formed:
-    """Ask all parts once for sums of the weights that they form."""
+    Return the point, and the u-mean and w-mean of what goes with the sums: totals, or |f|.
+    """
     p = problem.objective.traits.p
     scales = (-1.0,), (p,) if p == 1.0 else (p, 1.0)
     (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = problem.reduce(
@@ -539,7 +514,12 @@ def formed(problem: Problem, lam: Vector, level: float | None = None, of_rankers
     weights = FormedWeights(lam.copy(), (-1.0, p), (of_u, of_w), level)
     f = Scores(np.array([pos_low, pos_high]), np.array([neg_low, neg_high]))
     log_u, log_w, log_v = (top + math.log(total) for top, total in (of_u, of_w, of_v))
-    return Formed(weights, f, (log_u, log_w, log_v), (u[1][1:] / of_u[1], w[1][1:] / of_w[1]))
+    more = u[1][1:] / of_u[1], w[1][1:] / of_w[1]
+    sizes = None
+    if level is not None:
+        sizes = float(more[0][0]), float(more[1][0]), max(float(np.abs(part).max()) for part in (f.pos, f.neg))
+    point = Point(weights.lam, f, weights, p * log_u + log_w, log_u + log_v, p, level is not None, sizes)
+    return point, more
 
 
 # From the user's rows ------------------------------------------------------------------------------

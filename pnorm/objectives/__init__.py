@@ -95,7 +95,7 @@ def value(
     1.489659
     """
     objective, f, pool, _ = _opened(
-        f_pos, f_neg, price, loss, smoothing, pos_weight, neg_weight, pos_group, neg_group, n_threads
+        f_pos, f_neg, price, loss, smoothing, n_threads, pos_weight, neg_weight, pos_group, neg_group
     )
     with pool:
         return objective.log_value(f)
@@ -159,7 +159,7 @@ def value_and_weights(
     (4.999773, 9.999546)
     """
     objective, f, pool, counted = _opened(
-        f_pos, f_neg, price, loss, smoothing, pos_weight, neg_weight, pos_group, neg_group, n_threads
+        f_pos, f_neg, price, loss, smoothing, n_threads, pos_weight, neg_weight, pos_group, neg_group
     )
     A, B = np.empty(f.pos.size), np.empty(f.neg.size)
     with pool:
@@ -171,21 +171,12 @@ def value_and_weights(
 
 
 def _opened(
-    f_pos: Any,
-    f_neg: Any,
-    price: Any,
-    loss: Any,
-    smoothing: Any,
-    pos_weight: Any,
-    neg_weight: Any,
-    pos_group: Any,
-    neg_group: Any,
-    n_threads: Any,
+    f_pos: Any, f_neg: Any, price: Any, loss: Any, smoothing: Any, n_threads: Any, *weights_and_groups: Any
 ) -> tuple[Objective, Scores, Pool, CaseWeights]:
     """Check the arguments of the functions above."""
     pos, neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     make = objective_of(1.0, price, loss, smoothing)
-    counted = _checks.case_weights(pos.size, neg.size, pos_weight, neg_weight, pos_group, neg_group)
+    counted = _checks.case_weights(pos.size, neg.size, *weights_and_groups)
     pool = Pool(_checks.threads(n_threads), work(loss, pos.size, neg.size))
     objective = make(counted, pool)
     pos, neg = counted.select(pos, neg)

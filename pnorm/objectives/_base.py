@@ -23,6 +23,10 @@ FAR_FROM_ZERO = 1e3
 """An offset of so many ranges costs scores three digits."""
 
 
+Start = tuple[float, float]
+"""The logarithm of an objective at some scores, and its rate."""
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """The scores of both sides, changed in place from round to round."""
@@ -109,17 +113,11 @@ class Objective(Protocol):
         """Return log R."""
 
     def step(
-        self,
-        f: Scores,
-        u: Vector,
-        w: Vector,
-        direction: Direction,
-        sign: float,
-        start: tuple[float, float] | None = None,
+        self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float, start: Start | None = None
     ) -> float:
         """Return the step that minimises R along a direction whose edge has the sign; 0 where rounding hides it.
 
-        `start` is log R at f and its rate, if u and w are known to be the weights there.
+        `start` is for the scores f, if u and w are known to be the weights there.
         """
 
     def convex(self, log_r: float) -> tuple[float, float]:

@@ -24,11 +24,8 @@ def bounded(loss: Any) -> tuple[PairLoss, Growth]:
 def theorem(loss: Any, s: Any, theta: Any, gamma: Any) -> tuple[PairLoss, Growth, float, float, float]:
     """Check what Theorem 2.1 asks of the loss and its three exponents; return the loss, its growth, and these."""
     found, growth = bounded(loss)
-    grow, shrink, decay = (
-        _checks.positive(s, "s"),
-        _checks.probability(theta, "theta"),
-        _checks.positive(gamma, "gamma"),
-    )
+    grow, shrink = _checks.positive(s, "s"), _checks.probability(theta, "theta")
+    decay = _checks.positive(gamma, "gamma")
     most = (1.0 - shrink) / max(growth.q - 1, 1)
     if not decay < most:
         raise ValueError(

@@ -24,7 +24,7 @@ from pnorm._blas import dot
 from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._threads import SERIAL, Pool, blocks
 from pnorm.objectives import _line_search
-from pnorm.objectives._base import Corner, Evaluation, Objective, Scores, Traits, log_of, max_abs
+from pnorm.objectives._base import Corner, Evaluation, Objective, Scores, Start, Traits, log_of, max_abs
 from pnorm.objectives._losses import ExponentialLoss, loss_of, warn_of_pairs
 from pnorm.objectives._pair_loss import GroupedScores, Grouping, PairLoss, Pairs, Sums
 from pnorm.objectives._pnorm import push
@@ -253,13 +253,7 @@ class PairwiseObjective:
     # Steps
 
     def step(
-        self,
-        f: Scores,
-        u: Vector,
-        w: Vector,
-        direction: Direction,
-        sign: float,
-        start: tuple[float, float] | None = None,
+        self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float, start: Start | None = None
     ) -> float:
         """Return the step along a direction that minimises R, or for a price that falls somewhere, lowers it.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
-from pnorm.objectives._base import Evaluation, Scores, Traits, log_of, max_abs
+from pnorm.objectives._base import Evaluation, Scores, Start, Traits, log_of, max_abs
 from pnorm.objectives._pnorm_line import Direction, GroupLine, Line, Side, over_blocks
 
 _EPS = float(np.finfo(float).eps)
@@ -39,11 +39,11 @@ class PNorm:
         log_c_neg: Vector | None,
         groups: Groups | None = None,
         pool: Pool = SERIAL,
+        sizes: tuple[float, float] | None = None,
     ) -> None:
-        self.p = p
-        self.groups = groups
-        self.pool = pool
-        self._log_c_pos, self._log_c_neg = log_c_pos, log_c_neg
+        """Take the largest |log c| of either side where the weights are kept elsewhere."""
+        self.p, self.groups, self.pool = p, groups, pool
+        self._log_c_pos, self._log_c_neg, self._sizes = log_c_pos, log_c_neg, sizes
 
     @cached_property
     def traits(self) -> Traits:
@@ -100,7 +100,7 @@ class PNorm:
 
     def sizes(self) -> tuple[float, float]:
         """Return the largest |log c| on either side: what rounds beside the scores."""
-        return max_abs(self._log_c_pos), max_abs(self._log_c_neg)
+        return self._sizes or (max_abs(self._log_c_pos), max_abs(self._log_c_neg))
 
     def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
         """Bound the rounding error of log F_p, given the scores."""
@@ -123,13 +123,7 @@ class PNorm:
         return Evaluation(log_f, _softmax(pos + mass, scratch), within, share, self.p)
 
     def step(
-        self,
-        f: Scores,
-        u: Vector,
-        w: Vector,
-        direction: Direction,
-        sign: float,
-        start: tuple[float, float] | None = None,
+        self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float, start: Start | None = None
     ) -> float:
         """Return the step that minimises F_p along a direction, equation (1) of the COLT paper.
 
