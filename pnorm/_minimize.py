@@ -188,7 +188,7 @@ def minimize(
     start = None if init is None else start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
+        problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool=pool).centred()
         check_supported(problem, method)
         if start is not None:
             f = problem.scores(start)

@@ -180,5 +180,5 @@ def train(
     pos, neg, rankers = rankers_of(pos, neg, H)
     lam = start_of(init, rankers)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool).centred()
+        problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool=pool).centred()
         return lam, descend(DescentState(problem, lam), rounds, signed, tol, callback)

@@ -38,7 +38,7 @@ from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace, progress_range
-from pnorm.objectives._base import Objective
+from pnorm.objectives._base import Make
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -159,7 +159,8 @@ def train(
     rounds = progress_range(t_max, progress)
     rankers, start = _rankers(pos, neg, H, init)
     lam = np.zeros(len(rankers)) if start is None else start
-    with _problem(pos, neg, rankers, make, loss, pos_weight, neg_weight, pos_group, neg_group) as (partitions, problem):
+    weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
+    with _problem(pos, neg, rankers, make, loss, weights, groups) as (partitions, problem):
         trace = descend(DescentState(problem, lam), rounds, signed, tol, callback)
         return _trusted(partitions, lam, trace)
 
@@ -266,7 +267,8 @@ def minimize(
         _checks.choice(method, "method", ("newton", "lbfgs"))
     callback = _checks.callback(callback)
     rankers, start = _rankers(pos, neg, H, init)
-    with _problem(pos, neg, rankers, make, loss, pos_weight, neg_weight, pos_group, neg_group) as (partitions, problem):
+    weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
+    with _problem(pos, neg, rankers, make, loss, weights, groups) as (partitions, problem):
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
@@ -385,20 +387,11 @@ def _trusted(partitions: Partitions, lam: Vector, trace: Trace) -> tuple[Vector,
 
 @contextlib.contextmanager
 def _problem(
-    pos: Any,
-    neg: Any,
-    rankers: Rankers,
-    make: Callable[[CaseWeights, Pool], Objective],
-    loss: Any,
-    pos_weight: Any,
-    neg_weight: Any,
-    pos_group: Any,
-    neg_group: Any,
+    pos: Any, neg: Any, rankers: Rankers, make: Make, loss: Any, weights: Sequence[Any], groups: Sequence[Any]
 ) -> Iterator[tuple[Partitions, Problem]]:
     """Have the workers store the rows, and give the problem."""
-    weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
     objective = make(CaseWeights(None, None, None, None, 0), SERIAL)
-    if objective.traits.factored and pos_group is None and neg_group is None:
+    if objective.traits.factored and all(labels is None for labels in groups):
         handles = []
         for name, X, weight in zip(NAMES, (pos, neg), weights, strict=True):
             parts, of_parts = _matched(X, weight, f"{name}_weight")

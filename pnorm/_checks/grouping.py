@@ -225,7 +225,7 @@ class CaseWeights:
 
 
 def case_weights(
-    n_pos: int, n_neg: int, pos_weight: Any, neg_weight: Any, pos_group: Any, neg_group: Any
+    n_pos: int, n_neg: int, pos_weight: Any = None, neg_weight: Any = None, pos_group: Any = None, neg_group: Any = None
 ) -> CaseWeights:
     """Check weights and groups; rows of weight zero, and rows of groups that have only one side, do not count."""
     c_pos = weights(pos_weight, "pos_weight", n_pos)

@@ -122,8 +122,7 @@ class _Search:
         self.problem, self.unit = problem, unit
         self._wide = problem.n_rankers > LARGEST_HESSIAN  # rows that are sparse stay so
         self._centre = np.zeros_like(lam) if self._wide else 0.5 * problem.low + 0.5 * problem.high
-        groups = problem.objective.groups
-        self._n_groups = 1 if groups is None else groups.n
+        self._n_groups = problem.groups.n
         self.x = _over(lam, unit)
         """Coefficients in units."""
         self.x /= np.linalg.norm(self.x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, tell
-from pnorm._checks import CaseWeights, Vector
+from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._core import _tilt
 from pnorm._solvers.reductions import (
     NAMES,
@@ -33,7 +33,7 @@ from pnorm._storage.base import Table, rounding
 from pnorm._storage.double_double import compensated_dot
 from pnorm._storage.store import seen, select_rows, store
 from pnorm._threads import SERIAL, Pool, then
-from pnorm.objectives._base import FAR_FROM_ZERO, Objective, Scores
+from pnorm.objectives._base import FAR_FROM_ZERO, Make, Objective, Scores
 from pnorm.objectives._pnorm_line import CLOSE, Direction
 from pnorm.rankers import Rankers, as_rankers
 
@@ -246,6 +246,11 @@ class Problem:
         """The outputs on both sides, of rows in memory."""
         return [side.parts[0].table for side in self.sides]
 
+    @property
+    def groups(self) -> Groups:
+        """The query groups; one of all rows where the objective has none."""
+        return self.objective.groups or Groups(np.zeros(self.n_pos, np.intp), np.zeros(self.n_neg, np.intp), 1)
+
     def reduce(self, function: Any, *arguments: Any) -> list[Any]:
         """Return the answers of both sides to a reduction over rows; arguments are pairs, one for each side."""
         jobs = [Job(side.parts, tuple(pair[k] for pair in arguments)) for k, side in enumerate(self.sides)]
@@ -253,13 +258,10 @@ class Problem:
 
     def reduce_weighted(self, weights: Weights, function: Any, *arguments: Any) -> list[Any]:
         """Return the answers of both sides to a reduction over weighted rows; arguments are pairs, as above."""
-        jobs = []
-        for k, side in enumerate(self.sides):
-            shared = tuple(pair[k] for pair in arguments)
-            if weights.is_shared:
-                jobs.append(Job(side.parts, (weights.of_part(k), *shared)))
-            else:
-                jobs.append(Job(side.parts, shared, [weights.of_part(k, rows) for rows in side.spans]))
+        jobs = [
+            weights.job(k, side.parts, side.spans, tuple(pair[k] for pair in arguments))
+            for k, side in enumerate(self.sides)
+        ]
         return self.executor.reduce(Weighted(function), jobs)
 
     # Scores, value and weights
@@ -302,10 +304,7 @@ class Problem:
         if self.forms_weights:
             totals = (0.0, float(self.n_pos)), (0.0, float(self.n_neg))
             return FormedWeights(np.zeros(self.n_rankers), (0.0, 0.0), totals)
-        groups = self.objective.groups
-        if groups is None:
-            within = np.full(self.n_pos, 1.0 / self.n_pos), np.full(self.n_neg, 1.0 / self.n_neg)
-            return HeldWeights(within, within, np.ones(1))
+        groups = self.groups
         u, w = (1.0 / np.bincount(codes, minlength=groups.n)[codes] for codes in (groups.pos, groups.neg))
         return HeldWeights((u / groups.n, w / groups.n), (u, w), np.full(groups.n, 1.0 / groups.n))
 
@@ -537,24 +536,12 @@ def rankers_of(pos: Any, neg: Any, H: Any) -> tuple[Any, Any, Rankers]:
     return pos, neg, as_rankers(H, pos, "pos")
 
 
-def build(
-    pos: Any,
-    neg: Any,
-    rankers: Rankers,
-    make: Callable[[CaseWeights, Pool], Objective],
-    pos_weight: Any = None,
-    neg_weight: Any = None,
-    pos_group: Any = None,
-    neg_group: Any = None,
-    pool: Pool = SERIAL,
-) -> Problem:
+def build(pos: Any, neg: Any, rankers: Rankers, make: Make, *weights_and_groups: Any, pool: Pool = SERIAL) -> Problem:
     """Check the rows a user passed and return the problem, whose objective `make` makes of the rows that count.
 
     Rows of weight zero, and rows of groups that have only one side, are left out.
     """
-    counted = _checks.case_weights(
-        _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"), pos_weight, neg_weight, pos_group, neg_group
-    )
+    counted = _checks.case_weights(_checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"), *weights_and_groups)
     tables = tables_of(pos, neg, rankers, counted, pool)
     return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool)
 
@@ -579,9 +566,7 @@ def tables_of(
     return store(pieces, pool)
 
 
-def objectives_of(
-    makes: Iterable[Callable[[CaseWeights, Pool], Objective]], counted: CaseWeights, pool: Pool
-) -> list[Objective]:
+def objectives_of(makes: Iterable[Make], counted: CaseWeights, pool: Pool) -> list[Objective]:
     """Return several objectives of the same rows."""
     objectives = []
     for make in makes:  # not a comprehension: warnings count the calls between them and the user

@@ -30,8 +30,6 @@ from pnorm.rankers import Rankers
 Name = Literal["pos", "neg"]
 NAMES: tuple[Name, Name] = ("pos", "neg")
 
-_ALL = slice(None)
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -155,7 +153,8 @@ class WeightedRows:
 class HeldWeights:
     """u and w as arrays, and where there are groups their shares and the weights within them.
 
-    Weights of any kind have `share`, and `of_part`: what gives some rows of a side their weights, by its method `on`.
+    Weights of any kind have `share`, and `job`: a reduction over rows of a side with the weights that their first
+    argument gives them, by its method `on`.
     """
 
     total: tuple[Vector, Vector]
@@ -164,12 +163,11 @@ class HeldWeights:
     """The same, of sum one in every group; they do not underflow with the group's share. None where nobody asks."""
     share: Vector
     """Shares of the groups, (G,), of sum one."""
-    is_shared = False
-    """Whether `of_part` is the same for all rows of a side."""
 
-    def of_part(self, side: int, rows: slice = _ALL) -> _OfPart:
-        total = self.total[side][rows]
-        return _OfPart(total, total if self.within is None else self.within[side][rows])
+    def job(self, side: int, parts: Sequence[Any], spans: Sequence[slice], shared: tuple[Any, ...]) -> Job:
+        total = self.total[side]
+        within = total if self.within is None else self.within[side]
+        return Job(parts, shared, [_OfPart(total[rows], within[rows]) for rows in spans])
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,14 +192,13 @@ class FormedWeights:
     """Sums over all rows, as the largest exponent and what is left when it is taken out: the log has fewer digits."""
     level: float | None = None
     """Taken off the scores where they are formed in twice the working precision."""
-    is_shared = True
 
     @property
     def share(self) -> Vector:
         return np.ones(1)
 
-    def of_part(self, side: int, rows: slice = _ALL) -> FormedWeights:
-        return self
+    def job(self, side: int, parts: Sequence[Any], spans: Sequence[slice], shared: tuple[Any, ...]) -> Job:
+        return Job(parts, (self, *shared))
 
     def on(self, rows: Rows) -> WeightedRows:
         weights = self.at(rows, rows.scores(self.lam, self.level))

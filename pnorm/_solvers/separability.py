@@ -89,14 +89,12 @@ def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
     """Return what a unit of weight on each row adds to the differences of moments and of masses by group; the scale."""
     from scipy.sparse import csr_array, hstack, issparse, vstack
 
-    groups = problem.objective.groups
     size = problem.n_pos + problem.n_neg
     low, high = problem.low, problem.high
     pos, neg = (table.matrix()[:, varies] for table in problem.tables)
     rows: Any = vstack([pos, -neg], format="csc") if issparse(pos) else np.concatenate([pos, -neg])
     sign = np.r_[np.ones(problem.n_pos), -np.ones(problem.n_neg)]
-    codes = np.zeros(size, np.intp) if groups is None else np.r_[groups.pos, groups.neg]
-    masses = csr_array((sign, (np.arange(size), codes)))
+    masses = csr_array((sign, (np.arange(size), np.r_[problem.groups.pos, problem.groups.neg])))
     if issparse(rows):
         scale = problem.largest[varies]
         return hstack([rows.multiply(1.0 / scale), masses], format="csr"), scale
@@ -236,23 +234,18 @@ def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], dir
 
 def _strict(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], f: Scores) -> bool:
     """Return whether f ties every pair of the support and puts the positive above the negative in every other one."""
-    groups = problem.objective.groups
-    codes = (
-        (np.zeros(f.pos.size, np.intp), np.zeros(f.neg.size, np.intp)) if groups is None else (groups.pos, groups.neg)
-    )
-    n = 1 if groups is None else groups.n
-    infinite = np.full(n, np.inf)
+    groups = problem.groups
 
     def least(values: Vector, where: NDArray[np.intp]) -> Vector:
-        out = infinite.copy()
+        out = np.full(groups.n, np.inf)
         np.minimum.at(out, where, values)
         return out
 
-    on_pos, on_neg = codes[0][pos], codes[1][neg]
+    on_pos, on_neg = groups.pos[pos], groups.neg[neg]
     low_on, high_on = least(f.pos[pos], on_pos), -least(-f.pos[pos], on_pos)
     low_on, high_on = np.minimum(low_on, least(f.neg[neg], on_neg)), np.maximum(high_on, -least(-f.neg[neg], on_neg))
     if (high_on > low_on).any():
         return False
-    low_pos = least(f.pos[~pos], codes[0][~pos])
-    high_neg = -least(-f.neg[~neg], codes[1][~neg])
+    low_pos = least(f.pos[~pos], groups.pos[~pos])
+    high_neg = -least(-f.neg[~neg], groups.neg[~neg])
     return bool((low_pos > high_neg).all() and (low_pos > high_on).all() and (low_on > high_neg).all())

@@ -8,13 +8,14 @@ solvers decide what to do.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm._checks import Groups, Vector
+from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 from pnorm.objectives._pnorm_line import Direction
@@ -134,6 +135,10 @@ class Objective(Protocol):
 
     def rounding(self, log_r: float, n_pos: int, n_neg: int) -> float:
         """Bound the rounding error of log R, given the scores."""
+
+
+Make = Callable[[CaseWeights, Pool], Objective]
+"""A function that makes an objective of the rows that count."""
 
 
 def max_abs(log_c: Vector | None) -> float:

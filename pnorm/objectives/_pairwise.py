@@ -11,7 +11,6 @@ and sum A = sum B. A loss has its own method for the sums over pairs; everything
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -24,7 +23,7 @@ from pnorm._blas import dot
 from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._threads import SERIAL, Pool, blocks
 from pnorm.objectives import _line_search
-from pnorm.objectives._base import Corner, Evaluation, Objective, Scores, Start, Traits, log_of, max_abs
+from pnorm.objectives._base import Corner, Evaluation, Make, Objective, Scores, Start, Traits, log_of, max_abs
 from pnorm.objectives._losses import ExponentialLoss, loss_of, warn_of_pairs
 from pnorm.objectives._pair_loss import GroupedScores, Grouping, PairLoss, Pairs, Sums
 from pnorm.objectives._pnorm import push
@@ -44,7 +43,7 @@ _BLOCK = 2**13
 """Rows whose prices are formed at a time: 64 kB, which come from memory that is warm."""
 
 
-def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Callable[[CaseWeights, Pool], Objective]:
+def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Make:
     """Check a price and a loss, and return a function that makes their objective of the rows that count."""
     if price is not None and p != 1.0:
         raise ValueError(f"p = {p:g} and price={price!r} both set the price; leave p out")
