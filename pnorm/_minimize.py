@@ -191,7 +191,6 @@ def minimize(
         problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool=pool).centred()
         check_supported(problem, method)
         if start is not None:
-            f = problem.scores(start)
-            _checks.exponents(problem.objective.traits.p, f.pos, f.neg)
+            problem.check_exponents(start)
         lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback, progress)
     return lam, trace

@@ -421,16 +421,9 @@ def _stored(name: Name, X: Any, parts: Sequence[Any], rankers: Rankers, **of_par
     """Tasks that store the partitions of one side."""
     store, recipe = dask.delayed(rows_of, pure=False), dask.delayed(rankers, traverse=False, pure=False)
     declared = [np.nan] * len(parts) if hasattr(X, "columns") else X.chunks[0]
-    own = {"weight": [None] * len(parts), **of_parts}
+    own = {"number": range(len(parts)), "declared": [*map(float, declared)], "weight": [None] * len(parts), **of_parts}
     return [
-        store(
-            part,
-            rankers=recipe,
-            name=name,
-            number=k,
-            declared=float(declared[k]),
-            **{key: of_part[k] for key, of_part in own.items()},
-        )
+        store(part, rankers=recipe, name=name, **{key: of_part[k] for key, of_part in own.items()})
         for k, part in enumerate(parts)
     ]
 

@@ -221,7 +221,8 @@ class Problem:
             Rows(name, table.shape[0], table, None, own, (), pool)
             for name, table, own in zip(NAMES, tables, codes, strict=True)
         ]
-        return cls(InMemory(pool), [_described(of_side) for of_side in rows], names, objective, kept)
+        sides = [Side.of_stats(of_side.name, [of_side], stats(of_side)) for of_side in rows]
+        return cls(InMemory(pool), sides, names, objective, kept)
 
     # Reductions over the rows
 
@@ -467,10 +468,6 @@ class Problem:
     def spread(self, values: Any, side: int, fill: Any) -> Any:
         """Values of the rows of one side as values of the user's rows; those left out get `fill`."""
         return _checks.spread(values, self.kept and self.kept[side], fill)
-
-
-def _described(rows: Rows) -> Side:
-    return Side.of_stats(rows.name, [rows], stats(rows))
 
 
 def described(executor: Executor, parts: Sequence[Sequence[Any]]) -> tuple[list[Side], list[Any]]:

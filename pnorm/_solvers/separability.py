@@ -221,13 +221,11 @@ def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], dir
         return True
     if sum(block.size for block in rows) > _FRACTIONS:
         return False
-    groups = problem.objective.groups
+    groups = problem.groups
     exact = [Fraction(x) for x in direction[used].tolist()]
     levels = [
         sum([x * Fraction(y) for x, y in zip(exact, row, strict=True)]) for block in rows for row in block.tolist()
     ]
-    if groups is None:
-        return len(set(levels)) <= 1
     codes = np.concatenate([groups.pos[pos], groups.neg[neg]]).tolist()
     return len(set(zip(codes, levels, strict=True))) == len(set(codes))
 

@@ -21,7 +21,7 @@ from pnorm._checks import Some, Vector
 from pnorm._core import _bins, _dense
 from pnorm._storage.coded import padded
 from pnorm._storage.dense import runs_of
-from pnorm._threads import Pool, blocks
+from pnorm._threads import Pool, blocks, slices
 
 _ROWS = 2**12
 """Rows that are converted, or coded, at a time. Measured at 10**6 x 50: normalized columns take 150 ms with 1024 rows,
@@ -129,8 +129,7 @@ class Products:
         elif self._moved is None and self._across:
             self._add_across(A[rows, self._first : self._last], out)
         else:
-            for start in range(0, out.size, _ROWS):
-                part = slice(start, min(start + _ROWS, out.size))
+            for part in slices(out.size, _ROWS):
                 self._add_copied(slice(rows.start + part.start, rows.start + part.stop), out[part])
 
     def _add_across(self, B: _checks.Array, out: Vector) -> None:
@@ -178,13 +177,8 @@ class Steps:
         """The sum of heights of the cuts below x, sorted: one function, or several of at most so many cuts."""
         with np.errstate(over="ignore"):
             return [
-                cls(
-                    column,
-                    cuts[start : start + _CUTS],
-                    np.r_[0.0, np.cumsum(heights[start : start + _CUTS])],
-                    missing if start == 0 else 0.0 * missing,
-                )
-                for start in range(0, max(cuts.size, 1), _CUTS)
+                cls(column, cuts[own], np.r_[0.0, np.cumsum(heights[own])], 0.0 * missing if own.start else missing)
+                for own in slices(max(cuts.size, 1), _CUTS)
             ]
 
     def by_code(self) -> tuple[Vector, Vector]:
@@ -206,12 +200,8 @@ class Lookups:
         self._dtype = np.uint8 if max(x.size for x in values) <= 2**8 else np.uint16
         filled = [padded(x) for x in cuts]
         numbers = np.arange(len(steps))
-        self._search = (
-            np.r_[0, np.cumsum([x.size for x in filled])],
-            np.concatenate(filled),
-            numbers,
-            np.ones_like(numbers),
-        )
+        ends = np.r_[0, np.cumsum([x.size for x in filled])]
+        self._search = ends, np.concatenate(filled), numbers, np.ones_like(numbers)
 
     def add(self, rows: slice, out: Vector) -> None:
         A, lies = self._some.A, _lies(self._some.A)
