@@ -11,6 +11,7 @@ and sum A = sum B. A loss has its own method for the sums over pairs; everything
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -54,7 +55,7 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Make:
 
     def make(counted: CaseWeights, pool: Pool = SERIAL) -> Objective:
         warn_of_pairs(of_pairs, counted.n_pairs)
-        return PairwiseObjective(chosen, of_pairs, counted.c_pos, counted.c_neg, counted.groups, pool)
+        return PairwiseObjective(chosen, of_pairs, (counted.c_pos, counted.c_neg), counted.groups, pool)
 
     return make
 
@@ -83,16 +84,12 @@ class PairwiseObjective:
     """The objective of a price and a loss."""
 
     def __init__(
-        self,
-        price: Price,
-        loss: PairLoss,
-        c_pos: Vector | None,
-        c_neg: Vector | None,
-        groups: Groups | None = None,
-        pool: Pool = SERIAL,
+        self, price: Price, loss: PairLoss, c: Sequence[Vector | None], groups: Groups | None, pool: Pool
     ) -> None:
+        """Take the case weights c of either side; None where all are one."""
+        c_pos, c_neg = c
         self.price, self.loss, self.groups, self.pool = price, loss, groups, pool
-        self._c_pos, self._c_neg = c_pos, c_neg
+        self._c = c
         self._log_c_neg = None if c_neg is None else np.log(c_neg)
         log_c_pos = None if c_pos is None else np.log(c_pos)
         self._sizes = max_abs(log_c_pos), max_abs(self._log_c_neg)
@@ -107,14 +104,12 @@ class PairwiseObjective:
 
     def select_rows(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> PairwiseObjective:
         """Return the objective on some of the rows."""
-        c_pos, c_neg = (c if c is None else c[rows] for c, rows in ((self._c_pos, pos), (self._c_neg, neg)))
-        return PairwiseObjective(
-            self.price, self.loss, c_pos, c_neg, self.groups and self.groups.take(pos, neg), self.pool
-        )
+        c = [own if own is None else own[rows] for own, rows in zip(self._c, (pos, neg), strict=True)]
+        return PairwiseObjective(self.price, self.loss, c, self.groups and self.groups.take(pos, neg), self.pool)
 
     def log_price_of_none(self, neg: NDArray[np.bool_]) -> float:
         """Return the log of the price that some negatives pay for heights of zero."""
-        mass = float(neg.sum() if self._c_neg is None else self._c_neg[neg].sum())
+        mass = float(neg.sum() if self._c[1] is None else self._c[1][neg].sum())
         return -math.inf if mass == 0.0 else float(self.price.log_of(np.zeros(1))[0]) + math.log(mass)
 
     def convex(self, log_r: float) -> tuple[float, float]:
