@@ -29,13 +29,7 @@ def sums_by_code(
     scratch: _Array,
 ) -> None: ...
 def choose(
-    codes: _Codes,
-    wanted: NDArray[uint8],
-    weights: _Array,
-    start: int,
-    stop: int,
-    rows: NDArray[int32],
-    of_rows: _Array,
+    codes: _Codes, wanted: NDArray[uint8], weights: _Array, start: int, stop: int, rows: NDArray[int32], of_rows: _Array
 ) -> int: ...
 def scratch_size(largest: int) -> int: ...
 def sums_by_pair(a: _Codes, b: _Codes, weights: _Array, start: int, stop: int, sums: _Array) -> None: ...
@@ -60,12 +54,5 @@ def extremes(
     high: _Array,
 ) -> None: ...
 def edges(
-    sums: _Array,
-    cells: _Index,
-    feature: _Index,
-    first: _Index,
-    at: _Index,
-    terms: _Array,
-    above: _Array,
-    out: _Array,
+    sums: _Array, cells: _Index, feature: _Index, first: _Index, at: _Index, terms: _Array, above: _Array, out: _Array
 ) -> None: ...

@@ -20,24 +20,10 @@ def split(
     f: _Vector, h: _Vector, log_c: _Vector | None, scale: float, alpha: float, level: float, start: int, stop: int
 ) -> tuple[tuple[float, float], _Sums]: ...
 def root_step(
-    x: float,
-    lo: float,
-    hi: float,
-    bracket: float,
-    last: float,
-    width: float,
-    g: float,
-    slope: float,
-    bend: float,
+    x: float, lo: float, hi: float, bracket: float, last: float, width: float, g: float, slope: float, bend: float
 ) -> tuple[tuple[float, float, float, float, float], bool]: ...
 def weigh_by_group(
-    f: _Vector,
-    log_c: _Vector | None,
-    codes: _Codes,
-    scale: float,
-    weights: _Vector,
-    log_sums: _Vector,
-    sums: _Vector,
+    f: _Vector, log_c: _Vector | None, codes: _Codes, scale: float, weights: _Vector, log_sums: _Vector, sums: _Vector
 ) -> None: ...
 def heaviest_by_group(
     f: _Vector,

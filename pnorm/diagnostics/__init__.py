@@ -762,10 +762,7 @@ _FINE = 1e-12
 """Smallest gap that a report prints: the digits of smaller ones differ between machines."""
 
 _KINDS = {
-    "overlapping": (
-        "the hulls of the two sides overlap, and a minimiser exists",
-        "none needed: this is the minimiser",
-    ),
+    "overlapping": ("the hulls of the two sides overlap, and a minimiser exists", "none needed: this is the minimiser"),
     "quasi-separable": (
         "the hulls touch, and some coefficients go to infinity",
         "use l2 > 0 for a finite minimiser, or stop early, or score with pnorm.minimize's lam + s * direction, s large",
