@@ -43,7 +43,7 @@ class _Runs:
     The first run sets the limit, and the last one restores the number of threads from before.
     """
 
-    lock = threading.Lock()
+    lock = threading.RLock()
     asking = 0
     limit: Any = None
 
@@ -55,14 +55,17 @@ def calm(n_rankers: int) -> Any:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    with _Runs.lock:
-        if _Runs.asking == 0:
-            _Runs.limit = _libraries().limit(limits=1, user_api="blas")
-        _Runs.asking += 1
+    asked = False
     try:
+        with _Runs.lock:
+            if _Runs.asking == 0:
+                _Runs.limit = _libraries().limit(limits=1, user_api="blas")
+            _Runs.asking += 1
+            asked = True
         yield
     finally:
-        with _Runs.lock:
-            _Runs.asking -= 1
-            if _Runs.asking == 0:
-                _Runs.limit.restore_original_limits()
+        if asked:
+            with _Runs.lock:
+                _Runs.asking -= 1
+                if _Runs.asking == 0:
+                    _Runs.limit.restore_original_limits()

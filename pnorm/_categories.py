@@ -95,7 +95,7 @@ class Seen:
     @property
     def foreign(self) -> bool:
         """Return whether the examples are all text and the known levels all numbers, or the reverse."""
-        return {isinstance(value, str) for value in self.found}.isdisjoint(isinstance(x, str) for x in self.known)
+        return {isinstance(value, str) for value in self.found}.isdisjoint([isinstance(x, str) for x in self.known])
 
     def __add__(self, other: Seen) -> Seen:
         """Return the counts and examples of the rows of both together."""
@@ -229,7 +229,7 @@ class Column:
             int(np.count_nonzero(codes == _UNKNOWN)),
             int(n_missing) if self._missing is None else 0,
             tuple(found),
-            tuple(level for level in self._levels[:4] if level is not None)[:3],
+            tuple([level for level in self._levels[:4] if level is not None])[:3],
         )
         codes[codes < 0] = len(self._levels)
         return codes.astype(np.uint16), seen

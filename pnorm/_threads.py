@@ -47,7 +47,7 @@ def merge_exponentials(parts: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
     """
     if len(parts) == 1:
         return parts[0]
-    top = max(part[0] for part in parts)
+    top = max([part[0] for part in parts])
     sums = [0.0] * (len(parts[0]) - 1)
     for part in parts:
         factor = math.exp(part[0] - top) if part[0] > -math.inf else 0.0

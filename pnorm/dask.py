@@ -402,7 +402,7 @@ def _problem(
     # Scores, weights and groups of all rows are held here.
     sides = [_partitions(X) for X in (pos, neg)]
     lengths = [_lengths(X, parts) for X, parts in zip((pos, neg), sides, strict=True)]
-    counted = _checks.case_weights(sum(lengths[0]), sum(lengths[1]), *map(_here, weights), *map(_here, groups))
+    counted = _checks.case_weights(sum(lengths[0]), sum(lengths[1]), *[_here(x) for x in (*weights, *groups)])
     handles = []
     for k, (name, X) in enumerate(zip(NAMES, (pos, neg), strict=True)):
         kept = np.ones(sum(lengths[k]), bool) if counted.kept is None else counted.kept[k]

@@ -394,7 +394,7 @@ class _Thresholds(_OfColumns):
 
     def _fits(self, width: int, name: str) -> None:
         super()._fits(width, name)
-        last = max(column for column, _ in self._cuts)
+        last = max([column for column, _ in self._cuts])
         if width <= last:
             raise ValueError(f"{name} has {width} columns; these weak rankers cut column {last}, counted from 0")
 
@@ -855,13 +855,13 @@ def quantile_thresholds(
         if _checks.is_sparse(A):
             ends = [(X.data, X.indptr.tolist()) for X in (A, B)]
             stored = np.flatnonzero(np.diff(A.indptr) + np.diff(B.indptr)).tolist()  # the others are zero in all rows
-            columns = ([data[at[j] : at[j + 1]] for data, at in ends] for j in stored)
+            columns = [[data[at[j] : at[j + 1]] for data, at in ends] for j in stored]
             cuts = {j: _cuts(np.concatenate(parts), n_rows, n_cuts) for j, parts in zip(stored, columns, strict=True)}
         else:
             # Neighbouring columns of a row-major matrix share cache lines: several are read at a time.
             together = min(max(2**24 // n_rows, 1), 16)
             batches = [range(j, min(j + together, A.shape[1])) for j in range(0, A.shape[1], together)]
-            several = (pool.map(lambda x: _cuts(x, n_rows, n_cuts), _sides_of(A, B, batch)) for batch in batches)
+            several = [pool.map(lambda x: _cuts(x, n_rows, n_cuts), _sides_of(A, B, batch)) for batch in batches]
             cuts = dict(enumerate(itertools.chain.from_iterable(several)))
     if not any(cuts.values()):
         raise ValueError("every column is constant, so no threshold tells any two rows apart")
@@ -1026,7 +1026,7 @@ def closed(H: Rankers | Sequence[Callable[[Any], Any]]) -> Rankers:
            [1., 0.]])
     """
     half = H if isinstance(H, Rankers) else callables(H)
-    return _Closed([*half.names, *(f"1 - {name}" if " " not in name else f"1 - ({name})" for name in half.names)], half)
+    return _Closed([*half.names, *[f"1 - {name}" if " " not in name else f"1 - ({name})" for name in half.names]], half)
 
 
 def callables(fs: Sequence[Callable[[Any], Any]], names: Sequence[str] | None = None) -> Rankers:
@@ -1146,7 +1146,7 @@ def _of_fields(fields: _checks.Fields) -> Rankers:
     found, names = fields.optional_strings("columns", width), fields.strings("names", width)
     if kind == "columns":
         return _Columns(names, width, found)
-    low, high = (np.array(fields.numbers(end, width)) for end in ("lowest", "highest"))
+    low, high = [np.array(fields.numbers(end, width)) for end in ("lowest", "highest")]
     start, end = fields.numbers("to", 2)
     return _Normalized(names, found, low, high, (start, end))
 

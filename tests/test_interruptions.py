@@ -14,7 +14,7 @@ import pytest
 import workers
 
 import pnorm
-from pnorm import _threads
+from pnorm import _blas, _threads
 from pnorm._solvers import lbfgs as _lbfgs
 from pnorm._storage.coded import Feature
 
@@ -128,6 +128,15 @@ def test_a_run_goes_on_from_where_it_was_interrupted(name):
     np.testing.assert_array_equal(np.append(sofar.ranker, rest[1].ranker), whole.ranker)
 
 
+def blas_is_free():
+    """Release the lock of the threads of BLAS, and restore their number, where a tracer has raised before `__exit__`."""
+    while _blas._Runs.lock._is_owned():
+        _blas._Runs.lock.release()
+    if _blas._Runs.asking:
+        _blas._Runs.asking = 0
+        _blas._Runs.limit.restore_original_limits()
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_an_error_between_any_two_lines_comes_out_as_it_is_with_a_whole_trace(name):
     home = str(Path(pnorm.__file__).parent)
@@ -148,7 +157,9 @@ def test_an_error_between_any_two_lines_comes_out_as_it_is_with_a_whole_trace(na
             return RUNS[name](lambda trace: seen.append(trace.n_iter))
         finally:
             sys.settrace(before)
-            np.seterr(**errors)  # a tracer may raise where no signal does: after a block and before its __exit__
+            # A tracer may raise where no signal does: after a block and before its __exit__.
+            np.seterr(**errors)
+            blas_is_free()
 
     run()
     total, known = next(lines), 0

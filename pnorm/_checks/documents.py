@@ -161,7 +161,7 @@ class Fields:
                 raise self._wrong(field, "a list of lists of levels", column)
             if len(column) > most:
                 raise ValueError(f"a column has {len(column)} levels; there can be {most} at most")
-            columns.append(tuple(level(value, name, k, c, True) for k, value in enumerate(column)))
+            columns.append(tuple([level(value, name, k, c, True) for k, value in enumerate(column)]))
             if len({key(value) for value in columns[-1]}) < len(column):
                 raise self._wrong(field, "different levels in every column", column)
         return columns

@@ -248,10 +248,10 @@ def case_weights_of(
         both = shared(codes[0][keep[0]], codes[1][keep[1]])
         for own, of_side in zip(keep, codes, strict=True):
             own &= np.isin(of_side, both)
-        pos, neg = (np.searchsorted(both, of_side[own]) for own, of_side in zip(keep, codes, strict=True))
+        pos, neg = [np.searchsorted(both, of_side[own]) for own, of_side in zip(keep, codes, strict=True)]
         found = Groups(pos, neg, both.size)
         n_pairs = int(np.bincount(pos, minlength=both.size) @ np.bincount(neg, minlength=both.size))
-    c_pos, c_neg = (None if c is None else c[own] for c, own in zip((c_pos, c_neg), keep, strict=True))
+    c_pos, c_neg = [None if c is None else c[own] for c, own in zip((c_pos, c_neg), keep, strict=True)]
     return CaseWeights(None if keep[0].all() and keep[1].all() else (keep[0], keep[1]), c_pos, c_neg, found, n_pairs)
 
 

@@ -152,4 +152,4 @@ def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tup
         return tuple(default)
     if isinstance(given, str) or len(given) != size:
         raise ValueError(f"names must be a sequence of {size} names, one per ranker; got {shown(given)}")
-    return tuple(str(name) for name in given)
+    return tuple([str(name) for name in given])

@@ -169,7 +169,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     names = getattr(X, "columns", None)
     if hasattr(X, "column_names"):  # pyarrow: .columns are the data
         names = X.column_names
-    return None if names is None else tuple(str(name) for name in names)
+    return None if names is None else tuple([str(name) for name in names])
 
 
 def has_columns(X: Any) -> bool:
@@ -550,7 +550,7 @@ def rows(X: Any, places: NDArray[np.intp]) -> Any:
         return X.take(places)
     if shape_of(X):
         return (X if hasattr(X, "__getitem__") and not isinstance(X, memoryview) else np.asarray(X))[places]
-    return type(X)(X[i] for i in places.tolist()) if isinstance(X, (list, tuple)) else [X[i] for i in places.tolist()]
+    return type(X)([X[i] for i in places.tolist()]) if isinstance(X, (list, tuple)) else [X[i] for i in places.tolist()]
 
 
 def pairs(q: Any, name: str) -> NDArray[np.float64]:
@@ -594,7 +594,7 @@ def _coherent(X: Any, name: str) -> None:
         places = [*zip((X.row, X.col), X.shape, ("row", "column"), strict=True)]
         used, wrong = X.data.size, X.row.size != X.data.size or X.col.size != X.data.size
     else:
-        size = X.shape if X.format != "bsr" else tuple(n // b for n, b in zip(X.shape, X.blocksize, strict=True))
+        size = X.shape if X.format != "bsr" else tuple([n // b for n, b in zip(X.shape, X.blocksize, strict=True)])
         major, minor = size[::-1] if X.format == "csc" else size
         ends = X.indptr
         wrong = ends.size != major + 1 or ends[0] != 0 or bool((np.diff(ends) < 0).any())
@@ -632,7 +632,7 @@ def sparse_to_floats(X: Any, name: str, missing: bool | None, columns: NDArray[n
         A = A.copy()  # the user's arrays are not to be sorted
         A.sum_duplicates()
     if A.indices.dtype != A.indptr.dtype:
-        A.indices, A.indptr = (x.astype(np.int64) for x in (A.indices, A.indptr))
+        A.indices, A.indptr = [x.astype(np.int64) for x in (A.indices, A.indptr)]
     wrong = np.isinf(A.data) if missing else ~np.isfinite(A.data)
     if wrong.any():
         k = int(np.flatnonzero(wrong)[0])

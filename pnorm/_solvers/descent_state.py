@@ -57,10 +57,10 @@ class DiscreteRanker:
 
     def step(self, masses: Sequence[Vector], sign: float) -> float | None:
         """The step along the ranker from sums of u and w by its code; None where some are too light."""
-        u, w = (
+        u, w = [
             np.asarray(np.bincount(self._place, of_side)[has], dtype=np.float64)
             for of_side, has in zip(masses, self._has, strict=True)
-        )
+        ]
         if min(u.min(), w.min()) <= _LIGHT:
             return None
         # One row for each value and side.
@@ -197,7 +197,7 @@ class HeldRows:
             problem, shift = self.problem, float(self.problem.shift[j])
             if problem.in_memory:
                 pos, neg = self._column
-                self._run(*(table.column(j, shift, h) for table, h in zip(problem.tables, self._column, strict=True)))
+                self._run(*[table.column(j, shift, h) for table, h in zip(problem.tables, self._column, strict=True)])
             else:
                 pos, neg = problem.reduce(column, (j, j), (shift, shift))
             if j not in self._binary:
@@ -234,7 +234,7 @@ class HeldRows:
         scaled = [dot(mass, table) for mass, table in zip(masses, factors, strict=True)]
         factors = [table / total for table, total in zip(factors, scaled, strict=True)]
         sums = [float(mass.sum()) for mass in masses]
-        log_u, log_w = (math.log(total) - math.log(before) for total, before in zip(scaled, sums, strict=True))
+        log_u, log_w = [math.log(total) - math.log(before) for total, before in zip(scaled, sums, strict=True)]
         log_v = self._multiply(j, factors, np.exp(step * discrete.by_code))
         self.log_f += p * log_u + log_w
         self.log_mass += log_u + (log_w if log_v is None else log_v)
@@ -254,10 +254,10 @@ class HeldRows:
             passes.append(tables[1].multiply(j, of_v, self._v))
         sums = run(*passes)
         self._tallies = run(
-            *(
+            *[
                 table.retally(j, own, weights, before)
                 for table, own, weights, before in zip(tables, factors, (self.u, self.w), self._tallies, strict=True)
-            )
+            ]
         )
         if self._v is None:
             return None

@@ -28,7 +28,8 @@ class Partitions:
         """Describe partitions, given handles of their `Rows`."""
         self._executor, self._parts = executor, parts
         self.sides, self._known = described(executor, parts)
-        tell(map(add, *map(_unknown_levels, self._known)))
+        of_sides = [_unknown_levels(of_side) for of_side in self._known]
+        tell(map(add, *of_sides))
 
     def problem(self, names: tuple[str, ...], objective: Objective) -> Problem:
         """Return the problem of an objective, columns far from zero moved there.

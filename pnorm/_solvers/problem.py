@@ -163,7 +163,7 @@ class Side:
         there = [(part, fact) for part, fact in zip(parts, known, strict=True) if fact is not None]
         if not there:
             raise ValueError(f"{name} has no rows that count: every partition is empty, or has weight zero")
-        n, low, high, size, counts, _ = zip(*(fact for _, fact in there), strict=True)
+        n, low, high, size, counts, _ = zip(*[fact for _, fact in there], strict=True)
         ends = np.r_[0, np.cumsum(n)].tolist()
         spans = [slice(start, stop) for start, stop in pairwise(ends)]
         extremes = np.min(low, axis=0), np.max(high, axis=0)
@@ -186,8 +186,8 @@ class Problem:
         self.kept = kept
         """The user's rows that these are, per side; None where all are."""
         self.n_pos, self.n_neg, self.n_rankers = sides[0].n, sides[1].n, len(names)
-        self.low = np.minimum(*(side.low for side in sides))
-        self.high = np.maximum(*(side.high for side in sides))
+        self.low = np.minimum(*[side.low for side in sides])
+        self.high = np.maximum(*[side.high for side in sides])
         _checks.spans(self.low, self.high, names)
         self.shift = self.low + 0.5 * (self.high - self.low)
         """The middle of every ranker's outputs, which is taken off directions."""
@@ -254,13 +254,13 @@ class Problem:
 
     def reduce(self, function: Any, *arguments: Any) -> list[Any]:
         """Return the answers of both sides to a reduction over rows; arguments are pairs, one for each side."""
-        jobs = [Job(side.parts, tuple(pair[k] for pair in arguments)) for k, side in enumerate(self.sides)]
+        jobs = [Job(side.parts, tuple([pair[k] for pair in arguments])) for k, side in enumerate(self.sides)]
         return self.executor.reduce(function, jobs)
 
     def reduce_weighted(self, weights: Weights, function: Any, *arguments: Any) -> list[Any]:
         """Return the answers of both sides to a reduction over weighted rows; arguments are pairs, as above."""
         jobs = [
-            weights.job(k, side.parts, side.spans, tuple(pair[k] for pair in arguments))
+            weights.job(k, side.parts, side.spans, tuple([pair[k] for pair in arguments]))
             for k, side in enumerate(self.sides)
         ]
         return self.executor.reduce(Weighted(function), jobs)
@@ -295,7 +295,7 @@ class Problem:
         sizes = None
         if precise:
             absolute = np.abs(f.pos), np.abs(f.neg)
-            largest = max(float(part.max()) for part in absolute)
+            largest = max([float(part.max()) for part in absolute])
             sizes = float(u @ absolute[0]), float(w @ absolute[1]), largest
         weights = HeldWeights((u, w), found.within, found.share)
         return Point(lam, f, weights, found.log_f, found.log_mass, found.rate, precise, sizes)
@@ -306,7 +306,7 @@ class Problem:
             totals = (0.0, float(self.n_pos)), (0.0, float(self.n_neg))
             return FormedWeights(np.zeros(self.n_rankers), (0.0, 0.0), totals)
         groups = self.groups
-        u, w = (1.0 / np.bincount(codes, minlength=groups.n)[codes] for codes in (groups.pos, groups.neg))
+        u, w = [1.0 / np.bincount(codes, minlength=groups.n)[codes] for codes in (groups.pos, groups.neg)]
         return HeldWeights((u / groups.n, w / groups.n), (u, w), np.full(groups.n, 1.0 / groups.n))
 
     def near(self, old: Weights, new: Weights) -> bool:
@@ -358,7 +358,7 @@ class Problem:
 
     def extremes_at(self, lam: Vector) -> Scores:
         """The smallest and the largest score of either side."""
-        return Scores(*(np.array(low_and_high) for low_and_high in self.reduce(extremes, (lam, lam))))
+        return Scores(*[np.array(low_and_high) for low_and_high in self.reduce(extremes, (lam, lam))])
 
     def separation(self, point: Point) -> float:
         """The margin of a point if it is above zero and no artefact of rounding, else zero."""
@@ -391,13 +391,13 @@ class Problem:
     def direction(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
         """Ranker j, given its centred outputs."""
         shift = float(self.shift[j])
-        pos_low, pos_high, neg_low, neg_high = (
+        pos_low, pos_high, neg_low, neg_high = [
             float(end[j]) - shift for side in self.sides for end in (side.low, side.high)
-        )
+        ]
         if self.objective.groups is None:
             up, down = self.gap(j, 1.0), self.gap(j, -1.0)
         else:
-            up, down = (self.opening(j, self.margin(f)) for f in (Scores(pos, neg), Scores(-pos, -neg)))
+            up, down = [self.opening(j, self.margin(f)) for f in (Scores(pos, neg), Scores(-pos, -neg))]
         return Direction(pos, neg, pos_low, pos_high, neg_low, neg_high, up, down, binary, float(self._close[j]))
 
     # Columns
@@ -506,14 +506,14 @@ def formed(
     (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = problem.reduce(
         sums_of_weights, (lam, lam), (level, level), (of_rankers, of_rankers), scales
     )
-    of_u, of_w, of_v = ((float(top), float(np.ravel(sums)[0])) for top, sums in (u, w, v))
+    of_u, of_w, of_v = [(float(top), float(np.ravel(sums)[0])) for top, sums in (u, w, v)]
     weights = FormedWeights(lam.copy(), (-1.0, p), (of_u, of_w), level)
     f = Scores(np.array([pos_low, pos_high]), np.array([neg_low, neg_high]))
-    log_u, log_w, log_v = (top + math.log(total) for top, total in (of_u, of_w, of_v))
+    log_u, log_w, log_v = [top + math.log(total) for top, total in (of_u, of_w, of_v)]
     more = u[1][1:] / of_u[1], w[1][1:] / of_w[1]
     sizes = None
     if level is not None:
-        sizes = float(more[0][0]), float(more[1][0]), max(float(np.abs(part).max()) for part in (f.pos, f.neg))
+        sizes = float(more[0][0]), float(more[1][0]), max([float(np.abs(part).max()) for part in (f.pos, f.neg)])
     point = Point(weights.lam, f, weights, p * log_u + log_w, log_u + log_v, p, level is not None, sizes)
     return point, more
 
@@ -527,7 +527,7 @@ def rankers_of(pos: Any, neg: Any, H: Any) -> tuple[Any, Any, Rankers]:
     If H is None, the two sides must have the same columns.
     """
     if H is None:
-        pos, neg = (_checks.list_to_array(X, name) for name, X in zip(NAMES, (pos, neg), strict=True))
+        pos, neg = [_checks.list_to_array(X, name) for name, X in zip(NAMES, (pos, neg), strict=True)]
         _checks.same_width(pos, neg)
         _checks.same_names(_checks.column_names(pos), _checks.column_names(neg), "neg")
     return pos, neg, as_rankers(H, pos, "pos")
@@ -553,7 +553,9 @@ def tables_of(
     everything = np.arange(len(rankers))
     pieces = [rankers._pieces(X, name, everything) for name, X in zip(NAMES, (pos, neg), strict=True)]
     rankers._check_sides(pos, neg)
-    of_columns = [of_pos + of_neg for of_pos, of_neg in zip(*map(seen, pieces), strict=True)]
+    # Not map, which takes a StopIteration of a signal handler for its end.
+    of_sides = [seen(of_side) for of_side in pieces]
+    of_columns = [of_pos + of_neg for of_pos, of_neg in zip(*of_sides, strict=True)]
     if unknown is None:
         tell(of_columns)
     else:

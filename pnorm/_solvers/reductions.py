@@ -253,7 +253,7 @@ def reduction(*rules: str) -> Callable[[Function], Function]:
     def merge(a: Any, b: Any) -> Any:
         if len(merges) == 1:
             return merges[0](a, b)
-        return tuple(one(x, y) for one, x, y in zip(merges, a, b, strict=True))
+        return tuple([one(x, y) for one, x, y in zip(merges, a, b, strict=True)])
 
     def mark(function: Function) -> Function:
         function.merge = merge  # type: ignore[attr-defined]

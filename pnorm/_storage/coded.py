@@ -218,7 +218,7 @@ class Schema:
         is_table = counts == levels
         is_table[np.repeat(np.arange(is_table.size), counts)[of_step]] = False
         first = self.first[:-1].clip(max=self.terms.size - 1)
-        low, high = (extreme.reduceat(self.terms, first) for extreme in (np.minimum, np.maximum))
+        low, high = [extreme.reduceat(self.terms, first) for extreme in (np.minimum, np.maximum)]
         return np.asarray(self.terms - np.repeat(np.where(is_table, 0.5 * low + 0.5 * high, 0.0), counts))
 
     def extremes(self, counts: Vector) -> tuple[Vector, Vector]:
@@ -283,7 +283,7 @@ class Coded:
         self.schema, self._words = schema, words
         self.shape = (words[0].shape[1], schema.n_rankers)
         self.coded, self.tally_size = np.ones(schema.n_rankers, bool), schema.n_cells
-        self._largest_block = max(rows.stop - rows.start for rows in blocks(self.shape[0], schema.min_rows))
+        self._largest_block = max([rows.stop - rows.start for rows in blocks(self.shape[0], schema.min_rows)])
         self._rooms: deque[_Room] = deque()
         self.counts = schema.totals(SERIAL.run(self.tally(np.ones(self.shape[0])))[0])
         self.low, self.high = schema.extremes(self.counts)
@@ -302,7 +302,7 @@ class Coded:
             else:
                 matrices.setdefault((id(source.A), bool(words.wide[k])), []).append(k)
         for (_, wide), members in matrices.items():
-            of_columns = [source for source in (sources[k] for k in members) if isinstance(source, Cuts)]
+            of_columns = [source for source in [sources[k] for k in members] if isinstance(source, Cuts)]
             cuts = [padded(source.cuts) for source in of_columns]
             arguments = (
                 np.array([source.column for source in of_columns], np.intp),
@@ -382,7 +382,7 @@ class Coded:
 
     def masses(self, j: int, tally: Vector) -> Vector:
         k = int(self.schema.feature[j])
-        start, size = (int(x[k]) for x in self.schema.word_cells)
+        start, size = [int(x[k]) for x in self.schema.word_cells]
         return self.schema.of_feature(k, tally[start : start + size])
 
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Pass:
@@ -425,7 +425,7 @@ class Coded:
         # for a pair of rankers.
         if codes is not None or 15.0 * pairs > n * n or levels.max() ** 2 > 8 * weights.size:
             return scatter_of_blocks(self.blocks(), weights, centres, codes)
-        tables, numbers = zip(*((table - centres[0][own], own) for table, own in schema.tables()), strict=True)
+        tables, numbers = zip(*[(table - centres[0][own], own) for table, own in schema.tables()], strict=True)
         total, left = np.empty((n, n)), np.empty((1, n))
         coded = [self._code_of(k) for k in range(levels.size)]
 
@@ -473,7 +473,7 @@ class Coded:
     # Other tables
 
     def select_rows(self, rows: Rows) -> Coded:
-        narrow, wide = (np.ascontiguousarray(words[:, rows]) for words in self._words)
+        narrow, wide = [np.ascontiguousarray(words[:, rows]) for words in self._words]
         return Coded(self.schema, (narrow, wide))
 
     def subtract(self, shift: Vector) -> Coded:

@@ -92,7 +92,7 @@ class Stacked:
     def __init__(self, parts: Sequence[Table], where: Sequence[Index]) -> None:
         """Ranker i of part k is number where[k][i] of all."""
         self.parts, self.where = parts, where
-        n = sum(part.shape[1] for part in parts)
+        n = sum([part.shape[1] for part in parts])
         self.shape = (parts[0].shape[0], n)
         self._part, self._place = np.empty(n, np.intp), np.empty(n, np.intp)
         for k, own in enumerate(where):
@@ -171,7 +171,7 @@ class Stacked:
 
     def rounding(self, lam: Vector, size: Vector) -> float:
         parts = zip(self.parts, self.where, strict=True)
-        return len(self.parts) * sum(part.rounding(lam[own], size[own]) for part, own in parts)
+        return len(self.parts) * sum([part.rounding(lam[own], size[own]) for part, own in parts])
 
     # Rankers that take few values
 

@@ -26,7 +26,7 @@ class Dense(Uncoded):
         self._runs = runs_of(self._columns)
         self._all: Any = slice(None) if self._columns.size == n else self._columns
         self.shape = (A.shape[0], self._columns.size)
-        self.low, self.high = (x[self._all] for x in _extremes(A))
+        self.low, self.high = [x[self._all] for x in _extremes(A)]
 
     def sums(self, weights: Any) -> Any:
         if weights.ndim > 1:

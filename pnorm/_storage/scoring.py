@@ -195,9 +195,9 @@ class Lookups:
     def __init__(self, some: Some, steps: Sequence[Steps]) -> None:
         self._some, self._at = some, some.at[[step.column for step in steps]]
         self._may_miss = not all(np.isnan(step.missing) for step in steps)
-        cuts, values = zip(*(step.by_code() for step in steps), strict=True)
+        cuts, values = zip(*[step.by_code() for step in steps], strict=True)
         self._values: tuple[Vector, ...] = values
-        self._dtype = np.uint8 if max(x.size for x in values) <= 2**8 else np.uint16
+        self._dtype = np.uint8 if max([x.size for x in values]) <= 2**8 else np.uint16
         filled = [padded(x) for x in cuts]
         numbers = np.arange(len(steps))
         ends = np.r_[0, np.cumsum([x.size for x in filled])]

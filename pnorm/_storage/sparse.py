@@ -29,9 +29,9 @@ class Sparse(Uncoded):
     def __init__(self, A: Any) -> None:
         self._A = A
         self.shape = A.shape
-        self.low, self.high = (
+        self.low, self.high = [
             np.asarray(x.toarray(), dtype=np.float64).ravel() for x in (A.min(axis=0), A.max(axis=0))
-        )
+        ]
 
     def sums(self, weights: Any) -> Any:
         A = self._A

@@ -58,7 +58,7 @@ def store(pieces: Sequence[Sequence[Piece]], pool: Pool = SERIAL) -> list[Table]
     for of_sides in zip(*pieces, strict=True):
         if isinstance(of_sides[0], OfFeature):
             alike = [piece.feature for piece in of_sides if isinstance(piece, OfFeature)]
-            levels = max(feature.levels for feature in alike)
+            levels = max([feature.levels for feature in alike])
             features.append(([feature.with_levels(levels) for feature in alike], of_sides[0].where))
             continue
         matrices = [piece for piece in of_sides if isinstance(piece, OfMatrix)]
@@ -69,7 +69,7 @@ def store(pieces: Sequence[Sequence[Piece]], pool: Pool = SERIAL) -> list[Table]
         where = [numbers for _, numbers in features]
         own = np.sort(np.concatenate(where))
         ranks = [np.searchsorted(own, numbers) for numbers in where]
-        sides = list(zip(*(of_sides for of_sides, _ in features), strict=True))
+        sides = list(zip(*[of_sides for of_sides, _ in features], strict=True))
         sizes = [_n_rows(of_side[0].source) for of_side in sides]
         schema = Schema(sides[0], ranks, sum(sizes))
         tables: list[Table] = [
@@ -80,7 +80,7 @@ def store(pieces: Sequence[Sequence[Piece]], pool: Pool = SERIAL) -> list[Table]
     if len(rest) == 1:
         return rest[0][0]
     numbers = [own for _, own in rest]
-    return [Stacked(parts, numbers) for parts in zip(*(tables for tables, _ in rest), strict=True)]
+    return [Stacked(parts, numbers) for parts in zip(*[tables for tables, _ in rest], strict=True)]
 
 
 def store_part(pieces: Sequence[Piece]) -> Table:

@@ -108,7 +108,7 @@ class PNorm:
         return 4.0 * _EPS * (abs(log_r) + self.p * (math.log(n_pos) + c_pos) + math.log(n_neg) + c_neg)
 
     def _evaluate_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> Evaluation:
-        pos, mass, neg, scratch = (np.empty(groups.n) for _ in range(4))
+        pos, mass, neg, scratch = [np.empty(groups.n) for _ in range(4)]
         within = np.empty_like(u), np.empty_like(w)
         _tilt.weigh_by_group(f.pos, self._log_c_pos, groups.pos, -1.0, within[0], pos, scratch)
         _tilt.weigh_by_group(f.neg, self._log_c_neg, groups.neg, 1.0, within[1], mass, scratch)
@@ -144,7 +144,7 @@ def push(p: float) -> Callable[[CaseWeights, Pool], PNorm]:
     """Return a function that makes the P-Norm Push of the rows that count."""
 
     def make(counted: CaseWeights, pool: Pool = SERIAL) -> PNorm:
-        log_c_pos, log_c_neg = (None if c is None else np.log(c) for c in (counted.c_pos, counted.c_neg))
+        log_c_pos, log_c_neg = [None if c is None else np.log(c) for c in (counted.c_pos, counted.c_neg)]
         return PNorm(p, log_c_pos, log_c_neg, counted.groups, pool)
 
     return make
