@@ -18,7 +18,7 @@ import pnorm
 from pnorm import _core
 from pnorm._core import _tilt
 from pnorm._threads import merge_exponentials
-from pnorm.objectives._pnorm_line import Direction, Line, Side, _cumulants, find_root, over_blocks
+from pnorm.objectives._pnorm_line import Direction, Line, Side, _cumulants, find_root, in_memory
 
 COMPILED = {
     name: function
@@ -479,7 +479,7 @@ def solve(f_pos, h_pos, u, f_neg, h_neg, w, p, sign):
     ends = [x for h in (h_pos, h_neg) for x in (h.min(), h.max())]
     line = Line(
         p,
-        over_blocks((pos, neg)),
+        in_memory((pos, neg)),
         Direction(h_pos, h_neg, *ends, ends[0] - ends[3], ends[2] - ends[1], False, 0.0),
         sign,
     )

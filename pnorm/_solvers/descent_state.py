@@ -181,7 +181,7 @@ class HeldRows:
         if not self.problem.in_memory:
             pos, neg = self.problem.reduce_weighted(self._weights, totals)
             return np.asarray(pos - neg)
-        if self._tallies is None or not self._multiplies:
+        if self._tallies is None:
             pos, neg = self.problem.tables
             self._tallies = self._run(pos.tally(self.u), neg.tally(self.w))
         return self.problem.table.totals(self._tallies[0] - self._tallies[1])

@@ -13,7 +13,7 @@ from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 from pnorm.objectives._base import Evaluation, Scores, Start, Traits, log_of, max_abs
-from pnorm.objectives._pnorm_line import Direction, GroupLine, Line, Side, over_blocks
+from pnorm.objectives._pnorm_line import Direction, GroupLine, Line, Side, in_memory
 
 _EPS = float(np.finfo(float).eps)
 
@@ -136,7 +136,7 @@ class PNorm:
             Side(f.neg, direction.neg, self._log_c_neg, w, self.p),
         )
         if self.groups is None:
-            return Line(self.p, over_blocks(sides, self.pool), direction, sign).step()
+            return Line(self.p, in_memory(sides, self.pool), direction, sign).step()
         return GroupLine(self.p, sides, direction, sign, self.groups).step()
 
 

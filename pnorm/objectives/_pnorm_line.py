@@ -104,7 +104,7 @@ Each = Callable[[Kernel], tuple[list[Any], list[Any]]]
 """The answers of a kernel for the blocks of either side, in their order."""
 
 
-def over_blocks(sides: tuple[Side, Side], pool: Pool = SERIAL) -> Each:
+def in_memory(sides: tuple[Side, Side], pool: Pool = SERIAL) -> Each:
     """Return a function that applies a kernel to the blocks of rows in memory."""
     items = [(side, rows) for side in sides for rows in blocks(side.f.size)]
     cut = len(blocks(sides[0].f.size))
@@ -256,7 +256,7 @@ class GroupLine(Line):
     """
 
     def __init__(self, p: float, sides: tuple[Side, Side], direction: Direction, sign: float, groups: Groups) -> None:
-        super().__init__(p, over_blocks(sides), replace(direction, binary=False), sign)
+        super().__init__(p, in_memory(sides), replace(direction, binary=False), sign)
         self.sides = sides
         self._codes, self._n = (groups.pos, groups.neg), groups.n
         self._level, self._scratch = np.empty(groups.n), np.empty(groups.n)
