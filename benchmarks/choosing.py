@@ -1,4 +1,4 @@
-"""What choosing p and the number of rounds is worth: the table of the page "Choosing p and when to stop".
+"""Gains from choosing p and the number of rounds: the table of the page "Choosing p and when to stop".
 
     PNORM_DATA=... python -P benchmarks/choosing.py           # four minutes
 

@@ -1,4 +1,4 @@
-"""What a round costs on a cluster: the numbers of the page "Rows on a cluster"; needs Dask (extra ``dask``).
+"""Costs of a round on a cluster: the numbers of the page "Rows on a cluster"; needs Dask (extra ``dask``).
 
     python -P benchmarks/cluster.py [PICTURE.svg]
 

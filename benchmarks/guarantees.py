@@ -1,4 +1,4 @@
-"""What the bounds of `pnorm.bounds` are worth: the numbers of the page "Generalisation bounds"; needs PNORM_DATA.
+"""Values of the bounds of `pnorm.bounds`: the numbers of the page "Generalisation bounds"; needs PNORM_DATA.
 
     PNORM_DATA=... python -P benchmarks/guarantees.py
 

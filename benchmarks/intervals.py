@@ -1,4 +1,4 @@
-"""How often the intervals of `pnorm.metrics` hold what they estimate: a table of the page "Measures of the top".
+"""Coverage of the intervals of `pnorm.metrics`: a table of the page "Measures of the top".
 
     python -P benchmarks/intervals.py
 

@@ -1,4 +1,4 @@
-"""What prices do to real lists: the numbers and curves of the page "Prices and losses"; needs PNORM_DATA.
+"""Prices on real lists: the numbers and curves of the page "Prices and losses"; needs PNORM_DATA.
 
     PNORM_DATA=... python -P benchmarks/prices.py
 

@@ -133,7 +133,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         return [OfMatrix(self._matrix(X, name), where, complements)]
 
     def _fields(self) -> dict[str, Any]:
-        """What `from_dict` needs beside the names, `kind` included, in numbers, strings, lists and dictionaries."""
+        """Return the fields for `from_dict` beside the names, with `kind`: numbers, strings, lists and dictionaries."""
         raise TypeError("functions cannot be written to a file; keep the code that makes these weak rankers")
 
     def __add__(self, other: object) -> Rankers:
@@ -278,7 +278,7 @@ class _OfColumns(Rankers):
         _checks.stay_apart(sides, "pos or neg")
 
     def _places(self, X: Any, columns: Index) -> Index:
-        """Where columns that these rankers know by number are in rows X."""
+        """Return the places in rows X of columns that these rankers know by number."""
         found = _checks.column_names(X)
         if self._found is None or found is None or found == self._found:
             self._fits(_checks.width(X, "X"), "X")
@@ -307,7 +307,7 @@ class _OfColumns(Rankers):
 
     @abstractmethod
     def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        """The same, from these columns alone: `_checks.Some`, or a sparse matrix."""
+        """Return the terms of some rankers from their columns alone: `_checks.Some`, or a sparse matrix."""
 
 
 def _too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> str:
@@ -474,7 +474,7 @@ class _Categories(Rankers):
         return [codes for codes, _ in columns]
 
     def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Seen | None]]:
-        """The same for some of the columns, and what to tell of each; the others are not looked at."""
+        """Return the numbers of the levels in some columns, and what to tell of each; others are not looked at."""
         found = _checks.column_names(X)
         places = list(columns)
         by_name = self._found is not None and found is not None and found != self._found

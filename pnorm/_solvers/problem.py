@@ -447,7 +447,7 @@ class Problem:
     # Other problems
 
     def centred(self) -> Problem:
-        """The same problem, columns far from zero moved there (copies), so that scores and edges keep their digits."""
+        """The problem with columns far from zero moved there (copies), so that scores and edges keep their digits."""
         far = self.offsets()
         if not far.any():
             return self

@@ -93,7 +93,7 @@ class Outcome:
     status: str
     """A status of `Trace`, or "quasi-separable"."""
     message: str = ""
-    """The same in words; empty where there is no minimiser."""
+    """The status in words; empty where there is no minimiser."""
     separation: Separation | None = None
     """The answer of the linear program, if the solver asked whether there is a minimiser."""
 

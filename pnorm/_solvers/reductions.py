@@ -68,7 +68,7 @@ class Rows:
             return self.pool.run(self.table.combine(lam))[0]  # type: ignore[no-any-return]
 
     def subtract(self, shift: Vector) -> Rows:
-        """The same rows, a constant taken off every ranker."""
+        """The rows, a constant taken off every ranker."""
         return replace(self, table=self.table.subtract(shift))
 
 
@@ -117,7 +117,7 @@ class WeightedRows:
     total: Vector
     """u or w, of sum one over all rows of the side."""
     within: Vector
-    """The same, of sum one in every group."""
+    """u or w of sum one in every group."""
 
     @property
     def table(self) -> Table:
@@ -160,7 +160,7 @@ class HeldWeights:
     total: tuple[Vector, Vector]
     """u and w, each of sum one."""
     within: tuple[Vector, Vector] | None
-    """The same, of sum one in every group; they do not underflow with the group's share. None where nobody asks."""
+    """u and w of sum one in every group, which do not underflow with its share; None where nobody asks."""
     share: Vector
     """Shares of the groups, (G,), of sum one."""
 

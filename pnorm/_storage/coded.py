@@ -99,7 +99,7 @@ class Feature:
         )
 
     def with_levels(self, levels: int) -> Feature:
-        """The same, with more codes that no row has."""
+        """The feature with more codes, which no row has."""
         return replace(self, levels=levels, at=np.where(self.at < self.levels, self.at, self.at - self.levels + levels))
 
     def and_complements(self) -> Feature:
@@ -194,7 +194,7 @@ class Schema:
         """Rows of a block, at least."""
 
     def subtract(self, shift: Vector) -> Schema:
-        """The same rankers less a constant each; only a table of values can be far from zero."""
+        """The rankers less a constant each; only a table of values can be far from zero."""
         moved = copy.copy(self)
         moved.terms = self.terms - np.repeat(shift, np.diff(self.first))
         return moved

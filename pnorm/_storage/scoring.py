@@ -76,7 +76,7 @@ class _Checked:
 
 @dataclass
 class Level(_Checked):
-    """The same for all rows."""
+    """A constant, added to every score."""
 
     value: float
 
