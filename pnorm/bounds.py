@@ -8,7 +8,7 @@ type `Bound`, a float that knows whether it is `vacuous`. Where the numbers behi
 means anything, it is computed in logarithms.
 
 Three sources: the P-Norm Push (C. Rudin, COLT 2006 and TR2005-874), the area under the ROC curve (S. Agarwal,
-S. Har-Peled, D. Roth, AISTATS 2005), and gradient descent in a kernel space (H. Chen, P. He, L. Pan, C. Xu,
+S. Har-Peled, D. Roth, AISTATS 2005), and gradient descent in a kernel space (H. Chen, F. He, Z. Pan,
 Journal of Applied Mathematics 2012). Positives are I or m in number, negatives K or n.
 """
 
@@ -932,7 +932,7 @@ def rate(loss: str, theta: float, gamma: float, s: float, beta: float | None = N
 
     References
     ----------
-    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+    .. [1] H. Chen, F. He, Z. Pan, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
        Journal of Applied Mathematics 2012, 189753, Theorem 2.1 (2.5) and Corollary 2.2 (2.7).
 
     Examples
@@ -974,7 +974,7 @@ def step_condition(loss: str, lam: float, kappa: float) -> float:
 
     References
     ----------
-    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+    .. [1] H. Chen, F. He, Z. Pan, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
        Journal of Applied Mathematics 2012, 189753, Definition 3.3 and Lemma 3.4.
 
     Examples
@@ -1023,7 +1023,7 @@ def sample_deviation_bound(loss: str, n_pos: int, n_neg: int, lam: float, kappa:
 
     References
     ----------
-    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+    .. [1] H. Chen, F. He, Z. Pan, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
        Journal of Applied Mathematics 2012, 189753, Lemma 3.6 (3.19).
 
     Examples
@@ -1108,7 +1108,7 @@ def sample_error_bound(
 
     References
     ----------
-    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+    .. [1] H. Chen, F. He, Z. Pan, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
        Journal of Applied Mathematics 2012, 189753, Proposition 3.8.
 
     Examples

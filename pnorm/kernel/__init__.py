@@ -2,7 +2,7 @@ r"""Ranking in a reproducing kernel Hilbert space, by gradient descent on the me
 
 A kernel K makes functions :math:`f = \sum_r a_r K(x_r, \cdot)` of the training rows, with the inner product
 :math:`\langle K_x, K_{x'} \rangle = K(x, x')`: no linear function of the columns has to put good above bad. Chen,
-He, Pan and Xu [1]_ lower
+He and Pan [1]_ lower
 
 .. math:: E_S(f) + \frac\lambda2 \|f\|_K^2, \qquad
           E_S(f) = \frac1{mn} \sum_{i=1}^m \sum_{j=1}^n \phi\bigl(f(x_i^+) - f(x_j^-)\bigr),
@@ -14,7 +14,7 @@ is proved of them.
 
 References
 ----------
-.. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+.. [1] H. Chen, F. He, Z. Pan, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
    Journal of Applied Mathematics 2012, 189753.
 """
 
@@ -198,7 +198,7 @@ def train(
 
     References
     ----------
-    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+    .. [1] H. Chen, F. He, Z. Pan, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
        Journal of Applied Mathematics 2012, 189753, (1.5).
     .. [2] Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber, "Randomly pivoted Cholesky", Communications on Pure and
        Applied Mathematics 78, 2025, for the landmarks.
@@ -434,7 +434,7 @@ def minimize(
 
     References
     ----------
-    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+    .. [1] H. Chen, F. He, Z. Pan, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
        Journal of Applied Mathematics 2012, 189753, (1.3) with half of its penalty.
 
     Examples
@@ -603,7 +603,7 @@ def schedule(
 
     References
     ----------
-    .. [1] H. Chen, P. He, L. Pan, C. Xu, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
+    .. [1] H. Chen, F. He, Z. Pan, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
        Journal of Applied Mathematics 2012, 189753, Theorem 2.1, (2.2) and (2.3).
 
     Examples
