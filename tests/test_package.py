@@ -66,6 +66,14 @@ def test_the_version_is_that_of_the_build_file():
     assert f"version: {pnorm.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
+def test_every_work_that_is_cited_is_in_the_citation_file():
+    known = (ROOT / "CITATION.cff").read_text()
+    titled = re.compile(r"\.\. \[\w+\] [^\"]{,200}?\"([^\"]+)\"")
+    for path in [*(ROOT / "pnorm").rglob("*.py"), *(ROOT / "doc").glob("*.rst")]:
+        for title in titled.findall(path.read_text()):
+            assert f'title: "{" ".join(title.split())}' in known, f"{path.name}: {title}"
+
+
 def test_every_source_file_is_installed():
     listed = set(re.findall(r"'([\w./]+)'", (ROOT / "pnorm" / "meson.build").read_text()))
     listed |= {
