@@ -143,6 +143,9 @@ def train(
     1e-10 of the best one's largest output (or of its range, if that is less) tie, and the lowest
     index wins.
 
+    The figures of both papers print "Output lambda_{t_max}", which has seen t_max - 1 updates. The coefficients here
+    have seen all t_max; ``trace.lam_at(t_max - 1)`` are those of the figures.
+
     With another loss or price the same loop lowers
 
     .. math:: R = \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell\bigl(f(x_i) - f(\tilde x_k)\bigr)\Bigr).
