@@ -327,13 +327,13 @@ def cross_validate(
         objectives = objectives_of(makes, counted, pool)
         if recipe is None:
             pos, neg, rankers = rankers_of(pos, neg, H)
-            tables = tables_of(pos, neg, rankers, counted, pool)
+            tables, _ = tables_of(pos, neg, rankers, counted, pool)
         for k in bar:
             train = np.flatnonzero(number[0] != k), np.flatnonzero(number[1] != k)
             held = np.flatnonzero(number[0] == k), np.flatnonzero(number[1] == k)
             if recipe is not None:
                 rankers = recipe(_checks.rows(pos, where[0][train[0]]), _checks.rows(neg, where[1][train[1]]))
-                tables = tables_of(pos, neg, rankers, counted, pool, seen)
+                tables, _ = tables_of(pos, neg, rankers, counted, pool, seen)
             apart = Problem.of_tables(
                 _selected(tables, train), rankers.names, objectives[0].select_rows(*train), None, pool
             )

@@ -214,8 +214,8 @@ def minimize_path(
     counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         objectives = objectives_of(makes, counted, pool)
-        tables = tables_of(pos, neg, rankers, counted, pool)
-        problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool).centred()
+        tables, unscaled = tables_of(pos, neg, rankers, counted, pool)
+        problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, unscaled).centred()
         check_supported(problem, method)
         if penalties is None:
             penalties = _default(largest_penalty(problem))

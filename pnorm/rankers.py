@@ -367,6 +367,10 @@ class _Normalized(_OfColumns):
         scaled: Vector = low + (high - low) * ((_column(rows, j) - self._low[j]) / self._range[j])
         return scaled
 
+    def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
+        factor = np.where(self._high > self._low, (self._to[1] - self._to[0]) / self._range, 1.0)
+        return [OfMatrix(self._matrix(X, name), where, complements, (self._read(X, name), factor))]
+
     @np.errstate(over="ignore", invalid="ignore")  # which the scores show, and `score` refuses
     def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
         low, high = self._to

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from problems import HOME, needs, pima, wdbc
 
 import pnorm
+from pnorm import rankers
 from pnorm._solvers import separability as _separability
 from pnorm.diagnostics import (
     bregman_distance,
@@ -75,6 +76,77 @@ def assert_separates(found, pos, neg, same=None):
     same = np.ones_like(zero) if same is None else same
     assert (margins >= 0)[same].all()
     np.testing.assert_array_equal((margins > 0)[same], zero[same])
+
+
+def zero_pairs_in_space(pos, neg):
+    """The pairs of whole rows with three columns whose q'* is zero; None if the cone of `zero_pairs` has a line in it.
+
+    The cone's edges tie two pairs that are no multiples of one another: all cross products are tried.
+    """
+    differences = (pos[:, None] - neg).reshape(-1, 3)
+    if np.linalg.matrix_rank(differences) < 3:
+        return None
+    edges = np.cross(differences[:, None], differences).reshape(-1, 3)
+    edges = np.concatenate([edges, -edges])
+    inside = edges[(edges @ differences.T >= 0).all(axis=1)].sum(axis=0)
+    return (differences @ inside > 0).reshape(len(pos), len(neg))
+
+
+def scaled(which, pos, neg):
+    """Weak rankers that round an affine map of the columns, among others."""
+    H = rankers.normalized(pos, neg, *[(0, 1), (-3, 7.3), (1000, 1001)][which % 3])
+    more = rankers.normalized(pos, neg, -0.3, 0.7)
+    return [H, rankers.closed(H), rankers.callables([lambda X: X[:, 0]]) + H + more, rankers.columns(3) + more][
+        which % 4
+    ]
+
+
+@pytest.mark.parametrize("kind", ["overlapping", "quasi-separable", "separable"])
+def test_scaling_costs_no_decision(kind):
+    rng = np.random.default_rng(34)
+    for which in range(36 if kind == "quasi-separable" else 8):
+        zero = None
+        while zero is None or kind != (
+            "separable" if zero.all() else "quasi-separable" if zero.any() else "overlapping"
+        ):
+            pos, neg = rng.integers(0, 7, (2, 6, 3))
+            zero = zero_pairs_in_space(pos, neg)
+        far = rng.integers(-(10**6), 10**6, 3) * (which % 2)
+        A, B = (pos + far) * [1, 3, 1000], (neg + far) * [1, 3, 1000]
+        H = scaled(which, A, B)
+        found = separability(A, B, H)
+        assert found.kind == kind
+        np.testing.assert_array_equal(~np.outer(found.support_pos, found.support_neg), zero)
+        lam, trace = pnorm.minimize(A, B, H, 4)
+        assert trace.status == ("converged" if kind == "overlapping" else "separable")
+        if kind == "separable":
+            assert np.subtract.outer(pnorm.score(A, H, lam), pnorm.score(B, H, lam)).min() == pytest.approx(1.0)
+            assert trace.gap == np.inf
+            continue
+        assert trace.gap < 1e-9
+        _, raw = pnorm.minimize(pos, neg, None, 4)
+        assert trace.log_objective[-1] == pytest.approx(raw.log_objective[-1], rel=0, abs=1e-9)
+        if kind == "quasi-separable":
+            f, g = pnorm.score(A, H, found.direction), pnorm.score(B, H, found.direction)
+            margins = np.subtract.outer(f, g) / np.abs(found.direction).max()
+            assert margins[zero].min() > 1e-6 > 1e-8 > np.abs(margins[~zero]).max()
+
+
+@pytest.mark.parametrize("margin", [s * x for x in (1e-6, 1e-12, 1e-15) for s in (1, -1)] + [0.0])
+def test_scaling_hides_no_margin_and_makes_none(margin):
+    """A margin below the rounding of scaled outputs is decided on the columns, or not at all."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        pos, neg = rng.integers(0, 4, (2, 5, 2)).astype(float)
+        pos[:, 0] += margin
+        kind = exact.hulls(pos, neg)[0]
+        H = rankers.normalized(pos, neg, -3, 7.3)
+        assert separability(pos, neg, H).kind in (kind, "undecided")
+        assert margin or separability(pos, neg, H).kind == kind
+        _, trace = pnorm.minimize(pos, neg, H, 4)
+        assert kind != "separable" or trace.status != "converged"
+        assert kind != "quasi-separable" or trace.status != "converged"
+        assert kind != "overlapping" or trace.status != "separable"
 
 
 @pytest.mark.parametrize("kind", ["overlapping", "quasi-separable", "separable"])

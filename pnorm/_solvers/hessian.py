@@ -305,6 +305,15 @@ class NullSpace:
     def size(self) -> int:
         return int(self.basis.shape[1])
 
+    def scaled(self, factors: Vector) -> NullSpace:
+        """Return the null space of the outputs times factors."""
+        from scipy.linalg import qr
+
+        found = copy(self)
+        if self.size:
+            found.basis = qr(self.basis / factors[:, None], mode="economic")[0]
+        return found
+
     def without(self, lam: Vector) -> Vector:
         """Return the coefficients of least norm that order all rows as lam does."""
         return np.asarray(lam - self.basis @ (self.basis.T @ lam))
@@ -314,9 +323,14 @@ _NULL_SPACES: WeakKeyDictionary[Problem, NullSpace] = WeakKeyDictionary()
 
 
 def null_space(problem: Problem) -> NullSpace:
-    """Return the null space of the outputs, found once for a problem."""
+    """Return the null space of the outputs, found once for a problem, before any scaling."""
     if problem not in _NULL_SPACES:
-        _NULL_SPACES[problem] = NullSpace(problem)
+        if problem.unscaled is None:
+            found = NullSpace(problem)
+        else:
+            columns, factors = problem.unscaled
+            found = null_space(columns).scaled(factors)
+        _NULL_SPACES[problem] = found
     return _NULL_SPACES[problem]
 
 

@@ -60,7 +60,8 @@ def widest(problem: Problem, lam: Vector, unit: Vector) -> Widest:
         both = [unit * x for x in (search.x, search.polished())]
         found = [x / margin for x in both if (margin := problem.margin_at(x)) > 0.0]
     if not found:
-        return Widest(lam / problem.separation(problem.point(lam)), None)
+        margin = problem.separation(problem.point(lam))
+        return Widest(lam / margin if margin > 0.0 else lam, None)  # rounding of scaled outputs may hide it
     return Widest(min(found, key=lambda x: float(np.linalg.norm(_over(x, unit)))), search.between())
 
 

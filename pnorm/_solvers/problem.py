@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -31,7 +31,7 @@ from pnorm._solvers.reductions import (
 )
 from pnorm._storage.base import Table, rounding
 from pnorm._storage.double_double import compensated_dot
-from pnorm._storage.store import seen, select_rows, store
+from pnorm._storage.store import seen, select_rows, store, unscaled
 from pnorm._threads import SERIAL, Pool, then
 from pnorm.objectives._base import FAR_FROM_ZERO, Make, Objective, Scores
 from pnorm.objectives._pnorm_line import CLOSE, Direction
@@ -132,6 +132,10 @@ def _skeleton(rows: Rows) -> Table:
     return rows.table.select_rows(slice(0, 1))  # type: ignore[no-any-return]
 
 
+Before = Callable[[], tuple[list[Table], Vector]]
+"""Returns the tables of both sides without the rounding of a scaling, and the factors of this scaling."""
+
+
 # The problem ---------------------------------------------------------------------------------------
 
 
@@ -180,11 +184,13 @@ class Problem:
         names: tuple[str, ...],
         objective: Objective,
         kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
+        before: Before | None = None,
     ) -> None:
         self.executor, self.sides = executor, sides
         self.names, self.objective = names, objective
         self.kept = kept
         """The user's rows that these are, per side; None where all are."""
+        self._before = before
         self.n_pos, self.n_neg, self.n_rankers = sides[0].n, sides[1].n, len(names)
         self.low = np.minimum(*[side.low for side in sides])
         self.high = np.maximum(*[side.high for side in sides])
@@ -213,6 +219,7 @@ class Problem:
         objective: Objective,
         kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
         pool: Pool = SERIAL,
+        before: Before | None = None,
     ) -> Problem:
         """The problem of rows in memory."""
         groups = objective.groups
@@ -222,7 +229,7 @@ class Problem:
             for name, table, own in zip(NAMES, tables, codes, strict=True)
         ]
         sides = [Side.of_stats(of_side.name, [of_side], stats(of_side)) for of_side in rows]
-        return cls(InMemory(pool), sides, names, objective, kept)
+        return cls(InMemory(pool), sides, names, objective, kept, before)
 
     # Reductions over the rows
 
@@ -364,7 +371,8 @@ class Problem:
         """The margin of a point if it is above zero and no artefact of rounding, else zero."""
         margin = self.margin(point.f)
         if 0.0 < margin <= 4.0 * rounding(point.lam, self.largest):
-            margin = self.margin(self.point(point.lam, precise=True).f)
+            exact, factors = self.unscaled or (self, 1.0)
+            margin = exact.margin(exact.point(factors * point.lam, precise=True).f)
         return max(margin, 0.0)
 
     def check_exponents(self, lam: Vector) -> None:
@@ -446,6 +454,23 @@ class Problem:
 
     # Other problems
 
+    @cached_property
+    def unscaled(self) -> tuple[Problem, Vector] | None:
+        """The problem of the columns as the user has them, and factors; None where nothing is scaled.
+
+        A ranker's output is its factor times the column, plus an offset, but for rounding. What does not depend on
+        the scale, such as whether there is a minimiser, is decided there.
+        """
+        if self._before is None:
+            return None
+        tables, factors = self._before()
+        try:
+            problem = Problem.of_tables(tables, self.names, self.objective, self.kept, self.sides[0].parts[0].pool)
+            problem.check_magnitudes()
+        except ValueError:  # only scaled, squares of these columns are numbers
+            return None
+        return problem.centred(), factors
+
     def centred(self) -> Problem:
         """The problem with columns far from zero moved there (copies), so that scores and edges keep their digits."""
         far = self.offsets()
@@ -453,17 +478,27 @@ class Problem:
             return self
         parts = [self.executor.changed(Rows.subtract, side.parts, far) for side in self.sides]
         sides = described(self.executor, parts)[0]
-        return Problem(self.executor, sides, self.names, self.objective, self.kept)
+        return Problem(self.executor, sides, self.names, self.objective, self.kept, self._before)
 
     def take(self, pos: Any, neg: Any) -> Problem:
         """The problem on some of the rows in memory, given by their places among these."""
-        tables = [table.select_rows(rows) for table, rows in zip(self.tables, (pos, neg), strict=True)]
-        pool = self.sides[0].parts[0].pool
-        return Problem.of_tables(tables, self.names, self.objective.select_rows(pos, neg), None, pool)
+
+        def some(tables: Sequence[Table]) -> list[Table]:
+            return [table.select_rows(rows) for table, rows in zip(tables, (pos, neg), strict=True)]
+
+        def before() -> tuple[list[Table], Vector]:
+            assert self._before is not None
+            tables, factors = self._before()
+            return some(tables), factors
+
+        pool, objective = self.sides[0].parts[0].pool, self.objective.select_rows(pos, neg)
+        return Problem.of_tables(
+            some(self.tables), self.names, objective, None, pool, None if self._before is None else before
+        )
 
     def with_objective(self, objective: Objective) -> Problem:
         """The problem of another objective of the same rows: the outputs serve both."""
-        return Problem(self.executor, self.sides, self.names, objective, self.kept)
+        return Problem(self.executor, self.sides, self.names, objective, self.kept, self._before)
 
     def spread(self, values: Any, side: int, fill: Any) -> Any:
         """Values of the rows of one side as values of the user's rows; those left out get `fill`."""
@@ -539,16 +574,16 @@ def build(pos: Any, neg: Any, rankers: Rankers, make: Make, *weights_and_groups:
     Rows of weight zero, and rows of groups that have only one side, are left out.
     """
     counted = _checks.case_weights(_checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"), *weights_and_groups)
-    tables = tables_of(pos, neg, rankers, counted, pool)
-    return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool)
+    tables, before = tables_of(pos, neg, rankers, counted, pool)
+    return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool, before)
 
 
 def tables_of(
     pos: Any, neg: Any, rankers: Rankers, counted: CaseWeights, pool: Pool, unknown: list[Seen] | None = None
-) -> list[Table]:
-    """Return the outputs on the rows that count; every weak ranker is evaluated once on either side.
+) -> tuple[list[Table], Before | None]:
+    """Return the outputs on the rows that count, and those before a scaling, if there is one.
 
-    Of levels that are not known it warns, or adds them to a list.
+    Every weak ranker is evaluated once on either side. Of levels that are not known it warns, or adds them to a list.
     """
     everything = np.arange(len(rankers))
     pieces = [rankers._pieces(X, name, everything) for name, X in zip(NAMES, (pos, neg), strict=True)]
@@ -562,7 +597,11 @@ def tables_of(
         unknown += of_columns
     if counted.kept is not None:
         pieces = [select_rows(of_side, keep) for of_side, keep in zip(pieces, counted.kept, strict=True)]
-    return store(pieces, pool)
+    pos_unscaled, neg_unscaled = [unscaled(of_side, len(rankers)) for of_side in pieces]
+    if pos_unscaled is None or neg_unscaled is None:
+        return store(pieces, pool), None
+    (of_pos, factors), (of_neg, _) = pos_unscaled, neg_unscaled
+    return store(pieces, pool), lambda: (store([of_pos, of_neg], pool), factors)
 
 
 def objectives_of(makes: Iterable[Make], counted: CaseWeights, pool: Pool) -> list[Objective]:

@@ -16,7 +16,7 @@ of 122 indicators of adults it is asked about 113 rows and 5 directions, and tak
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -48,10 +48,15 @@ class Separation:
 def find_separation(problem: Problem, weights: HeldWeights | None = None) -> Separation:
     """Find the support, and the direction in which the rest goes to infinity; undecided for rows on a cluster.
 
-    The weights at a point near the end of Newton's method save work.
+    The weights at a point near the end of Newton's method save work. Scaled columns are decided as the user has them:
+    no rounding of the scaling parts or joins the two sides.
     """
     if not problem.in_memory:
         return Separation("undecided", np.zeros(0, bool), np.zeros(0, bool), None)
+    if problem.unscaled is not None:
+        columns, factors = problem.unscaled
+        found = find_separation(columns, weights)
+        return found if found.direction is None else replace(found, direction=found.direction / factors)
     n_pos, n_neg = problem.n_pos, problem.n_neg
     varies = np.flatnonzero(problem.high > problem.low)
     rows, scale = _moments(problem, varies)
@@ -62,11 +67,11 @@ def find_separation(problem: Problem, weights: HeldWeights | None = None) -> Sep
         unspanned = _unspanned(rows[sure])
         sure, free = (sure, unspanned) if unspanned is not None else (np.zeros_like(sure), free)
     left = (rows[~sure] @ free).T if sure.any() else rows.T
-    found = _program(left)
+    solved = _program(left)
     nothing = np.zeros(n_pos + n_neg, bool)
-    if found is None:
+    if solved is None:
         return Separation("undecided", nothing[:n_pos], nothing[n_pos:], None)
-    share, weight, duals = found
+    share, weight, duals = solved
     support = sure.copy()
     support[~sure] = share > 0.5
     pos, neg = support[:n_pos], support[n_pos:]

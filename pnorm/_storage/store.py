@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen
+from pnorm._checks import Vector
 from pnorm._core import _bins
 from pnorm._storage.base import Index, Table
 from pnorm._storage.coded import Coded, Codes, Cuts, Feature, Schema
@@ -38,6 +39,8 @@ class OfMatrix:
     where: Index
     complements: Index | None = None
     """Numbers of 1 - h, if these are wanted."""
+    unscaled: tuple[_checks.Array, Vector] | None = None
+    """Columns and factors, if the outputs are rounded multiples of these columns, plus an offset each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +104,28 @@ def _n_rows(source: Cuts | Codes) -> int:
     return len(source.codes if isinstance(source, Codes) else source.A)
 
 
+def unscaled(pieces: Sequence[Piece], n: int) -> tuple[list[Piece], Vector] | None:
+    """Return the outputs without the rounding of a scaling, and n factors; None where nothing is scaled.
+
+    A ranker's output is its factor times this one, plus an offset.
+    """
+    if not any([isinstance(piece, OfMatrix) and piece.unscaled is not None for piece in pieces]):
+        return None
+    found: list[Piece] = []
+    factors = np.ones(n)
+    for piece in pieces:
+        if isinstance(piece, OfFeature) or piece.unscaled is None:
+            found.append(piece)
+            continue
+        A, factor = piece.unscaled
+        found.append(OfMatrix(A, piece.where))
+        factors[piece.where] = factor
+        if piece.complements is not None:
+            found.append(OfMatrix(A, piece.complements))
+            factors[piece.complements] = -factor
+    return found, factors
+
+
 def select_rows(pieces: Sequence[Piece], keep: NDArray[np.bool_]) -> list[Piece]:
     """Some of the rows of all pieces."""
     known: dict[int, _checks.Array] = {}  # matrices that several pieces share stay shared
@@ -112,7 +137,8 @@ def select_rows(pieces: Sequence[Piece], keep: NDArray[np.bool_]) -> list[Piece]
 
     def selected(piece: Piece) -> Piece:
         if isinstance(piece, OfMatrix):
-            return replace(piece, A=rows_of(piece.A))
+            before = piece.unscaled and (rows_of(piece.unscaled[0]), piece.unscaled[1])
+            return replace(piece, A=rows_of(piece.A), unscaled=before)
         source = piece.feature.source
         if isinstance(source, Codes):
             source = replace(source, codes=rows_of(source.codes))

@@ -342,6 +342,9 @@ def separability(
     Solved by HiGHS through SciPy, on columns scaled to one range; sparse rows stay sparse. Its
     resolution is about 1e-9 of that range. 10,000 rows by 20 columns take a fraction of a second.
 
+    Columns of `pnorm.rankers.normalized` are decided as they are before they are scaled, and the direction is
+    scaled afterwards: scores along it tie but for rounding.
+
     Examples
     --------
     One good thing has a 1 in the second column, and no bad thing does:
