@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import CaseWeights, Vector
-from pnorm._solvers.descent import descend
+from pnorm._solvers.descent import SELECTIONS, descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._storage.base import Table
@@ -307,7 +307,7 @@ def cross_validate(
     makes = [objective_of(power, price, loss, smoothing) for power in powers]
     t_max = _checks.count(t_max, "t_max", 1)
     at = _rounds(rounds, t_max)
-    signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
+    _checks.choice(selection, "selection", SELECTIONS)
     tol = _checks.nonnegative(tol, "tol")
     n_threads = _checks.threads(n_threads)
     recipe = _recipe(H)
@@ -341,7 +341,7 @@ def cross_validate(
             held_tables, score = _selected(tables, held), scorer(measure, name, counted, held)
             for i, objective in enumerate(objectives):
                 problem = problem.with_objective(objective.select_rows(*train))
-                trace = descend(DescentState(problem, np.zeros(len(rankers))), range(t_max), signed, tol, None)
+                trace = descend(DescentState(problem, np.zeros(len(rankers))), range(t_max), selection, tol, None)
                 scores[i, k] = _staged_scores(trace, held_tables, shift, at, score, name)
                 traces[i].append(trace)
     tell(held_out(seen), strict=False)

@@ -57,7 +57,9 @@ class Trace:
     log_objective : ndarray, shape (T + 1,)
         log F_p in nats, or log R for another price or loss, before the first round and after each one.
     status : str
-        ``"t_max"``: all rounds were run. ``"stationary"``: no edge above `tol` was left.
+        ``"t_max"``: all rounds were run. ``"stationary"``: no edge above `tol` was left. With
+        ``selection="absolute"`` the gradient is then zero to that tolerance; with other rules coefficients may be left
+        whose decrease would lower the objective, and `message` names one.
         ``"separable"``: `train` found one weak ranker that puts all positives above all negatives,
         or `minimize` a combination that puts none below, so that the infimum of F_p is not
         attained. ``"callback"``: the callback asked to stop. ``"stalled"``: rounding hides any

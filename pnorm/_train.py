@@ -7,7 +7,7 @@ from typing import Any
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._solvers.descent import descend
+from pnorm._solvers.descent import SELECTIONS, descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
@@ -67,10 +67,11 @@ def train(
         Power of the price r ** p that a negative pays for the positives below it; at least 1. It is at most 1e140.
     t_max : int
         Largest number of rounds.
-    selection : {"absolute", "signed"}
-        Choose the ranker by the largest absolute edge (TR2005-874), which approaches the infimum
-        over all coefficients, or by the largest edge (COLT 2006), which never lowers a coefficient
-        and stops when no edge is above `tol`.
+    selection : {"absolute", "signed", "largest"}
+        How a round chooses its ranker. ``"absolute"``: by the largest absolute edge (TR2005-874), which approaches the
+        infimum over all coefficients. ``"largest"``: by the largest edge, whatever its sign (COLT 2006 as printed).
+        ``"signed"``: by the largest edge, as long as it is above `tol`, so that no coefficient is ever lowered. Where
+        one of the last two stops, no increase of coefficients lowers the objective; a decrease may (page on theory).
     loss : str or Loss
         What a pair costs whose scores differ by z. ``"exponential"`` is :math:`e^{-z}`, ``"logistic"`` :math:`\ln(1 +
         e^{-z})`, ``"hinge"`` :math:`\max(0, 1 - z)`, ``"squared_hinge"`` its square, ``"squared"`` :math:`(1 - z)^2`;
@@ -93,7 +94,7 @@ def train(
         coefficients are taken in the order of `H`, and are wrong for another collection of the same length.
     tol : float
         Stop as stationary when the largest edge is at most this, in units of h. Which edge is the largest, `selection`
-        says.
+        says; with ``"largest"`` its absolute value counts.
     callback : callable, optional
         Called with the trace so far after every round; a true return value stops the run.
     progress : bool
@@ -175,7 +176,7 @@ def train(
     """
     make = objective_of(_checks.power(p), price, loss, smoothing)
     t_max = _checks.count(t_max, "t_max", 0)
-    signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
+    _checks.choice(selection, "selection", SELECTIONS)
     tol = _checks.nonnegative(tol, "tol")
     callback = _checks.callback(callback)
     n_threads = _checks.threads(n_threads)
@@ -184,4 +185,4 @@ def train(
     lam = start_of(init, rankers)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool=pool).centred()
-        return lam, descend(DescentState(problem, lam), rounds, signed, tol, callback)
+        return lam, descend(DescentState(problem, lam), rounds, selection, tol, callback)

@@ -29,7 +29,7 @@ except ImportError:
 from pnorm import _checks
 from pnorm._checks import CaseWeights, Vector
 from pnorm._score import scored
-from pnorm._solvers.descent import descend
+from pnorm._solvers.descent import SELECTIONS, descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.partitioned import Partitions
@@ -88,7 +88,7 @@ def train(
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     t_max : int
         Largest number of rounds.
-    selection : {"absolute", "signed"}
+    selection : {"absolute", "signed", "largest"}
         As in `pnorm.train`.
     loss : str or Loss
         What a pair costs whose scores differ by z. As in `pnorm.train`. With groups, or another loss than
@@ -154,14 +154,14 @@ def train(
     """
     make = objective_of(_checks.power(p), price, loss, smoothing)
     t_max = _checks.count(t_max, "t_max", 0)
-    signed = _checks.choice(selection, "selection", ("absolute", "signed")) == "signed"
+    _checks.choice(selection, "selection", SELECTIONS)
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
     rounds = progress_range(t_max, progress)
     rankers, start = _rankers(pos, neg, H, init)
     lam = np.zeros(len(rankers)) if start is None else start
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
     with _problem(pos, neg, rankers, make, loss, weights, groups) as (partitions, problem):
-        trace = descend(DescentState(problem, lam), rounds, signed, tol, callback)
+        trace = descend(DescentState(problem, lam), rounds, selection, tol, callback)
         return _trusted(partitions, lam, trace)
 
 

@@ -1002,9 +1002,9 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
 def closed(H: Rankers | Sequence[Callable[[Any], Any]]) -> Rankers:
     """Add 1 - h for every weak ranker h.
 
-    With ``selection="signed"`` (COLT 2006) coefficients only rise, which reaches the infimum over
-    all coefficients if H is closed under h -> 1 - h. Complements take no room and, but for sparse
-    data, no time.
+    If H is closed under h -> 1 - h, ``selection="largest"`` (COLT 2006) and ``"signed"``, by which
+    coefficients only rise, reach the infimum over all coefficients. Complements take no room and,
+    but for sparse data, no time.
 
     Parameters
     ----------

@@ -116,10 +116,11 @@ def train(H_pos, H_neg, price, loss, t_max, selection="absolute", tol=1e-10):
         log_r, edge = edges(lam)
         run.log_objective.append(log_r)
         merit = np.abs(edge) if selection == "absolute" else edge
-        if merit.max() <= tol:
+        if merit.max() <= tol and (selection != "largest" or merit.max() >= -tol):
             run.status = "stationary"
             break
-        j = int(np.flatnonzero((merit >= merit.max() - 1e-10 * size[merit.argmax()]) & (merit > tol))[0])
+        tied = merit >= merit.max() - 1e-10 * size[merit.argmax()]
+        j = int(np.flatnonzero(tied & (np.sign(merit.max()) * merit > tol))[0])
         sign = np.sign(edge[j])
 
         def slope(x, j=j, sign=sign):

@@ -1,7 +1,9 @@
 """Figure 1 as printed: the whole structure M (I, K, n), d and z, pair by pair.
 
-The judge of every fast path. Slow and obvious on purpose. It follows COLT 2006 (signed) and
-TR2005-874 (absolute), with the tie rule and the two stopping rules that `pnorm.train` documents.
+The judge of every fast path. Slow and obvious on purpose. It follows COLT 2006 (largest) and
+TR2005-874 (absolute), with the tie rule that `pnorm.train` documents. As printed, no run stops before
+t_max. "largest" keeps to that; "absolute" and "signed" stop where `pnorm.train` says that they do. A
+ranker that separates ends all runs, as no step solves equation (1).
 Case weights enter as repeated rows would: d starts at c_i c_k, and a negative's price is divided by
 c_k ** (p - 1), since its sum over i carries c_k to the power p and should carry it once.
 Query groups leave out the pairs of two groups: d starts at zero there, and stays.
@@ -36,11 +38,13 @@ def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_ne
         price = c_neg ** (1 - p) * (d.sum(axis=0) / d.sum(axis=0).max()) ** (p - 1)
         edges = np.einsum("k,ik,ikj->j", price, d, M) / (price * d.sum(axis=0)).sum()
         size = np.abs(edges) if selection == "absolute" else edges
-        if size.max() <= tol:
+        if selection != "largest" and size.max() <= tol:
             run.status = "stationary"
             break
         ties = size >= size.max() - 1e-10 * largest[size.argmax()]
-        j = int(np.flatnonzero(ties & (size > tol))[0])
+        if abs(size.max()) > tol:
+            ties &= np.sign(size.max()) * size > tol
+        j = int(np.flatnonzero(ties)[0])
         sign = np.sign(edges[j])
         Mj = M[:, :, j]
 
@@ -102,7 +106,9 @@ def slope(d, Mj, alpha, p, c_neg):
 
 
 def falling_root(fall):
-    """The root of a function that is positive at 0 and negative far to the right."""
+    """The root of a function that is positive at 0, or zero to rounding, and negative far to the right."""
+    if fall(0.0) <= 0:
+        return 0.0
     far = 1.0
     while fall(far) > 0:
         far *= 2

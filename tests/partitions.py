@@ -52,7 +52,7 @@ def train(
 ):
     problem = partitioned(pos, neg, H, p, rows, **weights)
     lam = np.zeros(problem.n_rankers) if init is None else np.array(init, dtype=float)
-    return lam, descend(DescentState(problem, lam), range(t_max), selection == "signed", tol, callback)
+    return lam, descend(DescentState(problem, lam), range(t_max), selection, tol, callback)
 
 
 def minimize(pos, neg, H=None, p=1, *, rows=13, l2=0.0, init=None, method=None, tol=1e-10, **weights):

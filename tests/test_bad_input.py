@@ -107,7 +107,7 @@ def first(X):
         ({"tol": np.nan}, ValueError, "tol must be finite; got nan"),
         ({"n_threads": 0}, ValueError, "n_threads must be at least 1; got 0"),
         ({"n_threads": 1.5}, TypeError, "n_threads must be an integer; got 1.5"),
-        ({"selection": "largest"}, ValueError, "selection must be one of 'absolute', 'signed'; got 'largest'"),
+        ({"selection": "top"}, ValueError, "selection must be one of 'absolute', 'signed', 'largest'; got 'top'"),
         ({"callback": 3}, TypeError, "callback must be a function of the trace so far, or None; got int"),
         # vectors
         ({"pos_weight": [1, 2]}, ValueError, "pos_weight must have shape (3,), one weight per row; got shape (2,)"),

@@ -126,7 +126,7 @@ def test_groups_are_held_out_as_a_whole_and_judged_one_by_one(kind):
     np.testing.assert_allclose(found.scores, expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("options", [{"loss": "logistic"}, {"loss": "hinge", "smoothing": 0.1}, {"selection": "signed"},
+@pytest.mark.parametrize("options", [{"loss": "logistic"}, {"loss": "hinge", "smoothing": 0.1}, {"selection": "signed"}, {"selection": "largest"},
                                      {"tol": 0.05}, {"price": pnorm.objectives.Exponential(0.1)}], ids=str)  # fmt: skip
 def test_other_objectives_and_rules(options):
     pos, neg = problem(2, 30, 30, 3)
@@ -486,7 +486,7 @@ POS, NEG = problem()
         ({"H": lambda pos, neg: None}, TypeError, "the recipe H returned None"),
         ({"H": lambda pos, neg: []}, ValueError, "H is empty"),
         ({"seed": "x"}, ValueError, "seed must be an integer"),
-        ({"selection": "both"}, ValueError, "selection must be one of 'absolute', 'signed'"),
+        ({"selection": "both"}, ValueError, "selection must be one of 'absolute', 'signed', 'largest'"),
         ({"n_threads": 0}, ValueError, "n_threads must be at least 1"),
         ({"pos_group": np.arange(47) % 3, "neg_group": np.arange(61) % 3}, ValueError, "folds = 5 is more than the 3 groups that have both sides"),
         ({"pos_group": np.arange(47) % 6, "neg_group": np.arange(61) % 6, "folds": (np.arange(47) % 2, np.arange(61) % 4 // 2)}, ValueError, "folds split a group, between 0 and 1; a group is held out as a whole"),

@@ -163,11 +163,12 @@ def test_a_union_of_all_kinds_trains_as_its_matrix_does():
             np.testing.assert_allclose(lam, same, rtol=1e-9, atol=1e-11)
 
 
-def test_signed_selection_on_a_closed_collection_takes_the_steps_of_absolute():
+@pytest.mark.parametrize("selection", ["signed", "largest"])
+def test_a_closed_collection_takes_the_steps_of_absolute(selection):
     rng = np.random.default_rng(8)
     pos, neg = rng.normal(0.4, 1, (80, 4)), rng.normal(0, 1, (90, 4))
     lam, trace = pnorm.train(pos, neg, None, 2, 18)
-    closed, signed = pnorm.train(pos, neg, pnorm.rankers.closed(pnorm.rankers.columns(4)), 2, 18, selection="signed")
+    closed, signed = pnorm.train(pos, neg, pnorm.rankers.closed(pnorm.rankers.columns(4)), 2, 18, selection=selection)
     np.testing.assert_array_equal(signed.ranker % 4, trace.ranker)
     np.testing.assert_allclose(signed.step, np.abs(trace.step), rtol=1e-9, atol=1e-14)
     np.testing.assert_allclose(signed.log_objective, trace.log_objective, rtol=1e-12)

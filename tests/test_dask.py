@@ -47,7 +47,7 @@ def test_train_and_minimize_in_partitions(monkeypatch):
     H = pnorm.rankers.quantile_thresholds(pos, neg, 15)
     P, N = parts(pos, 4), parts(neg, 5)
     monkeypatch.setattr(pnorm_dask, "_FAN_IN", 3)  # answers of 15 and 18 partitions merge in three stages
-    for more in ({}, {"selection": "signed"}, {"init": np.linspace(-1.0, 1.0, len(H))}):
+    for more in ({}, {"selection": "signed"}, {"selection": "largest"}, {"init": np.linspace(-1.0, 1.0, len(H))}):
         assert_same(pnorm.dask.train(P, N, H, 4, 15, **more), pnorm.train(pos, neg, H, 4, 15, **more))
     stop = pnorm.dask.train(P, N, None, 4, 50, callback=lambda trace: trace.n_iter == 3)
     assert_same(stop, pnorm.train(pos, neg, None, 4, 3, callback=lambda trace: trace.n_iter == 3))

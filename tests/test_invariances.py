@@ -94,7 +94,7 @@ def same_minimum(found, expected, *, lam=1.0, log_f=0.0, order=slice(None)):
         np.testing.assert_allclose(a, (b * lam)[order], rtol=1e-4, atol=1e-4 * max(1.0, np.abs(b * lam).max()))
 
 
-SELECTIONS = st.sampled_from(["absolute", "signed"])
+SELECTIONS = st.sampled_from(["absolute", "signed", "largest"])
 PENALTIES = st.sampled_from([0.0, 0.1])
 
 

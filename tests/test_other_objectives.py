@@ -30,10 +30,13 @@ def log_r(pos, neg, lam, price, loss):
 # Coordinate descent -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("selection", ["absolute", "signed"])
+@pytest.mark.parametrize("selection", ["absolute", "signed", "largest"])
 @pytest.mark.parametrize(("price", "loss"), SMOOTH)
 def test_training_is_coordinate_descent_on_all_pairs(price, loss, selection):
     pos, neg = data(3)
+    if selection == "largest":
+        pos[:, :3] -= 1.0  # most edges are negative at first
+        pos[:, 3] = neg[:25, 3] - 0.1
     lam, trace = pnorm.train(pos, neg, t_max=12, selection=selection, **ours(price, loss))
     judge = family.train(pos, neg, price, loss, 12, selection)
     assert trace.ranker.tolist() == judge.ranker

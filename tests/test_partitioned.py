@@ -70,6 +70,14 @@ def test_case_weights(kind):
     assert_same(train(pos, neg, H, 4, 30, **weights), pnorm.train(pos, neg, H, 4, 30, **weights))
 
 
+def test_the_largest_edge_where_all_are_negative():
+    neg, pos = sides()
+    H = pnorm.rankers.normalized(pos, neg)
+    expected = pnorm.train(pos, neg, H, 4, 30, selection="largest")
+    assert expected[1].step[0] < 0
+    assert_same(train(pos, neg, H, 4, 30, selection="largest"), expected)
+
+
 def test_signed_selection_and_going_on():
     pos, neg = sides()
     H = pnorm.rankers.closed(pnorm.rankers.normalized(pos, neg))
@@ -97,7 +105,7 @@ def test_weights_too_uneven_for_sums_by_code():
     init[[3, 20]] = 9.0, -7.0
     problem = partitioned(pos, neg, H, 64, 13)
     lam = init.copy()
-    trace = descend(DescentState(problem, lam), range(25), False, 1e-10, None)
+    trace = descend(DescentState(problem, lam), range(25), "absolute", 1e-10, None)
     assert_same((lam, trace), pnorm.train(pos, neg, H, 64, 25, init=init))
     assert descent_state.line_sums in problem.executor.asked
 
@@ -106,7 +114,7 @@ def test_a_round_of_thresholds_is_one_question():
     pos, neg = sides()
     problem = partitioned(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg, 15), 4, 13)
     lam = np.zeros(problem.n_rankers)
-    trace = descend(DescentState(problem, lam), range(30), False, 1e-10, None)
+    trace = descend(DescentState(problem, lam), range(30), "absolute", 1e-10, None)
     assert trace.n_iter == 30
     assert problem.executor.asked == [_problem.stats] + 31 * [_problem.sums_of_weights]
 

@@ -118,6 +118,45 @@ def test_long_runs_on_few_rows_of_integers(p, selection):
 
 
 @pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kind", ["real", "offset", "integer", "binary", "closed", "plus-minus"])
+def test_the_largest_edge_of_whatever_sign_as_printed(kind, weighted, p):
+    # The judge goes on for 30 rounds. Where ours stops, its steps are zero from there on.
+    rng = np.random.default_rng([POWERS.index(p), weighted, len(kind), 1])
+    lowered = stopped = 0
+    for n in (1, 2, 2, 3, 4):
+        H_neg, H_pos = outputs(kind, rng, n=n)  # the positives' are the smaller ones: most edges are negative at first
+        c_pos, c_neg = (rng.uniform(0.2, 3, len(H)) if weighted else None for H in (H_pos, H_neg))
+        judge = literal.train(H_pos, H_neg, p, 30, "largest", c_pos, c_neg)
+        lam, trace = pnorm.train(H_pos, H_neg, None, p, 30, selection="largest", pos_weight=c_pos, neg_weight=c_neg)
+        lowered += (trace.step < 0).sum()
+        if trace.status == "stationary":
+            stopped += 1
+            assert np.abs(judge.step[trace.n_iter :]).max() < 1e-8
+            judge.status = "stationary"
+            for values in (judge.ranker, judge.step, judge.edge, judge.z):
+                del values[trace.n_iter :]
+            del judge.log_objective[trace.n_iter + 1 :]
+        assert_same_run(H_pos, H_neg, lam, trace, judge)
+    assert stopped > 0 or kind == "closed"
+    assert lowered > 0 or kind == "closed"
+
+
+def test_the_largest_edge_where_all_are_negative_at_first():
+    pos, neg = [[0.1, 0.2], [0.3, 0.4]], [[0.9, 0.8], [0.2, 0.35]]
+    runs = {rule: pnorm.train(pos, neg, None, 2, 50, selection=rule) for rule in ("signed", "largest")}
+    judge = literal.train(np.array(pos), np.array(neg), 2, 50, "largest")
+    assert runs["signed"][1].n_iter == 0
+    lam, trace = runs["largest"]
+    np.testing.assert_allclose(lam, judge.lam, rtol=1e-9)
+    assert trace.ranker.tolist() == [1, 0]
+    assert trace.step[0] < -1 < 0 < trace.step[1]
+    for _, trace in runs.values():
+        assert trace.status == "stationary"
+        assert "need not be a minimum" in trace.message
+
+
+@pytest.mark.parametrize("p", POWERS)
 def test_a_ranker_that_separates_ends_the_run_as_in_the_literal_one(p):
     H_pos = np.array([[0.3, 0.2, 1.0], [0.1, 0.9, 0.8], [0.6, 0.4, 0.9]])
     H_neg = np.array([[0.2, 0.5, 0.1], [0.5, 0.3, 0.7]])

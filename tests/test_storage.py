@@ -360,7 +360,7 @@ def assert_one_path(pos, neg, H, p, rounds, **more):
     whole = np.concatenate(dense)
     problem = _problem.Problem.of_tables([Dense(A) for A in dense], H.names, PNorm(p, None, None))
     lam = np.zeros(whole.shape[1])
-    runs.append((lam, descent.descend(DescentState(problem, lam), range(rounds), False, 1e-10, None)))
+    runs.append((lam, descent.descend(DescentState(problem, lam), range(rounds), "absolute", 1e-10, None)))
     kinds = [
         tables(pos, neg, H),
         tables(*map(scipy.sparse.csc_array, dense), pnorm.rankers.columns(len(H))),
@@ -487,7 +487,7 @@ def test_what_rounding_does_to_multiplied_weights_is_gone_after_a_hundred_rounds
                 rows.u[7] *= 1.001
             yield t
 
-    descent.descend(state, rounds(), False, 0.0, None)
+    descent.descend(state, rounds(), "absolute", 0.0, None)
     f = problem.scores(lam)
     np.testing.assert_allclose(rows.u, softmax(-f.pos), rtol=1e-12)
     np.testing.assert_allclose(rows.w, softmax(p * f.neg), rtol=1e-12)

@@ -62,6 +62,67 @@ def test_signed_selection_never_lowers_a_coefficient():
     assert (pos.T @ u / u.sum() - neg.T @ w / w.sum() <= 1e-9).all()
 
 
+@pytest.mark.parametrize("selection", ["signed", "largest"])
+@pytest.mark.parametrize("p", [1, 4])
+def test_no_increase_lowers_the_objective_where_these_rules_stop(p, selection):
+    rng = np.random.default_rng(5)
+    above = 0
+    for seed in range(4):
+        neg, pos = problem(seed, n=4) if selection == "largest" else problem(seed, n=4)[::-1]
+        lam, trace = pnorm.train(pos, neg, p=p, t_max=20_000, selection=selection)
+        assert trace.status == "stationary"
+
+        def log_f(lam, pos=pos, neg=neg):
+            return p * np.logaddexp.reduce(-pos @ lam) + np.logaddexp.reduce(p * (neg @ lam))
+
+        for scale in (1e-6, 1e-3, 1.0):
+            for delta in scale * rng.exponential(size=(30, 4)) * rng.integers(0, 2, (30, 4)):
+                assert log_f(lam + delta) >= trace.log_objective[-1] - 1e-9
+        minimum = pnorm.minimize(pos, neg, p=p)[1].log_objective[-1]
+        lowest = trace.log_objective[-1] > minimum + 1e-6
+        assert lowest == ("need not be a minimum" in trace.message)
+        above += lowest
+    assert above > 0
+
+
+def test_the_largest_edge_lowers_a_coefficient_at_the_start_only():
+    down = 0
+    for seed in range(10):
+        neg, pos = problem(seed, n=3)
+        _, trace = pnorm.train(pos, neg, p=2, t_max=300, selection="largest")
+        assert (trace.step[1:] > 0).all()
+        if trace.step[0] < 0:
+            down += 1
+            _, rest = pnorm.train(pos, neg, p=2, t_max=299, selection="signed", init=trace.lam_at(1))
+            np.testing.assert_array_equal(rest.ranker, trace.ranker[1:])
+        else:
+            _, signed = pnorm.train(pos, neg, p=2, t_max=300, selection="signed")
+            np.testing.assert_array_equal(signed.step, trace.step)
+    assert 0 < down < 10
+
+
+def test_signed_selection_keeps_a_coefficient_that_has_become_too_large():
+    from scipy.optimize import minimize
+
+    pos, neg = problem(0, n=3)
+    lam, trace = pnorm.train(pos, neg, p=2, t_max=5000, selection="signed")
+    found = minimize(
+        lambda lam: 2 * np.logaddexp.reduce(-pos @ lam) + np.logaddexp.reduce(2 * (neg @ lam)),
+        lam,
+        bounds=[(0, None)] * 3,
+        method="L-BFGS-B",
+    )
+    assert trace.status == "stationary"
+    assert found.fun < trace.log_objective[-1] - 1e-4
+
+
+def test_a_constant_ranker_has_the_largest_edge_where_all_others_are_negative():
+    _, trace = pnorm.train([[1.0, 0.0], [2.0, 0.0]], [[3.0, 0.0], [1.5, 0.0]], selection="largest")
+    assert trace.n_iter == 0
+    assert trace.status == "stationary"
+    assert "x0 has one of" in trace.message
+
+
 def test_tol_ends_the_run():
     pos, neg = problem()
     _, trace = pnorm.train(pos, neg, t_max=5000, tol=0.01)

@@ -12,6 +12,9 @@ from pnorm._solvers.descent_state import DescentState
 from pnorm._trace import RoundRecorder, Trace, attach_trace
 from pnorm.objectives._base import Objective
 
+SELECTIONS = ("absolute", "signed", "largest")
+"""Rules of step (a): the largest absolute edge, the largest edge above tol, and the largest edge, whatever its sign."""
+
 _OVERFLOW = 1e300
 """No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
 
@@ -19,7 +22,7 @@ _OVERFLOW = 1e300
 def descend(
     state: DescentState,
     rounds: Iterable[int],
-    signed: bool,
+    selection: str,
     tol: float,
     callback: Callable[[Trace], bool | None] | None,
 ) -> Trace:
@@ -27,13 +30,13 @@ def descend(
     problem = state.problem
     record = RoundRecorder(state.lam.copy(), state.log_f, problem.objective.traits.symbol, problem.names)
     with attach_trace(record.trace):
-        return record.trace(*_rounds(state, rounds, signed, tol, callback, record))
+        return record.trace(*_rounds(state, rounds, selection, tol, callback, record))
 
 
 def _rounds(
     state: DescentState,
     rounds: Iterable[int],
-    signed: bool,
+    selection: str,
     tol: float,
     callback: Callable[[Trace], bool | None] | None,
     record: RoundRecorder,
@@ -46,10 +49,11 @@ def _rounds(
     for _ in rounds:
         # (a) the weak ranker with the largest edge; of those that tie, the first
         edges = state.edges()
-        merit = edges.copy() if signed else np.abs(edges)
+        merit = np.abs(edges) if selection == "absolute" else edges.copy()
         lost = ""
-        while (best := float(merit.max())) > tol:
-            j = int(np.argmax((merit >= best - problem.tie_tolerance(merit)) & (merit > tol)))
+        while (best := float(merit.max())) > tol or (selection == "largest" and -math.inf < best < -tol):
+            tied = (merit >= best - problem.tie_tolerance(merit)) & (math.copysign(1.0, best) * merit > tol)
+            j = int(np.argmax(tied))
             edge = float(edges[j])
             sign = math.copysign(1.0, edge)
 
@@ -64,6 +68,12 @@ def _rounds(
         else:
             status = "stalled" if lost else "stationary"
             message = f"no weak ranker has an edge above tol = {tol:g}{' that a step could use' if lost else ''}{lost}"
+            if selection != "absolute" and edges.min() < -tol:
+                j = int(np.argmin(edges))
+                message += (
+                    f"; {shown(names[j])} has one of {edges[j]:.3g}, so that this need not be a minimum: "
+                    "selection='absolute' lowers coefficients as well"
+                )
             if not objective.traits.is_convex:
                 message += "; the price falls somewhere, so this is a stationary point and need not be a minimum"
             break
