@@ -16,7 +16,7 @@ from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import CaseWeights, Vector
 from pnorm._solvers.descent import SELECTIONS, descend
 from pnorm._solvers.descent_state import DescentState
-from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
+from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
 from pnorm._storage.base import Table
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace, progress_range
@@ -173,6 +173,7 @@ def cross_validate(
     rounds: int | Sequence[int] | None = None,
     seed: Any = 0,
     selection: str = "absolute",
+    push: str = "top",
     loss: str | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
@@ -224,6 +225,10 @@ def cross_validate(
         about equal ratios.
     seed : int or numpy.random.Generator
         Random numbers; the same seed gives the same result. They deal the rows.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `train`. With ``"bottom"`` a measure that is given by its name is
+        that of the list read from below, the negatives in the place of the positives: ``"positives_at_top"`` counts the
+        negatives below every positive. A function gets the scores as they are.
     selection, loss, price, smoothing : as in `train`
         How to train.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -308,12 +313,13 @@ def cross_validate(
     t_max = _checks.count(t_max, "t_max", 1)
     at = _rounds(rounds, t_max)
     _checks.choice(selection, "selection", SELECTIONS)
+    bottom = _checks.push(push) == "bottom"
     tol = _checks.nonnegative(tol, "tol")
     n_threads = _checks.threads(n_threads)
     recipe = _recipe(H)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
-    measure, name = named(metric, LARGER, counted)
+    measure, name = named(metric, LARGER, counted, push)
     where = counted.select(np.arange(n_pos), np.arange(n_neg))
     _checks.summable(counted.c_pos, "pos_weight")
     _checks.summable(counted.c_neg, "neg_weight")
@@ -324,7 +330,7 @@ def cross_validate(
     traces: list[list[Trace]] = [[] for _ in powers]
     bar = progress_range(n_folds, progress, "fold")
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
-        objectives = objectives_of(makes, counted, pool)
+        objectives = objectives_of(makes, counted.exchanged() if bottom else counted, pool)
         if recipe is None:
             pos, neg, rankers = rankers_of(pos, neg, H)
             tables, _ = tables_of(pos, neg, rankers, counted, pool)
@@ -334,10 +340,11 @@ def cross_validate(
             if recipe is not None:
                 rankers = recipe(_checks.rows(pos, where[0][train[0]]), _checks.rows(neg, where[1][train[1]]))
                 tables, _ = tables_of(pos, neg, rankers, counted, pool, seen)
-            apart = Problem.of_tables(
-                _selected(tables, train), rankers.names, objectives[0].select_rows(*train), None, pool
-            )
-            problem, shift = apart.centred(), apart.shift
+            own = _selected(tables, train)
+            if bottom:
+                own, train = exchanged(own), train[::-1]
+            apart = Problem.of_tables(own, rankers.names, objectives[0].select_rows(*train), None, pool)
+            problem, shift = apart.centred(), -apart.shift if bottom else apart.shift
             held_tables, score = _selected(tables, held), scorer(measure, name, counted, held)
             for i, objective in enumerate(objectives):
                 problem = problem.with_objective(objective.select_rows(*train))

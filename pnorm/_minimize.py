@@ -26,6 +26,7 @@ def minimize(
     l2: float = 0.0,
     tol: float = 1e-10,
     max_iter: int = 100,
+    push: str = "top",
     loss: str | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
@@ -69,6 +70,8 @@ def minimize(
         score. `trace.gap` is what was proved; where it is more than `tol`, `trace.message` says so.
     max_iter : int
         Largest number of Newton steps, each of which counts as ten iterations of L-BFGS.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `train`.
     loss, price, smoothing : as in `train`
         Another objective than F_p, minimised by L-BFGS (see Notes).
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -183,12 +186,14 @@ def minimize(
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
+    _checks.push(push)
     callback = _checks.callback(callback)
     pos, neg, rankers = rankers_of(pos, neg, H)
     start = None if init is None else start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        problem = build(pos, neg, rankers, make, pos_weight, neg_weight, pos_group, neg_group, pool=pool).centred()
+        about = pos_weight, neg_weight, pos_group, neg_group
+        problem = build(pos, neg, rankers, make, *about, push=push, pool=pool).centred()
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)

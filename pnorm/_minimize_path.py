@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.minimize import check_supported, solve
-from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
+from pnorm._solvers.problem import Problem, from_below, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
 from pnorm.objectives._losses import Loss, work
@@ -104,6 +104,7 @@ def minimize_path(
     l2: float | Sequence[float] | None = None,
     tol: float = 1e-10,
     max_iter: int = 100,
+    push: str = "top",
     loss: str | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
@@ -139,6 +140,8 @@ def minimize_path(
         takes 25 of them (see Notes) if there is one p, and 0 if there are several.
     tol, max_iter : float, int
         For every point, as in `minimize`.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `train`.
     loss, price, smoothing : as in `minimize`
         Another objective than F_p.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -208,13 +211,16 @@ def minimize_path(
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
+    _checks.push(push)
     pos, neg, rankers = rankers_of(pos, neg, H)
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
-        objectives = objectives_of(makes, counted, pool)
         tables, unscaled = tables_of(pos, neg, rankers, counted, pool)
+        if push == "bottom":
+            tables, unscaled, counted = from_below(tables, unscaled, counted)
+        objectives = objectives_of(makes, counted, pool)
         problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, unscaled).centred()
         check_supported(problem, method)
         if penalties is None:

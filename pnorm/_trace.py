@@ -55,7 +55,8 @@ class Trace:
         z_t = sum over pairs of d_t exp(-alpha_t M), the normaliser of Figure 1 (d); nan for any other
         objective than F_p.
     log_objective : ndarray, shape (T + 1,)
-        log F_p in nats, or log R for another price or loss, before the first round and after each one.
+        log F_p in nats, or log R for another price or loss, before the first round and after each one. With
+        ``push="bottom"`` it is that of the reverse push, in which positives pay.
     status : str
         ``"t_max"``: all rounds were run. ``"stationary"``: no edge above `tol` was left. With
         ``selection="absolute"`` the gradient is then zero to that tolerance; with other rules coefficients may be left

@@ -157,6 +157,7 @@ def early_stopping(
     H: Any = None,
     maximize: bool | None = None,
     min_delta: float = 0.0,
+    push: str = "top",
     p: float | None = None,
     price: Price | None = None,
     loss: str | Loss = "exponential",
@@ -191,6 +192,9 @@ def early_stopping(
         true of any other function.
     min_delta : float
         A score counts as better if it is so by more than this, zero or more.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `pnorm.cross_validate`: with ``"bottom"`` a metric that is given by
+        its name is that of the list read from below.
     p, price, loss, smoothing : as in `pnorm.train`
         Those of the run, for ``metric="log_objective"`` only, which needs `p` or `price`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -237,15 +241,20 @@ def early_stopping(
     counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     delta = _checks.nonnegative(min_delta, "min_delta")
     patience = _checks.count(patience, "patience", 1)
+    bottom = _checks.push(push) == "bottom"
     if metric == _OBJECTIVE:
         if p is None and price is None:
             raise ValueError("metric 'log_objective' needs the p of the run, or its price")
         make = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)
-        of_rows = make(counted, SERIAL).log_value
+        objective = make(counted.exchanged() if bottom else counted, SERIAL)
+
+        def of_rows(f: Scores) -> float:
+            return objective.log_value(Scores(-f.neg, -f.pos) if bottom else f)
+
     else:
         if p is not None or price is not None:
             raise ValueError(f"p and price are for the metric 'log_objective'; got metric={metric!r}")
-        of_sides = scorer(*named(metric, _NAMES, counted), counted)
+        of_sides = scorer(*named(metric, _NAMES, counted, push), counted)
 
         def of_rows(f: Scores) -> float:
             return of_sides(f.pos, f.neg)

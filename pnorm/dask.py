@@ -58,6 +58,7 @@ def train(
     t_max: int = 200,
     *,
     selection: str = "absolute",
+    push: str = "top",
     loss: str | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
@@ -90,6 +91,8 @@ def train(
         Largest number of rounds.
     selection : {"absolute", "signed", "largest"}
         As in `pnorm.train`.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `pnorm.train`.
     loss : str or Loss
         What a pair costs whose scores differ by z. As in `pnorm.train`. With groups, or another loss than
         ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here (see Notes).
@@ -155,12 +158,13 @@ def train(
     make = objective_of(_checks.power(p), price, loss, smoothing)
     t_max = _checks.count(t_max, "t_max", 0)
     _checks.choice(selection, "selection", SELECTIONS)
+    _checks.push(push)
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
     rounds = progress_range(t_max, progress)
     rankers, start = _rankers(pos, neg, H, init)
     lam = np.zeros(len(rankers)) if start is None else start
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-    with _problem(pos, neg, rankers, make, loss, weights, groups) as (partitions, problem):
+    with _problem(pos, neg, rankers, make, loss, weights, groups, push) as (partitions, problem):
         trace = descend(DescentState(problem, lam), rounds, selection, tol, callback)
         return _trusted(partitions, lam, trace)
 
@@ -174,6 +178,7 @@ def minimize(
     l2: float = 0.0,
     tol: float = 1e-10,
     max_iter: int = 100,
+    push: str = "top",
     loss: str | Loss = "exponential",
     price: Price | None = None,
     smoothing: float = 0.0,
@@ -201,6 +206,8 @@ def minimize(
         Stop when the objective is proved to be this close to its infimum. As in `pnorm.minimize`.
     max_iter : int
         Largest number of Newton steps.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `pnorm.train`.
     loss : str or Loss
         What a pair costs whose scores differ by z. As in `pnorm.minimize`. With groups, or another loss than
         ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here, as in
@@ -265,10 +272,11 @@ def minimize(
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
+    _checks.push(push)
     callback = _checks.callback(callback)
     rankers, start = _rankers(pos, neg, H, init)
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-    with _problem(pos, neg, rankers, make, loss, weights, groups) as (partitions, problem):
+    with _problem(pos, neg, rankers, make, loss, weights, groups, push) as (partitions, problem):
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
@@ -387,7 +395,14 @@ def _trusted(partitions: Partitions, lam: Vector, trace: Trace) -> tuple[Vector,
 
 @contextlib.contextmanager
 def _problem(
-    pos: Any, neg: Any, rankers: Rankers, make: Make, loss: Any, weights: Sequence[Any], groups: Sequence[Any]
+    pos: Any,
+    neg: Any,
+    rankers: Rankers,
+    make: Make,
+    loss: Any,
+    weights: Sequence[Any],
+    groups: Sequence[Any],
+    push: str,
 ) -> Iterator[tuple[Partitions, Problem]]:
     """Have the workers store the rows, and give the problem."""
     objective = make(CaseWeights(None, None, None, None, 0), SERIAL)
@@ -397,7 +412,7 @@ def _problem(
             parts, of_parts = _matched(X, weight, f"{name}_weight")
             handles.append(_stored(name, X, parts, rankers, weight=of_parts))
         partitions = Partitions(_Cluster(), _kept(handles))
-        yield partitions, partitions.problem(rankers.names, objective)
+        yield partitions, partitions.problem(rankers.names, objective, push)
         return
     # Scores, weights and groups of all rows are held here.
     sides = [_partitions(X) for X in (pos, neg)]
@@ -414,7 +429,8 @@ def _problem(
         handles.append(_stored(name, X, sides[k], rankers, kept=kept_of_parts, codes=codes))
     with Pool(None, work(loss, *map(sum, lengths))) as pool:
         partitions = Partitions(_Cluster(), _kept(handles))
-        yield partitions, partitions.problem(rankers.names, make(counted, pool))
+        objective = make(counted.exchanged() if push == "bottom" else counted, pool)
+        yield partitions, partitions.problem(rankers.names, objective, push)
 
 
 def _stored(name: Name, X: Any, parts: Sequence[Any], rankers: Rankers, **of_parts: Sequence[Any]) -> list[Any]:

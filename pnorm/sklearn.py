@@ -152,6 +152,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `pnorm.train`, boosting round by round, or `pnorm.minimize`, the exact minimiser.
     loss : str or Loss
         What a pair costs whose scores differ by z. As in `pnorm.train`.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `pnorm.train`. With ``"bottom"``, a measure in `scoring` by its name
+        in `pnorm.callbacks.early_stopping` is that of the list read from below; a scorer of scikit-learn gets the list
+        as it is.
     l2 : float
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is used by ``solver="newton"``.
     early_stopping : bool
@@ -232,6 +236,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         t_max: int = 200,
         solver: str = "coordinate",
         loss: Any = "exponential",
+        push: str = "top",
         l2: float = 0.0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -246,6 +251,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.t_max = t_max
         self.solver = solver
         self.loss = loss
+        self.push = push
         self.l2 = l2
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -360,7 +366,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         pos, neg = known.sides()
         H = self._weak_rankers(known, pos, neg)
         stop = None if held_out is None else self._watch(held_out, H)
-        how = dict(p=self.p, loss=self.loss, callback=stop, n_threads=self._n_threads, **known.about())
+        how = dict(p=self.p, loss=self.loss, push=self.push, callback=stop, n_threads=self._n_threads, **known.about())
         if newton:
             lam, trace = minimize(pos, neg, H, l2=l2, max_iter=t_max, **how)
         else:
@@ -377,7 +383,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
         self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
-        proved = partial(_certificate, known, H, self.p, self.lam_, l2)
+        proved = partial(_certificate, known, H, self.p, self.lam_, l2, self.push)
         self._proof = _Proof(proved if isinstance(self.loss, str) and self.loss == "exponential" else _none)
         return self
 
@@ -418,7 +424,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return rows.take(np.flatnonzero(~out)), rows.take(np.flatnonzero(out))
 
     def _watch(self, rows: _Rows, H: Rankers) -> callbacks.EarlyStopping:
-        metric, more = "partial_auc" if self.scoring is None else self.scoring, rows.about()
+        metric, more = "partial_auc" if self.scoring is None else self.scoring, {"push": self.push, **rows.about()}
         if metric == "log_objective":
             more |= {"p": self.p, "loss": self.loss}
         elif not (isinstance(metric, str) and metric in callbacks.NAMES):
@@ -594,9 +600,9 @@ def _some(generator: Any, share: float, of: NDArray[np.intp], what: str) -> NDAr
     return drawn
 
 
-def _certificate(rows: _Rows, H: Rankers, p: float, lam: Vector, l2: float) -> diagnostics.Certificate:
+def _certificate(rows: _Rows, H: Rankers, p: float, lam: Vector, l2: float, push: str) -> diagnostics.Certificate:
     pos, neg = rows.sides()
-    return diagnostics.certificate(pos, neg, H, p, lam, l2=l2, **rows.about())
+    return diagnostics.certificate(pos, neg, H, p, lam, l2=l2, push=push, **rows.about())
 
 
 def _threshold(f: Vector, positive: NDArray[np.bool_], weight: Vector | None) -> float:

@@ -196,7 +196,13 @@ def test_files_that_cannot_be_read(capsys, tmp_path):
 
 
 def test_options_of_a_file_without_one(capsys):
-    for option in (["--label", "y"], ["--rankers", "thresholds"], ["--top", "3"], ["--out", "s.csv"]):
+    for option in (
+        ["--label", "y"],
+        ["--rankers", "thresholds"],
+        ["--push", "top"],
+        ["--top", "3"],
+        ["--out", "s.csv"],
+    ):
         message = f"pnorm: error: {option[0]} needs a FILE to work on; see --help\n"
         assert run(capsys, *option) == (2, "", message)
     assert run(capsys, "-p", "0.2") == (2, "", "pnorm: error: -p must be at least 1 and finite; got 0.2\n")
@@ -603,6 +609,27 @@ def test_imports_of_the_command_are_what_it_needs(table):
 # Models
 
 
+def test_a_push_at_the_bottom(capsys, table, tmp_path):
+    path, X, y = table
+    model = tmp_path / "model.json"
+    about = path, "--label", "bought", "--ignore", "city", "-p", 16, "-t", 40, "--rankers", "columns", "--top", 4
+    status, out, _ = run(capsys, *about, "--push", "bottom", "--save", model)
+    assert status == 0
+    lam, _ = pnorm.train(X[y], X[~y], None, 16, 40, push="bottom")
+    f = X @ lam
+    said = f"{pnorm.metrics.positives_at_top(-f[~y], -f[y])} of 40 negatives below every positive,"
+    last = np.argsort(-f, kind="stable")[-4:]
+    assert "P-Norm Push with p = 16 at the bottom on 3 weak rankers" in out
+    for text in (out, run(capsys, path, "--model", model, "--label", "bought", "--top", 4)[1]):
+        assert said in text
+        lines = text.split("The bottom of the list:\n")[1].splitlines()[1:5]
+        assert [[int(word) for word in line.split()[:2]] for line in lines] == list(
+            map(list, zip(range(57, 61), last.tolist(), strict=True))
+        )
+    assert "trained with p = 16 at the bottom" in run(capsys, path, "--model", model)[1]
+    assert run(capsys, *about)[1] == run(capsys, *about, "--push", "top")[1]
+
+
 @pytest.mark.parametrize("kind", ["columns", "normalized", "thresholds"])
 def test_a_model_is_saved_and_ranks_other_files(capsys, table, tmp_path, kind):
     path, X, y = table
@@ -679,6 +706,7 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
         (["--model", "MODEL", "-p", "4"], "-p is for training, and --model ranks by what was learned before"),
         (["--model", "MODEL", "-t", "4"], "-t is for training"),
         (["--model", "MODEL", "--rankers", "columns"], "--rankers is for training"),
+        (["--model", "MODEL", "--push", "bottom"], "--push is for training"),
         (["--model", "MODEL", "--save", "MODEL"], "--save is for training"),
         (["--model", "MODEL", "--positive", "1"], "--positive needs --label COLUMN"),
         (["--model", "none.json"], "none.json: No such file or directory"),

@@ -47,11 +47,17 @@ def test_train_and_minimize_in_partitions(monkeypatch):
     H = pnorm.rankers.quantile_thresholds(pos, neg, 15)
     P, N = parts(pos, 4), parts(neg, 5)
     monkeypatch.setattr(pnorm_dask, "_FAN_IN", 3)  # answers of 15 and 18 partitions merge in three stages
-    for more in ({}, {"selection": "signed"}, {"selection": "largest"}, {"init": np.linspace(-1.0, 1.0, len(H))}):
+    for more in (
+        {},
+        {"selection": "signed"},
+        {"selection": "largest"},
+        {"push": "bottom"},
+        {"init": np.linspace(-1.0, 1.0, len(H))},
+    ):
         assert_same(pnorm.dask.train(P, N, H, 4, 15, **more), pnorm.train(pos, neg, H, 4, 15, **more))
     stop = pnorm.dask.train(P, N, None, 4, 50, callback=lambda trace: trace.n_iter == 3)
     assert_same(stop, pnorm.train(pos, neg, None, 4, 3, callback=lambda trace: trace.n_iter == 3))
-    for more in ({}, {"l2": 0.1}, {"init": [1.0, -2.0, 3.0, 4.0]}):
+    for more in ({}, {"l2": 0.1}, {"init": [1.0, -2.0, 3.0, 4.0]}, {"push": "bottom"}):
         lam, trace = pnorm.dask.minimize(P, N, None, 4, **more)
         np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, **more)[0], atol=1e-9)
         assert trace.gap < 1e-9
@@ -218,6 +224,12 @@ HELD = {
     "a price": {"price": pnorm.objectives.Exponential(0.05), "loss": "logistic"},
     "a price of exponential losses": {"price": pnorm.objectives.Exponential(0.05)},
     "a loss of one's own": {"loss": pnorm.objectives.Loss(lambda z: np.exp(-z / 2), lambda z: -np.exp(-z / 2) / 2)},
+    "groups and the reverse push": {
+        "push": "bottom",
+        "pos_group": groups_of(60, 2),
+        "neg_group": groups_of(90, 3),
+        "pos_weight": np.linspace(0.0, 2.0, 60),
+    },
     "groups and logistic": {"loss": "logistic", "pos_group": groups_of(60, 2), "neg_group": groups_of(90, 3)},
 }
 

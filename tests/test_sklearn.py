@@ -295,6 +295,20 @@ def test_the_certificate_is_that_of_the_rows_trained_on(data, how):
     assert pickle.loads(pickle.dumps(model)).certificate_ == found
 
 
+@pytest.mark.parametrize("scoring", [None, "log_objective", "roc_auc"])
+def test_a_push_at_the_bottom(data, scoring):
+    X, y, c, g = data
+    model = PNormPush(p=8, rankers="columns", t_max=50, push="bottom").fit(X, y)
+    lam, _ = pnorm.train(*sides(X, y)[0], None, 8, 50, push="bottom")
+    np.testing.assert_array_equal(model.lam_, lam)
+    newton = PNormPush(p=8, rankers="columns", solver="newton", l2=0.1, push="bottom").fit(X, y, c, g)
+    assert newton.certificate_.gap < 1e-6
+    stopped = PNormPush(p=8, t_max=50, push="bottom", early_stopping=True, scoring=scoring, random_state=0).fit(X, y)
+    assert stopped.validation_score_.max() > stopped.validation_score_[0]
+    with pytest.raises(ValueError, match="push must be one of"):
+        PNormPush(push="left").fit(X, y)
+
+
 def test_certificates_that_are_not_to_be_had(data):
     X, y, *_ = data
     with pytest.raises(NotFittedError):

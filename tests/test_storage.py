@@ -20,7 +20,7 @@ from pnorm._solvers import problem as _problem
 from pnorm._solvers.descent_state import DescentState
 from pnorm._storage import coded
 from pnorm._storage.coded import Coded, Codes, Cuts, Feature, Schema
-from pnorm._storage.combined import Closed, Stacked
+from pnorm._storage.combined import Closed, Negated, Stacked
 from pnorm._storage.dense import Dense
 from pnorm._storage.sparse import Sparse
 from pnorm._storage.store import OfMatrix, store
@@ -80,6 +80,8 @@ def storages():
     made["closed mixed columns"] = of(mixed, np.column_stack([A, X]), np.column_stack([B, Y]))
     made["a union"] = of(pnorm.rankers.columns(4) + pnorm.rankers.normalized(X, Y) + H, X, Y)
     made["a closed union"] = of(pnorm.rankers.closed(pnorm.rankers.columns(4) + H), X, Y)
+    for name in ("dense C float32", "sparse", "closed", "thresholds", "mixed columns", "a closed union"):
+        made[f"{name}, negated"] = [(Negated(table), -matrix) for table, matrix in made[name]]
     return made
 
 

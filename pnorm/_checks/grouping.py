@@ -202,6 +202,10 @@ class Groups:
     neg: NDArray[np.intp]
     n: int
 
+    def exchanged(self) -> Groups:
+        """The groups with their sides exchanged."""
+        return Groups(self.neg, self.pos, self.n)
+
     def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Groups:
         """Some of the rows; the groups that are left are numbered anew."""
         left, codes = np.unique(self.pos[pos], return_inverse=True)
@@ -218,6 +222,11 @@ class CaseWeights:
     c_neg: Vector | None
     groups: Groups | None
     n_pairs: int
+
+    def exchanged(self) -> CaseWeights:
+        """Weights and groups with their sides exchanged."""
+        kept = self.kept and self.kept[::-1]
+        return CaseWeights(kept, self.c_neg, self.c_pos, self.groups and self.groups.exchanged(), self.n_pairs)
 
     def select(self, pos: Any, neg: Any) -> tuple[Any, Any]:
         """Return the values of the rows that count, given values of all rows of the user."""

@@ -137,6 +137,11 @@ def choice(value: Any, name: str, allowed: Collection[str]) -> str:
     return value
 
 
+def push(value: Any) -> str:
+    """Return the end of the list that is to be right."""
+    return choice(value, "push", ("top", "bottom"))
+
+
 def two(x: Any, message: str) -> tuple[Any, Any]:
     """Return the two items of a pair, or raise a TypeError with this message."""
     try:

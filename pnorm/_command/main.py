@@ -112,6 +112,11 @@ def parser() -> argparse.ArgumentParser:
         help="weak rankers: the columns as they are, scaled to [0, 1] (default), or whether they exceed a cut, "
         "with at most 31 cuts per column",
     )
+    add(
+        "--push",
+        choices=("top", "bottom"),
+        help="which end of the list is to be right, and to be printed (default: top)",
+    )
     add("--top", type=int, metavar="N", help="rows of the list to print (default: 10)")
     add("--out", metavar="FILE", help="write row,score for all rows, best first")
     add("--save", metavar="MODEL", help="write what was learned to a file of JSON")
@@ -127,13 +132,19 @@ def _train_or_rank(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other or are out of range, before any work."""
     if arguments.file is None:
-        for option in ("label", "positive", "ignore", "rankers", "top", "out", "save", "model"):
+        for option in ("label", "positive", "ignore", "rankers", "push", "top", "out", "save", "model"):
             if getattr(arguments, option) is not None:
                 raise CommandError(f"--{option} needs a FILE to work on; see --help")
     elif arguments.seed is not None:
         raise CommandError("--seed is for the tic-tac-toe boards; with a FILE all rows are used")
     elif arguments.model is not None:
-        for option, name in (("p", "-p"), ("t", "-t"), ("rankers", "--rankers"), ("save", "--save")):
+        for option, name in (
+            ("p", "-p"),
+            ("t", "-t"),
+            ("rankers", "--rankers"),
+            ("push", "--push"),
+            ("save", "--save"),
+        ):
             if getattr(arguments, option) is not None:
                 raise CommandError(f"{name} is for training, and --model ranks by what was learned before")
         if arguments.positive is not None and arguments.label is None:
@@ -231,20 +242,21 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
 
     p, kind = 4.0 if arguments.p is None else arguments.p, arguments.rankers or "normalized"
     H = _rankers(kind, pos, neg, names)
-    lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments))
+    push = arguments.push or "top"
+    lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments), push=push)
     f = pnorm.score(X, H, lam)
 
     print(f"{path_shown(path)}: {_labelled(y, arguments.label, positive)}")
-    print(f"P-Norm Push with p = {p:g} on {counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
+    print(f"P-Norm Push with p = {p:g}{_where(push)} on {counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
     print(f"after {counted(trace.n_iter, 'round')}: {trace.message}")
     if trace.status == "separable":
         print("Look at what separates: was it known before the label was?")
-    _print_measures("On these rows, the ones trained on", f, y, f", log F_p {trace.log_objective[-1]:.6g}")
+    _print_measures("On these rows, the ones trained on", f, y, push, f", log F_p {trace.log_objective[-1]:.6g}")
     _print_rankers(H, lam, X)
-    _print_top(f, arguments.top, labels)
+    _print_end(f, arguments.top, labels, push)
     if arguments.save is not None:
         about = {"file": os.path.basename(path), "label": arguments.label, "positive": sorted(positive)}
-        pnorm.save(arguments.save, lam, H, p, {**about, "rounds": trace.n_iter, "status": trace.status})
+        pnorm.save(arguments.save, lam, H, p, {**about, "push": push, "rounds": trace.n_iter, "status": trace.status})
         print(f"\nThe model, for --model or pnorm.load: {path_shown(arguments.save)}")
     _write_scores(f, arguments.out)
 
@@ -274,12 +286,15 @@ def _score_file(arguments: argparse.Namespace) -> None:
         positive = _positive(labels, label, arguments.positive)
         y = np.array([text in positive for text in labels])
         print(f"{path_shown(path)}: {_labelled(y, label, positive)}")
-    push = "" if model.p is None else f", trained with p = {model.p:g}"
+    push = "bottom" if model.metadata.get("push") == "bottom" else "top"
+    trained = "" if model.p is None else f", trained with p = {model.p:g}{_where(push)}"
     used = np.count_nonzero(model.lam)
-    print(f"ranked by {path_shown(arguments.model)}: {used} of {counted(model.lam.size, 'weak ranker')} in use{push}")
+    print(
+        f"ranked by {path_shown(arguments.model)}: {used} of {counted(model.lam.size, 'weak ranker')} in use{trained}"
+    )
     if labels is not None:
-        _print_measures("On these rows", f, y, "")
-    _print_top(f, arguments.top, labels)
+        _print_measures("On these rows", f, y, push, "")
+    _print_end(f, arguments.top, labels, push)
     _write_scores(f, arguments.out)
 
 
@@ -287,10 +302,17 @@ def _labelled(y: NDArray[np.bool_], label: str, positive: set[str]) -> str:
     return f"{counted(y.size, 'row')}, {y.sum()} positive ({shown(label)} = {shown(' or '.join(sorted(positive)))})"
 
 
-def _print_measures(where: str, f: NDArray[np.float64], y: NDArray[np.bool_], more: str) -> None:
-    top, auc = pnorm.metrics.positives_at_top(f[y], f[~y]), pnorm.metrics.auc(f[y], f[~y])
-    print(f"{where}: {top} of {y.sum()} positives above every negative,")
-    print(f"AUC {auc:.4f}{more}")
+def _where(push: str) -> str:
+    return " at the bottom" if push == "bottom" else ""
+
+
+def _print_measures(where: str, f: NDArray[np.float64], y: NDArray[np.bool_], push: str, more: str) -> None:
+    if push == "bottom":
+        told = f"{pnorm.metrics.positives_at_top(-f[~y], -f[y])} of {(~y).sum()} negatives below every positive"
+    else:
+        told = f"{pnorm.metrics.positives_at_top(f[y], f[~y])} of {y.sum()} positives above every negative"
+    print(f"{where}: {told},")
+    print(f"AUC {pnorm.metrics.auc(f[y], f[~y]):.4f}{more}")
 
 
 def _best_first(f: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -331,13 +353,15 @@ def _print_rankers(H: pnorm.rankers.Rankers, lam: NDArray[np.float64], X: NDArra
         print(f"  {name:{width}}   {lam[j]:+12.5g}   {moves[j]:22.4f}")
 
 
-def _print_top(f: NDArray[np.float64], top: int | None, labels: list[str] | None) -> None:
-    rows = _best_first(f)[: 10 if top is None else top]
-    if rows.size == 0:
+def _print_end(f: NDArray[np.float64], top: int | None, labels: list[str] | None, push: str) -> None:
+    """Print the end of the list that the push is at."""
+    few = min(10 if top is None else top, f.size)
+    if few == 0:
         return
-    print("\nThe top of the list:")
+    above = f.size - few if push == "bottom" else 0
+    print(f"\nThe {push} of the list:")
     print("  rank       row        score" + ("" if labels is None else "   label"))
-    for rank, i in enumerate(rows, start=1):
+    for rank, i in enumerate(_best_first(f)[above : above + few], start=above + 1):
         print(f"  {rank:4d}   {i:7d}   {f[i]:10.4f}" + ("" if labels is None else f"   {shown(labels[i])}"))
 
 

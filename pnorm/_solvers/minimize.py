@@ -111,10 +111,11 @@ def _on_support(problem: Problem, solver: Solver, separation: Separation, progre
     of_support = progress.on(support)
     outcome = solver.run(support, np.zeros(support.n_rankers), 0.0, of_support, may_ask=False)
     lam, trace = _answer(support, solver, outcome, of_support)
+    kept = [f"{pos.size} of {problem.n_pos}", f"{neg.size} of {problem.n_neg}"]
+    of_pos, of_neg = reversed(kept) if problem.exchanged else kept
     message = (
-        f"quasi-separable: {pos.size} of {problem.n_pos} positives and {neg.size} of {problem.n_neg} "
-        f"negatives keep weight, and {progress.quantity} falls toward its infimum along "
-        f"`direction` for ever; on these rows ({trace.status}) {trace.message}"
+        f"quasi-separable: {of_pos} positives and {of_neg} negatives keep weight, and {progress.quantity} falls toward "
+        f"its infimum along `direction` for ever; on these rows ({trace.status}) {trace.message}"
     )
     trace = dataclasses.replace(trace, status="separable", message=message, direction=separation.direction)
     return lam, _with_the_rest(problem, trace, neg)

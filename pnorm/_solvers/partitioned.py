@@ -16,7 +16,7 @@ import numpy as np
 
 from pnorm._categories import Seen, tell
 from pnorm._solvers.problem import Problem, described, stats
-from pnorm._solvers.reductions import NAMES, Executor, Job
+from pnorm._solvers.reductions import NAMES, Executor, Job, Rows
 from pnorm.objectives._base import Objective
 from pnorm.objectives._pnorm import PNorm
 
@@ -31,15 +31,20 @@ class Partitions:
         of_sides = [_unknown_levels(of_side) for of_side in self._known]
         tell(map(add, *of_sides))
 
-    def problem(self, names: tuple[str, ...], objective: Objective) -> Problem:
+    def problem(self, names: tuple[str, ...], objective: Objective, push: str = "top") -> Problem:
         """Return the problem of an objective, columns far from zero moved there.
 
-        The P-Norm Push without groups knows no weights of rows here: the parts keep them.
+        The P-Norm Push without groups knows no weights of rows here: the parts keep them. For a push at the bottom the
+        sides are exchanged, as `exchanged` says, and the objective is that of exchanged sides.
         """
+        sides = self.sides
+        if push == "bottom":
+            parts = [self._executor.changed(Rows.exchanged, side.parts) for side in reversed(sides)]
+            sides, _ = described(self._executor, parts)
         if objective.traits.factored and objective.groups is None:
-            sizes = self.sides[0].max_log_c, self.sides[1].max_log_c
+            sizes = sides[0].max_log_c, sides[1].max_log_c
             objective = PNorm(objective.traits.p, None, None, sizes=sizes)
-        return Problem(self._executor, self.sides, names, objective).centred()
+        return Problem(self._executor, sides, names, objective).centred()
 
     def check_unchanged(self) -> None:
         """Refuse rows that are no longer what they were at first, as those of a source that changes may be."""

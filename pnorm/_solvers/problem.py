@@ -30,6 +30,7 @@ from pnorm._solvers.reductions import (
     reduction,
 )
 from pnorm._storage.base import Table, rounding
+from pnorm._storage.combined import Negated
 from pnorm._storage.double_double import compensated_dot
 from pnorm._storage.store import seen, select_rows, store, unscaled
 from pnorm._threads import SERIAL, Pool, then
@@ -253,6 +254,11 @@ class Problem:
     def tables(self) -> list[Table]:
         """The outputs on both sides, of rows in memory."""
         return [side.parts[0].table for side in self.sides]
+
+    @property
+    def exchanged(self) -> bool:
+        """Whether the first side has the user's negatives: the push is at the bottom."""
+        return isinstance(self.table, Negated)
 
     @property
     def groups(self) -> Groups:
@@ -568,14 +574,46 @@ def rankers_of(pos: Any, neg: Any, H: Any) -> tuple[Any, Any, Rankers]:
     return pos, neg, as_rankers(H, pos, "pos")
 
 
-def build(pos: Any, neg: Any, rankers: Rankers, make: Make, *weights_and_groups: Any, pool: Pool = SERIAL) -> Problem:
+def build(
+    pos: Any,
+    neg: Any,
+    rankers: Rankers,
+    make: Make,
+    *weights_and_groups: Any,
+    push: str = "top",
+    pool: Pool = SERIAL,
+) -> Problem:
     """Check the rows a user passed and return the problem, whose objective `make` makes of the rows that count.
 
     Rows of weight zero, and rows of groups that have only one side, are left out.
     """
     counted = _checks.case_weights(_checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"), *weights_and_groups)
     tables, before = tables_of(pos, neg, rankers, counted, pool)
+    if push == "bottom":
+        tables, before, counted = from_below(tables, before, counted)
     return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool, before)
+
+
+def from_below(
+    tables: Sequence[Table], before: Before | None, counted: CaseWeights
+) -> tuple[list[Table], Before | None, CaseWeights]:
+    """Return what `tables_of` has made, and the weights, for a push at the bottom."""
+
+    def exchanged_before() -> tuple[list[Table], Vector]:
+        assert before is not None
+        columns, factors = before()
+        return exchanged(columns), factors
+
+    return exchanged(tables), before and exchanged_before, counted.exchanged()
+
+
+def exchanged(tables: Sequence[Table]) -> list[Table]:
+    """Return the tables of a push at the bottom, given those of the positives and the negatives.
+
+    It is a push at the top of the list that is read from below: scores change their sign, and the sides their places.
+    The sign goes to the outputs, so that coefficients and edges keep theirs.
+    """
+    return [Negated(table) for table in reversed(tables)]
 
 
 def tables_of(

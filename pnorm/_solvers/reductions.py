@@ -22,6 +22,7 @@ from pnorm._categories import Seen
 from pnorm._checks import Vector
 from pnorm._core import _tilt
 from pnorm._storage.base import Index, Table, by_group
+from pnorm._storage.combined import Negated
 from pnorm._storage.double_double import compensated_dot
 from pnorm._storage.store import seen, select_rows, store_part
 from pnorm._threads import SERIAL, Pool, merge_exponentials, then
@@ -66,6 +67,10 @@ class Rows:
             return np.zeros(self.n)
         with np.errstate(over="ignore", invalid="ignore"):
             return self.pool.run(self.table.combine(lam))[0]  # type: ignore[no-any-return]
+
+    def exchanged(self) -> Rows:
+        """The rows as those of the other side, with outputs of the other sign."""
+        return replace(self, name=NAMES[self.name == "pos"], table=Negated(self.table))
 
     def subtract(self, shift: Vector) -> Rows:
         """The rows, a constant taken off every ranker."""

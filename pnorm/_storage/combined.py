@@ -86,6 +86,49 @@ class Closed(Uncoded):
         return Closed(self.half.subtract(shift[:n]), self._level - shift[:n] - shift[n:])
 
 
+class Negated:
+    """The outputs of a table with the other sign; all else is the table's own."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.shape, self.low, self.high = table.shape, -table.high, -table.low
+        self.tally_size, self.coded, self.counts = table.tally_size, table.coded, table.counts
+        # What does not depend on the sign.
+        self.tally, self.retally, self.totals, self.rounding = table.tally, table.retally, table.totals, table.rounding
+        self.cells, self.masses, self.multiply = table.cells, table.masses, table.multiply
+
+    def edges(self, totals: Vector) -> Vector:
+        return -self._table.edges(totals)
+
+    def sums(self, weights: Any) -> Any:
+        return then(self._table.sums(weights), np.negative)
+
+    def scatter(self, weights: Vector, centres: _checks.Array, codes: Index | None) -> Any:
+        return then(self._table.scatter(weights, -centres, codes), lambda found: (found[0], -found[1]))
+
+    def combine(self, lam: Vector) -> Any:
+        return self._table.combine(-lam)
+
+    def column(self, j: int, shift: float, out: Vector) -> Any:
+        return then(self._table.column(j, -shift, out), lambda _: np.negative(out, out=out))
+
+    def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
+        for rows, block in self._table.blocks():
+            yield rows, -block
+
+    def matrix(self) -> Any:
+        return -self._table.matrix()
+
+    def values(self, j: int) -> Vector:
+        return -self._table.values(j)
+
+    def select_rows(self, rows: Rows) -> Negated:
+        return Negated(self._table.select_rows(rows))
+
+    def subtract(self, shift: Vector) -> Negated:
+        return Negated(self._table.subtract(-shift))
+
+
 class Stacked:
     """Rankers that lie in several tables of the same rows."""
 

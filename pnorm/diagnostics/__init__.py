@@ -29,7 +29,7 @@ from pnorm._solvers.separability import find_separation
 from pnorm._trace import Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
 from pnorm.objectives._base import Scores
-from pnorm.objectives._pnorm import push
+from pnorm.objectives._pnorm import push as push_of
 
 __all__ = [
     "Certificate",
@@ -209,6 +209,7 @@ def certificate(
     lam: Any,
     *,
     l2: float = 0.0,
+    push: str = "top",
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
@@ -240,6 +241,9 @@ def certificate(
         Coefficients, one per weak ranker.
     l2 : float
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `pnorm.train`. Functions without this argument take the reverse
+        push as ``report(-H.evaluate(neg), -H.evaluate(pos), None, p, lam)``.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
@@ -275,7 +279,9 @@ def certificate(
     >>> pnorm.diagnostics.certificate(pos, neg, None, 4, [20.0]).gap
     inf
     """
-    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, pos_weight, neg_weight, pos_group, neg_group)
+    _checks.push(push)
+    about = pos_weight, neg_weight, pos_group, neg_group
+    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *about, push=push)
     return _certificate(problem, lam, _checks.nonnegative(l2, "l2"))
 
 
@@ -794,18 +800,18 @@ def _page(lines: dict[str, str]) -> str:
     return "\n".join(wrap.fill(f"{heading:{wide}}{text}") for heading, text in lines.items())
 
 
-def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any) -> Problem:
+def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any, push: str = "top") -> Problem:
     p = _checks.power(p)
-    return build(*rankers_of(pos, neg, H), push(p), *weights_and_groups).centred()
+    return build(*rankers_of(pos, neg, H), push_of(p), *weights_and_groups, push=push).centred()
 
 
 def _problem_and(
-    lam: Any, name: str, pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any
+    lam: Any, name: str, pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any, push: str = "top"
 ) -> tuple[Problem, Vector]:
     """Return the problem and the checked coefficients."""
     pos, neg, rankers = rankers_of(pos, neg, H)
     checked = _checks.vector(lam, name, len(rankers), "one coefficient per weak ranker")
-    problem = _build(pos, neg, rankers, p, *weights_and_groups)
+    problem = _build(pos, neg, rankers, p, *weights_and_groups, push=push)
     with np.errstate(over="ignore", invalid="ignore"):
         f = problem.scores(checked)
     _checks.exponents(p, f.pos, f.neg, name)

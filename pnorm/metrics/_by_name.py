@@ -51,8 +51,11 @@ MEASURES = sorted({*LARGER, *SMALLER, "p_norm_risk", "precision_at", "recall_at"
 """All measures of one list, given as two sides."""
 
 
-def named(metric: Any, names: Mapping[str, Measure], counted: CaseWeights) -> tuple[Measure, str]:
-    """Return the measure that a user passes, as one of some names or as a function, and its name."""
+def named(metric: Any, names: Mapping[str, Measure], counted: CaseWeights, push: str = "top") -> tuple[Measure, str]:
+    """Return the measure that a user passes, as one of some names or as a function, and its name.
+
+    A name means the end of the list that the push is at. A function gets the scores as they are.
+    """
     if callable(metric):
         inner, keywords = (metric.func, metric.keywords) if isinstance(metric, partial) else (metric, {})
         name = getattr(inner, "__name__", type(inner).__name__)
@@ -73,7 +76,17 @@ def named(metric: Any, names: Mapping[str, Measure], counted: CaseWeights) -> tu
             f"rows have weights, and the metric {name} takes none: pass a function of (f_pos, f_neg, pos_weight, "
             "neg_weight)"
         )
+    if push == "bottom" and isinstance(metric, str):
+        name, measure = f"{name}, read from below", partial(_from_below, measure)
     return measure, name
+
+
+def _from_below(
+    measure: Measure, f_pos: Vector, f_neg: Vector, *, pos_weight: Any = None, neg_weight: Any = None
+) -> float:
+    """Return a measure of the list read from below: the negatives are in the place of the positives."""
+    weights = {"pos_weight": neg_weight, "neg_weight": pos_weight}
+    return measure(-f_neg, -f_pos, **{side: c for side, c in weights.items() if c is not None})
 
 
 def takes(function: Callable[..., Any], *args: Any, **keywords: Any) -> bool:
