@@ -34,6 +34,8 @@ def minimize(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    pos_grade: Any = None,
+    neg_grade: Any = None,
     init: Any = None,
     method: str | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
@@ -78,6 +80,8 @@ def minimize(
         Case weights, zero or more. As in `train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. As in `train`.
+    pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
+        Grades: a pair has a positive of the higher grade. As in `train`.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from; zero by default. As in `train`. They are halved as long as that lowers the
         objective.
@@ -192,8 +196,8 @@ def minimize(
     start = None if init is None else start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        about = pos_weight, neg_weight, pos_group, neg_group
-        problem = build(pos, neg, rankers, make, *about, push=push, pool=pool).centred()
+        of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
+        problem = build(pos, neg, rankers, make, *of_rows, push=push, pool=pool).centred()
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)

@@ -112,6 +112,8 @@ def minimize_path(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    pos_grade: Any = None,
+    neg_grade: Any = None,
     method: str | None = None,
     n_threads: int | None = None,
 ) -> MinimizerPath:
@@ -148,6 +150,8 @@ def minimize_path(
         Case weights, zero or more. As in `train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. As in `train`.
+    pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
+        Grades: a pair has a positive of the higher grade. As in `train`.
     method : {None, "newton", "lbfgs"}
         How each point is found, as in `minimize`.
     n_threads : int, optional
@@ -215,7 +219,8 @@ def minimize_path(
     pos, neg, rankers = rankers_of(pos, neg, H)
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
+    of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
+    counted = _checks.case_weights(n_pos, n_neg, *of_rows, push=push)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         tables, unscaled = tables_of(pos, neg, rankers, counted, pool)
         if push == "bottom":

@@ -34,6 +34,8 @@ def train(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    pos_grade: Any = None,
+    neg_grade: Any = None,
     init: Any = None,
     tol: float = 1e-10,
     callback: Callable[[Trace], bool | None] | None = None,
@@ -92,6 +94,10 @@ def train(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. :math:`F_p` is the sum over groups. Rows of a group that has only
         one side are left out.
+    pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
+        Grades: a pair has a positive of the higher grade. They are real numbers, of which only the order counts. A list
+        with several grades is passed on both sides, ``train(X, X, H, p, pos_grade=y, neg_grade=y)``, its queries as
+        groups. Rows that are in no pair are left out. See Notes.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from; zero by default. A run that starts from the trace of another continues it. Those of
         a trace, or of a model that `load` has read, go to the weak rankers of the same names, wherever they are in
@@ -140,6 +146,16 @@ def train(
     distinct values, are stored as codes of one or two bytes per row and feature; a round on them
     reads a row once per word of packed codes and takes no exponential. See the pages on theory and
     on many rows.
+
+    With grades y, a negative pays for the positives of its group g that have a higher one,
+
+    .. math:: F_p(\lambda) = \sum_k \tilde c_k \Bigl(\sum_{i \in g(k),\; y_i > \tilde y_k} c_i
+              e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p .
+
+    The negatives of one group and grade are a group by themselves, to which all positives above them belong. So a
+    positive is a row of several groups. Its outputs are stored once, and it costs a few numbers for each grade below
+    its own. Grades that all differ would make as many numbers as there are pairs: more than 64 for each row, and more
+    than 16 million, are refused. Messages count a positive once for each of its groups.
 
     A chosen ranker that separates strictly, all positives above all negatives, ends the run as
     ``"separable"``: inf F_p is 0 and no minimiser exists. Its step leaves every positive at least
@@ -210,6 +226,6 @@ def train(
     pos, neg, rankers = rankers_of(pos, neg, H)
     lam = start_of(init, rankers)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        about = pos_weight, neg_weight, pos_group, neg_group
-        problem = build(pos, neg, rankers, make, *about, push=push, pool=pool).centred()
+        of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
+        problem = build(pos, neg, rankers, make, *of_rows, push=push, pool=pool).centred()
         return lam, descend(DescentState(problem, lam), rounds, selection, tol, callback)

@@ -1,7 +1,8 @@
 """The P-Norm Push objective, its derivatives and its minimiser in 50 digits, from the definition over all pairs.
 
 The judge of certificates and of what training records: slow, obvious, and beyond the reach of double precision. Newton's method
-on the sum over negatives k of c_k (sum over positives i of c_i q'_ik) ** p, pairs within a group.
+on the sum over negatives k of c_k (sum over positives i of c_i q'_ik) ** p, pairs within a group, and with
+grades of the positives that are above that of the negative.
 """
 
 from fractions import Fraction
@@ -31,12 +32,14 @@ def hulls(pos, neg):
 class Objective:
     """log F_p + l2/2 |lam|**2 over explicit pairs."""
 
-    def __init__(self, pos, neg, p, c_pos=None, c_neg=None, g_pos=None, g_neg=None, l2=0.0):
+    def __init__(self, pos, neg, p, c_pos=None, c_neg=None, g_pos=None, g_neg=None, l2=0.0, y_pos=None, y_neg=None):
         pos, neg = np.asarray(pos, float), np.asarray(neg, float)
         c_pos = np.ones(len(pos)) if c_pos is None else np.asarray(c_pos, float)
         c_neg = np.ones(len(neg)) if c_neg is None else np.asarray(c_neg, float)
         g_pos = np.zeros(len(pos)) if g_pos is None else np.asarray(g_pos)
         g_neg = np.zeros(len(neg)) if g_neg is None else np.asarray(g_neg)
+        y_pos = np.ones(len(pos)) if y_pos is None else np.asarray(y_pos)
+        y_neg = np.zeros(len(neg)) if y_neg is None else np.asarray(y_neg)
         with mp.workdps(DIGITS):
             self.p, self.l2, self.n = mp.mpf(float(p)), mp.mpf(float(l2)), pos.shape[1]
             exact = np.vectorize(lambda x: mp.mpf(float(x)), otypes=[object])
@@ -45,7 +48,7 @@ class Objective:
             self.pairs = []  # and its number, and the positives it pairs with
             self.shape = len(pos), len(neg)
             for k in np.flatnonzero(c_neg > 0):
-                rows = [i for i in np.flatnonzero(c_pos > 0) if g_pos[i] == g_neg[k]]
+                rows = [i for i in np.flatnonzero(c_pos > 0) if g_pos[i] == g_neg[k] and y_pos[i] > y_neg[k]]
                 if rows:
                     self.columns.append((exact(c_neg[k])[()], exact(c_pos[rows]), A[rows] - B[k]))
                     self.pairs.append((k, rows))

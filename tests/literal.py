@@ -6,7 +6,8 @@ t_max. "largest" keeps to that; "absolute" and "signed" stop where `pnorm.train`
 ranker that separates ends all runs, as no step solves equation (1).
 Case weights enter as repeated rows would: d starts at c_i c_k, and a negative's price is divided by
 c_k ** (p - 1), since its sum over i carries c_k to the power p and should carry it once.
-Query groups leave out the pairs of two groups: d starts at zero there, and stays.
+Query groups leave out the pairs of two groups: d starts at zero there, and stays. Grades leave out the pairs whose positive
+has not the higher one.
 """
 
 from types import SimpleNamespace
@@ -16,7 +17,9 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 
-def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_neg=None, tol=1e-10, groups=None):
+def train(
+    H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_neg=None, tol=1e-10, groups=None, grades=None
+):
     n_pos, n_neg, n = len(H_pos), len(H_neg), H_pos.shape[1]
     c_pos = np.ones(n_pos) if c_pos is None else np.asarray(c_pos, float)
     c_neg = np.ones(n_neg) if c_neg is None else np.asarray(c_neg, float)
@@ -25,6 +28,8 @@ def train(H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_ne
     largest = np.minimum(np.abs(H).max(axis=0), np.ptp(H, axis=0))
 
     pairs = np.ones((n_pos, n_neg), bool) if groups is None else np.equal.outer(*map(np.asarray, groups))
+    if grades is not None:
+        pairs &= np.greater.outer(*map(np.asarray, grades))
     M = M * pairs[:, :, None]
 
     lam = np.zeros(n)

@@ -241,6 +241,33 @@ SHARED = [
         "share no label among rows of positive weight: no pair is left",
     ),
 ]
+GRADES = [
+    (
+        {"pos_grade": [1, 0, 1]},
+        ValueError,
+        "pos_grade is given and neg_grade is not; a pair has a positive of the higher",
+    ),
+    ({"neg_grade": [1, 0, 1]}, ValueError, "neg_grade is given and pos_grade is not"),
+    (
+        {"pos_grade": [1, 0], "neg_grade": [0, 0, 1]},
+        ValueError,
+        "pos_grade must have shape (3,), one grade per row; got shape (2,)",
+    ),
+    ({"pos_grade": [1, 0, 1], "neg_grade": [0, np.nan, 1]}, ValueError, "neg_grade has nan at position 1"),
+    ({"pos_grade": [1, np.inf, 1], "neg_grade": [0, 0, 1]}, ValueError, "pos_grade has inf at position 1"),
+    ({"pos_grade": list("aab"), "neg_grade": [0, 0, 1]}, TypeError, "pos_grade must hold real numbers"),
+    ({"pos_grade": [0, 0, 1], "neg_grade": [1, 2, 3]}, ValueError, "pos_grade is nowhere above neg_grade"),
+    (
+        {"pos_grade": [1, 1, 2], "neg_grade": [1, 1, 1], "pos_weight": [1, 1, 0]},
+        ValueError,
+        "pos_grade is nowhere above neg_grade among rows of positive weight: no pair is left",
+    ),
+    (
+        {"pos_grade": [1, 1, 2], "neg_grade": [1, 1, 1], "pos_group": "aab", "neg_group": "aaa"},
+        ValueError,
+        "pos_grade is in no group of pos_group and neg_group above neg_grade",
+    ),
+]
 POWER = [
     ({"p": 0.5}, ValueError, "p must be at least 1"),
     ({"p": "4"}, TypeError, "p must be a real number; got '4'"),
@@ -271,8 +298,10 @@ LAM = {"lam": [1.0, 0.0]}
 @pytest.mark.parametrize(
     ("function", "given", "wrong"),
     [
-        (pnorm.minimize, {}, SHARED + POWER + PENALTY + MINIMIZE),
-        (pnorm.diagnostics.certificate, {"H": None, "p": 2, **LAM}, SHARED + POWER + PENALTY + COEFFICIENTS),
+        (pnorm.train, {}, SHARED + GRADES + POWER),
+        (pnorm.minimize, {}, SHARED + GRADES + POWER + PENALTY + MINIMIZE),
+        (pnorm.minimize_path, {}, SHARED + GRADES),
+        (pnorm.diagnostics.certificate, {"H": None, "p": 2, **LAM}, SHARED + GRADES + POWER + PENALTY + COEFFICIENTS),
         (pnorm.diagnostics.report, {"H": None, "p": 2, **LAM}, SHARED + POWER + PENALTY + COEFFICIENTS),
         (pnorm.diagnostics.separability, {}, SHARED),
         (pnorm.diagnostics.q_limit, {"H": None, "p": 2}, SHARED + POWER),

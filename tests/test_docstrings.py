@@ -37,6 +37,7 @@ SHARED = {
     "pos_weight": (["array_like, shape (I,), optional"], ["Case weights, zero or more."]),
     "neg_weight": (["array_like, shape (K,), optional"], ["Case weights, zero or more."]),
     "pos_group, neg_group": ([LABELS, DASK_LABELS], ["Query groups: pairs form within a group only."]),
+    "pos_grade, neg_grade": ([OPTIONAL], ["Grades: a pair has a positive of the higher grade."]),
     "pos_weight, neg_weight, pos_group, neg_group": (["optional", "as in `train`"], ["Case weights and query groups"]),
     "H": (
         [OBJECTS, OBJECTS.replace(", or Rankers", ", Rankers, or callable"), "None or Rankers",

@@ -20,7 +20,7 @@ from pnorm._solvers import problem as _problem
 from pnorm._solvers.descent_state import DescentState
 from pnorm._storage import coded
 from pnorm._storage.coded import Coded, Codes, Cuts, Feature, Schema
-from pnorm._storage.combined import Closed, Negated, Stacked
+from pnorm._storage.combined import Closed, Negated, Repeated, Stacked
 from pnorm._storage.dense import Dense
 from pnorm._storage.sparse import Sparse
 from pnorm._storage.store import OfMatrix, store
@@ -82,6 +82,10 @@ def storages():
     made["a closed union"] = of(pnorm.rankers.closed(pnorm.rankers.columns(4) + H), X, Y)
     for name in ("dense C float32", "sparse", "closed", "thresholds", "mixed columns", "a closed union"):
         made[f"{name}, negated"] = [(Negated(table), -matrix) for table, matrix in made[name]]
+    for name in ("dense C float32", "sparse", "closed", "thresholds", "a union"):
+        indices = [np.repeat(np.arange(rows), rng.integers(1, 4, rows)) for rows in (N_POS, N_NEG)]
+        sides = zip(made[name], indices, strict=True)
+        made[f"{name}, repeated"] = [(Repeated(table, index), matrix[index]) for (table, matrix), index in sides]
     return made
 
 

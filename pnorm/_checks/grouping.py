@@ -28,6 +28,19 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
 
 
+def grades(pos_grade: Any, neg_grade: Any, n_pos: int, n_neg: int) -> tuple[Vector, Vector] | None:
+    """Return the grades of both sides; None for no grades."""
+    if pos_grade is None and neg_grade is None:
+        return None
+    if pos_grade is None or neg_grade is None:
+        given, missing = ("neg_grade", "pos_grade") if pos_grade is None else ("pos_grade", "neg_grade")
+        raise ValueError(
+            f"{given} is given and {missing} is not; a pair has a positive of the higher grade, so both sides need them"
+        )
+    pos = vector(pos_grade, "pos_grade", n_pos, "one grade per row")
+    return pos, vector(neg_grade, "neg_grade", n_neg, "one grade per row")
+
+
 def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
     """Return the labels of rows as codes, and the label of each code."""
     shape = shape_of(y)
@@ -183,14 +196,6 @@ def _in_order(codes: NDArray[np.intp], known: list[Any]) -> NDArray[np.intp]:
     return rank[codes]
 
 
-def shared(pos: NDArray[np.intp], neg: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the groups that have rows of positive weight on both sides; refuse none."""
-    both = np.intersect1d(pos, neg)
-    if both.size == 0:
-        raise ValueError("pos_group and neg_group share no label among rows of positive weight: no pair is left")
-    return both
-
-
 # Case weights ---------------------------------------------------------------------------------------
 
 
@@ -222,24 +227,46 @@ class CaseWeights:
     c_neg: Vector | None
     groups: Groups | None
     n_pairs: int
+    repeats: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None] = None, None
+    """Where grades put rows of a side into several groups: the number of a row that counts, for each of its groups.
+
+    The weights and groups of this side have an entry for each of these. The numbers ascend.
+    """
 
     def exchanged(self) -> CaseWeights:
         """Weights and groups with their sides exchanged."""
         kept = self.kept and self.kept[::-1]
-        return CaseWeights(kept, self.c_neg, self.c_pos, self.groups and self.groups.exchanged(), self.n_pairs)
+        groups = self.groups and self.groups.exchanged()
+        return CaseWeights(kept, self.c_neg, self.c_pos, groups, self.n_pairs, self.repeats[::-1])
 
     def select(self, pos: Any, neg: Any) -> tuple[Any, Any]:
         """Return the values of the rows that count, given values of all rows of the user."""
         return (pos, neg) if self.kept is None else (pos[self.kept[0]], neg[self.kept[1]])
 
 
+_REPEATS = 2**24
+"""Repeats of rows that are always allowed: 134 MB a vector. More are if they are not too many for each row."""
+
+_REPEATS_PER_ROW = 64
+
+
 def case_weights(
-    n_pos: int, n_neg: int, pos_weight: Any = None, neg_weight: Any = None, pos_group: Any = None, neg_group: Any = None
+    n_pos: int,
+    n_neg: int,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    pos_grade: Any = None,
+    neg_grade: Any = None,
+    *,
+    push: str = "top",
 ) -> CaseWeights:
-    """Check weights and groups; rows of weight zero, and rows of groups that have only one side, do not count."""
+    """Check weights, groups and grades; rows of weight zero, and rows that are in no pair, do not count."""
     c_pos = weights(pos_weight, "pos_weight", n_pos)
     c_neg = weights(neg_weight, "neg_weight", n_neg)
-    return case_weights_of(n_pos, n_neg, c_pos, c_neg, groups(pos_group, neg_group, n_pos, n_neg))
+    codes = groups(pos_group, neg_group, n_pos, n_neg)
+    return case_weights_of(n_pos, n_neg, c_pos, c_neg, codes, grades(pos_grade, neg_grade, n_pos, n_neg), push)
 
 
 def case_weights_of(
@@ -248,20 +275,78 @@ def case_weights_of(
     c_pos: Vector | None,
     c_neg: Vector | None,
     codes: tuple[NDArray[np.intp], NDArray[np.intp]] | None,
+    of_grades: tuple[Vector, Vector] | None = None,
+    push: str = "top",
 ) -> CaseWeights:
-    """Return the rows that count, given checked weights and groups as numbers."""
-    keep = [np.ones(n, bool) if c is None else c > 0.0 for n, c in ((n_pos, c_pos), (n_neg, c_neg))]
-    found = None
+    """Return the rows that count, given checked weights and grades, and groups as numbers."""
+    c = [c_pos, c_neg]
+    keep = [np.ones(n, bool) if own is None else own > 0.0 for n, own in zip((n_pos, n_neg), c, strict=True)]
+    found: Groups | None = None
+    repeats: list[NDArray[np.intp] | None] = [None, None]
     n_pairs = int(keep[0].sum()) * int(keep[1].sum())
-    if codes is not None:
-        both = shared(codes[0][keep[0]], codes[1][keep[1]])
-        for own, of_side in zip(keep, codes, strict=True):
-            own &= np.isin(of_side, both)
-        pos, neg = [np.searchsorted(both, of_side[own]) for own, of_side in zip(keep, codes, strict=True)]
-        found = Groups(pos, neg, both.size)
-        n_pairs = int(np.bincount(pos, minlength=both.size) @ np.bincount(neg, minlength=both.size))
-    c_pos, c_neg = [None if c is None else c[own] for c, own in zip((c_pos, c_neg), keep, strict=True)]
-    return CaseWeights(None if keep[0].all() and keep[1].all() else (keep[0], keep[1]), c_pos, c_neg, found, n_pairs)
+    if codes is not None or of_grades is not None:
+        queries = codes or (np.zeros(n_pos, np.intp), np.zeros(n_neg, np.intp))
+        n_grades, ranks = _ranks(of_grades)
+        many = 0 if push == "top" or of_grades is None else 1  # the side of which a row may be in several groups
+        if many:  # the same read from below
+            ranks = [n_grades - 1 - rank for rank in ranks]
+        steps = [(query * n_grades + rank)[own] for query, rank, own in zip(queries, ranks, keep, strict=True)]
+        found, n_repeats, in_pair = _nested_groups(steps[many], steps[1 - many], n_grades)
+        if found.n == 0:
+            raise ValueError(_no_pair(codes is not None, of_grades is not None))
+        n_pairs = int(np.bincount(found.pos, minlength=found.n) @ np.bincount(found.neg, minlength=found.n))
+        keep[many][keep[many]], keep[1 - many][keep[1 - many]] = n_repeats > 0, in_pair
+        if n_repeats.max() > 1:
+            repeats[many] = np.repeat(np.arange(np.count_nonzero(n_repeats)), n_repeats[n_repeats > 0])
+        found = found.exchanged() if many else found
+        if codes is None and found.n == 1:
+            found = None  # all pairs of the rows that count
+    c = [None if own is None else own[rows] for own, rows in zip(c, keep, strict=True)]
+    c = [own if own is None or rows is None else own[rows] for own, rows in zip(c, repeats, strict=True)]
+    kept = None if keep[0].all() and keep[1].all() else (keep[0], keep[1])
+    return CaseWeights(kept, c[0], c[1], found, n_pairs, (repeats[0], repeats[1]))
+
+
+def _ranks(of_grades: tuple[Vector, Vector] | None) -> tuple[int, list[Any]]:
+    """Return how many grades there are, and the rank of each row's; without grades, two, one for each side."""
+    if of_grades is None:
+        return 2, [1, 0]
+    found, rank = np.unique(np.concatenate(of_grades), return_inverse=True)
+    n_pos = of_grades[0].size
+    return found.size, [rank[:n_pos], rank[n_pos:]]
+
+
+def _nested_groups(
+    pos: NDArray[np.intp], neg: NDArray[np.intp], n_grades: int
+) -> tuple[Groups, NDArray[np.intp], NDArray[np.bool_]]:
+    """Return groups in which all positives and negatives are pairs, given query * n_grades + rank of the grade of rows.
+
+    The negatives that are below the same positives of their query are a group. Return also the number of groups of
+    every positive, and whether a negative is in one.
+    """
+    steps, step = np.unique(pos, return_inverse=True)
+    least = np.searchsorted(steps, neg, side="right")
+    in_pair = np.append(steps // n_grades, -1)[least] == neg // n_grades
+    least = least[in_pair]
+    needed = np.unique(least)
+    first = np.searchsorted(needed, np.searchsorted(steps, steps // n_grades * n_grades))
+    stop = np.searchsorted(needed, np.arange(steps.size), side="right")
+    n_repeats = (stop - first)[step]
+    total = int(n_repeats.sum())
+    if total > max(_REPEATS, _REPEATS_PER_ROW * (pos.size + neg.size)):
+        raise ValueError(
+            f"pos_grade and neg_grade have so many values that a row is apart from {total / pos.size:.0f} of them in "
+            f"its group on average, which makes {total:.3g} numbers for {pos.size} rows; round the grades"
+        )
+    of_pos = np.arange(total) - np.repeat(np.cumsum(n_repeats) - stop[step], n_repeats)
+    return Groups(of_pos, np.searchsorted(needed, least), needed.size), n_repeats, in_pair
+
+
+def _no_pair(grouped: bool, graded: bool) -> str:
+    if not graded:
+        return "pos_group and neg_group share no label among rows of positive weight: no pair is left"
+    within = "in no group of pos_group and neg_group" if grouped else "nowhere"
+    return f"pos_grade is {within} above neg_grade among rows of positive weight: no pair is left"
 
 
 def spread(values: Any, kept: NDArray[np.bool_] | None, fill: Any = 0.0) -> Any:

@@ -30,7 +30,7 @@ from pnorm._solvers.reductions import (
     reduction,
 )
 from pnorm._storage.base import Table, rounding
-from pnorm._storage.combined import Negated
+from pnorm._storage.combined import Negated, Repeated
 from pnorm._storage.double_double import compensated_dot
 from pnorm._storage.store import seen, select_rows, store, unscaled
 from pnorm._threads import SERIAL, Pool, then
@@ -585,9 +585,10 @@ def build(
 ) -> Problem:
     """Check the rows a user passed and return the problem, whose objective `make` makes of the rows that count.
 
-    Rows of weight zero, and rows of groups that have only one side, are left out.
+    Rows of weight zero, and rows that are in no pair by their groups and grades, are left out.
     """
-    counted = _checks.case_weights(_checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"), *weights_and_groups)
+    sizes = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
+    counted = _checks.case_weights(*sizes, *weights_and_groups, push=push)
     tables, before = tables_of(pos, neg, rankers, counted, pool)
     if push == "bottom":
         tables, before, counted = from_below(tables, before, counted)
@@ -635,11 +636,18 @@ def tables_of(
         unknown += of_columns
     if counted.kept is not None:
         pieces = [select_rows(of_side, keep) for of_side, keep in zip(pieces, counted.kept, strict=True)]
+    tables = _repeated(store(pieces, pool), counted)
     pos_unscaled, neg_unscaled = [unscaled(of_side, len(rankers)) for of_side in pieces]
     if pos_unscaled is None or neg_unscaled is None:
-        return store(pieces, pool), None
+        return tables, None
     (of_pos, factors), (of_neg, _) = pos_unscaled, neg_unscaled
-    return store(pieces, pool), lambda: (store([of_pos, of_neg], pool), factors)
+    return tables, lambda: (_repeated(store([of_pos, of_neg], pool), counted), factors)
+
+
+def _repeated(tables: Sequence[Table], counted: CaseWeights) -> list[Table]:
+    """Return the tables of the rows that count with every row in each of its groups."""
+    both = zip(tables, counted.repeats, strict=True)
+    return [table if repeats is None else Repeated(table, repeats) for table, repeats in both]
 
 
 def objectives_of(makes: Iterable[Make], counted: CaseWeights, pool: Pool) -> list[Objective]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._storage.base import Index, Rows, Table, Uncoded, added, mass_by_group, scatter_of_blocks
+from pnorm._storage.base import BLOCK, Index, Rows, Table, Uncoded, added, by_group, mass_by_group, scatter_of_blocks
 from pnorm._threads import slices, then, together
 
 _BLOCK = 256
@@ -127,6 +127,67 @@ class Negated:
 
     def subtract(self, shift: Vector) -> Negated:
         return Negated(self._table.subtract(-shift))
+
+
+class Repeated(Uncoded):
+    """Rows of a table, some of them several times, which take no room."""
+
+    def __init__(self, base: Table, index: Index) -> None:
+        """Take row index[r] of a table as row r; ascending, and every row at least once."""
+        self._base, self._index = base, index
+        self.shape = (index.size, base.shape[1])
+        self.low, self.high = base.low, base.high
+
+    def _folded(self, weights: Any) -> Any:
+        """Return the sums of weights over the repeats of every row."""
+        n = self._base.shape[0]
+        if weights.ndim == 1:
+            return np.bincount(self._index, weights, n)
+        return (by_group(np.ones(self._index.size), self._index, n).T @ weights).tocsr()
+
+    @property
+    def tally_size(self) -> int:
+        return self._base.tally_size
+
+    def tally(self, weights: Vector) -> Any:
+        return self._base.tally(self._folded(weights))
+
+    def totals(self, tally: Vector) -> Vector:
+        return self._base.totals(tally)
+
+    def edges(self, totals: Vector) -> Vector:
+        return self._base.edges(totals)
+
+    def sums(self, weights: Any) -> Any:
+        return self._base.sums(self._folded(weights))
+
+    def scatter(self, weights: Vector, centres: _checks.Array, codes: Index | None) -> Any:
+        return scatter_of_blocks(self.blocks(), weights, centres, codes)
+
+    def combine(self, lam: Vector) -> Any:
+        return then(self._base.combine(lam), lambda f: f[self._index])
+
+    def column(self, j: int, shift: float, out: Vector) -> Any:
+        h = np.empty(self._base.shape[0])
+        return then(self._base.column(j, shift, h), lambda _: np.take(h, self._index, out=out))
+
+    def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
+        for rows, block in self._base.blocks():
+            first, stop = np.searchsorted(self._index, [rows.start, rows.stop]).tolist()
+            for own in slices(stop, BLOCK, first):
+                yield own, block[self._index[own] - rows.start]
+
+    def matrix(self) -> Any:
+        return self._base.matrix()[self._index]
+
+    def rounding(self, lam: Vector, size: Vector) -> float:
+        return self._base.rounding(lam, size)
+
+    def select_rows(self, rows: Rows) -> Table:
+        return self._base.select_rows(self._index[rows])
+
+    def subtract(self, shift: Vector) -> Repeated:
+        return Repeated(self._base.subtract(shift), self._index)
 
 
 class Stacked:

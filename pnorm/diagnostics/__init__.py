@@ -214,6 +214,8 @@ def certificate(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    pos_grade: Any = None,
+    neg_grade: Any = None,
 ) -> Certificate:
     r"""Bound how far coefficients are from the infimum of the objective.
 
@@ -248,6 +250,8 @@ def certificate(
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
+    pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
+        Grades: a pair has a positive of the higher grade. As in `pnorm.train`.
 
     Returns
     -------
@@ -280,8 +284,8 @@ def certificate(
     inf
     """
     _checks.push(push)
-    about = pos_weight, neg_weight, pos_group, neg_group
-    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *about, push=push)
+    of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
+    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, push=push)
     return _certificate(problem, lam, _checks.nonnegative(l2, "l2"))
 
 
