@@ -237,7 +237,7 @@ def minimize_path(
         for k in np.lexsort((-of_l2, of_p)).tolist():
             problem = problem.with_objective(objectives[k]) if along == "p" else problem
             if before >= 0:
-                with np.errstate(divide="ignore"):
+                with np.errstate(divide="ignore", over="ignore"):
                     grown = of_p[k] / of_p[before] if along == "p" else of_l2[before] / of_l2[k]
                 start = _scale_warm_start(problem, lams[before], grown)
             lams[k], traces[k], _ = solve(problem, float(of_l2[k]), tol, max_iter, start, method)
