@@ -10,6 +10,8 @@ from memory import peak
 import pnorm
 
 DAY = np.arange(140_000) % 100
+# Four grades in each group; a positive is above one to four of those of the negatives.
+GRADED = {"pos_group": DAY // 4, "neg_group": DAY // 4, "pos_grade": DAY % 4 + 1, "neg_grade": DAY % 4}
 NUMBER = 8  # bytes
 
 
@@ -43,6 +45,7 @@ STATED = {
     "train, thresholds": (rows, lambda pos, neg: train(pos, neg, CUTS), 4),  # one of them for eight codes
     "train, weights": (rows, lambda pos, neg: train(pos, neg, pos_weight=pos[:, 0] ** 2, neg_weight=neg[:, 0] ** 2), 5),
     "train, groups": (rows, lambda pos, neg: train(pos, neg, pos_group=DAY[: len(pos)], neg_group=DAY[: len(neg)]), 6),
+    "train, grades": (rows, lambda pos, neg: train(pos, neg, **{k: x[: len(pos)] for k, x in GRADED.items()}), 12),
     # 12.7 as a rule, 14.9 where the garbage collector comes late.
     "train, logistic": (rows, lambda pos, neg: train(pos, neg, loss="logistic"), 15),
     "minimize": (rows, lambda pos, neg: pnorm.minimize(pos, neg, p=4, n_threads=1), 7),
