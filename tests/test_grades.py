@@ -153,15 +153,17 @@ def test_grades_that_a_column_knows_are_separable():
     assert pnorm.train(X[:, :1], X[:, :1], None, 2, **of_rows(query, y))[1].status == "separable"
 
 
-def test_grades_that_touch_are_quasi_separable():
+@pytest.mark.parametrize("scaled", [False, True])
+def test_grades_that_touch_are_quasi_separable(scaled):
     """Some of the best grade show in the first column, and nothing else does."""
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1, 2], 20)
     X = np.column_stack([np.where(y == 2, rng.integers(0, 2, 60), 0), rng.normal(size=60)])
-    lam, trace = pnorm.minimize(X, X, None, 2, **of_rows(np.zeros(60), y))
+    H = pnorm.rankers.normalized(X, X) if scaled else pnorm.rankers.columns(2)
+    lam, trace = pnorm.minimize(X, X, H, 2, **of_rows(np.zeros(60), y))
     assert trace.status == "separable"
     assert "quasi-separable" in trace.message
-    near = [log_risk(X @ (lam + s * trace.direction), np.zeros(60), y, 2, np.ones(60)) for s in (0, 10, 50)]
+    near = [log_risk(H.evaluate(X) @ (lam + s * trace.direction), np.zeros(60), y, 2, np.ones(60)) for s in (0, 10, 50)]
     assert near[0] > near[1] > near[2] - 1e-12
     assert near[2] == pytest.approx(trace.log_objective[-1], abs=1e-9)
 
