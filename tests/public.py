@@ -93,6 +93,7 @@ SCALARS = {
     "log_shatter_neg": 2.0,
     "radius": 2.0,
     "epsilon": 0.5,
+    "error": 0.25,
     "ratio": 0.5,
     "log_covering": 2.0,
     "m": 3,
@@ -118,7 +119,7 @@ OTHERS = {
     **dict.fromkeys(["H", "fs", "price", "kernel", "g", "dg", "l", "dl", "measure", "metric", "callback", "callbacks", "gain",
                      "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax"], "an object or a function"),
     **dict.fromkeys(["selection", "method", "missing", "progress", "push", "average", "normalized", "standardized", "maximize",
-                     "check", "positive", "name", "names", "label", "solver", "early_stopping", "scoring"], "a word or a flag"),
+                     "ramp", "check", "positive", "name", "names", "label", "solver", "early_stopping", "scoring"], "a word or a flag"),
     **dict.fromkeys(["data", "data_home", "metadata"], "of files, which are fuzzed elsewhere"),
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
     **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
@@ -324,6 +325,8 @@ def _of_metrics():
             aliases={"f_pos": "a", "f_neg": "a", "g_pos": "b", "g_neg": "b", "": "measure"},
         ),
         "discounted_gain_at_top": plain(m.discounted_gain_at_top, k=3),
+        "p_norm_risk": plain(m.p_norm_risk),
+        "p_norm_risk, ramp": plain(m.p_norm_risk, ramp=True),
     }
 
 

@@ -96,6 +96,36 @@ def test_the_risk_never_falls_in_p_nor_in_theta_and_tends_to_r_max():
     assert metrics.p_norm_risk([1e308], [-1e308], 2, 1.0) == 0.0
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_ramp_error_is_the_mean_over_pairs_and_between_the_other_two(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 40, 2)
+    f_pos, f_neg = [rng.integers(0, 30, n) / 7 if seed % 2 else rng.normal(size=n) for n in sizes]
+    c_pos, c_neg = [rng.integers(0, 3, n) + (np.arange(n) == 0) for n in sizes]
+    for p, theta in itertools.product((1, 2.5, 64), (1e-9, 0.1, 1.0, 50.0)):
+        losses = np.array([[1 if a - b <= 0 else max(0, 1 - (a - b) / theta) for b in f_neg] for a in f_pos])
+        weights = {"pos_weight": c_pos, "neg_weight": c_neg}
+        for (c, d), given in (((np.ones(sizes[0]), np.ones(sizes[1])), {}), ((c_pos, c_neg), weights)):
+            expected = (d @ (c @ losses / c.sum()) ** p / d.sum()) ** (1 / p)
+            low, found, high = [
+                metrics.p_norm_risk(f_pos, f_neg, p, margin, ramp=ramp, **given)
+                for margin, ramp in ((0.0, True), (theta, True), (theta, False))
+            ]
+            assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
+            assert low == metrics.p_norm_risk(f_pos, f_neg, p, **given) <= found <= high
+
+
+def test_the_ramp_error_keeps_its_digits_in_a_narrow_margin_and_far_from_zero():
+    rng = np.random.default_rng(5)
+    f_pos, f_neg = rng.integers(0, 2**30, 3000), rng.integers(0, 2**30, 2000)
+    theta = 2.0**12
+    expected = np.clip(1.0 - (f_pos[:, None] - f_neg) / theta, 0.0, 1.0).mean(axis=0)
+    lowest = np.flatnonzero(expected < 0.01)  # few positives below: what differences of sums would lose
+    found = [metrics.p_norm_risk(f_pos + 2.0**50, [f_neg[k] + 2.0**50], 1, theta, ramp=True) for k in lowest]
+    np.testing.assert_allclose(found, expected[lowest], rtol=1e-13)
+    assert metrics.p_norm_risk([1e308, 0.0], [-1e308, 0.5], 1, 2.0, ramp=True) == 0.25
+
+
 def test_the_risk_of_a_list_whose_positives_lead_by_far():
     assert metrics.p_norm_risk([3, 2, 1], [1.5, 0], 1000) == pytest.approx(0.5 ** (1 / 1000) / 3)
     assert metrics.p_norm_risk(np.arange(1e5), [0.5, -1], 64) == pytest.approx(0.5 ** (1 / 64) * 1e-5)

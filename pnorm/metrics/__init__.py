@@ -883,6 +883,7 @@ def p_norm_risk(
     p: float,
     theta: float = 0.0,
     *,
+    ramp: bool = False,
     pos_weight: Any = None,
     neg_weight: Any = None,
     confidence: float | None = None,
@@ -892,6 +893,9 @@ def p_norm_risk(
     r"""Return the error of a list as Theorem 2 has it, a p-norm of the heights as rates.
 
     .. math:: \Bigl(\frac1K \sum_k \Bigl(\frac1I \sum_i 1_{[f_i - \tilde f_k \le \theta]}\Bigr)^p\Bigr)^{1/p}
+
+    With `ramp`, :math:`\varphi(f_i - \tilde f_k)` takes the place of the indicator, where
+    :math:`\varphi(z) = \min(1, \max(0, 1 - z/\theta))`. The result is between the errors at margins 0 and theta.
 
     At p = 1 and theta = 0 it is 1 - AUC, if there are no ties (these count as errors here); for large p it
     tends to ``r_max / I``.
@@ -904,6 +908,8 @@ def p_norm_risk(
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     theta : float
         The margin by which a positive has to be above a negative, zero or more, in units of the scores.
+    ramp : bool
+        Count a positive that is above a negative by less than theta in part.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -917,6 +923,7 @@ def p_norm_risk(
     References
     ----------
     .. [1] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, section 3.
+    .. [2] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Appendix A, equation (6), for the ramp.
 
     Examples
     --------
@@ -926,6 +933,8 @@ def p_norm_risk(
     (0.125, 0.25)
     >>> pnorm.metrics.p_norm_risk(f_pos, f_neg, 2, theta=1.0)
     0.4506939094329987
+    >>> pnorm.metrics.p_norm_risk(f_pos, f_neg, 2, theta=1.0, ramp=True)
+    0.2981715110469141
     """
     power = _checks.power(p)
     margin = _checks.nonnegative(theta, "theta")
@@ -934,7 +943,10 @@ def p_norm_risk(
 
     def risk(at: DistinctScores) -> float:
         at = at.even
-        rates = at.not_above[within] / at.pos.sum()
+        heights = at.not_above[within]
+        if ramp and margin > 0.0:
+            heights = np.maximum(heights - _distances(rows.scores, at.pos, within) / margin, at.not_above)
+        rates = heights / at.pos.sum()
         largest = float(rates[at.first])
         if largest == 0.0:
             return 0.0
@@ -956,6 +968,25 @@ def _first_within(scores: Vector, theta: float) -> NDArray[np.intp]:
             near = scores[middle] - scores <= theta
             low, high = np.where(near, low, middle + 1), np.where(near, middle, high)
     return low
+
+
+def _distances(scores: Vector, counts: Vector, first: NDArray[np.intp]) -> Vector:
+    """Return the sums of counts times distances from each of falling scores, over those from `first` down to it."""
+    # Sums over the blocks of 1, 2, 4, ... scores that end at a score make up any window. Their terms are positive;
+    # a difference of sums over all scores would lose the digits of a narrow window.
+    end, length, total = np.arange(scores.size), np.arange(1, scores.size + 1) - first, np.zeros(scores.size)
+    mass, distance, width = counts.copy(), np.zeros(scores.size), 1
+    with np.errstate(over="ignore", invalid="ignore"):  # in blocks that no window contains
+        while True:
+            rows = np.flatnonzero(length & width)
+            at = end[rows]
+            total[rows] += distance[at] + mass[at] * (scores[at] - scores[rows])
+            end[rows] -= width
+            if 2 * width > length.max():
+                return total
+            distance[width:] += distance[:-width] + mass[:-width] * (scores[:-width] - scores[width:])
+            mass[width:] += mass[:-width]
+            width *= 2
 
 
 @dataclass(frozen=True)
