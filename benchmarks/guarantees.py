@@ -38,14 +38,17 @@ def on_pima():
     columns = np.clip((data.X - LOW) / (HIGH - LOW), 0.0, 1.0)
     (X, y), (new, new_y) = ((columns[part], data.y[part] == 1) for part in (rows[:300], rows[300:]))
     print(f"1. Pima: {y.sum()} positives, {(~y).sum()} negatives; delta = {DELTA}; margins 0.01, 0.02, ..., 0.2")
-    print("      p   error: train   test    margin error   Theorem 2 adds   K for an excess of 0.2 at margin 0.1")
+    print("      p   error: train   test   margin   ramp   Theorem 2 adds   K for an excess of 0.2 at margin 0.1")
     for p in POWERS:
         f = scoring(X[y], X[~y], p)
         train, test = (metrics.p_norm_risk(f(Z[z]), f(Z[~z]), p) for Z, z in ((X, y), (new, new_y)))
         curve = bounds.margin_curve(f(X[y]), f(X[~y]), p, np.arange(1, 21) / 100, delta=DELTA, log_covering=_covering)
         i = int(curve.bound.argmin())
         size = bounds.push_sample_size(DELTA, 0.2, 0.1, p, _covering)
-        print(f"    {p:3}   {train:12.3f} {test:6.3f}   {curve.error[i]:13.3f}   {curve.epsilon[i]:14.2f}   {size:.1e}")
+        print(
+            f"    {p:3}   {train:12.3f} {test:6.3f}   {curve.error[i]:6.3f} {curve.ramp[i]:6.3f}   "
+            f"{curve.epsilon[i]:14.2f}   {size:.1e}"
+        )
 
 
 def _covering(radius):
@@ -87,19 +90,26 @@ def failures(delta=0.3, draws=2000):
         "Freund et al., 400 and 600 rows",
     ]
     names += [f"P-Norm Push Theorem 2, 1000 and 1000 rows, p = {p}" for p in risks]
-    found, adds = [], np.zeros(5)
+    names += ["held out: AUC, 400 and 600 rows"]
+    names += [f"held out: push, 1000 and 1000 rows, p = {p}" for p in risks]
+    names += [f"held out: push, given its error, p = {p}" for p in risks]
+    found, adds = [], np.zeros(len(names))
     for _ in range(draws):
         m = rng.binomial(1000, 0.4)
         fixed, drawn = (abs(metrics.auc(rng.normal(1, 1, k), rng.normal(size=1000 - k)) - truth) for k in (400, m))
         f_pos, f_neg = rng.normal(1, 1, 1000), rng.normal(size=1000)
-        errors = [risks[p] - metrics.p_norm_risk(f_pos, f_neg, p, 0.01) for p in risks]
+        wide, at_hand = [[metrics.p_norm_risk(f_pos, f_neg, p, theta) for p in risks] for theta in (0.01, 0.0)]
+        wide, errors = [np.array([*risks.values()]) - some for some in (wide, at_hand)]
         adds = np.array([
             bounds.expected_ranking_accuracy_bound(400, 600, delta, 0.0),
             bounds.random_labels_bound(m / 1000, 1000, delta, 0.0),
             bounds.freund_bound(400, 600, delta, 0.0, 0.0),
             *(bounds.push_epsilon(delta, 0.01, p, 1000, 1000, 0.0) for p in risks),
+            bounds.held_out_auc_epsilon(delta, 400, 600),
+            *(bounds.held_out_push_epsilon(delta, p, 1000, 1000) for p in risks),
+            *(bounds.held_out_push_bound(e, delta, p, 1000, 1000) - e for e, p in zip(at_hand, risks, strict=True)),
         ])  # fmt: skip
-        found.append(np.array([fixed, drawn, fixed, *errors]) / adds)
+        found.append(np.array([fixed, drawn, fixed, *wide, fixed, *errors, *errors]) / adds)
     print(f"3. One function, normals 1 apart, {draws} draws, leave to fail in {delta:.0%} of them")
     print("                                                       fails   width   width that would have done")
     for name, shares, width in zip(names, np.array(found).T, adds, strict=True):

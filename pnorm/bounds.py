@@ -2,10 +2,11 @@
 
 Every function computes a statement of a paper, or a part of one, on numbers one has. All of them assume that rows are
 independent draws, positives from one distribution and negatives from another, and that the class of functions, the
-confidence and the margin are fixed before the rows are looked at. Most of these statements are loose. Where one says
-nothing at all (an error may be 1 or more, a probability is at least 0 or less) the result says so: guarantees are of
-type `Bound`, a float that knows whether it is `vacuous`. Where the numbers behind a bound overflow before the bound
-means anything, it is computed in logarithms.
+confidence and the margin are fixed before the rows are looked at. Functions named ``held_out_...`` are for rows that
+nobody trained on: the class is one function, and their bounds are much smaller. Most of the others are loose. Where a
+statement says nothing at all (an error may be 1 or more, a probability is at least 0 or less) the result says so:
+guarantees are of type `Bound`, a float that knows whether it is `vacuous`. Where the numbers behind a bound overflow
+before the bound means anything, it is computed in logarithms.
 
 Three sources: the P-Norm Push (C. Rudin, COLT 2006 and TR2005-874), the area under the ROC curve (S. Agarwal,
 S. Har-Peled, D. Roth, AISTATS 2005), and gradient descent in a kernel space (H. Chen, F. He, Z. Pan,
@@ -15,6 +16,7 @@ Journal of Applied Mathematics 2012). Positives are I or m in number, negatives 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -34,6 +36,14 @@ __all__ = [
     "auc_bounds",
     "expected_ranking_accuracy_bound",
     "freund_bound",
+    "held_out_auc_confidence",
+    "held_out_auc_epsilon",
+    "held_out_auc_sample_size",
+    "held_out_auc_variance",
+    "held_out_push_bound",
+    "held_out_push_confidence",
+    "held_out_push_epsilon",
+    "held_out_push_sample_size",
     "is_rank_matrix",
     "log_covering_linear",
     "margin_curve",
@@ -84,7 +94,8 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
 
     over the draw of I positives and K negatives, every f of F has
     :math:`R^p 1_f \le R^p_{emp} 1^\theta_f + \epsilon`. The left side is the error on the distribution, the right
-    the one on the rows with margin theta (`pnorm.metrics.p_norm_risk`).
+    the one on the rows with margin theta (`pnorm.metrics.p_norm_risk`). The proof has the ramp error
+    (``p_norm_risk(..., theta, ramp=True)``) in the place of the margin error, which is never smaller.
 
     Parameters
     ----------
@@ -98,7 +109,8 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
         I and K.
     log_covering : float or callable
         Logarithm of the covering number of F in the sup norm at radius epsilon theta / 8; or a function of the
-        radius that returns it, such as ``lambda r: log_covering_linear(n, radius, r)``. 0 for a single function.
+        radius that returns it, such as ``lambda r: log_covering_linear(n, radius, r)``. For one function that was
+        fixed before looking at the rows, `held_out_push_confidence` says more than this does at 0.
 
     Returns
     -------
@@ -113,7 +125,7 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
 
     References
     ----------
-    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 2.
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 2; Appendix A, equation (6), for the ramp.
 
     Examples
     --------
@@ -123,9 +135,13 @@ def push_confidence(epsilon: float, theta: float, p: float, n_pos: int, n_neg: i
     """
     excess = _checks.positive(epsilon, "epsilon")
     log_n = _covering(log_covering, excess, _checks.positive(theta, "theta"))
-    log_failure = _push_failure(excess, _checks.power(p), *_sizes(n_pos, n_neg), log_n)
+    return _confidence(excess, _push_failure(excess, _checks.power(p), *_sizes(n_pos, n_neg), log_n))
+
+
+def _confidence(epsilon: float, log_failure: float) -> Bound:
+    """Return 1 less the probability that an error is off by more than epsilon."""
     value = -math.expm1(log_failure) if log_failure < 700.0 else -math.inf
-    return Bound(value, value <= 0.0 or excess >= 1.0)
+    return Bound(value, value <= 0.0 or epsilon >= 1.0)
 
 
 def _push_failure(epsilon: float, p: float, n_pos: int, n_neg: int, log_covering: float) -> float:
@@ -234,18 +250,27 @@ def push_sample_size(
     power, share = _checks.power(p), Fraction(_checks.positive(ratio, "ratio"))
     log_delta, log_n = math.log(_checks.probability(delta, "delta")), _covering(log_covering, excess, margin)
 
-    def holds(size: int) -> bool:
-        return _push_failure(excess, power, max(1, math.floor(share * size)), size, log_n) <= log_delta
+    def holds(n_pos: int, n_neg: int) -> bool:
+        return _push_failure(excess, power, n_pos, n_neg, log_n) <= log_delta
+
+    return _least_size(holds, share)
+
+
+def _least_size(holds: Callable[[int, int], bool], ratio: Fraction) -> float:
+    """Return the least number of negatives for which a condition on both numbers of rows holds."""
+
+    def enough(size: int) -> bool:
+        return holds(max(1, math.floor(ratio * size)), size)
 
     high = 1
-    while not holds(high):
+    while not enough(high):
         high *= 2
         if high > 2**1023:
             return math.inf
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high if high <= 2**53 else float(high) * (1.0 + 1e-12)
 
 
@@ -333,10 +358,12 @@ class MarginCurve:
     """The margins, ascending."""
     error: Vector
     """The margin error on the rows at hand; it never falls."""
+    ramp: Vector
+    """The ramp error on them, which is never larger."""
     epsilon: Vector | None
     """The excess of Theorem 2 at each margin, valid for all margins together."""
     bound: Vector | None
-    """Their sum."""
+    """The sum of `ramp` and `epsilon`."""
     theta: float | None
     """The margin with the least bound."""
     best: Bound | None
@@ -359,9 +386,11 @@ def margin_curve(
     the rows, the theorem is asked for all T margins at once, each with confidence 1 - delta/T (a union bound): with
     probability 1 - delta, all of
 
-    .. math:: R^p 1_f \le R^p_{emp} 1^{\theta}_f + \epsilon(\delta / T, \theta)
+    .. math:: R^p 1_f \le R^p_{emp} \varphi^{\theta}_f + \epsilon(\delta / T, \theta)
 
-    hold, and so does the least of them.
+    hold, and so does the least of them. Here :math:`\varphi^\theta` is the ramp, which falls from 1 at no difference of
+    scores to 0 at theta. The theorem is stated with the margin error, but its proof is about the ramp error, which is
+    never larger.
 
     Parameters
     ----------
@@ -379,36 +408,362 @@ def margin_curve(
     Returns
     -------
     MarginCurve
-        `thetas`, `error`, `epsilon`, `bound` (each (T,)), and `theta` and `best`, the margin with the least bound
-        and that bound. Without `log_covering`, the last four are None. O(T (I + K) log(I + K)).
+        `thetas`, `error`, `ramp`, `epsilon`, `bound` (each (T,)), and `theta` and `best`, the margin with the least
+        bound and that bound. Without `log_covering`, the last four are None. O(T (I + K) log(I + K)).
 
     References
     ----------
-    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 2.
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Theorem 2, and equation (6) of its proof.
 
     Examples
     --------
     >>> from pnorm import bounds
     >>> curve = bounds.margin_curve([3.0, 2.0, 0.5], [1.0, 0.0], 2, [0.25, 1.5])
-    >>> curve.error.round(3)
-    array([0.236, 0.527])
+    >>> curve.error.round(3), curve.ramp.round(3)
+    (array([0.236, 0.527]), array([0.236, 0.351]))
     """
     f_pos, f_neg = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg")
     margins = np.sort(_checks.vector(thetas, "thetas", None, "one margin each"))
     if margins.size == 0 or not margins[0] > 0.0:
         raise ValueError(f"thetas must be one number at least, all of them above 0; got {thetas!r}")
     error = np.array([float(metrics.p_norm_risk(f_pos, f_neg, p, theta)) for theta in margins])
+    ramp = np.array([float(metrics.p_norm_risk(f_pos, f_neg, p, theta, ramp=True)) for theta in margins])
     share = _checks.probability(delta, "delta") / margins.size
     if log_covering is None:
-        return MarginCurve(margins, error, None, None, None, None)
+        return MarginCurve(margins, error, ramp, None, None, None, None)
     sizes = f_pos.size, f_neg.size
     epsilon = np.array([float(push_epsilon(share, theta, p, *sizes, log_covering)) for theta in margins])
-    total = error + epsilon
+    total = ramp + epsilon
     i = int(total.argmin())
-    return MarginCurve(margins, error, epsilon, total, float(margins[i]), Bound(total[i], bool(total[i] >= 1.0)))
+    return MarginCurve(margins, error, ramp, epsilon, total, float(margins[i]), Bound(total[i], bool(total[i] >= 1.0)))
 
 
-# The area under the ROC curve -------------------------------------------------------------------------
+# A function fixed before looking ----------------------------------------------------------------------
+
+
+def held_out_auc_confidence(epsilon: float, n_pos: int, n_neg: int) -> Bound:
+    r"""Bound from below the probability that the AUC on held-out rows is near its expectation.
+
+    For one scoring function f, with probability at least
+
+    .. math:: 1 - 2 \exp\Bigl(-\frac{2 m n \epsilon^2}{m + n}\Bigr)
+
+    over the draw of m positives and n negatives, :math:`|\hat A(f) - A(f)| < \epsilon`. A(f) is the probability that f
+    ranks a positive above a negative, ties counted one half. The function must be fixed before looking at these rows:
+    it was not trained on them, nor chosen by them.
+
+    Parameters
+    ----------
+    epsilon : float
+        The distance from the expectation, above 0.
+    n_pos, n_neg : int
+        m and n. They may be random: the bound holds given the labels.
+
+    Returns
+    -------
+    Bound
+        A probability; vacuous if it is 0 or less, or epsilon 1 or more.
+
+    See Also
+    --------
+    held_out_auc_epsilon : The same, solved for epsilon.
+    expected_ranking_accuracy_bound : For all functions of a class, those trained on the rows included.
+
+    Notes
+    -----
+    This is McDiarmid's inequality, which has two sides. One row of m positives changes the AUC by at most 1/m. For
+    one side alone, such as :math:`A(f) > \hat A(f) - \epsilon`, the 2 before the exponential is not needed.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Theorem 7 with the constants of Lemma 3.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.held_out_auc_confidence(0.1, 500, 500)
+    0.986524
+    """
+    apart = _checks.positive(epsilon, "epsilon")
+    change = _change(*_sizes(n_pos, n_neg))
+    return _confidence(apart, math.log(2.0) - (2.0 * apart * apart / change if change else math.inf))
+
+
+def _change(n_pos: int, n_neg: int) -> float:
+    """Return 1/m + 1/n, the sum over the rows of the squares of the largest change of the AUC."""
+    return 1 / n_pos + 1 / n_neg
+
+
+def held_out_auc_epsilon(delta: float, n_pos: int, n_neg: int) -> Bound:
+    r"""Return how far the AUC on held-out rows may be from its expectation: `held_out_auc_confidence` for epsilon.
+
+    With probability at least 1 - delta, for one f that was fixed before looking at the rows,
+
+    .. math:: |\hat A(f) - A(f)| < \sqrt{\frac{(m + n) \ln (2/\delta)}{2 m n}}
+
+    Parameters
+    ----------
+    delta : float
+        The probability with which the bound may fail, between 0 and 1. For one side alone, pass twice that.
+    n_pos, n_neg : int
+        m and n.
+
+    Returns
+    -------
+    Bound
+        Vacuous if it is 1 or more.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Theorem 7 with the constants of Lemma 3.
+
+    Examples
+    --------
+    The bound for a class is four times as large, even if the function is its only member:
+
+    >>> from pnorm import bounds
+    >>> bounds.held_out_auc_epsilon(0.05, 200, 200)
+    0.13581
+    >>> bounds.expected_ranking_accuracy_bound(200, 200, 0.05, log_shatter=0.0)
+    0.592083
+    """
+    value = math.sqrt(-0.5 * _change(*_sizes(n_pos, n_neg)) * _log_share(delta, 2.0))
+    return Bound(value, value >= 1.0)
+
+
+def held_out_auc_sample_size(delta: float, epsilon: float, ratio: float = 1.0) -> float:
+    r"""Return how many held-out negatives tell the AUC to within epsilon: `held_out_auc_confidence` for the rows.
+
+    Parameters
+    ----------
+    delta : float
+        The probability with which the bound may fail, between 0 and 1. For one side alone, pass twice that.
+    epsilon : float
+        The distance from the expectation, above 0.
+    ratio : float
+        m / n, the positives that come with each negative.
+
+    Returns
+    -------
+    int or float
+        The least n, with m the whole part of ratio n, or 1. Beyond 2**53 a float that is a little larger, and inf
+        beyond 1e308.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Theorem 7 with the constants of Lemma 3.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> [bounds.held_out_auc_sample_size(0.05, epsilon) for epsilon in (0.1, 0.05, 0.01)]
+    [369, 1476, 36889]
+    """
+    apart, share = _checks.positive(epsilon, "epsilon"), Fraction(_checks.positive(ratio, "ratio"))
+    logs = -_log_share(delta, 2.0)
+    return _least_size(lambda n_pos, n_neg: 2.0 * apart * apart >= _change(n_pos, n_neg) * logs, share)
+
+
+def held_out_auc_variance(n_pos: int, n_neg: int) -> Bound:
+    r"""Bound the variance of the AUC on held-out rows, whatever their distribution.
+
+    .. math:: \operatorname{Var} \hat A(f) \le \frac{m + n}{4 m n}
+
+    for one f that was fixed before looking at the rows. Its root bounds the standard error.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        m and n.
+
+    Returns
+    -------
+    Bound
+        Vacuous if it is 1/4 or more, which no variable between 0 and 1 exceeds.
+
+    References
+    ----------
+    .. [1] S. Agarwal, S. Har-Peled, D. Roth, "A Uniform Convergence Bound for the Area Under the ROC Curve",
+       AISTATS 2005, Appendix A, Theorem 8 and step 1.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.held_out_auc_variance(200, 200)
+    0.0025
+    """
+    value = 0.25 * _change(*_sizes(n_pos, n_neg))
+    return Bound(value, value >= 0.25)
+
+
+def held_out_push_confidence(epsilon: float, p: float, n_pos: int, n_neg: int) -> Bound:
+    r"""Bound from below the probability that the error of a push on held-out rows is near that on the distribution.
+
+    For one scoring function f, with probability at least
+
+    .. math:: 1 - 2 e^{-2 (\epsilon/2)^{2p} K} - 2 e^{-\epsilon^2 I / 2}
+
+    over the draw of I positives and K negatives, :math:`R^p 1_f < R^p_{emp} 1_f + \epsilon`: the error on the
+    distribution is below that on the rows (`pnorm.metrics.p_norm_risk`) plus epsilon. No margin is needed. The function
+    must be fixed before looking at these rows: it was not trained on them, nor chosen by them.
+
+    Parameters
+    ----------
+    epsilon : float
+        The excess, above 0.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    n_pos, n_neg : int
+        I and K.
+
+    Returns
+    -------
+    Bound
+        A probability; vacuous if it is 0 or less, or epsilon 1 or more, as no error is larger.
+
+    See Also
+    --------
+    held_out_push_epsilon : The same, solved for epsilon.
+    push_confidence : For all functions of a class, those trained on the rows included.
+
+    Notes
+    -----
+    The source states this side. Its proof bounds both, so :math:`|R^p 1_f - R^p_{emp} 1_f| < \epsilon` has the same
+    probability, and so have the errors at a margin and the ramp errors in the place of both. It is Theorem 2 with a
+    covering number of 1 and twice this epsilon. (The step of the proof that `push_confidence` mends is mended in the
+    same way: all these losses fall as the score of the positive rises.)
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Appendix A, Lemma 4.
+    .. [2] C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, Lemma 4.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.held_out_push_confidence(0.1, 1, 900, 900)
+    0.955564
+    """
+    excess = _checks.positive(epsilon, "epsilon")
+    return _confidence(excess, _push_failure(2.0 * excess, _checks.power(p), *_sizes(n_pos, n_neg), 0.0))
+
+
+def held_out_push_epsilon(delta: float, p: float, n_pos: int, n_neg: int) -> Bound:
+    """Return how far the error may exceed that on held-out rows: `held_out_push_confidence`, solved for epsilon.
+
+    Parameters
+    ----------
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    n_pos, n_neg : int
+        I and K.
+
+    Returns
+    -------
+    Bound
+        The least epsilon, by bisection; vacuous if it is 1 or more, as no error is larger.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Appendix A, Lemma 4.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> [bounds.held_out_push_epsilon(0.05, p, 10_000, 10_000) for p in (1, 2, 4)]
+    [0.0296041, 0.233075, 0.682752]
+    """
+    value = 0.5 * push_epsilon(delta, 1.0, p, n_pos, n_neg, 0.0)
+    return Bound(value, value >= 1.0)
+
+
+def held_out_push_sample_size(delta: float, epsilon: float, p: float, ratio: float = 1.0) -> float:
+    """Return how many held-out negatives bound the excess by epsilon: `held_out_push_confidence`, solved for K.
+
+    Parameters
+    ----------
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+    epsilon : float
+        The excess, above 0.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    ratio : float
+        I / K, the positives that come with each negative.
+
+    Returns
+    -------
+    int or float
+        The least K, with I the whole part of ratio K, or 1. Beyond 2**53 a float that is a little larger, and inf
+        beyond 1e308.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Appendix A, Lemma 4.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> [bounds.held_out_push_sample_size(0.05, 0.2, p) for p in (1, 2, 4)]
+    [220, 18445, 184443973]
+    """
+    return push_sample_size(delta, 2.0 * _checks.positive(epsilon, "epsilon"), 1.0, p, 0.0, ratio)
+
+
+def held_out_push_bound(error: float, delta: float, p: float, n_pos: int, n_neg: int) -> Bound:
+    r"""Bound the error of a push on the distribution, given its error on held-out rows.
+
+    With probability at least 1 - delta, for one f that was fixed before looking at the rows,
+
+    .. math:: R^p 1_f \le \Bigl((R^p_{emp} 1_f)^p + \sqrt{\frac{\ln (2/\delta)}{2K}}\Bigr)^{1/p}
+              + \sqrt{\frac{\ln (2/\delta)}{2I}}
+
+    Parameters
+    ----------
+    error : float
+        The error on the rows, ``pnorm.metrics.p_norm_risk(f_pos, f_neg, p)``, from 0 to 1.
+    delta : float
+        The probability with which the bound may fail, between 0 and 1.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    n_pos, n_neg : int
+        I and K.
+
+    Returns
+    -------
+    Bound
+        Vacuous if it is 1 or more.
+
+    Notes
+    -----
+    The proof of Lemma 4 bounds the deviation of :math:`(R^p)^p` over the negatives, and then takes its root by
+    :math:`|a^{1/p} - b^{1/p}| \le |a - b|^{1/p}` (Lemma 3), which is an equality only where one of them is 0. Here the
+    error on the rows is known, and the root is taken of the sum. Both deviations have one side.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, Appendix A, proof of Lemma 4 without equation (4).
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> bounds.held_out_push_bound(0.4, 0.05, 4, 10_000, 10_000)
+    0.458488
+    >>> bounds.held_out_push_epsilon(0.05, 4, 10_000, 10_000)  # to be added to 0.4
+    0.682752
+    """
+    at_hand, logs = _checks.share(error, "error"), -_log_share(delta, 2.0)
+    power, (m, n) = _checks.power(p), _sizes(n_pos, n_neg)
+    value = (at_hand**power + math.sqrt(0.5 * logs * (1 / n))) ** (1.0 / power) + math.sqrt(0.5 * logs * (1 / m))
+    return Bound(value, value >= 1.0)
+
+
+# Rank matrices ----------------------------------------------------------------------------------------
 
 
 def rank_matrix(f_pos: Any, f_neg: Any) -> NDArray[np.float64]:
@@ -707,6 +1062,9 @@ def _echelon(rows: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int
     return rows[: len(pivots)], pivots
 
 
+# The area under the ROC curve -------------------------------------------------------------------------
+
+
 def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_shatter: float) -> Bound:
     r"""Return how far the AUC of any function of a class may be from its expectation, for given class sizes.
 
@@ -723,8 +1081,8 @@ def expected_ranking_accuracy_bound(n_pos: int, n_neg: int, delta: float, log_sh
     delta : float
         The probability with which the bound may fail, between 0 and 1.
     log_shatter : float
-        ln r(F, 2m, 2n), at twice the sizes: ``math.log(rank_shatter_linear(d, 2 * m, 2 * n))``; 0 for a single
-        function.
+        ln r(F, 2m, 2n), at twice the sizes: ``math.log(rank_shatter_linear(d, 2 * m, 2 * n))``. For one function
+        that was fixed before looking at the rows, `held_out_auc_epsilon` is smaller than this is at 0.
 
     Returns
     -------

@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import beta, norm
+from scipy.stats import beta, binom, norm
 
 from pnorm import bounds, metrics
 
@@ -142,6 +142,12 @@ def test_the_margin_curve_pays_for_its_choice():
         assert epsilon == bounds.push_epsilon(0.1 / 3, theta, 1, 4000, 50_000, covering)
     assert np.all(np.diff(curve.error) >= 0)
     assert np.all(np.diff(curve.epsilon) < 0)
+    np.testing.assert_array_equal(
+        curve.ramp, [metrics.p_norm_risk(f_pos, f_neg, 1, theta, ramp=True) for theta in curve.thetas]
+    )
+    np.testing.assert_array_equal(curve.bound, curve.ramp + curve.epsilon)
+    assert np.all(metrics.p_norm_risk(f_pos, f_neg, 1) < curve.ramp)
+    assert np.all(curve.ramp < curve.error)
     i = int(curve.bound.argmin())
     assert (curve.theta, curve.best) == (curve.thetas[i], curve.bound[i])
     assert curve.best.vacuous == (curve.best >= 1)
@@ -149,7 +155,7 @@ def test_the_margin_curve_pays_for_its_choice():
 
 
 def test_theorem_2_holds_on_draws_from_normals():
-    """A single function, whose error on the distribution is an integral: no more failures than delta."""
+    """A single function, whose error on the distribution is an integral: no more failures than delta, with the ramp."""
     delta, theta, p, apart = 0.2, 0.01, 2, 2.0
     truth = quad(lambda x: norm.cdf(x - apart) ** p * norm.pdf(x), -12, 12)[0] ** (1 / p)
     rng, failures = np.random.default_rng(1), 0
@@ -157,7 +163,7 @@ def test_theorem_2_holds_on_draws_from_normals():
     assert not epsilon.vacuous
     for _ in range(200):
         f_pos, f_neg = rng.normal(apart, 1, 1000), rng.normal(size=1000)
-        failures += truth > metrics.p_norm_risk(f_pos, f_neg, p, theta) + epsilon
+        failures += truth > metrics.p_norm_risk(f_pos, f_neg, p, theta, ramp=True) + epsilon
     assert failures / 200 <= delta
 
 
@@ -171,10 +177,125 @@ def test_theorem_2_holds_for_all_functions_of_a_class_at_once():
     for _ in range(50):
         f_pos, f_neg = rng.beta(3, 2, size), rng.beta(2, 3, size)
         failures += any(
-            (up if lam > 0 else 1 - up) > metrics.p_norm_risk(lam * f_pos, lam * f_neg, 1, theta) + epsilon
+            (up if lam > 0 else 1 - up) > metrics.p_norm_risk(lam * f_pos, lam * f_neg, 1, theta, ramp=True) + epsilon
             for lam in (-1.0, -0.3, 0.1, 0.5, 1.0)
         )
     assert failures / 50 <= delta
+
+
+# A function fixed before looking ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("epsilon", "m", "n"), [(0.1, 500, 500), (0.02, 40, 10**6), (0.3, 3, 7), (1e-9, 10**19, 9)])
+def test_held_out_confidences_are_the_printed_formulas(epsilon, m, n):
+    with mp.workdps(50):
+        e = mp.mpf(epsilon)
+        auc = 1 - 2 * mp.exp(-2 * e**2 * m * n / (m + n))  # the squares of 1/m, m times, and of 1/n, n times
+        above = (mp.mpf(0.3) ** 3 + mp.sqrt(mp.log(2 / mp.mpf(epsilon)) / (2 * n))) ** (mp.mpf(1) / 3)
+        above += mp.sqrt(mp.log(2 / mp.mpf(epsilon)) / (2 * m))
+        pushes = [1 - 2 * mp.exp(-2 * (e / 2) ** (2 * p) * n) - 2 * mp.exp(-(e**2) * m / 2) for p in (1, 3, 64)]
+    found = bounds.held_out_auc_confidence(epsilon, m, n)
+    assert found == pytest.approx(float(auc), rel=1e-12)
+    assert found.vacuous == (auc <= 0)
+    assert bounds.held_out_push_bound(0.3, epsilon, 3, m, n) == pytest.approx(float(above), rel=1e-13)
+    for p, expected in zip((1, 3, 64), pushes, strict=True):
+        found = bounds.held_out_push_confidence(epsilon, p, m, n)
+        assert found == pytest.approx(float(expected), rel=1e-12, abs=1e-14)
+        assert found.vacuous == (expected <= 0)
+
+
+def test_held_out_bounds_solved_for_epsilon_and_for_rows():
+    """Each solution holds, and anything less does not."""
+    auc, push = bounds.held_out_auc_confidence, bounds.held_out_push_confidence
+    for delta, m, n in itertools.product((0.3, 0.05, 1e-6), (30, 5000), (70, 10**6)):
+        with mp.workdps(50):
+            width = mp.sqrt(mp.mpf(m + n) / (2 * m * n) * mp.log(2 / mp.mpf(delta)))
+        epsilon = bounds.held_out_auc_epsilon(delta, m, n)
+        assert epsilon == pytest.approx(float(width), rel=1e-14)
+        assert auc(epsilon * (1 + 1e-12), m, n) >= 1 - delta > auc(epsilon * (1 - 1e-9), m, n)
+        for p in (1, 2.5, 8):
+            epsilon = bounds.held_out_push_epsilon(delta, p, m, n)
+            assert push(epsilon * (1 + 1e-12), p, m, n) >= 1 - delta > push(epsilon * (1 - 1e-9), p, m, n)
+            assert epsilon.vacuous == (epsilon >= 1)
+        for epsilon, ratio in itertools.product((0.03, 0.2), (1.0, 0.1, 7.0)):
+            for size, confidence in (
+                (bounds.held_out_auc_sample_size(delta, epsilon, ratio), lambda m, n, e=epsilon: auc(e, m, n)),
+                (bounds.held_out_push_sample_size(delta, epsilon, 2, ratio), lambda m, n, e=epsilon: push(e, 2, m, n)),
+            ):
+                assert confidence(max(1, math.floor(ratio * size)), size) >= 1 - delta
+                assert confidence(max(1, math.floor(ratio * (size - 1))), size - 1) < 1 - delta
+
+
+def test_one_function_needs_less_than_a_class_of_one():
+    assert bounds.held_out_auc_epsilon(0.05, 200, 200) == pytest.approx(0.1358, abs=1e-4)
+    assert bounds.expected_ranking_accuracy_bound(200, 200, 0.05, 0.0) == pytest.approx(0.592, abs=1e-3)
+    assert bounds.held_out_push_sample_size(0.05, 0.2, 4) == 184_443_973
+    assert bounds.push_sample_size(0.05, 0.2, 0.1, 4, log_covering=0.0) == 47_217_657_013
+    assert bounds.held_out_push_epsilon(0.05, 3, 500, 700) == bounds.push_epsilon(0.05, 0.1, 3, 500, 700, 0.0) / 2
+    assert bounds.held_out_auc_sample_size(0.05, 1e-200) == math.inf
+    assert bounds.held_out_auc_confidence(1e300, 1, 1).vacuous
+    # with as many rows of the other side as one likes, half the width that Hoeffding's inequality has for a coin
+    assert bounds.held_out_auc_epsilon(0.1, 50, 10**15) == pytest.approx(math.sqrt(math.log(20) / 100))
+
+
+@pytest.mark.parametrize("delta", [0.3, 0.05, 0.001])
+def test_held_out_bounds_hold_for_coins_exactly_and_not_by_much(delta):
+    """Rows of one side fall above or below all of the other: the errors are binomial, and their law is known."""
+    rows, many = 400, 10**9
+    shares = np.arange(rows + 1) / rows
+    law = binom.pmf(np.arange(rows + 1), rows, 0.5)
+    auc = np.abs(shares - 0.5)  # negatives at 0, positives at -1 or 1
+    epsilon = bounds.held_out_auc_epsilon(delta, rows, many)
+    assert law[auc >= epsilon].sum() <= delta < law[auc >= 0.5 * epsilon].sum()
+    for share, p in itertools.product((0.5, 0.1, 0.003), (1, 2, 4)):
+        law = binom.pmf(np.arange(rows + 1), rows, share)
+        for sizes, errors, truth in (
+            ((rows, many), shares, share),  # negatives at 0, positives below with this share: the same for all p
+            ((many, rows), shares ** (1 / p), share ** (1 / p)),  # positives at 0, negatives above with this share
+        ):
+            epsilon = bounds.held_out_push_epsilon(delta, p, *sizes)
+            assert law[truth - errors >= epsilon].sum() <= delta
+            apart = np.abs(truth - errors)
+            assert law[apart >= epsilon].sum() <= delta
+            if p == 1 and share == 0.5:
+                assert law[apart >= 0.25 * epsilon].sum() > delta
+            above = np.array([bounds.held_out_push_bound(error, delta, p, *sizes) for error in errors])
+            assert law[truth >= above].sum() <= delta
+            if share == 0.5:
+                assert law[truth >= errors + 0.25 * (above - errors)].sum() > delta
+
+
+def test_held_out_bounds_hold_on_draws_from_normals():
+    """The truth is an integral; tied scores count one half in the AUC and whole in the error."""
+    delta, p, apart, rng = 0.2, 2, 1.0, np.random.default_rng(11)
+    accuracy = norm.cdf(apart / math.sqrt(2))
+    truth = quad(lambda x: norm.cdf(x - apart) ** p * norm.pdf(x), -12, 12)[0] ** (1 / p)
+    width, excess = bounds.held_out_auc_epsilon(delta, 40, 60), bounds.held_out_push_epsilon(delta, p, 2000, 9000)
+    assert not width.vacuous
+    assert not excess.vacuous
+    found = [metrics.auc(rng.normal(apart, 1, 40), rng.normal(size=60)) for _ in range(400)]
+    assert (np.abs(np.array(found) - accuracy) >= width).mean() <= delta
+    assert np.var(found) <= bounds.held_out_auc_variance(40, 60)
+    errors = np.array([metrics.p_norm_risk(rng.normal(apart, 1, 2000), rng.normal(size=9000), p) for _ in range(50)])
+    assert (truth - errors >= excess).mean() <= delta
+    above = np.array([bounds.held_out_push_bound(error, delta, p, 2000, 9000) for error in errors])
+    assert (truth >= above).mean() <= delta
+    assert (above < errors + excess).all()
+
+
+def test_the_variance_of_the_auc_is_at_most_its_bound():
+    """All lists of m + n rows with scores 0, 1 and 2, each with the probability of its rows."""
+    rng = np.random.default_rng(12)
+    for m, n in ((1, 3), (3, 3), (4, 2)):
+        for chances in (rng.dirichlet([0.3] * 3, 2), [[0.5, 0, 0.5], [0, 1, 0]]):
+            first = second = 0.0
+            for rows in itertools.product(range(3), repeat=m + n):
+                chance = math.prod(chances[int(i >= m)][score] for i, score in enumerate(rows))
+                auc = bounds.rank_matrix(rows[:m], rows[m:]).mean()
+                first, second = first + chance * auc, second + chance * auc**2
+            assert second - first**2 <= (m + n) / (4 * m * n) == bounds.held_out_auc_variance(m, n)
+        assert second - first**2 == pytest.approx(1 / (4 * m))  # the coin, to which the bound tends as n grows
+    assert [bounds.held_out_auc_variance(m, 10**9).vacuous for m in (1, 2)] == [True, False]
 
 
 # Rank matrices ----------------------------------------------------------------------------------------
@@ -481,6 +602,14 @@ def test_a_bound_is_a_number_that_knows_what_it_is_worth():
         (lambda: bounds.push_confidence(0.1, 0.1, 2, 5, 5, -1.0), "log_covering must be zero or more"),
         (lambda: bounds.push_epsilon(0, 0.1, 2, 5, 5, 0.0), "delta must be above 0 and below 1; got 0"),
         (lambda: bounds.push_sample_size(0.1, 0.1, 0.1, 2, 0.0, ratio=0), "ratio must be above 0; got 0"),
+        (lambda: bounds.held_out_auc_confidence(0, 5, 5), "epsilon must be above 0; got 0"),
+        (lambda: bounds.held_out_auc_epsilon(1, 5, 5), "delta must be above 0 and below 1; got 1"),
+        (lambda: bounds.held_out_auc_sample_size(0.1, 0.1, -1), "ratio must be above 0; got -1"),
+        (lambda: bounds.held_out_auc_variance(5, 0), "n_neg must be at least 1; got 0"),
+        (lambda: bounds.held_out_push_bound(1.5, 0.1, 2, 5, 5), "error must be between 0 and 1; got 1.5"),
+        (lambda: bounds.held_out_push_confidence(0.1, 0.5, 5, 5), "p must be at least 1"),
+        (lambda: bounds.held_out_push_epsilon(2, 1, 5, 5), "delta must be above 0 and below 1; got 2"),
+        (lambda: bounds.held_out_push_sample_size(0.1, -1, 1), "epsilon must be above 0; got -1"),
         (lambda: bounds.log_covering_linear(3, -1, 0.1), "radius must be above 0; got -1"),
         (lambda: bounds.margin_curve([1.0], [0.0], 2, [0.0]), "thetas must be one number at least, all of them above 0; got [0.0]"),
         (lambda: bounds.is_rank_matrix([[0.3]]), "B has 0.3 at row 0, column 0; entries must be 0, 1/2 or 1"),
