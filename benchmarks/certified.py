@@ -5,8 +5,9 @@
 1. Newton's method on WDBC beside coordinate descent: steps, certified gap, gap left by descent.
 2. How the q' of descent approaches that of the minimiser.
 3. The share of each kind of data over random splits of the papers' Pima thresholds.
-4. `minimize` against SciPy's L-BFGS-B on the same objective with its gradient, 10**5 x 50.
-5. Seconds for `separability`.
+4. How descent approaches a limit where coefficients go to infinity, Pima thresholds.
+5. `minimize` against SciPy's L-BFGS-B on the same objective with its gradient, 10**5 x 50.
+6. Seconds for `separability`.
 """
 
 import sys
@@ -66,6 +67,22 @@ def shares():
     print("Pima, the eight features themselves, all rows:", pnorm.diagnostics.separability(X[y], X[~y]).kind)
 
 
+def toward_infinity():
+    """Pima thresholds, 300 rows, a split that is quasi-separable: the distances from the limit, and from its `lam`."""
+    X, y, H = pima()
+    rows = np.random.default_rng(1).permutation(len(X))[:300]
+    pos, neg = X[rows][y[rows]], X[rows][~y[rows]]
+    limit, (_, run) = pnorm.diagnostics.q_limit(pos, neg, H, 4), pnorm.train(pos, neg, H, 4, t_max=200_000, tol=0.0)
+    bregman = pnorm.diagnostics.convergence(run, limit).bregman
+    print(f"Pima thresholds, 300 rows, p = 4, {limit.kind}")
+    print("     rounds   Bregman distance   q' off its limit   largest difference of log q' from lam")
+    for t in (200, 2000, 20_000, 200_000):
+        lam = run.lam_at(min(t, run.n_iter))
+        f = [pnorm.score(Z, H, lam) for Z in (pos, neg)]
+        apart = pnorm.diagnostics.same_limit(pos, neg, H, lam, limit.lam)
+        print(f"    {t:7,}   {bregman[min(t, run.n_iter)]:16.1e}   {limit.distance(*f):16.1e}   {apart:37.1f}")
+
+
 def against_lbfgsb():
     """I + K = 10**5, n = 50: columns mixed by a random matrix, and columns with one factor in common."""
     for make, p in ((correlated, 1), (correlated, 4), (correlated, 16), (gaussian, 4)):
@@ -107,5 +124,6 @@ def separability_times():
 if __name__ == "__main__":
     newton_beside_descent()
     shares()
+    toward_infinity()
     against_lbfgsb()
     separability_times()

@@ -300,6 +300,7 @@ def _of_diagnostics():
             for name in ("certificate", "q_limit", "q_prime", "report", "same_limit")
         },
         "convergence": plain(d.convergence, trace=trace),
+        "Limit.distance": plain(d.q_limit(POS, NEG, None, 2).distance),
         "Limit.dense": None,
     }
 

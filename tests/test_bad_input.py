@@ -345,6 +345,8 @@ def test_minimize_computes_nothing_before_the_checks():
         ),
         (lambda d: d.convergence(TRACE, TRACE), ValueError, "limit has no certificate"),
         (lambda d: d.convergence(TRACE, 25.0), ValueError, "below limit, which so is not the infimum"),
+        (lambda d: LIMIT.distance([1.0], [0.0, 1.0]), ValueError, "f_pos must have shape (3,), one score per positive"),
+        (lambda d: LIMIT.distance([1.0, 2.0, 0.0], [0.0, np.nan, 1.0]), ValueError, "f_neg has nan at position 1"),
         (lambda d: d.phi([[1, -1.0]], 2), ValueError, "q has -1.0 at pair (0, 1); every number must be zero or more"),
         (lambda d: d.phi([1.0], 2), ValueError, "q must be two-dimensional"),
         (lambda d: d.phi([[1.0]], 0), ValueError, "p must be at least 1"),
@@ -360,6 +362,7 @@ def test_diagnostics_refuse(call, error, message):
 
 
 TRACE = pnorm.train(GOOD, GOOD)[1]
+LIMIT = pnorm.diagnostics.q_limit(GOOD, GOOD, None, 2)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Separability by brute force, the limit of training, the geometry of COLT 2006, and the report."""
 
+import dataclasses
 import gzip
 import itertools
 from fractions import Fraction
@@ -341,6 +342,106 @@ def test_a_run_of_few_rounds_has_no_rate():
     data = pnorm.datasets.tic_tac_toe()
     _, run = pnorm.train(data.pos, data.neg, t_max=1)
     assert np.isnan(convergence(run, 0.0).rate)
+
+
+# The distance from the limit
+
+
+def weighted(rows, seed):
+    """Rows of both sides with case weights and with query groups, as arguments by name."""
+    rng = np.random.default_rng(seed)
+    c = {f"{side}_weight": rng.integers(0, 4, len(X)) for side, X in zip(("pos", "neg"), rows, strict=True)}
+    c["pos_weight"][0] = c["neg_weight"][0] = 1
+    groups = {f"{side}_group": rng.integers(0, 3, len(X)) for side, X in zip(("pos", "neg"), rows, strict=True)}
+    return {"plain": {}, "weights": c, "groups": groups, "both": c | groups}
+
+
+def touching(seed):
+    """Quasi-separable: four indicators that hold of some positives alone, beside two columns that overlap."""
+    rng = np.random.default_rng(seed)
+    pos, neg = [np.c_[rng.normal(size=(n, 2)), np.zeros((n, 4))] for n in (40, 50)]
+    pos[:, 2:] = rng.random((40, 4)) < 0.05
+    return pos, neg
+
+
+@pytest.mark.parametrize("p", [1, 2, 5])
+@pytest.mark.parametrize("rows", [hand_made(), touching(0), ([[1.0], [2.0]], [[0.0], [0.5]])])
+def test_the_bregman_distance_from_the_limit_is_the_excess_of_the_objective_over_p(rows, p):
+    """B(q*, q) = (F - F*) / p over all pairs; in the last case F* = 0 and q* = 0."""
+    rng = np.random.default_rng(p)
+    n = np.shape(rows[0])[1]
+    for options in ({}, {f"{side}_group": np.arange(len(X)) % 2 for side, X in zip(("pos", "neg"), rows, strict=True)}):
+        limit = q_limit(*rows, None, p, **options)
+        primed = limit.dense()
+        for lam in rng.normal(size=(5, n)) * 0.5:
+            q = [q * q.sum(axis=0) ** (p - 1) for q in (primed, q_prime(*rows, None, lam, **options))]
+            excess = q[1].sum() - np.exp(limit.log_objective)  # F is the sum of q
+            assert bregman_distance(*q, p) == pytest.approx(excess / p, rel=1e-6)
+
+
+@pytest.mark.parametrize("options", ["plain", "weights"])
+def test_convergence_has_the_bregman_distance_of_every_round(options):
+    """A weight is a number of copies."""
+    rows, p = touching(1), 3
+    given = weighted(rows, 1)[options]
+    _, run = pnorm.train(*rows, None, p, 12, **given)
+    c = convergence(run, q_limit(*rows, None, p, **given))
+    rows = [np.repeat(X, copies, axis=0) for X, copies in zip(rows, given.values() or (1, 1), strict=True)]
+    limit = q_limit(*rows, None, p)
+    assert limit.kind == "quasi-separable"
+    star = limit.dense() * limit.dense().sum(axis=0) ** (p - 1)
+    for t, found in enumerate(c.bregman):
+        q = q_prime(*rows, None, run.lam_at(t))
+        expected = bregman_distance(star, q * q.sum(axis=0) ** (p - 1), p) / bregman_distance(0 * star, star, p)
+        assert found == pytest.approx(expected, rel=1e-6)
+    assert convergence(run, limit.log_objective).bregman is None
+    far = pnorm.Trace(*np.zeros((4, 0)), np.array([limit.log_objective + 1000]), "t_max", "", np.zeros(6))
+    assert convergence(far, limit).bregman == [np.inf]
+
+
+@pytest.mark.parametrize("options", ["plain", "weights", "groups", "both"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_distance_from_the_limit_is_that_over_all_pairs(options, seed):
+    rng = np.random.default_rng(seed)
+    rows = touching(seed) if seed % 2 else tuple(rng.normal(size=(n, 3)) for n in (30, 25))
+    given = weighted(rows, seed)[options]
+    limit = q_limit(*rows, None, 2, **given)
+    assert limit.kind in ("overlapping", "quasi-separable")
+    c = np.outer(given.get("pos_weight", np.ones(len(rows[0]))), given.get("neg_weight", np.ones(len(rows[1]))))
+    for lam in (limit.lam, limit.lam + 1e-3, *rng.normal(size=(4, len(limit.lam)))):
+        apart = c * np.abs(q_prime(*rows, None, lam, **given) - limit.dense())
+        f_pos, f_neg = rows[0] @ lam, rows[1] @ lam
+        expected = apart.sum() / (c * limit.dense()).sum()
+        assert limit.distance(f_pos, f_neg) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+        assert limit.distance(f_pos + 500, f_neg + 500) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert limit.distance(1000 * rng.normal(size=len(c)), np.zeros(c.shape[1])) == np.inf
+
+
+def test_the_distance_from_the_limit_vanishes_where_coefficients_go_to_infinity():
+    pos, neg = touching(2)
+    limit = q_limit(pos, neg, None, 4)
+    assert limit.kind == "quasi-separable"
+    far, farther = [limit.lam + s * limit.direction for s in (20.0, 47.8)]
+    assert same_limit(pos, neg, None, far, farther) > 27
+    distances = [limit.distance(pos @ lam, neg @ lam) for lam in (far, farther)]
+    q = [q_prime(pos, neg, None, lam) for lam in (far, farther)]
+    assert 1e-10 < distances[0] < 1e-7
+    assert distances[0] == pytest.approx(np.abs(q[0] - q[1]).sum() / q[1].sum(), rel=1e-3)
+    assert distances[1] < 1e-12
+    lam, run = pnorm.train(pos, neg, None, 4, t_max=50)
+    assert same_limit(pos, neg, None, lam, limit.lam) > 27
+    assert np.abs(q_prime(pos, neg, None, lam) - limit.dense()).max() < 1e-6
+    assert limit.distance(pos @ lam, neg @ lam) < 1e-8
+    on_the_way = [limit.distance(pos @ run.lam_at(t), neg @ run.lam_at(t)) for t in (1, 3, 5, 10, 20)]
+    assert (np.diff(on_the_way) < 0).all()
+    assert "above its infimum, q' within 1e-06 of its limit" in " ".join(report(pos, neg, None, 4, lam).split())
+    assert on_the_way[0] > 0.1
+
+
+def test_the_distance_from_a_limit_that_is_zero_or_unknown_is_infinite():
+    separable = q_limit([[1.0], [2.0]], [[0.0]], None, 4)
+    assert separable.distance([1e3, 1e3], [0.0]) == np.inf
+    assert dataclasses.replace(q_limit(*hand_made(), None, 2), gap=np.inf).distance(np.ones(4), np.ones(3)) == np.inf
 
 
 # Bregman geometry: identities of COLT 2006, Appendix B, on arbitrary small problems

@@ -29,6 +29,7 @@ from pnorm._solvers.separability import find_separation
 from pnorm._trace import Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
 from pnorm.objectives._base import Scores
+from pnorm.objectives._pnorm import PNorm
 from pnorm.objectives._pnorm import push as push_of
 
 __all__ = [
@@ -48,6 +49,10 @@ __all__ = [
     "same_limit",
     "separability",
 ]
+
+
+_GroupCodes = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""The number of the group of each of the user's rows, per side; below zero for rows that do not count."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,7 +158,9 @@ class Limit:
     lam: Vector | None
     lam_unique: bool
     direction: Vector | None
-    _same_group: NDArray[np.bool_] | None = None
+    _log_c: tuple[Vector, Vector]
+    """Logarithms of the case weights; -inf for rows that do not count."""
+    _groups: _GroupCodes | None
 
     def dense(self) -> Array:
         """Return ``q'*`` for every pair.
@@ -163,7 +170,63 @@ class Limit:
         ndarray, shape (I, K)
             Zero for pairs off the support, and for pairs that are none because of groups.
         """
-        return _products(self.log_pos, self.log_neg, self._same_group)
+        return _products(self.log_pos, self.log_neg, self._groups)
+
+    def distance(self, f_pos: Any, f_neg: Any) -> float:
+        r"""Return how far the :math:`q'_{ik} = e^{-(f_i - \tilde f_k)}` of some scores is from the limit.
+
+        .. math:: \frac{\sum_{ik} c_i \tilde c_k \, |q'_{ik} - q'^*_{ik}|}{\sum_{ik} c_i \tilde c_k \, q'^*_{ik}}
+
+        with case weights c, over the pairs of all groups. Pairs off the support count for what is left of them, so
+        this goes to zero in training even where coefficients go to infinity.
+
+        Parameters
+        ----------
+        f_pos, f_neg : array_like, shape (I,) and (K,)
+            Scores of the positives and of the negatives.
+
+        Returns
+        -------
+        float
+            Zero or more; inf for separable data, where q'* is zero, and where the limit has no certificate. It can
+            be no smaller than the error of q'* itself, about the square root of `gap`. O((I + K) log(I + K)), by
+            sorting: no array over the pairs is formed.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a side is not a vector of finite numbers, one for each of its rows.
+
+        See Also
+        --------
+        convergence : The Bregman distance after each round, from the trace alone.
+
+        Examples
+        --------
+        Two runs along the infinite direction are far apart, and both near the limit:
+
+        >>> import pnorm
+        >>> pos, neg = [[0.9, 0], [0.3, 0], [0.5, 1]], [[0.8, 0], [0.1, 0]]
+        >>> limit = pnorm.diagnostics.q_limit(pos, neg, None, 2)
+        >>> near, nearer = limit.lam + 20 * limit.direction, limit.lam + 50 * limit.direction
+        >>> pnorm.diagnostics.same_limit(pos, neg, None, near, nearer)
+        30.0
+        >>> f_pos, f_neg = pnorm.score(pos, None, near), pnorm.score(neg, None, near)
+        >>> float(f"{limit.distance(f_pos, f_neg):.1g}")
+        1e-09
+        """
+        f_pos = _checks.vector(f_pos, "f_pos", self.log_pos.size, "one score per positive")
+        f_neg = _checks.vector(f_neg, "f_neg", self.log_neg.size, "one score per negative")
+        if self.kind == "separable" or not math.isfinite(self.gap):
+            return math.inf
+        groups = [(np.isfinite(self._log_c[0]), np.isfinite(self._log_c[1]))]
+        if self._groups is not None:
+            groups = list(zip(*[_rows_by_group(codes) for codes in self._groups], strict=True))
+        logs = [(-f_pos, self.log_pos), (f_neg, self.log_neg)]
+        return _relative_difference([
+            [log[rows] + c[rows] for of_side, c, rows in zip(logs, self._log_c, sides, strict=True) for log in of_side]
+            for sides in groups
+        ])  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Limit: {self.kind}, log F_p {self.log_objective:.6g}, gap {self.gap:.2g}, {_support(self)}>"
@@ -187,11 +250,15 @@ class Convergence:
         which it is above rounding; nan if these are fewer than three.
     rounds : dict from float to int or None
         The first round after which the gap is at most the accuracy; None if there is none.
+    bregman : ndarray, shape (T + 1,), or None
+        The Bregman distance ``B(q*, q_t)`` of COLT 2006, Appendix B, after each round, as a share of
+        ``B(0, q*) = F*/p``. None if the limit is not given by `q_limit`.
     """
 
     gap: Vector
     rate: float
     rounds: dict[float, int | None]
+    bregman: Vector | None
 
     def __repr__(self) -> str:
         reached = [f", {a:g} {'never' if t is None else f'after {t}'}" for a, t in self.rounds.items()]
@@ -449,7 +516,8 @@ def _limit(problem: Problem, progress: bool = False) -> Limit:
         None if kind == "separable" else lam,
         unique,
         trace.direction,
-        _same_group(problem),
+        _log_case_weights(problem),
+        _group_codes(problem),
     )
 
 
@@ -497,22 +565,59 @@ def q_prime(
     problem, lam = _problem_and(lam, "lam", pos, neg, H, 1.0, pos_weight, neg_weight, pos_group, neg_group)
     f = problem.scores(lam)
     log_pos, log_neg = problem.spread(-f.pos, 0, -np.inf), problem.spread(f.neg, 1, -np.inf)
-    return _products(log_pos, log_neg, _same_group(problem))
+    return _products(log_pos, log_neg, _group_codes(problem))
 
 
-def _products(log_pos: Vector, log_neg: Vector, same_group: NDArray[np.bool_] | None) -> Array:
+def _products(log_pos: Vector, log_neg: Vector, groups: _GroupCodes | None) -> Array:
     """Return the products of two factors, given as logarithms, for every pair; zero across groups."""
     with np.errstate(over="ignore"):
         q = np.exp(np.add.outer(log_pos, log_neg))
-    return q if same_group is None else np.where(same_group, q, 0.0)
+    return q if groups is None else np.where(np.equal.outer(*groups), q, 0.0)
 
 
-def _same_group(problem: Problem) -> NDArray[np.bool_] | None:
-    """Return which pairs of the user's rows are in one group; None without groups."""
+def _group_codes(problem: Problem) -> _GroupCodes | None:
+    """Return the number of the group of each of the user's rows, below zero for rows that do not count."""
     groups = problem.objective.groups
-    if groups is None:
-        return None
-    return np.asarray(np.equal.outer(problem.spread(groups.pos, 0, -1), problem.spread(groups.neg, 1, -2)))
+    return None if groups is None else (problem.spread(groups.pos, 0, -1), problem.spread(groups.neg, 1, -2))
+
+
+def _rows_by_group(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return the rows of group 0, 1, ...; rows with codes below zero are left out."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.searchsorted(codes[order], np.arange(codes.max() + 1)))[1:]
+
+
+def _log_case_weights(problem: Problem) -> tuple[Vector, Vector]:
+    """Return the logarithms of the case weights of the user's rows, -inf for rows that do not count."""
+    assert isinstance(problem.objective, PNorm)
+    log_c_pos, log_c_neg = problem.objective.log_c
+    pos = np.zeros(problem.n_pos) if log_c_pos is None else log_c_pos
+    neg = np.zeros(problem.n_neg) if log_c_neg is None else log_c_neg
+    return problem.spread(pos, 0, -np.inf), problem.spread(neg, 1, -np.inf)
+
+
+def _relative_difference(groups: list[list[Vector]]) -> float:
+    """Return sum |a_i b_k - A_i B_k| / sum A_i B_k over the pairs of all groups, given log a, A, b, B of each."""
+    from scipy.special import logsumexp
+
+    log_total = logsumexp(
+        [logsumexp(of_limit_pos) + logsumexp(of_limit_neg) for _, of_limit_pos, _, of_limit_neg in groups]
+    )
+    total = 0.0
+    for log_a, log_limit_a, log_b, log_limit_b in groups:
+        # a_i b_k is below A_i B_k where a_i / A_i is below B_k / b_k: the first so many positives, in this order.
+        rise = log_a - log_limit_a
+        order = np.argsort(rise)
+        below = np.searchsorted(rise[order], log_limit_b - log_b, side="right")
+        for sign, log_pos, log_neg in ((1.0, log_a, log_b), (-1.0, log_limit_a, log_limit_b)):
+            top = max(float(log_pos.max()), -1e300)
+            sums = np.concatenate([[0.0], np.cumsum(np.exp(log_pos[order] - top))])
+            with np.errstate(over="ignore"):
+                b = np.exp(log_neg + top - log_total)
+            if np.isinf(b).any():
+                return math.inf
+            total += sign * float(b @ (sums[-1] - 2.0 * sums[below]))
+    return max(total, 0.0)
 
 
 def same_limit(
@@ -573,7 +678,15 @@ def same_limit(
 def convergence(
     trace: Trace, limit: Limit | Certificate | Trace | float, accuracies: Sequence[float] = (1e-1, 1e-2, 1e-3, 1e-6)
 ) -> Convergence:
-    """Follow how a run approached the infimum.
+    r"""Follow how a run approached the infimum.
+
+    With :math:`F^*` for the infimum of :math:`F_p` and :math:`B_\phi` for `bregman_distance`,
+
+    .. math:: B_\phi(q^*, q_t) = \frac{F_p(\lambda_t) - F^*}{p}, \qquad
+              \frac{B_\phi(q^*, q_t)}{B_\phi(0, q^*)} = e^{\log F_p(\lambda_t) - \log F^*} - 1,
+
+    so that the distance from a limit over all pairs follows from the trace alone, even where coefficients go to
+    infinity.
 
     Parameters
     ----------
@@ -588,7 +701,8 @@ def convergence(
     Returns
     -------
     Convergence
-        The gap after each round, the rate, and the rounds to reach the accuracies.
+        The gap after each round, the rate, and the rounds to reach the accuracies; with `q_limit`, the Bregman
+        distance from the limit.
 
     Raises
     ------
@@ -603,6 +717,9 @@ def convergence(
     >>> c = pnorm.diagnostics.convergence(trace, pnorm.minimize(pos, neg, None, 4)[1], [0.1, 1e-6])
     >>> c.rounds
     {0.1: 1, 1e-06: 11}
+    >>> c = pnorm.diagnostics.convergence(trace, pnorm.diagnostics.q_limit(pos, neg, None, 4))
+    >>> c.bregman[:3].round(4)
+    array([0.2097, 0.0587, 0.015 ])
     """
     if not isinstance(trace, Trace):
         raise TypeError(f"trace must be the second value that train or minimize returns; got {type(trace).__name__}")
@@ -615,7 +732,12 @@ def convergence(
     visible = np.flatnonzero(gap > 1e-12 * (1.0 + abs(infimum)))
     tail = visible[visible.size // 2 :]
     rate = math.nan if tail.size < 3 else math.exp(np.polyfit(tail, np.log(gap[tail]), 1)[0])
-    return Convergence(gap, rate, {a: next(iter(np.flatnonzero(gap <= a).tolist()), None) for a in wanted})
+    rounds = {a: next(iter(np.flatnonzero(gap <= a).tolist()), None) for a in wanted}
+    bregman = None
+    if isinstance(limit, Limit):
+        with np.errstate(over="ignore"):
+            bregman = np.expm1(np.maximum(trace.log_objective - infimum, 0.0))
+    return Convergence(gap, rate, rounds, bregman)
 
 
 def _infimum(limit: Any) -> float:
@@ -746,6 +868,10 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float, prog
         )
         lines["infimum"] = f"{limit.log_objective:.10g}, to {max(limit.gap, _FINE):.2g}"
         lines["distance"] = f"log F_p is {max(0.0, here.log_objective - limit.log_objective):.2g} above its infimum"
+    if limit.kind == "quasi-separable":
+        f = problem.scores(lam)
+        apart = limit.distance(problem.spread(f.pos, 0, 0.0), problem.spread(f.neg, 1, 0.0))
+        lines["distance"] += f", q' within {max(apart, math.sqrt(_FINE)):.2g} of its limit (relative, over all pairs)"
     if limit.kind == "overlapping" and limit.lam is not None:
         apart = _apart(problem, lam - limit.lam)
         lines["distance"] += f", score differences are within {apart:.2g} of the minimiser's"

@@ -49,6 +49,11 @@ class PNorm:
     def traits(self) -> Traits:
         return Traits("log F_p", "log F_p", True, self.p, factored=True, margin=1.0, tends_to_zero=True)
 
+    @property
+    def log_c(self) -> tuple[Vector | None, Vector | None]:
+        """Logarithms of the case weights of both sides; None where all are one."""
+        return self._log_c_pos, self._log_c_neg
+
     def select_rows(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> PNorm:
         """Return the objective on some of the rows."""
         log_c_pos = None if self._log_c_pos is None else self._log_c_pos[pos]
