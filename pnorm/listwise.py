@@ -23,6 +23,8 @@ from pnorm._checks import Vector
 from pnorm._core import _lists
 from pnorm._threads import Pool, blocks
 from pnorm._trace import Columns, Recorder, attach_trace, progress_range
+from pnorm.metrics import ndcg
+from pnorm.metrics._by_list import discounted, discounts_of, gains_of, opened
 
 __all__ = ["Epochs", "kendall_tau_hinge", "kendall_tau_loss", "ndcg", "ndcg_hinge", "ndcg_loss", "train"]
 
@@ -80,34 +82,14 @@ class _Ndcg:
 
     def __init__(self, y: Vector, starts: NDArray[np.intp], k: Any, gain: Any, discount: Any) -> None:
         self._starts = starts
-        self._k = None if k is None else _checks.count(k, "k", 1)
-        self._gains = _gains(y, gain)
-        largest = np.maximum.reduceat(self._gains, starts[:-1])
-        self._gains = self._gains / np.repeat(np.where(largest > 0.0, largest, 1.0), np.diff(starts))  # NDCG is a ratio
-        self._discounts: dict[int, Vector] = {}
-        self._discount = discount
+        self._gains = gains_of(y, starts, gain)
+        self._by_rank = discounts_of(discount, k, starts)
+        self._best, worst = [discounted(self._gains, f, starts, self._by_rank) for f in (y, -y)]
+        self._settled = self._best - worst <= 1e-12 * self._best  # whatever the order
         n_lists = starts.size - 1
-        self._positions, self._best = np.empty(y.size), np.empty(n_lists)
-        self._settled = np.empty(n_lists, bool)
-        for g in range(n_lists):
-            rows = slice(starts[g], starts[g + 1])
-            self._positions[rows] = _mean_places(y[rows])
-            gains = self._gains[rows][np.argsort(y[rows], kind="stable")]
-            if (np.diff(gains) < 0.0).any():
-                raise ValueError("gain must not fall where grades rise")
-            by_rank = self._by_rank(gains.size)
-            self._best[g] = dot(gains[::-1], by_rank)
-            self._settled[g] = self._best[g] - dot(gains, by_rank) <= 1e-12 * self._best[g]  # whatever its order
+        lists = [slice(starts[g], starts[g + 1]) for g in range(n_lists)]
+        self._positions = np.concatenate([_mean_places(y[rows]) for rows in lists])
         self.errors, self.surrogates, self.units = np.empty(n_lists), np.empty(n_lists), np.ones(n_lists)
-
-    def _by_rank(self, size: int) -> Vector:
-        """Return the discounts of a list of this size, best place first."""
-        if size not in self._discounts:
-            found = _discount_of(self._discount, size)
-            if self._k is not None:
-                found[self._k :] = 0.0
-            self._discounts[size] = found
-        return self._discounts[size]
 
     def evaluate(self, f: Vector, first: int, last: int, grad: Vector | None) -> None:
         if grad is None:
@@ -116,21 +98,19 @@ class _Ndcg:
             self._bound(g, f, grad)
 
     def rank(self, f: Vector, first: int, last: int) -> None:
-        """Write only the errors. Rows of equal scores get the mean of their discounts."""
-        for g in range(first, last):
-            rows = slice(self._starts[g], self._starts[g + 1])
-            if self._settled[g]:
-                self.errors[g] = 0.0
-                continue
-            _, level, counts = np.unique(-f[rows], return_inverse=True, return_counts=True)
-            by_level = np.add.reduceat(self._by_rank(level.size), np.concatenate([[0], counts.cumsum()[:-1]])) / counts
-            self.errors[g] = max(0.0, 1.0 - dot(self._gains[rows], by_level[level]) / self._best[g])
+        """Write only the errors."""
+        rows = slice(self._starts[first], self._starts[last])
+        starts = self._starts[first : last + 1] - rows.start
+        best = np.where(self._settled[first:last], 1.0, self._best[first:last])
+        share = discounted(self._gains[rows], f[rows], starts, self._by_rank) / best
+        self.errors[first:last] = np.where(self._settled[first:last], 0.0, np.maximum(0.0, 1.0 - share))
 
     def _bound(self, g: int, f: Vector, grad: Vector | None) -> None:
         from scipy.optimize import linear_sum_assignment
 
         rows = slice(self._starts[g], self._starts[g + 1])
         size = int(rows.stop - rows.start)
+        by_place = self._by_rank[:size][::-1]
         if self._settled[g]:
             self.surrogates[g] = 0.0
             if grad is not None:
@@ -139,10 +119,10 @@ class _Ndcg:
         # Place v is that of rank r - v + 1; differences of scores alone count.
         scores, places = f[rows] - f[rows].mean(), np.arange(1.0, size + 1.0)
         worth = np.outer(scores, places)
-        worth -= np.outer(self._gains[rows] / self._best[g], self._by_rank(size)[::-1])
+        worth -= np.outer(self._gains[rows] / self._best[g], by_place)
         chosen = linear_sum_assignment(worth, maximize=True)
         moved = places[chosen[1]] - self._positions[rows]
-        loss = 1.0 - dot(self._gains[rows], self._by_rank(size)[::-1][chosen[1]]) / self._best[g]
+        loss = 1.0 - dot(self._gains[rows], by_place[chosen[1]]) / self._best[g]
         self.surrogates[g] = max(0.0, loss + dot(moved, scores))
         if grad is not None:
             grad[rows] = moved if self.surrogates[g] > 0.0 else 0.0
@@ -152,55 +132,6 @@ def _mean_places(y: Vector) -> Vector:
     """Return pi(y): r for the highest grade, 1 for the lowest; rows of one grade get the mean of their places."""
     _, level, counts = np.unique(y, return_inverse=True, return_counts=True)
     return np.asarray((counts.cumsum() - 0.5 * (counts - 1.0))[level])
-
-
-def _gains(y: Vector, gain: Any) -> Vector:
-    if callable(gain):
-        gains = _checks.Vectorised(gain, "gain", "ndcg")(y)
-        what = "gain must return"
-    else:
-        linear = _checks.choice(gain, "gain", ("linear", "exponential")) == "linear"
-        with np.errstate(over="ignore"):
-            gains = y if linear else np.expm1(y * math.log(2.0))
-        what = "y must hold grades of zero or more, or gain make"
-    wrong = ~np.isfinite(gains) | (gains < 0.0)
-    if wrong.any():
-        i = int(wrong.argmax())
-        raise ValueError(f"{what} numbers of zero or more; got {gains[i]:g} for the grade {y[i]:g} of row {i}")
-    return gains
-
-
-def _discount_of(discount: Any, size: int) -> Vector:
-    ranks = np.arange(1.0, size + 1.0)
-    if isinstance(discount, str):
-        _checks.choice(discount, "discount", ("log2",))
-        return np.asarray(1.0 / np.log2(1.0 + ranks))
-    if callable(discount):
-        found = np.array(_checks.Vectorised(discount, "discount", "ndcg")(ranks))
-    else:
-        found = _checks.vector(discount, "discount", None, "one number for each rank, the best first")
-        if found.size < size:
-            raise ValueError(f"discount has {found.size} numbers, and there is a list of {size} rows")
-        found = found[:size]
-    if not np.isfinite(found).all() or (found < 0.0).any() or (np.diff(found) > 0.0).any():
-        raise ValueError("discount must be finite, zero or more, and not rise from rank to rank")
-    return found / found[0] if found[0] > 0.0 else found  # NDCG is a ratio
-
-
-def _grades(y: Any, size: int, meaning: str) -> Vector:
-    """Check grades."""
-    try:
-        return _checks.vector(y, "y", size, meaning)
-    except TypeError as error:
-        raise TypeError(f"{error}; grades are numbers: map words or categories to 0, 1, 2, ...") from None
-
-
-def _opened(scores: Any, y: Any, group: Any) -> tuple[Vector, Vector, NDArray[np.intp] | None, NDArray[np.intp]]:
-    """Check scores, grades and lists, and bring the rows of a list together."""
-    f = _checks.scores(scores, "scores")
-    grades = _grades(y, f.size, "one grade for each score")
-    order, starts = _checks.lists(group, f.size)
-    return (f, grades, None, starts) if order is None else (f[order], grades[order], order, starts)
 
 
 def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
@@ -238,7 +169,7 @@ def kendall_tau_loss(scores: Any, y: Any, *, group: Any = None) -> float:
     >>> round(listwise.kendall_tau_loss([0.3, 0.2, 0.1], [2, 0, 1]), 3)
     0.333
     """
-    f, grades, _, starts = _opened(scores, y, group)
+    f, grades, _, starts = opened(scores, y, group)
     loss = _Kendall(grades, starts)
     loss.evaluate(f, 0, loss.units.size, None)
     return float(loss.errors.mean())
@@ -290,7 +221,7 @@ def kendall_tau_hinge(scores: Any, y: Any, *, group: Any = None) -> tuple[float,
     >>> round(value, 3), grad.round(3)
     (0.667, array([ 0.   ,  0.333, -0.333]))
     """
-    f, grades, order, starts = _opened(scores, y, group)
+    f, grades, order, starts = opened(scores, y, group)
     return _surrogate(_Kendall(grades, starts), f, order, starts)
 
 
@@ -306,48 +237,6 @@ def _surrogate(
     grad = np.empty(f.size)
     grad[... if order is None else order] = slopes
     return float(loss.surrogates.mean()), grad
-
-
-def ndcg(
-    scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
-) -> float:
-    r"""Return the normalised discounted cumulative gain of a list.
-
-    .. math:: \frac{G(f, y)}{G(y, y)}, \qquad G(f, y) = \sum_i D(\text{rank of } i \text{ by } f)\, y_i,
-
-    with :math:`D(s) = 1 / \log_2(1 + s)`.
-
-    Parameters
-    ----------
-    scores : array_like, shape (r,)
-        f; the largest is the first. Equal scores share the mean of their discounts.
-    y : array_like, shape (r,)
-        The grades, zero or more.
-    k : int, optional
-        Look at the first k places alone.
-    gain : {"linear", "exponential"} or callable
-        What a grade is worth: itself, 2 ** y - 1, or a function of an array of grades that never falls.
-    discount : {"log2"}, callable, or array_like
-        What ranks 1, 2, ... are worth: a function of an array of ranks, or an array; zero or more, never rising.
-    group : array_like, optional
-        Lists, as in `train`: the mean over them is returned.
-
-    Returns
-    -------
-    float
-        From 0 to 1; 1 for a list of one grade, or in which all is worth nothing, as any order of it is best.
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz, S. Ben-David, "Understanding Machine Learning", 2014, section 17.4.
-
-    Examples
-    --------
-    >>> from pnorm import listwise
-    >>> round(listwise.ndcg([0.9, 0.5, 0.7], [3, 2, 0]), 4)
-    0.9386
-    """
-    return 1.0 - ndcg_loss(scores, y, k, gain=gain, discount=discount, group=group)
 
 
 def ndcg_loss(
@@ -371,10 +260,7 @@ def ndcg_loss(
     >>> round(listwise.ndcg_loss([0.9, 0.5, 0.7], [3, 2, 0]), 4)
     0.0614
     """
-    f, grades, _, starts = _opened(scores, y, group)
-    loss = _Ndcg(grades, starts, k, gain, discount)
-    loss.rank(f, 0, loss.units.size)
-    return float(loss.errors.mean())
+    return 1.0 - float(ndcg(scores, y, k, gain=gain, discount=discount, group=group, empty=1))
 
 
 def ndcg_hinge(
@@ -424,7 +310,7 @@ def ndcg_hinge(
     >>> round(value, 4), grad
     (0.3212, array([-1., -1.,  2.]))
     """
-    f, grades, order, starts = _opened(scores, y, group)
+    f, grades, order, starts = opened(scores, y, group)
     return _surrogate(_Ndcg(grades, starts, k, gain, discount), f, order, starts)
 
 
@@ -580,7 +466,7 @@ def train(
     generator, callback = _checks.generator(seed), _checks.callback(callback)
     A = _checks.matrix(X, "X")
     n, d = A.shape
-    grades = _grades(y, n, "one grade for each row")
+    grades = _checks.grades(y, n, "one grade for each row")
     order, starts = _checks.lists(group, n)
     if _checks.is_sparse(A):
         A = A.tocsr()

@@ -113,6 +113,9 @@ SCALARS = {
     "epochs": 3,
     "validation_fraction": 0.5,
     "n_iter_no_change": 2,
+    "relevance_level": 1.0,
+    "max_grade": 4.0,
+    "empty": 0.5,
 }
 
 OTHERS = {
@@ -120,7 +123,7 @@ OTHERS = {
                      "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax"], "an object or a function"),
     **dict.fromkeys(["selection", "method", "missing", "progress", "push", "average", "normalized", "standardized", "maximize",
                      "ramp", "check", "positive", "name", "names", "label", "solver", "early_stopping", "scoring"], "a word or a flag"),
-    **dict.fromkeys(["data", "data_home", "metadata"], "of files, which are fuzzed elsewhere"),
+    **dict.fromkeys(["data", "data_home", "files", "metadata"], "of files, which are fuzzed elsewhere"),
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
     **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
     **dict.fromkeys(["random_state", "n_jobs"], "scikit-learn's"),
@@ -328,6 +331,17 @@ def _of_metrics():
         "discounted_gain_at_top": plain(m.discounted_gain_at_top, k=3),
         "p_norm_risk": plain(m.p_norm_risk),
         "p_norm_risk, ramp": plain(m.p_norm_risk, ramp=True),
+        **{
+            name: plain(getattr(m, name), k=2)
+            for name in (
+                "expected_reciprocal_rank",
+                "mean_precision_at",
+                "mean_recall_at",
+                "mean_reciprocal_rank",
+                "ndcg",
+            )
+        },
+        "expected_reciprocal_rank, no k": plain(m.expected_reciprocal_rank, k=...),
     }
 
 

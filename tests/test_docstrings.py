@@ -83,6 +83,12 @@ SHARED = {
     "f_pos": (["array_like, shape (I,)"], ["Scores of the positives."]),
     "f_neg": (["array_like, shape (K,)"], ["Scores of the negatives."]),
     "delta": (["float"], ["The probability with which the bound may fail, between 0 and 1."]),
+    "relevance_level": (["float, optional"], ["A row is relevant whose grade is at least this; by default, one whose grade"]),
+    "empty": (
+        ['float or {"skip"}'],
+        [f'The value of a list {of}: a number from 0 to 1, or "skip" to leave it out.'
+         for of in ("in which no row is worth anything", "without relevant rows", "without a grade above 0")],
+    ),
     "missing": (['{"error", "own"}'], ["Refuse rows with missing values (NaN, None), or "]),
     "data_home": (["path, optional"], ["Folder with "]),
 }  # fmt: skip
@@ -139,7 +145,8 @@ def test_a_parameter_that_is_as_in_another_function_is_one_there():
             *path, name = other.split(".")
             own = ".".join(path[1:]) if len(path) > 1 else "" if path else module
             found = described[name]
-            there = found[own] if own in found else next(of for place, of in found.items() if place.startswith("_"))
+            private = [of for place, of in found.items() if "._" in f".{place}"]
+            there = found.get(own) or found.get(own.rpartition(".")[0]) or private[0]
             assert set(names.split(", ")) & there, f"{module}.{function}: {names}, as in {other}"
             count += 1
     assert count > 30

@@ -104,6 +104,14 @@ def scores(f: Any, name: str) -> Vector:
     return a
 
 
+def grades(y: Any, size: int, meaning: str) -> Vector:
+    """Return grades as a finite vector."""
+    try:
+        return vector(y, "y", size, meaning)
+    except TypeError as error:
+        raise TypeError(f"{error}; grades are numbers: map words or categories to 0, 1, 2, ...") from None
+
+
 def weights(c: Any, name: str, size: int, some: bool = True) -> Vector | None:
     """Return case weights: nonnegative, one per row and, with `some`, not all zero; None for no weights."""
     if c is None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks.arrays import Array, Vector, as_array, refuse_masked, shape_of, vector, weights
-from pnorm._checks.scalars import shown
+from pnorm._checks.scalars import share, shown
 from pnorm._checks.tables import is_missing, listed
 
 
@@ -180,6 +180,25 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
     order = np.argsort(labels, kind="stable")
     ends = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
     return order, np.concatenate([[0], ends, [size]]).astype(np.intp)
+
+
+def list_labels(group: Any, first: NDArray[np.intp], size: int) -> Array:
+    """Return the labels of lists by the first row of each, or 0, 1, 2, ... if `group` holds the sizes of lists."""
+    labels = as_array(group, "group")
+    if labels.size != size:
+        return np.arange(first.size)
+    if labels.dtype.kind not in "iubf":
+        labels = np.array([None, *listed(group)], dtype=object)[1:]  # None, as tuples would be read as rows
+    return np.asarray(labels[first])
+
+
+def of_empty(value: Any) -> float:
+    """Return what a list without relevant rows counts, a number from 0 to 1, or nan to skip it."""
+    if isinstance(value, str):
+        if value != "skip":
+            raise ValueError(f"empty must be a number from 0 to 1, or 'skip'; got {shown(value)}")
+        return math.nan
+    return share(value, "empty")
 
 
 def _in_order(codes: NDArray[np.intp], known: list[Any]) -> NDArray[np.intp]:

@@ -3,6 +3,13 @@
 The best score stands first. What each measure does with ties is said with it; none depends on the
 order in which the rows happen to be passed. All cost one sort, O(N log N) for N = I + K.
 
+Lists
+    `ndcg`, `mean_average_precision`, `mean_reciprocal_rank`, `expected_reciprocal_rank`, `mean_precision_at` and
+    `mean_recall_at` take the scores of all rows and their grades ``y``, and with ``group`` the rows of many lists,
+    such as the results of queries. They return the mean over the lists, a `MeanOverLists` that has the value of every
+    list. A list without relevant rows counts ``empty``: 0 as in scikit-learn and trec_eval, 1 as in LightGBM and
+    XGBoost, or ``"skip"``. All others take two sides, and one list.
+
 Weights
     ``pos_weight`` (I,) and ``neg_weight`` (K,), where a measure takes them: a row of weight w counts
     as w copies, one of weight zero as absent.
@@ -32,6 +39,15 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, objectives
 from pnorm._checks import Vector
+from pnorm.metrics._by_list import (
+    MeanOverLists,
+    expected_reciprocal_rank,
+    mean_average_precision,
+    mean_precision_at,
+    mean_recall_at,
+    mean_reciprocal_rank,
+    ndcg,
+)
 from pnorm.metrics._ranked_list import DistinctScores, Estimate, Measure, RankedList, estimates
 from pnorm.objectives._losses import Loss, loss_of
 from pnorm.objectives._prices import Linear, Price, price_of
@@ -40,6 +56,7 @@ __all__ = [
     "Chain",
     "Crossing",
     "Estimate",
+    "MeanOverLists",
     "Roc",
     "Summary",
     "auc",
@@ -49,7 +66,13 @@ __all__ = [
     "difference",
     "discounted_gain_at_top",
     "enrichment_factor",
+    "expected_reciprocal_rank",
     "heights",
+    "mean_average_precision",
+    "mean_precision_at",
+    "mean_recall_at",
+    "mean_reciprocal_rank",
+    "ndcg",
     "p_norm_risk",
     "partial_auc",
     "positives_at_top",

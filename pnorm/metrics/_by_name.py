@@ -63,7 +63,7 @@ def named(metric: Any, names: Mapping[str, Measure], counted: CaseWeights, push:
         measure = metric
     elif not isinstance(metric, str):
         raise TypeError(f"metric must be a name or a function of (f_pos, f_neg); got {type(metric).__name__}")
-    elif metric not in names and metric in metrics.__all__:
+    elif metric not in names and metric in MEASURES:
         raise ValueError(
             f"metric {metric!r} needs more than a name: pass functools.partial(pnorm.metrics.{metric}, ...); by name "
             f"there are {', '.join(map(repr, names))}"
