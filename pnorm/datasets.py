@@ -1,6 +1,6 @@
-"""Data to rank: one set that is played out from rules, and seven that are read from files.
+"""Data to rank: one set that is played out from rules, seven that are read from files, and a reader of lists.
 
-The files are the public ones, byte for byte, and none comes with the package. They are looked for in the
+The files of the seven are the public ones, byte for byte, and none comes with the package. They are looked for in the
 folder ``data_home``, by default the one that the environment variable ``PNORM_DATA`` names, and must have the
 sha256 that is written down here. A file that is not there is replaced by the copy of the set at OpenML, if
 scikit-learn is installed to fetch it: into ``data_home``, or where scikit-learn keeps its data. Whatever was
@@ -11,14 +11,26 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dataset", "a9a", "housing", "ionosphere", "magic", "pima", "spambase", "tic_tac_toe", "wdbc"]
+__all__ = [
+    "Dataset",
+    "GradedLists",
+    "a9a",
+    "housing",
+    "ionosphere",
+    "magic",
+    "pima",
+    "read_svmlight",
+    "spambase",
+    "tic_tac_toe",
+    "wdbc",
+]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -293,6 +305,127 @@ def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
         If the file is not the one this was written for.
     """
     return _load(_A9A, data_home)
+
+
+# Files of queries -------------------------------------------------------------------------------------
+
+
+class GradedLists(NamedTuple):
+    """Rows of several lists with grades, as `pnorm.listwise.train` takes them: ``train(*data)``."""
+
+    X: Any
+    """(N, d): the rows, a `scipy.sparse.csr_array`."""
+    y: NDArray[np.float64]
+    """(N,): the grades."""
+    group: NDArray[np.int64]
+    """(N,): the number of each row's query."""
+
+    def __repr__(self) -> str:
+        (n, d), lists = self.X.shape, np.unique(self.group).size
+        return f"<{n} rows of {lists} lists in {d} columns, grades {self.y.min():g} to {self.y.max():g}>"
+
+
+def read_svmlight(files: Any) -> Any:
+    r"""Read rows, grades and queries from files in the svmlight format, as the public sets of learning to rank are.
+
+    A line is ``grade qid:query column:value column:value ... # comment``; columns that are left out are zero. This is
+    `sklearn.datasets.load_svmlight_files`, and needs scikit-learn, the extra ``sklearn``.
+
+    Parameters
+    ----------
+    files : path, or sequence of paths
+        A file, or files of one set, for instance for training and for testing: they get the same columns. Names that
+        end in ``.gz`` or ``.bz2`` are unpacked.
+
+    Returns
+    -------
+    GradedLists, or list of GradedLists
+        For every file `X`, `y` and `group`. Columns are counted from 1 if no file has a column 0, up to the largest
+        that has a value; ``X.resize((N, d))`` adds empty ones to a file that was read by itself.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        If scikit-learn is not installed.
+    ValueError, TypeError
+        If a line is not as above (the message has its number), a row has no query, or a file has no rows.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pnorm
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
+    >>> _ = path.write_text("2 qid:7 1:0.5 3:1 # the best\n0 qid:7 1:0.1\n1 qid:4 2:0.2\n")
+    >>> data = pnorm.datasets.read_svmlight(path)
+    >>> data
+    <3 rows of 2 lists in 3 columns, grades 0 to 2>
+    >>> data.X.toarray()
+    array([[0.5, 0. , 1. ],
+           [0.1, 0. , 0. ],
+           [0. , 0.2, 0. ]])
+    >>> data.y, data.group
+    (array([2., 0., 1.]), array([7, 7, 4]))
+    """
+    from scipy.sparse import csr_array, get_index_dtype
+
+    paths = [files] if isinstance(files, (str, os.PathLike)) else files
+    if (
+        not isinstance(paths, (list, tuple))
+        or not paths
+        or not all([isinstance(path, (str, os.PathLike)) for path in paths])
+    ):
+        raise TypeError(f"files must be the path of a file, or a list of paths; got {files!r}")
+    try:
+        from sklearn.datasets import load_svmlight_files
+    except ImportError:
+        raise ImportError(
+            "read_svmlight needs scikit-learn, the extra 'sklearn' of pnorm: pip install scikit-learn"
+        ) from None
+    with contextlib.ExitStack() as stack:
+        sources = [_Lines(stack.enter_context(_unpacked(path))) for path in paths]
+        try:
+            found = load_svmlight_files(sources, query_id=True)
+        except (ValueError, OverflowError) as error:
+            at = [f"{path}, line {s.number}: " for path, s in zip(paths, sources, strict=True) if s.number]
+            raise ValueError(f"{''.join(at)}{error}; a line is grade qid:query column:value ...") from error
+    made = []
+    for path, X, y, group in zip(paths, found[::3], found[1::3], found[2::3], strict=True):
+        if y.size == 0:
+            raise ValueError(f"{path} has no rows")
+        if group.size != y.size:
+            raise ValueError(
+                f"{path} has {y.size} rows, and {group.size} of them have a query (qid:7, say, after the grade); all "
+                "need one. sklearn.datasets.load_svmlight_file reads rows without queries"
+            )
+        index = get_index_dtype(maxval=max(X.nnz, *X.shape))  # not all of scikit-learn takes 64 bits
+        rows = csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
+        made.append(GradedLists(rows, y, group))
+    return made if paths is files else made[0]
+
+
+class _Lines:
+    """A file that knows the number of the line that was read last; 0 before the first and after the last."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.number = file, 0
+        self.read = file.read
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self._file:
+            self.number += 1
+            yield line
+        self.number = 0
+
+
+def _unpacked(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file that may be compressed."""
+    import bz2
+    import gzip
+
+    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(path)[1], open)
+    return cast(BinaryIO, opened(path, "rb"))
 
 
 _Labelled = tuple[Any, NDArray[np.bool_]]

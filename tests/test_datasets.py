@@ -1,5 +1,6 @@
 """Data: what is embedded against the rules, what is read against other readers, and files that are wrong."""
 
+import gzip
 import sys
 
 import numpy as np
@@ -122,6 +123,73 @@ def test_a_damaged_file_is_refused(tmp_path):
         (tmp_path / "a9a.libsvm.gz").write_bytes(damaged)
         with pytest.raises(ValueError, match="another version of the data"):
             pnorm.datasets.a9a(tmp_path)
+
+
+# Files of queries -------------------------------------------------------------------------------------
+
+LINES = "2 qid:7 1:0.5 3:1e-3 # document A\n# a comment\n\n0 qid:7 1:-0.25\n1.5 qid:4 2:3 # B\n0 qid:4\n"
+
+
+def test_a_file_of_queries_is_read(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text(LINES)
+    for file in (path, str(path)):
+        X, y, group = data = pnorm.datasets.read_svmlight(file)
+        assert repr(data) == "<4 rows of 2 lists in 3 columns, grades 0 to 2>"
+        assert isinstance(X, scipy.sparse.csr_array)
+        assert X.indices.dtype == X.indptr.dtype == np.int32
+        assert X.toarray().tolist() == [[0.5, 0, 0.001], [-0.25, 0, 0], [0, 3, 0], [0, 0, 0]]
+        assert (y.tolist(), group.tolist()) == ([2.0, 0.0, 1.5, 0.0], [7, 7, 4, 4])
+    w, _ = pnorm.listwise.train(*data, epochs=3)
+    assert pnorm.metrics.ndcg(X @ w, y, group=group).groups.tolist() == [7, 4]
+
+
+def test_files_of_a_set_get_the_same_columns(tmp_path):
+    train, test = tmp_path / "train.txt", tmp_path / "test.txt.gz"
+    train.write_text(LINES)
+    test.write_bytes(gzip.compress(b"1 qid:9 5:2\n"))
+    first, second = pnorm.datasets.read_svmlight([train, test])
+    assert (first.X.shape, second.X.shape) == ((4, 5), (1, 5))
+    assert second.X.toarray().tolist() == [[0, 0, 0, 0, 2]]
+    (alone,) = pnorm.datasets.read_svmlight((train,))
+    alone.X.resize((4, 5))
+    assert (alone.X != first.X).nnz == 0
+    test.write_bytes(gzip.compress(b"1 qid:9 0:2\n"))  # columns of both files are counted from 0
+    first, second = pnorm.datasets.read_svmlight([train, test])
+    assert (first.X.shape, second.X.toarray().tolist()) == ((4, 4), [[2, 0, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 qid:1 1:1\nbad qid:1 1:1\n", "line 2: could not convert string to float: b'bad'"),
+        ("# comment\n1 qid:1 1:1\n\n1 qid:x 1:1\n1 qid:1 1:1\n", "line 4: invalid literal for int.* b'x'"),
+        ("1 qid:1 1:1 two:3\n", "line 1: invalid literal .* b'two'; a line is grade qid:query column:value"),
+        ("1 qid:1 2:1 1:3\n", "line 1: .* sorted and unique"),
+        ("1 qid:99999999999999999999 1:1\n", "line 1: Python int too large"),
+        ("1 qid:1 1:1\n1 1:1\n", "has 2 rows, and 1 of them have a query .*load_svmlight_file reads rows without"),
+        ("1 1:1\n", "has 1 rows, and 0 of them have a query"),
+        ("# nothing\n", "has no rows"),
+    ],
+)
+def test_a_file_of_queries_that_is_wrong(tmp_path, text, message):
+    good, wrong = tmp_path / "good.txt", tmp_path / "wrong.txt"
+    good.write_text(LINES)
+    wrong.write_text(text)
+    for files in (wrong, [good, wrong]):
+        with pytest.raises(ValueError, match=rf"^\S*wrong\.txt(, | ){message}"):
+            pnorm.datasets.read_svmlight(files)
+
+
+def test_files_that_are_none(tmp_path, monkeypatch):
+    for files in (5, [], [5], b"train.txt"):
+        with pytest.raises(TypeError, match="files must be the path of a file, or a list of paths; got"):
+            pnorm.datasets.read_svmlight(files)
+    with pytest.raises(FileNotFoundError, match=r"train\.txt"):
+        pnorm.datasets.read_svmlight(tmp_path / "train.txt")
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(ImportError, match="read_svmlight needs scikit-learn, the extra 'sklearn' of pnorm"):
+        pnorm.datasets.read_svmlight(tmp_path / "train.txt")
 
 
 # OpenML -----------------------------------------------------------------------------------------------
