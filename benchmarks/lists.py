@@ -10,6 +10,8 @@
    46 random sets of 100 e-mails, 30 to learn from and 16 to judge by, 10 times. "15 cuts" are indicators of a column
    being above 15 of its quantiles, in the place of the columns. The rivals have their defaults; the boosters' trees are
    not linear, and are there to show what a line costs. "+" and "-" are p < 0.05 in a paired t test, corrected.
+4. Seconds for the measures of 10,000 lists of 100 rows, five grades, on one core: of scores without ties, and of
+   scores rounded to whole numbers, most of which tie.
 """
 
 import time
@@ -20,7 +22,7 @@ from sklearn.linear_model import LinearRegression
 from xgboost import XGBRanker
 
 import pnorm
-from pnorm import listwise
+from pnorm import listwise, metrics
 from pnorm._command.reproduce import paired
 
 
@@ -124,7 +126,36 @@ def compared(splits=10):
         print(f"{line} {np.median(values, axis=0)[3]:9.2f}")
 
 
+def measured():
+    """Seconds per call, the best of three."""
+    print("4. Seconds for 10,000 lists of 100 rows, five grades")
+    print(f"    {'':26} {'no ties':>9} {'ties':>9}")
+    rng = np.random.default_rng(0)
+    y = rng.choice(5, 1_000_000, p=[0.6, 0.2, 0.1, 0.06, 0.04])
+    f = 3.0 * rng.normal(size=y.size) + y
+    group = np.repeat(rng.permutation(10_000), 100)
+    for name in (
+        "ndcg",
+        "mean_average_precision",
+        "mean_reciprocal_rank",
+        "expected_reciprocal_rank",
+        "mean_precision_at",
+        "mean_recall_at",
+    ):
+        k = {"k": 10} if name.endswith("_at") else {}
+        seconds = []
+        for scores in (f, f.round()):
+            times = []
+            for _ in range(3):
+                start = time.perf_counter()
+                getattr(metrics, name)(scores, y, group=group, **k)
+                times.append(time.perf_counter() - start)
+            seconds.append(min(times))
+        print(f"    {name:26} {seconds[0]:9.2f} {seconds[1]:9.2f}")
+
+
 if __name__ == "__main__":
     speed()
     planted()
     compared()
+    measured()

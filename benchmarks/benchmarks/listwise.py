@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pnorm import listwise
+from pnorm import listwise, metrics
 
 
 class Surrogates:
@@ -20,6 +20,24 @@ class Surrogates:
 
     def time_ndcg(self, rows, grades):
         listwise.ndcg(*self.list)
+
+
+class Measures:
+    """Measures of 1000 lists of 100 rows, without ties and with many."""
+
+    params = (["ndcg", "mean_average_precision", "mean_reciprocal_rank", "expected_reciprocal_rank"], [6, 0])
+    param_names = ("measure", "digits of the scores")
+
+    def setup(self, measure, digits):
+        rng = np.random.default_rng(0)
+        self.lists = (3 * rng.normal(size=100_000)).round(digits), rng.integers(0, 5, 100_000)
+        self.group = np.full(1000, 100)
+
+    def time_measure(self, measure, digits):
+        getattr(metrics, measure)(*self.lists, group=self.group)
+
+    def peakmem_measure(self, measure, digits):
+        getattr(metrics, measure)(*self.lists, group=self.group)
 
 
 class Assignment:
