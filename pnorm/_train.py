@@ -173,7 +173,7 @@ def train(
     .. math:: R = \sum_k \tilde c_k\, g\Bigl(\sum_i c_i\, \ell\bigl(f(x_i) - f(\tilde x_k)\bigr)\Bigr).
 
     A round then costs some ten evaluations of R for the step, each a few passes over the rows and for most
-    losses a sort (`pnorm.objectives.value`). If the price falls somewhere, R is not convex, and
+    losses a sort (`pnorm.objectives.value`). If the price falls somewhere, R need not be convex, and
     ``"stationary"`` means a stationary point. The hinge has corners, at some of which no weak ranker
     alone lowers R although several together would: then the status is ``"stalled"``, and
     ``smoothing=0.1``, say, gives an objective without corners. Where losses or prices have a stretch of the other

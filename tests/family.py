@@ -21,6 +21,10 @@ def _log1p_exp(x):
     return mp.log1p(mp.exp(x)) if isinstance(x, mp.mpf) else np.logaddexp(0.0, x)
 
 
+def _log1p(x):
+    return mp.log1p(x) if isinstance(x, mp.mpf) else np.log1p(x)
+
+
 def _above(x):
     return max(x, mp.mpf(0)) if isinstance(x, mp.mpf) else np.maximum(x, 0.0)
 
@@ -48,7 +52,11 @@ PRICES = {
     "exponential": (lambda r: _exp(r / 50), lambda r: _exp(r / 50) / 50),
     "user": (lambda r: _above(r - 3) ** 2, lambda r: 2 * _above(r - 3)),
     "falling": (lambda r: (r - 20) ** 2 + 1, lambda r: 2 * (r - 20)),
+    "log": (_log1p, lambda r: 1 / (1 + r)),
 }
+
+PAIRS = [(price, loss) for price in PRICES for loss in LOSSES if price != "log" or loss == "exponential"]
+"""Prices and losses that go together: the price "log" is convex in ln r only."""
 
 OUR_PRICES = {
     "linear": objectives.Linear(),
@@ -56,6 +64,7 @@ OUR_PRICES = {
     "exponential": objectives.Exponential(1 / 50),
     "user": objectives.Price(*PRICES["user"], name="forgiving"),
     "falling": objectives.Price(*PRICES["falling"], name="falling"),
+    "log": objectives.Price(*PRICES["log"], name="log"),
 }
 
 USER = objectives.Loss(*LOSSES["user"], name="cube")

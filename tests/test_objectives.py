@@ -6,7 +6,7 @@ import re
 import mpmath as mp
 import numpy as np
 import pytest
-from family import LOSSES, OUR_PRICES, PRICES, USER, matrix_value_and_weights, ours, scores, value_and_weights
+from family import LOSSES, OUR_PRICES, PAIRS, PRICES, USER, matrix_value_and_weights, ours, scores, value_and_weights
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +18,6 @@ from pnorm.objectives._pair_loss import GroupedScores
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-FAMILY = [(price, loss) for price in PRICES for loss in LOSSES]
-
 
 def agree(found, expected, rtol, atol=0.0):
     """Numbers are equal to a share of the expected ones."""
@@ -30,7 +28,7 @@ def agree(found, expected, rtol, atol=0.0):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 30), (30, 1), (4, 300), (300, 4), (40, 50)], ids=str)
-@pytest.mark.parametrize(("price", "loss"), FAMILY)
+@pytest.mark.parametrize(("price", "loss"), PAIRS)
 def test_value_and_weights_are_those_of_the_double_loop(price, loss, shape):
     rng = np.random.default_rng(7)
     for scale in (1e-8, 0.3, 3.0):
@@ -75,7 +73,7 @@ def test_ties_and_scores_at_the_corners_of_losses(loss):
         assert (b[f_neg == 1.0] == b[1]).all()
 
 
-@pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in FAMILY if (p, c) != ("falling", "exponential")])
+@pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in PAIRS if (p, c) != ("falling", "exponential")])
 def test_case_weights_and_query_groups(price, loss):
     rng = np.random.default_rng(11)
     f_pos, f_neg = scores(rng, 25, 30)
@@ -179,7 +177,7 @@ def test_log_r_is_right_where_r_is_no_double():
 # Derivatives --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in FAMILY if c != "hinge"])
+@pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in PAIRS if c != "hinge"])
 def test_weights_are_derivatives_in_fifty_digits(price, loss):
     """Central differences of log R in 50 digits: nothing of them rounds."""
     rng = np.random.default_rng(17)
@@ -203,7 +201,7 @@ def test_weights_are_derivatives_in_fifty_digits(price, loss):
         agree(value, float(mp.log(value_and_weights(*exact, price, loss)[0])), 1e-13, 1e-13)
 
 
-@pytest.mark.parametrize(("price", "loss"), FAMILY)
+@pytest.mark.parametrize(("price", "loss"), PAIRS)
 def test_weights_are_slopes_of_the_value(price, loss):
     rng = np.random.default_rng(23)
     f_pos, f_neg = rng.normal(size=40), rng.normal(size=30)
@@ -222,7 +220,8 @@ def test_weights_are_slopes_of_the_value(price, loss):
 
 
 @pytest.mark.parametrize(
-    ("price", "loss"), [(p, c) for p, c in FAMILY if p != "falling" and c != "squared"] + [("steep", "logistic")]
+    ("price", "loss"),
+    [(p, c) for p, c in PAIRS if p not in ("falling", "log") and c != "squared"] + [("steep", "logistic")],
 )
 @settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 25), st.integers(1, 25))
@@ -256,6 +255,7 @@ def test_theorem_1(price, loss, seed, n_pos, n_neg):
     ("arguments", "message"),
     [
         ({"price": OUR_PRICES["falling"]}, "price must be one that never falls"),
+        ({"price": OUR_PRICES["log"]}, "price must be convex, or Theorem 1 does not hold; got log"),
         ({"loss": "squared"}, "loss must be one that never rises"),
         (
             {"loss": objectives.Loss(lambda z: np.maximum(-z, 0), lambda z: -1.0 * (z < 0))},
@@ -268,7 +268,7 @@ def test_theorem_1_refuses_what_it_does_not_hold_for(arguments, message):
         pnorm.metrics.theorem1([1.0], [0.0], **arguments)
 
 
-@pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in FAMILY if p != "falling"])
+@pytest.mark.parametrize(("price", "loss"), [(p, c) for p, c in PAIRS if p != "falling"])
 @settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_what_is_called_convex_is(price, loss, seed):
@@ -278,6 +278,64 @@ def test_what_is_called_convex_is(price, loss, seed):
     form = {"power": lambda v: np.exp(v / 4), "exponential": lambda v: v}.get(price, np.exp)
     a, m, b = (form(objectives.value(f[0] + x * d[0], f[1] + x * d[1], **ours(price, loss))) for x in (-0.5, 0.0, 0.5))
     assert m <= 0.5 * (a + b) * (1 + 1e-12) + 1e-12 * abs(a - b)
+
+
+ROOTS = {
+    "log": (objectives.Price(*PRICES["log"], name="log"), np.inf),
+    "cube root": (objectives.Price(np.cbrt, lambda r: 1 / (3 * np.cbrt(r) ** 2), name="cube root"), np.inf),
+    "root": (objectives.Price(lambda r: np.sqrt(r + 0.01), lambda r: 0.5 / np.sqrt(r + 0.01), name="root"), 2.0),
+    "rising": (objectives.Price(lambda r: r + np.log1p(r), lambda r: 1 + 1 / (1 + r), name="rising"), 2.0),
+    "user": (OUR_PRICES["user"], 1.0),
+}
+"""Prices that never fall, and the least q such that they are convex in r ** (1/q), or in ln r."""
+
+
+@pytest.mark.parametrize("price", ROOTS)
+@pytest.mark.parametrize("loss", [*LOSSES, "own"])
+def test_a_price_goes_with_the_losses_that_make_r_convex(price, loss):
+    """R is below its chords on random lines; of pairs that are refused, it is above one for some single pair of rows."""
+    chosen, root = ROOTS[price]
+    assert (chosen.root, chosen.increasing) == (root, True)
+    own = objectives.Loss(lambda z: np.exp(-2 * z) + 1, lambda z: -2 * np.exp(-2 * z), name="own")
+    assert own.root == np.inf
+    of_pairs = {"own": own, "user": USER}.get(loss, loss)
+    given = {"loss": "hinge", "smoothing": 0.25} if loss == "huber" else {"loss": of_pairs}
+    rng = np.random.default_rng(0)
+    if root <= {"exponential": np.inf, "own": np.inf, "squared": 2, "squared_hinge": 2, "user": 2}.get(loss, 1):
+        for _ in range(100):
+            f, d = scores(rng, 4, 3), (rng.normal(size=4), rng.normal(size=3))
+            a, m, b = [np.exp(objectives.value(f[0] + x * d[0], f[1] + x * d[1], chosen, **given)) for x in (-1, 0, 1)]
+            assert m <= 0.5 * (a + b) * (1 + 1e-12)
+        if loss != "hinge":
+            pos, neg = [[0.0, 1.0], [1.0, 0.0], [0.2, 0.1]], [[0.5, 0.6], [0.2, 0.3], [0.9, 0.1]]
+            _, trace = pnorm.minimize(pos, neg, price=chosen, l2=0.1, **given)
+            assert trace.status == "converged"
+        return
+    said = f"R may not be convex with the price {price} and the loss "
+    with pytest.raises(ValueError, match=said):
+        objectives.value([1.0], [0.0], chosen, **given)
+    with pytest.raises(ValueError, match=said + r".*\. The losses that go with \w.*: 'exponential'"):
+        pnorm.train([[1.0]], [[0.0]], price=chosen, **given)
+    z = np.linspace(-40.0, 3.0, 2000)
+    assert (np.diff(chosen._g(LOSSES[loss][0](z)), 2) < -1e-9).any() or (price, loss) == ("cube root", "user")
+
+
+def test_roots_of_losses():
+    """The largest q of 1, 2 and inf such that the loss to 1/q, or its logarithm, is convex: those of names and users."""
+    for name, (ell, slope) in LOSSES.items():
+        user = objectives.Loss(ell, slope, name=name)
+        named = objectives._losses.LOSSES.get(name)
+        assert user.root == (2.0 if name == "user" else 1.0 if name == "huber" else named.root)
+
+
+def test_without_checks_a_pair_that_is_not_convex_is_called_stationary():
+    log = objectives.Price(*PRICES["log"], name="log", check=False)
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.5, 1, (20, 2)), rng.normal(0, 1, (20, 2))
+    for solve in (pnorm.train, pnorm.minimize):
+        _, trace = solve(pos, neg, price=log, loss="logistic")
+        assert "R need not be convex with this price: this is a stationary point" in trace.message
+        assert "convex" not in solve(pos, neg, price=log)[1].message
 
 
 def test_log_r_is_not_convex_for_a_power_price_of_another_loss():
@@ -371,9 +429,19 @@ def test_a_warning_where_a_users_loss_means_too_many_pairs(monkeypatch):
             "g of wave is -",
         ),
         (
-            lambda: objectives.Price(np.log1p, lambda r: 1 / (1 + r), name="log"),
+            lambda: objectives.Price(lambda r: 1 - np.exp(-r), lambda r: np.exp(-r), name="share"),
             ValueError,
-            "g of log is not convex: at r = ",
+            "g of share is not convex in r, nor rising and convex in ln r: at r = ",
+        ),
+        (
+            lambda: objectives.Price(lambda r: np.log(r + 1e-3) ** 2, lambda r: 2 * np.log(r + 1e-3) / (r + 1e-3)),
+            ValueError,
+            "of a user's price is not convex in r, nor rising and convex in ln r",
+        ),
+        (
+            lambda: objectives.Price(np.log1p, lambda r: 1.01 / (1 + r), name="log"),
+            ValueError,
+            "dg of log is not the derivative of g: 0.505 at r = 1, where g changes at the rate 0.499999",
         ),
         (
             lambda: objectives.Price(lambda r: r**2 - r, lambda r: 2 * r - 1, name="dip"),

@@ -55,8 +55,9 @@ class Vectorised:
 def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str) -> None:
     """Refuse a function that is negative or not convex on sample points, and a slope that is not its derivative.
 
-    Where f is convex, d is a slope at x if f(y) >= f(x) + d (y - x) for all y; points 1e-5 apart
-    leave a wrong one little room. Rounding is that of numbers of the size of f, of x and of one.
+    A price may rise and be convex in the root of r or in ln r instead. Where f is convex, d is a slope at x if
+    f(y) >= f(x) + d (y - x) for all y; points 1e-5 apart leave a wrong one little room. Rounding is that of numbers of
+    the size of f, of x and of one.
     """
     letter, kind, way = {"r": ("g", "price", 1.0), "z": ("l", "loss", -1.0)}[variable]
     f, d = function(points), slope(points)
@@ -67,22 +68,29 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
     if (f < 0.0).any():
         i = int(np.argmax(f < 0.0))
         raise ValueError(f"{letter} of {owner} is {f[i]:g} at {variable} = {x[i]:g}; a {kind} must be zero or more")
-    rounding = 1e-10 * np.abs(f) + 1e-15 * (1.0 + np.abs(x)) * min(1.0, float(np.abs(f).max())) + 1e-300
-    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
-    chord = (1.0 - share) * f[:-2] + share * f[2:]
-    above = np.flatnonzero(f[1:-1] - chord > rounding[1:-1] + 1e-10 * chord)
-    if above.size:
-        i = _nearest_to_one(x, above + 1)
+    above = _above_chords(x, f)
+    root = _root(x, f) if above.size and variable == "r" and (d >= 0.0).all() else 1.0
+    if above.size and not root > 1.0:
+        i = _nearest_to_one(x, above)
+        wanted = "convex in r, nor rising and convex in ln r" if variable == "r" else "convex"
         raise ValueError(
-            f"{letter} of {owner} is not convex: at {variable} = {x[i]:.3g} it is {f[i]:.3g}, above its chord from "
+            f"{letter} of {owner} is not {wanted}: at {variable} = {x[i]:.3g} it is {f[i]:.3g}, above its chord from "
             f"{x[i - 1]:.3g} to {x[i + 1]:.3g}"
         )
+    if root == math.inf:
+        x, f, d = x[x > 0.0], f[x > 0.0], d[x > 0.0]
+    rounding = _rounding(x, f)
     near = 1e-5 * np.maximum(np.abs(x), 1e-3)
     others = [(x - near)[x > near] if variable == "r" else x - near, x + near, x]
     y = np.concatenate(others)
     fy = function(y)
     y, fy = y[np.isfinite(fy)], fy[np.isfinite(fy)]
-    rise = d[:, None] * (y - x[:, None])
+    if root == math.inf:
+        rise = d[:, None] * x[:, None] * np.log(y / x[:, None])
+    elif root == 2.0:
+        rise = d[:, None] * 2.0 * np.sqrt(x)[:, None] * (np.sqrt(y) - np.sqrt(x)[:, None])
+    else:
+        rise = d[:, None] * (y - x[:, None])
     wrong = f[:, None] + rise - fy > rounding[:, None] + 1e-10 * (np.abs(fy) + np.abs(rise))
     if wrong.any():
         i = _nearest_to_one(x, np.flatnonzero(wrong.any(axis=1)))
@@ -94,6 +102,55 @@ def convex(function: Any, slope: Any, points: Vector, owner: str, variable: str)
     if not (way * d > 0.0).any():
         hint = "rises with the height r" if variable == "r" else "falls with z, a positive's score less a negative's"
         raise ValueError(f"{letter} of {owner} goes the wrong way, or nowhere: a {kind} {hint}")
+
+
+def root_of_price(function: Any, points: Vector) -> float:
+    """Return the least q of 1, 2 and inf such that a price is convex in r**(1/q), or ln r, on sample points.
+
+    Nan if there is none; one where it cannot be known.
+    """
+    try:
+        f = function(points)
+    except (TypeError, ValueError):
+        return 1.0
+    finite = np.isfinite(f)
+    return _root(points[finite], f[finite])
+
+
+def root_of_loss(function: Any, points: Vector) -> float:
+    """Return the largest q of 1, 2 and inf such that l**(1/q), or ln l, is convex on sample points.
+
+    Points where the loss is next to nothing are left out of its logarithm.
+    """
+    try:
+        f = function(points)
+    except (TypeError, ValueError):
+        return 1.0
+    seen = np.isfinite(f) & (f > 1e-290)
+    if seen.any() and not _above_chords(points[seen], np.log(f[seen])).size:
+        return math.inf
+    seen = np.isfinite(f) & (f >= 0.0)
+    return 1.0 if _above_chords(points[seen], np.sqrt(f[seen])).size else 2.0
+
+
+def _root(r: Vector, f: Vector) -> float:
+    """Return the least q of 1, 2 and inf such that f is convex in r**(1/q), or ln r; nan if there is none."""
+    above_zero = r > 0.0
+    for q, x, values in ((1.0, r, f), (2.0, np.sqrt(r), f), (math.inf, np.log(r[above_zero]), f[above_zero])):
+        if not _above_chords(x, values).size:
+            return q
+    return math.nan
+
+
+def _above_chords(x: Vector, f: Vector) -> NDArray[np.intp]:
+    """Return the places of the points that lie above the chord of their neighbours by more than rounding."""
+    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
+    chord = (1.0 - share) * f[:-2] + share * f[2:]
+    return 1 + np.flatnonzero(f[1:-1] - chord > _rounding(x, f)[1:-1] + 1e-10 * np.abs(chord))
+
+
+def _rounding(x: Vector, f: Vector) -> Vector:
+    return 1e-10 * np.abs(f) + 1e-15 * (1.0 + np.abs(x)) * min(1.0, float(np.abs(f).max(initial=0.0))) + 1e-300
 
 
 def sampled(slope: Any, points: Vector, check: bool) -> tuple[Vector, Vector, bool]:

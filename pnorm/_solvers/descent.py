@@ -75,7 +75,7 @@ def _rounds(
                     "selection='absolute' lowers coefficients as well"
                 )
             if not objective.traits.is_convex:
-                message += "; the price falls somewhere, so this is a stationary point and need not be a minimum"
+                message += "; R need not be convex with this price: this is a stationary point, and maybe no minimum"
             break
 
         # (c) the coefficient

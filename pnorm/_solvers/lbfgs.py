@@ -69,7 +69,7 @@ def _message(verdict: str, here: _Place, problem: Problem, progress: Progress) -
         f"the gradient of {progress.name} {float(np.linalg.norm(here.slope)):.2g}"
     )
     if not objective.traits.is_convex:
-        message += "; the price falls somewhere, so this is a stationary point at best and need not be a minimum"
+        message += "; R need not be convex with this price: this is a stationary point at best, and maybe no minimum"
     elif progress.l2 == 0.0 and math.isinf(gap) and objective.traits.factored:
         message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
     if verdict == "max_iter" and not objective.traits.factored:

@@ -1046,7 +1046,8 @@ def theorem1(
     f_neg : array_like, shape (K,)
         Scores of the negatives.
     price : Price, optional
-        What a negative pays for the sum of its losses, from `pnorm.objectives`. It never falls; None is ``Linear()``.
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. It is convex and never falls; None is
+        ``Linear()``.
     loss : str or Loss
         What a pair costs whose scores differ by z. It never rises. One that is below 1 at z = 0 is divided by its
         value there, so that it bounds the count of misranked pairs: the logistic loss by ln 2.
@@ -1062,7 +1063,7 @@ def theorem1(
     Raises
     ------
     ValueError, TypeError
-        If the price falls somewhere, or the loss rises (as
+        If the price falls somewhere or is not convex, or the loss rises (as
         ``"squared"`` does), for which the inequalities do not hold.
     OverflowError
         If the objective is more than a double holds even in logarithms.
@@ -1084,6 +1085,8 @@ def theorem1(
     of_pairs = loss_of(loss, smoothing)
     if not chosen.increasing:
         raise ValueError(f"price must be one that never falls, or Theorem 1 does not hold; got {price!r}")
+    if chosen.root != 1.0:
+        raise ValueError(f"price must be convex, or Theorem 1 does not hold; got {price!r}")
     if not of_pairs.decreasing:
         raise ValueError(f"loss must be one that never rises, or Theorem 1 does not hold; got {loss!r}")
     if of_pairs.at_zero == 0.0:

@@ -43,6 +43,7 @@ class ExponentialLoss(PairLoss):
     """e^-z: one factor for each row."""
 
     name = "exponential"
+    root = math.inf
     growth = Growth(math.inf, math.inf)
 
     def value(self, z: Any) -> Any:
@@ -217,6 +218,7 @@ class SquaredHingeLoss(PairLoss):
     """max(0, 1 - z)^2, by the same sweep."""
 
     name = "squared_hinge"
+    root = 2.0
     flat_from = 1.0
     ascending = True
     lipschitz = 2.0
@@ -261,6 +263,7 @@ class SquaredLoss(PairLoss):
     """(1 - z)^2, by moments. It rises again beyond z = 1."""
 
     name = "squared"
+    root = 2.0
     decreasing = False
     lipschitz = 2.0
     growth = Growth(2, 2.0)
@@ -318,6 +321,9 @@ class Loss(PairLoss):
     decreasing : bool
         Whether `dl` is nowhere above zero on the sample points. A loss with a rising stretch is
         welcome in training; `pnorm.metrics.theorem1` needs one without.
+    root : float
+        The largest q of 1, 2 and inf such that :math:`\ell^{1/q}`, or :math:`\ln \ell`, is convex on the sample
+        points; see `Price`.
 
     Raises
     ------
@@ -353,6 +359,7 @@ class Loss(PairLoss):
         points = np.concatenate([-far[::-1], np.linspace(-25.0, 25.0, 201), far])
         if check:
             _checks.convex(self._l, self._dl, points, name, "z")
+        self.root = _checks.root_of_loss(self._l, points)
         points, slopes, corners = _checks.sampled(self._dl, points, check)
         self.smooth = not corners
         self.decreasing = bool(points.size and (slopes <= 0.0).all())

@@ -132,6 +132,8 @@ class PairLoss(ABC):
     """Whether it has a derivative everywhere."""
     decreasing = True
     """Whether it never rises."""
+    root = 1.0
+    """A power q such that l ** (1 / q) is convex, or with inf, ln l: as is then that of a sum of such losses."""
     flat_from = math.inf
     """The argument from which on it is at its infimum; inf: none."""
     limit = 0.0

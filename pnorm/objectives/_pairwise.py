@@ -25,7 +25,7 @@ from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._threads import SERIAL, Pool, blocks
 from pnorm.objectives import _line_search
 from pnorm.objectives._base import Corner, Evaluation, Make, Objective, Scores, Start, Traits, log_of, max_abs
-from pnorm.objectives._losses import ExponentialLoss, loss_of, warn_of_pairs
+from pnorm.objectives._losses import LOSSES, ExponentialLoss, loss_of, warn_of_pairs
 from pnorm.objectives._pair_loss import GroupedScores, Grouping, PairLoss, Pairs, Sums
 from pnorm.objectives._pnorm import push
 from pnorm.objectives._pnorm_line import Direction
@@ -52,6 +52,14 @@ def objective_of(p: float, price: Any, loss: Any, smoothing: Any) -> Make:
     of_pairs = loss_of(loss, smoothing)
     if isinstance(of_pairs, ExponentialLoss) and isinstance(chosen, Power):
         return push(chosen.power)
+    if chosen.checked and not chosen.root <= of_pairs.root:
+        wanted = "convex" if of_pairs.root == 1.0 else "convex in r ** (1 / 2)"
+        fit = [repr(name) for name, other in LOSSES.items() if chosen.root <= other.root]
+        raise ValueError(
+            f"R may not be convex with the price {chosen!r} and the loss {of_pairs!r}, with which a price has to be "
+            f"{wanted}. The losses that go with {chosen!r}: {', '.join(fit)}. Price(..., check=False) lets training "
+            "look for a stationary point"
+        )
 
     def make(counted: CaseWeights, pool: Pool = SERIAL) -> Objective:
         warn_of_pairs(of_pairs, counted.n_pairs)
@@ -72,7 +80,7 @@ def _traits(price: Price, loss: PairLoss) -> Traits:
     return Traits(
         symbol="log R",
         convex_form="log R" if price.log_convex else "R" if price.power == 1.0 else f"R ** (1 / {price.power:g})",
-        is_convex=price.increasing,
+        is_convex=price.increasing and price.root <= loss.root,
         margin=margin,
         attains_zero=loss.flat_from < math.inf,
         tends_to_zero=loss.limit < 1e-9 * loss.at_zero,

@@ -16,7 +16,7 @@ _SUM_ERROR = 1e-14
 
 
 class Price:
-    r"""A price of the user's: a convex function of the height, zero or more.
+    r"""A price of the user's: a function of the height that is zero or more, and convex in r, its root or ln r.
 
     .. math:: R = \sum_k g(S_k), \qquad S_k = \sum_i \ell(f_i - \tilde f_k)
 
@@ -33,8 +33,9 @@ class Price:
         What messages call it.
     check : bool
         Compare `g` and `dg` on sample points, zero and 1e-6 to 1e6, and refuse a price that is negative
-        somewhere or not convex, or a derivative that is another function's. Points where a value is
-        not finite are left out.
+        somewhere, one that is neither convex nor rises and is convex in :math:`\ln r`, or a derivative that is
+        another function's. Points where a value is not finite are left out. Without the checks, a price may be
+        used where it makes no convex objective, and training finds a stationary point.
 
     Attributes
     ----------
@@ -43,6 +44,9 @@ class Price:
     increasing : bool
         Whether `dg` is nowhere below zero on the sample points. If it is not, R is no convex
         function of the coefficients, and training finds a stationary point.
+    root : float
+        The least q of 1, 2 and inf such that g is convex in :math:`r^{1/q}`, or in :math:`\ln r`, on the sample
+        points. If g increases, R is convex with every loss of that `root` or a larger one.
 
     Raises
     ------
@@ -52,6 +56,17 @@ class Price:
     See Also
     --------
     Power, Exponential, Linear : Prices in the log domain, which do not overflow.
+
+    Notes
+    -----
+    A composition :math:`g(S(\lambda))` is convex where g is convex and increases and S is convex. More holds where
+    roots or logarithms of losses are convex: so is then :math:`S^{1/q} = (\sum_i \ell_i)^{1/q}`, a norm, or
+    :math:`\ln S`, a log-sum-exp, and it is enough that :math:`g(t^q)` or :math:`g(e^t)` is convex and increases in t
+    [1]_.
+
+    References
+    ----------
+    .. [1] S. Boyd and L. Vandenberghe, "Convex Optimization", 2004, section 3.2.4.
 
     Examples
     --------
@@ -69,9 +84,15 @@ class Price:
 
     >>> pnorm.objectives.Price(lambda r: (r - 3) ** 2, lambda r: 2 * (r - 3)).increasing
     False
-    >>> pnorm.objectives.Price(np.sqrt, lambda r: 0.5 / np.sqrt(r), name="root")
+    >>> pnorm.objectives.Price(lambda r: r / (1 + r), lambda r: 1 / (1 + r) ** 2, name="share")
     Traceback (most recent call last):
-    ValueError: g of root is not convex: at r = 1 it is 1, above its chord from 0.794 to 1.26
+    ValueError: g of share is not convex in r, nor rising and convex in ln r: at r = 1 it is 0.5, above its chord from
+        0.794 to 1.26
+
+    One for the exponential loss alone:
+
+    >>> pnorm.objectives.Price(np.log1p, lambda r: 1 / (1 + r), name="log").root
+    inf
     """
 
     power: float = 1.0
@@ -80,6 +101,9 @@ class Price:
     """Whether log R is."""
     smooth = True
     """Whether it has a derivative everywhere."""
+    root = 1.0
+    checked = True
+    """Whether a loss with which it makes no convex objective is refused."""
     forgiving = False
     """Whether it is at its lowest already at some height above zero."""
 
@@ -93,6 +117,8 @@ class Price:
         points = np.unique(points)
         if check:
             _checks.convex(self._g, self._dg, points, name, "r")
+        self.checked = check
+        self.root = _checks.root_of_price(self._g, points)
         points, slopes, corners = _checks.sampled(self._dg, points, check)
         self.smooth = not corners
         self.increasing = bool(points.size and (slopes >= 0.0).all())
