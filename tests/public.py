@@ -287,6 +287,8 @@ def _of_objectives():
         **{f"Loss.{method}": None for method in dir(o.Loss) if callable(getattr(o.Loss, method))},
         "value": plain(o.value, price=o.Power(2.0)),
         "value, hinge": plain(o.value, loss="hinge", smoothing=0.5),
+        "normalized_value": plain(o.normalized_value),
+        "normalized_value, hinge": plain(o.normalized_value, loss="hinge", smoothing=0.5),
         "value_and_weights": plain(o.value_and_weights, price=o.Power(2.0)),
         "value_and_weights, logistic": plain(o.value_and_weights, price=o.Exponential(0.125), loss="logistic"),
         "Power": plain(o.Power),

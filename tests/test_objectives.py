@@ -338,6 +338,38 @@ def test_without_checks_a_pair_that_is_not_convex_is_called_stationary():
         assert "convex" not in solve(pos, neg, price=log)[1].message
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_normalized_value_is_a_power_mean_and_bounds_the_risk(loss, grouped):
+    rng = np.random.default_rng(0)
+    of_pair = LOSSES[loss][0]
+    given = {"loss": "hinge", "smoothing": 0.25} if loss == "huber" else {"loss": USER if loss == "user" else loss}
+    for p in (1.0, 1.5, 4.0, 64.0):
+        f_pos, f_neg = scores(rng, 6, 5)
+        c_pos, c_neg = rng.integers(1, 4, 6) / 2, rng.integers(1, 4, 5) / 2
+        groups = (np.arange(6) % 2, np.arange(5) % 2) if grouped else (np.zeros(6), np.zeros(5))
+        total = norm = 0.0
+        for k in range(5):
+            own = groups[0] == groups[1][k]
+            total += c_neg[k] * (c_pos[own] * of_pair(f_pos[own] - f_neg[k])).sum() ** p
+            norm += c_neg[k] * c_pos[own].sum() ** p
+        weights = {"pos_weight": c_pos, "neg_weight": c_neg}
+        found = objectives.normalized_value(
+            f_pos, f_neg, p, **given, **weights, pos_group=groups[0], neg_group=groups[1]
+        )
+        assert found == pytest.approx((total / norm) ** (1 / p), rel=1e-11)
+        if not grouped:
+            plain = objectives.normalized_value(f_pos, f_neg, p, **given)
+            R = matrix_value_and_weights(f_pos, f_neg, "linear", loss)[0]
+            assert p > 1 or plain == pytest.approx(R / 30)
+            assert plain <= objectives.normalized_value(f_pos, f_neg, p + 1, **given) * (1 + 1e-12)
+            if loss in ("exponential", "hinge", "squared_hinge"):
+                assert found >= pnorm.metrics.p_norm_risk(f_pos, f_neg, p, **weights)
+    if loss == "exponential":
+        with pytest.raises(OverflowError, match="take value"):
+            objectives.normalized_value([0.0], [710.0], 2)
+
+
 def test_log_r_is_not_convex_for_a_power_price_of_another_loss():
     """Why minimize takes the root: far up, log of a linear loss is concave."""
     a, m, b = (objectives.value([x], [0.0], objectives.Power(4), "logistic") for x in (-30.0, -20.0, -10.0))

@@ -10,6 +10,7 @@ loss makes a smooth count:
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,12 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import CaseWeights, Vector
 from pnorm._threads import Pool
-from pnorm.objectives._base import FAR_FROM_ZERO, Objective, Scores
+from pnorm.objectives._base import FAR_FROM_ZERO, Objective, Scores, log_of_ones
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Exponential, Linear, Power, Price
 
-__all__ = ["Exponential", "Linear", "Loss", "Power", "Price", "value", "value_and_weights"]
+__all__ = ["Exponential", "Linear", "Loss", "Power", "Price", "normalized_value", "value", "value_and_weights"]
 
 
 def value(
@@ -168,6 +169,75 @@ def value_and_weights(
     B *= evaluation.rate
     kept = counted.kept or (None, None)
     return evaluation.log_f, _checks.spread(A, kept[0]), _checks.spread(B, kept[1])
+
+
+def normalized_value(
+    f_pos: Any,
+    f_neg: Any,
+    p: float = 1.0,
+    loss: str | Loss = "exponential",
+    *,
+    smoothing: float = 0.0,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    n_threads: int | None = None,
+) -> float:
+    r"""Return the normalised objective of the P-Norm Push, :math:`F_p^{1/p} / (I K^{1/p})`, with any loss.
+
+    .. math:: \Biggl(\frac{\sum_k \tilde c_k \bigl(\sum_i c_i\, \ell(f_i - \tilde f_k)\bigr)^p}
+              {\sum_k \tilde c_k \bigl(\sum_i c_i\bigr)^p}\Biggr)^{1/p}
+
+    A power mean over the negatives of their mean losses, so that numbers of different p, and of lists of different
+    length, compare: it never falls as p grows. With a loss that is at least 1 where a positive is not above a negative,
+    it is at least `pnorm.metrics.p_norm_risk`.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shape (I,) and (K,)
+        Scores of the positives and of the negatives.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    loss, smoothing : as in `value`
+        The loss.
+    pos_weight, neg_weight, pos_group, neg_group, n_threads : as in `value`
+        Case weights, query groups and threads. With groups, the inner sums are over the positives of the group.
+
+    Returns
+    -------
+    float
+        In the units of the loss: 1 where the exponential loss of every pair is.
+
+    Raises
+    ------
+    OverflowError
+        If it is more than a double holds; `value` returns logarithms.
+
+    References
+    ----------
+    .. [1] C. Rudin, "Ranking with a P-Norm Push", NYU technical report TR2005-874, 2005, section 4.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> f_pos, f_neg = [3.0, 2.0, 0.5, 0.2], [1.0, 0.0, -1.0, -2.0]
+    >>> [round(pnorm.objectives.normalized_value(f_pos, f_neg, p), 6) for p in (1, 4, 16)]
+    [0.424889, 0.77742, 1.003541]
+    >>> pnorm.metrics.p_norm_risk(f_pos, f_neg, 4)
+    0.3535533905932738
+    """
+    power = Power(p).power
+    objective, f, pool, counted = _opened(
+        f_pos, f_neg, Power(power), loss, smoothing, n_threads, pos_weight, neg_weight, pos_group, neg_group
+    )
+    given = zip((counted.c_pos, counted.c_neg), (f.pos, f.neg), strict=True)
+    c_pos, c_neg = [np.ones(scores.size) if c is None else c for c, scores in given]
+    with pool:
+        log_value = (objective.log_value(f) - log_of_ones(power, c_pos, c_neg, counted.groups)) / power
+    if log_value > math.log(np.finfo(float).max):
+        raise OverflowError(f"the normalised objective is e^{log_value:.4g}, more than a double holds; take value")
+    return math.exp(log_value)
 
 
 def _opened(

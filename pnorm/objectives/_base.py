@@ -150,3 +150,11 @@ def log_of(parts: list[tuple[float, float]]) -> float:
     """Return the log of a sum of exponentials from those of blocks of rows, in their order."""
     top, total = merge_exponentials(parts)
     return top + math.log(total)
+
+
+def log_of_ones(p: float, c_pos: Vector, c_neg: Vector, groups: Groups | None) -> float:
+    """Return log R of the price r ** p where all losses are one."""
+    masses = np.full(c_neg.size, c_pos.sum())
+    if groups is not None:
+        masses = np.bincount(groups.pos, c_pos)[groups.neg]
+    return float(np.logaddexp.reduce(np.log(c_neg) + p * np.log(masses)))
