@@ -28,7 +28,7 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
 
 
-def grades(pos_grade: Any, neg_grade: Any, n_pos: int, n_neg: int) -> tuple[Vector, Vector] | None:
+def _both_grades(pos_grade: Any, neg_grade: Any, n_pos: int, n_neg: int) -> tuple[Vector, Vector] | None:
     """Return the grades of both sides; None for no grades."""
     if pos_grade is None and neg_grade is None:
         return None
@@ -285,7 +285,7 @@ def case_weights(
     c_pos = weights(pos_weight, "pos_weight", n_pos)
     c_neg = weights(neg_weight, "neg_weight", n_neg)
     codes = groups(pos_group, neg_group, n_pos, n_neg)
-    return case_weights_of(n_pos, n_neg, c_pos, c_neg, codes, grades(pos_grade, neg_grade, n_pos, n_neg), push)
+    return case_weights_of(n_pos, n_neg, c_pos, c_neg, codes, _both_grades(pos_grade, neg_grade, n_pos, n_neg), push)
 
 
 def case_weights_of(
