@@ -91,7 +91,7 @@ class Ties:
         found = np.concatenate([[1.0], x[:-1]])
         found[self._first] = 1.0
         step = 1
-        while step <= place.max():  # found has the products of up to `step` factors
+        while step < place.max():  # found has the products of up to `step` factors
             far = np.flatnonzero(place >= step)
             found[far] *= found[far - step]
             step *= 2
