@@ -242,7 +242,7 @@ def _surrogate(
 def ndcg_loss(
     scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
 ) -> float:
-    """Return 1 - `ndcg`.
+    """Return 1 - `ndcg`, and 0 for a list in which no row is worth anything, as any order of it is best.
 
     Parameters
     ----------
