@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import CaseWeights, Vector
-from pnorm._solvers.descent import SELECTIONS, descend
+from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
 from pnorm._storage.base import Table
@@ -312,7 +312,7 @@ def cross_validate(
     makes = [objective_of(power, price, loss, smoothing) for power in powers]
     t_max = _checks.count(t_max, "t_max", 1)
     at = _rounds(rounds, t_max)
-    _checks.choice(selection, "selection", SELECTIONS)
+    _checks.selection(selection)
     bottom = _checks.push(push) == "bottom"
     tol = _checks.nonnegative(tol, "tol")
     n_threads = _checks.threads(n_threads)

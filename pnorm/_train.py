@@ -7,7 +7,7 @@ from typing import Any
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._solvers.descent import SELECTIONS, descend
+from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
@@ -217,7 +217,7 @@ def train(
     """
     make = objective_of(_checks.power(p), price, loss, smoothing)
     t_max = _checks.count(t_max, "t_max", 0)
-    _checks.choice(selection, "selection", SELECTIONS)
+    _checks.selection(selection)
     _checks.push(push)
     tol = _checks.nonnegative(tol, "tol")
     callback = _checks.callback(callback)

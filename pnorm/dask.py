@@ -29,7 +29,7 @@ except ImportError:
 from pnorm import _checks
 from pnorm._checks import CaseWeights, Vector
 from pnorm._score import scored
-from pnorm._solvers.descent import SELECTIONS, descend
+from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.partitioned import Partitions
@@ -157,7 +157,7 @@ def train(
     """
     make = objective_of(_checks.power(p), price, loss, smoothing)
     t_max = _checks.count(t_max, "t_max", 0)
-    _checks.choice(selection, "selection", SELECTIONS)
+    _checks.selection(selection)
     _checks.push(push)
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
     rounds = progress_range(t_max, progress)

@@ -82,6 +82,22 @@ def test_rounds_are_as_many_as_asked_for():
     assert of.rounds == 3
 
 
+def test_the_rule_of_choice_is_the_one_asked_for(tmp_path):
+    of = _reproduce.measure("tic-tac-toe", range(2), rounds=40, selection="signed")
+    data = pnorm.datasets.tic_tac_toe()
+    rows = np.random.default_rng(0).permutation(958)[:500]
+    pos, neg = (data.X[rows][data.y[rows] == label] for label in (1, 0))
+    H = pnorm.rankers.normalized(pos, neg, -1, 1)
+    runs = [pnorm.train(pos, neg, H, 64, 40, selection=rule)[1].log_objective[-1] for rule in ("signed", "absolute")]
+    assert of.objective[0, 5] == runs[0] > runs[1]
+    about = ["reproduce", "--setting", "tic-tac-toe", "--splits", "2", "--rounds", "40", "--out", str(tmp_path)]
+    assert main([*about, "--selection", "signed"]) == 0
+    found = json.loads((tmp_path / "results.json").read_text())["settings"]["tic-tac-toe"]
+    assert found["selection"] == "signed"
+    assert found["splits"][0]["log_objective"]["64"] == runs[0]
+    assert "P-Norm Push, signed selection, 40 rounds" in (tmp_path / "claims.md").read_text(encoding="utf-8")
+
+
 def test_who_is_ahead_before_the_curves_cross():
     plain, pushed = pnorm.metrics.roc_counts([8, 7, 6], [9, 5, 4]), pnorm.metrics.roc_counts([9, 8, 1], [7, 6, 5])
     assert _reproduce._meeting(plain, pushed) == (1.0, 1.0)

@@ -137,9 +137,21 @@ def choice(value: Any, name: str, allowed: Collection[str]) -> str:
     return value
 
 
+SELECTIONS = ("absolute", "signed", "largest")
+"""Rules of step (a): the largest absolute edge, the largest edge above tol, and the largest edge, whatever its sign."""
+
+PUSHES = ("top", "bottom")
+"""Ends of the list that a push may be at."""
+
+
+def selection(value: Any) -> str:
+    """Return a rule of step (a)."""
+    return choice(value, "selection", SELECTIONS)
+
+
 def push(value: Any) -> str:
     """Return the end of the list that is to be right."""
-    return choice(value, "push", ("top", "bottom"))
+    return choice(value, "push", PUSHES)
 
 
 def two(x: Any, message: str) -> tuple[Any, Any]:

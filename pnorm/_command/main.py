@@ -114,7 +114,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add(
         "--push",
-        choices=("top", "bottom"),
+        choices=_checks.PUSHES,
         help="which end of the list is to be right, and to be printed (default: top)",
     )
     add("--top", type=int, metavar="N", help="rows of the list to print (default: 10)")

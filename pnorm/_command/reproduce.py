@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm import _files, datasets, metrics, plotting, rankers
+from pnorm import _checks, _files, datasets, metrics, plotting, rankers
 from pnorm._command.terminal import CommandError, Parser, path_shown
 from pnorm.datasets import Dataset
 
@@ -112,6 +112,7 @@ class Result:
     """Before the crossing: 1 if the curve of the largest p is above, -1 if that of the least, 0 if they are equal."""
     curves: list[list[metrics.Roc]]
     """The curves of the first split (part, power)."""
+    selection: str = "absolute"
 
     @property
     def top(self) -> NDArray[np.int64]:
@@ -119,11 +120,13 @@ class Result:
         return np.asarray(self.above[..., 0])
 
 
-def measure(name: str, seeds: Iterable[int], home: str | None = None, rounds: int = ROUNDS) -> Result:
+def measure(
+    name: str, seeds: Iterable[int], home: str | None = None, rounds: int = ROUNDS, selection: str = "absolute"
+) -> Result:
     """Train and measure on random splits, one per seed."""
     setting = SETTINGS[name]
     X, y = setting.data(home)
-    found = [(seed, *_split(setting, X, y, seed, rounds)) for seed in seeds]
+    found = [(seed, *_split(setting, X, y, seed, rounds, selection)) for seed in seeds]
     used, curves, auc, objective, status = zip(*found, strict=True)
     met = np.array([[_meeting(part[0], part[-1]) for part in split] for split in curves])
     return Result(
@@ -139,10 +142,13 @@ def measure(name: str, seeds: Iterable[int], home: str | None = None, rounds: in
         met[..., 0],
         met[..., 1].astype(np.int64),
         curves[0],
+        selection,
     )
 
 
-def _split(setting: Setting, X: Any, y: Any, seed: int, rounds: int) -> tuple[Any, Any, list[float], list[str]]:
+def _split(
+    setting: Setting, X: Any, y: Any, seed: int, rounds: int, selection: str
+) -> tuple[Any, Any, list[float], list[str]]:
     rows = np.random.default_rng(seed).permutation(len(y))
     parts = rows[: setting.n_train], rows[setting.n_train :]
     pos, neg = (X[parts[0]][y[parts[0]] == label] for label in (1, 0))
@@ -151,7 +157,7 @@ def _split(setting: Setting, X: Any, y: Any, seed: int, rounds: int) -> tuple[An
     areas: list[list[float]] = [[], []]
     traces = []
     for p in POWERS:
-        lam, trace = pnorm.train(pos, neg, H, p, rounds, n_threads=1)
+        lam, trace = pnorm.train(pos, neg, H, p, rounds, selection=selection, n_threads=1)
         f = pnorm.score(X, H, lam)
         for part, curve, area in zip(parts, curves, areas, strict=True):
             scores = f[part][y[part] == 1], f[part][y[part] == 0]
@@ -318,6 +324,7 @@ def to_dict(results: dict[str, Result], judged: Sequence[Claim]) -> dict[str, An
         settings[name] = {
             "title": SETTINGS[name].title,
             "source": SETTINGS[name].source,
+            "selection": of.selection,
             "rounds": of.rounds,
             "rows": dict(zip(PARTS, of.rows, strict=True)),
             "data": of.data,
@@ -365,7 +372,8 @@ def draw(of: Result) -> Any:
         ax.set(title=f"{len(of.seeds)} splits", ylabel=what)
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(f"{SETTINGS[of.setting].title} ({SETTINGS[of.setting].source})")
+    rule = "" if of.selection == "absolute" else f", {of.selection} selection"
+    figure.suptitle(f"{SETTINGS[of.setting].title} ({SETTINGS[of.setting].source}){rule}")
     return figure
 
 
@@ -391,7 +399,7 @@ def claims_table(judged: Sequence[Claim]) -> list[list[str]]:
 _EXPLAINED = """\
 # The papers' experiments over {splits} random splits
 
-P-Norm Push, absolute selection, {rounds} rounds; split s is the permutation of `numpy.random.default_rng(s)`. TR is
+P-Norm Push, {selection} selection, {rounds} rounds; split s is the permutation of `numpy.random.default_rng(s)`. TR is
 C. Rudin, "Ranking with a P-Norm Push", TR2005-874, 2005, COLT the conference version of 2006. Both show one split
 per setting.
 
@@ -415,7 +423,9 @@ def write(results: dict[str, Result], out: Path) -> list[Claim]:
     numbers = json.dumps(to_dict(results, judged), allow_nan=False)
     _files.write(out / "results.json", numbers.encode())
     of = next(iter(results.values()))
-    text = _EXPLAINED.format(splits=len(of.seeds), rounds=of.rounds) + _markdown(means_table(results))
+    text = _EXPLAINED.format(splits=len(of.seeds), rounds=of.rounds, selection=of.selection) + _markdown(
+        means_table(results)
+    )
     text += "\n## Claims\n\n" + _markdown(claims_table(judged))
     _files.write(out / "claims.md", text.encode())
     return judged
@@ -443,6 +453,12 @@ def parser() -> argparse.ArgumentParser:
     names = ", ".join(SETTINGS)
     add("--setting", metavar="NAME", nargs="+", action="extend", choices=SETTINGS, help=f"only these of {names}")
     add("--rounds", type=int, metavar="T", default=ROUNDS, help="rounds of training (default: 200, as in the papers)")
+    add(
+        "--selection",
+        choices=_checks.SELECTIONS,
+        default="absolute",
+        help="how a round chooses its weak ranker: as TR prints it (absolute, default) or as COLT does (largest)",
+    )
     add("--out", metavar="DIR", default="reproduced", help="folder for the files (default: reproduced)")
     return made
 
@@ -454,10 +470,10 @@ def command(arguments: argparse.Namespace) -> None:
     names = list(dict.fromkeys(arguments.setting or SETTINGS))
     if arguments.rounds < 1:
         raise CommandError(f"--rounds must be at least 1; got {arguments.rounds}")
-    run(names, arguments.splits, arguments.rounds, arguments.data, arguments.out)
+    run(names, arguments.splits, arguments.rounds, arguments.selection, arguments.data, arguments.out)
 
 
-def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: str) -> None:
+def run(names: Sequence[str], splits: int, rounds: int, selection: str, home: str | None, out: str) -> None:
     """Measure, write the files after each setting, and print what they hold in short."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ValueError("reproduce draws with Matplotlib, the extra 'plot' of pnorm: pip install matplotlib")
@@ -466,7 +482,7 @@ def run(names: Sequence[str], splits: int, rounds: int, home: str | None, out: s
     os.makedirs(out, exist_ok=True)
     results: dict[str, Result] = {}
     for name in names:
-        results[name] = measure(name, _watched(range(splits), name), home, rounds)
+        results[name] = measure(name, _watched(range(splits), name), home, rounds, selection)
         picture = io.BytesIO()
         draw(results[name]).savefig(picture, format="png", dpi=90)
         _files.write(Path(out) / f"{name}.png", picture.getvalue())

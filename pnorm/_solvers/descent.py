@@ -12,9 +12,6 @@ from pnorm._solvers.descent_state import DescentState
 from pnorm._trace import RoundRecorder, Trace, attach_trace
 from pnorm.objectives._base import Objective
 
-SELECTIONS = ("absolute", "signed", "largest")
-"""Rules of step (a): the largest absolute edge, the largest edge above tol, and the largest edge, whatever its sign."""
-
 _OVERFLOW = 1e300
 """No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
 
