@@ -131,6 +131,12 @@ def test_the_minimiser_has_a_gradient_of_zero_and_a_certificate(kind):
         assert of.gap < 1e-8
         assert of.log_objective == pytest.approx(trace.log_objective[-1], rel=1e-12)
         assert pnorm.diagnostics.certificate(pos, neg, H, 3, lam, l2=l2, **weights).gap > 1e-3
+        sides, exchanged = turned(A, B, weights)
+        of_scores = pnorm.objectives.value(-B @ lam, -A @ lam, pnorm.objectives.Power(3), **exchanged)
+        assert of_scores == pytest.approx(trace.log_objective[-1], rel=1e-12)
+        if l2 == 0.0:
+            limit = pnorm.diagnostics.q_limit(*sides, None, 3, **exchanged)
+            assert limit.log_objective == pytest.approx(trace.log_objective[-1], abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,17 @@ def test_no_increase_lowers_the_objective_where_these_rules_stop(p, selection):
     assert above > 0
 
 
+@pytest.mark.parametrize("p", [1, 4, 64])
+def test_a_round_lowers_the_objective_by_as_much_as_its_edge_promises(p):
+    for seed in range(4):
+        neg, pos = problem(seed, n=4)
+        r = np.ptp(np.concatenate([pos, neg]), axis=0)
+        for selection in ("absolute", "signed", "largest"):
+            _, trace = pnorm.train(pos, neg, p=p, t_max=50, selection=selection)
+            promised = 2 * p * trace.edge**2 / ((p + 1) * r[trace.ranker] ** 2)
+            assert (-np.diff(trace.log_objective) >= promised - 1e-12).all()
+
+
 def test_the_largest_edge_lowers_a_coefficient_at_the_start_only():
     down = 0
     for seed in range(10):
