@@ -407,6 +407,7 @@ def _of_kernel():
     k = pnorm.kernel
     return {
         "train": plain(k.train, lam=0.5, landmarks=..., theta=0.5),
+        "train, push": plain(k.train, lam=0.5, p=2.0, landmarks=...),
         "train, landmarks": plain(k.train, lam=0.5, landmarks=POS[:2], theta=0.5),
         "train, number of landmarks": plain(k.train, lam=0.5, landmarks=3, theta=0.5, kernel="polynomial"),
         "train, precomputed": Call(

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.optimize import minimize as scipy_minimize
-from scipy.optimize import minimize_scalar
 from sklearn.metrics import pairwise
 
 import pnorm
@@ -191,12 +191,13 @@ def test_a_run_ends_where_the_gradient_does():
     assert kernel.train(pos, neg, t_max=0)[1].n_iter == 0
 
 
-def test_steps_that_diverge_are_told():
+@pytest.mark.parametrize("price", [None, pnorm.objectives.Power(4), pnorm.objectives.Exponential(0.1)])
+def test_steps_that_diverge_are_told(price):
     pos, neg = sides(8, 8)
     with pytest.raises(OverflowError, match="take a smaller eta"):
-        kernel.train(pos, neg, eta=1e300, loss="squared", t_max=5)
+        kernel.train(pos, neg, eta=1e300, loss="squared", price=price, t_max=5)
     with pytest.raises(OverflowError, match="do not diverge: take a smaller eta"):
-        kernel.train(pos, neg, loss="squared", eta=50.0, t_max=1000)
+        kernel.train(pos, neg, loss="squared", eta=50.0, price=price, t_max=1000)
 
 
 # Kernels ----------------------------------------------------------------------------------------------
@@ -592,6 +593,180 @@ def test_the_minimiser_refuses_what_it_cannot_do():
     model, trace = kernel.minimize(pos, neg, tol=1e-30)
     assert trace.status == "stalled"
     assert trace.distances[-1] < 1e-11
+
+
+# The push ---------------------------------------------------------------------------------------------
+
+
+PUSHES = {
+    "1.5": dict(p=1.5),
+    "4": dict(price=pnorm.objectives.Power(4)),
+    "16": dict(p=16),
+    "exponential": dict(price=pnorm.objectives.Exponential(0.3)),
+}
+
+
+def pushed(push, heights, c, k, pairs):
+    """The mean of the heights of negatives, and its derivatives by them, as `kernel.train` defines it."""
+    masses = [sum(c[i] for i in range(len(c)) if pairs[i][j]) for j in range(len(k))]
+    if push == "exponential":
+        mean_mass = sum(k * masses) / sum(k)
+        total = sum(k * np.exp(0.3 * heights))
+        return np.log(total / sum(k)) / (0.3 * mean_mass), k * np.exp(0.3 * heights) / total / mean_mass
+    p = float(push)
+    norm = sum(k * np.array(masses) ** p)
+    mean = (sum(k * heights**p) / norm) ** (1 / p)
+    return mean, k / norm * (heights / mean) ** (p - 1)
+
+
+def push_sample(m, n, weighted):
+    """Case weights and pairs, and the arguments that say so."""
+    if not weighted:
+        return np.ones(m), np.ones(n), np.ones((m, n), bool), {}
+    c, k = np.arange(m) % 3 + 0.5, np.arange(n) % 4 * 0.7 + 0.2
+    groups = np.arange(m) % 2, np.arange(n) % 3 % 2
+    given = dict(pos_weight=c, neg_weight=k, pos_group=groups[0], neg_group=groups[1])
+    return c, k, np.equal.outer(*groups), given
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("push", PUSHES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_push_is_its_definition_pair_by_pair(loss, push, weighted):
+    pos, neg = sides(6, 7, seed=1)
+    X = np.concatenate([pos, neg])
+    G = rbf(X, X)
+    c, k, pairs, given = push_sample(6, 7, weighted)
+    phi, slope = LOSSES[loss]
+    a, values, norms = np.zeros(13), [], []
+    for _ in range(10):
+        f, heights, s = G @ a, np.zeros(7), np.zeros(13)
+        for i, j in np.argwhere(pairs):
+            heights[j] += c[i] * phi(f[i] - f[6 + j])
+        value, b = pushed(push, heights, c, k, pairs)
+        for i, j in np.argwhere(pairs):
+            s[i] -= b[j] * c[i] * slope(f[i] - f[6 + j])
+            s[6 + j] += b[j] * c[i] * slope(f[i] - f[6 + j])
+        gradient = 0.1 * a - s
+        values.append(value)
+        norms.append(np.sqrt(gradient @ G @ gradient))
+        last, a = a, a - 0.5 * gradient
+    arguments = dict(lam=0.1, eta=0.5, t_max=9, gamma=0.3, **PUSHES[push], **given)
+    model, trace = kernel.train(pos, neg, "rbf", loss, **arguments)
+    np.testing.assert_allclose(model.coef, last, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(trace.loss, values, rtol=1e-11)
+    np.testing.assert_allclose(trace.gradient_norm, norms, rtol=1e-9)
+    f_pos, f_neg = model.score(pos), model.score(neg)
+    if push != "exponential" and loss != "hinge":
+        named = pnorm.objectives.normalized_value(f_pos, f_neg, float(push), loss, **given)
+        assert named == pytest.approx(values[-1], rel=1e-11)
+    all_landmarks, _ = kernel.train(pos, neg, "rbf", loss, landmarks=13, **arguments)
+    np.testing.assert_allclose(all_landmarks.score(X), G @ last, atol=1e-7)
+
+
+def test_a_push_of_one_is_none():
+    pos, neg = sides(9, 8)
+    for function in (kernel.train, kernel.minimize):
+        plain, trace = function(pos, neg)
+        for given in (dict(p=1), dict(price=pnorm.objectives.Linear())):
+            model, other = function(pos, neg, **given)
+            assert (model.coef == plain.coef).all()
+            assert (other.loss == trace.loss).all()
+
+
+@pytest.mark.parametrize(("loss", "smoothing"), [("logistic", 0), ("squared", 0), ("squared_hinge", 0), ("hinge", 0.2)])
+@pytest.mark.parametrize("push", PUSHES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_minimum_of_a_push_and_its_bounds(loss, smoothing, push, weighted):
+    """The gradient over all pairs is zero there; descent approaches it and never claims to be nearer than it is."""
+    pos, neg = sides(14, 11, seed=8)
+    X = np.concatenate([pos, neg])
+    G = rbf(X, X)
+    c, k, pairs, given = push_sample(14, 11, weighted)
+    phi, slope = smooth(loss, smoothing)
+    given |= dict(lam=0.1, gamma=0.3, **PUSHES[push])
+
+    def value(a):
+        f = G @ a
+        z = f[:14, None] - f[None, 14:]
+        mean, b = pushed(push, c @ (pairs * phi(z)), c, k, pairs)
+        s = c[:, None] * pairs * slope(z) * b
+        g = np.r_[s.sum(axis=1), -s.sum(axis=0)]
+        return mean + 0.05 * a @ f, G @ (g + 0.1 * a)
+
+    model, trace = kernel.minimize(pos, neg, loss=loss, smoothing=smoothing, **given)
+    assert trace.status in ("converged", "stalled")
+    assert trace.distances[-1] < 1e-9
+    assert trace.n_iter < 20
+    assert trace.descended[-1] == pytest.approx(value(model.coef)[0], rel=1e-12)
+    assert np.abs(value(model.coef)[1]).max() < 1e-9  # of a convex function
+    numeric = approx_fprime(model.coef + 0.1, lambda a: value(a)[0], 1e-7)
+    np.testing.assert_allclose(value(model.coef + 0.1)[1], numeric, atol=1e-5)
+    assert (trace.descended - trace.descended[-1] <= trace.gaps * (1 + 1e-9) + 1e-15).all()
+    if loss != "hinge":
+        coefs = []
+        _, descent = kernel.train(pos, neg, loss=loss, t_max=60, callback=lambda t: coefs.append(t.model.coef), **given)
+        assert (np.diff(descent.descended) <= 1e-15).all()
+        away = np.array([np.zeros(25), *coefs]) - model.coef
+        distances = np.sqrt(np.maximum(np.einsum("tr,rq,tq->t", away, G, away), 0.0))
+        assert (distances <= descent.distances + 1e-9).all()
+        assert (descent.descended - trace.descended[-1] <= descent.gaps * (1 + 1e-9) + 1e-15).all()
+        assert distances[-1] < 0.5 * distances[0]
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared", "squared_hinge"])
+@pytest.mark.parametrize("push", ["1.5", "4", "16"])
+def test_the_gradient_of_a_push_changes_by_2_p_minus_1_times_as_much_at_most(loss, push):
+    """With kappa = 1, by 4 M (2 p - 1) times the distance."""
+    X = np.concatenate(sides(8, 9, seed=5))
+    G, rng = rbf(X, X), np.random.default_rng(0)
+    c, k, pairs, _ = push_sample(8, 9, False)
+    phi, slope = map(np.vectorize, LOSSES[loss])
+
+    def s(f):
+        z = f[:8, None] - f[None, 8:]
+        weights = slope(z) * pushed(push, phi(z).sum(axis=0), c, k, pairs)[1]
+        return np.r_[weights.sum(axis=1), -weights.sum(axis=0)]
+
+    for size in (0.01, 1.0, 10.0):
+        for _ in range(20):
+            a, b = size * rng.normal(size=(2, 17))
+            moved, away = s(G @ a) - s(G @ b), a - b
+            bound = 4 * CHANGES[loss] * (2 * float(push) - 1)
+            assert moved @ G @ moved <= bound**2 * (away @ G @ away)
+
+
+def test_a_push_whose_losses_come_down_to_zero():
+    model, trace = kernel.train([[9.0], [8.0]], [[0.0], [1.0]], "linear", "squared_hinge", p=4, lam=1e-3, t_max=50)
+    assert trace.loss[-1] < 1e-4
+    assert np.isfinite(model.coef).all()
+    exact, of_minimum = kernel.minimize([[9.0], [8.0]], [[0.0], [1.0]], "linear", "squared_hinge", p=4, lam=1e-3)
+    assert of_minimum.distances[-1] < 1e-6
+    assert trace.descended[-1] - of_minimum.descended[-1] <= trace.gap
+    with pytest.raises(ValueError, match="p must be at least 1"):
+        kernel.train([[9.0]], [[0.0]], p=0.5)
+    with pytest.raises(ValueError, match="both set the price"):
+        kernel.train([[9.0]], [[0.0]], p=2, price=pnorm.objectives.Exponential())
+    with pytest.raises(ValueError, match="price must be a Power or an Exponential in a kernel space"):
+        kernel.minimize([[9.0]], [[0.0]], price=pnorm.objectives.Price(np.square, lambda r: 2 * r))
+
+
+def test_a_push_with_a_corner_goes_down_by_steps_of_the_lemma_at_least():
+    pos, neg = sides(30, 25)
+    _, trace = kernel.train(pos, neg, loss="hinge", p=4, t_max=300)
+    assert trace.step.min() >= trace.largest_step
+    _, best = kernel.minimize(pos, neg, loss="hinge", smoothing=1e-3, p=4)
+    assert trace.descended[-1] < best.descended[-1] + 1e-3
+    assert best.descended[-1] - trace.gap <= trace.descended[-1] <= best.descended[-1] + 1e-3 + trace.gap
+
+
+def test_a_push_keeps_to_the_ball_with_steps_of_the_lemma():
+    pos, neg = sides(10, 12, seed=4)
+    for push in PUSHES.values():
+        given = dict(lam=0.05, pos_group=[0, 1] * 5, neg_group=[0, 1, 1] * 4, **push)
+        _, free = kernel.train(pos, neg, t_max=0, **given)
+        _, trace = kernel.train(pos, neg, eta=free.largest_step, **given)
+        assert trace.norm.max() <= trace.norm_bound < np.inf
 
 
 # What is proved ---------------------------------------------------------------------------------------

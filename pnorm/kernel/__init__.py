@@ -10,7 +10,8 @@ He and Pan [1]_ lower
 by steps against its gradient, and prove how fast that approaches the best function. `train` takes these steps, each
 at the cost of one sum over pairs, which needs a sort and no pairs, and one product with the Gram matrix; `minimize`
 goes to the minimum by Newton's method; `schedule` says which steps the theorem is about. `pnorm.bounds` computes what
-is proved of them.
+is proved of them. `train` and `minimize` take a power p, as in the P-Norm Push: the mean over the negatives is then a
+power mean.
 
 References
 ----------
@@ -35,11 +36,14 @@ from pnorm._threads import Pool
 from pnorm._trace import attach_trace, progress_range
 from pnorm.kernel import _kernels, _spaces
 from pnorm.kernel._model import Approximation, Model
-from pnorm.kernel._problem import Problem, make_problem
+from pnorm.kernel._problem import Problem, Push, make_problem
 from pnorm.kernel._trace import Descent, DescentRecorder
+from pnorm.objectives._base import Make
 from pnorm.objectives._growth import largest_difference, largest_step, theorem
 from pnorm.objectives._losses import LOSSES, Loss, loss_of
 from pnorm.objectives._pair_loss import PairLoss
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Exponential, Power, Price
 
 __all__ = ["Approximation", "Descent", "Model", "Schedule", "minimize", "schedule", "train"]
 
@@ -51,11 +55,17 @@ _FEW = 32
 _MARGIN = 1.01
 """Safety factor for an eigenvalue that was found by iteration."""
 
+_FIRST = 64.0
+"""The first step that is tried with a price, in steps of the lemma."""
+
 _IDLE = 3
 """Newton steps without progress after which the run has stalled."""
 
 _NEWTON = 32.0
 """Bytes per pair of rows that Newton's method needs at most; measured."""
+
+_PUSH = 24.0
+"""Further ones with a price."""
 
 _REFRESH = 64
 """Steps after which scores are computed from the coefficients again, so that rounding does not add up."""
@@ -80,6 +90,8 @@ def train(
     kernel: Any = "rbf",
     loss: str | Loss = "logistic",
     *,
+    p: float = 1.0,
+    price: Price | None = None,
     lam: float = 0.01,
     eta: float | None = None,
     theta: float = 0.0,
@@ -120,11 +132,17 @@ def train(
         itself, (m + n, m + n), positives first, when `pos` and `neg` are only counted.
     loss : {"logistic", "squared", "hinge", "squared_hinge"} or Loss
         phi, as in `pnorm.train`; or a `pnorm.objectives.Loss`, whose `dl` should be the left derivative at corners.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. A larger one pushes
+        harder at the top. See the notes.
+    price : Price, optional
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. ``Power(p)``, the default, or
+        ``Exponential(scale)``, with p left at 1.
     lam : float
         :math:`\lambda`, from 1e-140 to 1e140. The fewer steps, the less it matters.
     eta : float, optional
-        :math:`\eta`, the first step; by default the largest one that is known to keep f in the ball of Lemma 3.4, see
-        the notes.
+        :math:`\eta`, the first step; by default the largest one that is known to keep f in the ball of Lemma 3.4, and
+        with p > 1 or a `price` one that is searched for in every step; see the notes.
     theta : float
         How fast steps shrink, 0 to 1. For a loss without corners they need not; for the hinge they must, in the end,
         for f to settle, but with many pairs that is late.
@@ -196,6 +214,21 @@ def train(
     The gradient that a step needs bounds how far f is from the minimum, by strong convexity and whatever the steps
     are: `Descent.gap` and `Descent.distances` cost nothing.
 
+    With p > 1 the mean over the negatives is a power mean [4]_,
+
+    .. math:: E_S(f) = \biggl(\frac1n \sum_{j=1}^n \Bigl(\frac1m S_j\Bigr)^p\biggr)^{1/p}, \qquad
+              S_j = \sum_{i=1}^m \phi\bigl(f(x_i^+) - f(x_j^-)\bigr)
+
+    (`pnorm.objectives.normalized_value`, which has the formula with case weights and groups), and with the exponential
+    price :math:`\frac{1}{scale \cdot m} \ln \frac1n \sum_j e^{scale \cdot S_j}`. Both are convex, in the units of the
+    loss, and the mean loss if p is 1 or the scale goes to zero, so that `lam` means about the same for all. With case
+    weights, 1/n is their share, and the second m the mean weight of the positives of a negative.
+
+    What the trace proves holds as it stands. The lemma does, too, as pairs have weights that add up to one. But weights
+    move, and the second derivatives with them: where :math:`\phi'` has the Lipschitz constant M, that of the gradient
+    is up to :math:`4 \kappa^2 M (2p - 1)`. The default step is doubled or halved until the objective falls by half of
+    what its slope promises. A trial costs one sum over pairs.
+
     References
     ----------
     .. [1] H. Chen, F. He, Z. Pan, "Approximation Analysis of Gradient Descent Algorithm for Bipartite Ranking",
@@ -204,6 +237,7 @@ def train(
        Applied Mathematics 78, 2025, for the landmarks.
     .. [3] S. Lacoste-Julien, M. Schmidt, F. Bach, "A simpler approach to obtaining an O(1/t) convergence rate for the
        projected stochastic subgradient method", 2012, for the weights of `average`.
+    .. [4] C. Rudin, "Ranking with a P-Norm Push", COLT 2006, for the price.
 
     Examples
     --------
@@ -221,6 +255,7 @@ def train(
     1.0
     """
     phi = _loss_of(loss)
+    push = _push_of(p, price, phi)
     lam = _penalty(lam)
     theta = _checks.share(theta, "theta")
     first = None if eta is None else _checks.positive(eta, "eta")
@@ -231,11 +266,12 @@ def train(
     steps = iter(progress_range(t_max, progress, "step"))
     with _pool(pos, neg, n_threads) as pool:
         sample = pos_weight, neg_weight, pos_group, neg_group
-        problem = make_problem(pos, neg, kernel, kernel_params, phi, sample, landmarks, generator, limit, pool)
+        problem = make_problem(pos, neg, kernel, kernel_params, phi, push, sample, landmarks, generator, limit, pool)
         space = problem.space
         record = _recorder(problem, lam, first, average)
+        searching = problem.push if first is None else None
         if first is None:
-            first = record.largest_step
+            first = record.largest_step if searching is None else _FIRST * record.largest_step
         a, f = np.zeros(space.size), np.zeros(space.n)
         mean = a.copy() if average else a
         status = "t_max"
@@ -250,6 +286,8 @@ def train(
                     status = "stationary"
                 if status != "t_max" or next(steps, None) is None:
                     break
+                if searching is not None:
+                    first = _searched_step(problem, searching, a, f, gradient, change, point, record, first)
                 step = first * (t + 1.0) ** -theta
                 record.step(step)
                 with np.errstate(over="ignore", invalid="ignore"):  # the next gradient finds overflow
@@ -276,6 +314,39 @@ def train(
         return trace.model, trace
 
 
+def _searched_step(
+    problem: Problem,
+    push: Push,
+    a: Vector,
+    f: Vector,
+    gradient: Vector,
+    change: Vector,
+    point: tuple[float, ...],
+    record: DescentRecorder,
+    step: float,
+) -> float:
+    """Return a step against the gradient that lowers the objective by half of what its slope promises, or more.
+
+    The scores of all steps are known, so that trying one takes a sum over pairs and no product with the Gram matrix.
+    A step that the lemma allows is taken in any case where the loss has corners.
+    """
+    space, half = problem.space, 0.5 * record.lam
+    here = point[0] + half * point[1] ** 2
+    promised, rounding = 0.5 * point[2] ** 2, 4.0 * _EPS * (here + abs(push.zero) / push.norm)
+    floor = 1e-12 * step if problem.loss.smooth else record.largest_step
+
+    def lowers(step: float) -> bool:
+        there = f - step * change
+        value = problem.mean_loss(there) + half * space.square(a - step * gradient, there)
+        return value <= here - step * promised + rounding
+
+    if lowers(step):
+        return 2.0 * step if step * promised > rounding and lowers(2.0 * step) else step
+    while step > floor and not lowers(step):
+        step = max(0.5 * step, floor)
+    return step
+
+
 def _loss_of(loss: Any, smoothing: Any = 0.0) -> PairLoss:
     """Check a loss for gradient descent, which takes left derivatives at corners."""
     known = LOSSES.get(loss) if isinstance(loss, str) else loss
@@ -286,6 +357,18 @@ def _loss_of(loss: Any, smoothing: Any = 0.0) -> PairLoss:
             + (", which grows too fast for steps of a given size" if isinstance(known, PairLoss) else "")
         )
     return loss_of(known, smoothing).with_left_slope()
+
+
+def _push_of(p: Any, price: Any, loss: PairLoss) -> Make | None:
+    """Check a power or a price, and return a function that makes the objective; None where the price is r."""
+    power = _checks.power(p)
+    make = objective_of(power, price, loss, 0.0)
+    if price is not None and not isinstance(price, Power | Exponential):
+        raise ValueError(
+            f"price must be a Power or an Exponential in a kernel space, where it makes a mean that is convex; got "
+            f"{price!r}"
+        )
+    return None if (price is None and power == 1.0) or (isinstance(price, Power) and price.p == 1.0) else make
 
 
 def _grows_too_fast(loss: PairLoss) -> bool:
@@ -301,10 +384,11 @@ def _pool(pos: Any, neg: Any, n_threads: Any) -> Pool:
 def _recorder(problem: Problem, lam: float, eta: float | None, average: bool = False) -> DescentRecorder:
     """Return an empty record, with the largest step that keeps f in the ball: that of Lemma 3.4 if it will do."""
     kappa = math.sqrt(_kernels.largest(problem.space.diagonal()))
-    slope = problem.loss.steepest(0.0)
+    heaviest = 1.0 if problem.push is None else problem.push.heaviest
+    slope = heaviest * problem.loss.steepest(0.0)
     change = problem.loss.change(largest_difference(slope, lam, kappa))
-    largest = largest_step(change, lam, kappa)
-    if eta is None or eta > largest:
+    largest = largest_step(heaviest * change, lam, kappa)
+    if problem.push is None and (eta is None or eta > largest):
         largest = max(largest, 1.0 / (change * _MARGIN * _spectral_norm(problem) + lam))
     return DescentRecorder(problem, lam, kappa, slope, change, largest, average)
 
@@ -334,7 +418,10 @@ def _gradient(
     """Return the gradient at f of coordinates a, its values on the rows, and the numbers that a record takes."""
     space, lam = problem.space, record.lam
     with np.errstate(over="ignore", invalid="ignore"):
-        loss, s = problem.slopes(f)
+        try:
+            loss, s = problem.slopes(f)
+        except OverflowError:  # of a price
+            loss = math.inf
     if not math.isfinite(loss):
         raise OverflowError(
             f"the mean loss is more than a double holds after {record.steps.size} steps. Steps of at most "
@@ -347,12 +434,17 @@ def _gradient(
     # A bound on the rounding error is added, so that the norm is never less than that of the gradient.
     mass, off = float(np.abs(s).sum()), space.rounding(a, record.kappa)
     square = space.square(gradient, change, lam * off + space.rounding(towards, record.kappa))
-    size = math.sqrt(square) + 4.0 * _EPS * (record.kappa * mass + lam * norm)
+    push = problem.push
+    condition = 1.0 if push is None else push.condition(loss)
+    of_sums = 1.0 if push is None else 4.0 * condition
+    size = math.sqrt(square) + 4.0 * _EPS * (record.kappa * of_sums * mass + lam * norm)
     # The scores have an error of up to `off`, too. It changes slopes by at most M times as much, or makes the gradient
     # a subgradient of a function that is lower by the slack. The second holds where M is not known for all arguments.
     point = loss, norm, size, 4.0 * off * mass
+    # A price makes slopes change by up to 2 condition - 1 times as much, as phi'^2 <= 2 M phi.
     if problem.loss.lipschitz is not None:
-        other = loss, norm, size + 4.0 * record.kappa * record.change * off, 0.0
+        change_of_slopes = record.change if push is None else push.heaviest * (2.0 * condition - 1.0) * record.change
+        other = loss, norm, size + 4.0 * record.kappa * change_of_slopes * off, 0.0
         point = min(point, other, key=record.gap)
     return gradient, change, point
 
@@ -366,6 +458,8 @@ def minimize(
     kernel: Any = "rbf",
     loss: str = "logistic",
     *,
+    p: float = 1.0,
+    price: Price | None = None,
     lam: float = 0.01,
     smoothing: float = 0.0,
     tol: float = 1e-10,
@@ -393,6 +487,10 @@ def minimize(
         The rows and the kernel.
     loss : {"logistic", "squared", "hinge", "squared_hinge"}
         phi; the hinge with `smoothing`.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. As in `train`.
+    price : Price, optional
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `train`.
     lam : float
         :math:`\lambda`, from 1e-140 to 1e140.
     smoothing : float
@@ -404,7 +502,7 @@ def minimize(
     pos_weight, neg_weight, pos_group, neg_group : as in `train`
         Case weights and query groups.
     memory_limit : float
-        Bytes: some 32 for each two rows are needed, and more rows than that are refused.
+        Bytes: some 32 for each two rows are needed, 56 with p > 1 or a `price`, and more rows than that are refused.
     n_threads : int, optional
         Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
     **kernel_params : object
@@ -430,7 +528,8 @@ def minimize(
     Notes
     -----
     Each step solves a system of N equations, O(N^3): seconds for 2000 rows, minutes for 8000. The hinge's minimiser is
-    that of a small `smoothing` to within the root of smoothing / (2 lam) in norm.
+    that of a small `smoothing` to within the root of smoothing / (2 lam) in norm. With p > 1 or a `price` the
+    Hessian has a part more, and a step costs about half as much again.
 
     References
     ----------
@@ -451,19 +550,21 @@ def minimize(
             f"Newton's method needs second derivatives, which the loss {phi!r} does not have or does not tell: take a "
             "named one, the hinge with smoothing=0.1, say, or train"
         )
+    push = _push_of(p, price, phi)
     lam = _penalty(lam)
     tol = _checks.positive(tol, "tol")
     max_iter = _checks.count(max_iter, "max_iter", 0)
     n = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
     limit = _checks.positive(memory_limit, "memory_limit")
-    if _NEWTON * n * n > limit:
+    needed = (_NEWTON + (0.0 if push is None else _PUSH)) * n * n
+    if needed > limit:
         raise ValueError(
-            f"{n} rows need some {1e-9 * _NEWTON * n * n:.3g} GB for Newton's method, more than memory_limit = "
+            f"{n} rows need some {1e-9 * needed:.3g} GB for Newton's method, more than memory_limit = "
             f"{limit * 1e-9:.3g} GB: raise it, take fewer rows, or train"
         )
     with _pool(pos, neg, n_threads) as pool:
         sample, unused = (pos_weight, neg_weight, pos_group, neg_group), np.random.default_rng(0)
-        problem = make_problem(pos, neg, kernel, kernel_params, phi, sample, None, unused, 0.0, pool)
+        problem = make_problem(pos, neg, kernel, kernel_params, phi, push, sample, None, unused, 0.0, pool)
         record = _recorder(problem, lam, 0.0)
         with attach_trace(record.trace):
             trace = record.trace(*_newton(problem, record, tol, max_iter))
@@ -496,7 +597,11 @@ def _newton(problem: Problem, record: DescentRecorder, tol: float, max_iter: int
         least, nearest = min(least, value), min(nearest, distance)
         if idle == _IDLE:
             return "stalled", f"rounding hides any further progress; the minimiser is at most {distance:.3g} away"
-        curvature = problem.loss.curvature(f[:n_pos, None] - f[None, n_pos:]) * pair_weights
+        z = f[:n_pos, None] - f[None, n_pos:]
+        weights = pair_weights
+        if problem.push is not None:
+            shares, weights = _pushed(problem, problem.push, z, pair_weights)
+        curvature = problem.loss.curvature(z) * weights
         A = np.empty_like(G)
         np.matmul(curvature, G[n_pos:], out=A[:n_pos])
         np.matmul(curvature.T, G[:n_pos], out=A[n_pos:])
@@ -505,6 +610,9 @@ def _newton(problem: Problem, record: DescentRecorder, tol: float, max_iter: int
         del curvature
         for some in _kernels.Rows(range(n)).slices():
             A[some] += rows[some, None] * G[some]
+        if problem.push is not None:
+            A += _bend(problem.loss.slope(z) * weights, shares, G)
+        del z, weights
         A[np.diag_indices_from(A)] += lam
         delta = lu_solve(lu_factor(A.T, overwrite_a=True, check_finite=False), -gradient, trans=1, check_finite=False)
         del A  # before the next one is made
@@ -521,6 +629,36 @@ def _newton(problem: Problem, record: DescentRecorder, tol: float, max_iter: int
         record.step(share)
         a += share * delta
         f += share * values
+
+
+def _pushed(problem: Problem, push: Push, z: Any, weights: Any) -> tuple[Vector, Any]:
+    """Return b_k g'(S_k) / g''(S_k) of all negatives, and the weights c_i b_k of their pairs.
+
+    S_k = sum_i c_i phi is the height of a negative, and b_k the derivative of the mean by it.
+    """
+    heights = (weights * problem.loss.value(z)).sum(axis=0) * (problem.mass / problem.c_neg)
+    with np.errstate(divide="ignore"):
+        log_g, log_slope, _ = push.objective.price.log_terms(np.log(heights))
+    log_r = float(np.logaddexp.reduce(log_g + np.log(problem.c_neg)))
+    if log_r == -math.inf:
+        return np.zeros_like(heights), np.zeros_like(weights)
+    b = np.exp(log_slope - log_r) * push.mean(log_r)[1]
+    return problem.c_neg * b * push.straightness(heights), weights * (problem.mass * b)
+
+
+def _bend(D: Any, shares: Vector, G: Any) -> Any:
+    """Return (sum_k d_k d_k^T / share_k - d d^T / sum of shares) G, where d_k = b_k grad S_k and d is their sum.
+
+    The entry of d_k for positive i is D[i, k], that for negative k is minus the sum of these. This is the part of the
+    Hessian that comes from the price.
+    """
+    n_pos, total = len(D), D.sum(axis=0)
+    along = D.T @ G[:n_pos] - total[:, None] * G[n_pos:]
+    whole = along.sum(axis=0)
+    along *= np.divide(1.0, shares, out=np.zeros_like(shares), where=shares > 0.0)[:, None]
+    if shares.any():
+        along -= whole / shares.sum()
+    return np.concatenate([D @ along, -total[:, None] * along])
 
 
 def _pair_weights(problem: Problem) -> Any:

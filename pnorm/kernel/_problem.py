@@ -18,8 +18,60 @@ from pnorm._checks import Groups, Vector
 from pnorm._threads import Pool
 from pnorm.kernel import _kernels, _spaces
 from pnorm.kernel._model import Approximation, Model
+from pnorm.objectives._base import Make, Scores, log_of_ones
 from pnorm.objectives._losses import warn_of_pairs
 from pnorm.objectives._pair_loss import GroupedScores, Grouping, PairLoss, Pairs, Sums
+from pnorm.objectives._pairwise import PairwiseObjective
+from pnorm.objectives._prices import Power
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A mean of the losses in which high negatives count more: g^-1 of the mean g of their heights, per positive.
+
+    It is the convex form of sum_k g(S_k), moved and scaled such that losses that all are c have the mean c.
+    """
+
+    objective: PairwiseObjective
+    zero: float
+    norm: float
+    heaviest: float
+    """The most that the pairs may weigh together."""
+
+    @classmethod
+    def of(cls, objective: Any, c_pos: Vector, c_neg: Vector, groups: Groups | None, mass: float) -> Push:
+        """Return the mean for an objective of the rows that count."""
+        price = objective.price
+        if isinstance(price, Power):
+            return cls(objective, 0.0, math.exp(log_of_ones(price.p, c_pos, c_neg, groups) / price.p), 1.0)
+        heights = np.array([c_pos.sum()]) if groups is None else np.bincount(groups.pos, c_pos)
+        total = float(c_neg.sum())
+        norm = mass / total  # heights where all losses are one, on average
+        return cls(objective, math.log(total), price.scale * norm, float(heights.max()) / norm)
+
+    def mean(self, log_r: float) -> tuple[float, float]:
+        """Return the mean, given log R, and its derivative by it."""
+        value, rate = self.objective.convex(log_r)
+        return (value - self.zero) / self.norm, rate / self.norm
+
+    def log_value(self, f: Scores) -> float:
+        """Return log R; inf where it is more than a double holds."""
+        try:
+            return self.objective.log_value(f)
+        except OverflowError:
+            return math.inf
+
+    def straightness(self, heights: Vector) -> Any:
+        """Return g' / g'' at some heights."""
+        price: Any = self.objective.price
+        return heights / (price.p - 1.0) if isinstance(price, Power) else 1.0 / price.scale
+
+    def condition(self, mean: float) -> float:
+        """Return a bound on 1 + S g''(S) / g'(S) for all heights S: so much faster than S does g'(S) S change."""
+        price: Any = self.objective.price
+        if isinstance(price, Power):
+            return price.p
+        return 2.0 * (1.0 + abs(self.zero) + self.norm * mean + self.objective.sizes()[1])  # twice what it is here
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +88,25 @@ class Problem:
     """The sum of the weights of all pairs."""
     pool: Pool
     make: Callable[[Vector], Model]
+    push: Push | None
+    """The price of heights; None where it is r, and E_S is a mean."""
 
     def mean_loss(self, f: Vector) -> float:
         """Return E_S."""
+        if self.push is not None:
+            return self.push.mean(self.push.log_value(self._split(f)))[0]
         return self._sums(f, slope=False)[0]
 
     def slopes(self, f: Vector) -> tuple[float, Vector]:
         """Return E_S, and minus its derivatives by the scores."""
+        if self.push is not None:
+            s = np.empty(f.size)
+            u, w = s[: self.c_pos.size], s[self.c_pos.size :]
+            found = self.push.objective.evaluate(self._split(f), u, w)
+            value, rate = self.push.mean(found.log_f)
+            s *= rate * found.rate
+            np.negative(w, out=w)
+            return value, s
         mean, pos, neg, heights = self._sums(f, slope=True)
         back = self.loss.sums(Pairs(neg, neg.gather(self.c_neg), pos, -1.0, self.pool, value=False))
         s = np.empty(f.size)
@@ -51,6 +115,9 @@ class Problem:
         s[: self.c_pos.size] *= self.c_pos / self.mass
         s[self.c_pos.size :] *= self.c_neg / self.mass
         return mean, s
+
+    def _split(self, f: Vector) -> Scores:
+        return Scores(f[: self.c_pos.size], f[self.c_pos.size :])
 
     def _sums(self, f: Vector, slope: bool) -> tuple[float, GroupedScores, GroupedScores, Sums]:
         n = self.c_pos.size
@@ -81,6 +148,7 @@ def make_problem(
     kernel: Any,
     params: dict[str, Any],
     loss: PairLoss,
+    make_push: Make | None,
     sample: tuple[Any, Any, Any, Any],
     landmarks: Any,
     generator: np.random.Generator,
@@ -91,7 +159,8 @@ def make_problem(
     X, names, known = _read(pos, neg, kernel, params)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = _checks.case_weights(n_pos, n_neg, *sample)
-    warn_of_pairs(loss, counted.n_pairs, depth=4)
+    if make_push is None:
+        warn_of_pairs(loss, counted.n_pairs, depth=4)
     keep = None if counted.kept is None else np.flatnonzero(np.concatenate(counted.kept))
     rows = _kernels.Rows(X) if keep is None else _kernels.Rows(_kernels.Rows(X)[keep])
     if counted.kept is not None:
@@ -141,7 +210,8 @@ def make_problem(
             f"the products of pos_weight and neg_weight add up to {mass:.3g}, from which no mean over pairs can be "
             "formed; scale the weights to about one"
         )
-    return Problem(space, loss, c_pos, c_neg, groups, Grouping(codes), mass, pool, make)
+    push = None if make_push is None else Push.of(make_push(counted, pool), c_pos, c_neg, groups, mass)
+    return Problem(space, loss, c_pos, c_neg, groups, Grouping(codes), mass, pool, make, push)
 
 
 def _read(

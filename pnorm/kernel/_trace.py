@@ -21,7 +21,7 @@ class Descent:
     Attributes
     ----------
     loss : ndarray, shape (T + 1,)
-        :math:`E_S`, the mean loss over pairs.
+        :math:`E_S`, the mean loss over pairs; with p > 1 or a price, the mean of another kind that `train` defines.
     norm : ndarray, shape (T + 1,)
         :math:`\|f\|_K`.
     gradient_norm : ndarray, shape (T + 1,)
@@ -37,7 +37,8 @@ class Descent:
     kappa : float
         :math:`\kappa`, the largest :math:`\sqrt{K(x, x)}` over the training rows.
     largest_step : float
-        Steps up to this one are known to keep f in a ball (Lemma 3.4). For a loss of your own, on sample points.
+        Steps up to this one are known to keep f in a ball (Lemma 3.4). For a loss of your own, on sample points. With
+        p > 1 or a price it is that of the lemma.
     norm_bound : float
         The radius of the ball, :math:`2\kappa|\phi'(0)|/\lambda`; inf if a step was larger.
     status : str
@@ -131,7 +132,7 @@ class DescentRecorder(Recorder[Descent]):
 
     def gap(self, point: Sequence[float]) -> float:
         """Return a bound on the objective at a point less its minimum."""
-        return float(point[2] ** 2 / (2.0 * self.lam) + point[3])
+        return float(point[2] * point[2] / (2.0 * self.lam) + point[3])
 
     def trace(self, status: str, message: str, gap: float | None = None) -> Descent:
         """Return the trace so far. The gap of a mean is known at the end only."""
