@@ -366,6 +366,7 @@ def test_the_normalized_value_is_a_power_mean_and_bounds_the_risk(loss, grouped)
             if loss in ("exponential", "hinge", "squared_hinge"):
                 assert found >= pnorm.metrics.p_norm_risk(f_pos, f_neg, p, **weights)
     if loss == "exponential":
+        assert objectives.normalized_value([0.0, 0.0], [0.0], 2, pos_weight=[1e308, 1e308]) == pytest.approx(1.0)
         with pytest.raises(OverflowError, match="take value"):
             objectives.normalized_value([0.0], [710.0], 2)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +154,10 @@ def log_of(parts: list[tuple[float, float]]) -> float:
 
 def log_of_ones(p: float, c_pos: Vector, c_neg: Vector, groups: Groups | None) -> float:
     """Return log R of the price r ** p where all losses are one."""
-    masses = np.full(c_neg.size, c_pos.sum())
-    if groups is not None:
-        masses = np.bincount(groups.pos, c_pos)[groups.neg]
-    return float(np.logaddexp.reduce(np.log(c_neg) + p * np.log(masses)))
+    largest = float(c_pos.max())  # weights may be so large that their sum is no number
+    shares = c_pos / largest
+    masses: Any = shares.sum() if groups is None else np.bincount(groups.pos, shares)[groups.neg]
+    with np.errstate(divide="ignore"):
+        logs = np.log(c_neg) + p * np.log(masses)
+    top = float(logs.max())
+    return top + math.log(np.exp(logs - top).sum()) + p * math.log(largest)
