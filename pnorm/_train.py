@@ -155,7 +155,7 @@ def train(
     The negatives of one group and grade are a group by themselves, to which all positives above them belong. So a
     positive is a row of several groups. Its outputs are stored once, and it costs a few numbers for each grade below
     its own. Grades that all differ would make as many numbers as there are pairs: more than 64 for each row, and more
-    than 16 million, are refused. Messages count a positive once for each of its groups.
+    than 16 million, are refused.
 
     A chosen ranker that separates strictly, all positives above all negatives, ends the run as
     ``"separable"``: inf F_p is 0 and no minimiser exists. Its step leaves every positive at least

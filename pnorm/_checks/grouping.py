@@ -225,15 +225,24 @@ class Groups:
     pos: NDArray[np.intp]
     neg: NDArray[np.intp]
     n: int
+    repeats: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None] = None, None
+    """Where grades put rows of a side into several groups: the number of the row for each of its groups, ascending."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of rows of each side, in however many groups a row is."""
+        both = zip((self.pos, self.neg), self.repeats, strict=True)
+        return [codes.size if rows is None else np.unique(rows).size for codes, rows in both]
 
     def exchanged(self) -> Groups:
         """The groups with their sides exchanged."""
-        return Groups(self.neg, self.pos, self.n)
+        return Groups(self.neg, self.pos, self.n, self.repeats[::-1])
 
     def take(self, pos: slice | NDArray[np.intp], neg: slice | NDArray[np.intp]) -> Groups:
         """Some of the rows; the groups that are left are numbered anew."""
         left, codes = np.unique(self.pos[pos], return_inverse=True)
-        return Groups(codes.astype(np.intp), np.searchsorted(left, self.neg[neg]), left.size)
+        repeats = [rows if rows is None else rows[own] for rows, own in zip(self.repeats, (pos, neg), strict=True)]
+        return Groups(codes.astype(np.intp), np.searchsorted(left, self.neg[neg]), left.size, (repeats[0], repeats[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,20 +252,16 @@ class CaseWeights:
     kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
     """The user's rows that count, per side; None where all do."""
     c_pos: Vector | None
+    """A row in several groups has an entry for each, as in `groups`."""
     c_neg: Vector | None
     groups: Groups | None
     n_pairs: int
-    repeats: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None] = None, None
-    """Where grades put rows of a side into several groups: the number of a row that counts, for each of its groups.
-
-    The weights and groups of this side have an entry for each of these. The numbers ascend.
-    """
 
     def exchanged(self) -> CaseWeights:
         """Weights and groups with their sides exchanged."""
         kept = self.kept and self.kept[::-1]
         groups = self.groups and self.groups.exchanged()
-        return CaseWeights(kept, self.c_neg, self.c_pos, groups, self.n_pairs, self.repeats[::-1])
+        return CaseWeights(kept, self.c_neg, self.c_pos, groups, self.n_pairs)
 
     def select(self, pos: Any, neg: Any) -> tuple[Any, Any]:
         """Return the values of the rows that count, given values of all rows of the user."""
@@ -301,7 +306,6 @@ def case_weights_of(
     c = [c_pos, c_neg]
     keep = [np.ones(n, bool) if own is None else own > 0.0 for n, own in zip((n_pos, n_neg), c, strict=True)]
     found: Groups | None = None
-    repeats: list[NDArray[np.intp] | None] = [None, None]
     n_pairs = int(keep[0].sum()) * int(keep[1].sum())
     if codes is not None or of_grades is not None:
         queries = codes or (np.zeros(n_pos, np.intp), np.zeros(n_neg, np.intp))
@@ -310,20 +314,20 @@ def case_weights_of(
         if many:  # the same read from below
             ranks = [n_grades - 1 - rank for rank in ranks]
         steps = [(query * n_grades + rank)[own] for query, rank, own in zip(queries, ranks, keep, strict=True)]
-        found, n_repeats, in_pair = _nested_groups(steps[many], steps[1 - many], n_grades)
+        found, *in_pairs = _nested_groups(steps[many], steps[1 - many], n_grades)
         if found.n == 0:
             raise ValueError(_no_pair(codes is not None, of_grades is not None))
         n_pairs = int(np.bincount(found.pos, minlength=found.n) @ np.bincount(found.neg, minlength=found.n))
-        keep[many][keep[many]], keep[1 - many][keep[1 - many]] = n_repeats > 0, in_pair
-        if n_repeats.max() > 1:
-            repeats[many] = np.repeat(np.arange(np.count_nonzero(n_repeats)), n_repeats[n_repeats > 0])
+        for side, in_pair in zip((many, 1 - many), in_pairs, strict=True):
+            keep[side][keep[side]] = in_pair
         found = found.exchanged() if many else found
         if codes is None and found.n == 1:
             found = None  # all pairs of the rows that count
     c = [None if own is None else own[rows] for own, rows in zip(c, keep, strict=True)]
-    c = [own if own is None or rows is None else own[rows] for own, rows in zip(c, repeats, strict=True)]
+    if found is not None:
+        c = [own if own is None or rows is None else own[rows] for own, rows in zip(c, found.repeats, strict=True)]
     kept = None if keep[0].all() and keep[1].all() else (keep[0], keep[1])
-    return CaseWeights(kept, c[0], c[1], found, n_pairs, (repeats[0], repeats[1]))
+    return CaseWeights(kept, c[0], c[1], found, n_pairs)
 
 
 def _ranks(of_grades: tuple[Vector, Vector] | None) -> tuple[int, list[Any]]:
@@ -337,11 +341,10 @@ def _ranks(of_grades: tuple[Vector, Vector] | None) -> tuple[int, list[Any]]:
 
 def _nested_groups(
     pos: NDArray[np.intp], neg: NDArray[np.intp], n_grades: int
-) -> tuple[Groups, NDArray[np.intp], NDArray[np.bool_]]:
+) -> tuple[Groups, NDArray[np.bool_], NDArray[np.bool_]]:
     """Return groups in which all positives and negatives are pairs, given query * n_grades + rank of the grade of rows.
 
-    The negatives that are below the same positives of their query are a group. Return also the number of groups of
-    every positive, and whether a negative is in one.
+    The negatives that are below the same positives of their query are a group. Return also which rows are in a group.
     """
     steps, step = np.unique(pos, return_inverse=True)
     least = np.searchsorted(steps, neg, side="right")
@@ -358,7 +361,10 @@ def _nested_groups(
             f"its group on average, which makes {total:.3g} numbers for {pos.size} rows; round the grades"
         )
     of_pos = np.arange(total) - np.repeat(np.cumsum(n_repeats) - stop[step], n_repeats)
-    return Groups(of_pos, np.searchsorted(needed, least), needed.size), n_repeats, in_pair
+    paired = n_repeats > 0
+    several = n_repeats.max() > 1
+    repeats = np.repeat(np.arange(np.count_nonzero(paired)), n_repeats[paired]) if several else None
+    return Groups(of_pos, np.searchsorted(needed, least), needed.size, (repeats, None)), paired, in_pair
 
 
 def _no_pair(grouped: bool, graded: bool) -> str:

@@ -111,7 +111,7 @@ def _on_support(problem: Problem, solver: Solver, separation: Separation, progre
     of_support = progress.on(support)
     outcome = solver.run(support, np.zeros(support.n_rankers), 0.0, of_support, may_ask=False)
     lam, trace = _answer(support, solver, outcome, of_support)
-    kept = [f"{pos.size} of {problem.n_pos}", f"{neg.size} of {problem.n_neg}"]
+    kept = [f"{own} of {rows}" for own, rows in zip(support.groups.sizes, problem.groups.sizes, strict=True)]
     of_pos, of_neg = reversed(kept) if problem.exchanged else kept
     message = (
         f"quasi-separable: {of_pos} positives and {of_neg} negatives keep weight, and {progress.quantity} falls toward "

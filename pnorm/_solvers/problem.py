@@ -646,7 +646,9 @@ def tables_of(
 
 def _repeated(tables: Sequence[Table], counted: CaseWeights) -> list[Table]:
     """Return the tables of the rows that count with every row in each of its groups."""
-    both = zip(tables, counted.repeats, strict=True)
+    if counted.groups is None:
+        return [*tables]
+    both = zip(tables, counted.groups.repeats, strict=True)
     return [table if repeats is None else Repeated(table, repeats) for table, repeats in both]
 
 
