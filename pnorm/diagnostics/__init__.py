@@ -605,18 +605,18 @@ def _relative_difference(groups: list[list[Vector]]) -> float:
     )
     total = 0.0
     for log_a, log_limit_a, log_b, log_limit_b in groups:
-        # a_i b_k is below A_i B_k where a_i / A_i is below B_k / b_k: the first so many positives, in this order.
-        rise = log_a - log_limit_a
-        order = np.argsort(rise)
-        below = np.searchsorted(rise[order], log_limit_b - log_b, side="right")
-        for sign, log_pos, log_neg in ((1.0, log_a, log_b), (-1.0, log_limit_a, log_limit_b)):
-            top = max(float(log_pos.max()), -1e300)
-            sums = np.concatenate([[0.0], np.cumsum(np.exp(log_pos[order] - top))])
-            with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # scores may be 1e308
+            # a_i b_k is below A_i B_k where a_i / A_i is below B_k / b_k: the first so many positives, in this order.
+            rise = log_a - log_limit_a
+            order = np.argsort(rise)
+            below = np.searchsorted(rise[order], log_limit_b - log_b, side="right")
+            for sign, log_pos, log_neg in ((1.0, log_a, log_b), (-1.0, log_limit_a, log_limit_b)):
+                top = max(float(log_pos.max()), -1e300)
+                sums = np.concatenate([[0.0], np.cumsum(np.exp(log_pos[order] - top))])
                 b = np.exp(log_neg + top - log_total)
-            if np.isinf(b).any():
-                return math.inf
-            total += sign * float(b @ (sums[-1] - 2.0 * sums[below]))
+                if np.isinf(b).any():
+                    return math.inf
+                total += sign * float(b @ (sums[-1] - 2.0 * sums[below]))
     return max(total, 0.0)
 
 
