@@ -80,6 +80,7 @@ PAGES = (
     "sklearn",
     "boosting",
     "experiments",
+    "uneven",
     "quality",
     "bounds",
     "scale",

@@ -26,6 +26,7 @@ from pnorm._command import reproduce as _reproduce
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
+import uneven as _uneven  # noqa: E402
 from certified import kinds  # noqa: E402
 from prices import FALSE_POSITIVE_RATES, data, experiment  # noqa: E402
 from problems import wdbc  # noqa: E402
@@ -253,6 +254,43 @@ def experiments(splits=100):
     (ROOT / "doc" / "experiments.inc").write_text(text, encoding="utf-8")
 
 
+def uneven():
+    """The top of the list where one class is small, and all tables as one file that the page includes."""
+    found = _uneven.measured()
+    (ROOT / "doc" / "uneven.inc").write_text(_uneven.tables(found), encoding="utf-8")
+    figure, axes = plt.subplots(3, 3, figsize=(10, 8.2))
+    rows = {"Normal classes": "true positive rate", "MAGIC": "partial AUC", "Spambase": "partial AUC"}
+    for (name, what), row in zip(rows.items(), axes, strict=True):
+        most = np.max(list(found[name]), axis=0)
+        for ax, (scarce, sizes) in zip(row, _uneven.sizes(most).items(), strict=True):
+            draw_sizes(ax, found[name], sizes)
+            ax.set_title(f"{name}: {scarce}")
+            if ax is not axes[0, 0]:
+                ax.sharey(row[-1])
+        row[0].set_ylabel(f"{what}, %")
+    for ax in axes[-1]:
+        ax.set_xlabel("rows of the smaller class")
+    axes[0, 0].legend(fontsize=9, handlelength=1.2)
+    save(figure, "uneven")
+
+
+def draw_sizes(ax, found, sizes):
+    """Means with two standard errors by p; of normal classes, with what the formula says as dotted lines."""
+    at = [min(size) for size in sizes]
+    for i, (p, colour) in enumerate(zip(_uneven.POWERS, (BLUE, ORANGE, GREEN, RED), strict=True)):
+        normal = found[sizes[0]].ndim == 2
+        mean, error = np.transpose(
+            [_uneven.means(found[size][:, i] if normal else found[size][:, i, 0]) for size in sizes]
+        )
+        ax.errorbar(at, mean, 2 * error, color=colour, marker="o", ms=3.5, lw=1.2, label=f"p = {p}")
+        if normal:
+            ax.plot(at, [100 * _uneven.predicted(*size, p) for size in sizes], color=colour, lw=1.2, ls=":")
+    ax.set_xscale("log")
+    ax.set_xticks([n for n in _uneven.SIZES if n <= at[-1]])
+    ax.xaxis.set_major_formatter("{x:.0f}")
+    ax.minorticks_off()
+
+
 def lists():
     """Pima in training, one split: the top of the list by p, and which weak rankers carry it."""
     data = pnorm.datasets.pima()
@@ -384,6 +422,7 @@ if __name__ == "__main__":
         gained_by_prices,
         lists,
         experiments,
+        uneven,
         guarantees,
         ring,
         descent,
