@@ -81,6 +81,7 @@ PAGES = (
     "boosting",
     "experiments",
     "uneven",
+    "curves",
     "quality",
     "bounds",
     "scale",

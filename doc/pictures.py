@@ -26,6 +26,7 @@ from pnorm._command import reproduce as _reproduce
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
+import curves as _curves  # noqa: E402
 import uneven as _uneven  # noqa: E402
 from certified import kinds  # noqa: E402
 from prices import FALSE_POSITIVE_RATES, data, experiment  # noqa: E402
@@ -291,6 +292,51 @@ def draw_sizes(ax, found, sizes):
     ax.minorticks_off()
 
 
+def curves():
+    """Rows for which p changes the whole ROC curve, and the tables as one file that the page includes."""
+    (ROOT / "doc" / "curves.inc").write_text(_curves.tables(_curves.measured()), encoding="utf-8")
+    figure, ((scores, made), (whole, gain)) = plt.subplots(2, 2, figsize=(10, 8))
+    draw_constructed(scores, made)
+    X, on_top, _ = _curves.load("magic", "hadron")
+    powers = (1, 4, 16, 64)
+    _, held = _curves.over_splits(_curves.with_products(X), on_top, powers)
+    every = np.unique(np.geomspace(1, held.shape[2], 150).astype(int)) - 1
+    at, held = (every + 0.5) / held.shape[2], held[:, :, every]
+    for i, (p, colour) in enumerate(zip(powers, (BLUE, ORANGE, GREEN, RED), strict=True)):
+        whole.plot(at, held[:, i].mean(axis=0), color=colour, lw=1.5, label=f"p = {p}")
+        more = held[:, i] - held[:, 0]
+        mean, error = more.mean(axis=0), 2 * more.std(axis=0, ddof=1) / len(more) ** 0.5
+        gain.semilogx(at, mean, color=colour, lw=1.5)
+        gain.fill_between(at, mean - error, mean + error, color=colour, alpha=0.15, lw=0)
+    whole.set(xlabel="false positive rate", ylabel="true positive rate", title="MAGIC, hadrons on top, new rows")
+    whole.legend(fontsize=9, loc="lower right")
+    gain.set(xlabel="false positive rate", ylabel="gain in true positive rate over p = 1", title="the same, gains")
+    save(figure, "curves")
+
+
+def draw_constructed(scores, made):
+    """The constructed rows: scores by p; ROC curves, and those of clouds around the rows."""
+    powers = np.geomspace(1, 64, 100)
+    lams = np.array([_curves.coefficients(p) for p in powers])
+    kinds = {"both: 1 negative": _curves.BOTH, "few: 2 positives": _curves.FEW, "most: 8 positives": _curves.MOST,
+             "none: 99 negatives": _curves.NONE}  # fmt: skip
+    for (name, point), colour in zip(kinds.items(), (RED, BLUE, GREEN, ORANGE), strict=True):
+        scores.plot(powers, lams @ point, color=colour, lw=1.5, label=name)
+    scores.set_xscale("log", base=2)
+    scores.set_xticks([1, 2, 4, 8, 16, 32, 64], ["1", "2", "4", "8", "16", "32", "64"])
+    scores.set(xlabel="p", ylabel="score", title="10 positives and 100 negatives")
+    scores.legend(fontsize=9)
+    sides, (pos, neg), new = _curves.points(), _curves.clouds(0, 1000), _curves.clouds(1, 10_000)
+    for p, colour in ((1, BLUE), (64, RED)):
+        for style, (good, bad), judged in (("-", sides, sides), (":", (pos, neg), new)):
+            lam, _ = pnorm.minimize(good, bad, p=p)
+            false, true = pnorm.metrics.roc_counts(*(side @ lam for side in judged))
+            label = f"p = {p}" + (", clouds, new rows" if style == ":" else "")
+            made.plot(false / false[-1], true / true[-1], color=colour, lw=1.5, ls=style, label=label)
+    made.set(xlabel="false positive rate", ylabel="true positive rate", title="their ROC curves")
+    made.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.55, 0.97))
+
+
 def lists():
     """Pima in training, one split: the top of the list by p, and which weak rankers carry it."""
     data = pnorm.datasets.pima()
@@ -423,6 +469,7 @@ if __name__ == "__main__":
         lists,
         experiments,
         uneven,
+        curves,
         guarantees,
         ring,
         descent,
