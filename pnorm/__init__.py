@@ -10,9 +10,10 @@ Good things and bad things go in, a scoring function comes out that puts the goo
 (958,)
 
 `split` takes rows apart by their labels, `train` runs the boosting-style algorithm of the papers,
-`minimize` goes to the exact minimiser and proves it, `score` applies what either learned, `Trace` is
-the record of a run. `cross_validate` chooses p and the rounds, `minimize_path` follows minimisers
-along a penalty or p, `save` and `load` keep models in files.
+`minimize` goes to the exact minimiser and proves it, `score` applies what either learned, and
+`probability` with an `intercept` makes probabilities of it. `Trace` is the record of a run.
+`cross_validate` chooses p and the rounds, `minimize_path` follows minimisers along a penalty or p,
+`save` and `load` keep models in files.
 
 The weak rankers live in `pnorm.rankers`, prices and losses other than the papers' in
 `pnorm.objectives`, early stopping in `pnorm.callbacks`, certificates and separability in
@@ -57,7 +58,7 @@ from pnorm._cross_validation import CrossValidation, cross_validate
 from pnorm._files import ScoringFunction, load, save
 from pnorm._minimize import minimize
 from pnorm._minimize_path import MinimizerPath, minimize_path
-from pnorm._score import score
+from pnorm._score import intercept, probability, score
 from pnorm._split import split
 from pnorm._trace import Trace
 from pnorm._train import train
@@ -74,6 +75,7 @@ __all__ = [
     "cross_validate",
     "datasets",
     "diagnostics",
+    "intercept",
     "kernel",
     "listwise",
     "load",
@@ -82,6 +84,7 @@ __all__ = [
     "minimize_path",
     "objectives",
     "plotting",
+    "probability",
     "rankers",
     "save",
     "score",

@@ -1,14 +1,18 @@
-"""Scores of rows."""
+"""Scores of rows, and probabilities made of them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pnorm import _checks
 from pnorm._categories import tell
 from pnorm._checks import Vector
 from pnorm._storage import scoring
-from pnorm._threads import Pool
+from pnorm._threads import SERIAL, Pool
+from pnorm.objectives._base import Scores
+from pnorm.objectives._pnorm import push
 from pnorm.rankers import as_rankers
 
 
@@ -74,3 +78,141 @@ def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool 
         tell(scoring.unknown_levels(terms), strict)
     with Pool(n_threads, n_rows) as pool:
         return scoring.total(terms, n_rows, pool)
+
+
+def probability(X: Any, H: Any, lam: Any, p: float, intercept: float | None, *, n_threads: int | None = None) -> Vector:
+    r"""Estimate the probability that rows are positive, from a P-Norm Push and its intercept.
+
+    .. math:: P(y = 1 \mid x) = \frac{1}{1 + e^{-(1 + p)(f(x) + b)}}, \qquad f = \sum_j \lambda_j h_j
+
+    Parameters
+    ----------
+    X : array_like, shape (N, d), or sequence of N things where the rankers are callables
+        The rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. They are those that `train` was given.
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    intercept : float
+        b, the `intercept` of the trace, or of `pnorm.intercept`.
+    n_threads : int, optional
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Probabilities, in the order of the scores.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X does not fit the rankers, `lam` is not one finite number per ranker, or there is no intercept.
+    OverflowError
+        If a score, or a part of its sum, is more than a double holds.
+
+    Warns
+    -----
+    UnknownLevelWarning
+        If values are no levels that `pnorm.rankers.categories` knows. As in `score`.
+
+    See Also
+    --------
+    intercept : b from the scores of training rows.
+
+    Notes
+    -----
+    They estimate the probability among rows drawn like those of training, with its shares of both classes and its case
+    weights. They are right in the limit of many rows where the log odds are linear in the weak rankers, and `lam`
+    is the minimiser. Stopped early, with a penalty, on separable data, or at large p they may be far off: the page
+    "Probabilities" shows how far, and how to recalibrate.
+
+    References
+    ----------
+    .. [1] S. Ertekin and C. Rudin, "On Equivalence Relationships Between Classification and Ranking Algorithms",
+       Journal of Machine Learning Research 12, 2011.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.minimize(data.pos, data.neg, p=4)
+    >>> pnorm.probability(data.X[[0, -1]], None, lam, 4, trace.intercept).round(3)
+    array([0.6  , 0.833])
+    """
+    p, b = _checks.power(p), _checks.intercept(intercept)
+    return sigmoid(score(X, H, lam, n_threads=n_threads), p, b)
+
+
+def sigmoid(f: Vector, p: float, b: float) -> Vector:
+    """Return the probabilities of scores."""
+    from scipy.special import expit
+
+    with np.errstate(over="ignore"):
+        return np.asarray(expit((1.0 + p) * (f + b)))
+
+
+def intercept(f_pos: Any, f_neg: Any, p: float, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
+    r"""Find the intercept that makes probabilities of scores.
+
+    .. math:: b = \frac{1}{p + 1} \Bigl(\log \sum_i c_i e^{-f_i} - \log \sum_k \tilde c_k e^{p \tilde f_k}\Bigr),
+
+    which minimises the objective of P-Classification,
+    :math:`\sum_i c_i e^{-(f_i + b)} + \tfrac1p \sum_k \tilde c_k e^{p (\tilde f_k + b)}`, over b.
+
+    Parameters
+    ----------
+    f_pos : array_like, shape (I,)
+        Scores of the positives.
+    f_neg : array_like, shape (K,)
+        Scores of the negatives.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    pos_weight : array_like, shape (I,), optional
+        Case weights, zero or more. A row of weight w counts as w copies.
+    neg_weight : array_like, shape (K,), optional
+        Case weights, zero or more. The same for the negatives.
+
+    Returns
+    -------
+    float
+        b, in the units of the scores.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a side is empty or not a vector of finite numbers, weights are negative or all zero, or scores times p
+        overflow.
+
+    See Also
+    --------
+    probability : What it is for.
+    Trace : Its `intercept` is this of the rows of training.
+
+    Notes
+    -----
+    If a negative costs C times as much, b falls by log(C)/(p + 1), and the minimising :math:`\lambda` stays. With
+    query groups a push learns differences within each group alone. Each group has a level of its own, so no intercept
+    makes probabilities of these scores.
+
+    References
+    ----------
+    .. [1] S. Ertekin and C. Rudin, "On Equivalence Relationships Between Classification and Ranking Algorithms",
+       Journal of Machine Learning Research 12, 2011.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
+    >>> b = pnorm.intercept(pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam), p=4)
+    >>> abs(b - trace.intercept) < 1e-12
+    True
+    """
+    pos, neg, p = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg"), _checks.power(p)
+    counted = _checks.case_weights(pos.size, neg.size, pos_weight, neg_weight)
+    if counted.kept is not None:
+        pos, neg = pos[counted.kept[0]], neg[counted.kept[1]]
+    _checks.exponents(p, pos, neg, "f_pos or f_neg")
+    return push(p)(counted, SERIAL).evaluate(Scores(pos, neg), np.empty_like(pos), np.empty_like(neg)).intercept

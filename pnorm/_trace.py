@@ -101,6 +101,7 @@ class Trace:
     _objective: Vector | None = None
     _gaps: Vector | None = None
     _symbol: str = "log F_p"
+    _intercepts: Vector | None = None
 
     @cached_property
     def path(self) -> NDArray[np.float64] | None:
@@ -118,6 +119,22 @@ class Trace:
         exponential price, and R for others, with the penalty.
         """
         return self.log_objective if self._objective is None else self._objective
+
+    @property
+    def intercepts(self) -> Vector | None:
+        """Intercepts b of `pnorm.probability` before the first round and after each one, shape (T + 1,).
+
+        They are those of `pnorm.intercept` on the training rows; where there is a `direction` and the `gap` is finite,
+        on the rows of the support. None with query groups, in which only differences of scores within a group are
+        learned, and for another loss or price.
+        """
+        found = self._intercepts
+        return None if found is None or math.isnan(found[0]) else found
+
+    @property
+    def intercept(self) -> float | None:
+        """The last of the `intercepts`."""
+        return None if self.intercepts is None else float(self.intercepts[-1])
 
     @property
     def gaps(self) -> Vector:
@@ -250,17 +267,23 @@ class RoundRecorder(Recorder[Trace]):
     unit = "round"
 
     def __init__(
-        self, init: Vector, log_objective: float, symbol: str = "log F_p", names: tuple[str, ...] = ()
+        self,
+        init: Vector,
+        log_objective: float,
+        intercept: float,
+        symbol: str = "log F_p",
+        names: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(Columns(log_objective=float), Columns(ranker=np.intp, step=float, edge=float, z=float))
-        self.points.add(log_objective)
+        points = Columns(log_objective=float, _intercepts=float)
+        super().__init__(points, Columns(ranker=np.intp, step=float, edge=float, z=float))
+        self.points.add(log_objective, intercept)
         init.flags.writeable = False
         self._init, self._symbol, self._names = init, symbol, names
 
-    def add(self, ranker: int, step: float, edge: float, z: float, log_objective: float) -> None:
+    def add(self, ranker: int, step: float, edge: float, z: float, log_objective: float, intercept: float) -> None:
         """Record one round."""
         self.steps.add(ranker, step, edge, z)
-        self.points.add(log_objective)
+        self.points.add(log_objective, intercept)
 
     def trace(self, status: str, message: str) -> Trace:
         return Trace(
@@ -277,6 +300,7 @@ class Iterate:
     log_mass: float
     value: float
     """The objective, with its penalty."""
+    intercept: float
     gap: float = math.nan
     gradient_norm: float = math.nan
 
@@ -288,7 +312,7 @@ class History(Recorder[Trace]):
     """
 
     def __init__(self, symbol: str = "log F_p", names: tuple[str, ...] = ()) -> None:
-        points = Columns(log_f=float, log_mass=float, value=float, gap=float)
+        points = Columns(log_f=float, log_mass=float, value=float, intercept=float, gap=float)
         super().__init__(points, Columns(ranker=np.intp, step=float, edge=float))
         self._symbol, self._names = symbol, names
         self._moved: list[tuple[NDArray[np.intp], Vector]] = []
@@ -309,7 +333,7 @@ class History(Recorder[Trace]):
         if not self._moved:
             self._first = before.lam
         self._moved[self.n_iter :] = [self._changed(before.lam)]
-        self.points.add(before.log_f, before.log_mass, before.value, before.gap)
+        self.points.add(before.log_f, before.log_mass, before.value, before.intercept, before.gap)
         self._keep(self.n_iter + 1, after)
         self.steps.add(j, share, float(edges[j]))
 
@@ -338,6 +362,7 @@ class History(Recorder[Trace]):
             "init": first.copy(),
             "_objective": numbers["value"],
             "_gaps": numbers["gap"],
+            "_intercepts": numbers["intercept"],
         }
         for array in arrays.values():
             array.flags.writeable = False

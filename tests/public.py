@@ -111,6 +111,7 @@ SCALARS = {
     "memory_limit": 2.0**30,
     "limit": -100.0,
     "epochs": 3,
+    "intercept": 0.5,
     "validation_fraction": 0.5,
     "n_iter_no_change": 2,
     "relevance_level": 1.0,
@@ -196,7 +197,7 @@ def plain(function, **fixed):
 
 
 def _linear():
-    return pnorm.ScoringFunction(ARRAYS["lam"], pnorm.rankers.columns(3), 2.0, {}, "0")
+    return pnorm.ScoringFunction(ARRAYS["lam"], pnorm.rankers.columns(3), 2.0, {}, "0", 0.5)
 
 
 def _model():
@@ -234,6 +235,8 @@ def _of_pnorm():
         "train": plain(pnorm.train),
         "train, thresholds": plain(pnorm.train, H=pnorm.rankers.thresholds([[2, 4], [2], [0]]), init=...),
         "train, logistic": plain(pnorm.train, loss="logistic", p=1.0),
+        "probability": plain(pnorm.probability, H=None),
+        "probability, thresholds": plain(pnorm.probability, H=pnorm.rankers.thresholds([[2, 4], [2], []])),
         "score": plain(pnorm.score, H=None),
         "score, thresholds": plain(pnorm.score, H=pnorm.rankers.thresholds([[2, 4], [2], []])),
         "split": Call(
@@ -249,6 +252,7 @@ def _of_pnorm():
         ),
         "save": None,
         "load": None,
+        "ScoringFunction.probability": plain(_linear().probability),
         "ScoringFunction.score": plain(_linear().score),
         "Trace.lam_at": plain(pnorm.train(POS, NEG, t_max=2)[1].lam_at),
     }

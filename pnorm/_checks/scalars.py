@@ -61,6 +61,17 @@ def power(p: Any) -> float:
     return squared(_within(p, "p", lambda value: value >= 1.0, "at least 1 (p = 1 is RankBoost)"), "p")
 
 
+def intercept(b: Any) -> float:
+    """Return the intercept of probabilities."""
+    if b is None:
+        raise ValueError(
+            "intercept is None, and probabilities need one: trace.intercept of a run with the exponential loss, a "
+            "power price and no query groups (in groups only differences within a group are learned), or "
+            "pnorm.intercept. For other scores, fit a logistic regression on the scores of held-out rows"
+        )
+    return real(b, "intercept")
+
+
 def power_of_two(value: float) -> float:
     """Return the largest power of two up to a positive number; division by it is exact."""
     return math.ldexp(1.0, math.frexp(value)[1] - 1)

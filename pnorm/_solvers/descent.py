@@ -25,7 +25,8 @@ def descend(
 ) -> Trace:
     """Run Figure 1 and return its record; the coefficients change in place."""
     problem = state.problem
-    record = RoundRecorder(state.lam.copy(), state.log_f, problem.objective.traits.symbol, problem.names)
+    symbol = problem.objective.traits.symbol
+    record = RoundRecorder(state.lam.copy(), state.log_f, state.intercept, symbol, problem.names)
     with attach_trace(record.trace):
         return record.trace(*_rounds(state, rounds, selection, tol, callback, record))
 
@@ -81,7 +82,7 @@ def _rounds(
         # (d), (e) d lives on as weights of rows; its normaliser is a ratio of sums of q over all pairs
         previous = state.log_mass
         state.move(j, step)
-        record.add(j, step, edge, _exp(state.log_mass - previous), state.log_f)
+        record.add(j, step, edge, _exp(state.log_mass - previous), state.log_f, state.intercept)
 
         stop = record.stopped_by(callback)
         if gap > 0.0:

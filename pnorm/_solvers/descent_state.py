@@ -20,7 +20,7 @@ from pnorm._checks import Vector
 from pnorm._solvers.problem import Problem, column, formed, totals
 from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
 from pnorm.objectives._base import Scores
-from pnorm.objectives._pnorm import PNorm
+from pnorm.objectives._pnorm import PNorm, intercept_of
 from pnorm.objectives._pnorm_line import Direction, Kernel, Line, Side
 
 _ROUNDS = 100
@@ -88,6 +88,11 @@ class DescentState:
         """Log of the sum of q over all pairs."""
         return self._rows.log_mass
 
+    @property
+    def intercept(self) -> float:
+        """Intercept of probabilities; nan where the objective gives none."""
+        return self._rows.intercept
+
     def edges(self) -> Vector:
         """Edges of all weak rankers."""
         return self.problem.edges(self._rows.totals())
@@ -142,6 +147,8 @@ class HeldRows:
         self._tallies: list[Vector] | None = None
         self._v = np.empty(problem.n_neg) if self._multiplies and problem.objective.traits.p != 1.0 else None
         self._f: Scores | None = (f := problem.scores(lam))
+        self._level = 0.0
+        """Constant that the scores lack, as directions are centred."""
         self._widest = self._size()
         _checks.exponents(problem.objective.traits.p, f.pos, f.neg)
         self._weigh()
@@ -150,6 +157,7 @@ class HeldRows:
         """Form the weights from the scores."""
         found = self.problem.objective.evaluate(self.scores(), self.u, self.w, self._v)
         self.log_f, self.log_mass, self._rate = found.log_f, found.log_mass, found.rate
+        self.intercept = found.intercept - self._level - self.problem.constant_at(self.lam)
         self._weights = HeldWeights((self.u, self.w), None, found.share)
         self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
         self._tallies = None
@@ -167,7 +175,7 @@ class HeldRows:
     def scores(self) -> Scores:
         """f = H lam."""
         if self._f is None:
-            self._f = self.problem.scores(self.lam)
+            self._f, self._level = self.problem.scores(self.lam), 0.0
         return self._f
 
     def margin(self) -> float:
@@ -221,9 +229,10 @@ class HeldRows:
         if self._f is not None:
             size = self._size()
             if _SHRUNK * size < self._widest:
-                self._f, self._widest = problem.scores(self.lam), size
+                self._f, self._level, self._widest = problem.scores(self.lam), 0.0, size
             else:
                 self._f.advance(self.direction(j), step, problem.objective.pool)
+                self._level += step * float(problem.shift[j])
                 self._widest = max(self._widest, size)
         if discrete is None or self._tallies is None or self._changed > _EXPONENTS or self._multiplied == _ROUNDS:
             self._weigh()
@@ -237,6 +246,7 @@ class HeldRows:
         log_u, log_w = [math.log(total) - math.log(before) for total, before in zip(scaled, sums, strict=True)]
         log_v = self._multiply(j, factors, np.exp(step * discrete.by_code))
         self.log_f += p * log_u + log_w
+        self.intercept += intercept_of(p, log_u, log_w) - step * problem.middle(j)
         self.log_mass += log_u + (log_w if log_v is None else log_v)
 
     def _multiply(self, j: int, factors: Sequence[Vector], of_v: Vector) -> float | None:
@@ -275,7 +285,7 @@ class FormedRows:
 
     def _look(self) -> None:
         self._point, self._totals = formed(self.problem, self.lam, of_rankers=True)
-        self.log_f, self.log_mass = self._point.log_f, self._point.log_mass
+        self.log_f, self.log_mass, self.intercept = self._point.log_f, self._point.log_mass, self._point.intercept
 
     def totals(self) -> Vector:
         """Totals of u less those of w."""

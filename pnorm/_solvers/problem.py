@@ -35,6 +35,7 @@ from pnorm._storage.double_double import compensated_dot
 from pnorm._storage.store import seen, select_rows, store, unscaled
 from pnorm._threads import SERIAL, Pool, then
 from pnorm.objectives._base import FAR_FROM_ZERO, Make, Objective, Scores
+from pnorm.objectives._pnorm import intercept_of
 from pnorm.objectives._pnorm_line import CLOSE, Direction
 from pnorm.rankers import Rankers, as_rankers
 
@@ -59,6 +60,8 @@ class Point:
     log_mass: float
     rate: float
     """Rate at which log F_p falls along a ranker for each unit of its edge."""
+    intercept: float
+    """Intercept of probabilities made of the user's scores; nan where the objective gives none."""
     precise: bool
     """Whether the scores were formed in twice the working precision."""
     sizes: tuple[float, float, float] | None = None
@@ -186,12 +189,15 @@ class Problem:
         objective: Objective,
         kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
         before: Before | None = None,
+        offsets: Vector | None = None,
     ) -> None:
         self.executor, self.sides = executor, sides
         self.names, self.objective = names, objective
         self.kept = kept
         """The user's rows that these are, per side; None where all are."""
         self._before = before
+        self._offsets = offsets
+        """What has been taken off the user's columns."""
         self.n_pos, self.n_neg, self.n_rankers = sides[0].n, sides[1].n, len(names)
         self.low = np.minimum(*[side.low for side in sides])
         self.high = np.maximum(*[side.high for side in sides])
@@ -221,6 +227,7 @@ class Problem:
         kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
         pool: Pool = SERIAL,
         before: Before | None = None,
+        offsets: Vector | None = None,
     ) -> Problem:
         """The problem of rows in memory."""
         groups = objective.groups
@@ -230,7 +237,7 @@ class Problem:
             for name, table, own in zip(NAMES, tables, codes, strict=True)
         ]
         sides = [Side.of_stats(of_side.name, [of_side], stats(of_side)) for of_side in rows]
-        return cls(InMemory(pool), sides, names, objective, kept, before)
+        return cls(InMemory(pool), sides, names, objective, kept, before, offsets)
 
     # Reductions over the rows
 
@@ -287,22 +294,30 @@ class Problem:
         with np.errstate(over="ignore", invalid="ignore"):
             return Scores(*self.reduce(scores, (lam, lam)))
 
-    def _precise_scores(self, lam: Vector) -> Scores:
-        """H lam less a constant, as though computed in twice the working precision and then rounded."""
+    def constant_at(self, lam: Vector) -> float:
+        """What centring has taken off the user's scores."""
+        return 0.0 if self._offsets is None else float(lam @ self._offsets)
+
+    def middle(self, j: int) -> float:
+        """The middle of the outputs of ranker j, as the user has them."""
+        return float(self.shift[j]) + (0.0 if self._offsets is None else float(self._offsets[j]))
+
+    def _precise_scores(self, lam: Vector) -> tuple[Scores, float]:
+        """H lam less a constant, as though computed in twice the working precision and then rounded; the constant."""
         with np.errstate(over="ignore", invalid="ignore"):
             (pos, pos_rest), (neg, neg_rest) = self.reduce(precise_scores, (lam, lam))
-            level = neg.max()
+            level = float(neg.max())
             f = Scores((pos - level) + pos_rest, (neg - level) + neg_rest)
         if np.isfinite(f.pos).all() and np.isfinite(f.neg).all():
-            return f
-        return self.scores(lam)  # beyond 2**996, where halves overflow
+            return f, level
+        return self.scores(lam), 0.0  # beyond 2**996, where halves overflow
 
     def point(self, lam: Vector, precise: bool = False) -> Point:
         """The scores at lam and what follows from them."""
         if self.forms_weights:
             level = float(self.reduce(extremes, (lam, lam))[1][1]) if precise else None
             return formed(self, lam, level)[0]
-        f = self._precise_scores(lam) if precise else self.scores(lam)
+        f, off = self._precise_scores(lam) if precise else (self.scores(lam), 0.0)
         u, w = np.empty(self.n_pos), np.empty(self.n_neg)
         found = self.objective.evaluate(f, u, w)
         sizes = None
@@ -311,7 +326,8 @@ class Problem:
             largest = max([float(part.max()) for part in absolute])
             sizes = float(u @ absolute[0]), float(w @ absolute[1]), largest
         weights = HeldWeights((u, w), found.within, found.share)
-        return Point(lam, f, weights, found.log_f, found.log_mass, found.rate, precise, sizes)
+        intercept = found.intercept - off - self.constant_at(lam)
+        return Point(lam, f, weights, found.log_f, found.log_mass, found.rate, intercept, precise, sizes)
 
     def uniform(self) -> Weights:
         """Weights that count the rows of a group alike, and the groups alike."""
@@ -484,7 +500,7 @@ class Problem:
             return self
         parts = [self.executor.changed(Rows.subtract, side.parts, far) for side in self.sides]
         sides = described(self.executor, parts)[0]
-        return Problem(self.executor, sides, self.names, self.objective, self.kept, self._before)
+        return Problem(self.executor, sides, self.names, self.objective, self.kept, self._before, far)
 
     def take(self, pos: Any, neg: Any) -> Problem:
         """The problem on some of the rows in memory, given by their places among these."""
@@ -499,12 +515,18 @@ class Problem:
 
         pool, objective = self.sides[0].parts[0].pool, self.objective.select_rows(pos, neg)
         return Problem.of_tables(
-            some(self.tables), self.names, objective, None, pool, None if self._before is None else before
+            some(self.tables),
+            self.names,
+            objective,
+            None,
+            pool,
+            None if self._before is None else before,
+            self._offsets,
         )
 
     def with_objective(self, objective: Objective) -> Problem:
         """The problem of another objective of the same rows: the outputs serve both."""
-        return Problem(self.executor, self.sides, self.names, objective, self.kept, self._before)
+        return Problem(self.executor, self.sides, self.names, objective, self.kept, self._before, self._offsets)
 
     def spread(self, values: Any, side: int, fill: Any) -> Any:
         """Values of the rows of one side as values of the user's rows; those left out get `fill`."""
@@ -555,7 +577,8 @@ def formed(
     sizes = None
     if level is not None:
         sizes = float(more[0][0]), float(more[1][0]), max([float(np.abs(part).max()) for part in (f.pos, f.neg)])
-    point = Point(weights.lam, f, weights, p * log_u + log_w, log_u + log_v, p, level is not None, sizes)
+    intercept = intercept_of(p, log_u, log_w) - (level or 0.0) - problem.constant_at(lam)
+    point = Point(weights.lam, f, weights, p * log_u + log_w, log_u + log_v, p, intercept, level is not None, sizes)
     return point, more
 
 

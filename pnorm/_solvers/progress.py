@@ -83,7 +83,7 @@ class Progress(History):
 
     def _iterate(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Iterate:
         norm = math.nan if slope is None else float(np.linalg.norm(slope))
-        return Iterate(point.lam, point.log_f, point.log_mass, self.value(point), gap, norm)
+        return Iterate(point.lam, point.log_f, point.log_mass, self.value(point), point.intercept, gap, norm)
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,6 +58,8 @@ class Evaluation:
     """pi, (G,), of sum one."""
     rate: float
     """The objective's logarithm falls along a ranker at this rate for each unit of its edge."""
+    intercept: float = math.nan
+    """That of probabilities made of these scores; nan where the objective gives none."""
 
 
 @dataclass(frozen=True)

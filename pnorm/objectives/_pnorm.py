@@ -92,7 +92,8 @@ class PNorm:
         )
         if v is None:
             logs.append(logs[1] if self.p == 1.0 else self._log_sum(f.neg, self._log_c_neg, 1.0))
-        return Evaluation(self.p * logs[0] + logs[1], logs[0] + logs[2], (u, w), np.ones(1), self.p)
+        intercept = intercept_of(self.p, logs[0], logs[1])
+        return Evaluation(self.p * logs[0] + logs[1], logs[0] + logs[2], (u, w), np.ones(1), self.p, intercept)
 
     def log_value(self, f: Scores) -> float:
         """Return log F_p."""
@@ -143,6 +144,11 @@ class PNorm:
         if self.groups is None:
             return Line(self.p, in_memory(sides, self.pool), direction, sign).step()
         return GroupLine(self.p, sides, direction, sign, self.groups).step()
+
+
+def intercept_of(p: float, log_pos: float, log_neg: float) -> float:
+    """Return the intercept of probabilities from the log of sum_i c_i e^(-f_i) and that of sum_k c_k e^(p f_k)."""
+    return (log_pos - log_neg) / (p + 1.0)
 
 
 def push(p: float) -> Callable[[CaseWeights, Pool], PNorm]:
