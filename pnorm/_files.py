@@ -22,7 +22,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
-from pnorm._score import score
+from pnorm._score import probability, score
 from pnorm._version import version
 from pnorm.rankers import Rankers, callables, columns, from_dict
 
@@ -56,6 +56,8 @@ class ScoringFunction:
         What was saved with it.
     version : str
         The version of pnorm that wrote the file.
+    intercept : float or None
+        b of `pnorm.probability`; None where that was not said.
     """
 
     lam: Vector
@@ -63,6 +65,7 @@ class ScoringFunction:
     p: float | None
     metadata: dict[str, Any]
     version: str
+    intercept: float | None = None
 
     def score(self, X: Any, n_threads: int | None = None) -> Vector:
         """Score rows, as ``pnorm.score(X, model.H, model.lam)`` does.
@@ -87,12 +90,45 @@ class ScoringFunction:
         """
         return score(X, self.H, self.lam, n_threads=n_threads)
 
+    def probability(self, X: Any, n_threads: int | None = None) -> Vector:
+        """Estimate the probability that rows are positive, as `pnorm.probability` does.
+
+        Parameters
+        ----------
+        X : array_like, shape (N, d)
+            The rows.
+        n_threads : int, optional
+            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
+            `pnorm.score`.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            P(y = 1 | x).
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X does not fit the weak rankers, or the model was saved without `p` or `intercept`.
+        """
+        if self.p is None:
+            raise ValueError("the model says no p, and probabilities need it: save it with p and intercept")
+        return probability(X, self.H, self.lam, self.p, self.intercept, n_threads=n_threads)
+
     def __repr__(self) -> str:
         push = "" if self.p is None else f", p = {self.p:g}"
         return f"<ScoringFunction: {np.count_nonzero(self.lam)} of {self.lam.size} weak rankers in use{push}>"
 
 
-def save(path: _Path, lam: Any, H: Any = None, p: float | None = None, metadata: dict[str, Any] | None = None) -> None:
+def save(
+    path: _Path,
+    lam: Any,
+    H: Any = None,
+    p: float | None = None,
+    metadata: dict[str, Any] | None = None,
+    *,
+    intercept: float | None = None,
+) -> None:
     """Write a scoring function to a file.
 
     Parameters
@@ -112,6 +148,8 @@ def save(path: _Path, lam: Any, H: Any = None, p: float | None = None, metadata:
     metadata : dict, optional
         Whatever else is worth knowing, in strings, numbers, true and false, None, lists and dictionaries of
         these. Tuples come back as lists.
+    intercept : float, optional
+        b, the `intercept` of the trace, or of `pnorm.intercept`. With it and p the loaded model has ``probability``.
 
     Raises
     ------
@@ -130,8 +168,9 @@ def save(path: _Path, lam: Any, H: Any = None, p: float | None = None, metadata:
     Notes
     -----
     The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
-    package), ``p``, ``metadata``, ``lam`` and ``H``, the dictionary of `Rankers.to_dict`. Numbers are written with
-    as many digits as tell them from all others, so that they come back bit for bit.
+    package), ``p``, ``intercept`` if there is one, ``metadata``, ``lam`` and ``H``, the dictionary of
+    `Rankers.to_dict`. Numbers are written with as many digits as tell them from all others, so that they come back bit
+    for bit.
 
     Examples
     --------
@@ -141,12 +180,14 @@ def save(path: _Path, lam: Any, H: Any = None, p: float | None = None, metadata:
     >>> H = pnorm.rankers.thresholds([[0.5, 1.5]] * 9, names=data.names)
     >>> lam, trace = pnorm.train(data.pos, data.neg, H, p=4)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.json"
-    >>> pnorm.save(path, lam, H, p=4, metadata={"trained on": "all 958 boards"})
+    >>> pnorm.save(path, lam, H, p=4, metadata={"trained on": "all 958 boards"}, intercept=trace.intercept)
     >>> model = pnorm.load(path)
     >>> model
     <ScoringFunction: 18 of 18 weak rankers in use, p = 4>
     >>> bool((model.score(data.X) == pnorm.score(data.X, H, lam)).all())
     True
+    >>> model.probability(data.X[[0, -1]]).round(3)
+    array([0.399, 0.988])
     """
     target = _file(path)
     if H is None:
@@ -164,6 +205,7 @@ def save(path: _Path, lam: Any, H: Any = None, p: float | None = None, metadata:
         "version": _VERSION,
         "pnorm": version,
         "p": None if p is None else _checks.power(p),
+        **({} if intercept is None else {"intercept": _checks.intercept(intercept)}),
         "metadata": {} if metadata is None else _checks.plain(metadata, "metadata"),
         "lam": _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker").tolist(),
         "H": made,
@@ -187,7 +229,7 @@ def load(path: _Path) -> ScoringFunction:
     Returns
     -------
     ScoringFunction
-        With ``lam``, ``H``, ``p``, ``metadata``, and ``score(X)``.
+        With ``lam``, ``H``, ``p``, ``intercept``, ``metadata``, ``score(X)`` and ``probability(X)``.
 
     Raises
     ------
@@ -298,7 +340,8 @@ def _model(text: str, name: str) -> ScoringFunction:
         lam = np.array(fields.numbers("lam", len(H)))
         lam.flags.writeable = False
         p = None if fields.get("p") is None else _checks.power(fields.get("p"))
-        model = ScoringFunction(lam, H, p, fields.of(dict, "metadata"), fields.of(str, "pnorm"))
+        b = fields.real_if_there("intercept")
+        model = ScoringFunction(lam, H, p, fields.of(dict, "metadata"), fields.of(str, "pnorm"), b)
         fields.nothing_else()
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is no model: it is not JSON, or not all of it is there: {error}") from None

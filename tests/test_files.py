@@ -101,6 +101,8 @@ def test_the_file_is_what_the_documentation_says(path):
     H = pnorm.rankers.thresholds([[0.5]], names=["Größe \ud800"])
     data = written(path, [1 / 3], H, p=4, metadata={"of": ("a", 1)})
     assert list(data) == ["format", "version", "pnorm", "p", "metadata", "lam", "H"]
+    assert list(written(path, [1 / 3], H, p=4, intercept=-0.5)) == [*list(data)[:4], "intercept", *list(data)[4:]]
+    data = written(path, [1 / 3], H, p=4, metadata={"of": ("a", 1)})
     assert data["H"] == H.to_dict()
     assert data["metadata"] == {"of": ["a", 1]}
     text = path.read_bytes().decode("ascii")
@@ -184,6 +186,9 @@ def changes():
         (put("lam", [1.0, 10**308 * 9]), "must be finite"),
         (put("lam", {"0": 1}), "must be a list"),
         (put("p", 0.5), "p must be at least 1"),
+        (put("intercept", "1"), "'intercept' of its contents must be a real number"),
+        (put("intercept", None), "'intercept' of its contents must be a real number"),
+        (put("intercept", 10**400), "it has an integer of 401 digits"),
         (put("p", "4"), "p must be a real number"),
         (put("metadata", None), "'metadata' of its contents must be a dictionary"),
         (put("pnorm", 1), "'pnorm' of its contents must be a string"),

@@ -211,3 +211,23 @@ def test_probabilities_of_a_well_specified_population_are_right(p):
     found = pnorm.probability(X, None, lam, p, trace.intercept)
     assert np.abs(found - true).mean() < 0.02
     np.testing.assert_allclose((1 + p) * lam, [1.0, -0.8, 0.6, 0.0, 0.4], atol=0.1)
+
+
+def test_a_model_file_keeps_the_intercept(tmp_path):
+    pos, neg = gaussians()
+    lam, trace = pnorm.train(pos, neg, p=4, t_max=20)
+    path = tmp_path / "model.json"
+    pnorm.save(path, lam, p=4, intercept=trace.intercept)
+    model = pnorm.load(path)
+    assert model.intercept == trace.intercept
+    np.testing.assert_array_equal(model.probability(pos), pnorm.probability(pos, None, lam, 4, trace.intercept))
+    pnorm.save(path, lam, p=4)
+    assert pnorm.load(path).intercept is None
+    assert "intercept" not in path.read_text()
+    with pytest.raises(ValueError, match="intercept is None"):
+        pnorm.load(path).probability(pos)
+    pnorm.save(path, lam, intercept=1.0)
+    with pytest.raises(ValueError, match="says no p"):
+        pnorm.load(path).probability(pos)
+    with pytest.raises(TypeError, match="intercept must be a real number"):
+        pnorm.save(path, lam, intercept="1")

@@ -135,6 +135,10 @@ class Fields:
         """Return an integer that is at least `least`, or None."""
         return None if self.get(key) is None else self.count(key, least)
 
+    def real_if_there(self, key: str) -> float | None:
+        """Return a finite number; None where there is no such field."""
+        return real(self.get(key), f"{key!r} of {self._what}") if key in self._data else None
+
     def numbers(self, key: str, size: int | None) -> list[float]:
         """Return a list of finite numbers."""
         return numbers_of(self.items(key, size), f"{key!r} of {self._what}")
