@@ -24,6 +24,7 @@ try:
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
     from sklearn.metrics import get_scorer, make_scorer
     from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+    from sklearn.utils.metaestimators import available_if
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 except ImportError as error:
@@ -37,7 +38,7 @@ from pnorm import rankers as weak
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
 from pnorm._minimize import minimize
-from pnorm._score import scored
+from pnorm._score import scored, sigmoid
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
@@ -127,11 +128,25 @@ class _Rows:
         return {f"{side}_{what}": x[where] for side, where in sides for what, x in named if x is not None}
 
 
+def _gives_probabilities(model: PNormPush) -> bool:
+    """Raise an AttributeError, with the reason, where there is no `predict_proba`."""
+    if not model._exponential:
+        why = f"loss={shown(str(model.loss))} gives no probabilities, loss='exponential' does"
+    elif hasattr(model, "trace_") and model.trace_.intercept is None:
+        why = "with groups, each group has a level of its own, and only differences within a group are learned"
+    else:
+        return True
+    raise AttributeError(
+        f"no predict_proba: {why}. sklearn.calibration.CalibratedClassifierCV makes some of any scores"
+    )
+
+
 class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Ranking that is right at the top of the list, as a classifier of two classes.
 
     Learns :math:`f(x) = \sum_j \lambda_j h_j(x)` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`), with the second
-    of the two classes as the positives: sort by `decision_function`, the largest first. `predict` cuts the list in two.
+    of the two classes as the positives: sort by `decision_function`, the largest first. `predict` cuts the list in two,
+    and `predict_proba` makes probabilities of the scores.
 
     Parameters
     ----------
@@ -185,8 +200,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     lam_ : ndarray, shape (n,)
         Their coefficients.
     threshold_ : float
-        The score above which `predict` says the positive class: of all, the one with the largest balanced accuracy on
-        the rows of `fit`, half-way between two scores; the highest, if several are as good.
+        The score above which `predict` says the positive class: that of probability 1/2, minus the intercept of
+        `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It is then the score
+        with the largest balanced accuracy on the rows of `fit`, half-way between two scores; the highest, if several
+        are as good.
     trace_ : Trace
         The record of the run.
     n_iter_ : int
@@ -288,6 +305,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn 1.4 and 1.5
         return {"binary_only": True, "allow_nan": self._takes()[1]}
 
+    @property
+    def _exponential(self) -> bool:
+        return isinstance(self.loss, str) and self.loss == "exponential"
+
     def _read(self, X: Any, *y: Any, reset: bool) -> Any:
         """Check rows (and labels): numbers become a matrix; rows that only `rankers` can read stay unchanged."""
         sparse, missing = self._takes()
@@ -382,9 +403,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.validation_score_ = stop.scores if self.scoring != "log_objective" else -stop.scores
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
-        self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
+        self._p = float(self.p)
+        # Of the rows trained on: held-out rows that score high weigh e^(p f), and would rule the intercept.
+        if trace.intercepts is not None:
+            self.threshold_ = -float(trace.intercepts[self.n_iter_])
+        else:
+            self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
         proved = partial(_certificate, known, H, self.p, self.lam_, l2, self.push)
-        self._proof = _Proof(proved if isinstance(self.loss, str) and self.loss == "exponential" else _none)
+        self._proof = _Proof(proved if self._exponential else _none)
         return self
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> _Rows:
@@ -476,8 +502,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray, shape (N,)
-            f(x) less `threshold_`: above 0 where `predict` says the positive class. No probability, nor its logit;
-            ``sklearn.calibration.CalibratedClassifierCV`` makes one of it.
+            f(x) less `threshold_`: above 0 where `predict` says the positive class. Times 1 + p, it is the logit of
+            `predict_proba`.
 
         Raises
         ------
@@ -492,6 +518,35 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return self._score(self._read(X, reset=False)) - self.threshold_
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Estimate the probabilities of the classes, as `pnorm.probability` does.
+
+        Parameters
+        ----------
+        X : array_like or data frame, shape (N, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray, shape (N, 2)
+            One column for each of `classes_`.
+
+        Raises
+        ------
+        AttributeError
+            If there are none: after a fit with groups, or with another loss than ``"exponential"``.
+        ValueError, TypeError
+            If X is not like the rows of `fit`.
+
+        Notes
+        -----
+        They are as good as the model. Cuts that overfit, separable classes and early stopping make them too sure or
+        not sure enough (page "Probabilities"). ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
+        """
+        f = self.decision_function(X)
+        return np.column_stack([sigmoid(side, self._p, 0.0) for side in (-f, f)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Tell the classes apart, at `threshold_`.

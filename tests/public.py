@@ -500,6 +500,7 @@ def _of_sklearn():
         ).without("sample_weight", "groups"),
         "PNormPush.decision_function": Call(model.decision_function, {"X": NEG}, aliases=theirs),
         "PNormPush.predict": Call(model.predict, {"X": NEG}, aliases=theirs),
+        "PNormPush.predict_proba": Call(model.predict_proba, {"X": NEG}, aliases=theirs),
         "PNormPush.score": None,  # scikit-learn's own, like its set_..._request
         "leaves": Call(s.leaves, {"X": NEG}, {}, {"trees": tree}, theirs),
         "scorer": Call(

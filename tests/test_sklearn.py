@@ -77,7 +77,7 @@ def checks_of(estimator):
 
 def test_no_check_is_left_out_that_a_linear_classifier_passes():
     ours, theirs = checks_of(PNormPush(rankers="columns")), checks_of(LogisticRegression())
-    # A weight that all rows of a class have is a factor of the objective, so that there is no class_weight.
+    # A weight that all rows of a class have moves the intercept alone, and there is no class_weight.
     left_out = {name for name in theirs - ours if "array_api" not in name and "class_weight" not in name}
     assert left_out <= {"check_sparsify_coefficients"}
     assert len(ours) > 40
@@ -160,6 +160,8 @@ def test_a_weight_is_so_many_copies(data, how):
     copies = PNormPush(**how).fit(np.repeat(X, c, axis=0), np.repeat(y, c))
     np.testing.assert_allclose(model.decision_function(X), copies.decision_function(X), atol=1e-8)
     np.testing.assert_array_equal(model.predict(X), copies.predict(X))
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_allclose(model.predict_proba(X), copies.predict_proba(X), atol=1e-7)
 
 
 def test_any_number_of_jobs_gives_the_same(data):
@@ -205,11 +207,56 @@ def test_the_second_label_is_the_positive(data, labels):
 # Classes ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"rankers": "columns", "p": 1},
+        {"rankers": "normalized", "solver": "newton"},
+        {"early_stopping": True, "random_state": 0},
+        {"rankers": "categories", "t_max": 20},
+        {"rankers": RandomTreesEmbedding(3, random_state=0), "t_max": 20},
+    ],
+    ids=str,
+)
+def test_probabilities(data, how):
+    X, y, c, _ = data
+    labels = np.array(["no", "yes"])
+    for weight in (None, c):
+        model = PNormPush(**how).fit(X, labels[y], weight)
+        found = model.predict_proba(X)
+        f = pnorm.score(X, model.rankers_, model.lam_)
+        sides = {"pos_weight": c[y == 1], "neg_weight": c[y == 0]} if weight is not None else {}
+        b = model.trace_.intercepts[model.n_iter_]
+        if not model.early_stopping:
+            assert b == pytest.approx(pnorm.intercept(f[y == 1], f[y == 0], model.p, **sides), abs=1e-9)
+        expected = pnorm.probability(X, model.rankers_, model.lam_, model.p, b)
+        np.testing.assert_allclose(found, np.column_stack([1 - expected, expected]), rtol=1e-12, atol=1e-15)
+        np.testing.assert_array_equal(model.predict(X), labels[(expected > 0.5).astype(int)])
+        np.testing.assert_allclose(
+            (1 + model.p) * model.decision_function(X), np.log(found[:, 1] / found[:, 0]), atol=1e-9
+        )
+
+
+def test_fits_that_give_no_probabilities(data):
+    X, y, _, group = data
+    model = PNormPush(t_max=5)
+    assert hasattr(model, "predict_proba")
+    model.fit(X, y, groups=group)
+    with pytest.raises(AttributeError) as error:
+        model.predict_proba(X)
+    assert "only differences within a group are learned" in str(error.value.__cause__ or error.value)
+    assert hasattr(model.fit(X, y), "predict_proba")
+    assert not hasattr(PNormPush(loss="logistic", t_max=5), "predict_proba")
+    assert set(PNormPush(loss="logistic", t_max=5).fit(X, y).predict(X)) == {0, 1}
+
+
 @pytest.mark.parametrize("rankers", ["columns", "thresholds"])
-def test_no_threshold_has_a_better_balanced_accuracy(data, rankers):
+def test_without_probabilities_no_threshold_has_a_better_balanced_accuracy(data, rankers):
     X, y, c, _ = data
     for weight in (None, c, c * 0.1):
-        model = PNormPush(rankers=rankers, t_max=8, n_cuts=3).fit(X, y, weight)
+        model = PNormPush(rankers=rankers, t_max=8, n_cuts=3).fit(X, y, weight, groups=np.zeros(len(y)))
         f = model.decision_function(X)
         found = balanced_accuracy_score(y, model.predict(X), sample_weight=weight)
         levels = np.unique(f)
@@ -225,7 +272,9 @@ def test_no_threshold_has_a_better_balanced_accuracy(data, rankers):
 
 def test_of_equal_thresholds_the_highest():
     X = np.array([[4.0], [3.0], [2.0], [1.0]])
-    model = PNormPush(rankers="columns", t_max=1).fit(X, [1, 0, 1, 0])  # right for 4 of 4, 3 of 4, 4 of 4
+    model = PNormPush(rankers="columns", t_max=1).fit(
+        X, [1, 0, 1, 0], groups=np.zeros(4)
+    )  # right for 4 of 4, 3 of 4, 4 of 4
     np.testing.assert_array_equal(model.predict(X), [1, 0, 0, 0])
 
 
