@@ -99,11 +99,13 @@ def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     f = pnorm.score(X, H, lam)
     with open(out_path) as stream:
         written = list(csv.DictReader(stream))
-    assert list(written[0]) == ["row", "score"]
+    assert list(written[0]) == ["row", "score", "probability"]
     order = [int(line["row"]) for line in written]
     assert sorted(order) == list(range(60))
     np.testing.assert_array_equal([float(line["score"]) for line in written], f[order])
     assert (np.diff(f[order]) <= 0).all()
+    probability = pnorm.probability(X, H, lam, 8, trace.intercept)
+    np.testing.assert_array_equal([float(line["probability"]) for line in written], probability[order])
 
     assert f"{pnorm.metrics.positives_at_top(f[y], f[~y])} of 20 positives above every negative" in out
     leading = H.names[int(np.argmax(np.abs(lam) * np.ptp(H.evaluate(X), axis=0)))]
@@ -357,7 +359,7 @@ def test_streams_are_files_too_and_devices_are_shared(tmp_path):
         if "m.json" in line:
             assert pnorm.load(folder / "m.json").H.names == ("x",)
         if "seen" in line and message is None:
-            assert "row,score\n" in (folder / "seen").read_text()
+            assert "row,score,probability\n" in (folder / "seen").read_text()
 
 
 # What steers a terminal
@@ -640,6 +642,8 @@ def test_a_model_is_saved_and_ranks_other_files(capsys, table, tmp_path, kind):
     assert f"The model, for --model or pnorm.load: {model}" in out
     loaded = pnorm.load(model)
     assert loaded.p == 8
+    sides = loaded.score(X[y]), loaded.score(X[~y])
+    assert loaded.intercept == pytest.approx(pnorm.intercept(*sides, 8), rel=1e-12)
     assert loaded.metadata["label"] == "bought"
     assert loaded.metadata["positive"] == ["1"]
     assert loaded.metadata["file"] == "leads.csv"

@@ -21,6 +21,7 @@ from pnorm._categories import UnknownLevelWarning
 from pnorm._checks.text import first, shown
 from pnorm._command.tables import labels_of, names_in, open_source, read_table
 from pnorm._command.terminal import CommandError, Parser, counted, one_line, path_shown
+from pnorm._score import sigmoid
 from pnorm._split import plainly_positive, word
 
 _DESCRIPTION = """\
@@ -118,7 +119,11 @@ def parser() -> argparse.ArgumentParser:
         help="which end of the list is to be right, and to be printed (default: top)",
     )
     add("--top", type=int, metavar="N", help="rows of the list to print (default: 10)")
-    add("--out", metavar="FILE", help="write row,score for all rows, best first")
+    add(
+        "--out",
+        metavar="FILE",
+        help="write row,score for all rows, best first; and probability, if the model gives one",
+    )
     add("--save", metavar="MODEL", help="write what was learned to a file of JSON")
     add("--model", metavar="MODEL", help="do not train: rank the rows by such a file")
     return made
@@ -256,9 +261,10 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     _print_end(f, arguments.top, labels, push)
     if arguments.save is not None:
         about = {"file": os.path.basename(path), "label": arguments.label, "positive": sorted(positive)}
-        pnorm.save(arguments.save, lam, H, p, {**about, "push": push, "rounds": trace.n_iter, "status": trace.status})
+        about |= {"push": push, "rounds": trace.n_iter, "status": trace.status}
+        pnorm.save(arguments.save, lam, H, p, about, intercept=trace.intercept)
         print(f"\nThe model, for --model or pnorm.load: {path_shown(arguments.save)}")
-    _write_scores(f, arguments.out)
+    _write_scores(f, p, trace.intercept, arguments.out)
 
 
 def _score_file(arguments: argparse.Namespace) -> None:
@@ -295,7 +301,7 @@ def _score_file(arguments: argparse.Namespace) -> None:
     if labels is not None:
         _print_measures("On these rows", f, y, push, "")
     _print_end(f, arguments.top, labels, push)
-    _write_scores(f, arguments.out)
+    _write_scores(f, model.p, model.intercept, arguments.out)
 
 
 def _labelled(y: NDArray[np.bool_], label: str, positive: set[str]) -> str:
@@ -319,9 +325,14 @@ def _best_first(f: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.argsort(-f, kind="stable")
 
 
-def _write_scores(f: NDArray[np.float64], out: str | None) -> None:
+def _write_scores(f: NDArray[np.float64], p: float | None, intercept: float | None, out: str | None) -> None:
     if out is not None:
-        lines = ["row,score", *(f"{i},{float(f[i])!r}" for i in _best_first(f)), ""]
+        columns = {"row": np.arange(f.size), "score": f}
+        if p is not None and intercept is not None:
+            columns["probability"] = sigmoid(f, p, intercept)
+        order = _best_first(f)
+        rows = zip(*[column[order].tolist() for column in columns.values()], strict=True)
+        lines = [",".join(columns), *[",".join(map(repr, row)) for row in rows], ""]
         _files.write(out, "\n".join(lines).encode())
         print(f"\nScores of {counted(f.size, 'row')}, best first: {path_shown(out)}")
 
