@@ -128,6 +128,7 @@ def minimize(
     See Also
     --------
     train : Coordinate descent, the algorithm of the papers.
+    probability : Probabilities of rows, with the intercept of the trace.
     pnorm.diagnostics.certificate : The proof for any coefficients.
     pnorm.diagnostics.report : All that can be said of given coefficients, in words.
 

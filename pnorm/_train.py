@@ -136,6 +136,7 @@ def train(
     See Also
     --------
     score : Apply the coefficients to rows.
+    probability : Probabilities of rows, with the intercept of the trace.
     Trace : The record of the run.
 
     Notes
