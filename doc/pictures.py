@@ -26,6 +26,7 @@ from pnorm._command import reproduce as _reproduce
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
+import calibration  # noqa: E402
 import curves as _curves  # noqa: E402
 import uneven as _uneven  # noqa: E402
 from certified import kinds  # noqa: E402
@@ -383,6 +384,31 @@ def guarantees():
     save(figure, "guarantees")
 
 
+def probabilities():
+    """Reliability diagrams of MAGIC and Spambase: held-out rows of five splits, in ten bins."""
+    figure, axes = plt.subplots(2, 3, figsize=(10, 6.4), sharex=True, sharey=True)
+    rivals = calibration.methods()
+    for row, name in zip(axes, ("magic", "spambase"), strict=True):
+        data = getattr(pnorm.datasets, name)()
+        parts = list(calibration.splits(data, calibration.SPLITS[name]))
+        y = np.concatenate([data.y[test] for _, test in parts])
+        for ax, kind in zip(row, ("minimize", "train", "train, isotonic"), strict=True):
+            push, _, how = kind.partition(", ")
+            shown = {f"p = {p}": f"{push}, p = {p}{how and ', ' + how}" for p in calibration.POWERS}
+            shown |= {"logistic regression": calibration.LOGISTIC} if kind == "minimize" else {}
+            ax.plot([0, 1], [0, 1], color=GREY, lw=0.8)
+            for (label, method), colour in zip(shown.items(), (GREEN, BLUE, RED, GREY), strict=False):
+                P = [calibration.probabilities(rivals[method], data, *part) for part in parts]
+                ax.plot(*calibration.reliability(np.concatenate(P), y).T, "o-", ms=4, lw=1.4, color=colour, label=label)
+            ax.set_title(f"{name}: {kind}")
+            ax.legend(fontsize=9, loc="upper left")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("share of positives")
+    for ax in axes[1]:
+        ax.set_xlabel("mean probability")
+    save(figure, "probabilities")
+
+
 def disc_in_ring(size, seed):
     """Positives in a disc, negatives in a ring around it, with a fringe where they mix."""
     rng = np.random.default_rng(seed)
@@ -471,6 +497,7 @@ if __name__ == "__main__":
         uneven,
         curves,
         guarantees,
+        probabilities,
         ring,
         descent,
     ]

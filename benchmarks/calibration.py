@@ -1,0 +1,202 @@
+"""How far the probabilities of a push can be trusted: the tables of the page "Probabilities".
+
+    python -P benchmarks/calibration.py --simulate                                        # a minute
+    PNORM_DATA=... python -P benchmarks/calibration.py --out calibration.json             # ten minutes on one core
+    python -P benchmarks/calibration.py --show calibration.json [--rst doc/calibration.inc]
+
+With --simulate, a population that is logistic in five columns: what is estimated against what is true.
+
+Otherwise public sets in random splits, stratified, two thirds to train on and one third to judge by. "minimize" is the
+exact minimiser on columns scaled to [0, 1]; "train" is boosting of 31 cuts of each column, stopped early by the
+estimator's rule on a tenth of the rows. "Platt" and "isotonic" are the same scores, recalibrated on rows held out by
+5-fold cross-validation (scikit-learn's CalibratedClassifierCV). Logistic regression on columns of unit variance and
+boosted trees (HistGradientBoosting) are scikit-learn's.
+
+Brier is the mean squared error of the probabilities. The log loss is in nats; no probability counts as less than 1e-15.
+"off" is the mean distance of probability and share of positives in ten bins of equally many rows. "top said" and "top
+is" are the mean probability and the share of positives in the first 5 % of the list. "+" and "-" stand for a larger and
+a smaller error than that of logistic regression, with p < 0.05 in a paired t test that is corrected for splits that
+share rows (Nadeau and Bengio, 2003).
+"""
+
+import argparse
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy.special import expit
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pnorm
+from pnorm._command.reproduce import paired, print_columns
+from pnorm.sklearn import PNormPush
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from tables import list_table
+
+SPLITS = {"pima": 20, "ionosphere": 20, "spambase": 5, "magic": 5}
+POWERS = (1, 4, 16)
+BINS = 10
+LOGISTIC = "logistic regression"
+
+# A population in which probabilities are right ---------------------------------------------------------------
+
+SLOPES, LEVEL = np.array([1.0, -0.8, 0.6, 0.4, -0.2]), -1.0
+
+
+def logistic_rows(n, seed):
+    """Rows, labels, and the probability of each to be positive."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, SLOPES.size))
+    true = expit(X @ SLOPES + LEVEL)
+    return X, rng.random(n) < true, true
+
+
+def simulate(n=1_000_000, powers=(1, 2, 4, 8, 16, 64)):
+    """Print how far estimated probabilities are from the true ones."""
+    X, y, true = logistic_rows(n, seed=0)
+    pos, neg = pnorm.split(X, y)
+    lines = [["p", "mean |P - true|", "largest"]]
+    for p in powers:
+        lam, trace = pnorm.minimize(pos, neg, p=p)
+        error = np.abs(pnorm.probability(X, None, lam, p, trace.intercept) - true)
+        lines.append([str(p), f"{error.mean():.5f}", f"{error.max():.4f}"])
+    print(f"{n} rows, {y.sum()} positive")
+    print_columns(lines)
+
+
+# Public sets -------------------------------------------------------------------------------------------------
+
+
+def exact(p):
+    return PNormPush(p, rankers="normalized", solver="newton")
+
+
+def boosted(p):
+    return PNormPush(p, n_cuts=31, t_max=2000, early_stopping=True, random_state=0)
+
+
+def recalibrated(model, method):
+    return CalibratedClassifierCV(model, method=method, cv=5, ensemble=False)
+
+
+def methods():
+    """Every method by its name."""
+    made = {}
+    for name, push in (("minimize", exact), ("train", boosted)):
+        for p in POWERS:
+            made[f"{name}, p = {p}"] = push(p)
+            made[f"{name}, p = {p}, Platt"] = recalibrated(push(p), "sigmoid")
+            made[f"{name}, p = {p}, isotonic"] = recalibrated(push(p), "isotonic")
+    made[LOGISTIC] = make_pipeline(StandardScaler(), LogisticRegression(max_iter=10_000))
+    made["boosted trees"] = HistGradientBoostingClassifier(random_state=0)
+    return made
+
+
+def splits(data, n):
+    """Rows to train on, and rows to judge by."""
+    return StratifiedShuffleSplit(n, test_size=1 / 3, random_state=0).split(np.zeros(len(data.y)), data.y)
+
+
+def probabilities(model, data, train, test):
+    """Probabilities of held-out rows; that there is no minimiser is said on the page."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(data.X[train], data.y[train]).predict_proba(data.X[test])[:, 1]
+
+
+def reliability(P, y):
+    """Mean probability and share of positives in bins of equally many rows, by probability."""
+    bins = np.array_split(np.argsort(P, kind="stable"), BINS)
+    return np.array([[P[rows].mean(), y[rows].mean()] for rows in bins])
+
+
+def judge(P, y):
+    """Every measure of one list of probabilities."""
+    said, found = reliability(P, y).T
+    top = np.argsort(-P, kind="stable")[: P.size // 20]
+    return {
+        "Brier": brier_score_loss(y, P),
+        "log loss": log_loss(y, np.clip(P, 1e-15, 1 - 1e-15)),
+        "off": float(np.abs(said - found).mean()),
+        "top said": float(P[top].mean()),
+        "top is": float(y[top].mean()),
+    }
+
+
+def measure(names, n_splits, out):
+    """All sets: by name, a list of what `judge` finds by method; what is known is written after each."""
+    found = json.loads(out.read_text()) if out and out.exists() else {}
+    for name in names:
+        data, runs = getattr(pnorm.datasets, name)(), []
+        for train, test in splits(data, n_splits or SPLITS[name]):
+            runs.append(
+                {m: judge(probabilities(model, data, train, test), data.y[test]) for m, model in methods().items()}
+            )
+            print(f"\r{name}: split {len(runs)}", end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+        found[name] = {"rows": len(data.y), "positives": int(data.y.sum()), "runs": runs}
+        if out:
+            out.write_text(json.dumps(found))
+    return found
+
+
+def table(runs):
+    """A line per method: means, and where they differ from those of logistic regression."""
+    lines = [["method", *runs[0][LOGISTIC]]]
+    for method in runs[0]:
+        cells = []
+        for name in runs[0][method]:
+            values, theirs = (np.array([run[which][name] for run in runs]) for which in (method, LOGISTIC))
+            pair = paired(values - theirs, 0.5)  # one row to judge by for two to train on
+            compared = name in ("Brier", "log loss") and pair.corrected < 0.05
+            cells.append(f"{values.mean():.3f}" + ("" if not compared else " +" if pair.mean > 0 else " -"))
+        lines.append([method, *cells])
+    return lines
+
+
+def title(name, of):
+    return f"{name}: {of['rows']} rows, {of['positives']} positive; {len(of['runs'])} splits"
+
+
+def show(found):
+    """Print a table per set."""
+    for name, of in found.items():
+        print(f"\n{title(name, of)}")
+        print_columns(table(of["runs"]))
+
+
+def write_rst(found, path):
+    """The same for the documentation."""
+    text = ""
+    for name, of in found.items():
+        text += f"{title(name, of)}\n{'^' * len(title(name, of))}\n\n{list_table(table(of['runs']), ':class: dense')}\n"
+    path.write_text(text.replace(" +\n", "\u00a0+\n").replace(" -\n", "\u00a0\u2212\n"), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulate", action="store_true", help="rows whose probabilities are known")
+    parser.add_argument("--set", action="append", choices=SPLITS, help="only this one; may be repeated")
+    parser.add_argument("--splits", type=int, help="how many, for every set")
+    parser.add_argument("--out", type=Path, help="add every number to this file")
+    parser.add_argument("--show", type=Path, help="print the tables of a file written before")
+    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/calibration.inc")
+    arguments = parser.parse_args()
+    if arguments.simulate:
+        simulate()
+    elif arguments.show:
+        known = json.loads(arguments.show.read_text())
+        write_rst(known, arguments.rst) if arguments.rst else show(known)
+    else:
+        show(measure(arguments.set or SPLITS, arguments.splits, arguments.out))
