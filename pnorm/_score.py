@@ -12,7 +12,7 @@ from pnorm._checks import Vector
 from pnorm._storage import scoring
 from pnorm._threads import SERIAL, Pool
 from pnorm.objectives._base import Scores
-from pnorm.objectives._pnorm import push
+from pnorm.objectives._pairwise import objective_of
 from pnorm.rankers import as_rankers
 
 
@@ -153,7 +153,9 @@ def sigmoid(f: Vector, p: float, b: float) -> Vector:
         return np.asarray(expit((1.0 + p) * (f + b)))
 
 
-def intercept(f_pos: Any, f_neg: Any, p: float, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
+def intercept(
+    f_pos: Any, f_neg: Any, p: float, *, push: str = "top", pos_weight: Any = None, neg_weight: Any = None
+) -> float:
     r"""Find the intercept that makes probabilities of scores.
 
     .. math:: b = \frac{1}{p + 1} \Bigl(\log \sum_i c_i e^{-f_i} - \log \sum_k \tilde c_k e^{p \tilde f_k}\Bigr),
@@ -169,6 +171,9 @@ def intercept(f_pos: Any, f_neg: Any, p: float, *, pos_weight: Any = None, neg_w
         Scores of the negatives.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `train`: at the bottom, positives pay, and b is minus that of the
+        scores -f with the sides exchanged.
     pos_weight : array_like, shape (I,), optional
         Case weights, zero or more. A row of weight w counts as w copies.
     neg_weight : array_like, shape (K,), optional
@@ -193,8 +198,8 @@ def intercept(f_pos: Any, f_neg: Any, p: float, *, pos_weight: Any = None, neg_w
     Notes
     -----
     If a negative costs C times as much, b falls by log(C)/(p + 1), and the minimising :math:`\lambda` stays. With
-    query groups a push learns differences within each group alone. Each group has a level of its own, so no intercept
-    makes probabilities of these scores.
+    query groups or grades a push learns differences within each group alone. Each group has a level of its own, so no
+    intercept makes probabilities of these scores.
 
     References
     ----------
@@ -211,8 +216,12 @@ def intercept(f_pos: Any, f_neg: Any, p: float, *, pos_weight: Any = None, neg_w
     True
     """
     pos, neg, p = _checks.scores(f_pos, "f_pos"), _checks.scores(f_neg, "f_neg"), _checks.power(p)
+    _checks.push(push)
     counted = _checks.case_weights(pos.size, neg.size, pos_weight, neg_weight)
-    if counted.kept is not None:
-        pos, neg = pos[counted.kept[0]], neg[counted.kept[1]]
+    pos, neg = counted.select(pos, neg)
     _checks.exponents(p, pos, neg, "f_pos or f_neg")
-    return push(p)(counted, SERIAL).evaluate(Scores(pos, neg), np.empty_like(pos), np.empty_like(neg)).intercept
+    if push == "bottom":
+        pos, neg, counted = -neg, -pos, counted.exchanged()
+    objective = objective_of(p, None, "exponential", 0.0)(counted, SERIAL)
+    b = objective.evaluate(Scores(pos, neg), np.empty_like(pos), np.empty_like(neg)).intercept
+    return -b if push == "bottom" else b

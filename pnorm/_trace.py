@@ -125,7 +125,7 @@ class Trace:
         """Intercepts b of `pnorm.probability` before the first round and after each one, shape (T + 1,).
 
         They are those of `pnorm.intercept` on the training rows; where there is a `direction` and the `gap` is finite,
-        on the rows of the support. None with query groups, in which only differences of scores within a group are
+        on the rows of the support. None with query groups and grades, as only differences of scores within a group are
         learned, and for another loss or price.
         """
         found = self._intercepts

@@ -145,8 +145,11 @@ def test_intercept_at_large_p(p):
 def test_intercepts_that_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         pnorm.intercept(*arguments)
-    with pytest.raises(ValueError, match="neg_weight is all zero"):
-        pnorm.intercept([1.0], [0.0], 1, neg_weight=[0.0])
+    for push in ("top", "bottom"):
+        with pytest.raises(ValueError, match="neg_weight is all zero"):
+            pnorm.intercept([1.0], [0.0], 1, push=push, neg_weight=[0.0])
+    with pytest.raises(ValueError, match="push must be one of"):
+        pnorm.intercept([1.0], [0.0], 1, push="up")
 
 
 # The trace ---------------------------------------------------------------------------------------------
@@ -189,12 +192,36 @@ def test_steps_in_twice_the_working_precision_keep_the_intercept():
         assert trace.intercept == pytest.approx(of_scores(pos, neg, None, lam, 4), rel=1e-12)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_reverse_push(kind, far):
+    pos, neg = (side + far for side in gaussians(30, 40))
+    H = KINDS[kind](pos, neg)
+    weight = np.random.default_rng(1).integers(0, 3, len(pos)) * 1.0
+    runs = [
+        pnorm.train(pos, neg, H, 4, t_max=120, push="bottom", pos_weight=weight)[1],
+        pnorm.minimize(pos, neg, H, 4, l2=0.1, push="bottom", pos_weight=weight)[1],
+    ]
+    for trace in runs:
+        for t in {0, 1, trace.n_iter}:
+            expected = of_scores(pos, neg, H, trace.lam_at(t), 4, push="bottom", pos_weight=weight)
+            np.testing.assert_allclose(trace.intercepts[t], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_reverse_push_exchanges_the_sides():
+    cost_of = lambda b: cost(-F_NEG, -F_POS, -b, 4)  # noqa: E731
+    found = minimize_scalar(cost_of, bounds=(-20, 20), options={"xatol": 1e-10}).x
+    assert pnorm.intercept(F_POS, F_NEG, 4, push="bottom") == pytest.approx(found, abs=1e-6)
+    assert abs(found - pnorm.intercept(F_POS, F_NEG, 4)) > 0.1
+
+
 def test_runs_without_an_intercept():
     pos, neg = gaussians()
     groups = {"pos_group": np.arange(len(pos)) % 3, "neg_group": np.arange(len(neg)) % 3}
     for trace in (
         pnorm.train(pos, neg, t_max=3, **groups)[1],
         pnorm.minimize(pos, neg, **groups)[1],
+        pnorm.minimize(pos, neg, pos_grade=1 + np.arange(len(pos)) % 2, neg_grade=np.arange(len(neg)) % 2)[1],
         pnorm.train(pos, neg, t_max=3, loss="logistic")[1],
         pnorm.minimize(pos, neg, price=pnorm.objectives.Exponential(0.1))[1],
     ):
@@ -238,14 +265,14 @@ def test_probability_is_the_formula():
     np.testing.assert_array_equal(found[2:], [0.0, 1.0])
 
 
-@pytest.mark.parametrize("p", [1, 2, 4, 8])
-def test_probabilities_of_a_well_specified_population_are_right(p):
+@pytest.mark.parametrize(("p", "push"), [(1, "top"), (2, "top"), (4, "top"), (8, "top"), (4, "bottom")])
+def test_probabilities_of_a_well_specified_population_are_right(p, push):
     """benchmarks/calibration.py has the same with a million rows."""
     rng = np.random.default_rng(p)
     X = rng.normal(size=(60_000, 5))
     true = 1 / (1 + np.exp(-(X @ [1.0, -0.8, 0.6, 0.0, 0.4] - 1.0)))
     pos, neg = pnorm.split(X, rng.random(len(X)) < true)
-    lam, trace = pnorm.minimize(pos, neg, p=p)
+    lam, trace = pnorm.minimize(pos, neg, p=p, push=push)
     found = pnorm.probability(X, None, lam, p, trace.intercept)
     assert np.abs(found - true).mean() < 0.02
     np.testing.assert_allclose((1 + p) * lam, [1.0, -0.8, 0.6, 0.0, 0.4], atol=0.1)

@@ -66,6 +66,7 @@ THREADED = {
     **{f"pnorm.train, {kind}": functools.partial(train, kind) for kind in STORED},
     "pnorm.minimize": lambda **threads: pnorm.minimize(POS, NEG, p=4, **threads),
     "pnorm.minimize_path": lambda **threads: pnorm.minimize_path(POS, NEG, p=4, l2=[1.0, 0.1], **threads),
+    "pnorm.probability": lambda **threads: pnorm.probability(POS, None, [1.0, -0.5, 0.3], 4, 0.25, **threads),
     "pnorm.score": lambda **threads: pnorm.score(POS, None, [1.0, -0.5, 0.3], **threads),
     "pnorm.cross_validate": lambda **threads: [
         pnorm.cross_validate(POS, NEG, H, [1, 4], 3, folds=2, **threads)

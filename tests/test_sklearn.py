@@ -214,6 +214,7 @@ def test_the_second_label_is_the_positive(data, labels):
         {},
         {"rankers": "columns", "p": 1},
         {"rankers": "normalized", "solver": "newton"},
+        {"rankers": "columns", "push": "bottom"},
         {"early_stopping": True, "random_state": 0},
         {"rankers": "categories", "t_max": 20},
         {"rankers": RandomTreesEmbedding(3, random_state=0), "t_max": 20},
@@ -230,7 +231,8 @@ def test_probabilities(data, how):
         sides = {"pos_weight": c[y == 1], "neg_weight": c[y == 0]} if weight is not None else {}
         b = model.trace_.intercepts[model.n_iter_]
         if not model.early_stopping:
-            assert b == pytest.approx(pnorm.intercept(f[y == 1], f[y == 0], model.p, **sides), abs=1e-9)
+            expected = pnorm.intercept(f[y == 1], f[y == 0], model.p, push=model.push, **sides)
+            assert b == pytest.approx(expected, abs=1e-9)
         expected = pnorm.probability(X, model.rankers_, model.lam_, model.p, b)
         np.testing.assert_allclose(found, np.column_stack([1 - expected, expected]), rtol=1e-12, atol=1e-15)
         np.testing.assert_array_equal(model.predict(X), labels[(expected > 0.5).astype(int)])

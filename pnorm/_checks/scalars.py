@@ -66,7 +66,7 @@ def intercept(b: Any) -> float:
     if b is None:
         raise ValueError(
             "intercept is None, and probabilities need one: trace.intercept of a run with the exponential loss, a "
-            "power price and no query groups (in groups only differences within a group are learned), or "
+            "power price, and no query groups or grades (only differences within a group are learned), or "
             "pnorm.intercept. For other scores, fit a logistic regression on the scores of held-out rows"
         )
     return real(b, "intercept")

@@ -91,7 +91,7 @@ class DescentState:
     @property
     def intercept(self) -> float:
         """Intercept of probabilities; nan where the objective gives none."""
-        return self._rows.intercept
+        return self.problem.users_intercept(self._rows.intercept)
 
     def edges(self) -> Vector:
         """Edges of all weak rankers."""

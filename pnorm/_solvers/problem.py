@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._blas import dot
 from pnorm._categories import Seen, tell
 from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._core import _tilt
@@ -61,7 +62,7 @@ class Point:
     rate: float
     """Rate at which log F_p falls along a ranker for each unit of its edge."""
     intercept: float
-    """Intercept of probabilities made of the user's scores; nan where the objective gives none."""
+    """Intercept of probabilities made of the scores; nan where the objective gives none."""
     precise: bool
     """Whether the scores were formed in twice the working precision."""
     sizes: tuple[float, float, float] | None = None
@@ -267,6 +268,10 @@ class Problem:
         """Whether the first side has the user's negatives: the push is at the bottom."""
         return isinstance(self.table, Negated)
 
+    def users_intercept(self, intercept: float) -> float:
+        """Return the intercept for the user's scores, whose sign may be the other one."""
+        return -intercept if self.exchanged else intercept
+
     @property
     def groups(self) -> Groups:
         """The query groups; one of all rows where the objective has none."""
@@ -296,7 +301,8 @@ class Problem:
 
     def constant_at(self, lam: Vector) -> float:
         """What centring has taken off the user's scores."""
-        return 0.0 if self._offsets is None else float(lam @ self._offsets)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return 0.0 if self._offsets is None else dot(lam, self._offsets)
 
     def middle(self, j: int) -> float:
         """The middle of the outputs of ranker j, as the user has them."""

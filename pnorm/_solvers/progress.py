@@ -31,6 +31,7 @@ class Progress(History):
         super().__init__(problem.objective.traits.symbol, problem.names)
         self.objective, self.l2, self.tol, self.limit = problem.objective, l2, tol, limit
         self._callback, self._bar = callback, bar
+        self._problem = problem
 
     def on(self, problem: Problem) -> Progress:
         """Return an empty record for another problem, with the same tolerance, limit, callback and progress bar."""
@@ -83,7 +84,8 @@ class Progress(History):
 
     def _iterate(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Iterate:
         norm = math.nan if slope is None else float(np.linalg.norm(slope))
-        return Iterate(point.lam, point.log_f, point.log_mass, self.value(point), point.intercept, gap, norm)
+        intercept = self._problem.users_intercept(point.intercept)
+        return Iterate(point.lam, point.log_f, point.log_mass, self.value(point), intercept, gap, norm)
 
 
 @dataclass(frozen=True, eq=False)
