@@ -592,7 +592,7 @@ def test_scores_on_the_standard_output_come_between_what_is_printed(tmp_path):
         command = [sys.executable, "-P", "-m", "pnorm", rows, "--label", "y", "-t", "1", "--out", "/dev/stdout"]
         assert subprocess.run(command, stdout=stream, check=False).returncode == 0
     text = out.read_text()
-    assert text.count("row,score\n") == 1
+    assert text.count("row,score,probability\n") == 1
     assert text.index("log F_p") < text.index("row,score") < text.index("best first: /dev/stdout")
 
 

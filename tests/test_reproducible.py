@@ -73,6 +73,9 @@ THREADED = {
         for H in (None, functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=20))
     ],
     "pnorm.objectives.value": lambda **threads: pnorm.objectives.value(POS[:, 0], NEG[:, 0], loss="hinge", **threads),
+    "pnorm.objectives.normalized_value": lambda **threads: pnorm.objectives.normalized_value(
+        POS[:, 0], NEG[:, 0], 3, loss="hinge", **threads
+    ),
     **{
         f"pnorm.objectives.value_and_weights, {loss}": functools.partial(weights, loss)
         for loss in ("exponential", "squared", "hinge", "squared_hinge", "logistic")

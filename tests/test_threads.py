@@ -110,6 +110,7 @@ AREAS = {
         partial(pnorm.minimize_path, POS, NEG, None, 2, l2=[1.0, 0.1]),
         partial(pnorm.cross_validate, POS, NEG, None, [1, 4], 5, folds=2, seed=1),
         partial(pnorm.split, ROWS, np.arange(200) < 90),
+        lambda: pnorm.probability(ROWS, None, LAM, 4, pnorm.intercept(*F, 4, **CASES)),
     ],
     "one trace": [
         lambda: (TRACE.objective, TRACE.gaps, TRACE.gap, TRACE.n_iter, TRACE.lam_at(7), repr(TRACE)),
@@ -156,7 +157,8 @@ AREAS = {
             (objectives.Power(2), "hinge", {"smoothing": 0.5}),
             (None, LOSS, {}),
         )
-    ],
+    ]
+    + [partial(objectives.normalized_value, *F, 3, **CASES)],
     "kernels": [
         partial(kernel.train, POS, NEG, t_max=5),
         partial(kernel.train, POS, NEG, "polynomial", t_max=5, landmarks=20),
@@ -169,6 +171,17 @@ AREAS = {
         *(
             partial(getattr(listwise, name), ROWS[:, 0], GRADES, group=LISTS)
             for name in ("kendall_tau_loss", "kendall_tau_hinge", "ndcg", "ndcg_loss", "ndcg_hinge")
+        ),
+        *(
+            partial(getattr(metrics, name), ROWS[:, 0], GRADES, *more, group=LISTS)
+            for name, *more in (
+                ("ndcg", 5),
+                ("mean_average_precision",),
+                ("mean_reciprocal_rank", 5),
+                ("expected_reciprocal_rank",),
+                ("mean_precision_at", 3),
+                ("mean_recall_at", 3),
+            )
         ),
     ],
     "rankers": [
