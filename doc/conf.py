@@ -74,6 +74,7 @@ PAGES = (
     "choosing",
     "theory",
     "minimiser",
+    "probability",
     "prices",
     "kernel",
     "listwise",
