@@ -3,6 +3,7 @@
     python -P benchmarks/calibration.py --simulate                                        # a minute
     PNORM_DATA=... python -P benchmarks/calibration.py --out calibration.json             # ten minutes on one core
     python -P benchmarks/calibration.py --show calibration.json [--rst doc/calibration.inc]
+    PNORM_DATA=... python -P benchmarks/calibration.py --kinds                            # which splits have a minimiser
 
 With --simulate, a population that is logistic in five columns: what is estimated against what is true.
 
@@ -151,6 +152,20 @@ def measure(names, n_splits, out):
     return found
 
 
+def kinds(names):
+    """Print how many splits have a minimiser, and the log loss of `minimize` on each kind of them."""
+    for name in names:
+        data, found = getattr(pnorm.datasets, name)(), {}
+        for train, test in splits(data, SPLITS[name]):
+            pos, neg = pnorm.split(data.X[train], data.y[train])
+            kind = pnorm.diagnostics.separability(pos, neg, pnorm.rankers.normalized(pos, neg)).kind
+            losses = [judge(probabilities(exact(p), data, train, test), data.y[test])["log loss"] for p in POWERS]
+            found.setdefault(kind, []).append(losses)
+        for kind, losses in found.items():
+            means = ", ".join(f"{mean:.3f} at p = {p}" for p, mean in zip(POWERS, np.mean(losses, axis=0), strict=True))
+            print(f"{name}: {len(losses)} splits {kind}, log loss {means}")
+
+
 def table(runs):
     """A line per method: means, and where they differ from those of logistic regression."""
     lines = [["method", *runs[0][LOGISTIC]]]
@@ -187,6 +202,7 @@ def write_rst(found, path):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulate", action="store_true", help="rows whose probabilities are known")
+    parser.add_argument("--kinds", action="store_true", help="how many splits have a minimiser")
     parser.add_argument("--set", action="append", choices=SPLITS, help="only this one; may be repeated")
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")
@@ -195,6 +211,8 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     if arguments.simulate:
         simulate()
+    elif arguments.kinds:
+        kinds(arguments.set or SPLITS)
     elif arguments.show:
         known = json.loads(arguments.show.read_text())
         write_rst(known, arguments.rst) if arguments.rst else show(known)
