@@ -124,8 +124,8 @@ class Trace:
     def intercepts(self) -> Vector | None:
         """Intercepts b of `pnorm.probability` before the first round and after each one, shape (T + 1,).
 
-        They are those of `pnorm.intercept` on the training rows; where there is a `direction` and the `gap` is finite,
-        on the rows of the support. None with query groups and grades, as only differences of scores within a group are
+        They are those of `pnorm.intercept` on the training rows. On quasi-separable data `minimize` forms them on the
+        rows of the support. None with query groups and grades, as only differences of scores within a group are
         learned, and for another loss or price.
         """
         found = self._intercepts

@@ -502,8 +502,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray, shape (N,)
-            f(x) less `threshold_`: above 0 where `predict` says the positive class. Times 1 + p, it is the logit of
-            `predict_proba`.
+            f(x) less `threshold_`: above 0 where `predict` says the positive class. Where there is a `predict_proba`,
+            1 + p times this is its logit.
 
         Raises
         ------
