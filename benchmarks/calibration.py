@@ -3,7 +3,7 @@
     python -P benchmarks/calibration.py --simulate                                        # a minute
     PNORM_DATA=... python -P benchmarks/calibration.py --out calibration.json             # ten minutes on one core
     python -P benchmarks/calibration.py --show calibration.json [--rst doc/calibration.inc]
-    PNORM_DATA=... python -P benchmarks/calibration.py --kinds                            # which splits have a minimiser
+    PNORM_DATA=... python -P benchmarks/calibration.py --kinds                            # what splits have a minimiser
 
 With --simulate, a population that is logistic in five columns: what is estimated against what is true.
 

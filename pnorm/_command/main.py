@@ -94,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add = made.add_argument
     add("file", nargs="?", metavar="FILE", help="CSV file with a header line, or Parquet; - reads the standard input")
-    add("-p", type=float, metavar="P", help="how hard to push at the top, 1 or more (default with FILE: 4)")
+    add("-p", type=float, metavar="P", help="how hard to push, 1 or more (default with FILE: 4)")
     add("-t", type=int, metavar="ROUNDS", help="largest number of rounds (default: 200)")
     add("--seed", type=int, help="without FILE: seed of the split of the tic-tac-toe boards (default: 0)")
     add("--version", action="version", version=f"pnorm {pnorm.__version__}")
