@@ -350,7 +350,8 @@ def read_svmlight(files: Any) -> Any:
     ImportError
         If scikit-learn is not installed.
     ValueError, TypeError
-        If a line is not as above (the message has its number), a row has no query, or a file has no rows.
+        If a line is not as above (the message has its number), a row has no query or a grade that is not finite, a file
+        has no rows, or a compressed one is damaged.
 
     Examples
     --------
@@ -368,6 +369,8 @@ def read_svmlight(files: Any) -> Any:
     >>> data.y, data.group
     (array([2., 0., 1.]), array([7, 7, 4]))
     """
+    import zlib
+
     from scipy.sparse import csr_array, get_index_dtype
 
     paths = [files] if isinstance(files, (str, os.PathLike)) else files
@@ -387,9 +390,11 @@ def read_svmlight(files: Any) -> Any:
         sources = [_Lines(stack.enter_context(_unpacked(path))) for path in paths]
         try:
             found = load_svmlight_files(sources, query_id=True)
-        except (ValueError, OverflowError) as error:
-            at = [f"{path}, line {s.number}: " for path, s in zip(paths, sources, strict=True) if s.number]
-            raise ValueError(f"{''.join(at)}{error}; a line is grade qid:query column:value ...") from error
+        except (ValueError, OverflowError, EOFError, OSError, zlib.error) as error:
+            at = "".join([f"{path}, line {s.number}: " for path, s in zip(paths, sources, strict=True) if s.number])
+            if isinstance(error, (ValueError, OverflowError)):
+                raise ValueError(f"{at}{error}; a line is grade qid:query column:value ...") from error
+            raise ValueError(f"{at}{error}; the file cannot be unpacked: it is damaged or misnamed") from error
     made = []
     for path, X, y, group in zip(paths, found[::3], found[1::3], found[2::3], strict=True):
         if y.size == 0:
@@ -399,6 +404,9 @@ def read_svmlight(files: Any) -> Any:
                 f"{path} has {y.size} rows, and {group.size} of them have a query (qid:7, say, after the grade); all "
                 "need one. sklearn.datasets.load_svmlight_file reads rows without queries"
             )
+        if not (finite := np.isfinite(y)).all():
+            i = int(finite.argmin())
+            raise ValueError(f"{path} has the grade {y[i]} in row {i}; grades must be finite")
         index = get_index_dtype(maxval=max(X.nnz, *X.shape))  # not all of scikit-learn takes 64 bits
         rows = csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
         made.append(GradedLists(rows, y, group))
@@ -406,16 +414,17 @@ def read_svmlight(files: Any) -> Any:
 
 
 class _Lines:
-    """A file that knows the number of the line that was read last; 0 before the first and after the last."""
+    """A file that knows the number of the line that is read; 0 before the first and after the last."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self.number = file, 0
         self.read = file.read
 
     def __iter__(self) -> Iterator[bytes]:
+        self.number = 1
         for line in self._file:
-            self.number += 1
             yield line
+            self.number += 1
         self.number = 0
 
 

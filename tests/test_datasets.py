@@ -1,5 +1,6 @@
 """Data: what is embedded against the rules, what is read against other readers, and files that are wrong."""
 
+import bz2
 import gzip
 import sys
 
@@ -169,6 +170,8 @@ def test_files_of_a_set_get_the_same_columns(tmp_path):
         ("1 qid:99999999999999999999 1:1\n", "line 1: Python int too large"),
         ("1 qid:1 1:1\n1 1:1\n", "has 2 rows, and 1 of them have a query .*load_svmlight_file reads rows without"),
         ("1 1:1\n", "has 1 rows, and 0 of them have a query"),
+        ("1 qid:1 1:1\nnan qid:1 1:1\n", "has the grade nan in row 1; grades must be finite"),
+        ("inf qid:1 1:1\n1 qid:1 1:1\n", "has the grade inf in row 0; grades must be finite"),
         ("# nothing\n", "has no rows"),
     ],
 )
@@ -179,6 +182,18 @@ def test_a_file_of_queries_that_is_wrong(tmp_path, text, message):
     for files in (wrong, [good, wrong]):
         with pytest.raises(ValueError, match=rf"^\S*wrong\.txt(, | ){message}"):
             pnorm.datasets.read_svmlight(files)
+
+
+@pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (bz2.compress, ".bz2")])
+def test_a_compressed_file_of_queries_that_is_damaged(tmp_path, pack, ending):
+    path = tmp_path / f"train.txt{ending}"
+    packed = pack(LINES.encode() * 100)
+    for damaged in (b"no such file", packed[:-12], packed[:40] + bytes(10) + packed[50:]):
+        path.write_bytes(damaged)
+        with pytest.raises(
+            ValueError, match=r"train\.txt\.\w*, line \d+: .*; the file cannot be unpacked: it is damaged or"
+        ):
+            pnorm.datasets.read_svmlight(path)
 
 
 def test_files_that_are_none(tmp_path, monkeypatch):
