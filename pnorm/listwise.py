@@ -242,7 +242,7 @@ def _surrogate(
 def ndcg_loss(
     scores: Any, y: Any, k: int | None = None, *, gain: Any = "linear", discount: Any = "log2", group: Any = None
 ) -> float:
-    """Return 1 - `ndcg`, and 0 for a list in which no row is worth anything, as any order of it is best.
+    """Return 1 - `ndcg` with ``empty=1``: the loss of a list in which no row is worth anything is 0.
 
     Parameters
     ----------
@@ -326,7 +326,8 @@ class Epochs:
     surrogate : ndarray, shape (T + 1,)
         The mean over all lists of the surrogate that training lowers.
     error : ndarray, shape (T + 1,)
-        The mean over all lists of the ranking loss that it stands for.
+        The mean over all lists of the ranking loss that it stands for, `kendall_tau_loss` or `ndcg_loss`. A list of
+        which any order is best counts 0.
     objective : ndarray, shape (T + 1,)
         `surrogate` plus :math:`\frac{l2}{2} |w|^2`.
     w : ndarray, shape (d,)

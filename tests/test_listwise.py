@@ -241,6 +241,7 @@ def test_gains_and_discounts_of_ones_own():
 def test_a_list_of_which_any_order_is_best_has_no_loss():
     for y in ([0, 0], [3, 3]):
         assert listwise.ndcg_loss([1.0, 2.0], y) == 0.0
+        assert listwise.ndcg([1.0, 2.0], y) == (1.0 if y[0] else 0.0)
         value, grad = listwise.ndcg_hinge([1.0, 2.0], y)
         assert (value, grad.tolist()) == (0.0, [0.0, 0.0])
     assert listwise.ndcg_hinge([1.0, 2.0], [1, 0], discount=[1.0, 1.0])[0] == 0.0

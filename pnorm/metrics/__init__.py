@@ -932,7 +932,7 @@ def p_norm_risk(
     theta : float
         The margin by which a positive has to be above a negative, zero or more, in units of the scores.
     ramp : bool
-        Count a positive that is above a negative by less than theta in part.
+        Count a positive that is above a negative by less than theta in part. Changes nothing if theta is 0.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional

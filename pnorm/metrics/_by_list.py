@@ -137,16 +137,16 @@ def gains_of(y: Vector, starts: Index, gain: Any) -> Vector:
     """Return what rows are worth, in units of the best row of their list, as NDCG is a ratio."""
     if callable(gain):
         gains = _checks.Vectorised(gain, "gain", "ndcg")(y)
-        what = "gain must return"
+        what = "gain must return finite numbers of zero or more"
     else:
         linear = _checks.choice(gain, "gain", ("linear", "exponential")) == "linear"
         with np.errstate(over="ignore"):
             gains = y if linear else np.expm1(y * math.log(2.0))
-        what = "y must hold grades of zero or more, or gain make"
+        what = "y must hold grades of zero or more, with finite gains"
     wrong = ~np.isfinite(gains) | (gains < 0.0)
     if wrong.any():
         i = int(wrong.argmax())
-        raise ValueError(f"{what} numbers of zero or more; got {gains[i]:g} for the grade {y[i]:g}")
+        raise ValueError(f"{what}; got {gains[i]:g} for the grade {y[i]:g}")
     if callable(gain) and (np.diff(gains[np.argsort(y)]) < 0.0).any():
         raise ValueError("gain must not fall where grades rise")
     largest = np.maximum.reduceat(gains, starts[:-1])
@@ -211,6 +211,7 @@ def ndcg(
         Lists: a label for each row, or the sizes of lists that follow each other. None is one list.
     empty : float or {"skip"}
         The value of a list in which no row is worth anything: a number from 0 to 1, or "skip" to leave it out.
+        `pnorm.listwise.ndcg_loss` and `pnorm.listwise.train` take it as 1, a loss of 0.
 
     Returns
     -------
