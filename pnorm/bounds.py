@@ -296,7 +296,7 @@ def log_covering_linear(n_rankers: int, radius: float, epsilon: float) -> float:
     Parameters
     ----------
     n_rankers : int
-        n.
+        n, the number of weak rankers.
     radius : float
         B, a bound on the sum of the absolute coefficients, above 0.
     epsilon : float
@@ -1124,7 +1124,7 @@ def random_labels_bound(share: float, n_rows: int, delta: float, log_shatter: fl
     share : float
         rho, the share of positives among the rows, from 0 to 1.
     n_rows : int
-        M.
+        M, the number of rows.
     delta : float
         The probability with which the bound may fail, between 0 and 1.
     log_shatter : float

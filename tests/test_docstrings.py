@@ -155,3 +155,8 @@ def test_a_parameter_that_is_as_in_another_function_is_one_there():
 def test_no_section_says_only_that_arguments_are_checked():
     for module, function, text in docstrings():
         assert "is not as described" not in text, f"{module}.{function}"
+
+
+def test_no_description_is_the_mark_of_a_list_item():
+    for module, function, names, _, text in DESCRIBED:
+        assert not re.match(r"(\w|\d+)\.( |$)", text), f"{module}.{function}: {names}: {text}"
