@@ -1,6 +1,7 @@
 """Sphinx configuration. Build with: sphinx-build -W --keep-going doc doc/_build/html"""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -102,3 +103,21 @@ build = Path(__file__).parent / "_build"
 build.mkdir(exist_ok=True)
 for name, parser in (("help", main.parser()), ("reproduce", reproduce.parser())):
     (build / f"{name}.txt").write_text(parser.format_help())
+
+
+def initials(text):
+    """Keep a reference whose author has one initial from being read as an item of a list, A., B., C., ..."""
+    return re.sub(r"^( *\.\. \[\w+(?:-\d+)?\] +[A-Z])\. ", r"\1\\. ", text, flags=re.MULTILINE)
+
+
+def setup(app):
+    """Apply this to the pages, and to the docstrings after numpydoc."""
+
+    def of_page(app, page, source):
+        source[:] = map(initials, source)
+
+    def of_docstring(app, what, name, obj, options, lines):
+        lines[:] = map(initials, lines)
+
+    app.connect("source-read", of_page)
+    app.connect("autodoc-process-docstring", of_docstring, priority=900)
