@@ -397,10 +397,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(f"{trace.message}{hint}", ConvergenceWarning, stacklevel=2)
 
         self.rankers_, self.trace_ = H, trace
-        self.n_iter_ = trace.n_iter if stop is None else stop.best_iter
-        self.lam_ = lam if stop is None else trace.lam_at(stop.best_iter)
+        # Newton's method may begin anew, on the rows that keep weight, and end there before it calls back.
+        self.n_iter_ = trace.n_iter if stop is None else min(stop.best_iter, trace.n_iter)
+        self.lam_ = lam if stop is None else trace.lam_at(self.n_iter_)
         if stop is not None:
-            self.validation_score_ = stop.scores if self.scoring != "log_objective" else -stop.scores
+            scores = stop.scores[: trace.n_iter + 1]
+            self.validation_score_ = scores if self.scoring != "log_objective" else -scores
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
         self._p = float(self.p)

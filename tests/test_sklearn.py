@@ -428,6 +428,16 @@ def test_early_stopping_is_the_callback_on_rows_held_out(data, solver, grouped):
             assert (out.positive == label).sum() == round(0.25 * ((y == label) & (c > 0)).sum())
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_early_stopping_of_a_run_that_begins_anew_and_ends_there():
+    x = np.r_[np.zeros(8), np.arange(1.0, 9.0)]
+    model = PNormPush(rankers="columns", solver="newton", early_stopping=True, random_state=0, validation_fraction=0.3)
+    model.fit(np.r_[x, -x][:, None], np.repeat([1, 0], 16))  # only rows at zero keep weight, and they are a minimum
+    assert model.trace_.n_iter == model.n_iter_ == model.lam_[0] == 0
+    assert model.validation_score_.shape == (1,)
+    assert model.threshold_ == -model.trace_.intercept
+
+
 def test_one_of_each_class_is_held_out_at_least():
     X, y = np.arange(100.0)[:, None], np.repeat([0, 1], [98, 2])
     known, out = held_out(PNormPush(early_stopping=True), X, y)
