@@ -105,7 +105,10 @@ class Rankers(ABC, Sequence[WeakRanker]):
     # What follows from that, and what a collection may know a faster way for.
 
     def _matrix(self, X: Any, name: str) -> Any:
-        rows = self._read(X, name)
+        return self._outputs(self._read(X, name), name)
+
+    def _outputs(self, rows: Any, name: str) -> Any:
+        """Return all outputs on rows that `_read` has returned."""
         h = self._output(rows, 0, name)
         values = np.empty((h.size, len(self)), order="F")
         values[:, 0] = h
@@ -368,8 +371,9 @@ class _Normalized(_OfColumns):
         return scaled
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
+        rows = self._read(X, name)
         factor = np.where(self._high > self._low, (self._to[1] - self._to[0]) / self._range, 1.0)
-        return [OfMatrix(self._matrix(X, name), where, complements, (self._read(X, name), factor))]
+        return [OfMatrix(self._outputs(rows, name), where, complements, (rows, factor))]
 
     @np.errstate(over="ignore", invalid="ignore")  # which the scores show, and `score` refuses
     def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:

@@ -44,6 +44,12 @@ STATED = {
     "train, sparse": (sparse, train, 3),
     "train, thresholds": (rows, lambda pos, neg: train(pos, neg, CUTS), 4),  # one of them for eight codes
     "train, weights": (rows, lambda pos, neg: train(pos, neg, pos_weight=pos[:, 0] ** 2, neg_weight=neg[:, 0] ** 2), 5),
+    # The scaled columns, and a copy of them without one row; none of the columns before they are scaled.
+    "train, normalized": (
+        rows,
+        lambda pos, neg: train(pos, neg, pnorm.rankers.normalized(pos, neg), pos_weight=np.arange(len(pos))),
+        18,
+    ),
     "train, groups": (rows, lambda pos, neg: train(pos, neg, pos_group=DAY[: len(pos)], neg_group=DAY[: len(neg)]), 6),
     "train, grades": (rows, lambda pos, neg: train(pos, neg, **{k: x[: len(pos)] for k, x in GRADED.items()}), 12),
     # 12.7 as a rule, 14.9 where the garbage collector comes late.

@@ -33,7 +33,7 @@ from pnorm._solvers.reductions import (
 from pnorm._storage.base import Table, rounding
 from pnorm._storage.combined import Negated, Repeated
 from pnorm._storage.double_double import compensated_dot
-from pnorm._storage.store import seen, select_rows, store, unscaled
+from pnorm._storage.store import Piece, seen, select_rows, store, unscaled
 from pnorm._threads import SERIAL, Pool, then
 from pnorm.objectives._base import FAR_FROM_ZERO, Make, Objective, Scores
 from pnorm.objectives._pnorm import intercept_of
@@ -663,14 +663,18 @@ def tables_of(
         tell(of_columns)
     else:
         unknown += of_columns
-    if counted.kept is not None:
-        pieces = [select_rows(of_side, keep) for of_side, keep in zip(pieces, counted.kept, strict=True)]
-    tables = _repeated(store(pieces, pool), counted)
     pos_unscaled, neg_unscaled = [unscaled(of_side, len(rankers)) for of_side in pieces]
+
+    def stored(sides: Sequence[Sequence[Piece]]) -> list[Table]:
+        if counted.kept is not None:
+            sides = [select_rows(of_side, keep) for of_side, keep in zip(sides, counted.kept, strict=True)]
+        return _repeated(store(sides, pool), counted)
+
+    tables = stored(pieces)
     if pos_unscaled is None or neg_unscaled is None:
         return tables, None
     (of_pos, factors), (of_neg, _) = pos_unscaled, neg_unscaled
-    return tables, lambda: (_repeated(store([of_pos, of_neg], pool), counted), factors)
+    return tables, lambda: (stored([of_pos, of_neg]), factors)
 
 
 def _repeated(tables: Sequence[Table], counted: CaseWeights) -> list[Table]:

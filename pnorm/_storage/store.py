@@ -127,7 +127,7 @@ def unscaled(pieces: Sequence[Piece], n: int) -> tuple[list[Piece], Vector] | No
 
 
 def select_rows(pieces: Sequence[Piece], keep: NDArray[np.bool_]) -> list[Piece]:
-    """Some of the rows of all pieces."""
+    """Some of the rows of all pieces, which no longer say what they were before a scaling."""
     known: dict[int, _checks.Array] = {}  # matrices that several pieces share stay shared
 
     def rows_of(A: _checks.Array) -> _checks.Array:
@@ -137,8 +137,7 @@ def select_rows(pieces: Sequence[Piece], keep: NDArray[np.bool_]) -> list[Piece]
 
     def selected(piece: Piece) -> Piece:
         if isinstance(piece, OfMatrix):
-            before = piece.unscaled and (rows_of(piece.unscaled[0]), piece.unscaled[1])
-            return replace(piece, A=rows_of(piece.A), unscaled=before)
+            return replace(piece, A=rows_of(piece.A), unscaled=None)
         source = piece.feature.source
         if isinstance(source, Codes):
             source = replace(source, codes=rows_of(source.codes))
