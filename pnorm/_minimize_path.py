@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.minimize import check_supported, solve
-from pnorm._solvers.problem import Problem, from_below, objectives_of, rankers_of, tables_of
+from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
 from pnorm.objectives._losses import Loss, work
@@ -222,11 +222,11 @@ def minimize_path(
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
     counted = _checks.case_weights(n_pos, n_neg, *of_rows, push=push)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
-        tables, unscaled = tables_of(pos, neg, rankers, counted, pool)
+        tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
         if push == "bottom":
-            tables, unscaled, counted = from_below(tables, unscaled, counted)
+            counted = counted.exchanged()
         objectives = objectives_of(makes, counted, pool)
-        problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, unscaled).centred()
+        problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, before_scaling).centred()
         check_supported(problem, method)
         if penalties is None:
             penalties = _default(largest_penalty(problem))

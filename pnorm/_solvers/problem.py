@@ -618,23 +618,10 @@ def build(
     """
     sizes = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = _checks.case_weights(*sizes, *weights_and_groups, push=push)
-    tables, before = tables_of(pos, neg, rankers, counted, pool)
+    tables, before = tables_of(pos, neg, rankers, counted, pool, push=push)
     if push == "bottom":
-        tables, before, counted = from_below(tables, before, counted)
+        counted = counted.exchanged()
     return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool, before)
-
-
-def from_below(
-    tables: Sequence[Table], before: Before | None, counted: CaseWeights
-) -> tuple[list[Table], Before | None, CaseWeights]:
-    """Return what `tables_of` has made, and the weights, for a push at the bottom."""
-
-    def exchanged_before() -> tuple[list[Table], Vector]:
-        assert before is not None
-        columns, factors = before()
-        return exchanged(columns), factors
-
-    return exchanged(tables), before and exchanged_before, counted.exchanged()
 
 
 def exchanged(tables: Sequence[Table]) -> list[Table]:
@@ -647,7 +634,13 @@ def exchanged(tables: Sequence[Table]) -> list[Table]:
 
 
 def tables_of(
-    pos: Any, neg: Any, rankers: Rankers, counted: CaseWeights, pool: Pool, unknown: list[Seen] | None = None
+    pos: Any,
+    neg: Any,
+    rankers: Rankers,
+    counted: CaseWeights,
+    pool: Pool,
+    unknown: list[Seen] | None = None,
+    push: str = "top",
 ) -> tuple[list[Table], Before | None]:
     """Return the outputs on the rows that count, and those before a scaling, if there is one.
 
@@ -668,7 +661,8 @@ def tables_of(
     def stored(sides: Sequence[Sequence[Piece]]) -> list[Table]:
         if counted.kept is not None:
             sides = [select_rows(of_side, keep) for of_side, keep in zip(sides, counted.kept, strict=True)]
-        return _repeated(store(sides, pool), counted)
+        tables = _repeated(store(sides, pool), counted)
+        return exchanged(tables) if push == "bottom" else tables
 
     tables = stored(pieces)
     if pos_unscaled is None or neg_unscaled is None:
