@@ -467,7 +467,7 @@ def train(
     generator, callback = _checks.generator(seed), _checks.callback(callback)
     A = _checks.matrix(X, "X")
     n, d = A.shape
-    grades = _checks.grades(y, n, "one grade for each row")
+    grades = _checks.grades(y, "y", n, "one grade for each row")
     order, starts = _checks.lists(group, n)
     if _checks.is_sparse(A):
         A = A.tocsr()

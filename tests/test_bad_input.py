@@ -255,7 +255,11 @@ GRADES = [
     ),
     ({"pos_grade": [1, 0, 1], "neg_grade": [0, np.nan, 1]}, ValueError, "neg_grade has nan at position 1"),
     ({"pos_grade": [1, np.inf, 1], "neg_grade": [0, 0, 1]}, ValueError, "pos_grade has inf at position 1"),
-    ({"pos_grade": list("aab"), "neg_grade": [0, 0, 1]}, TypeError, "pos_grade must hold real numbers"),
+    (
+        {"pos_grade": list("aab"), "neg_grade": [0, 0, 1]},
+        TypeError,
+        "pos_grade must hold real numbers; got dtype <U1; grades are numbers: map words",
+    ),
     ({"pos_grade": [0, 0, 1], "neg_grade": [1, 2, 3]}, ValueError, "pos_grade is nowhere above neg_grade"),
     (
         {"pos_grade": [1, 1, 2], "neg_grade": [1, 1, 1], "pos_weight": [1, 1, 0]},

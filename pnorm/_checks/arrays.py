@@ -104,10 +104,10 @@ def scores(f: Any, name: str) -> Vector:
     return a
 
 
-def grades(y: Any, size: int, meaning: str) -> Vector:
+def grades(y: Any, name: str, size: int, meaning: str) -> Vector:
     """Return grades as a finite vector."""
     try:
-        return vector(y, "y", size, meaning)
+        return vector(y, name, size, meaning)
     except TypeError as error:
         raise TypeError(f"{error}; grades are numbers: map words or categories to 0, 1, 2, ...") from None
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm._checks.arrays import Array, Vector, as_array, refuse_masked, shape_of, vector, weights
+from pnorm._checks.arrays import Array, Vector, as_array, grades, refuse_masked, shape_of, vector, weights
 from pnorm._checks.scalars import share, shown
 from pnorm._checks.tables import is_missing, listed
 
@@ -37,8 +37,8 @@ def _both_grades(pos_grade: Any, neg_grade: Any, n_pos: int, n_neg: int) -> tupl
         raise ValueError(
             f"{given} is given and {missing} is not; a pair has a positive of the higher grade, so both sides need them"
         )
-    pos = vector(pos_grade, "pos_grade", n_pos, "one grade per row")
-    return pos, vector(neg_grade, "neg_grade", n_neg, "one grade per row")
+    pos = grades(pos_grade, "pos_grade", n_pos, "one grade per row")
+    return pos, grades(neg_grade, "neg_grade", n_neg, "one grade per row")
 
 
 def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:

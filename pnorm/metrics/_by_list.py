@@ -101,7 +101,7 @@ class Ties:
 def opened(scores: Any, y: Any, group: Any) -> tuple[Vector, Vector, Index | None, Index]:
     """Check scores, grades and lists, and bring the rows of a list together."""
     f = _checks.scores(scores, "scores")
-    grades = _checks.grades(y, f.size, "one grade for each score")
+    grades = _checks.grades(y, "y", f.size, "one grade for each score")
     order, starts = _checks.lists(group, f.size)
     return (f, grades, None, starts) if order is None else (f[order], grades[order], order, starts)
 
