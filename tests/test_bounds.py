@@ -393,6 +393,7 @@ def realised(pos, neg, steps):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_the_exact_count_is_what_a_grid_of_weights_finds(d):
     rng = np.random.default_rng(d)

@@ -155,6 +155,7 @@ def test_bad_input():
         pnorm.dask.train(P, N, None, 64, init=[1e306, 0, 0, 0])
 
 
+@pytest.mark.long
 def test_workers_killed_on_the_way_change_nothing_but_time():
     distributed = pytest.importorskip("distributed")
     pos, neg = sides(400, 600)

@@ -163,6 +163,7 @@ def test_wdbc_is_certified_within_25_steps(p):
     assert trace.n_iter <= 25
 
 
+@pytest.mark.long
 @needs("wdbc.data")
 @pytest.mark.parametrize("p", [1, 4, 16, 64])
 def test_wdbc_by_20000_rounds_of_descent_tends_to_the_same_limit(p):

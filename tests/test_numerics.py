@@ -260,6 +260,7 @@ def test_weights_of_any_size():
         np.testing.assert_allclose(other.log_objective - 4 * np.log(scale), trace.log_objective, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("seed", [1, 4, 6])
 def test_rankers_that_separate_only_together_end_in_finite_numbers(seed, p):

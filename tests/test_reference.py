@@ -98,6 +98,7 @@ def test_small_groups_of_integers_meet_infinity_as_in_the_literal_one(p, selecti
     assert len(statuses) >= 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("selection", ["absolute", "signed"])
 @pytest.mark.parametrize("p", [1, 1.5, 4, 16])
 def test_long_runs_on_few_rows_of_integers(p, selection):

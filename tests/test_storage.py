@@ -387,6 +387,7 @@ def test_one_path_on_random_thresholds(p):
     assert_one_path(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg), p, 150)
 
 
+@pytest.mark.long
 @needs("magic04.data")
 @pytest.mark.parametrize("p", [1, 8])
 def test_one_path_on_magic(p):
@@ -460,6 +461,7 @@ def test_small_problems_stay_on_one_thread():
 # Weights that are multiplied
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("p", [1, 4, 64])
 def test_ten_thousand_rounds_do_not_drift(p):
     rng = np.random.default_rng(14)

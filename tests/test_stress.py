@@ -167,6 +167,7 @@ def test_an_offset_that_loses_no_bit_changes_no_bit(form):
     np.testing.assert_allclose(far.scores, near.scores, rtol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("storage", "p", "rounds"), [("dense", 16, 100_000), ("few values", 4, 100_000), ("sparse", 64, 10_000)]
 )
