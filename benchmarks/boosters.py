@@ -261,7 +261,7 @@ def show(found):
 
 
 def write_rst(found, path):
-    """The same for the documentation."""
+    """Write the tables for the documentation."""
     text = ""
     for title, lines, notes in tables(found):
         text += f"**{title}**\n\n{list_table(lines, ':class: dense')}\n" + "".join(f"{note}\n\n" for note in notes)

@@ -1,4 +1,4 @@
-"""How far the probabilities of a push can be trusted: the tables of the page "Probabilities".
+"""Measure the calibration of the probabilities of a push: the tables of the page "Probabilities".
 
     python -P benchmarks/calibration.py --simulate                                        # a minute
     PNORM_DATA=... python -P benchmarks/calibration.py --out calibration.json             # ten minutes on one core
@@ -192,7 +192,7 @@ def show(found):
 
 
 def write_rst(found, path):
-    """The same for the documentation."""
+    """Write the tables for the documentation."""
     text = ""
     for name, of in found.items():
         text += f"{title(name, of)}\n{'^' * len(title(name, of))}\n\n{list_table(table(of['runs']), ':class: dense')}\n"

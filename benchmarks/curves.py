@@ -1,4 +1,4 @@
-"""How far p can change an ROC curve: the numbers of the page "When p changes the whole curve"; needs PNORM_DATA.
+"""Measure how much p changes an ROC curve: the numbers of the page "When p changes the whole curve"; needs PNORM_DATA.
 
     PNORM_DATA=... python -P benchmarks/curves.py           # some minutes on one core
 
@@ -224,7 +224,7 @@ def tables(found):
 
 
 def measured():
-    """What is in the tables."""
+    """Return the contents of the tables, by title."""
     return {"All columns": everywhere(), "Columns that were searched for": searched()}
 
 

@@ -208,7 +208,7 @@ def pushed(X, y, p, width, lam, landmarks):
 
 
 def powers():
-    """What p does."""
+    """Print measures of the top for each power p."""
     print("5. The push in a kernel space: training and testing")
     for name, splits in SPLITS.items():
         X, y = scaled(name)

@@ -224,7 +224,7 @@ def show(found):
 
 
 def write_rst(found, path):
-    """The same for the documentation."""
+    """Write the tables for the documentation."""
     text = ""
     for name, of in found.items():
         title = f"{name}: {of['rows']} rows, {of['positives']} positive; {len(of['runs'])} splits"

@@ -128,7 +128,7 @@ def public(name):
 
 
 def measured():
-    """What `simulated` and `public` find, by name."""
+    """Return the results of `simulated` and `public`, by name."""
     normal = {size: simulated(*size) for size in every((FULL, FULL))}
     return {"Normal classes": normal} | {name: public(name) for name in SPLITS}
 

@@ -212,7 +212,7 @@ def _means(results):
 
 
 def _rule_of_colt(by_tr, by_colt):
-    """What the rule of the largest edge finds in the place of the largest absolute edge, and which verdicts change."""
+    """Return the table of the rule of the largest edge, and the verdicts that it changes."""
     down = sum(_begins_downward(name, seed) for name, of in by_colt.items() for seed in of.seeds)
     higher = sum(int((of.objective > by_tr[name].objective + 1e-6).sum()) for name, of in by_colt.items())
     runs = sum(of.objective.size for of in by_colt.values())
