@@ -330,7 +330,7 @@ def cross_validate(
     traces: list[list[Trace]] = [[] for _ in powers]
     bar = progress_range(n_folds, progress, "fold")
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
-        objectives = objectives_of(makes, counted.exchanged() if bottom else counted, pool)
+        objectives = objectives_of(makes, counted.seen_by(push), pool)
         if recipe is None:
             pos, neg, rankers = rankers_of(pos, neg, H)
             tables, _ = tables_of(pos, neg, rankers, counted, pool)

@@ -223,8 +223,7 @@ def minimize_path(
     counted = _checks.case_weights(n_pos, n_neg, *of_rows, push=push)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
-        if push == "bottom":
-            counted = counted.exchanged()
+        counted = counted.seen_by(push)
         objectives = objectives_of(makes, counted, pool)
         problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, before_scaling).centred()
         check_supported(problem, method)

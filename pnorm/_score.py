@@ -220,8 +220,7 @@ def intercept(
     counted = _checks.case_weights(pos.size, neg.size, pos_weight, neg_weight)
     pos, neg = counted.select(pos, neg)
     _checks.exponents(p, pos, neg, "f_pos or f_neg")
-    if push == "bottom":
-        pos, neg, counted = -neg, -pos, counted.exchanged()
-    objective = objective_of(p, None, "exponential", 0.0)(counted, SERIAL)
-    b = objective.evaluate(Scores(pos, neg), np.empty_like(pos), np.empty_like(neg)).intercept
+    f = Scores(pos, neg).seen_by(push)
+    objective = objective_of(p, None, "exponential", 0.0)(counted.seen_by(push), SERIAL)
+    b = objective.evaluate(f, np.empty_like(f.pos), np.empty_like(f.neg)).intercept
     return -b if push == "bottom" else b

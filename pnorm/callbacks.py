@@ -241,15 +241,15 @@ def early_stopping(
     counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
     delta = _checks.nonnegative(min_delta, "min_delta")
     patience = _checks.count(patience, "patience", 1)
-    bottom = _checks.push(push) == "bottom"
+    _checks.push(push)
     if metric == _OBJECTIVE:
         if p is None and price is None:
             raise ValueError("metric 'log_objective' needs the p of the run, or its price")
         make = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)
-        objective = make(counted.exchanged() if bottom else counted, SERIAL)
+        objective = make(counted.seen_by(push), SERIAL)
 
         def of_rows(f: Scores) -> float:
-            return objective.log_value(Scores(-f.neg, -f.pos) if bottom else f)
+            return objective.log_value(f.seen_by(push))
 
     else:
         if p is not None or price is not None:

@@ -429,7 +429,7 @@ def _problem(
         handles.append(_stored(name, X, sides[k], rankers, kept=kept_of_parts, codes=codes))
     with Pool(None, work(loss, *map(sum, lengths))) as pool:
         partitions = Partitions(_Cluster(), _kept(handles))
-        objective = make(counted.exchanged() if push == "bottom" else counted, pool)
+        objective = make(counted.seen_by(push), pool)
         yield partitions, partitions.problem(rankers.names, objective, push)
 
 

@@ -19,24 +19,25 @@ from pnorm._checks.tables import is_missing, listed
 
 def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
     """Return the labels of both sides as codes that are equal if the labels are; None for no groups."""
-    if pos_group is None and neg_group is None:
+    if not _both_given(pos_group, neg_group, "group", "pairs form within a group, so both sides need labels"):
         return None
-    if pos_group is None or neg_group is None:
-        given, missing = ("neg_group", "pos_group") if pos_group is None else ("pos_group", "neg_group")
-        raise ValueError(f"{given} is given and {missing} is not; pairs form within a group, so both sides need labels")
     known: Known = {}
     return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
 
 
+def _both_given(pos: Any, neg: Any, what: str, why: str) -> bool:
+    """Return whether both sides have a value; refuse one side alone."""
+    if (pos is None) != (neg is None):
+        given, missing = ("neg", "pos") if pos is None else ("pos", "neg")
+        raise ValueError(f"{given}_{what} is given and {missing}_{what} is not; {why}")
+    return pos is not None
+
+
 def _both_grades(pos_grade: Any, neg_grade: Any, n_pos: int, n_neg: int) -> tuple[Vector, Vector] | None:
     """Return the grades of both sides; None for no grades."""
-    if pos_grade is None and neg_grade is None:
+    why = "a pair has a positive of the higher grade, so both sides need them"
+    if not _both_given(pos_grade, neg_grade, "grade", why):
         return None
-    if pos_grade is None or neg_grade is None:
-        given, missing = ("neg_grade", "pos_grade") if pos_grade is None else ("pos_grade", "neg_grade")
-        raise ValueError(
-            f"{given} is given and {missing} is not; a pair has a positive of the higher grade, so both sides need them"
-        )
     pos = grades(pos_grade, "pos_grade", n_pos, "one grade per row")
     return pos, grades(neg_grade, "neg_grade", n_neg, "one grade per row")
 
@@ -226,7 +227,7 @@ class Groups:
     neg: NDArray[np.intp]
     n: int
     repeats: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None] = None, None
-    """Where grades put rows of a side into several groups: the number of the row for each of its groups, ascending."""
+    """Numbers of the rows of a side, ascending, one for each group of a row; None where each row is in one group."""
 
     @property
     def sizes(self) -> list[int]:
@@ -257,8 +258,10 @@ class CaseWeights:
     groups: Groups | None
     n_pairs: int
 
-    def exchanged(self) -> CaseWeights:
-        """Weights and groups with their sides exchanged."""
+    def seen_by(self, push: str) -> CaseWeights:
+        """Weights and groups as a push takes the sides: at the bottom they are exchanged."""
+        if push == "top":
+            return self
         kept = self.kept and self.kept[::-1]
         groups = self.groups and self.groups.exchanged()
         return CaseWeights(kept, self.c_neg, self.c_pos, groups, self.n_pairs)

@@ -198,7 +198,7 @@ class Problem:
         """The user's rows that these are, per side; None where all are."""
         self._before = before
         self._offsets = offsets
-        """What has been taken off the user's columns."""
+        """Constants that the columns have less than the user's."""
         self.n_pos, self.n_neg, self.n_rankers = sides[0].n, sides[1].n, len(names)
         self.low = np.minimum(*[side.low for side in sides])
         self.high = np.maximum(*[side.high for side in sides])
@@ -300,7 +300,7 @@ class Problem:
             return Scores(*self.reduce(scores, (lam, lam)))
 
     def constant_at(self, lam: Vector) -> float:
-        """What centring has taken off the user's scores."""
+        """Constant that the scores have less than the user's, as columns are centred."""
         with np.errstate(over="ignore", invalid="ignore"):
             return 0.0 if self._offsets is None else dot(lam, self._offsets)
 
@@ -619,8 +619,7 @@ def build(
     sizes = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     counted = _checks.case_weights(*sizes, *weights_and_groups, push=push)
     tables, before = tables_of(pos, neg, rankers, counted, pool, push=push)
-    if push == "bottom":
-        counted = counted.exchanged()
+    counted = counted.seen_by(push)
     return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool, before)
 
 

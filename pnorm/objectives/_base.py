@@ -35,6 +35,10 @@ class Scores:
     pos: Vector
     neg: Vector
 
+    def seen_by(self, push: str) -> Scores:
+        """The scores as a push takes the sides: at the bottom they are exchanged, and scores change their sign."""
+        return self if push == "top" else Scores(-self.neg, -self.pos)
+
     def advance(self, direction: Direction, step: float, pool: Pool = SERIAL) -> None:
         """Add step * h to the scores of both sides. A constant in h cancels in every pair."""
         sides = (self.pos, direction.pos), (self.neg, direction.neg)
