@@ -33,7 +33,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss
-from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -43,6 +42,7 @@ from pnorm.sklearn import PNormPush
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from public_sets import over_splits, splits
 from tables import list_table
 
 SPLITS = {"pima": 20, "ionosphere": 20, "spambase": 5, "magic": 5}
@@ -104,11 +104,6 @@ def methods():
     return made
 
 
-def splits(data, n):
-    """Rows to train on, and rows to judge by."""
-    return StratifiedShuffleSplit(n, test_size=1 / 3, random_state=0).split(np.zeros(len(data.y)), data.y)
-
-
 def probabilities(model, data, train, test):
     """Probabilities of held-out rows; that there is no minimiser is said on the page."""
     with warnings.catch_warnings():
@@ -135,21 +130,9 @@ def judge(P, y):
     }
 
 
-def measure(names, n_splits, out):
-    """All sets: by name, a list of what `judge` finds by method; what is known is written after each."""
-    found = json.loads(out.read_text()) if out and out.exists() else {}
-    for name in names:
-        data, runs = getattr(pnorm.datasets, name)(), []
-        for train, test in splits(data, n_splits or SPLITS[name]):
-            runs.append(
-                {m: judge(probabilities(model, data, train, test), data.y[test]) for m, model in methods().items()}
-            )
-            print(f"\r{name}: split {len(runs)}", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-        found[name] = {"rows": len(data.y), "positives": int(data.y.sum()), "runs": runs}
-        if out:
-            out.write_text(json.dumps(found))
-    return found
+def split(data, train, test):
+    """Every measure of every method in one split."""
+    return {m: judge(probabilities(model, data, train, test), data.y[test]) for m, model in methods().items()}
 
 
 def kinds(names):
@@ -217,4 +200,5 @@ if __name__ == "__main__":
         known = json.loads(arguments.show.read_text())
         write_rst(known, arguments.rst) if arguments.rst else show(known)
     else:
-        show(measure(arguments.set or SPLITS, arguments.splits, arguments.out))
+        n_splits = {name: arguments.splits or SPLITS[name] for name in arguments.set or SPLITS}
+        show(over_splits(n_splits, split, arguments.out))

@@ -31,7 +31,7 @@ import numpy as np
 from lightgbm import LGBMClassifier, LGBMRanker
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from xgboost import XGBRanker
@@ -42,6 +42,7 @@ from pnorm._command.reproduce import paired, print_columns
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from public_sets import over_splits
 from tables import list_table
 
 SPLITS = {"pima": 30, "ionosphere": 30, "spambase": 10, "magic": 10, "a9a": 10}
@@ -144,9 +145,9 @@ DENSE_ONLY = ("HistGradientBoosting",)
 # The measurements -------------------------------------------------------------------------------------
 
 
-def split(X, y, train, test):
+def split(data, train, test):
     """All methods on one split: measures, seconds, and what was chosen."""
-    found = {}
+    X, y, found = data.X, data.y, {}
     for kind in (columns, thresholds):
         if kind is thresholds and hasattr(X, "tocsr"):
             continue  # indicators are their own thresholds
@@ -167,23 +168,6 @@ def judge(f, y, seconds, chosen):
     """Every measure of one list."""
     pos, neg = f[y == 1], f[y == 0]
     return {name: float(measure(pos, neg)) for name, measure in MEASURES.items()} | {"seconds": seconds} | chosen
-
-
-def measure(names, splits, out):
-    """All sets: by name, a list of what `split` finds; what is known is written after each."""
-    found = json.loads(out.read_text()) if out and out.exists() else {}
-    for name in names:
-        data = getattr(pnorm.datasets, name)()
-        shuffled = StratifiedShuffleSplit(splits or SPLITS[name], test_size=1 / 3, random_state=0)
-        runs = []
-        for train, test in shuffled.split(np.zeros(len(data.y)), data.y):
-            runs.append(split(data.X, data.y, train, test))
-            print(f"\r{name}: split {len(runs)}", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-        found[name] = {"rows": len(data.y), "positives": int(data.y.sum()), "runs": runs}
-        if out:
-            out.write_text(json.dumps(found))
-    return found
 
 
 def table(of):
@@ -250,4 +234,5 @@ if __name__ == "__main__":
         known = json.loads(arguments.show.read_text())
         write_rst(known, arguments.rst) if arguments.rst else show(known)
     else:
-        show(measure(arguments.set or SPLITS, arguments.splits, arguments.out))
+        n_splits = {name: arguments.splits or SPLITS[name] for name in arguments.set or SPLITS}
+        show(over_splits(n_splits, split, arguments.out))
