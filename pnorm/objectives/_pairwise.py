@@ -185,7 +185,7 @@ class PairwiseObjective:
             top = max(top, float(np.max(log_slope, initial=-math.inf)))
             total = float(np.exp(log_g - largest).sum()) if math.isfinite(largest) else 1.0
             parts.append((largest, total))
-        log_r = max(part[0] for part in parts)
+        log_r = max([part[0] for part in parts])
         if math.isfinite(log_r):
             log_r = log_of(parts)
         elif not log_r < 0.0:
