@@ -25,12 +25,16 @@ def is_sparse(X: object) -> bool:
 
 def shape_of(X: Any) -> tuple[int, ...]:
     """Return the shape that X reports; () if it reports none."""
+    if isinstance(X, np.ndarray):
+        return X.shape
     shape = () if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
     return shape if isinstance(shape, tuple) and all([isinstance(n, (int, np.integer)) for n in shape]) else ()
 
 
 def n_rows(X: Any, name: str) -> int:
     """Return the number of rows of anything with a length; refuse none."""
+    if isinstance(X, np.ndarray) and X.size > 0 and X.ndim > 0:
+        return len(X)
     if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
         raise TypeError(
             f"{name} is a Dask {type(X).__name__}: pnorm.dask.train takes these, and {name}.compute() brings the rows "
@@ -149,9 +153,9 @@ def exponents(p: float, f_pos: Vector, f_neg: Vector, name: str = "init") -> Non
 def spans(low: Vector, high: Vector, names: Sequence[str]) -> None:
     """Refuse columns whose range overflows."""
     with np.errstate(over="ignore"):
-        wide = np.flatnonzero(~np.isfinite(high - low))
-    if wide.size:
-        j = int(wide[0])
+        finite = np.isfinite(high - low)
+    if not finite.all():
+        j = int(finite.argmin())
         raise ValueError(
             f"{text.shown(names[j])} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first"
         )

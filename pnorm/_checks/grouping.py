@@ -307,6 +307,8 @@ def case_weights_of(
 ) -> CaseWeights:
     """Return the rows that count, given checked weights and grades, and groups as numbers."""
     c = [c_pos, c_neg]
+    if c_pos is None and c_neg is None and codes is None and of_grades is None:
+        return CaseWeights(None, None, None, None, n_pos * n_neg)
     keep = [np.ones(n, bool) if own is None else own > 0.0 for n, own in zip((n_pos, n_neg), c, strict=True)]
     found: Groups | None = None
     n_pairs = int(keep[0].sum()) * int(keep[1].sum())

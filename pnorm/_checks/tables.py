@@ -166,6 +166,8 @@ def level(
 
 def column_names(X: Any) -> tuple[str, ...] | None:
     """Return the column names of a data frame or table (pandas, polars, pyarrow); None if X has none."""
+    if type(X) is np.ndarray:
+        return None
     names = getattr(X, "columns", None)
     if hasattr(X, "column_names"):  # pyarrow: .columns are the data
         names = X.column_names
@@ -307,6 +309,8 @@ def stay_apart(sides: Sequence[Any], name: str, columns: NDArray[np.intp] | None
 
 def _whole(X: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[int, Array]]:
     """Yield the columns of 64-bit integers or of objects; those of an array only if some of its numbers are large."""
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        return
     names = column_names(X)
     if names is not None and has_columns(X):
         kinds = list(X.dtypes) if hasattr(X, "dtypes") else None  # for a wide frame, faster than column by column

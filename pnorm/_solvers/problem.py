@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, reduce
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -173,10 +173,9 @@ class Side:
         if not there:
             raise ValueError(f"{name} has no rows that count: every partition is empty, or has weight zero")
         n, low, high, size, counts, _ = zip(*[fact for _, fact in there], strict=True)
-        ends = np.r_[0, np.cumsum(n)].tolist()
-        spans = [slice(start, stop) for start, stop in pairwise(ends)]
-        extremes = np.min(low, axis=0), np.max(high, axis=0)
-        return cls(name, [part for part, _ in there], spans, *extremes, max(size), np.sum(counts, axis=0))
+        spans = [slice(start, stop) for start, stop in pairwise(accumulate(n, initial=0))]
+        merged = reduce(np.minimum, low), reduce(np.maximum, high), max(size), reduce(np.add, counts)
+        return cls(name, [part for part, _ in there], spans, *merged)
 
 
 class Problem:

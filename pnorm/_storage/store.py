@@ -169,7 +169,7 @@ def _split(sides: Sequence[OfMatrix]) -> tuple[list[tuple[list[Feature], Index]]
         tables = [Sparse(A) for A in matrices]
     else:
         values = _few_values(matrices) if len(sides) > 1 else {}
-        left = np.setdiff1d(np.arange(where.size), np.fromiter(values, np.intp, len(values)))
+        left = np.array([column for column in range(where.size) if column not in values], np.intp)
         for column, found in values.items():
             own = [Feature.of_values(Cuts(A, column, found[:-1]), found) for A in matrices]
             numbers = where[[column]]
