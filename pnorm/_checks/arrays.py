@@ -26,7 +26,7 @@ def is_sparse(X: object) -> bool:
 def shape_of(X: Any) -> tuple[int, ...]:
     """Return the shape that X reports; () if it reports none."""
     if isinstance(X, np.ndarray):
-        return X.shape
+        return tuple(X.shape)
     shape = () if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
     return shape if isinstance(shape, tuple) and all([isinstance(n, (int, np.integer)) for n in shape]) else ()
 

@@ -172,6 +172,18 @@ def rounding(lam: Vector, size: Vector) -> float:
     return _EPS * lam.size * float(np.abs(lam) @ size)
 
 
+def bounds_of(counts: Index) -> Index:
+    """Return 0 and the partial sums of counts."""
+    bounds = np.zeros(counts.size + 1, np.intp)
+    counts.cumsum(out=bounds[1:])
+    return bounds
+
+
+def counts_of(bounds: Index) -> Index:
+    """Return the counts between bounds."""
+    return bounds[1:] - bounds[:-1]
+
+
 def added(parts: list[Vector]) -> Vector:
     """The sum of vectors, in their order."""
     total = np.zeros_like(parts[0])

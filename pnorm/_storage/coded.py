@@ -26,7 +26,16 @@ from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import Vector
 from pnorm._core import _bins
-from pnorm._storage.base import Index, Rows, added, rounding, scatter_of_blocks, sums_of_blocks
+from pnorm._storage.base import (
+    Index,
+    Rows,
+    added,
+    bounds_of,
+    counts_of,
+    rounding,
+    scatter_of_blocks,
+    sums_of_blocks,
+)
 from pnorm._threads import ROWS, SERIAL, Pass, Pool, blocks, over_blocks, slices
 
 _BYTE = 2**8
@@ -100,11 +109,13 @@ class Feature:
 
     def with_levels(self, levels: int) -> Feature:
         """The feature with more codes, which no row has."""
+        if levels == self.levels:
+            return self
         return replace(self, levels=levels, at=np.where(self.at < self.levels, self.at, self.at - self.levels + levels))
 
     def and_complements(self) -> Feature:
         """The rankers, and then 1 - h for each of them."""
-        at, terms, counts = [self.at], [self.terms], [np.diff(self.first)]
+        at, terms, counts = [self.at], [self.terms], [counts_of(self.first)]
         for j in range(len(self)):
             own = slice(self.first[j], self.first[j + 1])
             if self.first[j + 1] - self.first[j] == self.levels and self.at[own].max() < self.levels:
@@ -115,7 +126,7 @@ class Feature:
                 terms.append(np.r_[-self.terms[own], 1.0])
             counts.append(np.array([at[-1].size]))
         return replace(
-            self, first=np.r_[0, np.cumsum(np.concatenate(counts))], at=np.concatenate(at), terms=np.concatenate(terms)
+            self, first=bounds_of(np.concatenate(counts)), at=np.concatenate(at), terms=np.concatenate(terms)
         )
 
 
@@ -168,35 +179,38 @@ class Schema:
         """Ranker i of feature k is number where[k][i] of all, 0 .. n - 1; words are for so many rows."""
         levels = np.array([feature.levels for feature in features], np.intp)
         self.words = words = _packed(levels, n_rows)
-        self.cells = np.r_[0, np.cumsum(levels)]
+        self.cells = bounds_of(levels)
         """The first cell of every feature: cells are the codes of all features, one after the other."""
         order = np.argsort(np.concatenate(where), kind="stable")
         self.feature = np.repeat(np.arange(len(features)), [len(feature) for feature in features])[order]
-        counts = np.concatenate([np.diff(feature.first) for feature in features])
-        begin = np.r_[0, np.cumsum(counts)]
-        self.first = np.r_[0, np.cumsum(counts[order])]
+        counts = np.concatenate([counts_of(feature.first) for feature in features])
+        begin = bounds_of(counts)
+        self.first = bounds_of(counts[order])
         take = np.repeat(begin[:-1][order] - self.first[:-1], counts[order]) + np.arange(self.first[-1])
         self.at = np.concatenate([feature.at for feature in features])[take]
         self.terms = np.concatenate([feature.terms for feature in features])[take]
         self.n_rankers = int(self.first.size) - 1
         narrow, wide = words.size
-        starts = np.r_[0, np.cumsum(np.concatenate([narrow, wide]))]
+        codes = np.concatenate([narrow, wide])
+        starts = bounds_of(codes)
         self.starts = starts[: narrow.size + 1], starts[narrow.size :]
         """The first cell of every word, of those of one byte and of those of two."""
         self.n_cells = int(starts[-1])
         """Cells of all words."""
         number = words.word + np.where(words.wide, narrow.size, 0)
-        self.word_cells = starts[number], np.concatenate([narrow, wide])[number]
+        self.word_cells = starts[number], codes[number]
         """The first cell of every feature's word, and how many there are."""
-        largest = int(np.concatenate([narrow, wide]).max())
+        largest = int(codes.max())
         self.scratch = _bins.scratch_size(largest)
         self.min_rows = max(ROWS, 32 * largest)
         """Rows of a block, at least."""
+        self.centred = self._centred_terms()
 
     def subtract(self, shift: Vector) -> Schema:
         """The rankers less a constant each; only a table of values can be far from zero."""
         moved = copy.copy(self)
-        moved.terms = self.terms - np.repeat(shift, np.diff(self.first))
+        moved.terms = self.terms - np.repeat(shift, counts_of(self.first))
+        moved.centred = moved._centred_terms()
         return moved
 
     def totals(self, tally: Vector) -> Vector:
@@ -211,9 +225,9 @@ class Schema:
         _bins.edges(totals, self.cells, self.feature, self.first, self.at, terms, np.empty_like(totals), out)
         return out
 
-    def centred_terms(self) -> Vector:
+    def _centred_terms(self) -> Vector:
         """Terms, those of tables of values about zero: edges are differences of means, in which an offset cancels."""
-        counts, levels = np.diff(self.first), np.diff(self.cells)[self.feature]
+        counts, levels = counts_of(self.first), counts_of(self.cells)[self.feature]
         of_step = self.at >= np.repeat(levels, counts)
         is_table = counts == levels
         is_table[np.repeat(np.arange(is_table.size), counts)[of_step]] = False
@@ -224,7 +238,7 @@ class Schema:
     def extremes(self, counts: Vector) -> tuple[Vector, Vector]:
         """Smallest and largest output of every ranker, given the rows by the codes of all features."""
         low, high = np.empty(self.n_rankers), np.empty(self.n_rankers)
-        most = int(np.diff(self.cells).max())
+        most = int(counts_of(self.cells).max())
         scratch = np.empty(most), np.empty(most + 1, np.intp)
         _bins.extremes(self.feature, self.first, self.at, self.terms, self.cells, counts, *scratch, low, high)
         return low, high
@@ -287,7 +301,6 @@ class Coded:
         self._rooms: deque[_Room] = deque()
         self.counts = schema.totals(SERIAL.run(self.tally(np.ones(self.shape[0])))[0])
         self.low, self.high = schema.extremes(self.counts)
-        self._centred = schema.centred_terms()
 
     @classmethod
     def encoded(cls, schema: Schema, sources: Sequence[Cuts | Codes], n_rows: int, pool: Pool = SERIAL) -> Coded:
@@ -303,11 +316,9 @@ class Coded:
                 matrices.setdefault((id(source.A), bool(words.wide[k])), []).append(k)
         for (_, wide), members in matrices.items():
             of_columns = [source for source in [sources[k] for k in members] if isinstance(source, Cuts)]
-            cuts = [padded(source.cuts) for source in of_columns]
             arguments = (
                 np.array([source.column for source in of_columns], np.intp),
-                np.r_[0, np.cumsum([len(x) for x in cuts])],
-                np.concatenate(cuts),
+                *padded([source.cuts for source in of_columns]),
                 words.word[members],
                 words.radix[members],
                 codes[int(wide)],
@@ -365,7 +376,7 @@ class Coded:
         return self.schema.totals(tally)
 
     def edges(self, totals: Vector) -> Vector:
-        return self.schema.of_rankers(totals, self._centred)
+        return self.schema.of_rankers(totals, self.schema.centred)
 
     def sums(self, weights: Any) -> Any:
         if weights.ndim > 1:
@@ -480,7 +491,13 @@ class Coded:
         return Coded(self.schema.subtract(shift), self._words) if shift.any() else self
 
 
-def padded(cuts: Vector) -> Vector:
-    """Sorted cuts, followed by as many infinities as make them one less than a power of two."""
-    size = 2 << max(len(cuts).bit_length() - 1, 0)
-    return np.concatenate([cuts, np.full(size - 1 - len(cuts), np.inf)])
+def padded(cuts: Sequence[Vector]) -> tuple[Index, Vector]:
+    """Sorted cuts of features, each followed by as many infinities as make them one less than a power of two.
+
+    Return the bounds of those of each feature, and the numbers.
+    """
+    bounds = bounds_of(np.array([(2 << max(len(own).bit_length() - 1, 0)) - 1 for own in cuts]))
+    out = np.full(bounds[-1], np.inf)
+    for own, start in zip(cuts, bounds.tolist(), strict=False):
+        out[start : start + len(own)] = own
+    return bounds, out

@@ -14,7 +14,6 @@ from pnorm._storage.base import BLOCK, Index, Rows, Table, Uncoded, added, scatt
 from pnorm._storage.combined import Stacked
 from pnorm._threads import over_blocks, slices
 
-
 _SMALL = 2**15
 """Numbers that are copied to be columns in a tenth of the time that reading them as short rows takes."""
 

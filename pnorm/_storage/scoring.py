@@ -198,10 +198,8 @@ class Lookups:
         cuts, values = zip(*[step.by_code() for step in steps], strict=True)
         self._values: tuple[Vector, ...] = values
         self._dtype = np.uint8 if max([x.size for x in values]) <= 2**8 else np.uint16
-        filled = [padded(x) for x in cuts]
         numbers = np.arange(len(steps))
-        ends = np.r_[0, np.cumsum([x.size for x in filled])]
-        self._search = ends, np.concatenate(filled), numbers, np.ones_like(numbers)
+        self._search = *padded(cuts), numbers, np.ones_like(numbers)
 
     def add(self, rows: slice, out: Vector) -> None:
         A, lies = self._some.A, _lies(self._some.A)

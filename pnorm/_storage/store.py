@@ -54,30 +54,34 @@ class OfFeature:
 Piece = OfMatrix | OfFeature
 
 
+OfSides = tuple[Feature, Sequence[Cuts | Codes], Index]
+"""A feature, where its codes come from on each side, and the numbers of its rankers."""
+
+
 def store(pieces: Sequence[Sequence[Piece]], pool: Pool = SERIAL) -> list[Table]:
     """Return the tables of both sides, given the pieces of either, which are alike."""
-    features: list[tuple[list[Feature], Index]] = []
+    features: list[OfSides] = []
     rest: list[tuple[list[Table], Index]] = []
     for of_sides in zip(*pieces, strict=True):
         if isinstance(of_sides[0], OfFeature):
             alike = [piece.feature for piece in of_sides if isinstance(piece, OfFeature)]
             levels = max([feature.levels for feature in alike])
-            features.append(([feature.with_levels(levels) for feature in alike], of_sides[0].where))
+            sources = [feature.source for feature in alike]
+            features.append((alike[0].with_levels(levels), sources, of_sides[0].where))
             continue
         matrices = [piece for piece in of_sides if isinstance(piece, OfMatrix)]
         of_values, others = _split(matrices)
         features += of_values
         rest += others
     if features:
-        where = [numbers for _, numbers in features]
+        known, of_features, where = zip(*features, strict=True)
         own = np.sort(np.concatenate(where))
-        ranks = [np.searchsorted(own, numbers) for numbers in where]
-        sides = list(zip(*[of_sides for of_sides, _ in features], strict=True))
-        sizes = [_n_rows(of_side[0].source) for of_side in sides]
-        schema = Schema(sides[0], ranks, sum(sizes))
+        ranks = [own.searchsorted(numbers) for numbers in where]
+        sides = list(zip(*of_features, strict=True))
+        sizes = [_n_rows(of_side[0]) for of_side in sides]
+        schema = Schema(known, ranks, sum(sizes))
         tables: list[Table] = [
-            Coded.encoded(schema, [feature.source for feature in of_side], size, pool)
-            for of_side, size in zip(sides, sizes, strict=True)
+            Coded.encoded(schema, of_side, size, pool) for of_side, size in zip(sides, sizes, strict=True)
         ]
         rest.append((tables, own))
     if len(rest) == 1:
@@ -154,7 +158,7 @@ def seen(pieces: Sequence[Piece]) -> list[Seen]:
     return [source.seen for source in sources if isinstance(source, Codes) and source.seen]
 
 
-def _split(sides: Sequence[OfMatrix]) -> tuple[list[tuple[list[Feature], Index]], list[tuple[list[Table], Index]]]:
+def _split(sides: Sequence[OfMatrix]) -> tuple[list[OfSides], list[tuple[list[Table], Index]]]:
     """The columns that take few values as features, and the others as tables.
 
     Of one side alone nothing is known of the values on the other, and no column becomes a feature.
@@ -163,7 +167,7 @@ def _split(sides: Sequence[OfMatrix]) -> tuple[list[tuple[list[Feature], Index]]
     for A in matrices[1:]:
         _checks.same_form(matrices[0], A)
     tables: list[Table]
-    features: list[tuple[list[Feature], Index]] = []
+    features: list[OfSides] = []
     if _checks.is_sparse(matrices[0]):
         left = np.arange(where.size)
         tables = [Sparse(A) for A in matrices]
@@ -171,11 +175,11 @@ def _split(sides: Sequence[OfMatrix]) -> tuple[list[tuple[list[Feature], Index]]
         values = _few_values(matrices) if len(sides) > 1 else {}
         left = np.array([column for column in range(where.size) if column not in values], np.intp)
         for column, found in values.items():
-            own = [Feature.of_values(Cuts(A, column, found[:-1]), found) for A in matrices]
-            numbers = where[[column]]
+            sources = [Cuts(A, column, found[:-1]) for A in matrices]
+            feature, numbers = Feature.of_values(sources[0], found), where[column : column + 1]
             if complements is not None:
-                own, numbers = [feature.and_complements() for feature in own], np.r_[numbers, complements[column]]
-            features.append((own, numbers))
+                feature, numbers = feature.and_complements(), np.array([where[column], complements[column]])
+            features.append((feature, sources, numbers))
         if not left.size:
             return features, []
         tables = [Dense(A, left) for A in matrices]
@@ -197,7 +201,7 @@ def _few_values(matrices: Sequence[_checks.Array]) -> dict[int, _checks.Array]:
                 break
             found.extend(room[:count].tolist())
         else:
-            values = np.unique(np.array(found))
-            if values.size <= most:
-                few[column] = values
+            values = sorted(set(found))
+            if len(values) <= most:
+                few[column] = np.array(values)
     return few
