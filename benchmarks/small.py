@@ -1,0 +1,83 @@
+"""Small problems: a round of `train` and a whole call of it beside Newton's method in plain NumPy.
+
+    OMP_NUM_THREADS=1 python -P benchmarks/small.py [--quick]
+
+`descent` is what Figure 1 is in NumPy once the sums over pairs are gone. It walks the same path as `train`: the
+coefficients of the two differ by less than 1e-10, or the script stops. p = 4, one thread, normal
+columns with a correlation of 0.9, which are far from the minimum after 200 rounds. CPU time:
+the two sides alternate, a figure is the median of repeated pairs, and a ratio that of the ratios. A call is a call
+of `train` with one round, checks and tables included. `claims.py` has the literal algorithm, pairs and all.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+import pnorm
+
+P = 4.0
+SIZES = ((30, 30, 8), (150, 150, 8), (500, 458, 9), (2_000, 2_000, 20), (20_000, 20_000, 20))
+
+
+def descent(pos, neg, p, rounds):
+    """Return the coefficients after some rounds of Figure 1; Newton's method finds each step."""
+    lam, f, g = np.zeros(pos.shape[1]), np.zeros(len(pos)), np.zeros(len(neg))
+    for _ in range(rounds):
+        u, w = np.exp(f.min() - f), np.exp(p * (g - g.max()))
+        u, w = u / u.sum(), w / w.sum()
+        j = np.abs(u @ pos - w @ neg).argmax()
+        x, y, step = pos[:, j].copy(), neg[:, j].copy(), 0.0
+        a, b, xx, yy = u, w, x * x, y * y
+        while True:
+            mean_x, mean_y = a @ x, b @ y
+            change = (mean_x - mean_y) / (a @ xx - mean_x**2 + p * (b @ yy - mean_y**2))
+            step += change
+            if abs(change) <= 1e-7 * abs(step) + 1e-15:  # what is left is of the order of its square
+                break
+            a, b = u * np.exp(-step * x), w * np.exp(p * step * y)
+            a, b = a / a.sum(), b / b.sum()
+        lam[j], f, g = lam[j] + step, f + step * x, g + step * y
+    return lam
+
+
+def cpu(function, *args, **options):
+    """Return the processor time of a call in seconds, and its result."""
+    start = time.process_time()
+    result = function(*args, **options)
+    return time.process_time() - start, result
+
+
+def measure(n_pos, n_neg, columns, rounds, pairs, calls):
+    """Return the median times of a round of both sides, of their ratio, and of a call with one round."""
+    rng = np.random.default_rng(0)
+    pos, neg = (
+        rng.normal(mean, 1, (rows, columns)) + rng.normal(0, 3, (rows, 1)) for mean, rows in ((0.3, n_pos), (0, n_neg))
+    )
+    times = []
+    for _ in range(pairs):
+        plain, judge = cpu(descent, pos, neg, P, rounds)
+        own, (lam, trace) = cpu(pnorm.train, pos, neg, None, P, rounds, n_threads=1)
+        apart = np.abs(lam - judge).max()
+        if trace.n_iter != rounds or not apart < 1e-10:
+            raise SystemExit(f"the paths differ at {n_pos} + {n_neg} x {columns}: by {apart:.1e}")
+        one = sum(cpu(pnorm.train, pos, neg, None, P, 1, n_threads=1)[0] for _ in range(calls)) / calls
+        times.append((plain / rounds, own / rounds, plain / own, one))
+    return np.median(times, axis=0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="few rounds, to try the script")
+    quick = parser.parse_args().quick
+    print(f"{'rows, columns':22}{'us a round':>11}{'plain NumPy':>13}{'ratio':>8}{'us a call with one round':>26}")
+    for n_pos, n_neg, columns in SIZES:
+        large = n_pos > 10_000
+        size = 5 if quick else 40 if large else 200, 3 if quick else 15, 2 if quick else 5 if large else 20
+        plain, own, ratio, one = measure(n_pos, n_neg, columns, *size)
+        rows = f"{n_pos:,} + {n_neg:,}, {columns}"
+        print(f"{rows:22}{own * 1e6:11,.1f}{plain * 1e6:13,.1f}{ratio:8.1f}{one * 1e6:26,.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
