@@ -24,6 +24,8 @@ home elsewhere: the push inside LightGBM and XGBoost in `pnorm.boosting`, an est
 scikit-learn in `pnorm.sklearn`, rows on a cluster in `pnorm.dask`.
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 try:
@@ -40,28 +42,18 @@ except ImportError as error:
         "for the package: run `python -P ...`, or from another directory, after `pip install .` there."
     ) from error
 
-from pnorm import (
-    _pickles,
-    boosting,
-    bounds,
-    callbacks,
-    datasets,
-    diagnostics,
-    kernel,
-    listwise,
-    metrics,
-    objectives,
-    plotting,
-    rankers,
-)
-from pnorm._cross_validation import CrossValidation, cross_validate
+from pnorm import _pickles, objectives, rankers
 from pnorm._files import ScoringFunction, load, save
-from pnorm._minimize import minimize
-from pnorm._minimize_path import MinimizerPath, minimize_path
 from pnorm._score import intercept, probability, score
 from pnorm._split import split
 from pnorm._trace import Trace
 from pnorm._train import train
+
+if _TYPE_CHECKING:  # what is imported when somebody asks for it
+    from pnorm import boosting, bounds, callbacks, datasets, diagnostics, kernel, listwise, metrics, plotting
+    from pnorm._cross_validation import CrossValidation, cross_validate
+    from pnorm._minimize import minimize
+    from pnorm._minimize_path import MinimizerPath, minimize_path
 
 __all__ = [
     "CrossValidation",
@@ -92,13 +84,30 @@ __all__ = [
     "train",
 ]
 
+_HOMES = {
+    "CrossValidation": "_cross_validation",
+    "MinimizerPath": "_minimize_path",
+    "cross_validate": "_cross_validation",
+    "minimize": "_minimize",
+    "minimize_path": "_minimize_path",
+}
+"""Modules of the names that are imported when somebody asks for them."""
+
+_MODULES = {*__all__, "dask", "sklearn"} - {*globals(), *_HOMES}
+"""Modules that are, too; these two are not in `__all__`, as they need other packages."""
+
 _pickles.let_load()
 
 
 def __getattr__(name: str) -> _Any:
-    """Import what needs other packages when somebody asks for it."""
-    if name in ("dask", "sklearn"):
-        from importlib import import_module
+    """Import what `import pnorm` has left out, to take less time, when somebody asks for it."""
+    if name in _MODULES:
+        return _import_module(f"pnorm.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pnorm' has no attribute {name!r}")
+    found = globals()[name] = getattr(_import_module(f"pnorm.{_HOMES[name]}"), name)
+    return found
 
-        return import_module(f"pnorm.{name}")
-    raise AttributeError(f"module 'pnorm' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 _MOVED = {
     "pnorm._choice": "pnorm._cross_validation",
@@ -15,7 +17,14 @@ _MOVED = {
 }
 
 
+class _Moved(ModuleType):
+    """A module by its earlier name; the present one is imported when a pickle asks for something in it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(_MOVED[self.__name__]), name)
+
+
 def let_load() -> None:
     """Let pickles load that name a class by a module that has moved."""
-    for earlier, module in _MOVED.items():
-        sys.modules[earlier] = import_module(module)
+    for earlier in _MOVED:
+        sys.modules[earlier] = _Moved(earlier)

@@ -231,6 +231,43 @@ def test_the_example_in_the_readme_prints_what_it_says(tmp_path, monkeypatch):
         exec(example, names)
 
 
+LATER = ["boosting", "bounds", "callbacks", "datasets", "diagnostics", "kernel", "listwise", "metrics", "plotting"]
+
+
+def run(code):
+    """What Python prints that runs some code in a process of its own."""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_import_brings_what_every_use_needs_and_no_more():
+    found = set(run("import sys, pnorm; print(*sys.modules)").split())
+    others = ["scipy", "matplotlib", "sklearn", "pandas", "polars", "pyarrow", "dask", "tqdm", "lightgbm", "xgboost",
+              "asyncio", "concurrent.futures", "multiprocessing", "argparse", "csv", "urllib.request"]  # fmt: skip
+    own = [f"pnorm.{name}" for name in LATER]
+    own += ["pnorm._cross_validation", "pnorm._minimize", "pnorm._minimize_path", "pnorm._solvers.hessian"]
+    assert {"numpy", "pnorm._train", "pnorm.rankers", "pnorm.objectives"} <= found
+    assert not found & {*others, *own}
+
+
+@pytest.mark.parametrize("module", LATER)
+def test_modules_that_are_imported_later_are_there_when_asked_for(module):
+    code = f"import sys, pnorm; assert pnorm.{module} is sys.modules['pnorm.{module}']; from pnorm import {module}"
+    assert run(f"{code}; print({module}.__name__, pnorm.{module}.__all__)").startswith(f"pnorm.{module} [")
+
+
+def test_names_that_are_imported_later_are_there_when_asked_for():
+    assert run("import pnorm; print(sorted(set(pnorm.__all__) - set(dir(pnorm))))") == "[]\n"
+    assert run("import pnorm; print(pnorm.minimize is pnorm._minimize.minimize)") == "True\n"
+    assert run("from pnorm import *; print(minimize_path.__name__, bounds.__name__)") == "minimize_path pnorm.bounds\n"
+    assert "stalled" in run("import pnorm; help(pnorm.Trace); help(pnorm)")
+    with pytest.raises(AttributeError, match=r"^module 'pnorm' has no attribute 'minimise'$"):
+        pnorm.minimise  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'minimise' from 'pnorm'"):
+        from pnorm import minimise  # noqa: F401
+
+
 @pytest.fixture
 def own_folder(tmp_path):
     """A folder with no more of the package than says what is wrong with it."""
