@@ -967,6 +967,9 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     capitals or not. A level of single precision is the double that it is in memory: 0.1 of float32 is
     0.10000000149011612, which the text "0.1" of a CSV file is not; make such a column float64 and round it, or text.
 
+    Every distinct value of a column is looked at once. The rows cost what it takes to find these: a column of text
+    the least where its type numbers them, as dictionaries of Arrow and categories of pandas and polars do.
+
     Examples
     --------
     >>> import pnorm

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-NAMES = ("train", "minimize", "choice", "objectives", "metrics", "kernel", "listwise", "score")
+NAMES = ("train", "minimize", "choice", "objectives", "metrics", "kernel", "listwise", "score", "tables")
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 

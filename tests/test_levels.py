@@ -8,9 +8,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from partitions import partitioned
 
 import pnorm
+from pnorm import _checks
+from pnorm._checks import grouping
 from pnorm._command import tables
 from pnorm._command.main import main
 from pnorm.rankers import UnknownLevelWarning, categories
@@ -433,3 +437,93 @@ def test_a_column_of_truth_values_and_numbers_is_refused(tmp_path, capsys):
     ):
         assert main([str(path), *arguments]) == 2
         assert message in capsys.readouterr().err
+
+
+# Columns that have a type -----------------------------------------------------------------------------
+
+TEXT = ("a", "b", " a", "1", "1.0", "true", "", "NA", "ä", "\U0001f600")
+WHOLE = (0, 1, 2, -3, 100, 2**53, 2**53 + 1)
+REAL = (0.0, -0.0, 1.0, 2.5, 1e300)
+MIXED = (*TEXT[:5], *WHOLE, *REAL, True, False, 2**61 - 1, 2 * (2**61 - 1), decimal.Decimal("2.5"), np.int8(2))
+NOTHING = (None, float("nan"), decimal.Decimal("nan"))
+
+
+def typed(values):
+    """A list of values, and what else can hold it."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    objects = np.empty(len(values), object)
+    objects[:] = values
+    yield from (values, objects, pd.Series(objects, dtype=object))
+    kinds = set(map(type, values)) - {type(None)}
+    full = None not in values
+    if kinds <= {str}:
+        column = pa.array(values, pa.string())
+        dictionary = column.dictionary_encode("encode")  # None is one of its values
+        parts = [part.dictionary_encode() for part in (column[: len(values) // 2], column[len(values) // 2 :])]
+        yield from (column, column.cast("large_string"), dictionary, pa.chunked_array(parts))
+        yield from [pl.Series(values, dtype=kind) for kind in (pl.String, pl.Categorical)]
+        yield pl.Series(values, dtype=pl.Enum(sorted({"", *TEXT})))
+        yield from [pd.Series(values, dtype=kind) for kind in ("str", "string", pd.ArrowDtype(pa.string()))]
+        if full:
+            yield from (np.array(values), np.array([values, values], ">U7")[:, ::-1][0, ::-1])
+    if kinds <= {int} or kinds <= {float}:
+        kind = pa.int64() if kinds <= {int} else pa.float64()
+        yield from (pa.array(values, kind), pa.chunked_array([pa.array(values, kind)]))
+        yield pl.Series(values, dtype=pl.Int64 if kinds <= {int} else pl.Float64)
+        if full:
+            yield from (np.array(values), pd.Series(values))
+            if kinds <= {int}:
+                yield from (np.array(values, "uint64") if min(values) >= 0 else np.array(values, ">i8"),)
+    if kinds <= {int, str}:
+        yield pd.Series(pd.Categorical(objects, categories=list(dict.fromkeys([*WHOLE, *TEXT]))))
+
+
+@settings(max_examples=50)
+@given(
+    st.sampled_from([TEXT, WHOLE, REAL, MIXED]).flatmap(
+        lambda pool: st.lists(st.sampled_from([*pool, *NOTHING]) | st.sampled_from(pool), min_size=1, max_size=12)
+    )
+)
+def test_equal_values_of_a_column_have_one_number_whatever_holds_them(values):
+    for column in typed(values):
+        own = list(_checks.listed(column))
+        same = [[bool(pd.isna(b)) if pd.isna(a) else not pd.isna(b) and a == b for b in own] for a in own]
+        wanted = [row.index(True) for row in same]  # the first row that has the value
+        first, codes = _checks.distinct(_checks.column_values(column))
+        assert first.tolist() == sorted(set(wanted))
+        assert first[codes].tolist() == wanted
+        missing = [row for row, value in enumerate(own) if pd.isna(value)]
+        if missing:
+            with pytest.raises(ValueError, match=f"at row {missing[0]};"):
+                _checks.labels(column, "y", len(own))
+        else:
+            codes, labels = _checks.labels(column, "y", len(own))
+            assert repr([labels[k] for k in codes]) == repr([own[row] for row in wanted])
+
+
+def test_a_column_is_read_by_its_distinct_values(monkeypatch):
+    calls = []
+    key = grouping.key
+    monkeypatch.setattr(grouping, "key", lambda value: calls.append(value) or key(value))
+    some = [*MIXED[:9], *REAL, True, None]
+    objects = np.array(some, object)[np.arange(10_000) % len(some)]
+    for column in typed(objects.tolist()):
+        _checks.distinct(_checks.column_values(column))
+    for column in typed(np.array(TEXT, object)[np.arange(10_000) % len(TEXT)].tolist()):
+        _checks.labels(column, "y", 10_000)
+    assert 0 < len(calls) < 1000
+
+
+@pytest.mark.parametrize("places", [0, 1, 3])
+def test_texts_of_one_hash_are_told_apart(monkeypatch, places):
+    monkeypatch.setattr(_checks.tables, "_PLACES", places)
+    words = np.array(TEXT)[np.random.default_rng(places).integers(0, len(TEXT), 50)]
+    codes, labels = _checks.labels(words, "y", 50)
+    assert [labels[k] for k in codes] == words.tolist()
+    assert len(labels) == len(set(labels))
+
+
+@pytest.mark.parametrize("rows", [[("a", 1), ["b", 2]], [["a", 1], np.array([2, 3])], [["a", 1], range(2)]])
+def test_rows_in_a_list_are_taken_apart_by_column(rows):
+    columns, names = _checks.table(rows, "pos")
+    assert (columns, names) == ([[rows[0][0], rows[1][0]], [rows[0][1], rows[1][1]]], None)

@@ -78,6 +78,22 @@ def list_to_array(X: Any, name: str) -> Any:
     return A if A.ndim == 2 and whole else X
 
 
+def numbered(A: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first row of every distinct number, in ascending order, and for each row the code of its number."""
+    span = int(A.max()) - int(A.min()) + 1 if A.size and A.dtype.kind in "bui" else math.inf
+    if span <= A.size:  # a table of the whole numbers in between is faster than sorting
+        codes = (A - A.min() if A.dtype.kind == "u" else A.astype(np.intp) - int(A.min())).astype(np.intp)
+        first = np.full(int(span), A.size)
+        first[codes[::-1]] = np.arange(A.size - 1, -1, -1)
+        order = np.argsort(first)[: np.count_nonzero(first < A.size)]
+    else:
+        _, first, codes = np.unique(A, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+    place = np.empty(first.size, np.intp)
+    place[order] = np.arange(order.size)
+    return first[order], place[codes]
+
+
 def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     """Return a fresh finite float64 vector of the given size, which `meaning` explains in the message."""
     if isinstance(x, tuple) and hasattr(x[-1] if x else x, "lam_at"):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import decimal
 import fractions
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm._checks.arrays import Array, Vector, as_array, grades, refuse_masked, shape_of, vector, weights
+from pnorm._checks.arrays import Array, Vector, as_array, grades, numbered, refuse_masked, shape_of, vector, weights
 from pnorm._checks.scalars import share, shown
-from pnorm._checks.tables import is_missing, listed
+from pnorm._checks.tables import Coded, Values, column_values, is_missing, listed
 
 
 def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
@@ -59,54 +60,72 @@ Known = dict[Any, tuple[int, Any]]
 def _codes(labels: Any, name: str, size: int, known: Known) -> NDArray[np.intp]:
     """Return labels as codes; labels in `known` keep their code, others are added."""
     try:
-        values = listed(labels)
+        values = column_values(labels)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be a sequence of one label per row; got {shown(labels)}") from None
     if len(values) != size:
         hint = f", the letters of {shown(labels)}" if isinstance(labels, str) else ""
         raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
-    for i, value in enumerate(values):
-        if is_missing(value):
-            raise ValueError(f"{name} has {value} at row {i}; every row needs a label")
     try:
         first, codes = distinct(values)
-        found = [known.setdefault(key(value), (len(known), value))[0] for value in map(values.__getitem__, first)]
     except TypeError:
+        _refuse_missing(values, range(size), name)
         raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
+    each = values[first].tolist() if isinstance(values, np.ndarray) else [values[row] for row in first.tolist()]
+    _refuse_missing(each, first, name)
+    found = [known.setdefault(key(value), (len(known), value))[0] for value in each]
     return np.array(found, dtype=np.intp)[codes]
 
 
-def distinct(values: Sequence[Any] | Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _refuse_missing(values: Iterable[Any], rows: Iterable[Any], name: str) -> None:
+    for row, value in zip(rows, values, strict=True):
+        if is_missing(value):
+            raise ValueError(f"{name} has {value} at row {row}; every row needs a label")
+
+
+def distinct(values: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the first row of every distinct value, in ascending order, and for each row the code of its value.
 
     Equal values are one, whatever their types, and so are all NaN.
     """
     numbers = _numbers(values)
-    if numbers is None:
-        keys = [value if type(value) is str else key(value) for value in values]
-        number = {each: k for k, each in enumerate(dict.fromkeys(keys))}
-        codes = np.fromiter(map(number.__getitem__, keys), np.intp, len(keys))
-        first = np.empty(len(number), np.intp)
-        first[codes[::-1]] = np.arange(len(keys) - 1, -1, -1)
-        return first, codes
-    _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty(order.size, np.intp)
-    place[order] = np.arange(order.size)
-    return first[order], place[codes]
+    if numbers is not None:
+        return numbered(numbers)
+    if not isinstance(values, Coded):
+        values = Coded.of(values if _hashes_apart(values) else [key(value) for value in values])
+    number: dict[Any, int] = {}
+    merged = [number.setdefault(value if type(value) is str else key(value), len(number)) for value in values.values]
+    codes = np.array(merged, np.intp)[values.codes]
+    first = np.empty(len(number), np.intp)
+    first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
+    return first, codes
 
 
-def _numbers(values: Sequence[Any] | Array) -> Array | None:
+def _numbers(values: Values) -> Array | None:
     """Return values as an array of numbers if none loses digits, as sorting finds equal ones; None otherwise."""
     if isinstance(values, np.ndarray):
         return values if values.dtype.kind in "buif" else None
+    if isinstance(values, Coded):
+        return None
     types = set(map(type, values))
-    if types == {float}:
+    if types and types <= {float, np.float64}:
         return np.array(values)
     try:
         return np.array(values, np.int64) if types and types <= {int, bool} else None
     except OverflowError:
         return None
+
+
+def _hashes_apart(values: Any) -> bool:
+    """Return whether a dictionary of these values is fast: no more than some of them can have one hash.
+
+    The hash of a whole number is its remainder by `sys.hash_info.modulus`.
+    """
+    types = set(map(type, values))
+    if not types <= {str, np.str_, float, np.float64, bool, int, type(None)}:
+        return False
+    whole = [value for value in values if type(value) is int] if int in types else [0]
+    return -sys.hash_info.modulus < min(whole) <= max(whole) < sys.hash_info.modulus
 
 
 _LONG = 1000

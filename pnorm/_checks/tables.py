@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import itertools
 import math
 import numbers
 import sys
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +17,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import text
-from pnorm._checks.arrays import Array, as_array, is_sparse, n_rows, refuse_masked, shape_of, summable
+from pnorm._checks.arrays import Array, as_array, is_sparse, n_rows, numbered, refuse_masked, shape_of, summable
 from pnorm._checks.scalars import shown
 
-Values = list[Any] | Array
-"""Values of a column: of any kind in a list, or numbers in an array."""
+
+@dataclass(frozen=True, eq=False)
+class Coded(Sequence[Any]):
+    """A column as different values, by the first row that has them, and for each row the number of its value.
+
+    Values that differ may be equal as levels and labels, as 1 and 1.0 are.
+    """
+
+    values: list[Any]
+    codes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, values: Any) -> Coded:
+        """Number values that a dictionary tells apart."""
+        number: dict[Any, int] = defaultdict(itertools.count().__next__)
+        codes = np.fromiter(map(number.__getitem__, values), np.intp, len(values))
+        return cls(list(number), codes)
+
+    def __len__(self) -> int:
+        return self.codes.size
+
+    def __getitem__(self, row: Any) -> Any:
+        return self.values[self.codes[row]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.values.__getitem__, self.codes.tolist())
+
+
+Values = list[Any] | Array | Coded
+"""Values of a column: of any kind in a list, numbers in an array, or distinct values and their codes."""
 
 Names = Sequence[str] | None
 """Names of the columns of a table, if it has any."""
@@ -467,6 +497,10 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
         if X.ndim != 2 or X.shape[1] == 0:
             raise _no_table(X, name)
         return [_plain_column(column) if columns is None or j in columns else [] for j, column in enumerate(X.T)], None
+    width = len(X[0]) if set(map(type, X)) <= {list, tuple} else 0
+    if width and set(map(len, X)) == {width}:
+        cells = list(itertools.chain.from_iterable(X))
+        return [cells[c::width] for c in range(width)], None
     for i, row in enumerate(X):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)):
             raise ValueError(f"{name} must be two-dimensional (rows, columns); row {i} is {shown(row)}")
@@ -480,12 +514,80 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
 
 
 def _plain_column(column: Any) -> Values:
-    dtype = getattr(column, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "buif":
-        return np.asarray(column)
     if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
         return list(column)  # tolist would convert them to numbers of nanoseconds
+    return column_values(column)
+
+
+_NUMBERS = {"bool", "boolean", "halffloat", "float", "double", "float32", "float64"}
+_NUMBERS |= {f"{kind}int{bits}" for kind in ("", "u") for bits in (8, 16, 32, 64)}
+"""Types of numbers of Arrow and, in small letters, of polars."""
+
+
+def column_values(column: Any) -> Values:
+    """Return a column as an array of numbers or with codes where its type makes that fast; else as a list."""
+    if getattr(column, "ndim", 1) == 1 and not isinstance(column, np.ma.MaskedArray):
+        dtype = getattr(column, "dtype", None)
+        if isinstance(dtype, np.dtype) and dtype.kind in "buif":
+            return np.asarray(column)
+        count = getattr(column, "null_count", None)
+        kind = str(getattr(column, "type", None) or dtype).lower()
+        if kind in _NUMBERS and count is not None and (count() if callable(count) else count) == 0:
+            return np.asarray(column)
+        physical = _physical(column, kind)
+        if physical is not None:
+            first, codes = numbered(physical)
+            return Coded(listed(rows(column, first)), codes)
     return listed(column)
+
+
+def _physical(column: Any, kind: str) -> Array | None:
+    """Return whole numbers that are equal where the values of a column of text or categories are; None of others."""
+    if isinstance(column, np.ndarray):
+        return _first_of_text(column) if column.dtype.kind == "U" else None
+    if hasattr(column, "iloc"):
+        if kind == "category":
+            return np.asarray(column.cat.codes)
+        if getattr(column.dtype, "storage", "") == "pyarrow" or hasattr(column.dtype, "pyarrow_dtype"):
+            values = column.array.__arrow_array__()
+            return _physical(values, str(values.type))
+        return None
+    if hasattr(column, "to_physical"):  # polars
+        polars = sys.modules["polars"]
+        if kind == "string":
+            column = column.cast(polars.Categorical)
+        elif not kind.startswith(("categorical", "enum")):
+            return None
+        return np.asarray(column.to_physical().cast(polars.Int64).fill_null(-1))
+    if kind in ("string", "large_string"):
+        column = column.dictionary_encode()
+    elif not kind.startswith("dictionary"):
+        return None
+    if hasattr(column, "unify_dictionaries"):
+        column = column.unify_dictionaries()
+    chunks = getattr(column, "chunks", [column])
+    return np.concatenate([np.empty(0, np.int64), *[chunk.indices.cast("int64").fill_null(-1) for chunk in chunks]])
+
+
+_PLACES = 22
+"""Binary logarithm of the places of a table of hashed text; memory is used of those only that are written."""
+
+
+def _first_of_text(column: Array) -> Array | None:
+    """Return for each row one that has the same text, by hashing; None if two texts have one hash, or are long."""
+    if not (column.size and 0 < column.dtype.itemsize <= 128):
+        return None
+    words = np.ascontiguousarray(column).view(np.uint32).reshape(column.size, -1)
+    if words.shape[1] % 2 == 0:
+        words = words.view(np.uint64)
+    hashed = np.zeros(column.size, np.uint64)
+    for k in range(words.shape[1]):
+        hashed += words[:, k] * np.uint64(pow(0x9E3779B97F4A7C15, 2 * k + 1, 2**64))
+    place = (hashed >> np.uint64(64 - _PLACES)).astype(np.intp)
+    row = np.empty(2**_PLACES, np.intp)
+    row[place] = np.arange(column.size)
+    found = row[place]
+    return found if np.array_equal(words, words[found]) else None
 
 
 def _no_table(A: Array, name: str) -> ValueError:
