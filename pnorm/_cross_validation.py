@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
 from pnorm._storage.base import Table
-from pnorm._threads import SERIAL, Pool
+from pnorm._threads import SERIAL, Pool, batches, slices
 from pnorm._trace import Trace, progress_range
 from pnorm.metrics._by_name import LARGER, named, scorer, takes
+from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -28,6 +30,9 @@ from pnorm.rankers import Rankers, as_rankers
 
 _POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""
+
+_CELLS = 2**17
+"""Scores of held-out rows after several rounds that are formed at once: a megabyte for each side."""
 
 Index = NDArray[np.intp]
 Sides = tuple[Index, Index]
@@ -334,7 +339,9 @@ def cross_validate(
         if recipe is None:
             pos, neg, rankers = rankers_of(pos, neg, H)
             tables, _ = tables_of(pos, neg, rankers, counted, pool)
-        for k in bar:
+
+        def prepared(k: int) -> _Fold:
+            nonlocal rankers, tables
             train = np.flatnonzero(number[0] != k), np.flatnonzero(number[1] != k)
             held = np.flatnonzero(number[0] == k), np.flatnonzero(number[1] == k)
             if recipe is not None:
@@ -343,17 +350,72 @@ def cross_validate(
             own = _selected(tables, train)
             if bottom:
                 own, train = exchanged(own), train[::-1]
-            apart = Problem.of_tables(own, rankers.names, objectives[0].select_rows(*train), None, pool)
-            problem, shift = apart.centred(), -apart.shift if bottom else apart.shift
-            held_tables, score = _selected(tables, held), scorer(measure, name, counted, held)
-            for i, objective in enumerate(objectives):
-                problem = problem.with_objective(objective.select_rows(*train))
-                trace = descend(DescentState(problem, np.zeros(len(rankers))), range(t_max), selection, tol, None)
-                scores[i, k] = _staged_scores(trace, held_tables, shift, at, score, name)
-                traces[i].append(trace)
+            problem = Problem.of_tables(own, rankers.names, objectives[0].select_rows(*train), None, pool)
+            shift = -problem.shift if bottom else problem.shift
+            score = scorer(measure, name, counted, held)
+            return _Fold(problem.centred(), train, _selected(tables, held), shift, score, name)
+
+        def run(job: tuple[_Fold, Objective]) -> tuple[Trace, Vector | None]:
+            fold, objective = job
+            problem = fold.problem.with_objective(objective.select_rows(*fold.train))
+            state = DescentState(problem, np.zeros(problem.n_rankers))
+            trace = descend(state, jobs.steps(t_max), selection, tol, None)
+            return trace, None if callable(metric) else fold.judged(trace, at)
+
+        # Rounds of other objectives hold the interpreter's lock, and may call functions of the user's.
+        small = pool.n_threads == 1 and all([objective.traits.factored for objective in objectives])
+        with Pool(n_threads if small else 1) as jobs:
+            for numbers in batches(bar, jobs.n_threads):
+                folds = [prepared(k) for k in numbers]
+                runs = jobs.each(run, [(fold, objective) for fold in folds for objective in objectives])
+                for (f, k), i in product(enumerate(numbers), range(len(powers))):
+                    trace, judged = runs[f * len(powers) + i]
+                    scores[i, k] = folds[f].judged(trace, at) if judged is None else judged
+                    traces[i].append(trace)
     tell(held_out(seen), strict=False)
     whole = (_checks.spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
     return CrossValidation(np.array(powers), at, scores, tuple(whole), tuple(map(tuple, traces)), name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """A fold: the problem of all other rows, with the objective of the first p, and its own rows to judge by."""
+
+    problem: Problem
+    train: Sides
+    """The rows of the problem."""
+    held: list[Table]
+    shift: Vector
+    """Taken off the outputs, so that scores keep their digits."""
+    score: Callable[[Vector, Vector], float]
+    name: str
+
+    def judged(self, trace: Trace, at: Index) -> Vector:
+        """Return the measure of the held-out rows after some rounds of a run."""
+        stages = np.minimum(at, trace.n_iter)  # it keeps the value of the last one
+        first = np.r_[True, np.diff(stages) > 0]
+        wanted, found = stages[first], []
+        f = [np.zeros(table.shape[0]) for table in self.held]
+        for rounds in slices(max(int(wanted[-1]), 1), max(_CELLS // max(map(len, f)), 1)):
+            ranker, step = trace.ranker[rounds], trace.step[rounds]
+            after = [self._after(table, before, ranker, step) for table, before in zip(self.held, f, strict=True)]
+            f = [of_side[-1] for of_side in after]
+            here = wanted[(wanted > rounds.start) | (wanted == 0) & (rounds.start == 0)]
+            here = here[here <= rounds.stop] - rounds.start
+            found += [_checks.real(self.score(*[of_side[t] for of_side in after]), self.name) for t in here.tolist()]
+        return np.repeat(found, np.diff(np.flatnonzero(np.r_[first, True])))
+
+    def _after(self, table: Table, f: Vector, ranker: Index, step: Vector) -> NDArray[np.float64]:
+        """Return scores before some rounds and after each of them."""
+        after = np.empty((ranker.size + 1, f.size))
+        after[0] = f
+        for j in np.unique(ranker).tolist():
+            h = np.empty(f.size)
+            SERIAL.run(table.column(j, float(self.shift[j]), h))
+            after[1:][ranker == j] = h
+        after[1:] *= step[:, None]
+        np.cumsum(after, axis=0, out=after)
+        return after
 
 
 def _selected(tables: Sequence[Table], rows: Sides) -> list[Table]:
@@ -444,24 +506,3 @@ def _random_folds(size: int, n: int, rng: np.random.Generator) -> Index:
     number = np.empty(size, np.intp)
     number[rng.permutation(size)] = np.arange(size) % n
     return number
-
-
-def _staged_scores(
-    trace: Trace, held: Sequence[Table], shift: Vector, at: Index, score: Callable[[Vector, Vector], float], name: str
-) -> Vector:
-    """Return the measure of held-out rows after some rounds of a run."""
-    scores = [np.zeros(table.shape[0]) for table in held]
-    columns = [np.empty_like(f) for f in scores]
-    values = np.empty(at.size)
-    done = 0
-    for s, t in enumerate(np.minimum(at, trace.n_iter).tolist()):
-        if s > 0 and t == done:  # the run has ended
-            values[s] = values[s - 1]
-            continue
-        for j, step in zip(trace.ranker[done:t].tolist(), trace.step[done:t].tolist(), strict=True):
-            for table, f, h in zip(held, scores, columns, strict=True):
-                SERIAL.run(table.column(j, float(shift[j]), h))  # centred, so that scores keep their digits
-                f += step * h
-        done = t
-        values[s] = _checks.real(score(*scores), name)
-    return values

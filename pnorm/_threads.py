@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from operator import call
-from typing import Any, NamedTuple
+from threading import current_thread, main_thread
+from typing import Any, NamedTuple, TypeVar
 
 from pnorm._core._threads import Threads
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
 
 ROWS = 2**15
 """Rows of a block, at least: 256 kB of weights, a quarter of a second cache."""
@@ -32,6 +36,13 @@ def slices(stop: int, size: int, start: int = 0) -> Iterator[slice]:
     """Yield slices of one size, but for the last, from a start to a stop."""
     for place in range(start, stop, size):
         yield slice(place, min(place + size, stop))
+
+
+def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    """Yield items in lists of one size, but for the last."""
+    left = iter(items)
+    while batch := list(islice(left, size)):
+        yield batch
 
 
 @lru_cache(maxsize=64)
@@ -117,6 +128,48 @@ class Pool(Threads):
             return [part.finish([task() for task in part.tasks]) if isinstance(part, Pass) else part for part in parts]
         whole = together(parts)
         return whole.finish(self.map(call, whole.tasks) if whole.tasks else [])  # type: ignore[no-any-return]
+
+    def each(self, function: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
+        """Return [function(item) for item in items], of items that may fail: the first one's error comes out.
+
+        Items are whole problems, where a pass over the rows of one is shorter than it takes to wake a thread.
+        """
+        if self.n_threads == 1:
+            return [function(item) for item in items]
+        errors: dict[int, Exception] = {}
+
+        def attempt(i: int) -> Any:
+            if errors and i > min([*errors]):
+                return None
+            try:
+                return function(items[i])
+            except Exception as error:
+                errors[i] = error
+
+        found = self.map(attempt, range(len(items)))
+        if errors:
+            raise errors[min(errors)]
+        return found
+
+    def steps(self, n: int) -> Iterable[int]:
+        """Return range(n) for a long loop in an item of `each`: Ctrl-C ends it in other threads than the main one."""
+        return range(n) if current_thread() is main_thread() else _Steps(n, self)
+
+
+class _Steps:
+    """A range that ends when nobody waits for the result any more."""
+
+    def __init__(self, n: int, pool: Pool) -> None:
+        self._n, self._pool = n, pool
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __iter__(self) -> Iterator[int]:
+        for step in range(self._n):
+            if self._pool.interrupted:
+                return
+            yield step
 
 
 SERIAL = Pool(1)

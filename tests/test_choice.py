@@ -1,6 +1,7 @@
 """`cross_validate` against a plain double loop over folds and powers, and what its result says."""
 
 import dataclasses
+import threading
 from functools import partial
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import scipy.sparse
 
 import pnorm
-from pnorm import metrics, rankers
+from pnorm import _cross_validation, metrics, rankers
 
 POWERS = [1, 4, 16]
 
@@ -146,6 +147,58 @@ def test_runs_are_to_the_bit_those_on_the_rows_alone():
             _, trace = pnorm.train(pos[found.folds[0] != k], neg[found.folds[1] != k], None, p, 40)
             for name in ("ranker", "step", "edge", "z", "log_objective"):
                 np.testing.assert_array_equal(getattr(found.traces[i][k], name), getattr(trace, name))
+
+
+def test_the_runs_of_few_rows_share_threads(monkeypatch):
+    """Whole runs do; what the user wrote is called by the caller's thread alone."""
+    together, runs, asked = threading.Barrier(3, timeout=20), set(), set()
+
+    def descend(*arguments):
+        if threading.get_ident() not in runs:
+            runs.add(threading.get_ident())
+            together.wait()
+        return _cross_validation_descend(*arguments)
+
+    def metric(f_pos, f_neg):
+        asked.add(threading.get_ident())
+        return margins(f_pos, f_neg)
+
+    def recipe(a, b):
+        asked.add(threading.get_ident())
+        return cubes(a, b)
+
+    _cross_validation_descend = _cross_validation.descend
+    monkeypatch.setattr(_cross_validation, "descend", descend)
+    pos, neg = problem()
+    found = pnorm.cross_validate(pos, neg, recipe, POWERS, 5, folds=4, metric=metric, n_threads=3)
+    assert len(runs) == 3
+    assert asked == {threading.get_ident()}
+    monkeypatch.setattr(_cross_validation, "descend", _cross_validation_descend)
+    alone = pnorm.cross_validate(pos, neg, recipe, POWERS, 5, folds=4, metric=metric, n_threads=1)
+    np.testing.assert_array_equal(found.scores, alone.scores)
+
+
+def test_a_loss_of_the_users_is_called_by_the_callers_thread():
+    asked = set()
+
+    def losses(z):
+        asked.add(threading.get_ident())
+        return np.logaddexp(0, -z)
+
+    loss = pnorm.objectives.Loss(losses, lambda z: -1 / (1 + np.exp(z)))
+    pnorm.cross_validate(POS, NEG, None, [1, 2], 2, folds=3, loss=loss, n_threads=3)
+    assert asked == {threading.get_ident()}
+
+
+def test_scores_follow_the_rounds_in_blocks_of_any_size(monkeypatch):
+    pos, neg = problem(14)
+    whole = pnorm.cross_validate(pos, neg, None, POWERS, 30, folds=3, metric=margins)
+    for cells in (1, 100, 500):
+        monkeypatch.setattr(_cross_validation, "_CELLS", cells)
+        found = pnorm.cross_validate(pos, neg, None, POWERS, 30, folds=3, metric=margins)
+        np.testing.assert_array_equal(found.scores, whole.scores)
+        some = pnorm.cross_validate(pos, neg, None, POWERS, 30, folds=3, metric=margins, rounds=[0, 3, 4, 20])
+        np.testing.assert_array_equal(some.scores, whole.scores[:, :, [0, 3, 4, 20]])
 
 
 def test_columns_of_few_values_and_far_from_zero():

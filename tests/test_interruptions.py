@@ -15,7 +15,7 @@ import pytest
 import workers
 
 import pnorm
-from pnorm import _blas, _threads
+from pnorm import _blas, _cross_validation, _threads
 from pnorm._solvers import lbfgs as _lbfgs
 from pnorm._storage.coded import Feature
 
@@ -246,6 +246,37 @@ def test_ctrl_c_ends_a_long_run(n_threads):
     f = pnorm.objectives.value(pos @ lam, neg @ lam, pnorm.objectives.Power(8))
     assert trace.log_objective[-1] == pytest.approx(f, rel=1e-12)
     assert not workers.left(threads)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no thread of this system can be sent a signal")
+@pytest.mark.parametrize("busy", ["runs", "waits"])
+def test_ctrl_c_ends_the_runs_of_all_threads(monkeypatch, busy):
+    """That of the caller, who is at a run or waits for one, and those that others are at."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threads, caller, descend = workers.running(), threading.get_ident(), _cross_validation.descend
+    ended, others = [], threading.Event()
+    pos, neg = np.random.default_rng(22).normal(size=(2, 20, 30))  # all positives come first, further and further
+
+    def watched(state, rounds, *arguments):
+        if threading.get_ident() == caller:
+            others.wait()
+            if busy == "waits":
+                return descend(state, range(1), *arguments)
+        else:
+            others.set()
+            threading.Timer(0.1, signal.pthread_kill, (caller, signal.SIGINT)).start()
+        trace = descend(state, rounds, *arguments)  # ten million rounds would take an hour
+        ended.append(trace.n_iter)
+        return trace
+
+    monkeypatch.setattr(_cross_validation, "descend", watched)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            pnorm.cross_validate(pos, neg, None, [4], 10**7, folds=2, rounds=[1], tol=0, n_threads=2)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert not workers.left(threads)
+    assert 0 < ended[0] < 10**7
 
 
 def test_an_exception_that_takes_no_attributes_comes_out_all_the_same():

@@ -72,6 +72,11 @@ THREADED = {
         pnorm.cross_validate(POS, NEG, H, [1, 4], 3, folds=2, **threads)
         for H in (None, functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=20))
     ],
+    "pnorm.cross_validate, few rows": lambda **threads: [
+        pnorm.cross_validate(POS[:300], NEG[:300], H, [1, 4, 16], 20, folds=5, **more, **threads)
+        for H in (None, functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=20))
+        for more in ({}, {"push": "bottom", "pos_group": np.arange(300) % 9, "neg_group": np.arange(300) % 9})
+    ],
     "pnorm.objectives.value": lambda **threads: pnorm.objectives.value(POS[:, 0], NEG[:, 0], loss="hinge", **threads),
     "pnorm.objectives.normalized_value": lambda **threads: pnorm.objectives.normalized_value(
         POS[:, 0], NEG[:, 0], 3, loss="hinge", **threads

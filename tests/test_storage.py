@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -440,6 +441,34 @@ def test_an_error_in_a_block_is_raised_and_ends_the_others():
         with pytest.raises(ValueError, match="block three"):
             pool.map(work, range(1000))
         assert pool.map(abs, [-1, -2]) == [1, 2]
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_of_problems_that_fail_the_first_one_is_told(n_threads):
+    done = []
+
+    def work(i):
+        if i == 5:
+            time.sleep(0.02)  # others fail meanwhile
+        if i >= 5:
+            raise ValueError(f"problem {i}")
+        done.append(i)
+        return i * i
+
+    with _threads.Pool(n_threads) as pool:
+        assert pool.each(work, range(5)) == [0, 1, 4, 9, 16]
+        for _ in range(5):
+            done.clear()
+            with pytest.raises(ValueError, match=r"problem 5$"):
+                pool.each(work, range(100))
+            assert sorted(done) == [0, 1, 2, 3, 4]
+        assert pool.each(abs, [-1, -2]) == [1, 2]
+
+
+def test_batches_hold_all_items_in_their_order():
+    assert list(_threads.batches(range(7), 3)) == [[0, 1, 2], [3, 4, 5], [6]]
+    assert list(_threads.batches(iter("abcd"), 2)) == [["a", "b"], ["c", "d"]]
+    assert list(_threads.batches([], 2)) == []
 
 
 def test_blocks_cover_all_rows_once():

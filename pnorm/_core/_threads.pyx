@@ -87,6 +87,7 @@ cdef class Threads:
     """
 
     cdef readonly object n_threads
+    cdef readonly bint interrupted  # an exception came to the caller of `map`, who waits for those at work
     cdef list workers
     cdef object process
 
@@ -104,6 +105,7 @@ cdef class Threads:
             return [function(item) for item in items]
         todo = deque(enumerate(items))
         results = [None] * len(todo)
+        self.interrupted = False
         asked = self.started(min(self.n_threads, len(todo)) - 1)
         busy = asked[:]
         for worker in asked:
@@ -118,6 +120,7 @@ cdef class Threads:
             _all_done(busy)
         except BaseException:
             todo.clear()
+            self.interrupted = True
             if not self.forked():
                 try:
                     _all_done(busy)
