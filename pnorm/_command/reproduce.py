@@ -17,7 +17,9 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -121,20 +123,26 @@ class Result:
 
 
 def measure(
-    name: str, seeds: Iterable[int], home: str | None = None, rounds: int = ROUNDS, selection: str = "absolute"
+    name: str,
+    seeds: Sequence[int],
+    home: str | None = None,
+    rounds: int = ROUNDS,
+    selection: str = "absolute",
+    watched: Callable[[Iterable[Any]], Iterable[Any]] = iter,
 ) -> Result:
-    """Train and measure on random splits, one per seed."""
+    """Train and measure on random splits, one per seed, as many at once as there are cores."""
     setting = SETTINGS[name]
     X, y = setting.data(home)
-    found = [(seed, *_split(setting, X, y, seed, rounds, selection)) for seed in seeds]
-    used, curves, auc, objective, status = zip(*found, strict=True)
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        found = list(watched(threads.map(lambda seed: _split(setting, X, y, seed, rounds, selection), seeds)))
+    curves, auc, objective, status = zip(*found, strict=True)
     met = np.array([[_meeting(part[0], part[-1]) for part in split] for split in curves])
     return Result(
         name,
         rounds,
         (setting.n_train, len(y) - setting.n_train),
         hashlib.sha256(np.column_stack([y, X]).tobytes()).hexdigest()[:16],
-        list(used),
+        [*seeds],
         np.array([[[_above(roc) for roc in part] for part in split] for split in curves]),
         np.array(auc),
         np.array(objective),
@@ -482,7 +490,7 @@ def run(names: Sequence[str], splits: int, rounds: int, selection: str, home: st
     os.makedirs(out, exist_ok=True)
     results: dict[str, Result] = {}
     for name in names:
-        results[name] = measure(name, _watched(range(splits), name), home, rounds, selection)
+        results[name] = measure(name, range(splits), home, rounds, selection, partial(_watched, splits, name))
         picture = io.BytesIO()
         draw(results[name]).savefig(picture, format="png", dpi=90)
         _files.write(Path(out) / f"{name}.png", picture.getvalue())
@@ -495,16 +503,16 @@ def run(names: Sequence[str], splits: int, rounds: int, selection: str, home: st
     print(f"\nEvery number, pictures, and what the claims rest on: {path_shown(out)}/results.json, *.png, claims.md")
 
 
-def _watched(seeds: range, name: str) -> Iterable[int]:
-    """Return the seeds with a progress bar; without tqdm, or without a terminal, print a line per setting."""
+def _watched(n: int, name: str, found: Iterable[Any]) -> Iterable[Any]:
+    """Return the results of n splits with a progress bar; without tqdm or a terminal, print a line per setting."""
     try:
         from tqdm import tqdm
     except ImportError:
         tqdm = None
     if tqdm is None or not sys.stderr.isatty():
-        print(f"{name}: {len(seeds)} splits", file=sys.stderr, flush=True)
-        return seeds
-    return tqdm(seeds, desc=f"{name:15}", unit="split")  # type: ignore[no-any-return]
+        print(f"{name}: {n} splits", file=sys.stderr, flush=True)
+        return found
+    return tqdm(found, total=n, desc=f"{name:15}", unit="split")  # type: ignore[no-any-return]
 
 
 def print_columns(table: list[list[str]]) -> None:
