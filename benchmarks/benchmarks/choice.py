@@ -55,6 +55,21 @@ class CrossValidate:
         self._validate(self.H)
 
 
+class CrossValidateSmall:
+    """Six powers, five folds, and 200 rounds, each of them judged, on as many rows and columns as Pima has."""
+
+    params = ([1, 2],)
+    param_names = ("threads",)
+
+    def setup(self, threads):
+        """Draw rows."""
+        self.pos, self.neg = problems.gaussian(268, 500, 8)
+
+    def time_cross_validate(self, threads):
+        """Runs on threads."""
+        pnorm.cross_validate(self.pos, self.neg, None, (1, 2, 4, 8, 16, 64), 200, n_threads=threads)
+
+
 class MinimizePath:
     """Twenty-five penalties, or seven powers, from one minimiser to the next and each by itself."""
 

@@ -1,6 +1,7 @@
 """`train` over I = K, n and p, and the literal algorithm beside it."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,20 @@ class Storages:
 
     def peakmem_train(self, rows, storage, threads):
         pnorm.train(self.pos, self.neg, self.H, 4, ROUNDS, n_threads=threads)
+
+
+class Many:
+    """A thousand problems of sixty rows, by as many threads."""
+
+    params = ([1, 2],)
+    param_names = ("threads",)
+
+    def setup(self, threads):
+        self.problems = [problems.gaussian(30, 30, 8, seed) for seed in range(1_000)]
+
+    def time_train(self, threads):
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda rows: pnorm.train(*rows, None, 4, 100), self.problems))
 
 
 class Groups:

@@ -129,11 +129,12 @@ def measure(
     rounds: int = ROUNDS,
     selection: str = "absolute",
     watched: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    n_threads: int | None = None,
 ) -> Result:
-    """Train and measure on random splits, one per seed, as many at once as there are cores."""
+    """Train and measure on random splits, one per seed, as many at once as there are threads, or cores."""
     setting = SETTINGS[name]
     X, y = setting.data(home)
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    with ThreadPoolExecutor(n_threads or os.cpu_count()) as threads:
         found = list(watched(threads.map(lambda seed: _split(setting, X, y, seed, rounds, selection), seeds)))
     curves, auc, objective, status = zip(*found, strict=True)
     met = np.array([[_meeting(part[0], part[-1]) for part in split] for split in curves])
