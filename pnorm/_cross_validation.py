@@ -246,7 +246,8 @@ def cross_validate(
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``. It counts the folds.
     n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `train`.
+        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
+        rows they take whole runs, of the exponential loss: see Notes.
 
     Returns
     -------
@@ -278,6 +279,10 @@ def cross_validate(
     folds. What costs is the measure: a sort, O(N log N) for the N held-out rows of a fold, often more than the round
     itself. With many rows or rounds ask for fewer judgements: ``rounds=40``. Memory is that of the outputs, and of a
     copy of those of one fold's rows.
+
+    Up to 65,536 rows a pass is too short to be shared, and with the exponential loss and a power for the price each
+    thread takes another run: then as many folds are copied as there are threads. The caller's thread alone calls what
+    is the user's, recipes, weak rankers and measures. The results are the same to the bit.
 
     The measure should be about as far-sighted as whoever looks at the list. `positives_at_top` hangs on one row of each
     fold, which makes it the noisiest to choose by; the partial AUC down to some negatives sees a little more, and
