@@ -68,6 +68,9 @@ def storages():
     thin = [Z * (rng.random(Z.shape) < 0.3) for Z in (X, Y)]
     made["sparse"] = [(Sparse(scipy.sparse.csc_array(Z)), Z) for Z in thin]
     made["closed"] = [(Closed(Dense(Z)), np.column_stack([Z, 1 - Z])) for Z in (X, Y)]
+    moved = np.array([0.0, 2.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0])
+    binary = [np.round(64 * Z) / 64 for Z in (X, Y)]  # exact less a shift; columns with and without one lie apart
+    made["closed, moved"] = [(Closed(Dense(Z)).subtract(moved), np.column_stack([Z, 1 - Z]) - moved) for Z in binary]
     made["few values"] = of(pnorm.rankers.columns(5), A, B)
     H = pnorm.rankers.quantile_thresholds(X, Y, 120)
     made["thresholds"] = of(H, X, Y)

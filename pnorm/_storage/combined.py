@@ -37,7 +37,8 @@ class Closed(Uncoded):
         return self.half.tally(weights)
 
     def edges(self, totals: Vector) -> Vector:
-        return np.concatenate([totals, -totals])
+        edges = self.half.edges(totals)
+        return np.concatenate([edges, -edges])
 
     def sums(self, weights: Any) -> Any:
         total = np.asarray(weights.sum(axis=0))
