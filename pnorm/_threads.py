@@ -45,10 +45,15 @@ def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
         yield batch
 
 
+def block_size(n_rows: int, least: int = ROWS) -> int:
+    """Return the rows of a block."""
+    return max(least, -(-n_rows // _BLOCKS))
+
+
 @lru_cache(maxsize=64)
 def blocks(n_rows: int, least: int = ROWS) -> tuple[slice, ...]:
     """Cut rows into blocks of one size, but for the last."""
-    return tuple(slices(n_rows, max(least, -(-n_rows // _BLOCKS))))
+    return tuple(slices(n_rows, block_size(n_rows, least)))
 
 
 def merge_exponentials(parts: Sequence[tuple[float, ...]]) -> tuple[float, ...]:

@@ -213,6 +213,16 @@ class Columns:
             room[self.size] = value
         self.size += 1
 
+    def extend(self, *columns: NDArray[Any]) -> None:
+        """Add some numbers to each column; the size grows last."""
+        size = self.size + columns[0].size
+        if (short := size - next(iter(self._room.values())).size) > 0:
+            more = max(short, self.size)
+            self._room = {name: np.concatenate([room, np.empty(more, room.dtype)]) for name, room in self._room.items()}
+        for room, values in zip(self._room.values(), columns, strict=True):
+            room[self.size : size] = values
+        self.size = size
+
     def first(self, n: int) -> dict[str, Any]:
         """Return the first n numbers of each column by its name, as views that cannot be written to."""
         views = {name: room[:n] for name, room in self._room.items()}
@@ -284,6 +294,11 @@ class RoundRecorder(Recorder[Trace]):
         """Record one round."""
         self.steps.add(ranker, step, edge, z)
         self.points.add(log_objective, intercept)
+
+    def extend(self, rankers: NDArray[np.intp], numbers: NDArray[np.float64]) -> None:
+        """Record several rounds, with the numbers that `add` takes, a row for those of each name."""
+        self.steps.extend(rankers, *numbers[:3])
+        self.points.extend(*numbers[3:])
 
     def trace(self, status: str, message: str) -> Trace:
         return Trace(

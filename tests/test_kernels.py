@@ -23,7 +23,9 @@ from pnorm.objectives._pnorm_line import Direction, Line, Side, _cumulants, find
 COMPILED = {
     name: function
     for module in pkgutil.iter_modules(_core.__path__)
-    if module.name != "_threads"  # its tests are test_faults.py, test_interruptions.py and test_threads.py
+    # The tests of threads are test_faults.py, test_interruptions.py and test_threads.py; the twin of the compiled loop
+    # is the loop of _solvers/descent.py, to which test_compiled.py holds it.
+    if module.name not in ("_threads", "_descent")
     for name, function in vars(importlib.import_module(f"pnorm._core.{module.name}")).items()
     if callable(function) and not name.startswith("_")
 }
@@ -172,6 +174,21 @@ def tilted(rng, n):
 
 
 @case
+def tilt_codes(rng, n):
+    n = max(n, 1)
+    for scale, spread in ((-1.0, 1.0), (4.0, 30.0)):
+        masses = rng.random(n) * rng.integers(0, 2, n)
+        masses[rng.integers(n)] = 0.5
+        yield [masses, spread * rng.normal(size=n), scale, np.empty(n)]
+        yield [np.where(masses > 0, 1e-200, 0.0), np.where(masses > 0, 1.0, 1e300), scale, np.empty(n)]
+
+
+@case
+def logs(rng, n):
+    yield [np.exp(100 * rng.normal(size=n)), np.empty(n)]
+
+
+@case
 def split(rng, n):
     for f, h, log_c, scale, alpha, *rows in tilted(rng, n):
         for level in (0.0, h[n // 2], 7.0):
@@ -252,6 +269,11 @@ def symmetric(rng, n):
     for shape in (max(n, 1), 6), (6, max(n, 1)):
         for A in rng.normal(size=shape), rng.normal(size=(shape[0], shape[1] + 5))[:, : shape[1]]:
             yield [A, *(rng.normal(size=shape[k]) for k in (1, 0, 0, 1))]
+
+
+@case
+def inner(rng, n):
+    yield [rng.normal(size=max(n, 1)), rng.normal(size=max(n, 1))]
 
 
 @case

@@ -53,6 +53,17 @@ def tilted(f, h, log_c, scale, alpha, start, stop):
     return (top, *_powers(np.exp(x - top), h)), h[x.argmax()] if x.size else np.nan
 
 
+def tilt_codes(masses, values, scale, factors):
+    x, some = scale * values, masses > 0
+    top = x[some].max(initial=-np.inf)
+    factors[:] = np.where(some, np.exp(np.where(some, x, top) - top), 1.0)
+    return top, masses @ factors, masses.sum()
+
+
+def logs(values, out):
+    out[:] = np.log(values)
+
+
 def split(f, h, log_c, scale, alpha, level, start, stop):
     x, y = _exponents(f, h, log_c, scale, alpha)[start:stop], h[start:stop] - level
     tops = [x[rows].max(initial=-np.inf) for rows in (y == 0, y != 0)]
@@ -116,6 +127,10 @@ def combined(A, runs, lam, start, stop, out):
 def symmetric(A, right, left, down, across):
     down += A @ right
     across += A.T @ left
+
+
+def inner(a, b):
+    return a @ b
 
 
 def column(A, j, shift, start, stop, out):

@@ -14,10 +14,6 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy
 
-ctypedef fused code_t:
-    uint8_t
-    uint16_t
-
 ctypedef fused real_t:
     float
     double
@@ -184,20 +180,32 @@ def sums_by_code(
     In: codes, weights, start, stop, rows, first. Out: sums. Scratch: scratch.
     """
     cdef:
-        Py_ssize_t w = 0, next_, last = codes.shape[0] - 1, lane
-        double* lanes = &scratch[0]
+        const code_t* at = &codes[0, start]
+        const int32_t* some = NULL
+        const double* of_rows
+        Py_ssize_t n
+    if rows is None:
+        of_rows, n = &weights[start], stop - start
+    else:
+        some, of_rows, n = &rows[0], &weights[0], rows.shape[0]
     with nogil:
-        while w <= last:
-            next_ = min(w + 1, last)  # the last of an odd number is added up twice
-            lane = (max(first[w + 1] - first[w], first[next_ + 1] - first[next_]) + 7) // 8 * 8 + PAD
-            clear(lanes, 2 * LANES * lane)
-            if rows is None:
-                add_by_code(&codes[w, start], &codes[next_, start], NULL, &weights[start], stop - start, lanes, lane)
-            else:
-                add_by_code(&codes[w, start], &codes[next_, start], &rows[0], &weights[0], rows.shape[0], lanes, lane)
-            add_lanes(lanes, lane, first[w + 1] - first[w], &sums[first[w]])
-            add_lanes(lanes + LANES * lane, lane, first[next_ + 1] - first[next_], &sums[first[next_]])
-            w += 2
+        sums_of_words(at, codes.shape[1], codes.shape[0], of_rows, n, some, &first[0], &sums[0], &scratch[0])
+
+
+cdef void sums_of_words(
+    const code_t* codes, Py_ssize_t across, Py_ssize_t words, const double* weights, Py_ssize_t n, const int32_t* rows,
+    const Py_ssize_t* first, double* sums, double* lanes,
+) noexcept nogil:
+    """Do as `sums_by_code` does, from the codes of the first row on; those of the next word are so many further on."""
+    cdef Py_ssize_t w = 0, next_, last = words - 1, lane
+    while w <= last:
+        next_ = min(w + 1, last)  # the last of an odd number is added up twice
+        lane = (max(first[w + 1] - first[w], first[next_ + 1] - first[next_]) + 7) // 8 * 8 + PAD
+        clear(lanes, 2 * LANES * lane)
+        add_by_code(codes + w * across, codes + next_ * across, rows, weights, n, lanes, lane)
+        add_lanes(lanes, lane, first[w + 1] - first[w], &sums[first[w]])
+        add_lanes(lanes + LANES * lane, lane, first[next_ + 1] - first[next_], &sums[first[next_]])
+        w += 2
 
 
 def scratch_size(Py_ssize_t largest):
@@ -218,12 +226,21 @@ def choose(
 
     In: codes, wanted, weights, start, stop. Out: rows, of_rows.
     """
-    cdef Py_ssize_t r, n = 0
+    cdef Py_ssize_t n
     with nogil:
-        for r in range(start, stop):
-            rows[n] = <int32_t>(r - start)
-            of_rows[n] = weights[r]
-            n += wanted[codes[r]]
+        n = choose_rows(&codes[start], &wanted[0], &weights[start], stop - start, &rows[0], &of_rows[0])
+    return n
+
+
+cdef Py_ssize_t choose_rows(
+    const code_t* codes, const uint8_t* wanted, const double* weights, Py_ssize_t size, int32_t* rows, double* of_rows,
+) noexcept nogil:
+    """Do as `choose` does, from the code and the weight of the first row on."""
+    cdef Py_ssize_t r, n = 0
+    for r in range(size):
+        rows[n] = <int32_t>r
+        of_rows[n] = weights[r]
+        n += wanted[codes[r]]
     return n
 
 
@@ -274,24 +291,31 @@ def multiply_looked_up(
 
     In: codes, table, start, stop. Changed: weights.
     """
+    cdef double total
+    with nogil:
+        total = multiply_rows(&codes[start], &table[0], stop - start, &weights[start])
+    return total
+
+
+cdef double multiply_rows(const code_t* codes, const double* table, Py_ssize_t n, double* weights) noexcept nogil:
+    """Do as `multiply_looked_up` does, from the code and the weight of the first row on."""
     cdef:
         double a = 0.0, b = 0.0, c = 0.0, d = 0.0
-        Py_ssize_t r = start
-    with nogil:
-        while r + 3 < stop:
-            weights[r] *= table[codes[r]]
-            weights[r + 1] *= table[codes[r + 1]]
-            weights[r + 2] *= table[codes[r + 2]]
-            weights[r + 3] *= table[codes[r + 3]]
-            a += weights[r]
-            b += weights[r + 1]
-            c += weights[r + 2]
-            d += weights[r + 3]
-            r += 4
-        while r < stop:
-            weights[r] *= table[codes[r]]
-            a += weights[r]
-            r += 1
+        Py_ssize_t r = 0
+    while r + 3 < n:
+        weights[r] *= table[codes[r]]
+        weights[r + 1] *= table[codes[r + 1]]
+        weights[r + 2] *= table[codes[r + 2]]
+        weights[r + 3] *= table[codes[r + 3]]
+        a += weights[r]
+        b += weights[r + 1]
+        c += weights[r + 2]
+        d += weights[r + 3]
+        r += 4
+    while r < n:
+        weights[r] *= table[codes[r]]
+        a += weights[r]
+        r += 1
     return (a + b) + (c + d)
 
 
@@ -318,26 +342,28 @@ def marginals(
 
     In: of_words, first, size, radix, cells. Out: of_features.
     """
-    cdef:
-        Py_ssize_t k, code, level, low, levels
-        const double* joint
-        double* own
-        double total
+    cdef Py_ssize_t k
     with nogil:
         for k in range(first.shape[0]):
-            joint = &of_words[first[k]]
-            own = &of_features[cells[k]]
-            levels = cells[k + 1] - cells[k]
-            for level in range(levels):
-                own[level] = 0.0
-            code = 0
-            while code < size[k]:
-                for level in range(levels):
-                    total = 0.0
-                    for low in range(radix[k]):
-                        total += joint[code + low]
-                    own[level] += total
-                    code += radix[k]
+            marginal(&of_words[first[k]], size[k], radix[k], cells[k + 1] - cells[k], &of_features[cells[k]])
+
+
+cdef void marginal(
+    const double* joint, Py_ssize_t size, Py_ssize_t radix, Py_ssize_t levels, double* own
+) noexcept nogil:
+    """Sum by the codes of one feature, from sums by the codes of its word."""
+    cdef:
+        Py_ssize_t code = 0, level, low
+        double total
+    for level in range(levels):
+        own[level] = 0.0
+    while code < size:
+        for level in range(levels):
+            total = 0.0
+            for low in range(radix):
+                total += joint[code + low]
+            own[level] += total
+            code += radix
 
 
 cdef void fill_values(
@@ -436,20 +462,31 @@ def edges(
 
     In: sums, cells, feature, first, at, terms. Out: above, out.
     """
+    with nogil:
+        edges_of(
+            &sums[0], &cells[0], cells.shape[0] - 1, &feature[0], &first[0], &at[0], &terms[0], feature.shape[0],
+            &above[0], &out[0],
+        )
+
+
+cdef void edges_of(
+    const double* sums, const Py_ssize_t* cells, Py_ssize_t features, const Py_ssize_t* feature,
+    const Py_ssize_t* first, const Py_ssize_t* at, const double* terms, Py_ssize_t rankers, double* above, double* out,
+) noexcept nogil:
+    """Do as `edges` does."""
     cdef:
         Py_ssize_t j, k, t, c, base, levels
         double total
-    with nogil:
-        for k in range(cells.shape[0] - 1):
-            total = 0.0
-            for c in range(cells[k + 1] - 1, cells[k] - 1, -1):
-                total += sums[c]
-                above[c] = total
-        for j in range(feature.shape[0]):
-            base = cells[feature[j]]
-            levels = cells[feature[j] + 1] - base
-            total = 0.0
-            for t in range(first[j], first[j + 1]):
-                c = at[t]
-                total += terms[t] * (sums[base + c] if c < levels else above[base + c - levels])
-            out[j] = total
+    for k in range(features):
+        total = 0.0
+        for c in range(cells[k + 1] - 1, cells[k] - 1, -1):
+            total += sums[c]
+            above[c] = total
+    for j in range(rankers):
+        base = cells[feature[j]]
+        levels = cells[feature[j] + 1] - base
+        total = 0.0
+        for t in range(first[j], first[j + 1]):
+            c = at[t]
+            total += terms[t] * (sums[base + c] if c < levels else above[base + c - levels])
+        out[j] = total

@@ -7,10 +7,6 @@ BLAS would do for the products, but starts threads of its own: sums would depend
 and two pools of threads would be in each other's way. Reading the matrix is what takes the time.
 """
 
-ctypedef fused real_t:
-    float
-    double
-
 ctypedef fused index_t:
     int
     long long
@@ -55,25 +51,30 @@ def products(
     """
     cdef:
         Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t), right = A.strides[1] // <Py_ssize_t>sizeof(real_t)
-        Py_ssize_t k, first, j, n, done = 0
         const real_t* top = &A[start, 0]
     with nogil:
-        for k in range(runs.shape[0]):
-            n = runs[k, 1] - runs[k, 0]
+        products_of(top, down, right, &runs[0, 0], runs.shape[0], &s[start], stop - start, &out[0])
+
+
+cdef void products_of(
+    const real_t* top, Py_ssize_t down, Py_ssize_t right, const Py_ssize_t* runs, Py_ssize_t n_runs, const double* s,
+    Py_ssize_t rows, double* out,
+) noexcept nogil:
+    """Do as `products` does, from the first row and its weight on."""
+    cdef Py_ssize_t k, first, j, n
+    for k in range(n_runs):
+        n = runs[2 * k + 1] - runs[2 * k]
+        for j in range(n):
+            out[j] = 0.0
+        if down == 1:
             for j in range(n):
-                out[done + j] = 0.0
-            if down == 1:
-                for j in range(n):
-                    out[done + j] = dot(top + (runs[k, 0] + j) * right, &s[start], stop - start)
-            else:
-                first = 0
-                while first < n:
-                    add_rows(
-                        top + runs[k, 0] + first, down, stop - start, min(<Py_ssize_t>WIDTH, n - first), &s[start],
-                        &out[done + first],
-                    )
-                    first += WIDTH
-            done += n
+                out[j] = dot(top + (runs[2 * k] + j) * right, s, rows)
+        else:
+            first = 0
+            while first < n:
+                add_rows(top + runs[2 * k] + first, down, rows, min(<Py_ssize_t>WIDTH, n - first), s, out + first)
+                first += WIDTH
+        out += n
 
 
 def combined(
@@ -129,6 +130,22 @@ def symmetric(
                 down[r] += dot(&A[0, 0] + r * apart, &right[0], n)
             add_rows(&A[0, 0] + first * apart, apart, last - first, n, &left[first], &across[0])
             first = last
+
+
+def inner(const double[::1] a, const double[::1] b):
+    """Return the sum of a * b.
+
+    In: a, b.
+    """
+    cdef double total
+    with nogil:
+        total = inner_of(&a[0], &b[0], a.shape[0])
+    return total
+
+
+cdef double inner_of(const double* a, const double* b, Py_ssize_t n) noexcept nogil:
+    """Do as `inner` does."""
+    return dot(a, b, n)
 
 
 def column(const real_t[:, :] A, Py_ssize_t j, double shift, Py_ssize_t start, Py_ssize_t stop, double[::1] out):

@@ -28,13 +28,6 @@ cdef extern from "_exp.h" nogil:
 cdef enum:
     BLOCK = 256
 
-cdef struct Side:
-    const double* f
-    const double* h
-    const double* log_c
-    Py_ssize_t size
-    double scale
-
 cdef Side side_of(
     const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, Py_ssize_t start, Py_ssize_t stop,
 ) noexcept:
@@ -126,19 +119,28 @@ def log_sum(const double[::1] f, const double[::1] log_c, double scale, Py_ssize
     """
     cdef:
         Side side = side_of(f, f, log_c, scale, start, stop)
-        double exponents[BLOCK]
-        double top = -INFINITY, block_top, total = 0.0
-        Py_ssize_t begin = 0, m
+        double top, total
     with nogil:
-        while begin < side.size:
-            m = min(<Py_ssize_t>BLOCK, side.size - begin)
-            block_top = fill(&side, 0.0, begin, m, exponents)
-            if block_top > top:
-                total *= exp(top - block_top)
-                top = block_top
-            total += sum_exp(exponents, m, top)
-            begin += BLOCK
+        top = log_sum_of(&side, &total)
     return top, total
+
+
+cdef double log_sum_of(const Side* side, double* total) noexcept nogil:
+    """Do as `log_sum` does; returns the top."""
+    cdef:
+        double exponents[BLOCK]
+        double top = -INFINITY, block_top
+        Py_ssize_t begin = 0, m
+    total[0] = 0.0
+    while begin < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - begin)
+        block_top = fill(side, 0.0, begin, m, exponents)
+        if block_top > top:
+            total[0] *= exp(top - block_top)
+            top = block_top
+        total[0] += sum_exp(exponents, m, top)
+        begin += BLOCK
+    return top
 
 
 def weigh(
@@ -151,19 +153,28 @@ def weigh(
     cdef:
         Side side = side_of(f, f, log_c, scale, start, stop)
         double* out = &weights[start]
-        double top = -INFINITY, total = 0.0
-        Py_ssize_t begin = 0, m
+        double top, total
     with nogil:
-        while begin < side.size:
-            m = min(<Py_ssize_t>BLOCK, side.size - begin)
-            top = fmax(top, fill(&side, 0.0, begin, m, out + begin))
-            begin += BLOCK
-        begin = 0
-        while begin < side.size:
-            m = min(<Py_ssize_t>BLOCK, side.size - begin)
-            total += sum_exp(out + begin, m, top)
-            begin += BLOCK
+        top = weigh_rows(&side, out, &total)
     return top, total
+
+
+cdef double weigh_rows(const Side* side, double* out, double* total) noexcept nogil:
+    """Do as `weigh` does; returns the top."""
+    cdef:
+        double top = -INFINITY
+        Py_ssize_t begin = 0, m
+    total[0] = 0.0
+    while begin < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - begin)
+        top = fmax(top, fill(side, 0.0, begin, m, out + begin))
+        begin += BLOCK
+    begin = 0
+    while begin < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - begin)
+        total[0] += sum_exp(out + begin, m, top)
+        begin += BLOCK
+    return top
 
 
 def rescale_rows(double[::1] weights, double factor, Py_ssize_t start, Py_ssize_t stop):
@@ -244,13 +255,18 @@ def given(const double[::1] weights, const double[::1] h, Py_ssize_t start, Py_s
         const double* of_rows = &weights[start]
         const double* outputs = &h[start]
         double sums[4]
-        Py_ssize_t begin = 0, size = stop - start
     with nogil:
-        sums[0] = sums[1] = sums[2] = sums[3] = 0.0
-        while begin < size:
-            add_powers(of_rows + begin, outputs + begin, min(<Py_ssize_t>BLOCK, size - begin), sums)
-            begin += BLOCK
+        given_rows(of_rows, outputs, stop - start, sums)
     return 0.0, sums[0], sums[1], sums[2], sums[3]
+
+
+cdef void given_rows(const double* weights, const double* h, Py_ssize_t size, double* sums) noexcept nogil:
+    """Do as `given` does."""
+    cdef Py_ssize_t begin = 0
+    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
+    while begin < size:
+        add_powers(weights + begin, h + begin, min(<Py_ssize_t>BLOCK, size - begin), sums)
+        begin += BLOCK
 
 
 def tilted(
@@ -265,25 +281,79 @@ def tilted(
     """
     cdef:
         Side side = side_of(f, h, log_c, scale, start, stop)
-        double exponents[BLOCK]
         double sums[4]
-        double top = -INFINITY, mode = NAN, block_top
-        Py_ssize_t begin = 0, m, r
+        double top, mode
     with nogil:
-        sums[0] = sums[1] = sums[2] = sums[3] = 0.0
-        while begin < side.size:
-            m = min(<Py_ssize_t>BLOCK, side.size - begin)
-            block_top = fill(&side, alpha, begin, m, exponents)
-            if block_top > top:
-                rescale(sums, exp(top - block_top))
-                top = block_top
-                for r in range(m):
-                    if exponents[r] == block_top:
-                        mode = side.h[begin + r]
-            pnorm_exp_below(exponents, m, top)
-            add_powers(exponents, side.h + begin, m, sums)
-            begin += BLOCK
+        top = tilt_rows(&side, alpha, sums, &mode)
     return (top, sums[0], sums[1], sums[2], sums[3]), mode
+
+
+cdef double tilt_rows(const Side* side, double alpha, double* sums, double* mode) noexcept nogil:
+    """Do as `tilted` does; returns the top."""
+    cdef:
+        double exponents[BLOCK]
+        double top = -INFINITY, block_top
+        Py_ssize_t begin = 0, m, r
+    mode[0] = NAN
+    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
+    while begin < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - begin)
+        block_top = fill(side, alpha, begin, m, exponents)
+        if block_top > top:
+            rescale(sums, exp(top - block_top))
+            top = block_top
+            for r in range(m):
+                if exponents[r] == block_top:
+                    mode[0] = side.h[begin + r]
+        pnorm_exp_below(exponents, m, top)
+        add_powers(exponents, side.h + begin, m, sums)
+        begin += BLOCK
+    return top
+
+
+def tilt_codes(const double[::1] masses, const double[::1] values, double scale, double[::1] factors):
+    """Weigh codes by the exponentials of their values: factors = exp(scale * values - top), 1 for codes without mass.
+
+    Returns (top, sum of masses * factors, sum of masses), with the largest exponent of codes with mass as top.
+
+    In: masses, values, scale. Out: factors.
+    """
+    cdef double top, scaled, total
+    with nogil:
+        top = weigh_codes(&masses[0], &values[0], masses.shape[0], scale, &factors[0], &scaled, &total)
+    return top, scaled, total
+
+
+cdef double weigh_codes(
+    const double* masses, const double* values, Py_ssize_t n, double scale, double* factors, double* scaled,
+    double* total,
+) noexcept nogil:
+    """Do as `tilt_codes` does; returns the top."""
+    cdef:
+        double top = -INFINITY
+        Py_ssize_t c
+    for c in range(n):
+        if masses[c] > 0.0:
+            top = fmax(top, scale * values[c])
+    for c in range(n):
+        factors[c] = scale * values[c] if masses[c] > 0.0 else top
+    pnorm_exp_below(factors, n, top)
+    scaled[0] = total[0] = 0.0
+    for c in range(n):
+        scaled[0] += masses[c] * factors[c]
+        total[0] += masses[c]
+    return top
+
+
+def logs(const double[::1] values, double[::1] out):
+    """out = log(values), by the same function on every processor, which NumPy's is not.
+
+    In: values. Out: out.
+    """
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(values.shape[0]):
+            out[r] = log(values[r])
 
 
 def split(
@@ -350,34 +420,41 @@ def root_step(
     In: x, lo, hi, bracket, last, width, g, slope, bend.
     """
     cdef:
-        double rho, near, move, y
-        bint search = True
+        Search at
+        bint search
+    at.x, at.lo, at.hi, at.bracket, at.last = x, lo, hi, bracket, last
+    search = next_step(&at, width, g, slope, bend)
+    return (at.x, at.lo, at.hi, at.bracket, at.last), search
+
+
+cdef bint next_step(Search* at, double width, double g, double slope, double bend) noexcept nogil:
+    """Do as `root_step` does; returns whether the search goes on."""
+    cdef double x = at.x, rho, near, move, y
     rho = width * fabs(g) / slope if slope > 0.0 else INFINITY
     near = fmin(log1p(rho), 700.0) / width
     move = 2.0 * slope * slope - g * bend
     move = fmax(2.0 * fabs(g) * slope / move, near) if move > 0.0 else INFINITY
     if rho < 1.0:
         move = fmin(move, -log1p(-rho) / width)
-    elif hi == INFINITY and g < 0.0:
-        move = fmin(fmax(move, 2.0 * last), fmax(4.0 * near, 3.0 * x))
-        last = move
+    elif at.hi == INFINITY and g < 0.0:
+        move = fmin(fmax(move, 2.0 * at.last), fmax(4.0 * near, 3.0 * x))
+        at.last = move
     if g < 0.0:
-        lo = x
+        at.lo = x
         y = x + move
     else:
-        hi = x
+        at.hi = x
         y = x - move
     if rho < 1.0 and move * width <= 1e-6:
-        x = y
-        search = False
-    else:
-        if not lo < y < hi or (rho >= 1.0 and hi - lo > 0.5 * bracket):
-            y = lo + 0.5 * (hi - lo) if hi < INFINITY else 2.0 * lo + near
-            search = lo < y < hi
-        if search:
-            bracket = hi - lo
-            x = y
-    return (x, lo, hi, bracket, last), search
+        at.x = y
+        return False
+    if not at.lo < y < at.hi or (rho >= 1.0 and at.hi - at.lo > 0.5 * at.bracket):
+        y = at.lo + 0.5 * (at.hi - at.lo) if at.hi < INFINITY else 2.0 * at.lo + near
+        if not at.lo < y < at.hi:
+            return False
+    at.bracket = at.hi - at.lo
+    at.x = y
+    return True
 
 
 # (e) ---------------------------------------------------------------------------------------------

@@ -1,19 +1,23 @@
-"""Coordinate descent: Figure 1 of both papers on its factored form."""
+"""Coordinate descent: Figure 1 of both papers on its factored form.
+
+Two loops share the work. The one in `_rounds` is to be read beside Figure 1. It does every kind of round, for every
+objective and storage, and has all the messages. Before each of its rounds it offers the next ones to compiled code
+(`DescentState.run`). That does the ordinary ones, many at a time and to the same bits, and leaves the first other one.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import islice
+from operator import length_hint
 
 import numpy as np
 
 from pnorm._checks.text import shown
-from pnorm._solvers.descent_state import DescentState
+from pnorm._solvers.descent_state import OVERFLOW, DescentState
 from pnorm._trace import RoundRecorder, Trace, attach_trace
 from pnorm.objectives._base import Objective
-
-_OVERFLOW = 1e300
-"""No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
 
 
 def descend(
@@ -43,8 +47,17 @@ def _rounds(
     problem, lam = state.problem, state.lam
     objective, names = problem.objective, problem.names
     status, message = "t_max", ""
+    total, rounds = length_hint(rounds), iter(rounds)
 
     for _ in rounds:
+        if done := state.run(1 if callback else total - record.n_iter, selection, tol, record):
+            for _ in islice(rounds, done - 1):
+                pass
+            if record.stopped_by(callback):
+                status, message = _stopped(record)
+                break
+            continue
+
         # (a) the weak ranker with the largest edge; of those that tie, the first
         edges = state.edges()
         merit = np.abs(edges) if selection == "absolute" else edges.copy()
@@ -59,7 +72,7 @@ def _rounds(
             gap = -math.inf if objective.traits.margin is None else state.gap(j, sign)
             margin = objective.traits.margin or 0.0
             step = sign * (margin + max(0.0, -state.margin())) / gap if gap > 0.0 else state.step(j, sign)
-            if lam[j] + step != lam[j] and objective.traits.p * abs(step) * problem.max_abs_centered[j] < _OVERFLOW:
+            if lam[j] + step != lam[j] and objective.traits.p * abs(step) * problem.max_abs_centered[j] < OVERFLOW:
                 break
             lost = _lost(objective, step, edge, shown(names[j]))
             merit[j] = -math.inf
@@ -90,7 +103,7 @@ def _rounds(
             message = f"{shown(names[j])} alone puts every positive above every negative: {_what_of_minimum(objective)}"
             break
         if stop:
-            status, message = "callback", f"the callback stopped the run after round {record.n_iter}"
+            status, message = _stopped(record)
             break
 
     if status == "t_max":
@@ -98,6 +111,11 @@ def _rounds(
         if objective.traits.margin is not None and not objective.traits.attains_zero and state.margin() > 0.0:
             message += "; the scores put every positive above every negative, so no minimiser exists"
     return status, message
+
+
+def _stopped(record: RoundRecorder) -> tuple[str, str]:
+    """Return the status and the message of a run that its callback ends."""
+    return "callback", f"the callback stopped the run after round {record.n_iter}"
 
 
 _REMEDY = ": smoothing=0.1, say, would round it off"

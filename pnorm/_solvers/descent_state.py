@@ -4,6 +4,8 @@ Along most rankers weights are formed anew from the scores, an exponential per r
 takes few values the step is found on the sums of the weights by value, and in memory the weights are
 multiplied by a number for each value. Their rounding errors add up slowly, and from time to time they
 are formed anew.
+
+`HeldRows.run` gives ordinary rounds of rows in memory to compiled code, on the same arrays and to the same bits.
 """
 
 from __future__ import annotations
@@ -15,13 +17,19 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._blas import dot
 from pnorm._checks import Vector
-from pnorm._solvers.problem import Problem, column, formed, totals
+from pnorm._core import _dense, _descent, _tilt
+from pnorm._solvers.problem import TIE, Problem, column, formed, totals
 from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
+from pnorm._storage.coded import CHOSEN
+from pnorm._threads import ROWS
+from pnorm._trace import RoundRecorder
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm, intercept_of
-from pnorm.objectives._pnorm_line import Direction, Kernel, Line, Side
+from pnorm.objectives._pnorm_line import PLATEAU, ROUNDING, Direction, Kernel, Line, Side
+
+OVERFLOW = 1e300
+"""No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
 
 _ROUNDS = 100
 """Multiplications after which weights are formed anew: each adds some 1e-16 to their relative error."""
@@ -48,24 +56,29 @@ class DiscreteRanker:
         """Take ranker j, whose sums by code are at some cells of totals."""
         self._problem, self._j = problem, j
         self.by_code = problem.table.values(j) - float(problem.shift[j])
-        distinct, self._place = np.unique(self.by_code, return_inverse=True)
-        self._has = [np.bincount(self._place, side.counts[cells]) > 0.0 for side in problem.sides]
-        self.binary = bool(np.count_nonzero(self._has[0] | self._has[1]) == 2)
-        self.on_side = distinct[self._has[0]], distinct[self._has[1]]
-        """Its distinct values on the positives and on the negatives, centred."""
+        self._has = [side.counts[cells] > 0.0 for side in problem.sides]
+        distinct = np.unique(self.by_code[self._has[0] | self._has[1]])
+        self.binary = distinct.size == 2
+        self._is_high = (self.by_code == distinct[-1]).astype(np.intp)
+        self.on_side = self.by_code[self._has[0]], self.by_code[self._has[1]]
+        """Its values at the codes of the positives and of the negatives, centred."""
         self._zeros = Scores(np.zeros_like(self.on_side[0]), np.zeros_like(self.on_side[1]))
 
     def step(self, masses: Sequence[Vector], sign: float) -> float | None:
         """The step along the ranker from sums of u and w by its code; None where some are too light."""
-        u, w = [
-            np.asarray(np.bincount(self._place, of_side)[has], dtype=np.float64)
-            for of_side, has in zip(masses, self._has, strict=True)
-        ]
+        direction, p = self._problem.direction(self._j, *self.on_side, self.binary), self._problem.objective.traits.p
+        if self.binary and direction.gap(sign) < 0.0:
+            u0, u1, w0, w1 = [float(x) for of_side in masses for x in np.bincount(self._is_high, of_side, 2)]
+            if min(u0, u1, w0, w1) <= _LIGHT:
+                return None
+            step = (math.log(u1) - math.log(u0)) + (math.log(w0) - math.log(w1))
+            step /= (p + 1.0) * direction.span
+            return step if step * sign > 0.0 else 0.0
+        u, w = [of_side[has] for of_side, has in zip(masses, self._has, strict=True)]
         if min(u.min(), w.min()) <= _LIGHT:
             return None
-        # One row for each value and side.
-        direction = self._problem.direction(self._j, *self.on_side, self.binary)
-        condensed = PNorm(self._problem.objective.traits.p, np.log(u), np.log(w))
+        # One row for each code and side.
+        condensed = PNorm(p, _logs(u), _logs(w))
         return condensed.step(self._zeros, u, w, direction, sign)
 
 
@@ -96,6 +109,10 @@ class DescentState:
     def edges(self) -> Vector:
         """Edges of all weak rankers."""
         return self.problem.edges(self._rows.totals())
+
+    def run(self, limit: int, selection: str, tol: float, record: RoundRecorder) -> int:
+        """Do ordinary rounds, if there are any, so many at most; return their number."""
+        return self._rows.run(limit, selection, tol, record) if COMPILED and isinstance(self._rows, HeldRows) else 0
 
     def margin(self) -> float:
         """Least difference of scores over all pairs."""
@@ -145,6 +162,7 @@ class HeldRows:
         # Of coded rankers alone no scores are kept: these follow from lam at the price of a few rounds.
         self._keeps_scores = not (self._multiplies and bool(coded.all()))
         self._tallies: list[Vector] | None = None
+        self._compiled: _Compiled | None = None
         self._v = np.empty(problem.n_neg) if self._multiplies and problem.objective.traits.p != 1.0 else None
         self._f: Scores | None = (f := problem.scores(lam))
         self._level = 0.0
@@ -166,7 +184,7 @@ class HeldRows:
     def _size(self) -> float:
         """A bound on the terms of all scores."""
         with np.errstate(over="ignore"):
-            return dot(np.abs(self.lam), self.problem.largest)
+            return _dense.inner(np.abs(self.lam), self.problem.largest)
 
     def _forget_scores(self) -> None:
         if not self._keeps_scores:
@@ -239,20 +257,25 @@ class HeldRows:
             return
         self._multiplied += 1
         masses = self.masses(j)
-        factors = [np.exp(-step * discrete.by_code), np.exp(p * step * discrete.by_code)]
-        scaled = [dot(mass, table) for mass, table in zip(masses, factors, strict=True)]
-        factors = [table / total for table, total in zip(factors, scaled, strict=True)]
-        sums = [float(mass.sum()) for mass in masses]
-        log_u, log_w = [math.log(total) - math.log(before) for total, before in zip(scaled, sums, strict=True)]
-        log_v = self._multiply(j, factors, np.exp(step * discrete.by_code))
+        factors, logs = [], []
+        for of_side, rate in zip(masses, (-step, p * step), strict=True):
+            table = np.empty_like(discrete.by_code)
+            top, total, before = _tilt.tilt_codes(of_side, discrete.by_code, rate, table)
+            factors.append(table / total)
+            logs.append(top + (math.log(total) - math.log(before)))
+        log_u, log_w = logs
+        of_v = np.empty_like(discrete.by_code)
+        top = _tilt.tilt_codes(masses[1], discrete.by_code, step, of_v)[0]
+        log_v = self._multiply(j, factors, of_v, top)
         self.log_f += p * log_u + log_w
         self.intercept += intercept_of(p, log_u, log_w) - step * problem.middle(j)
         self.log_mass += log_u + (log_w if log_v is None else log_v)
 
-    def _multiply(self, j: int, factors: Sequence[Vector], of_v: Vector) -> float | None:
+    def _multiply(self, j: int, factors: Sequence[Vector], of_v: Vector, top: float) -> float | None:
         """Multiply the weights by the factors of the codes of ranker j; the change of log sum v.
 
-        v, the weights of negatives at p = 1, is asked for by z alone, and is not made to sum to one.
+        v, the weights of negatives at p = 1, is asked for by z alone, and is not made to sum to one; e^top is taken
+        out of its factors.
         """
         assert self._tallies is not None
         tables, run = self.problem.tables, self._run
@@ -272,7 +295,97 @@ class HeldRows:
         if self._v is None:
             return None
         before, self._v_total = self._v_total, sums[2]
-        return math.log(self._v_total) - math.log(before)
+        return top + (math.log(self._v_total) - math.log(before))
+
+    def run(self, limit: int, selection: str, tol: float, record: RoundRecorder) -> int:
+        """Do ordinary rounds in compiled code."""
+        if self._compiled is None:
+            self._compiled = _Compiled(self.problem, self.lam, self._column, (self.u, self.w), self._v)
+        loop, tallies = self._compiled, self._compiled.tallies
+        if loop.rounds is None or limit <= 0:
+            return 0
+        if self._tallies is not None and self._tallies is not tallies:
+            for own, of_side in zip(tallies, self._tallies, strict=True):
+                own[:] = of_side
+        n = min(limit, loop.batch)
+        rankers, records = np.empty(n, np.intp), np.empty((5, n))
+        numbers = np.array(
+            [
+                self.log_f,
+                self.log_mass,
+                self.intercept,
+                self._level,
+                self._widest,
+                self._multiplied,
+                self._changed,
+                self._v_total,
+            ]
+        )
+        f_pos, f_neg = (None, None) if self._f is None else (self._f.pos, self._f.neg)
+        n, tallied = loop.rounds.run(
+            selection, tol, numbers, self._tallies is not None, f_pos, f_neg, tallies[0], tallies[1], rankers, records
+        )
+        self._direction = None  # its arrays are those of another ranker
+        self._tallies = tallies if tallied else None
+        self.log_f, self.log_mass, self.intercept, self._level, self._widest, _, self._changed, self._v_total = (
+            numbers.tolist()
+        )
+        self._multiplied = int(numbers[5])
+        record.extend(rankers[:n], records[:, :n])
+        return n
+
+
+COMPILED = True
+"""Whether ordinary rounds run in compiled code: for tests, which compare."""
+
+
+class _Compiled:
+    """The compiled loop of a problem, and what it needs."""
+
+    def __init__(
+        self, problem: Problem, lam: Vector, columns: Sequence[Vector], weights: Sequence[Vector], v: Vector | None
+    ) -> None:
+        self.rounds: _descent.Rounds | None = None
+        self.tallies: list[Vector] = []
+        objective = problem.objective
+        if not isinstance(objective, PNorm) or objective.groups is not None:
+            return
+        if not problem.in_memory or objective.pool.n_threads > 1:
+            return
+        of_sides = [table.leaves() for table in problem.tables]
+        pos, neg = of_sides
+        if pos is None or neg is None:
+            return
+        n = problem.n_rankers
+        leaf, place, sign, level = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n), np.empty(n)
+        for k, part in enumerate(pos):
+            leaf[part.numbers], place[part.numbers] = k, part.places
+            sign[part.numbers], level[part.numbers] = part.sign, part.level
+        facts = np.array(
+            [
+                problem.shift,
+                problem.largest,
+                problem.max_abs_centered,
+                problem.size,
+                problem.close,
+                np.zeros(n) if problem.offsets_taken is None else problem.offsets_taken,
+                *[end for side in problem.sides for end in (side.low, side.high)],
+                sign,
+                sign * problem.shift + level,
+            ]
+        )
+        limits = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING, CHOSEN, ROWS
+        of_pos, of_neg = [
+            ([part.leaf for part in parts], h, of_side, log_c)
+            for parts, h, of_side, log_c in zip((pos, neg), columns, weights, objective.log_c, strict=True)
+        ]
+        centred = problem.offsets_taken is not None
+        self.rounds = _descent.Rounds(
+            objective.p, limits, lam, facts, leaf, place, of_pos, of_neg, v, problem.exchanged, centred
+        )
+        self.tallies = [np.empty(table.tally_size) for table in problem.tables]
+        # A batch takes some 30 ms, so that Ctrl-C does not wait and a progress bar moves.
+        self.batch = 1 + int(3e7 / ((problem.n_pos + problem.n_neg) * (20 + n) + 5000))
 
 
 class FormedRows:
@@ -328,6 +441,12 @@ def line_sums(rows: Rows, weights: FormedWeights, j: int, shift: float, kernel: 
     f = rows.scores(weights.lam, weights.level)
     h = rows.pool.run(column(rows, j, shift))[0]
     return [kernel(Side(f, h, rows.log_c, weights.at(rows, f), weights.scale(rows)), 0, rows.n)]
+
+
+def _logs(values: Vector) -> Vector:
+    out = np.empty_like(values)
+    _tilt.logs(values, out)
+    return out
 
 
 def _takes_only(low: float, high: float, h: Vector) -> bool:

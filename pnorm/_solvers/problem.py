@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._blas import dot
 from pnorm._categories import Seen, tell
 from pnorm._checks import CaseWeights, Groups, Vector
-from pnorm._core import _tilt
+from pnorm._core import _dense, _tilt
 from pnorm._solvers.reductions import (
     NAMES,
     Executor,
@@ -43,7 +42,7 @@ from pnorm.rankers import Rankers, as_rankers
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
 # duplicate columns differ by rounding only, and the lowest index must win on every machine. The
 # share is not of the largest output of all, or one column of milliseconds would tie with everything.
-_TIE = 1e-10
+TIE = 1e-10
 
 _EXTREME = 320.0
 """|log c| of both sides, up to which squares of sums of weighted losses are numbers: weights to 1e139."""
@@ -196,7 +195,7 @@ class Problem:
         self.kept = kept
         """The user's rows that these are, per side; None where all are."""
         self._before = before
-        self._offsets = offsets
+        self.offsets_taken = offsets
         """Constants that the columns have less than the user's."""
         self.n_pos, self.n_neg, self.n_rankers = sides[0].n, sides[1].n, len(names)
         self.low = np.minimum(*[side.low for side in sides])
@@ -215,8 +214,8 @@ class Problem:
             )
         self.max_abs_centered = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
-        self._size = np.minimum(self.largest, self.high - self.low)
-        self._close = CLOSE * objective.traits.p * self.max_abs_centered
+        self.size = np.minimum(self.largest, self.high - self.low)
+        self.close = CLOSE * objective.traits.p * self.max_abs_centered
 
     @classmethod
     def of_tables(
@@ -301,11 +300,11 @@ class Problem:
     def constant_at(self, lam: Vector) -> float:
         """Constant that the scores have less than the user's, as columns are centred."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return 0.0 if self._offsets is None else dot(lam, self._offsets)
+            return 0.0 if self.offsets_taken is None else _dense.inner(np.ascontiguousarray(lam), self.offsets_taken)
 
     def middle(self, j: int) -> float:
         """The middle of the outputs of ranker j, as the user has them."""
-        return float(self.shift[j]) + (0.0 if self._offsets is None else float(self._offsets[j]))
+        return float(self.shift[j]) + (0.0 if self.offsets_taken is None else float(self.offsets_taken[j]))
 
     def _precise_scores(self, lam: Vector) -> tuple[Scores, float]:
         """H lam less a constant, as though computed in twice the working precision and then rounded; the constant."""
@@ -412,7 +411,7 @@ class Problem:
 
     def tie_tolerance(self, merit: Vector) -> float:
         """Return the difference from the best edge up to which a ranker ties with it."""
-        return _TIE * float(self._size[int(merit.argmax())])
+        return TIE * float(self.size[int(merit.argmax())])
 
     def gap(self, j: int, sign: float) -> float:
         """Return the least difference over all pairs of outputs of ranker j times the sign, whatever the groups."""
@@ -421,7 +420,7 @@ class Problem:
 
     def opening(self, j: int, gap: float) -> float:
         """Return a least difference of outputs of ranker j; zero where it is too small for any step."""
-        return gap if abs(gap) > self._close[j] else 0.0
+        return gap if abs(gap) > self.close[j] else 0.0
 
     def direction(self, j: int, pos: Vector, neg: Vector, binary: bool) -> Direction:
         """Ranker j, given its centred outputs."""
@@ -433,7 +432,7 @@ class Problem:
             up, down = self.gap(j, 1.0), self.gap(j, -1.0)
         else:
             up, down = [self.opening(j, self.margin(f)) for f in (Scores(pos, neg), Scores(-pos, -neg))]
-        return Direction(pos, neg, pos_low, pos_high, neg_low, neg_high, up, down, binary, float(self._close[j]))
+        return Direction(pos, neg, pos_low, pos_high, neg_low, neg_high, up, down, binary, float(self.close[j]))
 
     # Columns
 
@@ -526,12 +525,12 @@ class Problem:
             None,
             pool,
             None if self._before is None else before,
-            self._offsets,
+            self.offsets_taken,
         )
 
     def with_objective(self, objective: Objective) -> Problem:
         """The problem of another objective of the same rows: the outputs serve both."""
-        return Problem(self.executor, self.sides, self.names, objective, self.kept, self._before, self._offsets)
+        return Problem(self.executor, self.sides, self.names, objective, self.kept, self._before, self.offsets_taken)
 
     def spread(self, values: Any, side: int, fill: Any) -> Any:
         """Values of the rows of one side as values of the user's rows; those left out get `fill`."""

@@ -7,6 +7,7 @@ the rows. Passes over all rows are returned as passes, so that both sides share 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._core._descent import Leaf
 
 # Rows whose second moments are formed at a time: 1.6 MB at 50 columns. Measured at 10**5 x 50:
 # 12.5 ms with 512 rows, 10.9 ms with 4096, 12.9 ms with all.
@@ -23,6 +25,19 @@ _EPS = float(np.finfo(np.float64).eps)
 
 Index = NDArray[np.intp]
 Rows = slice | Index
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rankers of a table whose outputs lie in one compiled leaf: sign * (output there - level)."""
+
+    leaf: Leaf
+    numbers: Index
+    """The rankers' numbers in the table."""
+    places: Index
+    """Their places in the leaf."""
+    sign: Vector
+    level: Vector
 
 
 class Table(Protocol):
@@ -110,6 +125,9 @@ class Table(Protocol):
 
     # Other tables
 
+    def leaves(self) -> list[Part] | None:
+        """What the table is made of, in the order of its tally; None where compiled rounds do not know it."""
+
     def select_rows(self, rows: Rows) -> Table:
         """Some of the rows."""
 
@@ -157,6 +175,9 @@ class Uncoded:
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
         return self.tally(weights)
 
+    def leaves(self) -> list[Part] | None:
+        return None
+
     def tally(self, weights: Vector) -> Any:
         return self.sums(weights)
 
@@ -165,6 +186,11 @@ class Uncoded:
 
     def rounding(self, lam: Vector, size: Vector) -> float:
         return rounding(lam, size)
+
+
+def whole(leaf: Leaf, n: int) -> list[Part]:
+    """A leaf whose rankers are those of a table as they are."""
+    return [Part(leaf, np.arange(n), np.arange(n), np.ones(n), np.zeros(n))]
 
 
 def rounding(lam: Vector, size: Vector) -> float:

@@ -26,8 +26,10 @@ from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import Vector
 from pnorm._core import _bins
+from pnorm._core._descent import Leaf
 from pnorm._storage.base import (
     Index,
+    Part,
     Rows,
     added,
     bounds_of,
@@ -35,8 +37,9 @@ from pnorm._storage.base import (
     rounding,
     scatter_of_blocks,
     sums_of_blocks,
+    whole,
 )
-from pnorm._threads import ROWS, SERIAL, Pass, Pool, blocks, over_blocks, slices
+from pnorm._threads import ROWS, SERIAL, Pass, Pool, block_size, over_blocks, slices
 
 _BYTE = 2**8
 
@@ -46,7 +49,7 @@ _LARGEST_WORD = 2**12
 LARGEST_FEATURE = 2**16
 """Codes of a feature, at most."""
 
-_CHOSEN = 0.7
+CHOSEN = 0.7
 """Share of rows up to which it is faster to add up chosen ones: each costs 1.3 times as much as one of all."""
 
 _CELLS = 2**22
@@ -265,10 +268,12 @@ class Schema:
         code = np.arange(self.word_cells[1][k]) // self.words.radix[k]
         return np.asarray(values[code % values.size])
 
-    def of_feature(self, k: int, of_word: Vector) -> Vector:
-        """Sums by the code of a word as sums by the code of a feature."""
-        shaped = of_word.reshape(-1, self.cells[k + 1] - self.cells[k], self.words.radix[k])
-        return np.asarray(shaped.sum(axis=(0, 2)))
+    def of_feature(self, k: int, tally: Vector) -> Vector:
+        """Sums by the code of a feature."""
+        own, cells = slice(k, k + 1), self.cells[k : k + 2] - self.cells[k]
+        (first, size), out = self.word_cells, np.empty(int(cells[1]))
+        _bins.marginals(tally, first[own], size[own], self.words.radix[own], cells, out)
+        return out
 
     def tables_of_words(self, lam: Vector) -> dict[tuple[bool, int], Vector]:
         """Scores by the code of every word that has a part in them; words are (wide, number)."""
@@ -297,7 +302,7 @@ class Coded:
         self.schema, self._words = schema, words
         self.shape = (words[0].shape[1], schema.n_rankers)
         self.coded, self.tally_size = np.ones(schema.n_rankers, bool), schema.n_cells
-        self._largest_block = max([rows.stop - rows.start for rows in blocks(self.shape[0], schema.min_rows)])
+        self._block = block_size(self.shape[0], schema.min_rows)
         self._rooms: deque[_Room] = deque()
         self.counts = schema.totals(SERIAL.run(self.tally(np.ones(self.shape[0])))[0])
         self.low, self.high = schema.extremes(self.counts)
@@ -338,10 +343,7 @@ class Coded:
         schema = self.schema
 
         def work(rows: slice) -> Vector:
-            try:
-                room = self._rooms.pop()
-            except IndexError:
-                room = _Room(schema.scratch, self._largest_block)
+            room = self._room()
             sums, own, found = np.zeros(schema.n_cells), weights, None
             if chosen is not None:
                 codes = self._word_of(chosen[0])
@@ -356,6 +358,13 @@ class Coded:
 
         return over_blocks(self.shape[0], work, added, schema.min_rows)
 
+    def _room(self) -> _Room:
+        """Room that no thread uses."""
+        try:
+            return self._rooms.pop()
+        except IndexError:
+            return _Room(self.schema.scratch, min(self._block, self.shape[0]))
+
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
         """Pass: the tally of weights that `multiply` has changed by these factors, from the one before.
 
@@ -366,7 +375,7 @@ class Coded:
         low, high = float(factors.min()), float(factors.max())
         rows = self.counts[self.cells(j)]
         wanted = factors == high
-        if ((factors != low) & ~wanted & (rows > 0.0)).any() or rows[wanted].sum() > _CHOSEN * weights.size:
+        if ((factors != low) & ~wanted & (rows > 0.0)).any() or rows[wanted].sum() > CHOSEN * weights.size:
             return self.tally(weights)
         k = int(self.schema.feature[j])
         more = self.tally(weights, (k, self.schema.by_code_of_word(k, wanted.astype(np.uint8))))
@@ -392,9 +401,7 @@ class Coded:
         return self.schema.values(j)
 
     def masses(self, j: int, tally: Vector) -> Vector:
-        k = int(self.schema.feature[j])
-        start, size = [int(x[k]) for x in self.schema.word_cells]
-        return self.schema.of_feature(k, tally[start : start + size])
+        return self.schema.of_feature(int(self.schema.feature[j]), tally)
 
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Pass:
         k = int(self.schema.feature[j])
@@ -402,7 +409,7 @@ class Coded:
         return over_blocks(
             weights.size,
             lambda rows: _bins.multiply_looked_up(codes, table, rows.start, rows.stop, weights),
-            lambda parts: float(sum(parts)),
+            lambda parts: float(added(parts)),
         )
 
     def column(self, j: int, shift: float, out: Vector) -> Pass:
@@ -482,6 +489,31 @@ class Coded:
         return rounding(lam, size)
 
     # Other tables
+
+    def leaves(self) -> list[Part]:
+        schema, words = self.schema, self.schema.words
+        room = self._room()
+        self._rooms.append(room)  # to be shared: one thread runs either loop
+        leaf = Leaf.coded(
+            *self._words,
+            *schema.starts,
+            words.wide.view(np.uint8),
+            words.word,
+            *schema.word_cells,
+            words.radix,
+            schema.cells,
+            schema.feature,
+            schema.first,
+            schema.at,
+            schema.terms,
+            self._centred,
+            self.counts,
+            room.scratch,
+            room.rows,
+            room.weights,
+            self._block,
+        )
+        return whole(leaf, schema.n_rankers)
 
     def select_rows(self, rows: Rows) -> Coded:
         narrow, wide = [np.ascontiguousarray(words[:, rows]) for words in self._words]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,18 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._storage.base import BLOCK, Index, Rows, Table, Uncoded, added, by_group, mass_by_group, scatter_of_blocks
+from pnorm._storage.base import (
+    BLOCK,
+    Index,
+    Part,
+    Rows,
+    Table,
+    Uncoded,
+    added,
+    by_group,
+    mass_by_group,
+    scatter_of_blocks,
+)
 from pnorm._threads import slices, then, together
 
 _BLOCK = 256
@@ -79,6 +91,19 @@ class Closed(Uncoded):
     def matrix(self) -> Any:
         return np.concatenate([block for _, block in self.blocks()])
 
+    def leaves(self) -> list[Part] | None:
+        parts, n = self.half.leaves(), self._level.size
+        return parts and [
+            Part(
+                part.leaf,
+                np.r_[part.numbers, n + part.numbers],
+                np.r_[part.places, part.places],
+                np.r_[part.sign, -part.sign],
+                np.r_[part.level, part.sign * self._level[part.numbers] + part.level],
+            )
+            for part in parts
+        ]
+
     def select_rows(self, rows: Rows) -> Closed:
         return Closed(self.half.select_rows(rows), self._level)
 
@@ -122,6 +147,10 @@ class Negated:
 
     def values(self, j: int) -> Vector:
         return -self._table.values(j)
+
+    def leaves(self) -> list[Part] | None:
+        parts = self._table.leaves()
+        return parts and [replace(part, sign=-part.sign) for part in parts]
 
     def select_rows(self, rows: Rows) -> Negated:
         return Negated(self._table.select_rows(rows))
@@ -298,6 +327,14 @@ class Stacked:
         return part.multiply(i, factors, weights)
 
     # Other tables
+
+    def leaves(self) -> list[Part] | None:
+        leaves = []
+        for table, where in zip(self.parts, self.where, strict=True):
+            if (parts := table.leaves()) is None:
+                return None
+            leaves += [replace(part, numbers=where[part.numbers]) for part in parts]
+        return leaves
 
     def select_rows(self, rows: Rows) -> Stacked:
         return Stacked([part.select_rows(rows) for part in self.parts], self.where)

@@ -10,9 +10,10 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core import _dense
-from pnorm._storage.base import BLOCK, Index, Rows, Table, Uncoded, added, scatter_of_blocks
+from pnorm._core._descent import Leaf
+from pnorm._storage.base import BLOCK, Index, Part, Rows, Table, Uncoded, added, scatter_of_blocks, whole
 from pnorm._storage.combined import Stacked
-from pnorm._threads import over_blocks, slices
+from pnorm._threads import block_size, over_blocks, slices
 
 _SMALL = 2**15
 """Numbers that are copied to be columns in a tenth of the time that reading them as short rows takes."""
@@ -62,6 +63,10 @@ class Dense(Uncoded):
 
     def matrix(self) -> Any:
         return self._A[:, self._all].astype(np.float64, copy=False)
+
+    def leaves(self) -> list[Part]:
+        n_rows, n = self.shape
+        return whole(Leaf.dense(self._A, self._columns, self._runs, block_size(n_rows)), n)
 
     def select_rows(self, rows: Rows) -> Dense:
         return Dense(self._A[rows], self._columns)

@@ -26,7 +26,7 @@ LEFT_OVER = 1e-6
 _TINY = 1e-280
 """A decrease of log F_p that is nothing, and whose parts can still be told apart in a double."""
 
-_PLATEAU = 1e-6
+PLATEAU = 1e-6
 """Share of the largest variance below which u and w each lie at a single level."""
 
 CLOSE = 1e-298
@@ -35,7 +35,7 @@ CLOSE = 1e-298
 
 _MAX_EVALUATIONS = 400
 
-_ROUNDING = 1.2e-16
+ROUNDING = 1.2e-16
 """Rounding of a difference of two means, as a share of the range."""
 
 Slope = tuple[float, float, float]
@@ -141,7 +141,7 @@ class Line:
         first = self._slope_of(_cumulants(pos), _cumulants(neg))
         if self._flat(first):
             first = self._slope(0.0)
-        elif abs(first[0]) <= _ROUNDING * self._span:
+        elif abs(first[0]) <= ROUNDING * self._span:
             return 0.0
         if not first[0] < 0.0:
             return 0.0
@@ -152,7 +152,7 @@ class Line:
         return sign * (w[0] - u[0]), p * w[1] + u[1], sign * (p * p * w[2] - u[2])
 
     def _flat(self, slope: Slope) -> bool:
-        return slope[1] <= _PLATEAU * (1.0 + self.p) * self._span * self._span
+        return slope[1] <= PLATEAU * (1.0 + self.p) * self._span * self._span
 
     def _slope(self, x: float) -> Slope:
         """Return the slope at x, from the sums that keep their digits there."""
@@ -307,7 +307,7 @@ class GroupLine(Line):
         third = (p * p * w_third - u_third).sum()
         third += 3.0 * p * (dot(edges, curve) - overall * float(curves.sum()))
         third += p * p * (dot(edges, edge**2) - 3.0 * overall * dot(edges, edge) + 2.0 * mean * overall**2)
-        self._noise = _ROUNDING * float((np.abs(u) + np.abs(w)).sum())
+        self._noise = ROUNDING * float((np.abs(u) + np.abs(w)).sum())
         return self.sign * mean, float(curves.sum()) + p * spread, self.sign * float(third)
 
     def _excess(self, x: float) -> tuple[float, float, float]:

@@ -1,0 +1,63 @@
+from typing import Any
+
+from numpy import float64, intp, uint8, uint16
+from numpy.typing import NDArray
+
+_Vector = NDArray[float64]
+_Index = NDArray[intp]
+
+class Leaf:
+    @staticmethod
+    def dense(A: NDArray[Any], columns: _Index, runs: _Index, block: int) -> Leaf: ...
+    @staticmethod
+    def coded(
+        narrow: NDArray[uint8],
+        wide: NDArray[uint16],
+        starts_narrow: _Index,
+        starts_wide: _Index,
+        is_wide: NDArray[uint8],
+        word: _Index,
+        word_first: _Index,
+        word_size: _Index,
+        radix: _Index,
+        cells: _Index,
+        feature: _Index,
+        first: _Index,
+        at: _Index,
+        terms: _Vector,
+        centred: _Vector,
+        counts: _Vector,
+        lanes: _Vector,
+        chosen: NDArray[Any],
+        of_chosen: _Vector,
+        block: int,
+    ) -> Leaf: ...
+
+class Rounds:
+    def __init__(
+        self,
+        p: float,
+        limits: tuple[float, ...],
+        lam: _Vector,
+        facts: _Vector,
+        leaf_of: _Index,
+        place: _Index,
+        pos: tuple[list[Leaf], _Vector, _Vector, _Vector | None],
+        neg: tuple[list[Leaf], _Vector, _Vector, _Vector | None],
+        v: _Vector | None,
+        exchanged: bool,
+        centred: bool,
+    ) -> None: ...
+    def run(
+        self,
+        selection: str,
+        tol: float,
+        scalars: _Vector,
+        tallied: bool,
+        f_pos: _Vector | None,
+        f_neg: _Vector | None,
+        pos_tally: _Vector,
+        neg_tally: _Vector,
+        rankers: _Index,
+        records: _Vector,
+    ) -> tuple[int, bool]: ...

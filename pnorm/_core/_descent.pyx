@@ -1,0 +1,954 @@
+"""Rounds of Figure 1 without the interpreter's lock, for the P-Norm Push of rows in memory.
+
+The loop that is to be read stands in `_solvers/descent.py`, and its state in `_solvers/descent_state.py`. This one
+does *ordinary* rounds on the same arrays, with the same functions of `_tilt`, `_dense` and `_bins` in the same order,
+so that every bit is the same. A round that is not ordinary it leaves alone, with nothing changed: no ranker has an
+edge, the best one separates or nearly does, weights lie on a plateau or are too light, a step is lost in rounding, or
+scores are to be formed anew.
+
+(a) outputs: the leaves of a table, dense or coded
+(b) sums over the blocks of rows, merged in their order
+(c) the step along one ranker
+(d) the round
+"""
+
+from libc.math cimport INFINITY, copysign, exp, fabs, fmax, fmin, log
+from libc.stdint cimport int32_t, uint8_t, uint16_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from pnorm._core._bins cimport (
+    choose_rows, edges_of, fill_values, marginal, multiply_rows, sums_of_words,
+)
+from pnorm._core._dense cimport inner_of, products_of
+from pnorm._core._tilt cimport (
+    Search, Side, given_rows, log_sum_of, next_step, tilt_rows, weigh_codes, weigh_rows,
+)
+
+cdef enum:
+    BLOCKS = 64
+    EVALUATIONS = 400
+
+
+# (a) ---------------------------------------------------------------------------------------------
+
+cdef struct Words:
+    # Words of one width: codes (words, rows), and the first cell of every word's sums.
+    const void* codes
+    Py_ssize_t count
+    const Py_ssize_t* starts
+
+
+cdef struct Outputs:
+    Py_ssize_t rows, rankers
+    Py_ssize_t tally_size, first_cell
+    Py_ssize_t block
+    # Dense: numbers of four or eight bytes.
+    Py_ssize_t bytes
+    const char* A
+    Py_ssize_t down, right
+    const Py_ssize_t* columns
+    const Py_ssize_t* runs
+    Py_ssize_t n_runs
+    # Coded, where `features` is not zero: see `Schema`.
+    Py_ssize_t features
+    Words narrow, wide
+    const uint8_t* is_wide
+    const Py_ssize_t* word
+    const Py_ssize_t* word_first
+    const Py_ssize_t* word_size
+    const Py_ssize_t* radix
+    const Py_ssize_t* cells
+    const Py_ssize_t* feature
+    const Py_ssize_t* first
+    const Py_ssize_t* at
+    const double* terms
+    const double* centred
+    const double* counts
+    # Room for sums by code of a block, chosen rows, and their weights.
+    double* lanes
+    int32_t* chosen
+    double* of_chosen
+
+
+cdef class Leaf:
+    """Outputs on the rows of one side that are neither made of other tables nor have their sign changed."""
+
+    cdef Outputs outputs
+    cdef object kept
+
+    @staticmethod
+    def dense(A, const Py_ssize_t[::1] columns, const Py_ssize_t[:, ::1] runs, Py_ssize_t block):
+        """Some columns of an array of float32 or float64, which are also given as runs [first, last)."""
+        cdef:
+            Leaf leaf = Leaf()
+            Outputs* out = &leaf.outputs
+            const double[:, :] doubles
+            const float[:, :] floats
+        out.bytes = A.itemsize
+        out.down, out.right = [step // out.bytes for step in A.strides]
+        if out.bytes == sizeof(double):
+            doubles = A
+            out.A = <const char*>&doubles[0, 0]
+        else:
+            floats = A
+            out.A = <const char*>&floats[0, 0]
+        out.rows, out.rankers, out.tally_size, out.block = A.shape[0], columns.shape[0], columns.shape[0], block
+        out.columns, out.runs, out.n_runs = &columns[0], &runs[0, 0], runs.shape[0]
+        leaf.kept = A, columns, runs
+        return leaf
+
+    @staticmethod
+    def coded(
+        const uint8_t[:, ::1] narrow, const uint16_t[:, ::1] wide, const Py_ssize_t[::1] starts_narrow,
+        const Py_ssize_t[::1] starts_wide, const uint8_t[::1] is_wide, const Py_ssize_t[::1] word,
+        const Py_ssize_t[::1] word_first, const Py_ssize_t[::1] word_size, const Py_ssize_t[::1] radix,
+        const Py_ssize_t[::1] cells, const Py_ssize_t[::1] feature, const Py_ssize_t[::1] first,
+        const Py_ssize_t[::1] at, const double[::1] terms, const double[::1] centred, const double[::1] counts,
+        double[::1] lanes, int32_t[::1] chosen, double[::1] of_chosen, Py_ssize_t block,
+    ):
+        """Codes with the meaning that a schema gives them, and room."""
+        cdef:
+            Leaf leaf = Leaf()
+            Outputs* out = &leaf.outputs
+        out.rows, out.rankers, out.features = narrow.shape[1], feature.shape[0], word.shape[0]
+        out.tally_size, out.block = starts_wide[starts_wide.shape[0] - 1], block
+        out.narrow.count, out.wide.count = narrow.shape[0], wide.shape[0]
+        out.narrow.codes = &narrow[0, 0] if narrow.shape[0] else NULL
+        out.wide.codes = &wide[0, 0] if wide.shape[0] else NULL
+        out.narrow.starts, out.wide.starts = &starts_narrow[0], &starts_wide[0]
+        out.is_wide, out.word, out.word_first, out.word_size = &is_wide[0], &word[0], &word_first[0], &word_size[0]
+        out.radix, out.cells, out.feature, out.first = &radix[0], &cells[0], &feature[0], &first[0]
+        out.at, out.terms, out.centred, out.counts = &at[0], &terms[0], &centred[0], &counts[0]
+        out.lanes, out.chosen, out.of_chosen = &lanes[0], &chosen[0], &of_chosen[0]
+        leaf.kept = (
+            narrow, wide, starts_narrow, starts_wide, is_wide, word, word_first, word_size, radix, cells, feature,
+            first, at, terms, centred, counts, lanes, chosen, of_chosen,
+        )
+        return leaf
+
+
+cdef const uint8_t* narrow_word(const Outputs* out, Py_ssize_t k) noexcept nogil:
+    return <const uint8_t*>out.narrow.codes + out.word[k] * out.rows
+
+
+cdef const uint16_t* wide_word(const Outputs* out, Py_ssize_t k) noexcept nogil:
+    return <const uint16_t*>out.wide.codes + out.word[k] * out.rows
+
+
+cdef void tally_block(
+    const Outputs* out, const double* weights, Py_ssize_t start, Py_ssize_t size, double* sums,
+    Py_ssize_t k, const uint8_t* wanted,
+) noexcept nogil:
+    """Tally of some rows; of those with wanted codes of the word of feature k, if these are given."""
+    cdef:
+        const double* own = weights + start
+        const int32_t* rows = NULL
+    if not out.features:
+        if out.bytes == sizeof(double):
+            products_of(
+                <const double*>out.A + start * out.down, out.down, out.right, out.runs, out.n_runs, own, size, sums
+            )
+        else:
+            products_of(
+                <const float*>out.A + start * out.down, out.down, out.right, out.runs, out.n_runs, own, size, sums
+            )
+        return
+    if wanted != NULL:
+        if out.is_wide[k]:
+            size = choose_rows(wide_word(out, k) + start, wanted, own, size, out.chosen, out.of_chosen)
+        else:
+            size = choose_rows(narrow_word(out, k) + start, wanted, own, size, out.chosen, out.of_chosen)
+        rows, own = out.chosen, out.of_chosen
+        if size == 0:
+            memset(sums, 0, out.tally_size * sizeof(double))
+            return
+    sums_of_words(
+        <const uint8_t*>out.narrow.codes + start, out.rows, out.narrow.count, own, size, rows, out.narrow.starts, sums,
+        out.lanes,
+    )
+    sums_of_words(
+        <const uint16_t*>out.wide.codes + start, out.rows, out.wide.count, own, size, rows, out.wide.starts, sums,
+        out.lanes,
+    )
+
+
+cdef void tally_of(
+    const Outputs* out, const double* weights, double* tally, double* part, Py_ssize_t k, const uint8_t* wanted,
+) noexcept nogil:
+    """Tally of all rows: the sum of those of blocks, in their order."""
+    cdef Py_ssize_t start = 0, c
+    memset(tally, 0, out.tally_size * sizeof(double))
+    while start < out.rows:
+        tally_block(out, weights, start, min(out.block, out.rows - start), part, k, wanted)
+        for c in range(out.tally_size):
+            tally[c] += part[c]
+        start += out.block
+
+
+cdef Py_ssize_t values_of(
+    const Outputs* out, Py_ssize_t place, double sign, double shift, double* values
+) noexcept nogil:
+    """Values of a coded ranker by code, less a shift and times a sign; returns the number of codes."""
+    cdef Py_ssize_t k = out.feature[place], first = out.first[place], c, levels = out.cells[k + 1] - out.cells[k]
+    fill_values(out.at + first, out.terms + first, out.first[place + 1] - first, levels, values)
+    for c in range(levels):
+        values[c] = sign * (values[c] - shift)
+    return levels
+
+
+cdef void by_word(
+    const Outputs* out, Py_ssize_t k, const double* values, Py_ssize_t levels, double* of_word
+) noexcept nogil:
+    """Values by the code of a feature as values by the code of its word."""
+    cdef Py_ssize_t c = 0, low, radix = out.radix[k], code = 0
+    while c < out.word_size[k]:
+        for low in range(radix):
+            of_word[c + low] = values[code]
+        c += radix
+        code = code + 1 if code + 1 < levels else 0
+
+
+cdef void look_up(const Outputs* out, Py_ssize_t k, const double* of_word, double* h) noexcept nogil:
+    """h = value of every row's code."""
+    cdef:
+        const uint8_t* narrow
+        const uint16_t* wide
+        Py_ssize_t r
+    if out.is_wide[k]:
+        wide = wide_word(out, k)
+        for r in range(out.rows):
+            h[r] = of_word[wide[r]]
+    else:
+        narrow = narrow_word(out, k)
+        for r in range(out.rows):
+            h[r] = of_word[narrow[r]]
+
+
+cdef void read_column(const Outputs* out, Py_ssize_t place, double sign, double shift, double* h) noexcept nogil:
+    """h = outputs of a ranker of a dense matrix, less a shift and times a sign."""
+    cdef:
+        const double* doubles = <const double*>out.A + out.columns[place] * out.right
+        const float* floats = <const float*>out.A + out.columns[place] * out.right
+        Py_ssize_t r
+    if out.bytes == sizeof(double):
+        for r in range(out.rows):
+            h[r] = sign * (doubles[r * out.down] - shift)
+    else:
+        for r in range(out.rows):
+            h[r] = sign * (<double>floats[r * out.down] - shift)
+
+
+# (b) ---------------------------------------------------------------------------------------------
+
+cdef struct Rows:
+    # One side of the list, and its slice of facts of all rankers.
+    Py_ssize_t n, block
+    double scale
+    double* f
+    double* h
+    double* weights
+    double* tally
+    const double* log_c
+    const double* low
+    const double* high
+    Outputs* leaves
+
+
+cdef Side part_of(const Side* side, Py_ssize_t start, Py_ssize_t size) noexcept nogil:
+    """Rows of a side from one on, so many or as many as there are."""
+    cdef Side part = side[0]
+    part.f += start
+    part.h += start
+    part.size = min(size, side.size - start)
+    if part.log_c != NULL:
+        part.log_c += start
+    return part
+
+
+cdef double merged(const double* tops, const double* totals, Py_ssize_t n, double* total) noexcept nogil:
+    """Do as `merge_exponentials` does with one sum; returns the top."""
+    cdef:
+        double top = -INFINITY
+        Py_ssize_t b
+    for b in range(n):
+        top = fmax(top, tops[b])
+    total[0] = 0.0
+    for b in range(n):
+        if tops[b] > -INFINITY:
+            total[0] += exp(tops[b] - top) * totals[b]
+    return top
+
+
+cdef double weigh(const Side* side, Py_ssize_t block, double* weights) noexcept nogil:
+    """Fill in weights of sum one, and return the log of the sum of exponentials; without weights, only do that."""
+    cdef:
+        Side part
+        double tops[BLOCKS]
+        double totals[BLOCKS]
+        double top, total, factor
+        Py_ssize_t start = 0, n = 0, b, r
+    while start < side.size:
+        part = part_of(side, start, block)
+        if weights == NULL:
+            tops[n] = log_sum_of(&part, &totals[n])
+        else:
+            tops[n] = weigh_rows(&part, weights + start, &totals[n])
+        start += block
+        n += 1
+    top = merged(tops, totals, n, &total)
+    if weights != NULL:
+        for b in range(n):
+            factor = exp(tops[b] - top) / total
+            for r in range(b * block, min((b + 1) * block, side.size)):
+                weights[r] *= factor
+    return top + log(total)
+
+
+cdef struct Cumulants:
+    double mean, variance, third
+
+
+cdef Cumulants cumulants(const Side* side, Py_ssize_t block, const double* weights, double alpha) noexcept nogil:
+    """Cumulants of h under weights that are given, or else formed at step alpha."""
+    cdef:
+        Side part
+        Cumulants found
+        double tops[BLOCKS]
+        double sums[BLOCKS][4]
+        double total[4]
+        double top = -INFINITY, factor, mode, square
+        Py_ssize_t start = 0, n = 0, b
+        int k
+    while start < side.size:
+        part = part_of(side, start, block)
+        if weights == NULL:
+            tops[n] = tilt_rows(&part, alpha, sums[n], &mode)
+        else:
+            tops[n] = 0.0
+            given_rows(weights + start, part.h, part.size, sums[n])
+        top = fmax(top, tops[n])
+        start += block
+        n += 1
+    total[0] = total[1] = total[2] = total[3] = 0.0
+    for b in range(n):
+        factor = exp(tops[b] - top) if tops[b] > -INFINITY else 0.0
+        for k in range(4):
+            total[k] += factor * sums[b][k]
+    found.mean, square = total[1] / total[0], total[2] / total[0]
+    found.variance = fmax(0.0, square - found.mean * found.mean)
+    found.third = total[3] / total[0] - 3.0 * found.mean * square + 2.0 * found.mean * found.mean * found.mean
+    return found
+
+
+# (c) ---------------------------------------------------------------------------------------------
+
+cdef struct Limits:
+    # Constants of the loop that is read, by their names there.
+    double tie, overflow, light, shrunk, exponents, rounds, plateau, rounding, chosen, rows
+
+
+cdef struct Line:
+    # F_p along a ranker. A side is its rows, or one row for each value that the ranker takes there.
+    Side pos, neg
+    Py_ssize_t pos_block, neg_block
+    const double* u
+    const double* w
+    double p, sign, span, width
+
+
+cdef bint slope_at(const Line* line, double x, bint given, const Limits* limits, double* slope) noexcept nogil:
+    """Fill in g and two derivatives at x; returns False on a plateau."""
+    cdef:
+        double alpha = line.sign * x, p = line.p, sign = line.sign
+        Cumulants u = cumulants(&line.pos, line.pos_block, line.u if given else NULL, alpha)
+        Cumulants w = cumulants(&line.neg, line.neg_block, line.w if given else NULL, alpha)
+    slope[0] = sign * (w.mean - u.mean)
+    slope[1] = p * w.variance + u.variance
+    slope[2] = sign * (p * p * w.third - u.third)
+    return not slope[1] <= limits.plateau * (1.0 + p) * line.span * line.span
+
+
+cdef double root(const Line* line, const Limits* limits) noexcept nogil:
+    """Return the root of equation (1); zero where it is no ordinary one."""
+    cdef:
+        Search at
+        double slope[3]
+    if not slope_at(line, 0.0, True, limits, slope):
+        return 0.0
+    if fabs(slope[0]) <= limits.rounding * line.span or not slope[0] < 0.0:
+        return 0.0
+    at.x, at.lo, at.hi, at.bracket, at.last = 0.0, 0.0, INFINITY, INFINITY, 0.0
+    for _ in range(EVALUATIONS):
+        if slope[0] == 0.0:
+            break
+        if not next_step(&at, line.width, slope[0], slope[1], slope[2]):
+            break
+        if not slope_at(line, at.x, False, limits, slope):
+            return 0.0
+    return line.sign * at.x
+
+
+# (d) ---------------------------------------------------------------------------------------------
+
+cdef Py_ssize_t largest_of(const double* values, Py_ssize_t n) noexcept nogil:
+    """The first place of the largest value."""
+    cdef Py_ssize_t j, best = 0
+    for j in range(1, n):
+        if values[j] > values[best]:
+            best = j
+    return best
+
+
+cdef enum:
+    # Rows of `facts`: numbers of every ranker, by their names in `Problem` and in its sides.
+    SHIFT
+    LARGEST
+    MAX_ABS
+    SIZE
+    CLOSE
+    OFFSET
+    POS_LOW
+    POS_HIGH
+    NEG_LOW
+    NEG_HIGH
+    SIGN
+    LEAF_SHIFT
+
+cdef enum:
+    # Numbers that change from round to round, by their names in `HeldRows`.
+    LOG_F
+    LOG_MASS
+    INTERCEPT
+    LEVEL
+    WIDEST
+    MULTIPLIED
+    CHANGED
+    V_TOTAL
+    NUMBERS
+
+
+cdef class Rounds:
+    """Rounds on the arrays of `HeldRows`."""
+
+    cdef:
+        Rows pos, neg
+        Limits limits
+        double p
+        Py_ssize_t n, n_leaves, tally_size, n_cells
+        double* lam
+        double* v
+        bint exchanged, centred, tallied
+        double now[NUMBERS]
+        const double* facts
+        const Py_ssize_t* leaf_of
+        const Py_ssize_t* place
+        Py_ssize_t* first_of_leaf
+        uint8_t* binary
+        # Room
+        double* room
+        double* edges
+        double* merit
+        double* of_leaves
+        double* difference
+        double* part
+        double* totals
+        double* above
+        double* by_code
+        double* of_v
+        double* of_word
+        double* zeros
+        double* masses[2]
+        double* factors[2]
+        double* values[2]
+        double* weights[2]
+        double* logs[2]
+        uint8_t* wanted
+        list kept
+
+    def __init__(
+        self, double p, limits, double[::1] lam, const double[:, ::1] facts, const Py_ssize_t[::1] leaf_of,
+        const Py_ssize_t[::1] place, pos, neg, double[::1] v, bint exchanged, bint centred,
+    ):
+        """Take arrays of HeldRows, with (leaves, h, weights, log_c) of either side, and `facts`."""
+        cdef:
+            Py_ssize_t k, c, rankers = 0, largest = 1, levels = 1, codes = 1, at = 0
+            Outputs* out
+        self.p, self.n = p, lam.shape[0]
+        (self.limits.tie, self.limits.overflow, self.limits.light, self.limits.shrunk, self.limits.exponents,
+         self.limits.rounds, self.limits.plateau, self.limits.rounding, self.limits.chosen, self.limits.rows) = limits
+        self.exchanged, self.centred = exchanged, centred
+        self.lam, self.facts, self.leaf_of, self.place = &lam[0], &facts[0, 0], &leaf_of[0], &place[0]
+        if v is not None:
+            self.v = &v[0]
+        self.kept = [lam, facts, leaf_of, place, v]
+        self.n_leaves = len(pos[0])
+        self.first_of_leaf = <Py_ssize_t*>allocated(self.n_leaves, sizeof(Py_ssize_t))
+        self.binary = <uint8_t*>allocated(self.n, 1)
+        self.take(&self.pos, -1.0, POS_LOW, pos)
+        self.take(&self.neg, p, NEG_LOW, neg)
+        for k in range(self.n_leaves):
+            out = &self.pos.leaves[k]
+            self.first_of_leaf[k] = rankers
+            rankers += out.rankers
+            largest = max(largest, out.tally_size)
+            out.first_cell = self.neg.leaves[k].first_cell = self.tally_size
+            self.tally_size += out.tally_size
+            for c in range(out.features):
+                levels = max(levels, out.cells[c + 1] - out.cells[c])
+                codes = max(codes, out.word_size[c])
+            if out.features:
+                self.n_cells = max(self.n_cells, out.cells[out.features])
+        self.room = <double*>allocated(
+            2 * self.n + rankers + self.tally_size + largest + 2 * self.n_cells + codes + 13 * levels, sizeof(double)
+        )
+        self.wanted = <uint8_t*>allocated(codes, 1)
+        self.edges = self.some(&at, self.n)
+        self.merit = self.some(&at, self.n)
+        self.of_leaves = self.some(&at, rankers)
+        self.difference = self.some(&at, self.tally_size)
+        self.part = self.some(&at, largest)
+        self.totals = self.some(&at, self.n_cells)
+        self.above = self.some(&at, self.n_cells)
+        self.of_word = self.some(&at, codes)
+        self.by_code = self.some(&at, levels)
+        self.of_v = self.some(&at, levels)
+        self.zeros = self.some(&at, levels)
+        for k in range(2):
+            self.masses[k] = self.some(&at, levels)
+            self.factors[k] = self.some(&at, levels)
+            self.values[k] = self.some(&at, levels)
+            self.weights[k] = self.some(&at, levels)
+            self.logs[k] = self.some(&at, levels)
+
+    def __dealloc__(self):
+        free(self.first_of_leaf)
+        free(self.binary)
+        free(self.room)
+        free(self.wanted)
+        free(self.pos.leaves)
+        free(self.neg.leaves)
+
+    cdef Py_ssize_t block_of(self, Py_ssize_t n) noexcept nogil:
+        """Rows of a block, as in `_threads.blocks`."""
+        return max(<Py_ssize_t>self.limits.rows, (n + BLOCKS - 1) // BLOCKS)
+
+    cdef double* some(self, Py_ssize_t* at, Py_ssize_t size) noexcept:
+        """So many numbers of the room."""
+        at[0] += size
+        return self.room + at[0] - size
+
+    cdef object take(self, Rows* side, double scale, int low, of_side):
+        """Take the rows of one side."""
+        cdef:
+            double[::1] h = of_side[1], weights = of_side[2]
+            const double[::1] log_c = of_side[3]
+            list leaves = of_side[0]
+            Py_ssize_t k
+        side.n, side.block, side.scale = h.shape[0], self.block_of(h.shape[0]), scale
+        side.h, side.weights = &h[0], &weights[0]
+        if log_c is not None:
+            side.log_c = &log_c[0]
+        side.low, side.high = self.facts + low * self.n, self.facts + (low + 1) * self.n
+        side.leaves = <Outputs*>allocated(self.n_leaves, sizeof(Outputs))
+        for k in range(self.n_leaves):
+            side.leaves[k] = (<Leaf?>leaves[k]).outputs
+        self.kept += [h, weights, log_c, leaves]
+
+    def run(
+        self, selection, double tol, double[::1] scalars, bint tallied, double[::1] f_pos, double[::1] f_neg,
+        double[::1] pos_tally, double[::1] neg_tally, Py_ssize_t[::1] rankers, double[:, ::1] records,
+    ):
+        """Do rounds until the records are full or one is not ordinary; return their number and whether tallies are new.
+
+        Scores are None if they are not kept. Changed are `lam`, weights, scores, tallies, and `scalars`, in the order
+        of the enumeration above. A row of records is step, edge, z, log F and intercept.
+        """
+        cdef:
+            Py_ssize_t t = 0, j
+            int kind = ("absolute", "signed", "largest").index(selection)
+            double step, edge, before
+        self.pos.f = self.neg.f = NULL
+        if f_pos is not None:
+            self.pos.f, self.neg.f = &f_pos[0], &f_neg[0]
+        self.pos.tally, self.neg.tally, self.tallied = &pos_tally[0], &neg_tally[0], tallied
+        memcpy(self.now, &scalars[0], sizeof(self.now))
+        with nogil:
+            while t < rankers.shape[0]:
+                before = self.now[LOG_MASS]
+                j = self.round(kind, tol, &step, &edge)
+                if j < 0:
+                    break
+                rankers[t] = j
+                records[0, t] = step
+                records[1, t] = edge
+                before = self.now[LOG_MASS] - before
+                records[2, t] = INFINITY if before >= 709.0 else exp(before)
+                records[3, t] = self.now[LOG_F]
+                records[4, t] = -self.now[INTERCEPT] if self.exchanged else self.now[INTERCEPT]
+                t += 1
+        memcpy(&scalars[0], self.now, sizeof(self.now))
+        return t, self.tallied
+
+    cdef const double* fact(self, int which) noexcept nogil:
+        return self.facts + which * self.n
+
+    cdef Py_ssize_t round(self, int kind, double tol, double* step, double* edge) noexcept nogil:
+        """Do a round and return its ranker; -1 where it is not ordinary."""
+        cdef:
+            Py_ssize_t j
+            double sign, gap, before
+            const Outputs* out
+        # (a)
+        self.find_edges()
+        j = self.chosen(kind, tol)
+        if j < 0:
+            return -1
+        edge[0] = self.edges[j]
+        sign = copysign(1.0, edge[0])
+        # (b)
+        gap = self.pos.low[j] - self.neg.high[j] if sign > 0.0 else self.neg.low[j] - self.pos.high[j]
+        if gap >= 0.0 or fabs(gap) <= self.fact(CLOSE)[j]:
+            return -1
+        out = &self.pos.leaves[self.leaf_of[j]]
+        step[0] = self.step_by_code(j, sign) if out.features else self.step_by_row(j, sign)
+        before = self.lam[j]
+        if before + step[0] == before or not self.p * fabs(step[0]) * self.fact(MAX_ABS)[j] < self.limits.overflow:
+            return -1
+        # (c) to (e)
+        self.lam[j] += step[0]
+        if not self.move(j, step[0]):
+            self.lam[j] = before
+            return -1
+        return j
+
+    cdef void find_edges(self) noexcept nogil:
+        """Edges of all rankers, from tallies that are formed where there are none."""
+        cdef:
+            Py_ssize_t j, k, c
+            const Outputs* out
+            double* own
+        if not self.tallied:
+            for k in range(self.n_leaves):
+                self.tally(k)
+            self.tallied = True
+        for c in range(self.tally_size):
+            self.difference[c] = self.pos.tally[c] - self.neg.tally[c]
+        for k in range(self.n_leaves):
+            out = &self.pos.leaves[k]
+            own = self.difference + out.first_cell
+            if not out.features:
+                memcpy(self.of_leaves + self.first_of_leaf[k], own, out.rankers * sizeof(double))
+                continue
+            for c in range(out.features):
+                marginal(
+                    own + out.word_first[c], out.word_size[c], out.radix[c], out.cells[c + 1] - out.cells[c],
+                    self.totals + out.cells[c],
+                )
+            edges_of(
+                self.totals, out.cells, out.features, out.feature, out.first, out.at, out.centred, out.rankers,
+                self.above, self.of_leaves + self.first_of_leaf[k],
+            )
+        for j in range(self.n):
+            self.edges[j] = self.fact(SIGN)[j] * self.of_leaves[self.first_of_leaf[self.leaf_of[j]] + self.place[j]]
+
+    cdef void tally(self, Py_ssize_t k) noexcept nogil:
+        """Tally the weights of both sides for one leaf."""
+        cdef Py_ssize_t first = self.pos.leaves[k].first_cell
+        tally_of(&self.pos.leaves[k], self.pos.weights, self.pos.tally + first, self.part, 0, NULL)
+        tally_of(&self.neg.leaves[k], self.neg.weights, self.neg.tally + first, self.part, 0, NULL)
+
+    cdef Py_ssize_t chosen(self, int kind, double tol) noexcept nogil:
+        """Return the ranker that a rule chooses: of those that tie, the first. -1 where none has an edge."""
+        cdef:
+            Py_ssize_t j
+            double best, sign, least
+        for j in range(self.n):
+            if self.edges[j] != self.edges[j]:
+                return -1
+            self.merit[j] = fabs(self.edges[j]) if kind == 0 else self.edges[j]
+        j = largest_of(self.merit, self.n)
+        best = self.merit[j]
+        if not (best > tol or (kind == 2 and -INFINITY < best < -tol)):
+            return -1
+        sign = copysign(1.0, best)
+        least = best - self.limits.tie * self.fact(SIZE)[j]
+        for j in range(self.n):
+            if self.merit[j] >= least and sign * self.merit[j] > tol:
+                return j
+        return -1
+
+    cdef Line line(self, Py_ssize_t j, double sign) noexcept nogil:
+        """The line along a ranker, without its sides."""
+        cdef:
+            Line line
+            double shift = self.fact(SHIFT)[j]
+            double pos_low = self.pos.low[j] - shift, pos_high = self.pos.high[j] - shift
+            double neg_low = self.neg.low[j] - shift, neg_high = self.neg.high[j] - shift
+        line.p, line.sign = self.p, sign
+        line.span = fmax(pos_high, neg_high) - fmin(pos_low, neg_low)
+        line.width = fmax(pos_high - pos_low, self.p * (neg_high - neg_low))
+        return line
+
+    cdef double step_by_row(self, Py_ssize_t j, double sign) noexcept nogil:
+        """The step along a ranker from its outputs on all rows."""
+        cdef Line line = self.line(j, sign)
+        self.columns(j)
+        if not self.binary[j]:
+            self.binary[j] = 1 + (self.takes_two(&self.pos, j) and self.takes_two(&self.neg, j))
+        if self.binary[j] == 2:
+            return 0.0
+        line.pos, line.neg = side_of(&self.pos), side_of(&self.neg)
+        line.pos_block, line.neg_block = self.pos.block, self.neg.block
+        line.u, line.w = self.pos.weights, self.neg.weights
+        return root(&line, &self.limits)
+
+    cdef void columns(self, Py_ssize_t j) noexcept nogil:
+        """Fill in the outputs of a ranker, centred."""
+        self.column(&self.pos, j)
+        self.column(&self.neg, j)
+
+    cdef void column(self, Rows* side, Py_ssize_t j) noexcept nogil:
+        cdef:
+            const Outputs* out = &side.leaves[self.leaf_of[j]]
+            double sign = self.fact(SIGN)[j], shift = self.fact(LEAF_SHIFT)[j]
+            Py_ssize_t place = self.place[j], levels
+        if out.features:
+            levels = values_of(out, place, sign, shift, self.by_code)
+            by_word(out, out.feature[place], self.by_code, levels, self.of_word)
+            look_up(out, out.feature[place], self.of_word, side.h)
+        else:
+            read_column(out, place, sign, shift, side.h)
+
+    cdef bint takes_two(self, const Rows* side, Py_ssize_t j) noexcept nogil:
+        """Whether the outputs of a ranker on one side are its extremes only."""
+        cdef:
+            double shift = self.fact(SHIFT)[j]
+            double low = fmin(self.pos.low[j], self.neg.low[j]) - shift
+            double high = fmax(self.pos.high[j], self.neg.high[j]) - shift
+            Py_ssize_t r
+        for r in range(side.n):
+            if side.h[r] != low and side.h[r] != high:
+                return False
+        return True
+
+    cdef double step_by_code(self, Py_ssize_t j, double sign) noexcept nogil:
+        """The step along a ranker from sums of the weights by its code; zero where some are too light."""
+        cdef:
+            Line line = self.line(j, sign)
+            const Outputs* out = &self.pos.leaves[self.leaf_of[j]]
+            Py_ssize_t place = self.place[j], k = out.feature[place], levels, c
+            double shift = self.fact(SHIFT)[j], step, low, high
+            double two[2][2]
+            bint binary = True
+        levels = values_of(out, place, self.fact(SIGN)[j], self.fact(LEAF_SHIFT)[j], self.by_code)
+        self.mass(&self.pos, j, self.masses[0])
+        self.mass(&self.neg, j, self.masses[1])
+        low = fmin(self.pos.low[j], self.neg.low[j]) - shift
+        high = fmax(self.pos.high[j], self.neg.high[j]) - shift
+        two[0][0] = two[0][1] = two[1][0] = two[1][1] = 0.0
+        for c in range(levels):
+            if out.counts[out.cells[k] + c] > 0.0 or self.neg.leaves[self.leaf_of[j]].counts[out.cells[k] + c] > 0.0:
+                if self.by_code[c] != low and self.by_code[c] != high:
+                    binary = False
+                    break
+                two[0][self.by_code[c] == high] += self.masses[0][c]
+                two[1][self.by_code[c] == high] += self.masses[1][c]
+        if binary:
+            if fmin(fmin(two[0][0], two[0][1]), fmin(two[1][0], two[1][1])) <= self.limits.light:
+                return 0.0
+            step = (log(two[0][1]) - log(two[0][0])) + (log(two[1][0]) - log(two[1][1]))
+            step /= (self.p + 1.0) * line.span
+            return step if step * sign > 0.0 else 0.0
+        if not self.condense(&self.pos, j, 0, levels, &line.pos) or not self.condense(
+            &self.neg, j, 1, levels, &line.neg
+        ):
+            return 0.0
+        line.pos_block, line.neg_block = self.block_of(line.pos.size), self.block_of(line.neg.size)
+        line.u, line.w = self.weights[0], self.weights[1]
+        return root(&line, &self.limits)
+
+    cdef void mass(self, const Rows* side, Py_ssize_t j, double* masses) noexcept nogil:
+        """Sums of the weights by the code of a ranker."""
+        cdef:
+            const Outputs* out = &side.leaves[self.leaf_of[j]]
+            Py_ssize_t k = out.feature[self.place[j]]
+        marginal(
+            side.tally + out.first_cell + out.word_first[k], out.word_size[k], out.radix[k],
+            out.cells[k + 1] - out.cells[k], masses,
+        )
+
+    cdef bint condense(self, const Rows* side, Py_ssize_t j, int number, Py_ssize_t levels, Side* out) noexcept nogil:
+        """One row for each code that has rows; returns False where some are too light."""
+        cdef:
+            const Outputs* leaf = &side.leaves[self.leaf_of[j]]
+            const double* counts = leaf.counts + leaf.cells[leaf.feature[self.place[j]]]
+            Py_ssize_t c, n = 0
+        for c in range(levels):
+            if counts[c] > 0.0:
+                if self.masses[number][c] <= self.limits.light:
+                    return False
+                self.values[number][n] = self.by_code[c]
+                self.weights[number][n] = self.masses[number][c]
+                self.logs[number][n] = log(self.masses[number][c])
+                n += 1
+        out.f, out.h, out.log_c, out.size, out.scale = (
+            self.zeros, self.values[number], self.logs[number], n, side.scale
+        )
+        return True
+
+    cdef bint move(self, Py_ssize_t j, double step) noexcept nogil:
+        """Do as `HeldRows.move` does; returns False, with nothing changed, where scores are to be formed anew."""
+        cdef:
+            double* now = self.now
+            double shift = self.fact(SHIFT)[j], size = 0.0, low, high
+            bint coded = self.pos.leaves[self.leaf_of[j]].features > 0, weighs
+            Py_ssize_t r
+        low, high = fmin(self.pos.low[j], self.neg.low[j]), fmax(self.pos.high[j], self.neg.high[j])
+        low = now[CHANGED] + self.p * fabs(step) * (high - low)
+        weighs = not coded or low > self.limits.exponents or now[MULTIPLIED] == self.limits.rounds
+        if self.pos.f == NULL:
+            if weighs:
+                return False
+        else:
+            for r in range(self.n):
+                self.merit[r] = fabs(self.lam[r])
+            size = inner_of(self.merit, self.fact(LARGEST), self.n)
+            if self.limits.shrunk * size < now[WIDEST]:
+                return False
+            if coded:
+                self.columns(j)
+            advance(&self.pos, step)
+            advance(&self.neg, step)
+            now[LEVEL] += step * shift
+            now[WIDEST] = fmax(now[WIDEST], size)
+        now[CHANGED] = low
+        if weighs:
+            self.weigh()
+        else:
+            self.multiply(j, step)
+        return True
+
+    cdef void weigh(self) noexcept nogil:
+        """Form the weights from the scores."""
+        cdef:
+            double* now = self.now
+            Side pos = side_of(&self.pos), neg = side_of(&self.neg)
+            double log_u = weigh(&pos, self.pos.block, self.pos.weights)
+            double log_w = weigh(&neg, self.neg.block, self.neg.weights)
+            double log_v = log_w
+        if self.p != 1.0:
+            neg.scale = 1.0
+            log_v = weigh(&neg, self.neg.block, self.v)
+        now[LOG_F], now[LOG_MASS] = self.p * log_u + log_w, log_u + log_v
+        now[INTERCEPT] = (log_u - log_w) / (self.p + 1.0) - now[LEVEL]
+        now[INTERCEPT] -= inner_of(self.lam, self.fact(OFFSET), self.n) if self.centred else 0.0
+        now[MULTIPLIED] = now[CHANGED] = 0.0
+        now[V_TOTAL] = 1.0
+        self.tallied = False
+
+    cdef void multiply(self, Py_ssize_t j, double step) noexcept nogil:
+        """Multiply the weights by factors by the code of a ranker."""
+        cdef:
+            double* now = self.now
+            Py_ssize_t leaf = self.leaf_of[j], k
+            const Outputs* out = &self.pos.leaves[leaf]
+            double top, scaled, total, log_u, log_w, log_v
+            Py_ssize_t levels = values_of(
+                out, self.place[j], self.fact(SIGN)[j], self.fact(LEAF_SHIFT)[j], self.by_code
+            )
+        now[MULTIPLIED] += 1.0
+        self.mass(&self.pos, j, self.masses[0])
+        self.mass(&self.neg, j, self.masses[1])
+        top = weigh_codes(self.masses[0], self.by_code, levels, -step, self.factors[0], &scaled, &total)
+        log_u = top + (log(scaled) - log(total))
+        divide(self.factors[0], levels, scaled)
+        top = weigh_codes(self.masses[1], self.by_code, levels, self.p * step, self.factors[1], &scaled, &total)
+        log_w = log_v = top + (log(scaled) - log(total))
+        divide(self.factors[1], levels, scaled)
+        self.times(&self.pos, j, self.factors[0], levels, self.pos.weights)
+        self.times(&self.neg, j, self.factors[1], levels, self.neg.weights)
+        if self.v != NULL:
+            top = weigh_codes(self.masses[1], self.by_code, levels, step, self.of_v, &scaled, &total)
+            total = self.times(&self.neg, j, self.of_v, levels, self.v)
+            log_v = top + (log(total) - log(now[V_TOTAL]))
+            now[V_TOTAL] = total
+        self.retally(&self.pos, j, self.factors[0], levels)
+        self.retally(&self.neg, j, self.factors[1], levels)
+        for k in range(self.n_leaves):
+            if k != leaf:
+                self.tally(k)
+        now[LOG_F] += self.p * log_u + log_w
+        now[INTERCEPT] += (log_u - log_w) / (self.p + 1.0) - step * (self.fact(SHIFT)[j] + self.fact(OFFSET)[j])
+        now[LOG_MASS] += log_u + log_v
+
+    cdef double times(
+        self, const Rows* side, Py_ssize_t j, const double* factors, Py_ssize_t levels, double* weights
+    ) noexcept nogil:
+        """Multiply weights by the factors of the codes of a ranker; returns their sum."""
+        cdef:
+            const Outputs* out = &side.leaves[self.leaf_of[j]]
+            Py_ssize_t k = out.feature[self.place[j]], start = 0, size
+            double total = 0.0
+        by_word(out, k, factors, levels, self.of_word)
+        while start < side.n:
+            size = min(side.block, side.n - start)
+            if out.is_wide[k]:
+                total += multiply_rows(wide_word(out, k) + start, self.of_word, size, weights + start)
+            else:
+                total += multiply_rows(narrow_word(out, k) + start, self.of_word, size, weights + start)
+            start += side.block
+        return total
+
+    cdef void retally(self, const Rows* side, Py_ssize_t j, const double* factors, Py_ssize_t levels) noexcept nogil:
+        """Do as `Coded.retally` does."""
+        cdef:
+            const Outputs* out = &side.leaves[self.leaf_of[j]]
+            Py_ssize_t k = out.feature[self.place[j]], c
+            const double* counts = out.counts + out.cells[k]
+            double* tally = side.tally + out.first_cell
+            double* more = self.difference
+            double low = INFINITY, high = -INFINITY, rows = 0.0
+            bint whole = False
+        for c in range(levels):
+            low, high = fmin(low, factors[c]), fmax(high, factors[c])
+        for c in range(levels):
+            if factors[c] == high:
+                rows += counts[c]
+            elif factors[c] != low and counts[c] > 0.0:
+                whole = True
+        if whole or rows > self.limits.chosen * side.n:
+            tally_of(out, side.weights, tally, self.part, 0, NULL)
+            return
+        for c in range(out.word_size[k]):
+            self.wanted[c] = factors[c // out.radix[k] % levels] == high
+        tally_of(out, side.weights, more, self.part, k, self.wanted)
+        for c in range(out.tally_size):
+            tally[c] = low * tally[c] + (1.0 - low / high) * more[c]
+
+
+cdef Side side_of(const Rows* rows) noexcept nogil:
+    cdef Side side
+    side.f, side.h, side.log_c, side.size, side.scale = rows.f, rows.h, rows.log_c, rows.n, rows.scale
+    return side
+
+
+cdef void advance(Rows* rows, double step) noexcept nogil:
+    """f += step * h."""
+    cdef Py_ssize_t r
+    for r in range(rows.n):
+        rows.f[r] += step * rows.h[r]
+
+
+cdef void divide(double* values, Py_ssize_t n, double total) noexcept nogil:
+    cdef Py_ssize_t c
+    for c in range(n):
+        values[c] /= total
+
+
+cdef void* allocated(Py_ssize_t n, Py_ssize_t size) except NULL:
+    """Memory for n things, zeroed."""
+    cdef void* found = calloc(max(n, 1), size)
+    if found == NULL:
+        raise MemoryError
+    return found

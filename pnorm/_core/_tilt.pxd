@@ -1,0 +1,24 @@
+"""What `_descent` calls without the interpreter's lock."""
+
+cdef struct Side:
+    const double* f
+    const double* h
+    const double* log_c
+    Py_ssize_t size
+    double scale
+
+cdef struct Search:
+    double x
+    double lo
+    double hi
+    double bracket
+    double last
+
+cdef double log_sum_of(const Side* side, double* total) noexcept nogil
+cdef double weigh_rows(const Side* side, double* out, double* total) noexcept nogil
+cdef void given_rows(const double* weights, const double* h, Py_ssize_t size, double* sums) noexcept nogil
+cdef double tilt_rows(const Side* side, double alpha, double* sums, double* mode) noexcept nogil
+cdef double weigh_codes(
+    const double* masses, const double* values, Py_ssize_t n, double scale, double* factors, double* scaled,
+    double* total) noexcept nogil
+cdef bint next_step(Search* at, double width, double g, double slope, double bend) noexcept nogil
