@@ -506,7 +506,7 @@ class Coded:
             schema.first,
             schema.at,
             schema.terms,
-            self._centred,
+            schema.centred,
             self.counts,
             room.scratch,
             room.rows,
