@@ -27,9 +27,7 @@ class Leaf:
         terms: _Vector,
         centred: _Vector,
         counts: _Vector,
-        lanes: _Vector,
-        chosen: NDArray[Any],
-        of_chosen: _Vector,
+        scratch: int,
         block: int,
     ) -> Leaf: ...
 

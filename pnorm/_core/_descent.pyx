@@ -65,7 +65,8 @@ cdef struct Outputs:
     const double* terms
     const double* centred
     const double* counts
-    # Room for sums by code of a block, chosen rows, and their weights.
+    # Room for sums by code of a block, chosen rows, and their weights: the loop's own, as threads share tables.
+    Py_ssize_t scratch
     double* lanes
     int32_t* chosen
     double* of_chosen
@@ -105,9 +106,9 @@ cdef class Leaf:
         const Py_ssize_t[::1] word_first, const Py_ssize_t[::1] word_size, const Py_ssize_t[::1] radix,
         const Py_ssize_t[::1] cells, const Py_ssize_t[::1] feature, const Py_ssize_t[::1] first,
         const Py_ssize_t[::1] at, const double[::1] terms, const double[::1] centred, const double[::1] counts,
-        double[::1] lanes, int32_t[::1] chosen, double[::1] of_chosen, Py_ssize_t block,
+        Py_ssize_t scratch, Py_ssize_t block,
     ):
-        """Codes with the meaning that a schema gives them, and room."""
+        """Codes with the meaning that a schema gives them, and how much scratch their sums need."""
         cdef:
             Leaf leaf = Leaf()
             Outputs* out = &leaf.outputs
@@ -120,10 +121,10 @@ cdef class Leaf:
         out.is_wide, out.word, out.word_first, out.word_size = &is_wide[0], &word[0], &word_first[0], &word_size[0]
         out.radix, out.cells, out.feature, out.first = &radix[0], &cells[0], &feature[0], &first[0]
         out.at, out.terms, out.centred, out.counts = &at[0], &terms[0], &centred[0], &counts[0]
-        out.lanes, out.chosen, out.of_chosen = &lanes[0], &chosen[0], &of_chosen[0]
+        out.scratch = scratch
         leaf.kept = (
             narrow, wide, starts_narrow, starts_wide, is_wide, word, word_first, word_size, radix, cells, feature,
-            first, at, terms, centred, counts, lanes, chosen, of_chosen,
+            first, at, terms, centred, counts,
         )
         return leaf
 
@@ -464,6 +465,7 @@ cdef class Rounds:
         double* weights[2]
         double* logs[2]
         uint8_t* wanted
+        int32_t* rows
         list kept
 
     def __init__(
@@ -472,8 +474,9 @@ cdef class Rounds:
     ):
         """Take arrays of HeldRows, with (leaves, h, weights, log_c) of either side, and `facts`."""
         cdef:
-            Py_ssize_t k, c, rankers = 0, largest = 1, levels = 1, codes = 1, at = 0
+            Py_ssize_t k, c, rankers = 0, largest = 1, levels = 1, codes = 1, scratch = 0, most = 0, at = 0
             Outputs* out
+            Outputs* other
         self.p, self.n = p, lam.shape[0]
         (self.limits.tie, self.limits.overflow, self.limits.light, self.limits.shrunk, self.limits.exponents,
          self.limits.rounds, self.limits.plateau, self.limits.rounding, self.limits.chosen, self.limits.rows) = limits
@@ -488,20 +491,24 @@ cdef class Rounds:
         self.take(&self.pos, -1.0, POS_LOW, pos)
         self.take(&self.neg, p, NEG_LOW, neg)
         for k in range(self.n_leaves):
-            out = &self.pos.leaves[k]
+            out, other = &self.pos.leaves[k], &self.neg.leaves[k]
             self.first_of_leaf[k] = rankers
             rankers += out.rankers
             largest = max(largest, out.tally_size)
-            out.first_cell = self.neg.leaves[k].first_cell = self.tally_size
+            out.first_cell = other.first_cell = self.tally_size
             self.tally_size += out.tally_size
             for c in range(out.features):
                 levels = max(levels, out.cells[c + 1] - out.cells[c])
                 codes = max(codes, out.word_size[c])
             if out.features:
                 self.n_cells = max(self.n_cells, out.cells[out.features])
+                scratch = max(scratch, out.scratch)
+                most = max(most, min(out.block, out.rows), min(other.block, other.rows))
         self.room = <double*>allocated(
-            2 * self.n + rankers + self.tally_size + largest + 2 * self.n_cells + codes + 13 * levels, sizeof(double)
+            2 * self.n + rankers + self.tally_size + largest + 2 * self.n_cells + codes + 13 * levels + scratch + most,
+            sizeof(double),
         )
+        self.rows = <int32_t*>allocated(most, sizeof(int32_t))
         self.wanted = <uint8_t*>allocated(codes, 1)
         self.edges = self.some(&at, self.n)
         self.merit = self.some(&at, self.n)
@@ -520,12 +527,18 @@ cdef class Rounds:
             self.values[k] = self.some(&at, levels)
             self.weights[k] = self.some(&at, levels)
             self.logs[k] = self.some(&at, levels)
+        for k in range(self.n_leaves):
+            out, other = &self.pos.leaves[k], &self.neg.leaves[k]
+            out.lanes = other.lanes = self.room + at
+            out.of_chosen = other.of_chosen = self.room + at + scratch
+            out.chosen = other.chosen = self.rows
 
     def __dealloc__(self):
         free(self.first_of_leaf)
         free(self.binary)
         free(self.room)
         free(self.wanted)
+        free(self.rows)
         free(self.pos.leaves)
         free(self.neg.leaves)
 

@@ -343,7 +343,10 @@ class Coded:
         schema = self.schema
 
         def work(rows: slice) -> Vector:
-            room = self._room()
+            try:
+                room = self._rooms.pop()
+            except IndexError:
+                room = _Room(schema.scratch, min(self._block, self.shape[0]))
             sums, own, found = np.zeros(schema.n_cells), weights, None
             if chosen is not None:
                 codes = self._word_of(chosen[0])
@@ -357,13 +360,6 @@ class Coded:
             return sums
 
         return over_blocks(self.shape[0], work, added, schema.min_rows)
-
-    def _room(self) -> _Room:
-        """Room that no thread uses."""
-        try:
-            return self._rooms.pop()
-        except IndexError:
-            return _Room(self.schema.scratch, min(self._block, self.shape[0]))
 
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
         """Pass: the tally of weights that `multiply` has changed by these factors, from the one before.
@@ -492,8 +488,6 @@ class Coded:
 
     def leaves(self) -> list[Part]:
         schema, words = self.schema, self.schema.words
-        room = self._room()
-        self._rooms.append(room)  # to be shared: one thread runs either loop
         leaf = Leaf.coded(
             *self._words,
             *schema.starts,
@@ -508,9 +502,7 @@ class Coded:
             schema.terms,
             schema.centred,
             self.counts,
-            room.scratch,
-            room.rows,
-            room.weights,
+            schema.scratch,
             self._block,
         )
         return whole(leaf, schema.n_rankers)
