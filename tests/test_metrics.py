@@ -403,6 +403,63 @@ def test_intervals_with_weights():
     assert metrics.recall_at(f_pos, f_neg, int(c.sum()) + 40, pos_weight=c, confidence=0.9, n_resamples=50).high <= 1.0
 
 
+def places(f_pos, f_neg):
+    """For the sorted negatives: the positives above each of them, and whether it ties with one; equal in one place."""
+    return [(sum(f_pos > s), s in f_pos) for s in np.sort(f_neg)]
+
+
+@pytest.mark.parametrize("name", SCALAR)
+@pytest.mark.parametrize("ties", [False, True])
+def test_counts_that_are_drawn_are_copies_of_rows(name, ties):
+    """Negatives without a positive between them are alike; p_norm_risk with a margin takes each score by itself."""
+    rng, measure = np.random.default_rng(18), SCALAR[name]
+    f_pos, f_neg = rng.normal(1, 1, 6), np.sort(rng.normal(size=600))
+    if ties:
+        f_pos, f_neg = np.round(f_pos, 1), np.round(f_neg, 0 if name == "p_norm_risk" else 1)
+    found = measure(f_pos, f_neg, confidence=0.8, n_resamples=60, seed=5)
+    alike = f_neg.tolist() if name == "p_norm_risk" else places(f_pos, f_neg)
+    of_place = [[s for s, key in zip(f_neg, alike, strict=True) if key == own] for own in dict.fromkeys(alike)]
+    share = np.array([len(scores) / 600 for scores in of_place])
+    f_pos, rng, values = np.sort(f_pos), np.random.default_rng(5), []
+    for _ in range(60):
+        pos = f_pos[rng.integers(6, size=6)]
+        if 16 * len(share) > 600:
+            neg = f_neg[rng.integers(600, size=600)]
+        else:
+            drawn = zip(of_place, rng.multinomial(600, share), strict=True)
+            neg = np.concatenate([np.resize(scores, n) for scores, n in drawn])  # any rows of the place
+        values.append(measure(pos, neg))
+    values.sort()
+    assert (found.low, found.high) == pytest.approx((values[5], values[54]), rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_are_those_of_resampled_rows(weighted):
+    """Each end is the quantile of 1000 lists of rows drawn again, give or take five standard errors."""
+    rng = np.random.default_rng(19)
+    for digits in (0, 9):
+        f_pos, f_neg = np.round(rng.normal(1, 1, 25), digits), np.round(rng.normal(size=200), digits)
+        c, d = (rng.integers(1, 3, f.size) / 1.0 for f in (f_pos, f_neg))
+        given = {"pos_weight": c, "neg_weight": d} if weighted else {}
+        values = []
+        for _ in range(1000):
+            i, k = rng.integers(25, size=25), rng.integers(200, size=200)
+            drawn = {"pos_weight": c[i], "neg_weight": d[k]} if weighted else {}
+            values.append(metrics.summary(f_pos[i], f_neg[k], 0.1, **drawn))
+        for confidence in (0.5, 0.9):
+            found = metrics.summary(f_pos, f_neg, 0.1, confidence=confidence, n_resamples=4000, **given)
+            for name, estimate in found.items():
+                if not isinstance(estimate, metrics.Estimate):
+                    continue
+                column = np.array([value[name] for value in values])
+                tail = 0.5 * (1 - confidence)
+                error = 5 * math.sqrt(tail * (1 - tail) * (1 / 1000 + 1 / 4000))
+                below, above = (column < estimate.low - 1e-9).mean(), (column > estimate.high + 1e-9).mean()
+                to_low, to_high = (column <= estimate.low + 1e-9).mean(), (column >= estimate.high - 1e-9).mean()
+                assert below - error < tail < to_low + error, name
+                assert above - error < tail < to_high + error, name
+
+
 def test_a_difference_is_measured_on_the_same_rows():
     rng = np.random.default_rng(17)
     a, b = ((rng.normal(1, 1, 40), rng.normal(size=50)) for _ in range(2))

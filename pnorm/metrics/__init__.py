@@ -19,7 +19,9 @@ Intervals
     with `low` and `high`. These are quantiles of the measure over ``n_resamples`` lists, each of I
     positives drawn from the positives with replacement and K negatives drawn likewise (a stratified
     percentile bootstrap). A row is drawn together with its weight; ``seed`` is an integer or a
-    `numpy.random.Generator`. A resample costs O(N): with millions of rows ask for fewer.
+    `numpy.random.Generator`. Counts at the distinct scores are drawn in the place of rows where there are many rows to
+    a score; negatives with no positive between them count as one score. A resample costs O(N) at most: with millions
+    of rows ask for fewer.
     The interval tells how the measure varies with the rows that are judged, not how the scores would vary
     with the rows that were trained on. It is a rough guide where a measure hangs on few rows: on the
     single best negative (`r_max`, `positives_at_top`), or on the first few rows of the list. A measure
@@ -48,7 +50,17 @@ from pnorm.metrics._by_list import (
     mean_reciprocal_rank,
     ndcg,
 )
-from pnorm.metrics._ranked_list import DistinctScores, Estimate, Measure, RankedList, estimates
+from pnorm.metrics._ranked_list import (
+    LEAST,
+    Counts,
+    DistinctScores,
+    Estimate,
+    Measure,
+    RankedList,
+    cumulated,
+    dots,
+    estimates,
+)
 from pnorm.objectives._losses import Loss, loss_of
 from pnorm.objectives._prices import Linear, Price, price_of
 
@@ -215,8 +227,8 @@ def r_max(
     return rows.count(rows.measure(_r_max, confidence, n_resamples, seed))
 
 
-def _r_max(at: DistinctScores) -> float:
-    return float(at.not_above[at.first])
+def _r_max(at: DistinctScores) -> Any:
+    return np.take_along_axis(at.not_above, at.first, axis=-1)[..., 0]
 
 
 def positives_at_top(
@@ -263,8 +275,8 @@ def positives_at_top(
     return rows.count(rows.measure(_at_top, confidence, n_resamples, seed))
 
 
-def _at_top(at: DistinctScores) -> float:
-    return float(at.above[at.first])
+def _at_top(at: DistinctScores) -> Any:
+    return np.take_along_axis(at.above, at.first, axis=-1)[..., 0]
 
 
 # The ROC curve ----------------------------------------------------------------------------------------
@@ -358,9 +370,9 @@ def auc(
     return RankedList(f_pos, f_neg, pos_weight, neg_weight).measure(_auc, confidence, n_resamples, seed)
 
 
-def _auc(at: DistinctScores) -> float:
+def _auc(at: DistinctScores) -> Any:
     at = at.even
-    return float(at.neg @ (at.above + 0.5 * at.pos) / at.pos.sum() / at.neg.sum())
+    return dots(at.neg, at.above + 0.5 * at.pos) / at.pos.sum(axis=-1) / at.neg.sum(axis=-1)
 
 
 def partial_auc(
@@ -457,26 +469,29 @@ def _rate(end: str, rate: Any, number: Any, default: float, rows: RankedList) ->
     return value / rows.unit / rows.n_neg
 
 
-def _area(low: float, high: float, floor: float, standardized: bool, at: DistinctScores) -> float:
-    x, y = (counts / counts[-1] for counts in at.curve)
-    area = _area_above(x, y, low, high, floor)
+def _area(low: float, high: float, floor: float, standardized: bool, at: DistinctScores) -> Any:
+    false, true = at.curve
+    wide = (at.neg > 0) & (false[..., :-1] < high * false[..., -1:])
+    part = np.flatnonzero(wide.reshape(-1, wide.shape[-1]).any(axis=0))  # the rest has no area in any resample
+    (x, width), (y, rise) = (
+        (counts.take(part, axis=-1) / counts[..., -1:], side.take(part, axis=-1) / counts[..., -1:])
+        for counts, side in ((false, at.neg), (true, at.pos))
+    )
+    area = _area_above(x, width, y, rise, low, high, floor)
     if not standardized:
         return area
-    most, least = (high - low) * (1.0 - floor), _area_above(np.arange(2.0), np.arange(2.0), low, high, floor)
+    zero, one = np.zeros(1), np.ones(1)
+    most, least = (high - low) * (1.0 - floor), _area_above(zero, one, zero, one, low, high, floor)
     return 0.5 * (1.0 + (area - least) / (most - least))
 
 
-def _area_above(x: Vector, y: Vector, low: float, high: float, floor: float) -> float:
-    """Return the area above a floor and below a rising piecewise linear curve, from low to high."""
-    width = np.diff(x)
-    wide = width > 0.0
-    start, width, rise = x[:-1][wide], width[wide], np.diff(y)[wide]
-    with np.errstate(over="ignore"):  # beyond a piece that is next to nothing
-        a, b = (np.clip((end - start) / width, 0.0, 1.0) for end in (low, high))
-    y_a, y_b = (y[:-1][wide] - floor + rise * share for share in (a, b))
-    with np.errstate(divide="ignore", invalid="ignore"):
+def _area_above(x: Vector, width: Vector, y: Vector, rise: Vector, low: float, high: float, floor: float) -> Any:
+    """Return the area above a floor and below lines that rise from (x, y) by (width, rise), from low to high."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # pieces of no width or next to none
+        a, b = (np.clip((end - x) / width, 0.0, 1.0) for end in (low, high))
+        y_a, y_b = (y - floor + rise * share for share in (a, b))
         above = np.where(y_a >= 0.0, 0.5 * (y_a + y_b), np.where(y_b > 0.0, 0.5 * y_b * y_b / (y_b - y_a), 0.0))
-    return float(((b - a) * width) @ above)
+        return np.where(width > 0.0, (b - a) * width * above, 0.0).sum(axis=-1)
 
 
 class Crossing(NamedTuple):
@@ -710,15 +725,19 @@ def _first(k: Any, rows: RankedList) -> float:
     return float(depth)
 
 
-def _of_first(what: str, depth: float, at: DistinctScores) -> float:
+def _of_first(what: str, depth: float, at: DistinctScores) -> Any:
     """Return the precision, the recall or the enrichment factor of the first rows."""
-    false, true = at.curve
-    rows = false + true
-    found, positives, first = float(np.interp(depth, rows, true)), float(true[-1]), min(depth, float(rows[-1]))
+    total, positives = at.ranks[..., -1], at.curve[1][..., -1]
+    first = np.minimum(depth, total)
+    last = (at.ranks[..., 1:] >= first[..., None]).argmax(axis=-1, keepdims=True)  # the place that the depth falls into
+    rows, above, pos, neg = (
+        np.take_along_axis(counts, last, axis=-1)[..., 0] for counts in (at.ranks, at.above, at.pos, at.neg)
+    )
+    found = above + (first - rows) / (pos + neg) * pos
     if what == "precision":
         return found / first
-    recall = found / positives
-    return recall if what == "recall" else recall * ((positives + float(at.neg.sum())) / first)
+    recall = np.minimum(found / positives, 1.0)
+    return recall if what == "recall" else recall * (total / first)
 
 
 # Ranks, the first ones counting most ------------------------------------------------------------------
@@ -761,12 +780,10 @@ def average_precision(
     return RankedList(f_pos, f_neg, pos_weight, neg_weight).measure(_average, confidence, n_resamples, seed)
 
 
-def _average(at: DistinctScores) -> float:
-    false, true = at.curve
+def _average(at: DistinctScores) -> Any:
     pos = at.even.pos
-    some = pos > 0.0
-    true, false = true[1:][some], false[1:][some]
-    return float(pos[some] @ (true / (true + false)) / pos.sum())
+    precision = at.curve[1][..., 1:] / np.maximum(at.ranks[..., 1:], LEAST)
+    return dots(pos, precision) / pos.sum(axis=-1)
 
 
 def discounted_gain_at_top(
@@ -816,15 +833,14 @@ def discounted_gain_at_top(
     """
     rows = RankedList(f_pos, f_neg)
     depth = math.inf if k is None else _first(k, rows)
-    return rows.measure(partial(_gain, depth, bool(normalized)), confidence, n_resamples, seed)
+    return rows.measure(_gain(depth, bool(normalized), rows), confidence, n_resamples, seed)
 
 
-def _gain(depth: float, normalized: bool, at: DistinctScores) -> float:
-    def discount(rank: Vector) -> Vector:
-        return np.where(rank <= depth, 1.0 / np.log2(1.0 + rank), 0.0)
-
-    gain = _discounted(discount, at)
-    return gain / float(discount(np.arange(1.0, at.pos.sum() + 1.0)).sum()) if normalized else gain
+def _gain(depth: float, normalized: bool, rows: RankedList) -> Measure:
+    rank = np.arange(1.0, rows.n_pos + rows.n_neg + 1.0)
+    gain = _Discount(np.where(rank <= depth, 1.0 / np.log2(1.0 + rank), 0.0))
+    most = gain.between(0, int(rows.n_pos)) if normalized else 1.0
+    return lambda at: gain.of(at) / most
 
 
 def bedroc(
@@ -871,30 +887,35 @@ def bedroc(
     >>> round(pnorm.metrics.bedroc([3.0, 1.0], [2.0, 0.0, -1.0, -2.0]), 4)
     0.9668
     """
-    early = partial(_bedroc, _checks.positive(alpha, "alpha"))
-    return RankedList(f_pos, f_neg).measure(early, confidence, n_resamples, seed)
+    rows = RankedList(f_pos, f_neg)
+    return rows.measure(_bedroc(_checks.positive(alpha, "alpha"), rows), confidence, n_resamples, seed)
 
 
-def _bedroc(alpha: float, at: DistinctScores) -> float:
-    positives, negatives = at.pos.sum(), at.neg.sum()
-
-    def term(rank: Vector) -> Vector:  # over the first one, for large alpha, and less 1, for small alpha
-        with np.errstate(over="ignore"):
-            return np.asarray(np.expm1(-alpha * (rank - 1.0) / (positives + negatives)))
-
-    ranks = np.arange(1.0, positives + 1.0)
-    most, least = float(term(ranks).sum()), float(term(ranks + negatives).sum())
-    return (_discounted(term, at) - least) / (most - least)
+def _bedroc(alpha: float, rows: RankedList) -> Measure:
+    n_pos, n_all = int(rows.n_pos), int(rows.n_pos + rows.n_neg)
+    with np.errstate(over="ignore"):  # over the first term, for large alpha, and less 1, for small alpha
+        early = _Discount(np.expm1(-alpha * np.arange(n_all) / n_all))
+    most, least = early.between(0, n_pos), early.between(n_all - n_pos, n_all)
+    return lambda at: (early.of(at) - least) / (most - least)
 
 
-def _discounted(discount: Callable[[Vector], Vector], at: DistinctScores) -> float:
-    """Sum a function of the rank over the positives; tied rows get its mean over their ranks."""
-    rows = at.pos + at.neg
-    some = rows > 0.0
-    pos, rows = at.pos[some], rows[some]
-    ends = np.cumsum(rows)
-    of_ranks = discount(np.arange(1.0, ends[-1] + 1.0))
-    return float(pos @ (np.add.reduceat(of_ranks, (ends - rows).astype(np.intp)) / rows))
+class _Discount:
+    """What a positive is worth at each rank."""
+
+    def __init__(self, of_rank: Vector) -> None:
+        # The sums of the first part are exact, those of the second one small: a difference of two keeps its digits.
+        unit = np.spacing(np.abs(of_rank).max() * of_rank.size)
+        coarse = np.rint(of_rank / unit) * unit
+        self._sums = cumulated(coarse), cumulated(of_rank - coarse)
+
+    def between(self, start: int, end: int) -> float:
+        """Return the sum over the ranks after `start` and up to `end`."""
+        return float(sum(sums[end] - sums[start] for sums in self._sums))
+
+    def of(self, at: DistinctScores) -> Any:
+        """Return the sums over the positives; tied rows get the mean over their ranks."""
+        high, low = (np.diff(sums.take(at.ranks), axis=-1) for sums in self._sums)
+        return dots(at.share, high + low)
 
 
 # What the theory bounds -------------------------------------------------------------------------------
@@ -964,20 +985,22 @@ def p_norm_risk(
     rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
     within = _first_within(rows.scores, margin)
 
-    def risk(at: DistinctScores) -> float:
+    def risk(at: DistinctScores) -> Any:
         at = at.even
-        heights = at.not_above[within]
-        if ramp and margin > 0.0:
-            heights = np.maximum(heights - _distances(rows.scores, at.pos, within) / margin, at.not_above)
-        rates = heights / at.pos.sum()
-        largest = float(rates[at.first])
-        if largest == 0.0:
-            return 0.0
+        heights = at.not_above
+        if margin > 0.0:
+            near = heights[..., within]
+            if ramp:
+                near = np.maximum(near - _distances(rows.scores, at.pos, within) / margin, heights)
+            heights = near
+        rates = heights / at.pos.sum(axis=-1, keepdims=True)
+        largest = np.take_along_axis(rates, at.first, axis=-1)
         # Scores above the best negative have larger rates, and no weight.
-        mean = at.neg @ np.minimum(rates / largest, 1.0) ** power / at.neg.sum()
-        return float(largest * mean ** (1.0 / power))
+        shares = np.minimum(rates, largest) / np.maximum(largest, LEAST)
+        mean = dots(at.neg, shares**power) / at.neg.sum(axis=-1)
+        return largest[..., 0] * mean ** (1.0 / power)
 
-    return rows.measure(risk, confidence, n_resamples, seed)
+    return rows.measure(risk, confidence, n_resamples, seed, by_score=margin > 0.0)
 
 
 def _first_within(scores: Vector, theta: float) -> NDArray[np.intp]:
@@ -993,22 +1016,22 @@ def _first_within(scores: Vector, theta: float) -> NDArray[np.intp]:
     return low
 
 
-def _distances(scores: Vector, counts: Vector, first: NDArray[np.intp]) -> Vector:
+def _distances(scores: Vector, counts: Counts, first: NDArray[np.intp]) -> Vector:
     """Return the sums of counts times distances from each of falling scores, over those from `first` down to it."""
     # Sums over the blocks of 1, 2, 4, ... scores that end at a score make up any window. Their terms are positive;
     # a difference of sums over all scores would lose the digits of a narrow window.
-    end, length, total = np.arange(scores.size), np.arange(1, scores.size + 1) - first, np.zeros(scores.size)
-    mass, distance, width = counts.copy(), np.zeros(scores.size), 1
+    end, length, total = np.arange(scores.size), np.arange(1, scores.size + 1) - first, np.zeros(counts.shape)
+    mass, distance, width = counts.copy(), np.zeros(counts.shape), 1
     with np.errstate(over="ignore", invalid="ignore"):  # in blocks that no window contains
         while True:
             rows = np.flatnonzero(length & width)
             at = end[rows]
-            total[rows] += distance[at] + mass[at] * (scores[at] - scores[rows])
+            total[..., rows] += distance[..., at] + mass[..., at] * (scores[at] - scores[rows])
             end[rows] -= width
             if 2 * width > length.max():
                 return total
-            distance[width:] += distance[:-width] + mass[:-width] * (scores[:-width] - scores[width:])
-            mass[width:] += mass[:-width]
+            distance[..., width:] += distance[..., :-width] + mass[..., :-width] * (scores[:-width] - scores[width:])
+            mass[..., width:] += mass[..., :-width]
             width *= 2
 
 
@@ -1164,9 +1187,12 @@ def difference(
             f"and {neg_b.size}"
         )
 
-    def again(rng: np.random.Generator) -> list[float]:
-        i, k = rng.integers(pos_a.size, size=pos_a.size), rng.integers(neg_a.size, size=neg_a.size)
-        return [float(measure(pos_a[i], neg_a[k])) - float(measure(pos_b[i], neg_b[k]))]
+    def again(rng: np.random.Generator, draws: int) -> list[list[float]]:
+        found = []
+        for _ in range(draws):
+            i, k = rng.integers(pos_a.size, size=pos_a.size), rng.integers(neg_a.size, size=neg_a.size)
+            found.append([float(measure(pos_a[i], neg_a[k])) - float(measure(pos_b[i], neg_b[k]))])
+        return found
 
     value = float(measure(pos_a, neg_a)) - float(measure(pos_b, neg_b))
     return estimates([value], again, confidence, n_resamples, seed)[0]
@@ -1258,8 +1284,8 @@ def summary(
         "precision_at": partial(_of_first, "precision", depth),
         "recall_at": partial(_of_first, "recall", depth),
         "enrichment_factor": partial(_of_first, "enrichment", depth),
-        "bedroc": partial(_bedroc, 20.0),
-        "normalized_discounted_gain": partial(_gain, math.inf, True),
+        "bedroc": _bedroc(20.0, rows),
+        "normalized_discounted_gain": _gain(math.inf, True, rows),
         "average_precision": _average,
         "standardized_partial_auc": partial(_area, 0.0, end, 0.0, True),
         "auc": _auc,
