@@ -52,7 +52,7 @@ def n_rows(X: Any, name: str) -> int:
 
 
 def refuse_masked(X: Any, name: str) -> None:
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+    if type(X) is not np.ndarray and isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         at = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(X))[0]))
         raise ValueError(f"{name} is a masked array with a masked value at ({at}); fill or drop it")
 

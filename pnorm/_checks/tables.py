@@ -198,8 +198,10 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     """Return the column names of a data frame or table (pandas, polars, pyarrow); None if X has none."""
     if type(X) is np.ndarray:
         return None
-    names = getattr(X, "columns", None)
-    if hasattr(X, "column_names"):  # pyarrow: .columns are the data
+    names: Any = getattr(X, "columns", None)
+    if hasattr(names, "tolist"):  # pandas
+        names = names.tolist()
+    elif hasattr(X, "column_names"):  # pyarrow: .columns are the data
         names = X.column_names
     return None if names is None else tuple([str(name) for name in names])
 
@@ -213,11 +215,14 @@ def frame_as_array(X: Any) -> Array | None:
     """Return a frame that is one array of floats as that array; None for other frames."""
     A: Array
     if hasattr(X, "iloc"):
-        first = X.iloc[:1]  # shares memory with an array if and only if all the rows do
-        A = np.asarray(first)
-        if A.dtype not in (np.float32, np.float64) or A.size == 0:
+        if 0 in X.shape:
             return None
-        return np.asarray(X) if np.shares_memory(A, first.iloc[:, 0].to_numpy()) else None
+        first = X.iloc[:1] if len(X) > 1 else X  # shares memory with an array if and only if all the rows do
+        column = first.iloc[:, 0]
+        if column.dtype not in (np.float32, np.float64):
+            return None
+        A = first.to_numpy()
+        return X.to_numpy() if np.shares_memory(A, column.to_numpy()) else None
     if not hasattr(X, "to_series"):  # the columns of an Arrow table are separate arrays
         return None
     try:
@@ -240,15 +245,29 @@ def column_of(X: Any, j: int, names: Sequence[str]) -> Any:
         raise TypeError(f"the column {shown(names[j])} cannot be had of {type(X).__name__}: {error}") from error
 
 
-def columns_to_floats(X: Any, columns: NDArray[np.intp], name: str, names: Names, missing: bool | None) -> Array:
+def _type_of(column: Any) -> str:
+    """Return the type of the values of a column of a frame, in small letters."""
+    dtype = getattr(column, "dtype", None)
+    return str(column.type if dtype is None else dtype).lower()
+
+
+def _is_half(column: Any) -> bool:
+    """Return whether the values of a column of a frame are floats of half the precision, or a quarter."""
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "f" and dtype.itemsize <= 4
+    return _type_of(column) in ("float", "halffloat", "float16", "float32")  # the first two are Arrow's
+
+
+def columns_to_floats(
+    sources: Sequence[Any], size: int, columns: NDArray[np.intp], name: str, names: Names, missing: bool | None
+) -> Array:
     """Return columns of a frame as one array of floats; it is filled column by column, which saves memory."""
-    sources = [column_of(X, int(j), names or ()) for j in columns]
-    kinds = {str(getattr(source, "type", None) or source.dtype).lower() for source in sources}
-    half = kinds and kinds <= {"float", "halffloat", "float16", "float32"}  # the first two are Arrow's
-    out = np.empty((n_rows(X, name), columns.size), np.float32 if half else np.float64, order="F")
+    half = sources and all([_is_half(source) for source in sources])
+    out = np.empty((size, columns.size), np.float32 if half else np.float64, order="F")
     for k, source in enumerate(sources):
         start = 0
-        for chunk in getattr(source, "chunks", [source]):
+        for chunk in [source] if hasattr(source, "iloc") else getattr(source, "chunks", [source]):
             values = _values(chunk, missing)
             if values.dtype.kind not in "buif":
                 objects = np.empty((len(out), 1), object)
@@ -266,10 +285,12 @@ def columns_to_floats(X: Any, columns: NDArray[np.intp], name: str, names: Names
 
 def _values(column: Any, missing: bool | None) -> Array:
     """Return a column, or a chunk of one, as an array, without a copy if possible."""
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return np.asarray(column.to_numpy() if hasattr(column, "iloc") else column)
     if hasattr(column, "null_count") and hasattr(column, "to_pylist"):
         return np.asarray(column.to_numpy(zero_copy_only=False))
-    dtype = getattr(column, "dtype", None)
-    if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "O") in tuple("buif"):  # pandas' own
+    if getattr(dtype, "kind", "O") in tuple("buif"):  # pandas' own
         if missing or not column.hasnans:
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=math.nan))
         return np.asarray(column, dtype=object)
@@ -315,11 +336,19 @@ def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int
 # Large integers that would be one number as floats --------------------------------------------------
 
 
-def stay_apart(sides: Sequence[Any], name: str, columns: NDArray[np.intp] | None = None) -> None:
-    """Refuse rows in which different integers of a column would become one float."""
+def stay_apart(
+    sides: Sequence[Any],
+    name: str,
+    columns: NDArray[np.intp] | None = None,
+    sources: Sequence[Any] | None = None,
+) -> None:
+    """Refuse rows in which different integers of a column would become one float.
+
+    `sources` are the columns of a frame, if they are known already.
+    """
     large: dict[int, list[Array]] = {}
     for X in sides:
-        for j, values in _whole(X, columns):
+        for j, values in _whole(X, columns, sources):
             if values.dtype.kind == "O":
                 whole = [int(value) for value in values if isinstance(value, (int, np.integer))]
                 values = np.array([value for value in whole if abs(value) < _WHOLE], dtype=object)
@@ -337,20 +366,30 @@ def stay_apart(sides: Sequence[Any], name: str, columns: NDArray[np.intp] | None
             )
 
 
-def _whole(X: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[int, Array]]:
+def _whole(
+    X: Any, columns: NDArray[np.intp] | None, sources: Sequence[Any] | None = None
+) -> Iterator[tuple[int, Array]]:
     """Yield the columns of 64-bit integers or of objects; those of an array only if some of its numbers are large."""
     if isinstance(X, np.ndarray) and X.dtype.kind == "f":
         return
     names = column_names(X)
     if names is not None and has_columns(X):
-        kinds = list(X.dtypes) if hasattr(X, "dtypes") else None  # for a wide frame, faster than column by column
-        for j in range(len(names)) if columns is None else columns.tolist():
-            own = str(getattr(column_of(X, j, names), "type", "") if kinds is None else kinds[j]).lower()
-            kind = next((kind for kind in ("int64", "uint64", "object") if own.startswith(kind)), None)
+        numbers = range(len(names)) if columns is None else columns.tolist()
+        if sources is not None:
+            own = [_type_of(column) for column in sources]
+        elif hasattr(X, "dtypes"):  # for a wide frame, faster than column by column
+            kinds = list(X.dtypes)
+            own = [str(kinds[j]).lower() for j in numbers]
+        else:
+            own = [_type_of(column_of(X, j, names)) for j in numbers]
+        for k, j in enumerate(numbers):
+            kind = next((kind for kind in ("int64", "uint64", "object") if own[k].startswith(kind)), None)
             if kind is not None:
-                column = column_of(X, j, names)
-                drop = [getattr(column, way, None) for way in ("dropna", "drop_nulls", "drop_null")]
-                yield j, np.asarray(next(filter(None, drop))(), dtype=kind)
+                column = column_of(X, j, names) if sources is None else sources[k]
+                if not isinstance(getattr(column, "dtype", None), np.dtype):
+                    drop = [getattr(column, way, None) for way in ("dropna", "drop_nulls", "drop_null")]
+                    column = next(filter(None, drop))()
+                yield j, np.asarray(column, dtype=kind)
         return
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple)):
         # In a list with fractions, NumPy converts integers to floats.
@@ -453,10 +492,11 @@ def some(X: Any, name: str, missing: bool | None = None, columns: Any = None, ap
     width = A.shape[1]
     chosen = np.arange(width) if columns is None else np.asarray(columns, dtype=np.intp)
     at = chosen
-    if lies is None and apart:
-        stay_apart([X if converted or A.dtype.kind == "f" else A], name, chosen)
-    if converted:
-        A, at = columns_to_floats(X, chosen, name, names, missing), np.arange(chosen.size)
+    sources = [column_of(X, j, names or ()) for j in chosen.tolist()] if converted else None
+    if lies is None and apart and size > 1:
+        stay_apart([X if converted or A.dtype.kind == "f" else A], name, chosen, sources)
+    if sources is not None:
+        A, at = columns_to_floats(sources, size, chosen, name, names, missing), np.arange(chosen.size)
     elif A.dtype.kind not in "buif":
         A, at = objects_to_floats(A[:, chosen], name, chosen, names, missing), np.arange(chosen.size)
     return Some(A, at, width, name, chosen, names, missing)
