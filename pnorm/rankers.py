@@ -12,6 +12,7 @@ import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -85,6 +86,8 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
     _found: Found = None
     """Names of the columns that these rankers read by name, if they were made from a frame."""
+    _kept: Any = None
+    """What calls leave for the next ones, as a row alone takes less time than it does; no part of a pickle."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -212,6 +215,9 @@ class Rankers(ABC, Sequence[WeakRanker]):
         """
         return self._matrix(X, "X")
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_kept"}
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -242,6 +248,22 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} weak rankers: {first(self.names, 4)}>"
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What scores with some coefficients need, whatever the rows."""
+
+    of: Vector
+    """The coefficients of all rankers."""
+    lam: Vector
+    """Those that are not zero."""
+    rankers: Index
+    """The rankers that have these."""
+    columns: Index
+    """The columns that these rankers read."""
+    jumps: scoring.Jumps | None = None
+    """The sum of thresholds of each column."""
 
 
 class _OfColumns(Rankers):
@@ -289,28 +311,30 @@ class _OfColumns(Rankers):
         return np.array(_checks.places(found, [self._found[j] for j in columns], "X"), dtype=np.intp)
 
     def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
-        used = np.flatnonzero(lam)
-        columns, own = self._used(used)
-        places = self._places(X, columns)
-        if not used.size:
+        plan: _Plan | None = self._kept
+        if plan is None or not np.array_equal(plan.of, lam):
+            plan = self._kept = self._plan(lam.copy())
+        places = self._places(X, plan.columns)
+        if not plan.lam.size:
             return []
         if _checks.is_sparse(X):
             A = _checks.sparse(X, "X")
             _checks.stay_apart([X], "X", places)
-            return self._sparse_terms(A, places, lam[used], used, own)
-        return self._terms_of(_checks.some(X, "X", self._missing, places), lam[used], used, own)
+            return self._sparse_terms(A, places, plan)
+        return self._terms_of(_checks.some(X, "X", self._missing, places), plan)
 
-    def _used(self, rankers: Index) -> tuple[Index, Index]:
-        """The columns that some rankers read, and for each ranker the place of its column among them."""
-        return rankers, np.arange(rankers.size)
+    def _plan(self, lam: Vector) -> _Plan:
+        """Return what scores with some coefficients need, whatever the rows."""
+        used = np.flatnonzero(lam)
+        return _Plan(lam, lam[used], used, used)
 
-    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        """Terms of some rankers, from a sparse matrix that has the columns that `_used` says in such places."""
-        return self._terms_of(_checks.sparse_columns(X, "X", self._missing, places), lam, rankers, own)
+    def _sparse_terms(self, X: Any, places: Index, plan: _Plan) -> list[scoring.Term]:
+        """Terms of the plan, from a sparse matrix that has its columns in such places."""
+        return self._terms_of(_checks.sparse_columns(X, "X", self._missing, places), plan)
 
     @abstractmethod
-    def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        """Return the terms of some rankers from their columns alone: `_checks.Some`, or a sparse matrix."""
+    def _terms_of(self, columns: Any, plan: _Plan) -> list[scoring.Term]:
+        """Return the terms of a plan from its columns alone: `_checks.Some`, or a sparse matrix."""
 
 
 def _too_wide(got: int, name: str, width: int, found: Sequence[str] | None) -> str:
@@ -336,15 +360,15 @@ class _Columns(_OfColumns):
     def _matrix(self, X: Any, name: str) -> Any:
         return self._read(X, name)
 
-    def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
-        return [scoring.Products(columns, lam)]
+    def _terms_of(self, columns: Any, plan: _Plan) -> list[scoring.Term]:
+        return [scoring.Products(columns, plan.lam)]
 
-    def _sparse_terms(self, X: Any, places: Index, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
+    def _sparse_terms(self, X: Any, places: Index, plan: _Plan) -> list[scoring.Term]:
         whole = np.zeros(X.shape[1])
-        whole[places] = lam
+        whole[places] = plan.lam
         f = np.asarray(X @ whole)
         if not np.isfinite(f).all():  # 0 times infinity: what is not used must not matter
-            f = np.asarray(_checks.sparse_columns(X, "X", self._missing, places) @ lam)
+            f = np.asarray(_checks.sparse_columns(X, "X", self._missing, places) @ plan.lam)
         return [scoring.Values(f)]
 
 
@@ -376,13 +400,14 @@ class _Normalized(_OfColumns):
         return [OfMatrix(self._outputs(rows, name), where, complements, (rows, factor))]
 
     @np.errstate(over="ignore", invalid="ignore")  # which the scores show, and `score` refuses
-    def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
+    def _terms_of(self, columns: Any, plan: _Plan) -> list[scoring.Term]:
         low, high = self._to
-        start, moved = low * float(lam.sum()), (self._low[rankers], self._range[rankers])
+        lam = plan.lam
+        start, moved = low * float(lam.sum()), (self._low[plan.rankers], self._range[plan.rankers])
         if not _checks.is_sparse(columns):
             return [scoring.Level(start), scoring.Products(columns, lam * (high - low), moved)]
         f = np.full(columns.shape[0], start)
-        for k, j in enumerate(rankers):
+        for k, j in enumerate(plan.rankers):
             f += lam[k] * (high - low) * ((_column(columns, k) - self._low[j]) / self._range[j])
         return [scoring.Values(f)]
 
@@ -395,6 +420,7 @@ class _Thresholds(_OfColumns):
     ) -> None:
         super().__init__(names, width, found)
         self._cuts, self._missing = cuts, missing
+        self._last = max([column for column, _ in cuts])
 
     def _fields(self) -> dict[str, Any]:
         cuts = [[column, None if math.isnan(cut) else cut] for column, cut in self._cuts]
@@ -402,28 +428,33 @@ class _Thresholds(_OfColumns):
 
     def _fits(self, width: int, name: str) -> None:
         super()._fits(width, name)
-        last = max([column for column, _ in self._cuts])
-        if width <= last:
-            raise ValueError(f"{name} has {width} columns; these weak rankers cut column {last}, counted from 0")
+        if width <= self._last:
+            raise ValueError(f"{name} has {width} columns; these weak rankers cut column {self._last}, counted from 0")
 
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         column, cut = self._cuts[j]
         x = _column(rows, column)
         return (np.isnan(x) if math.isnan(cut) else x > cut).astype(np.float64)
 
-    def _used(self, rankers: Index) -> tuple[Index, Index]:
-        return np.unique(np.array([self._cuts[j][0] for j in rankers], np.intp), return_inverse=True)
-
-    def _terms_of(self, columns: Any, lam: Vector, rankers: Index, own: Index) -> list[scoring.Term]:
+    def _plan(self, lam: Vector) -> _Plan:
         """A sum over the cuts of a column below a value is one number of a table."""
-        cuts = np.array([self._cuts[j][1] for j in rankers])
+        plan = super()._plan(lam)
+        if not plan.lam.size:
+            return plan
+        lam, of_column = plan.lam, np.array([self._cuts[j][0] for j in plan.rankers], np.intp)
+        columns, own = np.unique(of_column, return_inverse=True)
+        cuts = np.array([self._cuts[j][1] for j in plan.rankers])
         steps = []
         order = np.lexsort([cuts, own])  # by column, then by cut; nan comes last
         for k, members in enumerate(np.split(order, np.flatnonzero(np.diff(own[order])) + 1)):
             known = members[~np.isnan(cuts[members])]
             missing = float(lam[members[known.size :]].sum()) if self._missing else math.nan
             steps += scoring.Steps.of(k, cuts[known], lam[known], missing)
-        return [(scoring.SparseLookups if _checks.is_sparse(columns) else scoring.Lookups)(columns, steps)]
+        return replace(plan, columns=columns, jumps=scoring.Jumps(steps))
+
+    def _terms_of(self, columns: Any, plan: _Plan) -> list[scoring.Term]:
+        assert plan.jumps is not None
+        return [(scoring.SparseLookups if _checks.is_sparse(columns) else scoring.Lookups)(columns, plan.jumps)]
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         A = self._read(X, name)
@@ -464,7 +495,6 @@ class _Categories(Rankers):
         super().__init__(names)
         self._found, self._levels, self._missing = found, levels, missing
         self._ends = np.cumsum([0, *map(len, levels)])
-        self._known: dict[int, Column] = {}  # when rows ask: they take much memory
 
     def _fields(self) -> dict[str, Any]:
         columns = None if self._found is None else list(self._found)
@@ -491,11 +521,13 @@ class _Categories(Rankers):
         values, _ = _checks.table(X, name, set(places))
         if not by_name and len(values) != len(self._levels):
             raise ValueError(_too_wide(len(values), name, len(self._levels), self._found))
+        known: dict[int, Column] = self._kept or {}
         for c in columns:
-            if c not in self._known:
-                self._known[c] = Column(self._levels[c])
+            if c not in known:
+                known[c] = Column(self._levels[c])
+        self._kept = known
         return [
-            self._known[c].codes(values[place], name, c, self._missing, self._found)
+            known[c].codes(values[place], name, c, self._missing, self._found)
             for c, place in zip(columns, places, strict=True)
         ]
 

@@ -1,5 +1,10 @@
 """Scores of new rows: in every form, on any number of threads, and from nothing but what is used."""
 
+import gc
+import pickle
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -117,6 +122,66 @@ def test_the_same_bits_for_any_number_of_threads(kind, form):
     some = [0, 1, 70_000, 100_002]
     rows = X.iloc[some] if hasattr(X, "iloc") else X[some]
     np.testing.assert_allclose(pnorm.score(rows, H, lam), expected[some], rtol=1e-12, atol=1e-14)
+
+
+# One row
+
+
+@pytest.mark.parametrize("form", ["row-major", "float32", "big-endian", "lists", "pandas in pieces", "arrow", "polars"])
+@pytest.mark.parametrize("kind", collections())
+def test_a_row_alone_has_the_score_that_it_has_among_others(kind, form):
+    H, rows = collections()[kind], np.random.default_rng(8).normal(size=(30, 5))
+    lam = np.random.default_rng(9).normal(size=5 if H is None else len(H))
+    expected = pnorm.score(FORMS[form](rows), H, lam)
+    alone = np.concatenate([pnorm.score(FORMS[form](rows[i : i + 1]), H, lam) for i in range(30)])
+    np.testing.assert_allclose(alone, expected, rtol=1e-14, atol=1e-14)
+    if form in ("row-major", "float32", "lists") or kind in ("quantiles", "thresholds", "missing"):
+        np.testing.assert_array_equal(alone, expected)
+
+
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
+@pytest.mark.parametrize("kind", many())
+def test_what_is_kept_for_the_next_row_is_forgotten_for_other_coefficients(kind):
+    H, rows = many()[kind]
+    fresh, stored = many()[kind][0], len(pickle.dumps(H))
+    first, second, _, one, none = lams(len(H), np.random.default_rng(10))
+    for lam in (first, second, first, first, none, one, -first, second, 2.0 * second):
+        mine = lam.copy()
+        np.testing.assert_array_equal(pnorm.score(rows, H, mine), pnorm.score(rows, many()[kind][0], lam))
+        mine[:] = 7.0  # the caller's, who may write to it
+    assert fresh == H
+    assert len(pickle.dumps(H)) == stored
+    np.testing.assert_array_equal(pnorm.score(rows, pickle.loads(pickle.dumps(H)), first), pnorm.score(rows, H, first))
+
+
+def test_threads_that_ask_for_different_coefficients_get_their_own_scores():
+    H = collections()["union"]
+    asked = [np.random.default_rng(k).normal(size=len(H)) for k in range(4)]
+    expected = [pnorm.score(ROWS, H, lam) for lam in asked]
+    with ThreadPoolExecutor(4) as pool:
+        for k, f in enumerate(pool.map(lambda k: pnorm.score(ROWS, H, asked[k % 4], n_threads=1), range(400))):
+            np.testing.assert_array_equal(f, expected[k % 4])
+
+
+def test_many_small_calls_keep_nothing():
+    H, row = collections()["quantiles"], ROWS[:1]
+    asked = [np.random.default_rng(k).normal(size=len(H)) for k in range(50)]
+
+    def calls(n):
+        for k in range(n):
+            pnorm.score(row, H, asked[k % 50])
+
+    calls(100)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        calls(50)
+        before = tracemalloc.get_traced_memory()[0]
+        calls(1000)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 50_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_many_columns_few_of_which_are_used():

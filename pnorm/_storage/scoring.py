@@ -8,6 +8,7 @@ make infinite or nan, and looked for only then.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -177,7 +178,12 @@ class Steps:
         """The sum of heights of the cuts below x, sorted: one function, or several of at most so many cuts."""
         with np.errstate(over="ignore"):
             return [
-                cls(column, cuts[own], np.r_[0.0, np.cumsum(heights[own])], 0.0 * missing if own.start else missing)
+                cls(
+                    column,
+                    cuts[own],
+                    np.concatenate([[0.0], heights[own].cumsum()]),
+                    0.0 * missing if own.start else missing,
+                )
                 for own in slices(max(cuts.size, 1), _CUTS)
             ]
 
@@ -186,24 +192,36 @@ class Steps:
 
         The first cut has nan and -inf below it, the last one inf above it.
         """
-        return np.r_[-np.inf, self.cuts, _LARGEST], np.r_[self.missing, self.values, np.nan]
+        cuts = np.concatenate([[-np.inf], self.cuts, [_LARGEST]])
+        return cuts, np.concatenate([[self.missing], self.values, [np.nan]])
+
+
+class Jumps:
+    """Functions that jump at cuts, as they are looked up."""
+
+    def __init__(self, steps: Sequence[Steps]) -> None:
+        self.steps = steps
+        self.columns = np.array([step.column for step in steps], np.intp)
+        """Which of the columns that were read each is a function of."""
+        self.may_miss = not all([math.isnan(step.missing) for step in steps])
+        cuts, values = zip(*[step.by_code() for step in steps], strict=True)
+        self.values: tuple[Vector, ...] = values
+        self.dtype: Any = np.uint8 if max([x.size for x in values]) <= 2**8 else np.uint16
+        """Type of codes."""
+        numbers = np.arange(len(steps))
+        self.search = *padded(cuts), numbers, np.ones_like(numbers)
+        """Arguments of `encode`: bounds and cuts, and the place of each code."""
 
 
 class Lookups:
     """Functions that jump at cuts, of columns of a dense matrix."""
 
-    def __init__(self, some: Some, steps: Sequence[Steps]) -> None:
-        self._some, self._at = some, some.at[[step.column for step in steps]]
-        self._may_miss = not all(np.isnan(step.missing) for step in steps)
-        cuts, values = zip(*[step.by_code() for step in steps], strict=True)
-        self._values: tuple[Vector, ...] = values
-        self._dtype = np.uint8 if max([x.size for x in values]) <= 2**8 else np.uint16
-        numbers = np.arange(len(steps))
-        self._search = *padded(cuts), numbers, np.ones_like(numbers)
+    def __init__(self, some: Some, jumps: Jumps) -> None:
+        self._some, self._at, self._jumps = some, some.at[jumps.columns], jumps
 
     def add(self, rows: slice, out: Vector) -> None:
-        A, lies = self._some.A, _lies(self._some.A)
-        codes = np.empty((len(self._values), min(_ROWS, out.size)), self._dtype)
+        A, lies, jumps = self._some.A, _lies(self._some.A), self._jumps
+        codes = np.empty((len(jumps.values), min(_ROWS, out.size)), jumps.dtype)
         for start in range(0, out.size, _ROWS):
             part = out[start : start + _ROWS]
             B = A[rows.start + start : rows.start + start + part.size]
@@ -211,10 +229,10 @@ class Lookups:
             if not lies:
                 B, at = _checks.floats(B[:, at]), np.arange(at.size)
             codes.fill(0)
-            _bins.encode(B, 0, part.size, at, *self._search, codes)
-            for of_rows, values in zip(codes, self._values, strict=True):
+            _bins.encode(B, 0, part.size, at, *jumps.search, codes)
+            for of_rows, values in zip(codes, jumps.values, strict=True):
                 _bins.add_looked_up(of_rows, values, 0, part.size, part)
-            if self._may_miss:  # -inf has the code of nan
+            if jumps.may_miss:  # -inf has the code of nan
                 part[np.isneginf(B[:, at]).any(axis=1)] = np.nan
 
     def check(self) -> None:
@@ -224,8 +242,8 @@ class Lookups:
 class SparseLookups(_Checked):
     """Functions that jump at cuts, of columns of a CSC matrix with its rows in order."""
 
-    def __init__(self, A: Any, steps: Sequence[Steps]) -> None:
-        self._A, self._steps = A, steps
+    def __init__(self, A: Any, jumps: Jumps) -> None:
+        self._A, self._steps = A, jumps.steps
 
     def add(self, rows: slice, out: Vector) -> None:
         A = self._A
