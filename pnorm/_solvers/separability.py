@@ -97,7 +97,10 @@ def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
     size = problem.n_pos + problem.n_neg
     low, high = problem.low, problem.high
     pos, neg = (table.matrix()[:, varies] for table in problem.tables)
-    rows: Any = vstack([pos, -neg], format="csc") if issparse(pos) else np.concatenate([pos, -neg])
+    if issparse(pos) or issparse(neg):  # codes of many rows come as a sparse matrix, those of few do not
+        rows: Any = vstack([csr_array(pos), -csr_array(neg)], format="csc")
+    else:
+        rows = np.concatenate([pos, -neg])
     sign = np.r_[np.ones(problem.n_pos), -np.ones(problem.n_neg)]
     masses = csr_array((sign, (np.arange(size), np.r_[problem.groups.pos, problem.groups.neg])))
     if issparse(rows):
