@@ -13,6 +13,9 @@ from scipy.optimize import minimize as scipy_minimize
 from scipy.special import logsumexp
 
 import pnorm
+from pnorm._solvers import minimize as minimize_module
+from pnorm._solvers import wide
+from pnorm._storage import coded
 from pnorm.diagnostics import certificate, q_prime, same_limit
 
 POWERS = [1, 1.5, 4, 16, 64]
@@ -429,21 +432,94 @@ def test_the_path_is_every_point_though_some_coefficients_never_move(method, sta
     np.testing.assert_array_equal(trace.path, before)
 
 
-def test_many_rankers_go_by_lbfgs_and_the_trace_says_so():
+@pytest.mark.parametrize("rows", [300, 1300])
+def test_many_rankers_with_a_penalty_go_by_newton(rows):
+    """With few rows in a basis of these, and with many by conjugate gradients."""
     rng = np.random.default_rng(8)
-    pos, neg = (scipy.sparse.csr_array(rng.random((300, 2100)) * (rng.random((300, 2100)) < 0.01)) for _ in range(2))
+    pos, neg = (scipy.sparse.csr_array(rng.random((rows, 2100)) * (rng.random((rows, 2100)) < 0.01)) for _ in range(2))
     lam, trace = pnorm.minimize(pos, neg, p=2, l2=0.1, tol=1e-8)
     assert trace.status == "converged"
     assert trace.gap <= 1e-8
-    assert "L-BFGS" in trace.message
-    by_newton, run = pnorm.minimize(pos, neg, p=2, l2=0.1, method="newton")
-    assert trace.objective[-1] - run.objective[-1] <= trace.gap + run.gap
-    assert trace.objective[-1] >= run.objective[-1] - run.gap
-    np.testing.assert_allclose(lam, by_newton, atol=1e-3)
+    assert trace.n_iter < 10
+    by_lbfgs, run = pnorm.minimize(pos, neg, p=2, l2=0.1, tol=1e-8, method="lbfgs")
+    assert "L-BFGS" in run.message
+    assert abs(trace.objective[-1] - run.objective[-1]) <= trace.gap + run.gap
+    np.testing.assert_allclose(lam, by_lbfgs, atol=1e-3)
     assert certificate(pos, neg, None, 2, lam, l2=0.1).gap < 1e-7
+
+
+def test_beyond_six_thousand_rankers_only_a_penalty_has_a_certificate():
+    rng = np.random.default_rng(8)
+    pos, neg = (scipy.sparse.csr_array((rng.random((30, 6100)) < 0.01).astype(float)) for _ in range(2))
+    lam, trace = pnorm.minimize(pos, neg, p=2, l2=0.1)
+    assert trace.status == "converged"
+    assert certificate(pos, neg, None, 2, lam, l2=0.1).gap < 1e-10
     c = certificate(pos, neg, None, 2, lam)
     assert c.gap == np.inf
-    assert "2100 weak rankers" in c.message
+    assert "6100 weak rankers" in c.message
+
+
+WAYS = {
+    "basis of the rows": {"_rotates": lambda _: True},
+    "conjugate gradients": {"_rotates": lambda _: False, "_FLOPS": 1e-30},
+    "factor at once": {"_rotates": lambda _: False, "_FLOPS": 1e30},
+    "factor later": {"_rotates": lambda _: False, "_product_time": lambda problem: problem.n_rankers**3 / wide._FLOPS / 9},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("seed", range(10))
+def test_all_ways_to_a_newton_step_lead_to_one_minimiser(seed, way, monkeypatch):
+    rng = np.random.default_rng(seed)
+    n_pos, n_neg, n = rng.integers(5, 25, 3)
+    X = rng.normal(size=(n_pos + n_neg, n))
+    if seed % 2:
+        X = (X > 0.5).astype(float)
+    X[:, 1], X[:, 2], X[:, 3] = X[:, 0], 3.0, 2 * X[:, 0] - 1  # copies, a constant, an image
+    X[n_pos : n_pos + 2] = X[:2]
+    problem = {"pos": X[:n_pos], "neg": X[n_pos:], "p": rng.choice([1, 2, 8]), "l2": rng.choice([1e-4, 1e-2, 1.0])}
+    if seed % 3 == 0:
+        problem |= {"pos_weight": rng.choice([0.5, 1, 3], n_pos), "neg_weight": rng.choice([0, 1, 3], n_neg)}
+        problem["neg_weight"][0] = 1
+    if seed % 3 == 1:
+        problem |= {"pos_group": np.arange(n_pos) % 3, "neg_group": np.arange(n_neg) % 3}
+    if seed % 4 == 2:
+        problem |= {side: scipy.sparse.csr_array(problem[side]) for side in ("pos", "neg")}
+    if seed % 4 == 3:
+        problem |= {"push": "bottom", "init": rng.normal(size=n)}
+    lam, trace = pnorm.minimize(**problem)
+    monkeypatch.setattr(wide, "_FEW", 0)
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(wide, name, value)
+    other, run = pnorm.minimize(**problem)
+    assert run.status == trace.status == "converged"
+    assert abs(run.objective[-1] - trace.objective[-1]) <= run.gap + trace.gap
+    np.testing.assert_allclose(other, lam, atol=2 * np.sqrt(2 * (run.gap + trace.gap) / problem["l2"]))
+
+
+@pytest.mark.parametrize("shape", [(40, 60, 5), (6, 8, 30), (30, 40, 8)])
+def test_without_a_penalty_lbfgs_before_newton_changes_no_status(shape, monkeypatch):
+    rng = np.random.default_rng(shape[0])
+    n_pos, n_neg, n = shape
+    pos, neg = (rng.integers(0, 3, (rows, n)).astype(float) for rows in (n_pos, n_neg))
+    if n == 8:
+        pos[:, 0], neg[:, 0], pos[:5, 0] = 2.0, 2.0, 7.0
+    _, trace = pnorm.minimize(pos, neg, p=2)
+    monkeypatch.setattr(minimize_module, "FEW", 0)
+    _, run = pnorm.minimize(pos, neg, p=2)
+    assert run.status == trace.status == {5: "converged", 30: "separable", 8: "separable"}[n]
+    assert (run.direction is None) == (trace.direction is None) == (n == 5)
+    if n != 30:
+        assert abs(run.log_objective[-1] - trace.log_objective[-1]) <= run.gap + trace.gap < 1e-9
+
+
+def test_codes_of_few_rows_against_codes_of_many(monkeypatch):
+    """The linear program takes one side as an array and the other as a sparse matrix."""
+    monkeypatch.setattr(coded, "_CELLS", 2**7)
+    rng = np.random.default_rng(0)
+    pos, neg = (rng.random((10, 6)) < 0.5).astype(float), (rng.random((200, 6)) < 0.5).astype(float)
+    pos[0], neg[:, 5] = 1.0, 0.0
+    assert pnorm.diagnostics.separability(pos, neg).kind == "quasi-separable"
 
 
 def test_on_sparse_text_the_tolerance_is_proved():

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._checks import Vector
-from pnorm._solvers.hessian import Curvature
+from pnorm._solvers.hessian import Curvature, Means
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.reductions import WeightedRows, reduction
 from pnorm._storage.double_double import compensated_sum
@@ -57,12 +57,15 @@ class Bound:
         return replace(self, gap=gap) if gap < self.gap else self
 
 
-def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector) -> Bound:
-    """Bound the objective at a point from below, with its curvature and its Newton step delta."""
+def certify(problem: Problem, point: Point, curvature: Means, delta: Vector) -> Bound:
+    """Bound the objective at a point from below, with its curvature and its Newton step delta.
+
+    With a penalty the means and the step are all that is asked.
+    """
     p, l2 = problem.objective.traits.p, curvature.l2
     rounding = _rounding_of_value(problem, point, curvature)
     careful = curvature.null is not None
-    reason = _why_not(curvature) if l2 == 0.0 else ""
+    reason = _why_not(curvature) if isinstance(curvature, Curvature) and l2 == 0.0 else ""
     worst = math.nan
     for attempt in range(3):
         moved = _Moved(problem, point, curvature, delta)
@@ -79,6 +82,7 @@ def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector)
             short = np.abs(l2 * point.lam - p * residual) + p * error
             gap = moved.entropy + float(short @ short) / (2.0 * l2) + slack
             return Bound(gap, rounding, worst, moved.lowest, "")
+        assert isinstance(curvature, Curvature)
         reach = np.sqrt(np.einsum("jr,jr->j", curvature.root, curvature.root))
         left = p * curvature.slack * (float(np.linalg.norm(curvature.root.T @ residual)) + float(reach @ error))
         repair = left * moved.turn + 2.0 * left * left / moved.lowest
@@ -93,7 +97,7 @@ def certify(problem: Problem, point: Point, curvature: Curvature, delta: Vector)
     return Bound(math.inf, rounding, worst, moved.lowest, reason)
 
 
-def certify_to(problem: Problem, point: Point, curvature: Curvature, delta: Vector, tol: float) -> tuple[Point, Bound]:
+def certify_to(problem: Problem, point: Point, curvature: Means, delta: Vector, tol: float) -> tuple[Point, Bound]:
     """Return the certificate and its point: with precise scores, if only the rounding of others is above `tol`."""
     bound = certify(problem, point, curvature, delta)
     near = bound.gap < 2.0 * max(tol, bound.rounding)
@@ -146,7 +150,7 @@ def far_gap(problem: Problem, point: Point, between: Vector, l2: float) -> tuple
 class _Moved:
     """The weights u', w' that a Newton step makes of u, w, and their relative entropies."""
 
-    def __init__(self, problem: Problem, point: Point, curvature: Curvature, delta: Vector) -> None:
+    def __init__(self, problem: Problem, point: Point, curvature: Means, delta: Vector) -> None:
         p, weights = problem.objective.traits.p, point.weights
         means = curvature.means_along(delta)
         # Ratios u'/u are (1 + of_group) (1 + x), the first factor for the group, the second within it.
@@ -226,9 +230,7 @@ def _kl(x: Vector) -> Vector:
         return np.where(near == x, x * x * (0.5 - near * (1.0 / 6.0 - near / 12.0)), (1.0 + x) * np.log1p(x) - x)
 
 
-def _residual(
-    problem: Problem, point: Point, curvature: Curvature, moved: _Moved, careful: bool
-) -> tuple[Vector, Vector]:
+def _residual(problem: Problem, point: Point, curvature: Means, moved: _Moved, careful: bool) -> tuple[Vector, Vector]:
     """Return the difference of the moments of u' and w', and a bound on its rounding error."""
     weights = point.weights
     if careful:
@@ -268,13 +270,13 @@ def _careful_moments(rows: WeightedRows, step: _Step, mass: Vector, centre: Vect
     return list(compensated_sum(np.array(parts), np.zeros((len(parts), centre.size)))), size
 
 
-def _rounding_of_value(problem: Problem, point: Point, curvature: Curvature) -> float:
+def _rounding_of_value(problem: Problem, point: Point, curvature: Means) -> float:
     """Bound the rounding error of the objective at the point."""
     p, lam = problem.objective.traits.p, np.abs(point.lam)
     if point.sizes is not None:
         scores = 2.0 * (point.sizes[0] + point.sizes[1])
     else:
-        scores = lam.size * float(lam @ curvature.typical())
+        scores = min(lam.size * float(lam @ curvature.typical()), 2.0 * problem.rounding_of_scores(point.lam) / _EPS)
     with np.errstate(over="ignore"):
         penalty = 0.5 * curvature.l2 * float(lam @ lam) if curvature.l2 else 0.0
     of_sums = problem.objective.rounding(point.log_f, problem.n_pos, problem.n_neg)

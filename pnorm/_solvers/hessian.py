@@ -25,8 +25,11 @@ from pnorm._solvers.reductions import WeightedRows, Weights, reduction, triangle
 
 _EPS = float(np.finfo(float).eps)
 
-LARGEST_HESSIAN = 2000
-"""Weak rankers up to which second moments are formed: four arrays of 32 MB."""
+LARGEST_HESSIAN = 6000
+"""Weak rankers up to which second moments are formed: some five arrays of 288 MB."""
+
+FEW = 2000
+"""Weak rankers up to which they are formed without a second thought, and singular values found within seconds."""
 
 _WELL_CONDITIONED = 1e-8
 """Least eigenvalue of a Hessian of unit diagonal that its own rounding, some 1e-14, leaves six digits."""
@@ -35,23 +38,23 @@ _LONG_STEP = 10.0
 """Largest change of the exponents in one step along directions that the Hessian does not resolve."""
 
 
-class Moments:
-    """Means and covariances of the outputs under weights, to all digits whatever the offset of a column."""
+class Means:
+    """Means of the outputs under weights, and what follows from them."""
+
+    l2 = 0.0
+    null: NullSpace | None = None
+    """The null space of the outputs, if it was asked for."""
 
     def __init__(self, problem: Problem, weights: Weights) -> None:
         self.problem = problem
-        self.p = p = problem.objective.traits.p
+        self.p = problem.objective.traits.p
         self._first(weights)
-        answers = problem.reduce_weighted(weights, _scatter, tuple(self.means))
-        # A mean is rounded; what it leaves of the rows is not, and is taken off again.
-        share = np.maximum(weights.share, 1e-290)[:, None]
-        self._left = [left / share for _, left in answers]
-        second = [
-            scatter - (left.T * weights.share) @ left for (scatter, _), left in zip(answers, self._left, strict=True)
-        ]
-        self.deviation = [np.sqrt(np.maximum(matrix.diagonal(), 0.0)) for matrix in second]
         self._edges_of_groups()
-        self.hessian = p * second[0] + p * p * second[1] + self.moved.T @ self.moved
+        mean = self.weights.share @ np.asarray(self.means)
+        self.deviation = [
+            np.sqrt(np.maximum((problem.high - of_side) * (of_side - problem.low), 0.0)) for of_side in mean
+        ]
+        """The largest that standard deviations can be, given the mean and the range."""
 
     def _first(self, weights: Weights) -> None:
         """Means."""
@@ -73,15 +76,34 @@ class Moments:
         means = self.weights.share @ (np.abs(self.means[0]) + np.abs(self.means[1]))
         return np.asarray(means + self.deviation[0] + self.deviation[1])
 
+    def means_along(self, lam: Vector) -> list[Vector]:
+        """Return the means of scores in every group, (G,), on both sides."""
+        return [(mean + left) @ lam for mean, left in zip(self.means, self._left, strict=True)]
+
+
+class Moments(Means):
+    """Means and covariances of the outputs under weights, to all digits whatever the offset of a column."""
+
+    def __init__(self, problem: Problem, weights: Weights) -> None:
+        self.problem = problem
+        self.p = p = problem.objective.traits.p
+        self._first(weights)
+        answers = problem.reduce_weighted(weights, _scatter, tuple(self.means))
+        # A mean is rounded; what it leaves of the rows is not, and is taken off again.
+        share = np.maximum(weights.share, 1e-290)[:, None]
+        self._left = [left / share for _, left in answers]
+        second = [
+            scatter - (left.T * weights.share) @ left for (scatter, _), left in zip(answers, self._left, strict=True)
+        ]
+        self.deviation = [np.sqrt(np.maximum(matrix.diagonal(), 0.0)) for matrix in second]
+        self._edges_of_groups()
+        self.hessian = p * second[0] + p * p * second[1] + self.moved.T @ self.moved
+
     @property
     def centres(self) -> tuple[_Centres, _Centres]:
         """The means of both sides."""
         pos, neg = (_Centres(mean, left) for mean, left in zip(self.means, self._left, strict=True))
         return pos, neg
-
-    def means_along(self, lam: Vector) -> list[Vector]:
-        """Return the means of scores in every group, (G,), on both sides."""
-        return [(mean + left) @ lam for mean, left in zip(self.means, self._left, strict=True)]
 
     def singular(self, live: NDArray[np.intp], scale: Vector, *more: Any) -> tuple[Vector, Any]:
         """Return singular values and right vectors of rows whose outer products sum to the Hessian, and of others."""
@@ -148,8 +170,6 @@ class Curvature(Moments):
 
     root: Any
     """(n, rank)."""
-    null: NullSpace | None
-    """The null space of the outputs, if it was asked for."""
     cut: Any
     """(n, m): further directions along which next to no weight is left to tell rows apart."""
 
@@ -158,7 +178,6 @@ class Curvature(Moments):
         self.l2 = l2
         self.slack = 1.0
         """The inverse of the Hessian at these weights is at most this squared times root @ root.T."""
-        self.null = None
         hessian = self.hessian
         hessian[np.diag_indices_from(hessian)] += l2
         diagonal = hessian.diagonal()
@@ -214,6 +233,10 @@ class Curvature(Moments):
         here._edges_of_groups()
         here.slack = 1.06
         return here
+
+    def relevant(self, lam: Vector) -> Vector | None:
+        """Return the part of coefficients on which differences of scores depend; None while the rest is not known."""
+        return None if self.null is None else self.null.without(lam)
 
     def solve(self, x: Vector) -> Vector:
         """Return the pseudo-inverse of the Hessian, on the directions that it resolves, times x."""

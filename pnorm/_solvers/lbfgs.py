@@ -11,7 +11,7 @@ import numpy as np
 
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import certify_to, penalised_gap
-from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature, whitening
+from pnorm._solvers.hessian import FEW, Curvature, whitening
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
 from pnorm._solvers.separability import find_separation
@@ -42,7 +42,7 @@ def lbfgs(problem: Problem, start: Vector, l2: float, progress: Progress, may_as
     if verdict == "converged" and l2 == 0.0:
         return Outcome(verdict, f"{progress.quantity} is as small as it gets")
     separation = None
-    if l2 == 0.0 and objective.traits.factored and problem.n_rankers <= LARGEST_HESSIAN:
+    if l2 == 0.0 and objective.traits.factored and problem.n_rankers <= FEW:
         # Newton's method would do, and its certificate does, too.
         curvature = Curvature(problem, here.point.weights)
         delta = curvature.step(objective.traits.p * curvature.edges)
@@ -91,7 +91,7 @@ class _Coordinates:
         self._where: Any = np.flatnonzero(~problem.constant | (self._start != 0.0))
         ranges = np.where(problem.constant, 1.0, problem.high - problem.low)
         self._root: Any = 1.0 / ranges[self._where]
-        if problem.n_rankers <= LARGEST_HESSIAN and not problem.objective.traits.factored:
+        if problem.n_rankers <= FEW and not problem.objective.traits.factored:
             weight = problem.fall(problem.point(self._start)) if l2 else 0.0  # of a square in the objective, about
             self._root, self._where = whitening(problem, l2 / weight if 0.0 < weight < math.inf else l2), slice(None)
         self.size = self._root.shape[-1]

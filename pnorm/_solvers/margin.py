@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector, is_sparse
-from pnorm._solvers.hessian import LARGEST_HESSIAN
+from pnorm._solvers.hessian import FEW
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.reductions import WeightedRows, reduction
 
@@ -121,7 +121,7 @@ class _Search:
 
     def __init__(self, problem: Problem, unit: Vector, lam: Vector) -> None:
         self.problem, self.unit = problem, unit
-        self._wide = problem.n_rankers > LARGEST_HESSIAN  # rows that are sparse stay so
+        self._wide = problem.n_rankers > FEW  # rows that are sparse stay so
         self._centre = np.zeros_like(lam) if self._wide else 0.5 * problem.low + 0.5 * problem.high
         self._n_groups = problem.groups.n
         self.x = _over(lam, unit)

@@ -10,10 +10,10 @@ import numpy as np
 
 from pnorm._blas import calm
 from pnorm._checks import Vector
-from pnorm._solvers.hessian import LARGEST_HESSIAN
-from pnorm._solvers.lbfgs import LBFGS
+from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
+from pnorm._solvers.lbfgs import LBFGS, lbfgs
 from pnorm._solvers.margin import widest
-from pnorm._solvers.newton import NEWTON
+from pnorm._solvers.newton import NEWTON, newton
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.separability import Separation
@@ -45,7 +45,7 @@ def solve(
 ) -> tuple[Vector, Trace, Separation | None]:
     """Minimise a checked problem; the third value is the answer of the linear program, if it was asked."""
     problem.check_magnitudes(l2, init)
-    solver = _solver(problem, method)
+    solver = _solver(problem, l2, method)
     limit = solver.steps * max_iter
     bar = iter(progress_range(limit, progress, "step"))
     next(bar, None)  # the first step is under way
@@ -57,12 +57,31 @@ def solve(
     return lam, trace, outcome.separation
 
 
-def _solver(problem: Problem, method: str | None) -> Solver:
-    """Return the wanted method, by default Newton's where it works and the Hessian is not too large."""
-    if method is None:
-        small = problem.n_rankers <= LARGEST_HESSIAN
-        method = "newton" if small and NEWTON.supports(problem.objective) else "lbfgs"
-    return NEWTON if method == "newton" else LBFGS
+def _solver(problem: Problem, l2: float, method: str | None) -> Solver:
+    """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian has room."""
+    if method is not None:
+        return NEWTON if method == "newton" else LBFGS
+    if not NEWTON.supports(problem.objective):
+        return LBFGS
+    if l2 > 0.0 or problem.n_rankers <= FEW:
+        return NEWTON
+    return BOTH if problem.n_rankers <= LARGEST_HESSIAN else LBFGS
+
+
+def _both(problem: Problem, start: Vector, l2: float, progress: Progress, may_ask: bool = True) -> Outcome:
+    """Descend by L-BFGS, and prove by Newton's method what it finds: most wide data are separable, which it sees."""
+    if not may_ask:
+        return newton(problem, start, l2, progress, may_ask)
+    whole = progress.limit
+    progress.limit = whole // 4
+    outcome = lbfgs(problem, start, l2, progress, may_ask=False)
+    progress.limit = whole
+    if outcome.status in ("separable", "converged", "callback"):
+        return outcome
+    return newton(problem, progress.last.lam, l2, progress, may_ask)
+
+
+BOTH = Solver(_both, supports=NEWTON.supports, steps=LBFGS.steps)
 
 
 def _shrink_start(problem: Problem, lam: Vector, progress: Progress) -> Vector:

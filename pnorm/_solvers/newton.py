@@ -9,11 +9,11 @@ import numpy as np
 
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import Bound, certify_to, far_gap
-from pnorm._solvers.hessian import Curvature
 from pnorm._solvers.margin import widest
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
 from pnorm._solvers.separability import find_separation
+from pnorm._solvers.wide import curvature_at
 
 _DOUBT = 25
 """Newton steps without convergence after which the existence and the size of the minimiser are in doubt."""
@@ -32,6 +32,7 @@ def newton(problem: Problem, start: Vector, l2: float, progress: Progress, may_a
     monitor, curvature, projected = StoppingMonitor(), None, False
     precise = False  # whether scores are formed in twice the working precision from now on
     floor = -math.inf  # a proved lower bound of the objective
+    first = progress.n_iter
     separation = None
     point = problem.point(start)
     while True:
@@ -39,11 +40,14 @@ def newton(problem: Problem, start: Vector, l2: float, progress: Progress, may_a
         progress.arrive(point)
         if l2 == 0.0 and problem.separation(point) > 0.0:
             return Outcome("separable", separation=separation)
-        curvature = (curvature and curvature.at(point.weights)) or Curvature(problem, point.weights, l2)
-        if curvature.null is not None and not projected:
+        curvature = (curvature and curvature.at(point.weights)) or curvature_at(
+            problem, point.weights, l2, progress.tol
+        )
+        relevant = None if projected else curvature.relevant(point.lam)
+        if relevant is not None:
             projected = True
             if point.lam.any():
-                point = problem.point(curvature.null.without(point.lam))
+                point = problem.point(relevant)
                 continue
 
         # The certificate that the Newton step gives.
@@ -67,7 +71,7 @@ def newton(problem: Problem, start: Vector, l2: float, progress: Progress, may_a
             status = "stalled"
 
         # The second method.
-        if may_ask and (status == "stalled" or (l2 == 0.0 and monitor.is_endless) or progress.n_iter >= _DOUBT):
+        if may_ask and (status == "stalled" or (l2 == 0.0 and monitor.is_endless) or progress.n_iter >= first + _DOUBT):
             may_ask = False
             if l2 == 0.0:
                 separation = find_separation(problem, point.weights)

@@ -52,6 +52,10 @@ class Table(Protocol):
     """Smallest output of every ranker."""
     high: Vector
 
+    @property
+    def stored(self) -> int:
+        """Numbers, or words of codes, that a pass reads."""
+
     # Sums over rows. A tally is a vector of sums, in the table's own form, from which those of all rankers follow;
     # totals follow from it, and those of tables with the same rankers add.
 
@@ -141,6 +145,10 @@ class Uncoded:
     shape: tuple[int, int]
     low: Vector
     high: Vector
+
+    @property
+    def stored(self) -> int:
+        return self.shape[0] * self.shape[1]
 
     def totals(self, tally: Vector) -> Vector:
         return tally

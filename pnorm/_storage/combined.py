@@ -119,6 +119,7 @@ class Negated:
         self._table = table
         self.shape, self.low, self.high = table.shape, -table.high, -table.low
         self.tally_size, self.coded, self.counts = table.tally_size, table.coded, table.counts
+        self.stored = table.stored
         # What does not depend on the sign.
         self.tally, self.retally, self.totals, self.rounding = table.tally, table.retally, table.totals, table.rounding
         self.cells, self.masses, self.multiply = table.cells, table.masses, table.multiply
@@ -238,6 +239,10 @@ class Stacked:
         self._of_totals = np.cumsum([part.counts.size for part in parts])
         self._of_tally = np.cumsum([part.tally_size for part in parts])
         self.tally_size = int(self._of_tally[-1])
+
+    @property
+    def stored(self) -> int:
+        return sum([part.stored for part in self.parts])
 
     def _gathered(self, values: Sequence[Any]) -> Any:
         """Values of the parts' rankers, along the last axis, as those of all."""

@@ -33,6 +33,10 @@ class Sparse(Uncoded):
             np.asarray(x.toarray(), dtype=np.float64).ravel() for x in (A.min(axis=0), A.max(axis=0))
         ]
 
+    @property
+    def stored(self) -> int:
+        return int(self._A.nnz)
+
     def sums(self, weights: Any) -> Any:
         A = self._A
         if weights.ndim > 1:

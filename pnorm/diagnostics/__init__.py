@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Array, Vector
-from pnorm._solvers.certificate import certify, penalised_gap
-from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature, null_space
+from pnorm._solvers.certificate import certify
+from pnorm._solvers.hessian import LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.problem import Problem, build, rankers_of
 from pnorm._solvers.separability import find_separation
+from pnorm._solvers.wide import curvature_at
 from pnorm._trace import Trace
 from pnorm.diagnostics._bregman import bregman_distance, legendre_bregman_projection, phi, primal_objective
 from pnorm.objectives._base import Scores
@@ -360,13 +361,11 @@ def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
     point = problem.point(lam, precise=True)
     problem.check_magnitudes(l2, lam, "lam")
     edges = problem.edges_at(point)
-    if problem.n_rankers > LARGEST_HESSIAN:
+    if problem.n_rankers > LARGEST_HESSIAN and l2 == 0.0:
         message = f"{problem.n_rankers} weak rankers make the Hessian too large; with l2 > 0 none is needed"
         gap, residual = math.inf, math.nan
-        if l2 > 0.0:
-            (gap, _), message, residual = penalised_gap(problem, point, edges, l2), "", float(np.abs(edges).max())
     else:
-        curvature = Curvature(problem, point.weights, l2)
+        curvature = curvature_at(problem, point.weights, l2, _FINE)
         bound = certify(
             problem, point, curvature, curvature.step(problem.objective.traits.p * curvature.edges - l2 * lam)
         )

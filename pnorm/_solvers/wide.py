@@ -1,0 +1,199 @@
+"""Newton steps of a penalised objective with many weak rankers.
+
+The Hessian is p Cov_u(h) + p**2 Cov_w(h) + l2, as in `hessian`. Three ways solve for a step, and a certificate needs
+no more than the step, since with a penalty any weights prove a bound:
+
+- few weak rankers: the Hessian is formed and factored (`Curvature`);
+- fewer rows than weak rankers: the same in a basis of the rows, outside of which the minimiser has no part (`Rotated`);
+- else: conjugate gradients, which read the rows twice for each product with the Hessian (`Iterative`). Once these have
+  cost as much as a factor of the Hessian would, it is formed, and preconditions the steps from then on.
+
+Costs are estimates from the numbers of rows, weak rankers and stored outputs, so that the way taken, and with it every
+bit of the answer, does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pnorm._checks import Vector
+from pnorm._solvers.hessian import LARGEST_HESSIAN, Curvature, Means
+from pnorm._solvers.problem import Problem
+from pnorm._solvers.reductions import WeightedRows, Weights, reduction
+from pnorm._storage.dense import Dense
+
+_FEW = 500
+"""Weak rankers up to which the Hessian is formed at every step."""
+
+_LARGEST_BASIS = 2**26
+"""Numbers in a basis of the rows, at most: 512 MB."""
+
+_ROUNDED = 1e-12
+"""Share of a slope that is taken for rounding."""
+
+_MOST = 1000
+"""Products with the Hessian for one step, at most."""
+
+
+def curvature_at(problem: Problem, weights: Weights, l2: float, tol: float) -> Curvature | Rotated | Iterative:
+    """Return what solves for Newton steps at given weights, in the way that costs least; `tol` is that of the gap."""
+    if l2 == 0.0 or problem.n_rankers <= _FEW:
+        return Curvature(problem, weights, l2)
+    if _rotates(problem):
+        return Rotated(problem, weights, l2)
+    return Iterative(problem, weights, l2, tol)
+
+
+class Rotated(Means):
+    """The Hessian in an orthonormal basis of the rows, as many as there are rows; on the rest it is l2."""
+
+    def __init__(self, problem: Problem, weights: Weights, l2: float) -> None:
+        super().__init__(problem, weights)
+        self.l2 = l2
+        self._basis, rows = _rotation(problem)
+        self._inside = Curvature(rows, weights, l2)
+
+    def at(self, weights: Weights) -> Rotated | None:
+        """Return the same factors at other weights; None where these have changed too much for that."""
+        inside = self._inside.at(weights)
+        if inside is None:
+            return None
+        here = copy(self)
+        Means.__init__(here, self.problem, weights)
+        here._inside = inside
+        return here
+
+    def relevant(self, lam: Vector) -> Vector:
+        """Return the part of coefficients on which the scores depend."""
+        return np.asarray(self._basis @ (lam @ self._basis))
+
+    def step(self, slope: Vector) -> Vector:
+        """Return the Newton step for a slope that lies in the span of the rows."""
+        return np.asarray(self._basis @ self._inside.step(slope @ self._basis))
+
+
+_ROTATIONS: WeakKeyDictionary[Problem, tuple[Any, Problem]] = WeakKeyDictionary()
+
+
+def _rotates(problem: Problem) -> bool:
+    """Return whether the rows are few enough for a basis."""
+    n_rows, n = problem.n_pos + problem.n_neg, problem.n_rankers
+    if not problem.in_memory or 2 * n_rows > n or n_rows * n > _LARGEST_BASIS:
+        return False
+    return 4.0 * n_rows**2 * n / _FLOPS < 500.0 * _product_time(problem)  # against conjugate gradients
+
+
+def _rotation(problem: Problem) -> tuple[Any, Problem]:
+    """Return an orthonormal basis of the rows about the middle, (n, N), and the problem of the rows in this basis."""
+    from scipy.linalg import qr
+
+    if problem not in _ROTATIONS:
+        rows = np.concatenate([block - problem.shift for table in problem.tables for _, block in table.blocks()])
+        basis, triangle = qr(rows.T, mode="economic")
+        sides = np.split(np.ascontiguousarray(triangle.T), [problem.n_pos])
+        names = problem.names[: triangle.shape[0]]
+        _ROTATIONS[problem] = basis, Problem.of_tables([Dense(side) for side in sides], names, problem.objective)
+    return _ROTATIONS[problem]
+
+
+# Conjugate gradients -------------------------------------------------------------------------------
+
+_FLOPS = 25e9
+"""Operations a second in a factor of the Hessian."""
+
+
+def _product_time(problem: Problem) -> float:
+    """Return the time that a product with the Hessian takes, about, in seconds."""
+    stored = sum([table.stored for table in problem.tables]) if problem.in_memory else 0
+    return 1e-3 + 1.5e-9 * (stored or problem.n_rankers * (problem.n_pos + problem.n_neg))
+
+
+class Iterative(Means):
+    """The Hessian by its products, and a factor of one at weights of before as a preconditioner."""
+
+    def __init__(self, problem: Problem, weights: Weights, l2: float, tol: float) -> None:
+        super().__init__(problem, weights)
+        self.l2, self._tol = l2, tol
+        self._factor: Curvature | None = None
+        n = problem.n_rankers
+        flops = (problem.n_pos + problem.n_neg + n) * n * n
+        self._patience = flops / _FLOPS / _product_time(problem) if n <= LARGEST_HESSIAN else np.inf
+        """Products that cost as much as a factor."""
+        self._taken = 0
+        """Products since the last factor."""
+
+    def at(self, weights: Weights) -> Iterative:
+        """Return the Hessian at other weights, with the same preconditioner."""
+        here = copy(self)
+        Means.__init__(here, self.problem, weights)
+        return here
+
+    def relevant(self, _: Vector) -> None:
+        """Steps themselves take off what the scores do not depend on."""
+
+    def step(self, slope: Vector) -> Vector:
+        """Return the Newton step for a slope, as exactly as its use requires."""
+        delta, rest = np.zeros_like(slope), slope.copy()
+        if self._solve(delta, rest) or not self._taken > self._patience:
+            return delta
+        self._factor, self._taken = Curvature(self.problem, self.weights, self.l2), 0
+        del self._factor.hessian
+        if self._factor.cut.shape[1]:
+            return self._factor.step(slope)
+        self._solve(delta, rest)
+        return delta
+
+    def _solve(self, delta: Vector, rest: Vector) -> bool:
+        """Add to a step by conjugate gradients, given what it leaves of the slope; return whether it is near enough.
+
+        A step is near enough where the next product would add little to what the quadratic model falls (Nash & Sofer,
+        Operations Research Letters 9, 1990), and at the end, where the rest does no harm to the certificate.
+        """
+        scale = 2.0 * self.l2
+        harmless = max(0.1 * self._tol, _ROUNDED**2 * float(rest @ rest) / scale)
+        fall, direction, inner = 0.0, np.zeros_like(rest), 1.0
+        for k in range(1, _MOST + 1):
+            if float(rest @ rest) / scale <= harmless:
+                return True
+            if self._taken > self._patience:
+                return False
+            self._taken += 1
+            steepest = self._precondition(rest)
+            inner, before = float(rest @ steepest), inner
+            direction = steepest + (inner / before if k > 1 else 0.0) * direction
+            product = self._times(direction)
+            curvature = float(direction @ product)
+            if not curvature > 0.0 or not inner > 0.0:  # nothing but rounding
+                return True
+            share = inner / curvature
+            delta += share * direction
+            rest -= share * product
+            gain = 0.5 * share * inner
+            fall += gain
+            if fall > 10.0 * self._tol and k * gain <= min(0.1, math.sqrt(fall)) * fall:
+                return True
+        return False
+
+    def _precondition(self, x: Vector) -> Vector:
+        if self._factor is not None:
+            return self._factor.solve(x)
+        of_pos, of_neg = np.square(self.deviation)
+        return np.asarray(x / (self.p * of_pos + self.p**2 * of_neg + np.square(self.moved).sum(axis=0) + self.l2))
+
+    def _times(self, x: Vector) -> Vector:
+        """Return the Hessian times a vector."""
+        factors = self.p, self.p**2
+        pos, neg = self.problem.reduce_weighted(self.weights, _product, (x, x), tuple(self.means_along(x)), factors)
+        within = self.problem.without_constants(pos + neg)
+        return np.asarray(within + (self.moved @ x) @ self.moved + self.l2 * x)
+
+
+@reduction("sum")
+def _product(rows: WeightedRows, x: Vector, mean: Vector, factor: float) -> Any:
+    """Pass: weighted outputs times the scores along x, these about their mean in every group."""
+    return rows.table.sums(factor * rows.total * (rows.rows.scores(x) - mean[rows.group]))
