@@ -207,31 +207,56 @@ def root_step(rng, n):
 
 
 def grouped(rng, n):
-    """Yield rows in groups of which none is empty."""
+    """Yield rows in groups of which none is empty: many small ones, and few, of which one may be large."""
     n = max(n, 1)
-    n_groups = min(n, 5)
-    for f, h, log_c in rows_of(rng, n):
-        codes = rng.permutation(np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]).astype(np.intp)
-        yield f, h, log_c, codes, n_groups
+    for n_groups, (f, h, log_c) in itertools.product((min(n, 5), max(n // 3, 1)), rows_of(rng, n)):
+        inner = np.sort(rng.choice(np.arange(1, n), n_groups - 1, replace=False))
+        yield f, h, log_c, np.r_[0, inner, n].astype(np.intp)
 
 
 @case
 def weigh_by_group(rng, n):
-    for f, _, log_c, codes, n_groups in grouped(rng, n):
-        yield [f, log_c, codes, 3.0, np.empty(f.size), np.empty(n_groups), np.empty(n_groups)]
+    for f, _, log_c, starts in grouped(rng, n):
+        room = np.empty(np.diff(starts).max())
+        for order, weights in itertools.product((None, rng.permutation(f.size)), (np.empty(f.size), None)):
+            yield [f, log_c, order, starts, 3.0, weights, np.empty(starts.size - 1), room]
 
 
 @case
-def heaviest_by_group(rng, n):
-    for f, h, log_c, codes, n_groups in grouped(rng, n):
-        yield [f, h, log_c, codes, 3.0, -0.2, np.empty(n_groups), np.empty(n_groups)]
+def multiply_by_group(rng, n):
+    for n_groups in (1, 7):
+        yield [rng.random(n), rng.integers(0, n_groups, n), rng.random(n_groups), np.empty(n)]
+
+
+@case
+def tilted_by_group(rng, n):
+    for f, h, _, starts in grouped(rng, n):
+        n_groups = starts.size - 1
+        level = rng.choice(np.r_[h, 7.0], n_groups)
+        for weights in weights_of(rng, f.size):
+            for rate, own in itertools.product((0.0, 0.7, -3.0), (True, False)):
+                top = abs(rate) * np.abs(h).max()
+                yield [weights, h, starts, rate, top, own, level, np.empty(n_groups), np.empty((n_groups, 3))]
+
+
+@case
+def mixture(rng, n):
+    n = max(n, 1)
+    for p in (1.0, 2.5, 16.0):
+        cumulants = [rng.normal(size=(n, 3)) for _ in range(2)]
+        cumulants[0][:, 1], cumulants[1][:, 1] = rng.random((2, n))
+        before, pos, neg = rng.uniform(0.5, 1, (3, n))
+        before[rng.integers(0, 5, n) == 1] = 0.0
+        before[0] = 1.0
+        yield [before, pos, cumulants[0], neg, cumulants[1], p, np.empty(n)]
 
 
 @case
 def split_by_group(rng, n):
-    for f, h, log_c, codes, n_groups in grouped(rng, n):
+    for f, h, log_c, starts in grouped(rng, n):
+        n_groups = starts.size - 1
         level = rng.choice(np.r_[h, 7.0], n_groups)
-        yield [f, h, log_c, codes, 3.0, -0.2, level, np.empty((n_groups, 2)), np.empty((n_groups, 5))]
+        yield [f, h, log_c, starts, 3.0, -0.2, level, np.empty((n_groups, 2)), np.empty((n_groups, 5))]
 
 
 def matrices(rng, shape):

@@ -3,6 +3,8 @@
 Twins leave scratch alone.
 """
 
+import itertools
+
 import numpy as np
 from numpy.polynomial.chebyshev import chebval, chebvander
 
@@ -89,23 +91,47 @@ def root_step(x, lo, hi, bracket, last, width, g, slope, bend):
     return ((y, lo, hi, hi - lo, last), True) if lo < y < hi else ((x, lo, hi, bracket, last), False)
 
 
-def weigh_by_group(f, log_c, codes, scale, weights, log_sums, sums):
-    for g in range(log_sums.size):
-        own = codes == g
-        top, total = weigh(f[own], None if log_c is None else log_c[own], x := np.empty(own.sum()), scale, 0, x.size)
-        weights[own], log_sums[g] = x / total, top + np.log(total)
+def _groups(starts):
+    return [slice(*ends) for ends in itertools.pairwise(starts)]
 
 
-def heaviest_by_group(f, h, log_c, codes, scale, alpha, top, level):
-    x = _exponents(f, h, log_c, scale, alpha)
-    for g in range(level.size):
-        level[g] = h[codes == g][x[codes == g].argmax()]
+def weigh_by_group(f, log_c, order, starts, scale, weights, log_sums, scratch):
+    order = np.arange(f.size) if order is None else order
+    for g, own in enumerate(_groups(starts)):
+        rows = order[own]
+        top, total = weigh(f[rows], None if log_c is None else log_c[rows], x := np.empty(rows.size), scale, 0, x.size)
+        log_sums[g] = top + np.log(total)
+        if weights is not None:
+            weights[rows] = x / total
 
 
-def split_by_group(f, h, log_c, codes, scale, alpha, level, tops, sums):
-    for g in range(level.size):
-        own = codes == g
-        at, off = split(f[own], h[own], None if log_c is None else log_c[own], scale, alpha, level[g], 0, own.sum())
+def multiply_by_group(weights, codes, factors, out):
+    out[:] = weights * factors[codes]
+
+
+def tilted_by_group(weights, h, starts, rate, top, own, level, sums, cumulants):
+    tilted_weights = weights * np.exp(rate * h - top)
+    for g, rows in enumerate(_groups(starts)):
+        level[g] = h[rows][tilted_weights[rows].argmax()] if own else level[g]
+        sums[g], *moments = _powers(tilted_weights[rows], h[rows] - level[g])
+        mean, square, cube = np.array(moments) / sums[g] if sums[g] > 0 else np.zeros(3)
+        cumulants[g] = mean, square - mean**2, cube - 3 * mean * square + 2 * mean**3
+
+
+def mixture(before, pos_sums, pos, neg_sums, neg, p, share):
+    some = (before > 0) & (pos_sums > 0)
+    share[:] = np.where(some, np.divide(pos_sums, before, where=some, out=np.zeros(some.size)) ** p * neg_sums, 0.0)
+    share /= share.sum()
+    edge, curve, third = neg[:, 0] - pos[:, 0], pos[:, 1] + p * neg[:, 1], p * p * neg[:, 2] - pos[:, 2]
+    mean = share @ edge
+    bend = share @ third + 3 * p * (share @ ((edge - mean) * curve)) + p * p * (share @ (edge - mean) ** 3)
+    size = share @ (np.abs(pos[:, 0]) + np.abs(neg[:, 0]))
+    return mean, share @ curve + p * (share @ (edge - mean) ** 2), bend, size
+
+
+def split_by_group(f, h, log_c, starts, scale, alpha, level, tops, sums):
+    for g, own in enumerate(_groups(starts)):
+        at, off = split(f, h, log_c, scale, alpha, level[g], own.start, own.stop)
         tops[g], sums[g] = (at[0], off[0]), (*at[1:], *off[1:])
 
 

@@ -8,7 +8,8 @@ import math
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -238,6 +239,29 @@ def _in_order(codes: NDArray[np.intp], known: list[Any]) -> NDArray[np.intp]:
 # Case weights ---------------------------------------------------------------------------------------
 
 
+class Run(NamedTuple):
+    """Rows brought together by group."""
+
+    order: NDArray[np.intp] | None
+    """The rows of group 0, those of group 1 and so on; None where they come so."""
+    starts: NDArray[np.intp]
+    """The first place of every group in this order, and the number of rows, (n + 1,)."""
+
+    def sort(self, values: Any) -> Any:
+        """Return values of the rows in this order; None stays None."""
+        return values if self.order is None or values is None else values[self.order]
+
+    def scratch(self) -> Vector:
+        """Return room for the largest group, and for some rows of small ones."""
+        return np.empty(max(256, int(np.diff(self.starts).max())))
+
+
+def _run(codes: NDArray[np.intp], n: int) -> Run:
+    starts = np.r_[0, np.cumsum(np.bincount(codes, minlength=n))]
+    ascending = bool((codes[1:] >= codes[:-1]).all())
+    return Run(None if ascending else np.argsort(codes, kind="stable"), starts)
+
+
 @dataclass(frozen=True, eq=False)
 class Groups:
     """Query groups: the number of each row's group, 0 .. n - 1, all of which have both sides."""
@@ -247,6 +271,11 @@ class Groups:
     n: int
     repeats: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None] = None, None
     """Numbers of the rows of a side, ascending, one for each group of a row; None where each row is in one group."""
+
+    @cached_property
+    def runs(self) -> tuple[Run, Run]:
+        """The rows of either side, group by group."""
+        return _run(self.pos, self.n), _run(self.neg, self.n)
 
     @property
     def sizes(self) -> list[int]:

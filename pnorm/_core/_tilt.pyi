@@ -25,23 +25,35 @@ def root_step(
     x: float, lo: float, hi: float, bracket: float, last: float, width: float, g: float, slope: float, bend: float
 ) -> tuple[tuple[float, float, float, float, float], bool]: ...
 def weigh_by_group(
-    f: _Vector, log_c: _Vector | None, codes: _Codes, scale: float, weights: _Vector, log_sums: _Vector, sums: _Vector
-) -> None: ...
-def heaviest_by_group(
     f: _Vector,
-    h: _Vector,
     log_c: _Vector | None,
-    codes: _Codes,
+    order: _Codes | None,
+    starts: _Codes,
     scale: float,
-    alpha: float,
-    top: _Vector,
-    level: _Vector,
+    weights: _Vector | None,
+    log_sums: _Vector,
+    scratch: _Vector,
 ) -> None: ...
+def multiply_by_group(weights: _Vector, codes: _Codes, factors: _Vector, out: _Vector) -> None: ...
+def tilted_by_group(
+    weights: _Vector,
+    h: _Vector,
+    starts: _Codes,
+    rate: float,
+    top: float,
+    own: bool,
+    level: _Vector,
+    sums: _Vector,
+    cumulants: _Vector,
+) -> None: ...
+def mixture(
+    before: _Vector, pos_sums: _Vector, pos: _Vector, neg_sums: _Vector, neg: _Vector, p: float, share: _Vector
+) -> tuple[float, float, float, float]: ...
 def split_by_group(
     f: _Vector,
     h: _Vector,
     log_c: _Vector | None,
-    codes: _Codes,
+    starts: _Codes,
     scale: float,
     alpha: float,
     level: _Vector,

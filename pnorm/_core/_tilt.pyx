@@ -94,12 +94,11 @@ def exp_below(double[::1] values, double top):
         pnorm_exp_below(&values[0], values.shape[0], top)
 
 
-cdef double sum_exp(double* values, Py_ssize_t m, double top) noexcept nogil:
-    """values = exp(values - top), in place; returns their sum. Four chains hide the latency of +."""
+cdef inline double sum_of(const double* values, Py_ssize_t m) noexcept nogil:
+    """np.sum(values). Four chains hide the latency of +."""
     cdef:
         double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
         Py_ssize_t r
-    pnorm_exp_below(values, m, top)
     for r in range(0, m - 3, 4):
         s0 += values[r]
         s1 += values[r + 1]
@@ -108,6 +107,23 @@ cdef double sum_exp(double* values, Py_ssize_t m, double top) noexcept nogil:
     for r in range(m - m % 4, m):
         s0 += values[r]
     return (s0 + s1) + (s2 + s3)
+
+
+cdef inline double sum_of_blocks(const double* values, Py_ssize_t m) noexcept nogil:
+    """np.sum(values), as a sum of such sums."""
+    cdef:
+        double total = 0.0
+        Py_ssize_t begin = 0
+    while begin < m:
+        total += sum_of(values + begin, min(<Py_ssize_t>BLOCK, m - begin))
+        begin += BLOCK
+    return total
+
+
+cdef double sum_exp(double* values, Py_ssize_t m, double top) noexcept nogil:
+    """values = exp(values - top), in place; returns their sum."""
+    pnorm_exp_below(values, m, top)
+    return sum_of(values, m)
 
 
 def log_sum(const double[::1] f, const double[::1] log_c, double scale, Py_ssize_t start, Py_ssize_t stop):
@@ -204,31 +220,35 @@ def advance(double[::1] f, const double[::1] h, double alpha, Py_ssize_t start, 
 
 # (c) ---------------------------------------------------------------------------------------------
 
-cdef void add_powers(const double* weights, const double* h, Py_ssize_t m, double* sums) noexcept nogil:
-    """sums[k] += sum of weights * h ** k for k = 0..3."""
+cdef inline void add_powers_about(
+    const double* weights, const double* h, double level, Py_ssize_t m, double* sums
+) noexcept nogil:
+    """sums[k] += sum of weights * (h - level) ** k for k = 0..3."""
     cdef:
         double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0
         double b0 = 0.0, b1 = 0.0, b2 = 0.0, b3 = 0.0
-        double x, y
+        double x, y, at, after
         Py_ssize_t r
     for r in range(0, m - 1, 2):
         x = weights[r]
         y = weights[r + 1]
+        at = h[r] - level
+        after = h[r + 1] - level
         a0 += x
         b0 += y
-        x *= h[r]
-        y *= h[r + 1]
+        x *= at
+        y *= after
         a1 += x
         b1 += y
-        x *= h[r]
-        y *= h[r + 1]
+        x *= at
+        y *= after
         a2 += x
         b2 += y
-        a3 += x * h[r]
-        b3 += y * h[r + 1]
+        a3 += x * at
+        b3 += y * after
     if m % 2:
         x = weights[m - 1]
-        y = h[m - 1]
+        y = h[m - 1] - level
         a0 += x
         a1 += x * y
         a2 += x * y * y
@@ -237,6 +257,11 @@ cdef void add_powers(const double* weights, const double* h, Py_ssize_t m, doubl
     sums[1] += a1 + b1
     sums[2] += a2 + b2
     sums[3] += a3 + b3
+
+
+cdef void add_powers(const double* weights, const double* h, Py_ssize_t m, double* sums) noexcept nogil:
+    """sums[k] += sum of weights * h ** k for k = 0..3."""
+    add_powers_about(weights, h, 0.0, m, sums)
 
 
 cdef inline void rescale(double* sums, double factor) noexcept nogil:
@@ -369,34 +394,43 @@ def split(
     """
     cdef:
         Side side = side_of(f, h, log_c, scale, start, stop)
-        double exponents[BLOCK]
-        double off[4]
-        double at = 0.0, at_top = -INFINITY, off_top = -INFINITY, e, x, y
-        Py_ssize_t begin = 0, m, r
+        double tops[2]
+        double sums[5]
     with nogil:
-        off[0] = off[1] = off[2] = off[3] = 0.0
-        while begin < side.size:
-            m = min(<Py_ssize_t>BLOCK, side.size - begin)
-            fill(&side, alpha, begin, m, exponents)
-            for r in range(m):
-                x = exponents[r]
-                y = side.h[begin + r] - level
-                if y == 0.0:
-                    if x > at_top:
-                        at *= exp(at_top - x)
-                        at_top = x
-                    at += exp(x - at_top)
-                else:
-                    if x > off_top:
-                        rescale(off, exp(off_top - x))
-                        off_top = x
-                    e = exp(x - off_top)
-                    off[0] += e
-                    off[1] += e * y
-                    off[2] += e * y * y
-                    off[3] += e * y * y * y
-            begin += BLOCK
-    return (at_top, at), (off_top, off[0], off[1], off[2], off[3])
+        split_rows(&side, alpha, level, tops, sums)
+    return (tops[0], sums[0]), (tops[1], sums[1], sums[2], sums[3], sums[4])
+
+
+cdef void split_rows(const Side* side, double alpha, double level, double* tops, double* sums) noexcept nogil:
+    """tops, sums = what `split` returns, at the level and off it."""
+    cdef:
+        double exponents[BLOCK]
+        double* off = sums + 1
+        double e, x, y
+        Py_ssize_t begin = 0, m, r
+    tops[0] = tops[1] = -INFINITY
+    sums[0] = off[0] = off[1] = off[2] = off[3] = 0.0
+    while begin < side.size:
+        m = min(<Py_ssize_t>BLOCK, side.size - begin)
+        fill(side, alpha, begin, m, exponents)
+        for r in range(m):
+            x = exponents[r]
+            y = side.h[begin + r] - level
+            if y == 0.0:
+                if x > tops[0]:
+                    sums[0] *= exp(tops[0] - x)
+                    tops[0] = x
+                sums[0] += exp(x - tops[0])
+            else:
+                if x > tops[1]:
+                    rescale(off, exp(tops[1] - x))
+                    tops[1] = x
+                e = exp(x - tops[1])
+                off[0] += e
+                off[1] += e * y
+                off[2] += e * y * y
+                off[3] += e * y * y * y
+        begin += BLOCK
 
 
 # (d) ---------------------------------------------------------------------------------------------
@@ -459,110 +493,262 @@ cdef bint next_step(Search* at, double width, double g, double slope, double ben
 
 # (e) ---------------------------------------------------------------------------------------------
 
-def weigh_by_group(
-    const double[::1] f, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
-    double[::1] weights, double[::1] log_sums, double[::1] sums,
-):
-    """weights = softmax of scale f + log c within each group; log_sums of the groups, all of which have rows.
+cdef inline Py_ssize_t fitting(const Py_ssize_t* starts, Py_ssize_t g, Py_ssize_t n, Py_ssize_t room) noexcept nogil:
+    """The group up to which rows from group g on fit into some room; one group at least."""
+    cdef Py_ssize_t stop = g + 1
+    while stop < n and starts[stop + 1] - starts[g] <= room:
+        stop += 1
+    return stop
 
-    In: f, log_c, codes, scale. Out: weights, log_sums. Scratch: sums.
+
+cdef inline double subtract_top(double* exponents, Py_ssize_t m) noexcept nogil:
+    """exponents -= their maximum, which is returned."""
+    cdef:
+        double top = maximum(exponents, m)
+        Py_ssize_t r
+    for r in range(m):
+        exponents[r] -= top
+    return top
+
+
+def weigh_by_group(
+    const double[::1] f, const double[::1] log_c, const Py_ssize_t[::1] order, const Py_ssize_t[::1] starts,
+    double scale, double[::1] weights, double[::1] log_sums, double[::1] scratch,
+):
+    """weights = softmax of scale f + log c within each group; log_sums of the groups. Without weights, the latter only.
+
+    The rows of group g are order[starts[g]:starts[g + 1]], one at least; None is the order of the rows.
+    scratch has room for the largest group.
+
+    In: f, log_c, order, starts, scale. Out: weights, log_sums. Scratch: scratch.
     """
     cdef:
         Side side = side_of(f, f, log_c, scale, 0, f.shape[0])
-        Py_ssize_t r, g, start = 0
+        Py_ssize_t n = log_sums.shape[0], room = min(<Py_ssize_t>BLOCK, scratch.shape[0]), g = 0, stop, k, m, r, begin
+        double* x = &scratch[0]
+        const Py_ssize_t* rows = NULL
+        double* out = NULL
+        double total
+    if order is not None:
+        rows = &order[0]
+    if weights is not None:
+        out = &weights[0]
     with nogil:
-        for g in range(log_sums.shape[0]):
-            log_sums[g] = -INFINITY
-        while start < side.size:
-            fill(&side, 0.0, start, min(<Py_ssize_t>BLOCK, side.size - start), &weights[start])
-            start += BLOCK
-        for r in range(side.size):
-            log_sums[codes[r]] = fmax(log_sums[codes[r]], weights[r])
-        for r in range(side.size):
-            weights[r] -= log_sums[codes[r]]
-        pnorm_exp_below(&weights[0], side.size, 0.0)
-        for g in range(sums.shape[0]):
-            sums[g] = 0.0
-        for r in range(side.size):
-            sums[codes[r]] += weights[r]
-        for r in range(side.size):
-            weights[r] /= sums[codes[r]]
-        for g in range(sums.shape[0]):
-            log_sums[g] += log(sums[g])
+        while g < n:
+            stop = fitting(&starts[0], g, n, room)
+            begin = starts[g]
+            m = starts[stop] - begin
+            if rows == NULL:
+                fill(&side, 0.0, begin, m, x)
+            else:
+                for r in range(m):
+                    x[r] = scale * side.f[rows[begin + r]]
+                if side.log_c != NULL:
+                    for r in range(m):
+                        x[r] += side.log_c[rows[begin + r]]
+            for k in range(g, stop):
+                log_sums[k] = subtract_top(x + starts[k] - begin, starts[k + 1] - starts[k])
+            pnorm_exp_below(x, m, 0.0)
+            for k in range(g, stop):
+                total = sum_of_blocks(x + starts[k] - begin, starts[k + 1] - starts[k])
+                log_sums[k] += log(total)
+                total = 1.0 / total
+                for r in range(starts[k] - begin, starts[k + 1] - begin):
+                    x[r] *= total
+            if out != NULL:
+                for r in range(m):
+                    out[begin + r if rows == NULL else rows[begin + r]] = x[r]
+            g = stop
 
 
-def heaviest_by_group(
-    const double[::1] f, const double[::1] h, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
-    double alpha, double[::1] top, double[::1] level,
+def multiply_by_group(
+    const double[::1] weights, const Py_ssize_t[::1] codes, const double[::1] factors, double[::1] out
 ):
-    """level = h of the heaviest row of every group at step alpha.
+    """out = weights times the factor of the row's group.
 
-    In: f, h, log_c, codes, scale, alpha. Out: level. Scratch: top.
+    In: weights, codes, factors. Out: out.
     """
-    cdef:
-        Side side = side_of(f, h, log_c, scale, 0, f.shape[0])
-        double exponents[BLOCK]
-        Py_ssize_t start = 0, m, r, g
+    cdef Py_ssize_t r
     with nogil:
-        for g in range(top.shape[0]):
-            top[g] = -INFINITY
-        while start < side.size:
-            m = min(<Py_ssize_t>BLOCK, side.size - start)
-            fill(&side, alpha, start, m, exponents)
-            for r in range(m):
-                g = codes[start + r]
-                if exponents[r] > top[g]:
-                    top[g] = exponents[r]
-                    level[g] = h[start + r]
-            start += BLOCK
+        for r in range(weights.shape[0]):
+            out[r] = weights[r] * factors[codes[r]]
+
+
+cdef inline void cumulants_of(const double* sums, double* out) noexcept nogil:
+    """out = mean, variance and third cumulant, from power sums; zeros where there is no weight."""
+    cdef double scale, square
+    out[0] = out[1] = out[2] = 0.0
+    if sums[0] > 0.0:
+        scale = 1.0 / sums[0]
+        out[0] = scale * sums[1]
+        square = scale * sums[2]
+        out[1] = square - out[0] * out[0]
+        out[2] = scale * sums[3] - out[0] * (3.0 * square - 2.0 * out[0] * out[0])
+
+
+cdef inline const double* tilt_block(
+    const double* weights, const double* h, Py_ssize_t m, double rate, double top, double* tilted_weights
+) noexcept nogil:
+    """Return weights * exp(rate * h - top), no copy at a rate of zero."""
+    cdef Py_ssize_t r
+    if rate == 0.0:
+        return weights
+    for r in range(m):
+        tilted_weights[r] = rate * h[r]
+    pnorm_exp_below(tilted_weights, m, top)
+    for r in range(m):
+        tilted_weights[r] *= weights[r]
+    return tilted_weights
+
+
+cdef inline double heaviest(const double* weights, const double* h, Py_ssize_t m, double* level) noexcept nogil:
+    """level = h of the heaviest row; return its weight."""
+    cdef Py_ssize_t r, best = 0
+    for r in range(1, m):
+        best = r if weights[r] > weights[best] else best
+    level[0] = h[best]
+    return weights[best]
+
+
+cdef void tilt_groups(
+    const double* weights, const double* h, const Py_ssize_t* starts, Py_ssize_t n, double rate, double top,
+    bint own, double* level, double* sums, double* cumulants,
+) noexcept nogil:
+    """Do as `tilted_by_group` does."""
+    cdef:
+        double room[BLOCK]
+        double powers[4]
+        double most, weight, mode
+        const double* x
+        Py_ssize_t g = 0, stop, k, m, begin
+    while g < n:
+        stop = fitting(starts, g, n, BLOCK)
+        begin = starts[g]
+        m = starts[stop] - begin
+        if m <= BLOCK:
+            x = tilt_block(weights + begin, h + begin, m, rate, top, room)
+            for k in range(g, stop):
+                begin = starts[k] - starts[g]
+                m = starts[k + 1] - starts[k]
+                if own:
+                    heaviest(x + begin, h + starts[k], m, &level[k])
+                powers[0] = powers[1] = powers[2] = powers[3] = 0.0
+                add_powers_about(x + begin, h + starts[k], level[k], m, powers)
+                sums[k] = powers[0]
+                cumulants_of(powers, cumulants + 3 * k)
+        else:  # a group that is longer than a block is alone
+            if own:
+                most = -INFINITY
+                while begin < starts[stop]:
+                    m = min(<Py_ssize_t>BLOCK, starts[stop] - begin)
+                    x = tilt_block(weights + begin, h + begin, m, rate, top, room)
+                    weight = heaviest(x, h + begin, m, &mode)
+                    if weight > most:
+                        most = weight
+                        level[g] = mode
+                    begin += BLOCK
+                begin = starts[g]
+            powers[0] = powers[1] = powers[2] = powers[3] = 0.0
+            while begin < starts[stop]:
+                m = min(<Py_ssize_t>BLOCK, starts[stop] - begin)
+                x = tilt_block(weights + begin, h + begin, m, rate, top, room)
+                add_powers_about(x, h + begin, level[g], m, powers)
+                begin += BLOCK
+            sums[g] = powers[0]
+            cumulants_of(powers, cumulants + 3 * g)
+        g = stop
+
+
+def tilted_by_group(
+    const double[::1] weights, const double[::1] h, const Py_ssize_t[::1] starts, double rate, double top, bint own,
+    double[::1] level, double[::1] sums, double[:, ::1] cumulants,
+):
+    """cumulants[g] = mean, variance and third cumulant of h - level[g] in group g under weights * exp(rate * h).
+
+    sums[g] is the sum of these over e^top, which is no less than the largest exponential. The rows of group g are
+    starts[g]:starts[g + 1], one at least. At a rate and top of zero there is no exponential. If the levels are `own`,
+    they become h of the heaviest row of each group.
+
+    In: weights, h, starts, rate, top, own. Changed: level. Out: sums, cumulants.
+    """
+    with nogil:
+        tilt_groups(
+            &weights[0], &h[0], &starts[0], sums.shape[0], rate, top, own, &level[0], &sums[0], &cumulants[0, 0]
+        )
+
+
+cdef void mix(
+    const double* before, const double* pos_sums, const double* pos, const double* neg_sums, const double* neg,
+    double p, Py_ssize_t n, double* share, double* out
+) noexcept nogil:
+    """Do as `mixture` does."""
+    cdef:
+        double total, edge, curve, mean, spread
+        double s_edge = 0.0, s_square = 0.0, s_cube = 0.0, s_curve = 0.0, s_both = 0.0, s_third = 0.0, size = 0.0
+        Py_ssize_t g
+    for g in range(n):
+        share[g] = p * log(pos_sums[g] / before[g]) if before[g] > 0.0 and pos_sums[g] > 0.0 else -INFINITY
+    pnorm_exp_below(share, n, maximum(share, n))
+    for g in range(n):
+        share[g] *= neg_sums[g]
+    total = 1.0 / sum_of_blocks(share, n)
+    for g in range(n):
+        share[g] *= total
+        edge = neg[3 * g] - pos[3 * g]
+        curve = pos[3 * g + 1] + p * neg[3 * g + 1]
+        size += share[g] * (fabs(neg[3 * g]) + fabs(pos[3 * g]))
+        s_third += share[g] * (p * p * neg[3 * g + 2] - pos[3 * g + 2])
+        s_curve += share[g] * curve
+        mean = share[g] * edge
+        s_edge += mean
+        s_both += mean * curve
+        mean *= edge
+        s_square += mean
+        s_cube += mean * edge
+    mean = s_edge
+    spread = s_square - mean * mean
+    out[0] = mean
+    out[1] = s_curve + p * spread
+    out[2] = (
+        s_third + 3.0 * p * (s_both - mean * s_curve)
+        + p * p * (s_cube - 3.0 * mean * s_square + 2.0 * mean * mean * mean)
+    )
+    out[3] = size
+
+
+def mixture(
+    const double[::1] before, const double[::1] pos_sums, const double[:, ::1] pos, const double[::1] neg_sums,
+    const double[:, ::1] neg, double p, double[::1] share,
+):
+    """Return the slope of log F_p, over p, two derivatives, and the size of the terms of the slope.
+
+    Sums and cumulants are those of `tilted_by_group`; those of the positives before were `before`. The share of
+    a group is proportional to (pos_sums / before) ** p * neg_sums, of groups without weight to nothing.
+
+    In: before, pos_sums, pos, neg_sums, neg, p. Out: share.
+    """
+    cdef double out[4]
+    with nogil:
+        mix(
+            &before[0], &pos_sums[0], &pos[0, 0], &neg_sums[0], &neg[0, 0], p, before.shape[0], &share[0], out
+        )
+    return out[0], out[1], out[2], out[3]
 
 
 def split_by_group(
-    const double[::1] f, const double[::1] h, const double[::1] log_c, const Py_ssize_t[::1] codes, double scale,
+    const double[::1] f, const double[::1] h, const double[::1] log_c, const Py_ssize_t[::1] starts, double scale,
     double alpha, const double[::1] level, double[:, ::1] tops, double[:, ::1] sums,
 ):
-    """Do as `split` does, for every group about its own level.
+    """Do as `split` does, for every group about its own level; the rows of group g are starts[g]:starts[g + 1].
 
     sums[g, 0], relative to tops[g, 0], is the sum of exponentials at the level; sums[g, 1:5],
     relative to tops[g, 1], are power sums of h - level off it. Without rows, the top is minus infinity.
 
-    In: f, h, log_c, codes, scale, alpha, level. Out: tops, sums.
+    In: f, h, log_c, starts, scale, alpha, level. Out: tops, sums.
     """
     cdef:
-        Side side = side_of(f, h, log_c, scale, 0, f.shape[0])
-        double exponents[BLOCK]
-        double y
-        Py_ssize_t start = 0, m, r, g
-        int k
-    with nogil:
-        for g in range(tops.shape[0]):
-            tops[g, 0] = tops[g, 1] = -INFINITY
-            for k in range(5):
-                sums[g, k] = 0.0
-        while start < side.size:
-            m = min(<Py_ssize_t>BLOCK, side.size - start)
-            fill(&side, alpha, start, m, exponents)
-            for r in range(m):
-                g = codes[start + r]
-                k = h[start + r] != level[g]
-                tops[g, k] = fmax(tops[g, k], exponents[r])
-            start += BLOCK
-        start = 0
-        while start < side.size:
-            m = min(<Py_ssize_t>BLOCK, side.size - start)
-            fill(&side, alpha, start, m, exponents)
-            for r in range(m):
-                g = codes[start + r]
-                exponents[r] -= tops[g, h[start + r] != level[g]]
-            pnorm_exp_below(exponents, m, 0.0)
-            for r in range(m):
-                g = codes[start + r]
-                y = h[start + r] - level[g]
-                if y == 0.0:
-                    sums[g, 0] += exponents[r]
-                else:
-                    sums[g, 1] += exponents[r]
-                    sums[g, 2] += exponents[r] * y
-                    sums[g, 3] += exponents[r] * y * y
-                    sums[g, 4] += exponents[r] * y * y * y
-            start += BLOCK
+        Side side
+        Py_ssize_t g
+    for g in range(level.shape[0]):
+        side = side_of(f, h, log_c, scale, starts[g], starts[g + 1])
+        split_rows(&side, alpha, level[g], &tops[g, 0], &sums[g, 0])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ class HeldRows:
         self._column = np.empty(problem.n_pos), np.empty(problem.n_neg)
         self._run = problem.objective.pool.run
         self._direction: tuple[int, Direction] | None = None
-        self._binary: dict[int, bool] = {}
+        self._known: dict[int, Direction] = {}
         coded = problem.table.coded
         self._multiplies = problem.objective.traits.factored and problem.objective.groups is None and bool(coded.any())
         # Of coded rankers alone no scores are kept: these follow from lam at the price of a few rounds.
@@ -226,10 +227,11 @@ class HeldRows:
                 self._run(*[table.column(j, shift, h) for table, h in zip(problem.tables, self._column, strict=True)])
             else:
                 pos, neg = problem.reduce(column, (j, j), (shift, shift))
-            if j not in self._binary:
+            if j not in self._known:  # what needs a look at all rows
                 low, high = float(problem.low[j]) - shift, float(problem.high[j]) - shift
-                self._binary[j] = _takes_only(low, high, pos) and _takes_only(low, high, neg)
-            self._direction = j, problem.direction(j, pos, neg, self._binary[j])
+                binary = _takes_only(low, high, pos) and _takes_only(low, high, neg)
+                self._known[j] = replace(problem.direction(j, pos, neg, binary), pos=_NONE, neg=_NONE)
+            self._direction = j, replace(self._known[j], pos=pos, neg=neg)
         return self._direction[1]
 
     def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:

@@ -375,9 +375,11 @@ class Problem:
         groups = self.objective.groups
         if groups is None:
             return float(f.pos.min() - f.neg.max())
-        low, high = np.full(groups.n, np.inf), np.full(groups.n, -np.inf)
-        np.minimum.at(low, groups.pos, f.pos)
-        np.maximum.at(high, groups.neg, f.neg)
+        (pos, neg), extremes = groups.runs, (np.minimum, np.maximum)
+        low, high = [
+            extreme.reduceat(run.sort(values), run.starts[:-1])
+            for extreme, run, values in zip(extremes, (pos, neg), (f.pos, f.neg), strict=True)
+        ]
         return float((low - high).min())
 
     def margin_at(self, lam: Vector) -> float:

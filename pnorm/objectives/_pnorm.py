@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm._checks import CaseWeights, Groups, Vector
+from pnorm._checks import CaseWeights, Groups, Run, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 from pnorm.objectives._base import Evaluation, Scores, Start, Traits, log_of, max_abs
@@ -114,19 +115,21 @@ class PNorm:
         return 4.0 * _EPS * (abs(log_r) + self.p * (math.log(n_pos) + c_pos) + math.log(n_neg) + c_neg)
 
     def _evaluate_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> Evaluation:
-        pos, mass, neg, scratch = [np.empty(groups.n) for _ in range(4)]
         within = np.empty_like(u), np.empty_like(w)
-        _tilt.weigh_by_group(f.pos, self._log_c_pos, groups.pos, -1.0, within[0], pos, scratch)
-        _tilt.weigh_by_group(f.neg, self._log_c_neg, groups.neg, 1.0, within[1], mass, scratch)
-        if self.p == 1.0:
-            neg = mass
-        else:
-            _tilt.weigh_by_group(f.neg, self._log_c_neg, groups.neg, self.p, within[1], neg, scratch)
+        pos = self._log_sums_by_group(f.pos, self._log_c_pos, groups.runs[0], -1.0, within[0])
+        neg = self._log_sums_by_group(f.neg, self._log_c_neg, groups.runs[1], self.p, within[1])
+        mass = neg if self.p == 1.0 else self._log_sums_by_group(f.neg, self._log_c_neg, groups.runs[1], 1.0, None)
         share = np.empty(groups.n)
-        log_f = _softmax(self.p * pos + neg, share)
-        np.multiply(within[0], share[groups.pos], out=u)
-        np.multiply(within[1], share[groups.neg], out=w)
-        return Evaluation(log_f, _softmax(pos + mass, scratch), within, share, self.p)
+        log_mass, log_f = _softmax(pos + mass, share), _softmax(self.p * pos + neg, share)
+        _tilt.multiply_by_group(within[0], groups.pos, share, u)
+        _tilt.multiply_by_group(within[1], groups.neg, share, w)
+        return Evaluation(log_f, log_mass, within, share, self.p)
+
+    def _log_sums_by_group(self, f: Vector, log_c: Vector | None, run: Run, scale: float, weights: Any) -> Vector:
+        """Return the log of the sum of exponentials of every group, and fill in weights of sum one in each."""
+        log_sums = np.empty(run.starts.size - 1)
+        _tilt.weigh_by_group(f, log_c, run.order, run.starts, scale, weights, log_sums, run.scratch())
+        return log_sums
 
     def step(
         self, f: Scores, u: Vector, w: Vector, direction: Direction, sign: float, start: Start | None = None

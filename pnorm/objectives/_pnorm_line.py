@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pnorm._blas import dot
-from pnorm._checks import Groups, Vector
+from pnorm._checks import Groups, Run, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 
@@ -32,6 +32,12 @@ PLATEAU = 1e-6
 CLOSE = 1e-298
 """Outputs that differ by less than this fraction of p times the largest are equal to every step: exponents stay below
 1e300."""
+
+_FAR = 100.0
+"""Change of exponents up to which weights that were clamped, to e^-600, stay nothing."""
+
+_FAINT = 1e-100
+"""Mean distance of the weight from the level, as a share of the range, down to which they are."""
 
 _MAX_EVALUATIONS = 400
 
@@ -89,6 +95,13 @@ class Side:
     weights: Vector
     scale: float
     """-1 on the positives, p on the negatives."""
+
+    def sorted(self, run: Run) -> Side:
+        """The rows, group by group."""
+        if run.order is None:
+            return self
+        f, h, log_c, weights = [run.sort(values) for values in (self.f, self.h, self.log_c, self.weights)]
+        return replace(self, f=f, h=h, log_c=log_c, weights=weights)
 
     def levelled(self, rows: slice, level: float, close: float) -> Side:
         """Some of the rows; those close to a level lie at it."""
@@ -257,9 +270,10 @@ class GroupLine(Line):
 
     def __init__(self, p: float, sides: tuple[Side, Side], direction: Direction, sign: float, groups: Groups) -> None:
         super().__init__(p, in_memory(sides), replace(direction, binary=False), sign)
-        self.sides = sides
-        self._codes, self._n = (groups.pos, groups.neg), groups.n
-        self._level, self._scratch = np.empty(groups.n), np.empty(groups.n)
+        self.sides, self._runs = [side.sorted(run) for side, run in zip(sides, groups.runs, strict=True)], groups.runs
+        n = groups.n
+        self._level, self._before, self._share = np.empty(n), np.empty(n), np.empty(n)
+        self._sums, self._cumulants = np.empty((2, n)), np.empty((2, n, 3))
         self._noise = 0.0
 
     def _root(self) -> float:
@@ -270,18 +284,34 @@ class GroupLine(Line):
         return self.sign * find_root(self._slope, self.p * width, *first)
 
     def _slope(self, x: float) -> Slope:
+        """Return the slope from cumulants about the level of every group's heaviest positive.
+
+        They are those of the weights times exponentials, where these do not raise what was clamped to weights.
+        """
+        alpha, largest = self.sign * x, max(self.direction.high, -self.direction.low)
+        if self.p * x * largest > _FAR:
+            return self._of_faint(alpha)
+        for side, run, *out in zip(self.sides, self._runs, self._sums, self._cumulants, strict=True):
+            rate, own = side.scale * alpha, side is self.sides[0]
+            _tilt.tilted_by_group(side.weights, side.h, run.starts, rate, abs(rate) * largest, own, self._level, *out)
+        if x == 0.0:
+            self._before[:] = self._sums[0]
+        (pos_sums, neg_sums), (pos, neg) = self._sums, self._cumulants
+        g, slope, bend, size = _tilt.mixture(self._before, pos_sums, pos, neg_sums, neg, self.p, self._share)
+        if not size > _FAINT * self._span:
+            return self._of_faint(alpha)
+        self._noise = _ROUNDING * size
+        return self.sign * g, slope, self.sign * bend
+
+    def _of_faint(self, alpha: float) -> Slope:
         """Return the slope from sums off the level of every group's heaviest positive, one factor taken out of all.
 
         As on the plateau of a single group, they keep their digits however little they weigh.
         """
-        p, alpha = self.p, self.sign * x
-        pos = self.sides[0]
-        at_x = (pos.f, pos.h, pos.log_c, self._codes[0], pos.scale, alpha)
-        _tilt.heaviest_by_group(*at_x, self._scratch, self._level)
-        sums, off, share = [], [], np.zeros(self._n)
-        for side, codes, power in zip(self.sides, self._codes, (p, 1.0), strict=True):
-            tops, of_side = np.empty((self._n, 2)), np.empty((self._n, 5))
-            _tilt.split_by_group(side.f, side.h, side.log_c, codes, side.scale, alpha, self._level, tops, of_side)
+        p, pos, groups = self.p, self.sides[0], pairwise(self._runs[0].starts.tolist())
+        self._level[:] = [_tilt.tilted(pos.f, pos.h, pos.log_c, pos.scale, alpha, *rows)[1] for rows in groups]
+        sums, off, share = [], [], np.zeros_like(self._level)
+        for tops, of_side, power in zip(*self._split_groups(alpha, self._level), (p, 1.0), strict=True):
             with np.errstate(divide="ignore"):
                 total = np.logaddexp(*(tops[:, k] + np.log(of_side[:, k]) for k in (0, 1)))
             sums.append(of_side[:, 2:])
@@ -310,25 +340,34 @@ class GroupLine(Line):
         self._noise = ROUNDING * float((np.abs(u) + np.abs(w)).sum())
         return self.sign * mean, float(curves.sum()) + p * spread, self.sign * float(third)
 
+    def _split_groups(self, alpha: float, level: Vector, close: float = 0.0) -> tuple[list[Vector], list[Vector]]:
+        """Return, by side, what `split` returns for every group: tops, (G, 2), and sums, (G, 5)."""
+        tops, sums = [[np.empty((level.size, size)) for _ in self.sides] for size in (2, 5)]
+        for side, run, *out in zip(self.sides, self._runs, tops, sums, strict=True):
+            h = side.h
+            if close > 0.0:
+                of_rows = np.repeat(level, np.diff(run.starts))
+                h = np.where(np.abs(h - of_rows) <= close, of_rows, h)
+            _tilt.split_by_group(side.f, h, side.log_c, run.starts, side.scale, alpha, level, *out)
+        return tops, sums
+
     def _excess(self, x: float) -> tuple[float, float, float]:
         """Return two unused numbers and the excess of log F_p over its limit.
 
         Of the groups whose least positive ties with their greatest negative, the rows at that level
         stay; the other groups vanish.
         """
-        ends = []
-        for side, codes, sign in zip(self.sides, self._codes, (self.sign, -self.sign), strict=True):
-            end = np.full(self._n, np.inf)
-            np.minimum.at(end, codes, sign * side.h)
-            ends.append(self.sign * sign * end)
-        close = self.direction.close
-        touches, level = np.abs(ends[0] - ends[1]) <= close, self.sign * ends[0]
-        at, both = np.zeros(self._n), np.zeros(self._n)
-        for side, codes, power in zip(self.sides, self._codes, (self.p, 1.0), strict=True):
-            exponents = side.scale * (side.f + self.sign * x * side.h) + (0.0 if side.log_c is None else side.log_c)
-            on = np.abs(side.h - level[codes]) <= close
-            sums = _log_sums_by_group(exponents[on], codes[on], self._n)
-            rest = _log_sums_by_group(exponents[~on], codes[~on], self._n)
+        least = (np.minimum, np.maximum) if self.sign > 0.0 else (np.maximum, np.minimum)
+        ends = [
+            extreme.reduceat(side.h, run.starts[:-1])
+            for extreme, side, run in zip(least, self.sides, self._runs, strict=True)
+        ]
+        touches, level = np.abs(ends[0] - ends[1]) <= self.direction.close, ends[0]
+        at, both = np.zeros_like(level), np.zeros_like(level)
+        split = self._split_groups(self.sign * x, level, self.direction.close)
+        for tops, of_side, power in zip(*split, (self.p, 1.0), strict=True):
+            with np.errstate(divide="ignore"):
+                sums, rest = [tops[:, k] + np.log(of_side[:, k]) for k in (0, 1)]
             at += power * np.where(touches, sums, 0.0)
             # of a group that stays, the excess over its own limit; of one that does not, all
             both += power * np.where(
@@ -363,13 +402,6 @@ def _cumulants(parts: list[tuple[float, ...]]) -> Slope:
     mean, square = first / mass, second / mass
     variance = max(0.0, square - mean * mean)
     return mean, variance, third / mass - 3.0 * mean * square + 2.0 * mean * mean * mean
-
-
-def _log_sums_by_group(exponents: Vector, codes: NDArray[np.intp], n: int) -> Vector:
-    top = np.full(n, -np.inf)
-    np.maximum.at(top, codes, exponents)
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.asarray(top + np.log(np.bincount(codes, np.exp(exponents - top[codes]), n)))
 
 
 def _log(x: float) -> float:
