@@ -34,7 +34,7 @@ CLOSE = 1e-298
 1e300."""
 
 _FAR = 50.0
-"""Change of exponents up to which weights that were clamped, to e^-600, stay nothing: shares rise by four times that."""
+"""Change of exponents up to which weights clamped to e^-600 stay nothing: shares rise by four times that."""
 
 _FAINT = 1e-100
 """Mean distance of the weight from the level, as a share of the range, down to which they are."""
@@ -300,7 +300,7 @@ class GroupLine(Line):
         g, slope, bend, size = _tilt.mixture(self._before, pos_sums, pos, neg_sums, neg, self.p, self._share)
         if not size > _FAINT * self._span:
             return self._of_faint(alpha)
-        self._noise = _ROUNDING * size
+        self._noise = ROUNDING * size
         return self.sign * g, slope, self.sign * bend
 
     def _of_faint(self, alpha: float) -> Slope:
