@@ -16,7 +16,7 @@ import copy
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,9 @@ LARGEST_FEATURE = 2**16
 
 CHOSEN = 0.7
 """Share of rows up to which it is faster to add up chosen ones: each costs 1.3 times as much as one of all."""
+
+_KEPT = 2**20
+"""Numbers in the tables of all rankers, up to which they are kept: 8 MB."""
 
 _CELLS = 2**22
 """Numbers in a block of rows that is made dense: 32 MB."""
@@ -175,6 +178,15 @@ def _packed(levels: Index, n_rows: int) -> _Words:
     return _Words(wide, word, radix, (np.array(size[0], np.intp), np.array(size[1], np.intp)))
 
 
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """The values of rankers by code, (codes, r), and the numbers of these rankers."""
+
+    of_features: list[tuple[_checks.Array, Index]]
+    of_bytes: list[tuple[_checks.Array, Index]]
+    """By the codes of words of one byte."""
+
+
 class Schema:
     """The meaning of codes: how features are packed into words, and what the rankers make of them."""
 
@@ -205,6 +217,7 @@ class Schema:
         """The first cell of every feature's word, and how many there are."""
         largest = int(codes.max())
         self.scratch = _bins.scratch_size(largest)
+        self._tables: _Tables | None = None
         self.min_rows = max(ROWS, 32 * largest)
         """Rows of a block, at least."""
         self.centred = self._centred_terms()
@@ -213,7 +226,7 @@ class Schema:
         """The rankers less a constant each; only a table of values can be far from zero."""
         moved = copy.copy(self)
         moved.terms = self.terms - np.repeat(shift, counts_of(self.first))
-        moved.centred = moved._centred_terms()
+        moved.centred, moved._tables = moved._centred_terms(), None
         return moved
 
     def totals(self, tally: Vector) -> Vector:
@@ -258,15 +271,34 @@ class Schema:
         _bins.values_by_code(self.at[terms], self.terms[terms], out)
         return out
 
-    def tables(self) -> list[tuple[_checks.Array, Index]]:
-        """Per feature, the values of its rankers by code (levels, r), and their numbers."""
-        members = [np.flatnonzero(self.feature == k) for k in range(self.cells.size - 1)]
-        return [(np.column_stack([self.values(int(j)) for j in own]), own) for own in members]
+    def tables(self) -> _Tables:
+        """The values of all rankers by code."""
+        if self._tables is not None:
+            return self._tables
+        order = np.argsort(self.feature, kind="stable")
+        members = np.split(order, np.searchsorted(self.feature[order], np.arange(1, self.cells.size - 1)))
+        of_features = [(np.column_stack([self.values(int(j)) for j in own]), own) for own in members]
+        of_bytes: list[list[int]] = [[] for _ in self.words.size[0]]
+        for k in np.flatnonzero(~self.words.wide).tolist():
+            of_bytes[self.words.word[k]].append(k)
+        tables = _Tables(
+            of_features,
+            [
+                (
+                    np.concatenate([self.by_code_of_word(k, of_features[k][0]) for k in own], axis=1),
+                    np.concatenate([of_features[k][1] for k in own]),
+                )
+                for own in of_bytes
+            ],
+        )
+        if sum([table.size for table, _ in tables.of_features + tables.of_bytes]) <= _KEPT:
+            self._tables = tables
+        return tables
 
     def by_code_of_word(self, k: int, values: NDArray[Any]) -> NDArray[Any]:
         """Values by the code of a feature as values by the code of its word."""
         code = np.arange(self.word_cells[1][k]) // self.words.radix[k]
-        return np.asarray(values[code % values.size])
+        return np.asarray(values[code % len(values)])
 
     def of_feature(self, k: int, tally: Vector) -> Vector:
         """Sums by the code of a feature."""
@@ -274,6 +306,15 @@ class Schema:
         (first, size), out = self.word_cells, np.empty(int(cells[1]))
         _bins.marginals(tally, first[own], size[own], self.words.radix[own], cells, out)
         return out
+
+    @cached_property
+    def _kinds(self) -> list[tuple[int, int, int, Index]]:
+        """Codes of a feature and of its word, its digit there, and the features of this kind, one of a word each."""
+        levels, codes = np.diff(self.cells), self.word_cells[1]
+        alone = np.where(levels == 1, np.arange(levels.size), 0)  # features of one code share a digit
+        kinds, kind = np.unique(np.column_stack([levels, codes, self.words.radix, alone]), axis=0, return_inverse=True)
+        members = [np.flatnonzero(kind.ravel() == i) for i in range(len(kinds))]
+        return [(*one[:3], own) for one, own in zip(kinds.tolist(), members, strict=True)]
 
     def tables_of_words(self, lam: Vector) -> dict[tuple[bool, int], Vector]:
         """Scores by the code of every word that has a part in them; words are (wide, number)."""
@@ -285,12 +326,21 @@ class Schema:
         values = np.bincount(self.cells[feature] + self.at, np.where(step, 0.0, weights), 2 * size)[:size]
         start = self.cells[feature] + self.at - np.where(step, levels[feature], 0)
         steps = np.bincount(start, np.where(step, weights, 0.0), size)
+        used = np.zeros(levels.size, bool)
+        used[feature[weights != 0.0]] = True
+        first, words = self.word_cells[0], self.words
+        out = np.zeros(self.n_cells)
+        for n_levels, n_codes, radix, members in self._kinds:
+            own = members[used[members]]
+            cells = self.cells[own, None] + np.arange(n_levels)
+            of_levels = values[cells] + np.cumsum(steps[cells], axis=1)
+            shape = own.size, n_codes // (n_levels * radix), n_levels, radix
+            spread = np.broadcast_to(of_levels[:, None, :, None], shape).reshape(own.size, n_codes)
+            out[first[own, None] + np.arange(n_codes)] += spread
         tables: dict[tuple[bool, int], Vector] = {}
-        for k in np.unique(feature[weights != 0.0]).tolist():
-            cells = slice(self.cells[k], self.cells[k + 1])
-            table = self.by_code_of_word(k, np.asarray(values[cells] + np.cumsum(steps[cells]), np.float64))
-            place = bool(self.words.wide[k]), int(self.words.word[k])
-            tables[place] = tables.get(place, 0.0) + table
+        for wide, starts in zip((False, True), self.starts, strict=True):
+            numbers = np.unique(words.word[used & (words.wide == wide)]).tolist()
+            tables |= {(wide, word): out[starts[word] : starts[word + 1]] for word in numbers}
         return tables
 
 
@@ -335,6 +385,10 @@ class Coded:
 
             pool.run(over_blocks(n_rows, work))
         return cls(schema, codes)
+
+    @property
+    def stored(self) -> int:
+        return sum([words.size for words in self._words])
 
     # Sums by code
 
@@ -439,7 +493,9 @@ class Coded:
         # for a pair of rankers.
         if codes is not None or 15.0 * pairs > n * n or levels.max() ** 2 > 8 * weights.size:
             return scatter_of_blocks(self.blocks(), weights, centres, codes)
-        tables, numbers = zip(*[(table - centres[0][own], own) for table, own in schema.tables()], strict=True)
+        tables, numbers = zip(
+            *[(table - centres[0][own], own) for table, own in schema.tables().of_features], strict=True
+        )
         total, left = np.empty((n, n)), np.empty((1, n))
         coded = [self._code_of(k) for k in range(levels.size)]
 
@@ -464,13 +520,18 @@ class Coded:
         return out
 
     def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
-        n_rows, n = self.shape
-        tables = [(k, table, own) for k, (table, own) in enumerate(self.schema.tables())]
+        (n_rows, n), words = self.shape, self.schema.words
+        tables = self.schema.tables()
+        narrow = [
+            (codes, table, _run(own)) for codes, (table, own) in zip(self._words[0], tables.of_bytes, strict=True)
+        ]
+        wide = [(k, *tables.of_features[k]) for k in np.flatnonzero(words.wide).tolist()]
         for rows in slices(n_rows, min(4096, max(_CELLS // n, 16))):
             block = np.empty((rows.stop - rows.start, n))
-            for k, table, own in tables:
-                codes = self._word_of(k)[rows] // self.schema.words.radix[k] % len(table)
-                block[:, own] = table[codes]
+            for codes, table, own in narrow:
+                block[:, own] = table[codes[rows]]
+            for k, table, own in wide:
+                block[:, own] = table[self._word_of(k)[rows] // words.radix[k] % len(table)]
             yield rows, block
 
     def matrix(self) -> Any:
@@ -482,7 +543,11 @@ class Coded:
         return scipy.sparse.vstack([scipy.sparse.csr_array(block) for _, block in self.blocks()], format="csc")
 
     def rounding(self, lam: Vector, size: Vector) -> float:
-        return rounding(lam, size)
+        """Count the sums that a score goes through: the rankers of a feature, the features of a word, and the words."""
+        schema = self.schema
+        of_words = [np.bincount(schema.words.word[schema.words.wide == kind]) for kind in (False, True)]
+        terms = int(np.bincount(schema.feature).max()) + sum([x.size + int(x.max(initial=0)) for x in of_words])
+        return min(terms / lam.size, 1.0) * rounding(lam, size)
 
     # Other tables
 
@@ -513,6 +578,12 @@ class Coded:
 
     def subtract(self, shift: Vector) -> Coded:
         return Coded(self.schema.subtract(shift), self._words) if shift.any() else self
+
+
+def _run(columns: Index) -> Any:
+    """Return a slice of columns that follow one another; others as they are."""
+    first, n = int(columns[0]), columns.size
+    return slice(first, first + n) if np.array_equal(columns, np.arange(first, first + n)) else columns
 
 
 def padded(cuts: Sequence[Vector]) -> tuple[Index, Vector]:

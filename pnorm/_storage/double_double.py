@@ -34,8 +34,10 @@ def compensated_dot(blocks: Iterator[tuple[slice, _checks.Array]], lam: Vector) 
     parts = []
     for _, block in blocks:
         total, rest = np.zeros(len(block)), np.zeros(len(block))
-        for j in np.flatnonzero(lam):
-            h, (a, b), (c, d) = block[:, j], _halves(block[:, j]), _halves(lam[j])
+        used = np.flatnonzero(lam)
+        columns = np.ascontiguousarray(block[:, used].T)  # in rows of 16 kB, each number is in a line of its own
+        for h, j in zip(columns, used.tolist(), strict=True):
+            (a, b), (c, d) = _halves(h), _halves(lam[j])
             product = h * lam[j]
             rest += b * d - (((product - a * c) - b * c) - a * d)
             total, rounded = two_sum(total, product)
