@@ -335,8 +335,11 @@ class Schema:
             cells = self.cells[own, None] + np.arange(n_levels)
             of_levels = values[cells] + np.cumsum(steps[cells], axis=1)
             shape = own.size, n_codes // (n_levels * radix), n_levels, radix
-            spread = np.broadcast_to(of_levels[:, None, :, None], shape).reshape(own.size, n_codes)
-            out[first[own, None] + np.arange(n_codes)] += spread
+            spread, starts = np.broadcast_to(of_levels[:, None, :, None], shape), first[own]
+            if own.size > 1 and (np.diff(starts) == n_codes).all():  # words that lie together: without an index
+                out[starts[0] : starts[-1] + n_codes].reshape(shape)[:] += spread
+            else:
+                out[starts[:, None] + np.arange(n_codes)] += spread.reshape(own.size, n_codes)
         tables: dict[tuple[bool, int], Vector] = {}
         for wide, starts in zip((False, True), self.starts, strict=True):
             numbers = np.unique(words.word[used & (words.wide == wide)]).tolist()
