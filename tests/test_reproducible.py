@@ -73,8 +73,8 @@ THREADED = {
         for H in (None, functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=20))
     ],
     "pnorm.cross_validate, few rows": lambda **threads: [
-        pnorm.cross_validate(POS[:300], NEG[:300], H, [1, 4, 16], 20, folds=5, **more, **threads)
-        for H in (None, functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=20))
+        pnorm.cross_validate(POS[:300].round(1), NEG[:300], H, [1, 2, 4, 8], 60, folds=5, **more, **threads)
+        for H in (None, pnorm.rankers.columns(3), functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=20))
         for more in ({}, {"push": "bottom", "pos_group": np.arange(300) % 9, "neg_group": np.arange(300) % 9})
     ],
     "pnorm.objectives.value": lambda **threads: pnorm.objectives.value(POS[:, 0], NEG[:, 0], loss="hinge", **threads),
