@@ -95,14 +95,10 @@ def _groups(starts):
     return [slice(*ends) for ends in itertools.pairwise(starts)]
 
 
-def weigh_by_group(f, log_c, order, starts, scale, weights, log_sums, scratch):
-    order = np.arange(f.size) if order is None else order
+def weigh_by_group(f, log_c, starts, scale, weights, log_sums):
     for g, own in enumerate(_groups(starts)):
-        rows = order[own]
-        top, total = weigh(f[rows], None if log_c is None else log_c[rows], x := np.empty(rows.size), scale, 0, x.size)
-        log_sums[g] = top + np.log(total)
-        if weights is not None:
-            weights[rows] = x / total
+        top, total = weigh(f, log_c, weights, scale, own.start, own.stop)
+        weights[own], log_sums[g] = weights[own] / total, top + np.log(total)
 
 
 def multiply_by_group(weights, codes, factors, out):
@@ -206,6 +202,10 @@ def choose(codes, wanted, weights, start, stop, rows, of_rows):
 
 def sums_by_pair(a, b, weights, start, stop, sums):
     np.add.at(sums, (a[start:stop], b[start:stop]), weights[start:stop])
+
+
+def sums_by_group(codes, place, weights, groups, sums):
+    np.add.at(sums, (groups, place[codes]), weights)
 
 
 def look_up(codes, table, start, stop, out):

@@ -251,9 +251,13 @@ class Run(NamedTuple):
         """Return values of the rows in this order; None stays None."""
         return values if self.order is None or values is None else np.take(values, self.order)  # 5 times as fast as []
 
-    def scratch(self) -> Vector:
-        """Return room for the largest group, and for some rows of small ones."""
-        return np.empty(max(256, int(np.diff(self.starts).max())))
+    def unsort(self, values: Vector) -> Vector:
+        """Return values in this order as values of the rows."""
+        if self.order is None:
+            return values
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
 
 
 def _run(codes: NDArray[np.intp], n: int) -> Run:

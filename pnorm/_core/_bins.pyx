@@ -260,6 +260,22 @@ def sums_by_pair(
             table[a[r] * width + b[r]] += weights[r]
 
 
+def sums_by_group(
+    const code_t[::1] codes, const Py_ssize_t[::1] place, const double[::1] weights, const Py_ssize_t[::1] groups,
+    double[:, ::1] sums,
+):
+    """sums[g, c] += sum of weights where the group is g and the place of the code is c.
+
+    In: codes, place, weights, groups. Changed: sums.
+    """
+    cdef:
+        Py_ssize_t r, width = sums.shape[1]
+        double* table = &sums[0, 0]
+    with nogil:
+        for r in range(codes.shape[0]):
+            table[groups[r] * width + place[codes[r]]] += weights[r]
+
+
 # (c) ---------------------------------------------------------------------------------------------
 
 def look_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t start, Py_ssize_t stop, double[::1] out):

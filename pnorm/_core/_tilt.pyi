@@ -25,14 +25,7 @@ def root_step(
     x: float, lo: float, hi: float, bracket: float, last: float, width: float, g: float, slope: float, bend: float
 ) -> tuple[tuple[float, float, float, float, float], bool]: ...
 def weigh_by_group(
-    f: _Vector,
-    log_c: _Vector | None,
-    order: _Codes | None,
-    starts: _Codes,
-    scale: float,
-    weights: _Vector | None,
-    log_sums: _Vector,
-    scratch: _Vector,
+    f: _Vector, log_c: _Vector | None, starts: _Codes, scale: float, weights: _Vector, log_sums: _Vector
 ) -> None: ...
 def multiply_by_group(weights: _Vector, codes: _Codes, factors: _Vector, out: _Vector) -> None: ...
 def tilted_by_group(

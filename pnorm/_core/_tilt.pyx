@@ -511,54 +511,43 @@ cdef inline double subtract_top(double* exponents, Py_ssize_t m) noexcept nogil:
     return top
 
 
-def weigh_by_group(
-    const double[::1] f, const double[::1] log_c, const Py_ssize_t[::1] order, const Py_ssize_t[::1] starts,
-    double scale, double[::1] weights, double[::1] log_sums, double[::1] scratch,
-):
-    """weights = softmax of scale f + log c within each group; log_sums of the groups. Without weights, the latter only.
-
-    The rows of group g are order[starts[g]:starts[g + 1]], one at least; None is the order of the rows.
-    scratch has room for the largest group.
-
-    In: f, log_c, order, starts, scale. Out: weights, log_sums. Scratch: scratch.
-    """
+cdef void weigh_groups(
+    const Side* side, const Py_ssize_t* starts, Py_ssize_t n, double* weights, double* log_sums
+) noexcept nogil:
+    """Do as `weigh_by_group` does."""
     cdef:
-        Side side = side_of(f, f, log_c, scale, 0, f.shape[0])
-        Py_ssize_t n = log_sums.shape[0], room = min(<Py_ssize_t>BLOCK, scratch.shape[0]), g = 0, stop, k, m, r, begin
-        double* x = &scratch[0]
-        const Py_ssize_t* rows = NULL
-        double* out = NULL
+        Py_ssize_t g = 0, stop, k, r, begin, m
         double total
-    if order is not None:
-        rows = &order[0]
-    if weights is not None:
-        out = &weights[0]
+    while g < n:
+        stop = fitting(starts, g, n, BLOCK)
+        begin = starts[g]
+        m = starts[stop] - begin
+        fill(side, 0.0, begin, m, weights + begin)
+        for k in range(g, stop):
+            log_sums[k] = subtract_top(weights + starts[k], starts[k + 1] - starts[k])
+        pnorm_exp_below(weights + begin, m, 0.0)
+        for k in range(g, stop):
+            total = sum_of_blocks(weights + starts[k], starts[k + 1] - starts[k])
+            log_sums[k] += log(total)
+            total = 1.0 / total
+            for r in range(starts[k], starts[k + 1]):
+                weights[r] *= total
+        g = stop
+
+
+def weigh_by_group(
+    const double[::1] f, const double[::1] log_c, const Py_ssize_t[::1] starts, double scale, double[::1] weights,
+    double[::1] log_sums,
+):
+    """weights = softmax of scale f + log c within each group; log_sums of the groups.
+
+    The rows of group g are starts[g]:starts[g + 1], one at least.
+
+    In: f, log_c, starts, scale. Out: weights, log_sums.
+    """
+    cdef Side side = side_of(f, f, log_c, scale, 0, f.shape[0])
     with nogil:
-        while g < n:
-            stop = fitting(&starts[0], g, n, room)
-            begin = starts[g]
-            m = starts[stop] - begin
-            if rows == NULL:
-                fill(&side, 0.0, begin, m, x)
-            else:
-                for r in range(m):
-                    x[r] = scale * side.f[rows[begin + r]]
-                if side.log_c != NULL:
-                    for r in range(m):
-                        x[r] += side.log_c[rows[begin + r]]
-            for k in range(g, stop):
-                log_sums[k] = subtract_top(x + starts[k] - begin, starts[k + 1] - starts[k])
-            pnorm_exp_below(x, m, 0.0)
-            for k in range(g, stop):
-                total = sum_of_blocks(x + starts[k] - begin, starts[k + 1] - starts[k])
-                log_sums[k] += log(total)
-                total = 1.0 / total
-                for r in range(starts[k] - begin, starts[k + 1] - begin):
-                    x[r] *= total
-            if out != NULL:
-                for r in range(m):
-                    out[begin + r if rows == NULL else rows[begin + r]] = x[r]
-            g = stop
+        weigh_groups(&side, &starts[0], log_sums.shape[0], &weights[0], &log_sums[0])
 
 
 def multiply_by_group(

@@ -27,7 +27,7 @@ from pnorm._threads import ROWS
 from pnorm._trace import RoundRecorder
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm, intercept_of
-from pnorm.objectives._pnorm_line import PLATEAU, ROUNDING, Direction, Kernel, Line, Side
+from pnorm.objectives._pnorm_line import PLATEAU, ROUNDING, CellLine, Direction, Kernel, Line, Side
 
 OVERFLOW = 1e300
 """No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
@@ -46,6 +46,9 @@ e^-600, by the exponents above, and there may be 1e17 of them."""
 
 _SHRUNK = 16.0
 """Factor by which scores come down after which they are formed anew: they keep the rounding of what they were."""
+
+_CELLS = 4
+"""Rows for each group and value of a ranker, from which on sums by both make its step faster."""
 
 _NONE = np.empty(0)
 
@@ -237,10 +240,32 @@ class HeldRows:
     def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:
         """The step along ranker j, by its outputs on all rows."""
         direction = self.direction(j)
+        step = self._step_of_cells(j, sign, direction)
+        if step is not None:
+            return step
         step = self.problem.objective.step(self.scores(), self.u, self.w, direction, sign, (self.log_f, self._rate))
         if discrete is not None:
             self._changed = math.inf  # weights are too uneven to be multiplied any further
         return step
+
+    def _step_of_cells(self, j: int, sign: float, direction: Direction) -> float | None:
+        """The step along ranker j by sums of the weights by group and value; None where it takes the rows."""
+        problem = self.problem
+        objective, groups = problem.objective, problem.objective.groups
+        if groups is None or not objective.traits.factored or not direction.gap(sign) < 0.0:
+            return None
+        if not problem.in_memory or not problem.table.coded[j]:
+            return None
+        values, place = np.unique(problem.table.values(j) - float(problem.shift[j]), return_inverse=True)
+        if _CELLS * groups.n * values.size > problem.n_pos + problem.n_neg:
+            return None
+        u, w = [
+            table.masses_by_group(j, place, weights, codes, groups.n)
+            for table, weights, codes in zip(problem.tables, (self.u, self.w), (groups.pos, groups.neg), strict=True)
+        ]
+        line = CellLine(objective.traits.p, (u, w), values, direction, sign)
+        step = line.step()
+        return None if line.faint else step
 
     def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
         """Take a step along ranker j."""

@@ -121,6 +121,9 @@ class Table(Protocol):
     def masses(self, j: int, tally: Vector) -> Vector:
         """Sums by the code of ranker j, from a tally."""
 
+    def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
+        """Sums of weights by group and by the place that each code of ranker j has, (n, places)."""
+
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
         """Pass: multiply weights by the factors of the codes of ranker j; return their sum."""
 
@@ -175,6 +178,9 @@ class Uncoded:
         raise NotImplementedError
 
     def masses(self, j: int, tally: Vector) -> Vector:
+        raise NotImplementedError
+
+    def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
         raise NotImplementedError
 
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:

@@ -456,6 +456,12 @@ class Coded:
     def masses(self, j: int, tally: Vector) -> Vector:
         return self.schema.of_feature(int(self.schema.feature[j]), tally)
 
+    def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
+        k = int(self.schema.feature[j])
+        sums = np.zeros((n, int(place.max()) + 1))
+        _bins.sums_by_group(self._word_of(k), self.schema.by_code_of_word(k, place), weights, groups, sums)
+        return sums
+
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Pass:
         k = int(self.schema.feature[j])
         codes, table = self._word_of(k), self.schema.by_code_of_word(k, factors)

@@ -123,6 +123,7 @@ class Negated:
         # What does not depend on the sign.
         self.tally, self.retally, self.totals, self.rounding = table.tally, table.retally, table.totals, table.rounding
         self.cells, self.masses, self.multiply = table.cells, table.masses, table.multiply
+        self.masses_by_group = table.masses_by_group
 
     def edges(self, totals: Vector) -> Vector:
         return -self._table.edges(totals)
@@ -326,6 +327,10 @@ class Stacked:
     def masses(self, j: int, tally: Vector) -> Vector:
         k, part, i = self._of(j)
         return part.masses(i, self._tallies(tally)[k])
+
+    def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
+        _, part, i = self._of(j)
+        return part.masses_by_group(i, place, weights, groups, n)
 
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
         _, part, i = self._of(j)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnorm._checks import CaseWeights, Groups, Run, Vector
+from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 from pnorm.objectives._base import Evaluation, Scores, Start, Traits, log_of, max_abs
@@ -115,20 +114,31 @@ class PNorm:
         return 4.0 * _EPS * (abs(log_r) + self.p * (math.log(n_pos) + c_pos) + math.log(n_neg) + c_neg)
 
     def _evaluate_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> Evaluation:
+        p = self.p
+        f_pos, f_neg = [run.sort(of_side) for run, of_side in zip(groups.runs, (f.pos, f.neg), strict=True)]
         within = np.empty_like(u), np.empty_like(w)
-        pos = self._log_sums_by_group(f.pos, self._log_c_pos, groups.runs[0], -1.0, within[0])
-        neg = self._log_sums_by_group(f.neg, self._log_c_neg, groups.runs[1], self.p, within[1])
-        mass = neg if self.p == 1.0 else self._log_sums_by_group(f.neg, self._log_c_neg, groups.runs[1], 1.0, None)
+        pos = self._weighed(0, f_pos, -1.0, within[0])
+        mass = self._weighed(1, f_neg, 1.0, within[1])
+        neg = mass if p == 1.0 else self._weighed(1, f_neg, p, within[1])
+        within = groups.runs[0].unsort(within[0]), groups.runs[1].unsort(within[1])
         share = np.empty(groups.n)
-        log_mass, log_f = _softmax(pos + mass, share), _softmax(self.p * pos + neg, share)
+        log_mass, log_f = _softmax(pos + mass, share), _softmax(p * pos + neg, share)
         _tilt.multiply_by_group(within[0], groups.pos, share, u)
         _tilt.multiply_by_group(within[1], groups.neg, share, w)
-        return Evaluation(log_f, log_mass, within, share, self.p)
+        return Evaluation(log_f, log_mass, within, share, p)
 
-    def _log_sums_by_group(self, f: Vector, log_c: Vector | None, run: Run, scale: float, weights: Any) -> Vector:
-        """Return the log of the sum of exponentials of every group, and fill in weights of sum one in each."""
-        log_sums = np.empty(run.starts.size - 1)
-        _tilt.weigh_by_group(f, log_c, run.order, run.starts, scale, weights, log_sums, run.scratch())
+    @cached_property
+    def _log_c_by_group(self) -> tuple[Vector | None, Vector | None]:
+        """Logarithms of the case weights of both sides, group by group."""
+        assert self.groups is not None
+        pos, neg = self.groups.runs
+        return pos.sort(self._log_c_pos), neg.sort(self._log_c_neg)
+
+    def _weighed(self, side: int, f: Vector, scale: float, weights: Vector) -> Vector:
+        """Fill in the weights of a side, group by group, of sum one in each; return the logs of their sums."""
+        assert self.groups is not None
+        log_sums = np.empty(self.groups.n)
+        _tilt.weigh_by_group(f, self._log_c_by_group[side], self.groups.runs[side].starts, scale, weights, log_sums)
         return log_sums
 
     def step(
@@ -146,7 +156,7 @@ class PNorm:
         )
         if self.groups is None:
             return Line(self.p, in_memory(sides, self.pool), direction, sign).step()
-        return GroupLine(self.p, sides, direction, sign, self.groups).step()
+        return GroupLine(self.p, sides, direction, sign, self.groups.runs).step()
 
 
 def intercept_of(p: float, log_pos: float, log_neg: float) -> float:

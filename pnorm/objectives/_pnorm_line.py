@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._blas import dot
-from pnorm._checks import Groups, Run, Vector
+from pnorm._checks import Run, Vector
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 
@@ -268,10 +268,12 @@ class GroupLine(Line):
     derivatives are cumulants of a mixture, and no closed form is left.
     """
 
-    def __init__(self, p: float, sides: tuple[Side, Side], direction: Direction, sign: float, groups: Groups) -> None:
+    def __init__(
+        self, p: float, sides: tuple[Side, Side], direction: Direction, sign: float, runs: tuple[Run, Run]
+    ) -> None:
         super().__init__(p, in_memory(sides), replace(direction, binary=False), sign)
-        self.sides, self._runs = [side.sorted(run) for side, run in zip(sides, groups.runs, strict=True)], groups.runs
-        n = groups.n
+        self.sides, self._runs = [side.sorted(run) for side, run in zip(sides, runs, strict=True)], runs
+        n = runs[0].starts.size - 1
         self._level, self._before, self._share = np.empty(n), np.empty(n), np.empty(n)
         self._sums, self._cumulants = np.empty((2, n)), np.empty((2, n, 3))
         self._noise = 0.0
@@ -378,6 +380,25 @@ class GroupLine(Line):
         limit = np.logaddexp.reduce(at[touches])
         log_excess = float(np.logaddexp.reduce(np.concatenate([stays, both[~touches]])) - limit)
         return 0.0, 0.0, _softplus(log_excess)
+
+
+class CellLine(GroupLine):
+    """The same of sums of the weights by group and value of the ranker, in the place of rows."""
+
+    def __init__(
+        self, p: float, masses: tuple[Vector, Vector], values: Vector, direction: Direction, sign: float
+    ) -> None:
+        """Take the sums of u and w, (G, V), and the V values."""
+        n, h = len(masses[0]), np.tile(values, len(masses[0]))
+        nothing, run = np.empty(0), Run(None, values.size * np.arange(n + 1))
+        u, w = [Side(nothing, h, None, mass.ravel(), scale) for mass, scale in zip(masses, (-1.0, p), strict=True)]
+        super().__init__(p, (u, w), direction, sign, (run, run))
+        self.faint = False
+        """Whether the step was found to need the rows."""
+
+    def _of_faint(self, alpha: float) -> Slope:
+        self.faint = True
+        return 0.0, 0.0, 0.0
 
 
 def find_root(evaluate: Callable[[float], Slope], width: float, g: float, slope: float, bend: float) -> float:
