@@ -3,7 +3,7 @@
  * Half of a round of training is exponentials once the product with the data is taken away, and a
  * loop over the exp of <math.h> is not vectorised without -ffast-math, which this package never
  * uses. Measured on one x86-64 core, per value: libm 2.6 ns, this 2.1 ns with SSE2, 1.1 ns with
- * AVX2. With contraction off, every clone gives the same bits.
+ * AVX2, 0.6 ns with AVX-512. With contraction off, every clone gives the same bits.
  *
  * e^x = 2^k e^r, k = round(x / ln 2), |r| <= ln(2) / 2, and the Taylor polynomial of degree 13 in
  * r: what it leaves out is below 5e-18. The relative error is below 2^-52 (tests/test_kernels.py).
@@ -21,7 +21,7 @@
  *
  * Less than e^-600 comes out as e^-600: beside the e^0 of the top both are nothing, and products of
  * anything smaller would be subnormal numbers, which cost a hundred times as much. */
-PNORM_CLONES static void pnorm_exp_below(double *values, ptrdiff_t m, double top) {
+PNORM_WIDE_CLONES static void pnorm_exp_below(double *values, ptrdiff_t m, double top) {
     const double round_at = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves an integer in the low bits */
     union { double as_double; uint64_t as_bits; } scaled, power;
     for (ptrdiff_t i = 0; i < m; i++) {

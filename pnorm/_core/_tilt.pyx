@@ -25,6 +25,15 @@ from libc.math cimport INFINITY, NAN, exp, fabs, fmax, fmin, log, log1p
 cdef extern from "_exp.h" nogil:
     void pnorm_exp_below(double* values, Py_ssize_t m, double top) noexcept
 
+cdef extern from "_tilt.h" nogil:
+    double pnorm_fill(
+        const double* f, const double* h, const double* log_c, double scale, double alpha, Py_ssize_t m,
+        double* out) noexcept
+    double pnorm_max(const double* values, Py_ssize_t m) noexcept
+    double pnorm_sum(const double* values, Py_ssize_t m) noexcept
+    void pnorm_add_powers(
+        const double* weights, const double* h, double level, Py_ssize_t m, double* sums) noexcept
+
 cdef enum:
     BLOCK = 256
 
@@ -44,43 +53,12 @@ cdef Side side_of(
 
 # (a) ---------------------------------------------------------------------------------------------
 
-cdef inline double maximum(const double* values, Py_ssize_t m) noexcept nogil:
-    """np.max(values); four chains, as one alone would wait for each comparison."""
-    cdef:
-        double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
-        Py_ssize_t r
-    for r in range(0, m - 3, 4):
-        a = values[r] if values[r] > a else a
-        b = values[r + 1] if values[r + 1] > b else b
-        c = values[r + 2] if values[r + 2] > c else c
-        d = values[r + 3] if values[r + 3] > d else d
-    for r in range(m - m % 4, m):
-        a = values[r] if values[r] > a else a
-    a = a if a > b else b
-    c = c if c > d else d
-    return a if a > c else c
-
-
 cdef inline double fill(
     const Side* side, double alpha, Py_ssize_t start, Py_ssize_t m, double* exponents
 ) noexcept nogil:
     """exponents = scale * (f + alpha * h) + log_c on rows start:start + m; returns their maximum."""
-    cdef:
-        const double* f = side.f + start
-        const double* h = side.h + start
-        const double* log_c = side.log_c
-        double scale = side.scale
-        Py_ssize_t r
-    if alpha == 0.0:
-        for r in range(m):
-            exponents[r] = scale * f[r]
-    else:
-        for r in range(m):
-            exponents[r] = scale * (f[r] + alpha * h[r])
-    if log_c != NULL:
-        for r in range(m):
-            exponents[r] += log_c[start + r]
-    return maximum(exponents, m)
+    cdef const double* log_c = NULL if side.log_c == NULL else side.log_c + start
+    return pnorm_fill(side.f + start, side.h + start, log_c, side.scale, alpha, m, exponents)
 
 
 # (b) ---------------------------------------------------------------------------------------------
@@ -94,28 +72,13 @@ def exp_below(double[::1] values, double top):
         pnorm_exp_below(&values[0], values.shape[0], top)
 
 
-cdef inline double sum_of(const double* values, Py_ssize_t m) noexcept nogil:
-    """np.sum(values). Four chains hide the latency of +."""
-    cdef:
-        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
-        Py_ssize_t r
-    for r in range(0, m - 3, 4):
-        s0 += values[r]
-        s1 += values[r + 1]
-        s2 += values[r + 2]
-        s3 += values[r + 3]
-    for r in range(m - m % 4, m):
-        s0 += values[r]
-    return (s0 + s1) + (s2 + s3)
-
-
 cdef inline double sum_of_blocks(const double* values, Py_ssize_t m) noexcept nogil:
     """np.sum(values), as a sum of such sums."""
     cdef:
         double total = 0.0
         Py_ssize_t begin = 0
     while begin < m:
-        total += sum_of(values + begin, min(<Py_ssize_t>BLOCK, m - begin))
+        total += pnorm_sum(values + begin, min(<Py_ssize_t>BLOCK, m - begin))
         begin += BLOCK
     return total
 
@@ -123,7 +86,7 @@ cdef inline double sum_of_blocks(const double* values, Py_ssize_t m) noexcept no
 cdef double sum_exp(double* values, Py_ssize_t m, double top) noexcept nogil:
     """values = exp(values - top), in place; returns their sum."""
     pnorm_exp_below(values, m, top)
-    return sum_of(values, m)
+    return pnorm_sum(values, m)
 
 
 def log_sum(const double[::1] f, const double[::1] log_c, double scale, Py_ssize_t start, Py_ssize_t stop):
@@ -220,50 +183,6 @@ def advance(double[::1] f, const double[::1] h, double alpha, Py_ssize_t start, 
 
 # (c) ---------------------------------------------------------------------------------------------
 
-cdef inline void add_powers_about(
-    const double* weights, const double* h, double level, Py_ssize_t m, double* sums
-) noexcept nogil:
-    """sums[k] += sum of weights * (h - level) ** k for k = 0..3."""
-    cdef:
-        double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0
-        double b0 = 0.0, b1 = 0.0, b2 = 0.0, b3 = 0.0
-        double x, y, at, after
-        Py_ssize_t r
-    for r in range(0, m - 1, 2):
-        x = weights[r]
-        y = weights[r + 1]
-        at = h[r] - level
-        after = h[r + 1] - level
-        a0 += x
-        b0 += y
-        x *= at
-        y *= after
-        a1 += x
-        b1 += y
-        x *= at
-        y *= after
-        a2 += x
-        b2 += y
-        a3 += x * at
-        b3 += y * after
-    if m % 2:
-        x = weights[m - 1]
-        y = h[m - 1] - level
-        a0 += x
-        a1 += x * y
-        a2 += x * y * y
-        a3 += x * y * y * y
-    sums[0] += a0 + b0
-    sums[1] += a1 + b1
-    sums[2] += a2 + b2
-    sums[3] += a3 + b3
-
-
-cdef void add_powers(const double* weights, const double* h, Py_ssize_t m, double* sums) noexcept nogil:
-    """sums[k] += sum of weights * h ** k for k = 0..3."""
-    add_powers_about(weights, h, 0.0, m, sums)
-
-
 cdef inline void rescale(double* sums, double factor) noexcept nogil:
     """sums[k] *= factor for k = 0..3."""
     cdef int k
@@ -290,7 +209,7 @@ cdef void given_rows(const double* weights, const double* h, Py_ssize_t size, do
     cdef Py_ssize_t begin = 0
     sums[0] = sums[1] = sums[2] = sums[3] = 0.0
     while begin < size:
-        add_powers(weights + begin, h + begin, min(<Py_ssize_t>BLOCK, size - begin), sums)
+        pnorm_add_powers(weights + begin, h + begin, 0.0, min(<Py_ssize_t>BLOCK, size - begin), sums)
         begin += BLOCK
 
 
@@ -331,7 +250,7 @@ cdef double tilt_rows(const Side* side, double alpha, double* sums, double* mode
                 if exponents[r] == block_top:
                     mode[0] = side.h[begin + r]
         pnorm_exp_below(exponents, m, top)
-        add_powers(exponents, side.h + begin, m, sums)
+        pnorm_add_powers(exponents, side.h + begin, 0.0, m, sums)
         begin += BLOCK
     return top
 
@@ -504,7 +423,7 @@ cdef inline Py_ssize_t fitting(const Py_ssize_t* starts, Py_ssize_t g, Py_ssize_
 cdef inline double subtract_top(double* exponents, Py_ssize_t m) noexcept nogil:
     """exponents -= their maximum, which is returned."""
     cdef:
-        double top = maximum(exponents, m)
+        double top = pnorm_max(exponents, m)
         Py_ssize_t r
     for r in range(m):
         exponents[r] -= top
@@ -622,7 +541,7 @@ cdef void tilt_groups(
                 if own:
                     heaviest(x + begin, h + starts[k], m, &level[k])
                 powers[0] = powers[1] = powers[2] = powers[3] = 0.0
-                add_powers_about(x + begin, h + starts[k], level[k], m, powers)
+                pnorm_add_powers(x + begin, h + starts[k], level[k], m, powers)
                 sums[k] = powers[0]
                 cumulants_of(powers, cumulants + 3 * k)
         else:  # a group that is longer than a block is alone
@@ -641,7 +560,7 @@ cdef void tilt_groups(
             while begin < starts[stop]:
                 m = min(<Py_ssize_t>BLOCK, starts[stop] - begin)
                 x = tilt_block(weights + begin, h + begin, m, rate, top, room)
-                add_powers_about(x, h + begin, level[g], m, powers)
+                pnorm_add_powers(x, h + begin, level[g], m, powers)
                 begin += BLOCK
             sums[g] = powers[0]
             cumulants_of(powers, cumulants + 3 * g)
@@ -677,7 +596,7 @@ cdef void mix(
         Py_ssize_t g
     for g in range(n):
         share[g] = p * log(pos_sums[g] / before[g]) if before[g] > 0.0 and pos_sums[g] > 0.0 else -INFINITY
-    pnorm_exp_below(share, n, maximum(share, n))
+    pnorm_exp_below(share, n, pnorm_max(share, n))
     for g in range(n):
         share[g] *= neg_sums[g]
     total = 1.0 / sum_of_blocks(share, n)
