@@ -1,10 +1,16 @@
 """The compiled rounds against the loop that is read beside Figure 1: the same bits of everything, and really used."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+import scipy.sparse
 
 import pnorm
 from pnorm._solvers import descent_state
+from pnorm._solvers.descent import descend
+from pnorm._solvers.problem import build
+from pnorm.objectives._pnorm import push as push_of
 
 SERIES = ("ranker", "step", "edge", "z", "log_objective", "intercepts")
 
@@ -68,11 +74,10 @@ def rankers(rng, pos, neg):
     return [None, None, H, H + columns, pnorm.rankers.closed(columns)][rng.integers(5)]
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_loops_agree_in_every_bit(monkeypatch, counted, kind, seed):
-    rng = np.random.default_rng([KINDS.index(kind), seed])
-    for _ in range(60):
+def test_both_loops_agree_in_every_bit(monkeypatch, counted, kind):
+    rng = np.random.default_rng(KINDS.index(kind))
+    for _ in range(150):
         (n_pos, n_neg), n = rng.integers(1, 60, 2), rng.integers(1, 8)
         form = rng.choice(["C", "F"]), rng.choice([np.float32, np.float64]) if kind != "scales" else np.float64
         pos, neg = [np.asarray(X, order=form[0], dtype=form[1]) for X in matrices(rng, kind, ((n_pos, n), (n_neg, n)))]
@@ -80,7 +85,7 @@ def test_both_loops_agree_in_every_bit(monkeypatch, counted, kind, seed):
         width = pos.shape[1] if H is None else len(H)
         more = {
             "p": float(rng.choice([1, 1.5, 2, 4, 16, 64])),
-            "t_max": int(rng.choice([0, 1, 2, 40, 150])),
+            "t_max": int(rng.choice([0, 1, 2, 10, 20, 110])),
             "selection": str(rng.choice(["absolute", "signed", "largest"])),
             "push": str(rng.choice(["top", "bottom"])),
             "tol": float(rng.choice([0.0, 1e-10, 1e-2])),
@@ -94,3 +99,125 @@ def test_both_loops_agree_in_every_bit(monkeypatch, counted, kind, seed):
             more["callback"] = lambda trace, stop=stop: trace.n_iter >= stop
         both(monkeypatch, pos, neg, H, **more)
     assert sum(counted) > 100
+
+
+def overlapping(n, columns=5, dtype=float):
+    rng = np.random.default_rng(n)
+    return [np.asarray(rng.normal(mean, 1, (n, columns)) + rng.normal(0, 2, (n, 1)), dtype) for mean in (0.3, 0.0)]
+
+
+def storages(pos, neg):
+    """Rankers by the storage of their outputs."""
+    columns, cuts = pnorm.rankers.columns(pos.shape[1]), pnorm.rankers.quantile_thresholds(pos, neg, 9)
+    closed = pnorm.rankers.closed
+    return {"dense": columns, "closed": closed(columns), "coded": cuts, "stacked": columns + closed(cuts)}
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+@pytest.mark.parametrize("storage", ["dense", "closed", "coded", "stacked"])
+def test_all_ordinary_rounds_are_compiled(counted, storage, push):
+    pos, neg = overlapping(60)
+    for p in (1.0, 4.0):
+        counted.clear()
+        _, trace = pnorm.train(pos, neg, storages(pos, neg)[storage], p, 60, push=push)
+        assert trace.n_iter == 60
+        assert sum(counted) >= 59  # scores of coded rankers may be formed anew
+        assert len(counted) <= 4
+
+
+@pytest.mark.parametrize("what", ["logistic", "price", "groups", "sparse"])
+def test_other_runs_are_not_compiled(counted, what):
+    pos, neg = overlapping(30)
+    more = {
+        "logistic": {"loss": "logistic"},
+        "price": {"price": pnorm.objectives.Exponential(0.1)},
+        "groups": {"pos_group": np.arange(30) % 3, "neg_group": np.arange(30) % 3},
+        "sparse": {},
+    }[what]
+    if what == "sparse":
+        pos, neg = scipy.sparse.csc_array(pos), scipy.sparse.csc_array(neg)
+    assert pnorm.train(pos, neg, t_max=3, **more)[1].n_iter == 3
+    assert sum(counted) == 0
+
+
+@pytest.mark.parametrize("storage", ["dense", "coded", "stacked"])
+def test_bits_do_not_depend_on_the_loop_nor_on_threads_where_rows_make_blocks(counted, storage):
+    pos, neg = overlapping(40_000, 2, np.float32)
+    H, weights = storages(pos, neg)[storage], {"pos_weight": np.linspace(0.5, 2, 40_000)}
+    (lam, trace), (same, read) = [pnorm.train(pos, neg, H, 3, 4, n_threads=k, **weights) for k in (1, 2)]
+    assert sum(counted) == 4  # of one thread
+    assert lam.tobytes() == same.tobytes()
+    for name in SERIES:
+        assert getattr(trace, name).tobytes() == getattr(read, name).tobytes(), name
+
+
+def test_a_callback_sees_every_round_and_is_the_last_word(counted):
+    pos, neg = overlapping(60)
+    seen = []
+    _, trace = pnorm.train(pos, neg, t_max=9, callback=lambda trace: seen.append(trace.n_iter))
+    assert seen == [*range(1, 10)]
+    assert counted == 9 * [1]
+    stopped = pnorm.train(pos, neg, t_max=9, callback=lambda trace: trace.n_iter == 4)[1]
+    assert (stopped.status, stopped.n_iter) == ("callback", 4)
+    np.testing.assert_array_equal(stopped.step, trace.step[:4])
+
+
+def test_rounds_come_in_batches_between_which_a_run_can_be_interrupted(monkeypatch, counted):
+    pos, neg = overlapping(60)
+    whole = pnorm.train(pos, neg, t_max=50)[1]
+    compiled = descent_state._Compiled
+
+    def small(*arguments):
+        loop = compiled(*arguments)
+        loop.batch = 7
+        return loop
+
+    monkeypatch.setattr(descent_state, "_Compiled", small)
+    counted.clear()
+    _, trace = pnorm.train(pos, neg, t_max=50)
+    assert counted == 7 * [7] + [1]
+    for name in SERIES:
+        assert getattr(trace, name).tobytes() == getattr(whole, name).tobytes(), name
+    run, error = descent_state.HeldRows.run, KeyboardInterrupt()
+
+    def interrupted(self, *arguments):
+        if len(counted) == 11:
+            raise error
+        return run(self, *arguments)
+
+    monkeypatch.setattr(descent_state.HeldRows, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        pnorm.train(pos, neg, t_max=50)
+    assert caught.value is error
+    assert error.trace.n_iter == 21
+    np.testing.assert_array_equal(error.trace.step, whole.step[:21])
+
+
+def test_a_progress_bar_counts_the_rounds(monkeypatch):
+    tqdm = pytest.importorskip("tqdm")
+    bars = []
+
+    class Bar(tqdm.tqdm):
+        def __init__(self, *arguments, **more):
+            super().__init__(*arguments, **more)
+            bars.append(self)
+
+    monkeypatch.setattr(tqdm, "tqdm", Bar)
+    pos, neg = overlapping(60)
+    same = pnorm.train(pos, neg, t_max=30)[0]
+    lam, _ = pnorm.train(pos, neg, t_max=30, progress=True)
+    assert [bar.n for bar in bars] == [30]
+    np.testing.assert_array_equal(lam, same)
+
+
+def test_runs_in_several_threads_that_share_tables_do_not_meet():
+    pos, neg = overlapping(400)
+    problem = build(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg, 9), push_of(4.0))
+
+    def run(_):
+        lam = np.zeros(problem.n_rankers)
+        descend(descent_state.DescentState(problem, lam), range(300), "absolute", 1e-10, None)
+        return lam.tobytes()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(run, range(8)))) == 1
