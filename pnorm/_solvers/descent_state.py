@@ -171,8 +171,10 @@ class HeldRows:
         self._f: Scores | None = (f := problem.scores(lam))
         self._level = 0.0
         """Constant that the scores lack, as directions are centred."""
-        self._widest = self._size()
-        _checks.exponents(problem.objective.traits.p, f.pos, f.neg)
+        self._widest = 0.0
+        if lam.any():
+            self._widest = self._size()
+            _checks.exponents(problem.objective.traits.p, f.pos, f.neg)
         self._weigh()
 
     def _weigh(self) -> None:

@@ -166,6 +166,12 @@ class Side:
         return int(self.spans[-1].stop)
 
     @classmethod
+    def of_rows(cls, rows: Rows) -> Side:
+        """All rows of a side in one part."""
+        n, low, high, size, counts, _ = stats(rows)[0]
+        return cls(rows.name, [rows], [slice(0, n)], low, high, size, counts)
+
+    @classmethod
     def of_stats(cls, name: str, parts: Sequence[Any], known: Sequence[Any]) -> Side:
         """Merge the stats of parts; those without rows are left out."""
         there = [(part, fact) for part, fact in zip(parts, known, strict=True) if fact is not None]
@@ -200,8 +206,9 @@ class Problem:
         self.n_pos, self.n_neg, self.n_rankers = sides[0].n, sides[1].n, len(names)
         self.low = np.minimum(*[side.low for side in sides])
         self.high = np.maximum(*[side.high for side in sides])
-        _checks.spans(self.low, self.high, names)
-        self.shift = self.low + 0.5 * (self.high - self.low)
+        self.span = _checks.spans(self.low, self.high, names)
+        """Largest output of every ranker less the smallest."""
+        self.shift = self.low + 0.5 * self.span
         """The middle of every ranker's outputs, which is taken off directions."""
         self.constant = self.low == self.high
         self.largest = np.maximum(abs(self.low), abs(self.high))
@@ -214,7 +221,7 @@ class Problem:
             )
         self.max_abs_centered = np.maximum(self.high - self.shift, self.shift - self.low)
         """Largest absolute output of every ranker, centred."""
-        self.size = np.minimum(self.largest, self.high - self.low)
+        self.size = np.minimum(self.largest, self.span)
         self.close = CLOSE * objective.traits.p * self.max_abs_centered
 
     @classmethod
@@ -235,8 +242,7 @@ class Problem:
             Rows(name, table.shape[0], table, None, own, (), pool)
             for name, table, own in zip(NAMES, tables, codes, strict=True)
         ]
-        sides = [Side.of_stats(of_side.name, [of_side], stats(of_side)) for of_side in rows]
-        return cls(InMemory(pool), sides, names, objective, kept, before, offsets)
+        return cls(InMemory(pool), [Side.of_rows(of_side) for of_side in rows], names, objective, kept, before, offsets)
 
     # Reductions over the rows
 
@@ -448,7 +454,7 @@ class Problem:
                 f"the column {_checks.shown(self.names[j])} is as large as {self.largest[j]:.3g}, and its square, "
                 "times p, more than a float can hold; scale it first"
             )
-        spans = np.where(self.constant, 1.0, self.high - self.low)
+        spans = np.where(self.constant, 1.0, self.span)
         j = int(spans.argmin())
         if spans[j] < 1.0 / _checks.SQUARED:
             raise ValueError(
@@ -467,11 +473,14 @@ class Problem:
 
     def offsets(self) -> Vector:
         """Return offsets that prevent cancellation: the middle of columns far from zero, and zero for others."""
-        return np.where(np.abs(self.shift) / FAR_FROM_ZERO > self.high - self.low, self.shift, 0.0)
+        return np.where(self._far_from_zero(), self.shift, 0.0)
+
+    def _far_from_zero(self) -> NDArray[np.bool_]:
+        return np.abs(self.shift) / FAR_FROM_ZERO > self.span
 
     def unit_coefficients(self) -> Vector:
         """Coefficients that give every ranker a range of one, and constant ones zero."""
-        span = self.high - self.low
+        span = self.span
         return np.asarray(np.divide(1.0, span, out=np.zeros_like(span), where=~self.constant))
 
     def rounding_of_scores(self, lam: Vector) -> float:
@@ -501,9 +510,9 @@ class Problem:
 
     def centred(self) -> Problem:
         """The problem with columns far from zero moved there (copies), so that scores and edges keep their digits."""
-        far = self.offsets()
-        if not far.any():
+        if not self._far_from_zero().any():
             return self
+        far = self.offsets()
         parts = [self.executor.changed(Rows.subtract, side.parts, far) for side in self.sides]
         sides = described(self.executor, parts)[0]
         return Problem(self.executor, sides, self.names, self.objective, self.kept, self._before, far)
