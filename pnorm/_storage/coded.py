@@ -310,18 +310,19 @@ class Schema:
     @cached_property
     def _kinds(self) -> list[tuple[int, int, int, Index]]:
         """Codes of a feature and of its word, its digit there, and the features of this kind, one of a word each."""
-        levels, codes = np.diff(self.cells), self.word_cells[1]
+        levels, codes = counts_of(self.cells), self.word_cells[1]
         alone = np.where(levels == 1, np.arange(levels.size), 0)  # features of one code share a digit
-        kinds, kind = np.unique(np.column_stack([levels, codes, self.words.radix, alone]), axis=0, return_inverse=True)
-        members = [np.flatnonzero(kind.ravel() == i) for i in range(len(kinds))]
-        return [(*one[:3], own) for one, own in zip(kinds.tolist(), members, strict=True)]
+        members: dict[tuple[int, int, int, int], list[int]] = {}
+        for k, kind in enumerate(zip(*[x.tolist() for x in (levels, codes, self.words.radix, alone)], strict=True)):
+            members.setdefault(kind, []).append(k)
+        return [(*kind[:3], np.array(members[kind])) for kind in sorted(members)]
 
     def tables_of_words(self, lam: Vector) -> dict[tuple[bool, int], Vector]:
         """Scores by the code of every word that has a part in them; words are (wide, number)."""
-        counts = np.diff(self.first)
+        counts = counts_of(self.first)
         weights = np.repeat(lam, counts) * self.terms
         feature = np.repeat(self.feature, counts)
-        levels, size = np.diff(self.cells), int(self.cells[-1])
+        levels, size = counts_of(self.cells), int(self.cells[-1])
         step = self.at >= levels[feature]
         values = np.bincount(self.cells[feature] + self.at, np.where(step, 0.0, weights), 2 * size)[:size]
         start = self.cells[feature] + self.at - np.where(step, levels[feature], 0)
@@ -332,6 +333,8 @@ class Schema:
         out = np.zeros(self.n_cells)
         for n_levels, n_codes, radix, members in self._kinds:
             own = members[used[members]]
+            if not own.size:
+                continue
             cells = self.cells[own, None] + np.arange(n_levels)
             of_levels = values[cells] + np.cumsum(steps[cells], axis=1)
             shape = own.size, n_codes // (n_levels * radix), n_levels, radix
@@ -342,7 +345,7 @@ class Schema:
                 out[starts[:, None] + np.arange(n_codes)] += spread.reshape(own.size, n_codes)
         tables: dict[tuple[bool, int], Vector] = {}
         for wide, starts in zip((False, True), self.starts, strict=True):
-            numbers = np.unique(words.word[used & (words.wide == wide)]).tolist()
+            numbers = sorted(set(words.word[used & (words.wide == wide)].tolist()))
             tables |= {(wide, word): out[starts[word] : starts[word + 1]] for word in numbers}
         return tables
 
