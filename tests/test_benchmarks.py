@@ -25,7 +25,8 @@ def cases():
 
 
 @pytest.mark.parametrize(("suite", "name"), list(cases()))
-def test_a_benchmark_runs(suite, name):
+def test_a_benchmark_runs(suite, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     benchmark = suite()
     parameters = [values[0] for values in getattr(suite, "params", ())]
     assert len(parameters) == len(getattr(suite, "param_names", ()))

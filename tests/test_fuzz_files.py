@@ -5,6 +5,7 @@ import decimal
 import fractions
 import gzip
 import json
+import math
 import os
 import re
 import stat
@@ -19,6 +20,7 @@ from test_collections import many
 
 import pnorm
 from pnorm._command import reproduce as _reproduce
+from pnorm._command import tables
 from pnorm._command.main import main
 
 # Models
@@ -543,6 +545,69 @@ def test_a_model_reads_the_numbers_that_training_does(capsys, tmp_path, tried, f
         assert float(found["0"]) == means[0][0, 0]
 
 
+def read_as(monkeypatch, data, large):
+    """Return all that a reader makes of a CSV file, and whether it was pyarrow."""
+    monkeypatch.setattr(tables, "_LARGE", large)
+    try:
+        source = tables.CsvSource("t.csv", data)
+    except tables.CommandError as error:
+        return str(error), False
+    found = [source.names, len(source), [source.place(i) for i in range(len(source))]]
+    for name in source.names:
+        field = source.fields(name)
+        found += [source.texts(name), field.tolist(), np.asarray(field).tolist(), np.asarray(field).dtype]
+        try:
+            found.append(source.numbers(name).tolist())
+        except tables.CommandError as error:
+            found.append(str(error))
+    return repr(found), source._table is not None
+
+
+def odd_tables():
+    """Tables of quotes, lines and fields that are odd, and sound ones."""
+    for text in (
+        TABLE,
+        TABLE.replace(b"\r", b"").replace(b"\n\n", b"\n"),
+        TABLE.replace(b"\n\n", b"\n").replace(b"\n", b"\r\n"),
+    ):
+        yield from [text[:end] for end in range(0, len(text), 2)]
+        yield from [text + end for end in (b"", b"\n\r\n", b"\n\n", b" \n", b"\r", b"\0", b"\xff")]
+        yield from [
+            start + text
+            for start in (b"\n", b"\r\n\n", b" \n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n", b"\xef\xbb\xbf\xef\xbb\xbf")
+        ]
+        yield from [text.replace(b",", other) for other in (b";", b"\t", b"|", b", ", b" ,", b",,")]
+    lines = ["a,b,label", "1,2.5,yes", "-3e5,.5,no", "true,1,", "7.,false,N/A"]
+    for field in [*FIELDS, *[f'"{field}"' for field in FIELDS]]:
+        for at in (0, 1, 3):
+            for c in (0, 2):
+                cells = lines[at].split(",")
+                cells[c] = field
+                yield "\n".join([*lines[:at], ",".join(cells), *lines[at + 1 :]]).encode()
+    yield from [f"x\n{field}\n{field}".encode() for field in FIELDS]
+    rng = np.random.default_rng(0)
+    pieces = np.array(
+        [",", ",", ",", "\n", "\n", "\r\n", "\r", '"', '"', '""', " ", "1", "2.5", "a", "ä", "true", "\ufeff", ""]
+    )
+    yield from [("a,b\n" + "".join(rng.choice(pieces, 8))).encode() for _ in range(1000)]
+    yield from [bytes(rng.permutation(np.frombuffer(b'x,y\n1,2\n"3",4\n', np.uint8))) for _ in range(300)]
+
+
+def test_pyarrow_reads_tables_as_python_does(monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(tables, "_WIDE", 0)
+    n_by_arrow = 0
+    for data in odd_tables():
+        found, by_arrow = read_as(monkeypatch, data, 0)
+        assert found == read_as(monkeypatch, data, math.inf)[0], data
+        n_by_arrow += by_arrow
+    assert n_by_arrow > 500
+    for d in ",;\t|":
+        text = f'\n"a b"{d}label\n"1"{d}"x"\n3{d}\n\n'
+        for end in ("\n", "\r\n"):
+            assert read_as(monkeypatch, text.replace("\n", end).encode(), 0)[1]
+
+
 SHORT = {
     "digits": "x,y\n" + "1,0\n" * 15_000,
     "numbers": "a,b,c,y\n" + "12,34,5.5,0\n" * 5_000,
@@ -565,6 +630,26 @@ def test_memory_that_a_table_takes_to_read(capsys, tmp_path, tried, kind):
     assert capsys.readouterr().err.count("\n") == 1
     tried["table", "refused"] += 1
     assert taken < 75 * len(SHORT[kind])
+
+
+@pytest.mark.parametrize("digits", [6, 0])
+def test_memory_that_pyarrow_takes_to_read_a_table(tmp_path, digits):
+    pa = pytest.importorskip("pyarrow")
+    X = np.random.default_rng(0).normal(size=(40_000, 16)).round(digits)
+    rows = [*[",".join([f"{x:.{digits}f}" for x in row]) + f",{i % 2}" for i, row in enumerate(X.tolist())], ""]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([",".join(f"c{j}" for j in range(16)) + ",y", *rows]))
+    tables.read_table(str(path), "y", [])  # whatever it imports
+    found, before, pool = [], pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    try:
+        taken = peak(lambda: found.append(tables.read_table(str(path), "y", [])))
+    finally:
+        pa.set_memory_pool(before)
+    np.testing.assert_array_equal(found[0][0], X)
+    size = path.stat().st_size
+    assert size > tables._LARGE
+    assert size < taken + pool.max_memory() < X.nbytes + 8 * len(X) + 3.5 * size
 
 
 def test_a_table_comes_from_a_pipe_and_scores_go_to_one(tmp_path):

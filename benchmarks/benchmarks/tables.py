@@ -1,10 +1,14 @@
-"""Columns of categories and labels by what holds them."""
+"""Columns of categories and labels by what holds them, and tables in files."""
+
+import contextlib
+import io
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 import pnorm
+from pnorm._command.main import main
 
 WORDS = np.array([f"level {k}" for k in range(30)])
 
@@ -65,3 +69,25 @@ class Labels:
 
     def time_split(self, rows, form):
         pnorm.split(self.X, self.y, positive=self.y[0])
+
+
+class Command:
+    """Train on a file of thirteen columns: 0.2 and 14 MB as CSV."""
+
+    params = ([1_000, 100_000], ["csv", "parquet"])
+    param_names = ("N", "kind")
+
+    def setup(self, rows, kind):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame(rng.normal(size=(rows, 12)).round(9), columns=[f"x{j}" for j in range(12)])
+        noise = rng.logistic(size=rows)
+        frame["label"] = np.where(frame["x1"] + frame["x2"] / 2 > 1 + noise, "yes", "no")
+        self.path = f"rows.{kind}"  # asv runs each benchmark in a folder of its own
+        frame.to_csv(self.path, index=False) if kind == "csv" else frame.to_parquet(self.path)
+
+    def time_train(self, rows, kind):
+        with contextlib.redirect_stdout(io.StringIO()):
+            main([self.path, "--label", "label", "-t", "5"])
+
+    def peakmem_train(self, rows, kind):
+        self.time_train(rows, kind)

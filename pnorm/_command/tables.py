@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import io
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import numeral, read, reads_as_missing
+from pnorm._checks import Coded
 from pnorm._checks.text import first, shown
 from pnorm._command.terminal import CommandError, counted
 
@@ -40,6 +42,15 @@ _IN_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"application/vnd.oasis.opendoc
 
 _PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 
+_LARGE = 2**20
+"""Bytes of a CSV file from which on it is worth to import pyarrow."""
+
+_WIDE = 1000
+"""Bytes of a CSV file for each column from which on pyarrow reads it: every column takes some work."""
+
+_BLOCK = 2**20
+"""Bytes that pyarrow reads at once; no line may be longer."""
+
 
 Source: TypeAlias = "CsvSource | ArrowSource"
 """A file of rows with named columns."""
@@ -55,6 +66,10 @@ def read_table(path: str, label: str, ignored: Sequence[str]) -> tuple[NDArray[n
     X = np.empty((len(source), len(names)))
     for c, name in enumerate(names):
         X[:, c] = source.numbers(name)
+    del source
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:  # it keeps the memory of the text otherwise
+        arrow.default_memory_pool().release_unused()
     return X, names, labels
 
 
@@ -79,9 +94,10 @@ def names_in(source: Source, path: str, label: str | None, ignored: Sequence[str
 
 def labels_of(source: Source, label: str, what: str) -> list[str]:
     labels = source.texts(label)
-    for i, text in enumerate(labels):
-        if reads_as_missing(text):
-            raise CommandError(f"the label {_checks.shown(label)} is missing in {source.place(i)}; {what} need one")
+    missing = {text for text in set(labels) if reads_as_missing(text)}
+    if missing:
+        place = source.place([text in missing for text in labels].index(True))
+        raise CommandError(f"the label {_checks.shown(label)} is missing in {place}; {what} need one")
     return labels
 
 
@@ -92,7 +108,13 @@ def open_source(path: str) -> Source:
         start = stream.read(_START)  # read once, as a pipe does not give its bytes again
         _refuse_other_kinds(path, start)
         is_arrow = start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
-        data = None if is_arrow and os.path.isfile(path) else start + stream.read()
+        is_file = path != "-" and os.path.isfile(path)
+        data = None
+        if not (is_arrow and is_file):
+            if is_file:  # so that it is not in memory twice
+                stream.seek(0)
+                start = b""
+            data = start + stream.read()
     if is_arrow:
         return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
     return CsvSource(path, data or b"")
@@ -110,25 +132,38 @@ def _refuse_other_kinds(path: str, start: bytes) -> None:
 
 
 class CsvSource:
-    """The lines of a CSV file that are not blank, in at most 75 times its size; short fields take the most."""
+    """The lines of a CSV file that are not blank.
+
+    pyarrow keeps the text of large files in some 1.5 times their size, a list of lists in at most 75 times; short
+    fields take the most.
+    """
 
     def __init__(self, path: str, data: bytes) -> None:
-        self._path, self._numbers, self._rows = path, *_lines(path, data)
-        if not self._rows:
-            raise CommandError(f"{path} is empty")
-        self.names = [name.strip() for name in self._rows[0]]
-        del self._rows[0], self._numbers[0]
+        self._path = path
+        self._numbers: Sequence[int]
+        self._rows: list[list[str]] = []
+        self._table: Any = None
+        found = _arrow_lines(data) if len(data) >= _LARGE else None
+        if found is None:
+            self._numbers, self._rows = _lines(path, data)
+            if not self._rows:
+                raise CommandError(f"{path} is empty")
+            header = self._rows[0]
+            del self._rows[0], self._numbers[0]
+        else:
+            self._numbers, header, self._table = found
+        self.names = [name.strip() for name in header]
         self._at = {name: at for at, name in enumerate(self.names)}
         if not any(isinstance(read(name), (str, bool)) for name in self.names):
             raise CommandError(f"the first line of {path} holds numbers; it should be a header with the column names")
-        for number, row in zip(self._numbers, self._rows, strict=True):
+        for number, row in zip(self._numbers, self._rows, strict=False):
             if len(row) != len(self.names):
                 raise CommandError(
                     f"line {number} of {path} has {counted(len(row), 'field')}; the header has {len(self.names)}"
                 )
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._numbers)
 
     def place(self, i: int) -> str:
         """Return the place of a row in the file, for messages."""
@@ -136,15 +171,19 @@ class CsvSource:
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column that must hold numbers."""
-        return _numbers(self.texts(name), name, self)
+        return _numbers(self._column(name), name, self)
+
+    def _column(self, name: str) -> Any:
+        """Return the text of a column, in a list or of Arrow."""
+        at = self._at[name]
+        return [row[at] for row in self._rows] if self._table is None else self._table.column(at)
 
     def fields(self, name: str) -> Fields:
-        at = self._at[name]
-        return Fields([row[at] for row in self._rows])
+        return Fields(self._column(name))
 
     def texts(self, name: str) -> list[str]:
         """Return a column of labels, with empty text for missing ones."""
-        return [text.strip() for text in self.fields(name).texts]
+        return _texts(self._column(name))
 
     def frame(self, names: list[str]) -> Any:
         """Return some columns as a frame for `pnorm.score`, which converts those that it needs."""
@@ -170,23 +209,29 @@ class Lazy:
 class Fields:
     """A column of a CSV file: its text, for levels, and an array, of numbers if all of the text reads as numbers."""
 
-    texts: list[str]
+    text: Any
+    """In a list, or a column of Arrow."""
     dtype = np.dtype(object)
 
-    def tolist(self) -> list[Any]:
-        return self.texts
+    def tolist(self) -> list[str]:
+        return _checks.listed(self.text)
 
-    def read(self) -> list[float | str]:
+    def read(self) -> Coded:
         """Return numbers, NaN for missing values, and text; true and false are numbers if there is nothing else."""
-        values = [math.nan if reads_as_missing(text) else read(text) for text in self.texts]
+        texts = Coded.of(self.tolist())
+        values = [math.nan if reads_as_missing(text) else read(text) for text in texts.values]
         truths = [isinstance(value, bool) for value in values]
         if any(truths) and not all(truth or value != value for truth, value in zip(truths, values, strict=True)):
-            values = [text if truth else value for text, truth, value in zip(self.texts, truths, values, strict=True)]
-        return values
+            values = [text if truth else value for text, truth, value in zip(texts.values, truths, values, strict=True)]
+        return Coded(values, texts.codes)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        values = self.read()
-        return np.array(values, object if any(isinstance(value, str) for value in values) else np.float64)
+        found = _floats(self.text)
+        if found is not None:
+            return found
+        read = self.read()
+        of_text = any(isinstance(value, str) for value in read.values)
+        return np.array(read.values, object if of_text else np.float64)[read.codes]
 
 
 class ArrowSource:
@@ -254,8 +299,52 @@ class ArrowSource:
         return found
 
     def texts(self, name: str) -> list[str]:
-        values = self._asked(self._values(name).to_pylist)
-        return ["" if value is None else str(value).strip() for value in values]
+        return list(self._asked(lambda: _texts(self._values(name))))
+
+
+def _arrow_lines(data: bytes) -> tuple[range, list[str], Any] | None:
+    """Return the numbers of the lines of a CSV file, its header and a table of text; None if pyarrow is not there.
+
+    None as well where it could read the file in another way than `_lines`, which also says what is wrong: if quotes are
+    not around whole fields, blank lines stand between others, or a line has more or fewer fields than the header.
+    """
+    try:
+        import pyarrow
+        from pyarrow import csv as reader
+    except ImportError:
+        return None
+    header = re.compile(rb"[^\r\n]+").search(data, len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0)
+    if header is None or b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
+        return None
+    try:
+        text = header[0].decode()
+        delimiter = _delimiter(text)
+        names = next(csv.reader([text], delimiter=delimiter, strict=True))
+        quotes = data.count(b'"')
+        between = rb"[^%b\r\n]" % re.escape(delimiter.encode())
+        quoted = rb'(?<!%b)"[^"\r\n]*"(?!%b)()' % (between, between)
+        if (
+            len(data) < _WIDE * len(names)
+            or re.compile(rb"\n\r?\n(?=[^\r\n])").search(data, header.end())
+            or (quotes and quotes != 2 * len(re.findall(quoted, data)))
+        ):
+            return None
+        columns = [str(at) for at in range(len(names))]
+        # No threads: a thread that outlives the command would abort it.
+        table = reader.read_csv(
+            pyarrow.BufferReader(pyarrow.py_buffer(data).slice(header.end())),
+            reader.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=columns),
+            reader.ParseOptions(delimiter=delimiter),
+            reader.ConvertOptions(column_types=dict.fromkeys(columns, pyarrow.string())),
+        )
+    except (ValueError, csv.Error):  # Arrow's errors of a file that it cannot read are the first
+        return None
+    line = data.count(b"\n", 0, header.start()) + 2
+    return range(line, line + table.num_rows), names, table
+
+
+def _delimiter(header: str) -> str:
+    return max(",;\t|", key=header.count)
 
 
 def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
@@ -270,7 +359,7 @@ def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise CommandError(f"line {line} of {path} has a NUL byte, which no text has; save it as UTF-8")
     first = re.search(r"[^\r\n]+", text)
-    delimiter = max(",;\t|", key=(first[0] if first else "").count)
+    delimiter = _delimiter(first[0] if first else "")
     csv.field_size_limit(2**31 - 1)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     numbers, lines = array("q"), []
@@ -284,13 +373,44 @@ def _lines(path: str, data: bytes) -> tuple[array[int], list[list[str]]]:
     return numbers, lines
 
 
-def _numbers(texts: list[str], column: str, source: Source) -> NDArray[np.float64]:
+def _texts(column: Any) -> list[str]:
+    """Return a column as text without blanks around it; a missing value is empty."""
+    values = _checks.column_values(column)
+    each = values.values if isinstance(values, Coded) else _checks.listed(column)
+    texts = ["" if value is None else str(value).strip() for value in each]
+    return list(Coded(texts, values.codes)) if isinstance(values, Coded) else texts
+
+
+def _floats(text: Any) -> NDArray[np.float64] | None:
+    """Return a column of text as floats if all of it is finite numbers as `numeral` reads them; None otherwise."""
+    found: NDArray[np.float64]
+    try:
+        if not isinstance(text, list):
+            try:
+                found = text.cast("float64").to_numpy()
+                return found if np.isfinite(found).all() else None
+            except ValueError:  # Arrow allows no blanks and no plus
+                text = text.to_pylist()
+        whole = "".join(text)
+        if "_" in whole or not whole.isascii():
+            return None
+        found = np.fromiter(map(float, text), np.float64, len(text))
+    except ValueError:
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def _numbers(text: Any, column: str, source: Source) -> NDArray[np.float64]:
     """Convert the text of a column that must hold numbers."""
-    values = Fields(texts).read()
-    for i, value in enumerate(values):
-        if isinstance(value, str) or value != value:
-            raise _no_number(texts[i], column, source, i)
-    return np.array(values, np.float64)
+    found = _floats(text)
+    if found is not None:
+        return found
+    read = Fields(text).read()
+    wrong = [isinstance(value, str) or value != value for value in read.values]
+    if any(wrong):
+        i = int(np.argmax(read.codes == wrong.index(True)))
+        raise _no_number(_texts(text)[i], column, source, i)
+    return np.array(read.values, np.float64)[read.codes]
 
 
 def _no_number(text: str, column: str, source: Source, i: int) -> CommandError:
