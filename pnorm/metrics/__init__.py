@@ -60,6 +60,7 @@ from pnorm.metrics._ranked_list import (
     cumulated,
     dots,
     estimates,
+    ranked,
 )
 from pnorm.objectives._losses import Loss, loss_of
 from pnorm.objectives._prices import Linear, Price, price_of
@@ -223,7 +224,7 @@ def r_max(
     >>> pnorm.metrics.r_max([3.0, 2.0, 1.0, 0.5], [1.0, 0.0])
     2
     """
-    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     return rows.count(rows.measure(_r_max, confidence, n_resamples, seed))
 
 
@@ -271,7 +272,7 @@ def positives_at_top(
     >>> pnorm.metrics.positives_at_top([3.0, 2.0, 1.0, 0.5], [1.0, 0.0])
     2
     """
-    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     return rows.count(rows.measure(_at_top, confidence, n_resamples, seed))
 
 
@@ -322,7 +323,7 @@ def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: An
     >>> roc.false_positives, roc.true_positives
     (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]))
     """
-    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     return Roc(*(counts * rows.unit for counts in rows.distinct.curve))
 
 
@@ -367,7 +368,7 @@ def auc(
     >>> pnorm.metrics.auc([3.0, 1.0, 2.0], [1.0, 0.0, 2.5], confidence=0.9)
     0.722222 [0.277778, 1]
     """
-    return RankedList(f_pos, f_neg, pos_weight, neg_weight).measure(_auc, confidence, n_resamples, seed)
+    return ranked(f_pos, f_neg, pos_weight, neg_weight).measure(_auc, confidence, n_resamples, seed)
 
 
 def _auc(at: DistinctScores) -> Any:
@@ -443,7 +444,7 @@ def partial_auc(
     >>> pnorm.metrics.partial_auc([5.0, 4.0, 1.0], [3.0, 2.0, 0.0, -1.0], max_fp=1) * 4
     0.6666666666666666
     """
-    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     high, low = _rate("max", max_fpr, max_fp, 1.0, rows), _rate("min", min_fpr, min_fp, 0.0, rows)
     if not low < high:
         raise ValueError(
@@ -622,7 +623,7 @@ def precision_at(
     >>> pnorm.metrics.precision_at([3.0, 1.0], [2.0, 1.0, 0.0], 3)  # the third place is shared
     0.5
     """
-    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     return rows.measure(partial(_of_first, "precision", _first(k, rows)), confidence, n_resamples, seed)
 
 
@@ -661,7 +662,7 @@ def recall_at(
     >>> pnorm.metrics.recall_at([3.0, 1.0], [2.0, 1.0, 0.0], 3)
     0.75
     """
-    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     return rows.measure(partial(_of_first, "recall", _first(k, rows)), confidence, n_resamples, seed)
 
 
@@ -703,7 +704,7 @@ def enrichment_factor(
     >>> pnorm.metrics.enrichment_factor([3.0, 1.0], [2.0, 1.5, 1.2, 0.0, -1.0, -2.0], k=0.25)
     2.0
     """
-    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     return rows.measure(partial(_of_first, "enrichment", _first(k, rows)), confidence, n_resamples, seed)
 
 
@@ -777,7 +778,7 @@ def average_precision(
     >>> pnorm.metrics.average_precision([3.0, 1.0], [2.0, 0.0])
     0.8333333333333333
     """
-    return RankedList(f_pos, f_neg, pos_weight, neg_weight).measure(_average, confidence, n_resamples, seed)
+    return ranked(f_pos, f_neg, pos_weight, neg_weight).measure(_average, confidence, n_resamples, seed)
 
 
 def _average(at: DistinctScores) -> Any:
@@ -831,7 +832,7 @@ def discounted_gain_at_top(
     >>> pnorm.metrics.discounted_gain_at_top([3.0, 1.0], [2.0, 0.0])
     1.5
     """
-    rows = RankedList(f_pos, f_neg)
+    rows = ranked(f_pos, f_neg)
     depth = math.inf if k is None else _first(k, rows)
     return rows.measure(_gain(depth, bool(normalized), rows), confidence, n_resamples, seed)
 
@@ -887,7 +888,7 @@ def bedroc(
     >>> round(pnorm.metrics.bedroc([3.0, 1.0], [2.0, 0.0, -1.0, -2.0]), 4)
     0.9668
     """
-    rows = RankedList(f_pos, f_neg)
+    rows = ranked(f_pos, f_neg)
     return rows.measure(_bedroc(_checks.positive(alpha, "alpha"), rows), confidence, n_resamples, seed)
 
 
@@ -982,7 +983,7 @@ def p_norm_risk(
     """
     power = _checks.power(p)
     margin = _checks.nonnegative(theta, "theta")
-    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     within = _first_within(rows.scores, margin)
 
     def risk(at: DistinctScores) -> Any:
@@ -1274,7 +1275,7 @@ def summary(
     standardized_partial_auc        0.5625   0.5488 to 0.5898
     auc                             0.7057   0.6720 to 0.7390
     """
-    rows = RankedList(f_pos, f_neg, pos_weight, neg_weight)
+    rows = ranked(f_pos, f_neg, pos_weight, neg_weight)
     depth, end = _first(k, rows), _checks.share(max_fpr, "max_fpr")
     if end == 0.0:
         raise ValueError("max_fpr must be above 0")

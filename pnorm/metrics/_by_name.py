@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
 from pnorm._checks import CaseWeights, Vector
+from pnorm.metrics._ranked_list import RankedLists
 
 _NEGATIVES = 10
 """Number of negatives at the top for the partial AUC by default."""
@@ -22,8 +23,11 @@ _ALL: tuple[Any, Any] = (slice(None), slice(None))
 Measure = Callable[..., float]
 
 
-def _first_negatives(f_pos: Vector, f_neg: Vector, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
-    n_neg = f_neg.size if neg_weight is None else float(neg_weight.sum())
+def _first_negatives(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
+    if isinstance(f_pos, RankedLists):
+        n_neg = f_pos.n_neg * f_pos.unit
+    else:
+        n_neg = f_neg.size if neg_weight is None else float(neg_weight.sum())
     end = _NEGATIVES if n_neg > (1.0 + 1e-9) * _NEGATIVES else None  # the sum may round otherwise elsewhere
     return metrics.partial_auc(
         f_pos, f_neg, max_fp=end, standardized=True, pos_weight=pos_weight, neg_weight=neg_weight
@@ -81,10 +85,10 @@ def named(metric: Any, names: Mapping[str, Measure], counted: CaseWeights, push:
     return measure, name
 
 
-def _from_below(
-    measure: Measure, f_pos: Vector, f_neg: Vector, *, pos_weight: Any = None, neg_weight: Any = None
-) -> float:
+def _from_below(measure: Measure, f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
     """Return a measure of the list read from below: the negatives are in the place of the positives."""
+    if isinstance(f_pos, RankedLists):
+        return measure(f_pos.from_below(), None)
     weights = {"pos_weight": neg_weight, "neg_weight": pos_weight}
     return measure(-f_neg, -f_pos, **{side: c for side, c in weights.items() if c is not None})
 
@@ -111,6 +115,32 @@ def scorer(
         for i, k, given in of_lists:
             value = measure(f_pos[i].copy(), f_neg[k].copy(), **given)  # it may sort in place
             total += value if isinstance(value, float) and math.isnan(value) else _checks.real(value, name)
+        return total / len(of_lists)
+
+    return score
+
+
+def one_by_one(
+    score: Callable[[Vector, Vector], float], name: str
+) -> Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]:
+    """Return a function that measures many lists of the same rows, which must be finite."""
+    return lambda f_pos, f_neg: np.array([_checks.real(score(*f), name) for f in zip(f_pos, f_neg, strict=True)])
+
+
+def scorer_of_lists(
+    measure: Measure, counted: CaseWeights, rows: tuple[Any, Any] = _ALL
+) -> Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]:
+    """Return a function that measures many lists of the same rows at once, by a measure that has a name.
+
+    Scores are (S, I) and (S, K), a row for each list.
+    """
+    of_lists = lists(counted, rows)
+
+    def score(f_pos: NDArray[np.float64], f_neg: NDArray[np.float64]) -> Vector:
+        total = np.zeros(len(f_pos))
+        for i, k, given in of_lists:
+            weights = given.get("pos_weight"), given.get("neg_weight")
+            total += measure(RankedLists(f_pos[:, i], f_neg[:, k], *weights), None)
         return total / len(of_lists)
 
     return score

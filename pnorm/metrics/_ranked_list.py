@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -160,7 +161,20 @@ class _Side:
         return np.bincount(self._at.take(rows), weights, self._n_places)
 
 
-class RankedList:
+class _Weighed:
+    """Rows of both sides whose weights are in a unit."""
+
+    def _in_units(self, weights: list[Vector | None]) -> list[Vector | None]:
+        """Return the weights of both sides in the unit that they need."""
+        self.weighted = any(c is not None for c in weights)
+        self.whole = all(c is None or bool((c % 1.0 == 0.0).all()) for c in weights)
+        largest = max(1.0 if c is None else float(c.max()) for c in weights)
+        self.unit = _checks.power_of_two(largest) if largest < _TINY else 1.0
+        """The unit of the counts: one, or if all weights are tiny a power of two, so that ratios keep their digits."""
+        return [None if c is None else c / self.unit for c in weights]
+
+
+class RankedList(_Weighed):
     """The scores of both sides, with weights, sorted once; rows of weight zero are left out."""
 
     def __init__(self, f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = None) -> None:
@@ -175,13 +189,7 @@ class RankedList:
                 order = order[c[order] > 0.0]
                 sides.append((scores[order], c[order]))
         _warn_of_labels(f_pos=sides[0][0], f_neg=sides[1][0])
-        weights = [c for _, c in sides]
-        self.whole = all(c is None or bool((c % 1.0 == 0.0).all()) for c in weights)
-        largest = max(1.0 if c is None else float(c.max()) for c in weights)
-        self.unit = _checks.power_of_two(largest) if largest < _TINY else 1.0
-        """The unit of the counts: one, or if all weights are tiny a power of two, so that ratios keep their digits."""
-        weights = [None if c is None else c / self.unit for c in weights]
-        self.weighted = any(c is not None for c in weights)
+        weights = self._in_units([c for _, c in sides])
         distinct, at = np.unique(np.concatenate([scores for scores, _ in sides]), return_inverse=True)
         self.scores = distinct[::-1]
         places = np.split(distinct.size - 1 - at, [sides[0][0].size])
@@ -236,6 +244,55 @@ class RankedList:
         return np.cumsum(np.concatenate([[True], ~(negative[1:] & negative[:-1])])) - 1
 
 
+class RankedLists(_Weighed):
+    """Several lists of the same rows, in the place of a `RankedList`: measures of them are arrays.
+
+    Places that are left over, where scores tie, have no rows.
+    """
+
+    def __init__(self, f_pos: Any, f_neg: Any, c_pos: Vector | None = None, c_neg: Vector | None = None) -> None:
+        """Take scores (S, I) and (S, K), a row for each list, and weights above zero."""
+        for name, of_side in (("f_pos", f_pos), ("f_neg", f_neg)):
+            if not np.isfinite(of_side).all():
+                _checks.scores(of_side[~np.isfinite(of_side).all(axis=1)][0], name)  # raises
+        weights = self._in_units([c_pos, c_neg])
+        f = np.concatenate([f_pos, f_neg], axis=1)
+        order = np.argsort(-f, axis=1)
+        falling = np.take_along_axis(f, order, axis=1)
+        place = np.arange(f.size).reshape(f.shape)
+        place[:, 1:] = place[:, :1] + np.cumsum(falling[:, 1:] < falling[:, :-1], axis=1)
+        sides, first = [], 0
+        for c, n in zip(weights, (f_pos.shape[1], f_neg.shape[1]), strict=True):
+            own = (order >= first) & (order < first + n)
+            masses = np.bincount(place[own], None if c is None else c[order[own] - first], f.size)
+            sides.append(masses.reshape(f.shape))
+            first += n
+        self.distinct = DistinctScores(*sides)
+        self.n_pos, self.n_neg = [float(side[0].sum()) for side in sides]
+
+    def from_below(self) -> RankedLists:
+        """Return the lists read from below: the negatives are in the place of the positives."""
+        found = copy(self)
+        found.distinct = DistinctScores(self.distinct.neg[:, ::-1], self.distinct.pos[:, ::-1])
+        found.n_pos, found.n_neg = self.n_neg, self.n_pos
+        return found
+
+    def measure(self, of: Measure, *_: Any) -> Vector:
+        """Return a measure of each list."""
+        return np.asarray(of(self.distinct), np.float64)
+
+    def count(self, values: Vector) -> Vector:
+        """Return numbers of rows."""
+        return values * self.unit
+
+
+def ranked(f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = None) -> RankedList:
+    """Return a list sorted once, or `RankedLists` as they are: a measure of them is an array."""
+    if isinstance(f_pos, RankedLists):
+        return f_pos  # type: ignore[return-value]
+    return RankedList(f_pos, f_neg, pos_weight, neg_weight)
+
+
 def estimates(
     values: list[float],
     again: Callable[[np.random.Generator, int], Any],
@@ -263,5 +320,5 @@ def _warn_of_labels(**sides: Vector) -> None:
         warnings.warn(
             f"{binary[0]} holds zeros and ones, as many as there are scores on the other side: if these are labels y, "
             "pass f[y == 1], f[y == 0]",
-            stacklevel=4,
+            stacklevel=5,
         )
