@@ -21,7 +21,7 @@ from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of
 from pnorm._storage.base import Table
 from pnorm._threads import SERIAL, Pool, batches, slices
 from pnorm._trace import Trace, progress_range
-from pnorm.metrics._by_name import LARGER, named, scorer, takes
+from pnorm.metrics._by_name import LARGER, named, one_by_one, scorer, scorer_of_lists, takes
 from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
@@ -31,8 +31,8 @@ from pnorm.rankers import Rankers, as_rankers
 _POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""
 
-_CELLS = 2**17
-"""Scores of held-out rows after several rounds that are formed at once: a megabyte for each side."""
+_CELLS = 2**15
+"""Scores of held-out rows after several rounds that are formed and measured at once: a quarter of a second cache."""
 
 Index = NDArray[np.intp]
 Sides = tuple[Index, Index]
@@ -277,7 +277,8 @@ def cross_validate(
 
     Outputs are read once for all p, and scores of held-out rows follow a round by one weak ranker, O(I + K) over all
     folds. What costs is the measure: a sort, O(N log N) for the N held-out rows of a fold, often more than the round
-    itself. With many rows or rounds ask for fewer judgements: ``rounds=40``. Memory is that of the outputs, and of a
+    itself. A measure that is given by its name takes many short lists at once; a function is called for each. With many
+    rows or rounds ask for fewer judgements: ``rounds=40``. Memory is that of the outputs, and of a
     copy of those of one fold's rows.
 
     Up to 65,536 rows a pass is too short to be shared, and with the exponential loss and a power for the price each
@@ -357,8 +358,11 @@ def cross_validate(
                 own, train = exchanged(own), train[::-1]
             problem = Problem.of_tables(own, rankers.names, objectives[0].select_rows(*train), None, pool)
             shift = -problem.shift if bottom else problem.shift
-            score = scorer(measure, name, counted, held)
-            return _Fold(problem.centred(), train, _selected(tables, held), shift, score, name)
+            if callable(metric):
+                score = one_by_one(scorer(measure, name, counted, held), name)
+            else:
+                score = scorer_of_lists(measure, counted, held)
+            return _Fold(problem.centred(), train, _selected(tables, held), shift, score)
 
         def run(job: tuple[_Fold, Objective]) -> tuple[Trace, Vector | None]:
             fold, objective = job
@@ -392,23 +396,23 @@ class _Fold:
     held: list[Table]
     shift: Vector
     """Taken off the outputs, so that scores keep their digits."""
-    score: Callable[[Vector, Vector], float]
-    name: str
+    score: Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]
+    """Returns the measure of lists, of which the scores are the rows of two matrices."""
 
     def judged(self, trace: Trace, at: Index) -> Vector:
         """Return the measure of the held-out rows after some rounds of a run."""
         stages = np.minimum(at, trace.n_iter)  # it keeps the value of the last one
-        first = np.r_[True, np.diff(stages) > 0]
-        wanted, found = stages[first], []
+        new = np.r_[True, np.diff(stages) > 0]
+        wanted, found = stages[new], []
         f = [np.zeros(table.shape[0]) for table in self.held]
         for rounds in slices(max(int(wanted[-1]), 1), max(_CELLS // max(map(len, f)), 1)):
             ranker, step = trace.ranker[rounds], trace.step[rounds]
             after = [self._after(table, before, ranker, step) for table, before in zip(self.held, f, strict=True)]
             f = [of_side[-1] for of_side in after]
-            here = wanted[(wanted > rounds.start) | (wanted == 0) & (rounds.start == 0)]
-            here = here[here <= rounds.stop] - rounds.start
-            found += [_checks.real(self.score(*[of_side[t] for of_side in after]), self.name) for t in here.tolist()]
-        return np.repeat(found, np.diff(np.flatnonzero(np.r_[first, True])))
+            here = wanted[(wanted >= rounds.start + (rounds.start > 0)) & (wanted <= rounds.stop)] - rounds.start
+            if here.size:
+                found.append(self.score(*[of_side[here] for of_side in after]))
+        return np.repeat(np.concatenate(found), np.diff(np.flatnonzero(np.r_[new, True])))
 
     def _after(self, table: Table, f: Vector, ranker: Index, step: Vector) -> NDArray[np.float64]:
         """Return scores before some rounds and after each of them."""

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse
 
 import pnorm
-from pnorm import _cross_validation, metrics, rankers
+from pnorm import _checks, _cross_validation, metrics, rankers
+from pnorm.metrics import _by_name
 
 POWERS = [1, 4, 16]
 
@@ -224,6 +225,59 @@ def test_the_measure_by_default_looks_down_to_ten_negatives():
     light = pnorm.cross_validate(pos, neg, None, [4], 8, folds=2, pos_weight=c[0], neg_weight=c[1])
     whole = partial(metrics.partial_auc, max_fp=8.75, standardized=True)
     np.testing.assert_allclose(light.scores, by_hand(pos, neg, None, [4], 8, light.folds, whole, *c), rtol=1e-9)
+
+
+def kinds_of_rows(n_pos, n_neg):
+    """Weights and groups of rows, as `case_weights` takes them."""
+    rng = np.random.default_rng(15)
+    few, many = rng.choice([0.5, 1, 3], n_pos), rng.uniform(0.1, 2, n_neg)
+    groups = rng.permutation(np.arange(n_pos) % 3), rng.permutation(np.arange(n_neg) % 3)
+    return {
+        "plain": (None, None),
+        "weights": (few, many),
+        "weights of one side": (None, many),
+        "tiny weights": (1e-200 * few, 1e-200 * many),
+        "groups": (None, None, *groups),
+        "groups and weights": (few, many, *groups),
+    }
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for name, measure in _by_name.LARGER.items()
+        for kind in kinds_of_rows(1, 1)
+        if "weights" not in kind or _by_name.takes(measure, 0, 0, pos_weight=0)
+    ],
+)
+def test_many_lists_are_measured_as_one_by_one(name, kind, push):
+    n_pos, n_neg = 23, 48
+    counted = _checks.case_weights(n_pos, n_neg, *kinds_of_rows(n_pos, n_neg)[kind])
+    measure, told = _by_name.named(name, _by_name.LARGER, counted, push)
+    rng = np.random.default_rng(16)
+    f_pos, f_neg = rng.normal(0.5, 1, (9, n_pos)), rng.normal(0, 1, (9, n_neg))
+    for k in range(3, 9):  # more and more ties
+        f_pos[k], f_neg[k] = (
+            of_side[k].round(8 - k) if k < 8 else np.zeros_like(of_side[k]) for of_side in (f_pos, f_neg)
+        )
+    rows = rng.permutation(n_pos)[:17], rng.permutation(n_neg)[:31]
+    one = _by_name.scorer(measure, told, counted, rows)
+    f_pos, f_neg = f_pos[:, rows[0]], f_neg[:, rows[1]]
+    expected = [one(*lists) for lists in zip(f_pos, f_neg, strict=True)]
+    found = _by_name.scorer_of_lists(measure, counted, rows)(f_pos, f_neg)
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    assert len(set(expected)) > 1
+
+
+def test_many_lists_are_finite():
+    measure, rows = metrics.auc, _checks.case_weights(2, 3)
+    for bad in (np.inf, -np.inf, np.nan):
+        f_neg = np.zeros((4, 3))
+        f_neg[2, 1] = bad
+        with pytest.raises(ValueError, match=f"f_neg has {bad} at position 1; every value must be finite"):
+            _by_name.scorer_of_lists(measure, rows)(np.zeros((4, 2)), f_neg)
 
 
 # What is read, and by whom
