@@ -82,6 +82,15 @@ def test_rounds_are_as_many_as_asked_for():
     assert of.rounds == 3
 
 
+def test_splits_on_threads_come_in_their_order_with_the_same_bits():
+    one, several = (_reproduce.measure("tic-tac-toe", [5, 3, 8, 1], rounds=5, n_threads=n) for n in (1, 4))
+    assert one.seeds == several.seeds == [5, 3, 8, 1]
+    for name in ("above", "auc", "objective", "crossing", "ahead"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(several, name))
+    assert len(set(one.objective[:, 0])) == 4
+    assert one.objective[1, 2] == _reproduce.measure("tic-tac-toe", [3], rounds=5).objective[0, 2]
+
+
 def test_the_rule_of_choice_is_the_one_asked_for(tmp_path):
     of = _reproduce.measure("tic-tac-toe", range(2), rounds=40, selection="signed")
     data = pnorm.datasets.tic_tac_toe()
