@@ -2,8 +2,8 @@
 
     OMP_NUM_THREADS=1 python -P benchmarks/many.py [--quick]
 
-Seconds on the clock, the median of repeated runs in which the numbers of threads alternate, and in brackets the
-processor time. The figures of one thread and of two agree to the bit, or the script stops. Needs
+Seconds of processor time on one thread and on two, which alternate, and the ratio of the times on the clock: medians
+of repeated pairs. The results of one thread and of two agree to the bit, or the script stops. Needs
 pima-indians-diabetes.csv, of which PNORM_DATA names the folder.
 """
 
@@ -57,24 +57,27 @@ def experiments(n_splits, rounds):
     return run
 
 
-def measured(run, repeats):
-    """Return the median times of a run on one thread and on two: on the clock, and the processor's."""
-    times, results = {1: [], 2: []}, set()
-    for _ in range(repeats):
-        for n_threads, of in times.items():
+def measured(run, pairs):
+    """Return the medians of the processor's times on one thread and two, and of the ratio of the clock's."""
+    times, results = [], set()
+    for _ in range(pairs):
+        pair = []
+        for n_threads in (1, 2):
             clock, cpu = time.perf_counter(), time.process_time()
             results.add(run(n_threads))
-            of.append((time.perf_counter() - clock, time.process_time() - cpu))
+            pair.append((time.process_time() - cpu, time.perf_counter() - clock))
+        (cpu, clock), (cpu_of_two, clock_of_two) = pair
+        times.append((cpu, cpu_of_two, clock_of_two / clock))
     if len(results) > 1:
         raise SystemExit("results differ between runs, or numbers of threads")
-    return [np.median(of, axis=0) for of in times.values()]
+    return np.median(times, axis=0)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few rounds, to try the script")
     quick = parser.parse_args().quick
-    rounds, repeats = (5, 1) if quick else (200, 7)
+    rounds, pairs = (5, 1) if quick else (200, 9)
     n, splits = (20, 2) if quick else (1000, 10)
     data = pnorm.datasets.pima()
     rows = {
@@ -82,10 +85,10 @@ def main():
         f"{n:,} problems of 30 + 30 rows, 8 columns, {rounds} rounds": customers(n, rounds),
         f"reproduce, Pima, {splits} splits x 6 powers x {rounds} rounds": experiments(splits, rounds),
     }
-    print(f"{'':60}{'1 thread':>16}{'2 threads':>16}")
+    print(f"{'':56}{'1 thread':>10}{'2 threads':>11}{'clock, 2/1':>12}")
     for what, run in rows.items():
-        of_each = [f"{clock:.2f} ({cpu:.2f})" for clock, cpu in measured(run, repeats)]
-        print(f"{what:60}{of_each[0]:>16}{of_each[1]:>16}", flush=True)
+        one, two, ratio = measured(run, pairs)
+        print(f"{what:56}{one:10.2f}{two:11.2f}{ratio:12.2f}", flush=True)
 
 
 if __name__ == "__main__":
