@@ -125,13 +125,12 @@ def test_all_ordinary_rounds_are_compiled(counted, storage, push):
         assert len(counted) <= 4
 
 
-@pytest.mark.parametrize("what", ["logistic", "price", "groups", "sparse"])
+@pytest.mark.parametrize("what", ["logistic", "price", "sparse"])
 def test_other_runs_are_not_compiled(counted, what):
     pos, neg = overlapping(30)
     more = {
         "logistic": {"loss": "logistic"},
         "price": {"price": pnorm.objectives.Exponential(0.1)},
-        "groups": {"pos_group": np.arange(30) % 3, "neg_group": np.arange(30) % 3},
         "sparse": {},
     }[what]
     if what == "sparse":
@@ -221,3 +220,33 @@ def test_runs_in_several_threads_that_share_tables_do_not_meet():
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(run, range(8)))) == 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_loops_agree_in_every_bit_with_query_groups(monkeypatch, counted, kind, seed):
+    rng = np.random.default_rng([KINDS.index(kind), seed, 2])
+    for _ in range(40):
+        (n_pos, n_neg), n = rng.integers(1, 80, 2), rng.integers(1, 6)
+        pos, neg = matrices(rng, "measured" if kind == "scales" else kind, ((n_pos, n), (n_neg, n)))
+        H = rankers(rng, pos, neg)
+        groups = [rng.integers(0, rng.integers(1, 9), size) for size in (n_pos, n_neg)]
+        groups[0][0] = groups[1][0] = 0
+        more = {
+            "p": float(rng.choice([1, 1.5, 4, 64])),
+            "t_max": int(rng.choice([1, 2, 40, 100])),
+            "selection": str(rng.choice(["absolute", "signed", "largest"])),
+            "push": str(rng.choice(["top", "bottom"])),
+            "pos_group": np.sort(groups[0]) if rng.random() < 0.5 else groups[0],
+            "neg_group": np.sort(groups[1]) if rng.random() < 0.5 else groups[1],
+        }
+        if rng.random() < 0.3:
+            more |= {"pos_weight": rng.uniform(0.1, 3, n_pos), "neg_weight": rng.integers(0, 3, n_neg) + 1e-3}
+        if rng.random() < 0.2:
+            width = pos.shape[1] if H is None else len(H)
+            more["init"] = rng.normal(size=width) * rng.choice([1.0, 30.0])
+        if rng.random() < 0.2:
+            stop = rng.integers(1, 50)
+            more["callback"] = lambda trace, stop=stop: trace.n_iter >= stop
+        both(monkeypatch, pos, neg, H, **more)
+    assert sum(counted) > 100

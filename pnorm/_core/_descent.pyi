@@ -45,6 +45,7 @@ class Rounds:
         v: _Vector | None,
         exchanged: bool,
         centred: bool,
+        groups: list[tuple[_Index | None, _Index, _Index, _Vector | None]] | None,
     ) -> None: ...
     def run(
         self,

@@ -12,7 +12,7 @@ scores are to be formed anew.
 (d) the round
 """
 
-from libc.math cimport INFINITY, copysign, exp, fabs, fmax, fmin, log
+from libc.math cimport INFINITY, NAN, copysign, exp, fabs, fmax, fmin, log
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -22,7 +22,7 @@ from pnorm._core._bins cimport (
 )
 from pnorm._core._dense cimport inner_of, products_of
 from pnorm._core._tilt cimport (
-    Search, Side, given_rows, log_sum_of, next_step, tilt_rows, weigh_codes, weigh_rows,
+    Search, Side, given_rows, log_sum_of, mix, next_step, tilt_groups, tilt_rows, weigh_codes, weigh_groups, weigh_rows,
 )
 
 cdef enum:
@@ -346,7 +346,7 @@ cdef Cumulants cumulants(const Side* side, Py_ssize_t block, const double* weigh
 
 cdef struct Limits:
     # Constants of the loop that is read, by their names there.
-    double tie, overflow, light, shrunk, exponents, rounds, plateau, rounding, chosen, rows
+    double tie, overflow, light, shrunk, exponents, rounds, plateau, rounding, chosen, rows, far, faint
 
 
 cdef struct Line:
@@ -355,29 +355,140 @@ cdef struct Line:
     Py_ssize_t pos_block, neg_block
     const double* u
     const double* w
-    double p, sign, span, width
+    double p, sign, span, width, largest, noise
+    Groups* groups
 
 
-cdef bint slope_at(const Line* line, double x, bint given, const Limits* limits, double* slope) noexcept nogil:
+cdef struct Run:
+    # Rows of one side, group by group. Without an order they come so, and f, h and weights are those of the rows.
+    const Py_ssize_t* order
+    const Py_ssize_t* starts
+    const Py_ssize_t* codes
+    const double* log_c
+    double* f
+    double* h
+    double* weights
+    double* sums
+    double* cumulants
+
+
+cdef struct Groups:
+    Py_ssize_t n
+    Run pos, neg
+    double* level
+    double* before
+    double* share
+
+
+cdef const double* sorted_rows(const Run* run, const double* values, Py_ssize_t n, double* room) noexcept nogil:
+    """Values of rows, group by group."""
+    cdef Py_ssize_t r
+    if run.order == NULL:
+        return values
+    for r in range(n):
+        room[r] = values[run.order[r]]
+    return room
+
+
+cdef bint slope_of_groups(Line* line, double x, const Limits* limits, double* slope) noexcept nogil:
+    """Do as `GroupLine._slope` does; returns False where rows are to be asked for sums that are faint."""
+    cdef:
+        Groups* groups = line.groups
+        Run* pos = &groups.pos
+        Run* neg = &groups.neg
+        double alpha = line.sign * x, rate = -alpha
+        double found[4]
+    if line.p * x * line.largest > limits.far:
+        return False
+    tilt_groups(
+        line.u, line.pos.h, pos.starts, groups.n, rate, fabs(rate) * line.largest, True, groups.level, pos.sums,
+        pos.cumulants,
+    )
+    rate = line.p * alpha
+    tilt_groups(
+        line.w, line.neg.h, neg.starts, groups.n, rate, fabs(rate) * line.largest, False, groups.level, neg.sums,
+        neg.cumulants,
+    )
+    if x == 0.0:
+        memcpy(groups.before, pos.sums, groups.n * sizeof(double))
+    mix(
+        groups.before, pos.sums, pos.cumulants, neg.sums, neg.cumulants, line.p, groups.n, groups.share, found
+    )
+    if not found[3] > limits.faint * line.span:
+        return False
+    line.noise = limits.rounding * found[3]
+    slope[0], slope[1], slope[2] = line.sign * found[0], found[1], line.sign * found[2]
+    return True
+
+
+cdef double gap_of_groups(const Groups* groups, const double* pos, const double* neg, double sign) noexcept nogil:
+    """Least difference over all pairs of outputs, which are given group by group, times the sign."""
+    cdef:
+        double gap = INFINITY, least, most
+        Py_ssize_t g, r
+    for g in range(groups.n):
+        least, most = INFINITY, -INFINITY
+        for r in range(groups.pos.starts[g], groups.pos.starts[g + 1]):
+            least = fmin(least, sign * pos[r])
+        for r in range(groups.neg.starts[g], groups.neg.starts[g + 1]):
+            most = fmax(most, sign * neg[r])
+        gap = fmin(gap, least - most)
+    return gap
+
+
+cdef double softmax_of(const double* exponents, Py_ssize_t n, double* out) noexcept nogil:
+    """Fill in softmax(exponents), and return the log of the sum of exponentials."""
+    cdef:
+        Side side
+        double top, total
+        Py_ssize_t g
+    side.f = side.h = exponents
+    side.log_c, side.size, side.scale = NULL, n, 1.0
+    top = weigh_rows(&side, out, &total)
+    for g in range(n):
+        out[g] /= total
+    return top + log(total)
+
+
+cdef void weigh_run(Run* run, Py_ssize_t n_groups, Side side, double* weights) noexcept nogil:
+    """Fill in weights of sum one in each group, group by group, and the logs of their sums."""
+    side.log_c = run.log_c
+    side.f = side.h = sorted_rows(run, side.f, side.size, run.f)
+    weigh_groups(&side, run.starts, n_groups, weights, run.sums)
+
+
+cdef void spread_run(const Run* run, const double* within, const double* share, Py_ssize_t n, double* out) noexcept nogil:
+    """out = weights within groups, times their shares, for the rows in their order."""
+    cdef Py_ssize_t r, row
+    for r in range(n):
+        row = r if run.order == NULL else run.order[r]
+        out[row] = within[r] * share[run.codes[row]]
+
+
+cdef bint slope_at(Line* line, double x, bint given, const Limits* limits, double* slope) noexcept nogil:
     """Fill in g and two derivatives at x; returns False on a plateau."""
     cdef:
         double alpha = line.sign * x, p = line.p, sign = line.sign
-        Cumulants u = cumulants(&line.pos, line.pos_block, line.u if given else NULL, alpha)
-        Cumulants w = cumulants(&line.neg, line.neg_block, line.w if given else NULL, alpha)
+        Cumulants u, w
+    if line.groups != NULL:
+        return slope_of_groups(line, x, limits, slope)
+    u = cumulants(&line.pos, line.pos_block, line.u if given else NULL, alpha)
+    w = cumulants(&line.neg, line.neg_block, line.w if given else NULL, alpha)
+    line.noise = limits.rounding * line.span
     slope[0] = sign * (w.mean - u.mean)
     slope[1] = p * w.variance + u.variance
     slope[2] = sign * (p * p * w.third - u.third)
     return not slope[1] <= limits.plateau * (1.0 + p) * line.span * line.span
 
 
-cdef double root(const Line* line, const Limits* limits) noexcept nogil:
+cdef double root(Line* line, const Limits* limits) noexcept nogil:
     """Return the root of equation (1); zero where it is no ordinary one."""
     cdef:
         Search at
         double slope[3]
     if not slope_at(line, 0.0, True, limits, slope):
         return 0.0
-    if fabs(slope[0]) <= limits.rounding * line.span or not slope[0] < 0.0:
+    if not slope[0] < -line.noise:
         return 0.0
     at.x, at.lo, at.hi, at.bracket, at.last = 0.0, 0.0, INFINITY, INFINITY, 0.0
     for _ in range(EVALUATIONS):
@@ -446,6 +557,8 @@ cdef class Rounds:
         const Py_ssize_t* place
         Py_ssize_t* first_of_leaf
         uint8_t* binary
+        Groups groups
+        double* room_of_groups
         # Room
         double* room
         double* edges
@@ -470,16 +583,20 @@ cdef class Rounds:
 
     def __init__(
         self, double p, limits, double[::1] lam, const double[:, ::1] facts, const Py_ssize_t[::1] leaf_of,
-        const Py_ssize_t[::1] place, pos, neg, double[::1] v, bint exchanged, bint centred,
+        const Py_ssize_t[::1] place, pos, neg, double[::1] v, bint exchanged, bint centred, groups,
     ):
-        """Take arrays of HeldRows, with (leaves, h, weights, log_c) of either side, and `facts`."""
+        """Take arrays of HeldRows, with (leaves, h, weights, log_c) of either side, and `facts`.
+
+        Groups are None, or (order, starts, codes, log_c group by group) of either side.
+        """
         cdef:
             Py_ssize_t k, c, rankers = 0, largest = 1, levels = 1, codes = 1, scratch = 0, most = 0, at = 0
             Outputs* out
             Outputs* other
         self.p, self.n = p, lam.shape[0]
         (self.limits.tie, self.limits.overflow, self.limits.light, self.limits.shrunk, self.limits.exponents,
-         self.limits.rounds, self.limits.plateau, self.limits.rounding, self.limits.chosen, self.limits.rows) = limits
+         self.limits.rounds, self.limits.plateau, self.limits.rounding, self.limits.chosen, self.limits.rows,
+         self.limits.far, self.limits.faint) = limits
         self.exchanged, self.centred = exchanged, centred
         self.lam, self.facts, self.leaf_of, self.place = &lam[0], &facts[0, 0], &leaf_of[0], &place[0]
         if v is not None:
@@ -490,6 +607,8 @@ cdef class Rounds:
         self.binary = <uint8_t*>allocated(self.n, 1)
         self.take(&self.pos, -1.0, POS_LOW, pos)
         self.take(&self.neg, p, NEG_LOW, neg)
+        if groups is not None:
+            self.take_groups(groups)
         for k in range(self.n_leaves):
             out, other = &self.pos.leaves[k], &self.neg.leaves[k]
             self.first_of_leaf[k] = rankers
@@ -537,6 +656,7 @@ cdef class Rounds:
         free(self.first_of_leaf)
         free(self.binary)
         free(self.room)
+        free(self.room_of_groups)
         free(self.wanted)
         free(self.rows)
         free(self.pos.leaves)
@@ -550,6 +670,32 @@ cdef class Rounds:
         """So many numbers of the room."""
         at[0] += size
         return self.room + at[0] - size
+
+    cdef object take_groups(self, of_sides):
+        """Take groups, and make room for rows group by group."""
+        cdef:
+            const Py_ssize_t[::1] order, starts, codes
+            const double[::1] log_c
+            Run* run
+            double* room
+            Py_ssize_t n = of_sides[0][1].shape[0] - 1, rows
+        self.groups.n = n
+        room = self.room_of_groups = <double*>allocated(11 * n + 3 * (self.pos.n + self.neg.n), sizeof(double))
+        self.groups.level, self.groups.before, self.groups.share = room, room + n, room + 2 * n
+        room += 3 * n
+        for k, (order, starts, codes, log_c) in enumerate(of_sides):
+            run, rows = &self.groups.pos, self.pos.n
+            if k == 1:
+                run, rows = &self.groups.neg, self.neg.n
+            run.starts, run.codes = &starts[0], &codes[0]
+            if order is not None:
+                run.order = &order[0]
+            if log_c is not None:
+                run.log_c = &log_c[0]
+            run.sums, run.cumulants, run.f = room, room + n, room + 4 * n
+            run.h, run.weights = run.f + rows, run.f + 2 * rows
+            room = run.f + 3 * rows
+        self.kept += of_sides
 
     cdef object take(self, Rows* side, double scale, int low, of_side):
         """Take the rows of one side."""
@@ -620,20 +766,43 @@ cdef class Rounds:
         edge[0] = self.edges[j]
         sign = copysign(1.0, edge[0])
         # (b)
+        if self.groups.n:
+            return self.grouped_round(j, sign, step)
         gap = self.pos.low[j] - self.neg.high[j] if sign > 0.0 else self.neg.low[j] - self.pos.high[j]
         if gap >= 0.0 or fabs(gap) <= self.fact(CLOSE)[j]:
             return -1
         out = &self.pos.leaves[self.leaf_of[j]]
         step[0] = self.step_by_code(j, sign) if out.features else self.step_by_row(j, sign)
-        before = self.lam[j]
-        if before + step[0] == before or not self.p * fabs(step[0]) * self.fact(MAX_ABS)[j] < self.limits.overflow:
+        return self.take_step(j, step[0])
+
+    cdef Py_ssize_t take_step(self, Py_ssize_t j, double step) noexcept nogil:
+        """Steps (c) to (e) of a round; returns the ranker, or -1 where the step is not ordinary."""
+        cdef double before = self.lam[j]
+        if before + step == before or not self.p * fabs(step) * self.fact(MAX_ABS)[j] < self.limits.overflow:
             return -1
-        # (c) to (e)
-        self.lam[j] += step[0]
-        if not self.move(j, step[0]):
+        self.lam[j] += step
+        if not self.move(j, step):
             self.lam[j] = before
             return -1
         return j
+
+    cdef Py_ssize_t grouped_round(self, Py_ssize_t j, double sign, double* step) noexcept nogil:
+        """Steps (b) to (e) where pairs form within groups."""
+        cdef:
+            Line line = self.line(j, sign)
+            Groups* groups = &self.groups
+            double gap
+        self.columns(j)
+        line.pos, line.neg = side_of(&self.pos), side_of(&self.neg)
+        line.pos.h = sorted_rows(&groups.pos, self.pos.h, self.pos.n, groups.pos.h)
+        line.neg.h = sorted_rows(&groups.neg, self.neg.h, self.neg.n, groups.neg.h)
+        gap = gap_of_groups(groups, line.pos.h, line.neg.h, sign)
+        if gap >= 0.0 or fabs(gap) <= self.fact(CLOSE)[j]:
+            return -1
+        line.u = sorted_rows(&groups.pos, self.pos.weights, self.pos.n, groups.pos.weights)
+        line.w = sorted_rows(&groups.neg, self.neg.weights, self.neg.n, groups.neg.weights)
+        step[0] = root(&line, &self.limits)
+        return self.take_step(j, step[0])
 
     cdef void find_edges(self) noexcept nogil:
         """Edges of all rankers, from tallies that are formed where there are none."""
@@ -700,7 +869,13 @@ cdef class Rounds:
             double neg_low = self.neg.low[j] - shift, neg_high = self.neg.high[j] - shift
         line.p, line.sign = self.p, sign
         line.span = fmax(pos_high, neg_high) - fmin(pos_low, neg_low)
-        line.width = fmax(pos_high - pos_low, self.p * (neg_high - neg_low))
+        line.largest = fmax(fmax(pos_high, neg_high), -fmin(pos_low, neg_low))
+        line.groups = NULL
+        if self.groups.n:
+            line.groups = &self.groups
+            line.width = self.p * ((pos_high - pos_low) + (neg_high - neg_low))
+        else:
+            line.width = fmax(pos_high - pos_low, self.p * (neg_high - neg_low))
         return line
 
     cdef double step_by_row(self, Py_ssize_t j, double sign) noexcept nogil:
@@ -819,7 +994,7 @@ cdef class Rounds:
             Py_ssize_t r
         low, high = fmin(self.pos.low[j], self.neg.low[j]), fmax(self.pos.high[j], self.neg.high[j])
         low = now[CHANGED] + self.p * fabs(step) * (high - low)
-        weighs = not coded or low > self.limits.exponents or now[MULTIPLIED] == self.limits.rounds
+        weighs = not coded or self.groups.n or low > self.limits.exponents or now[MULTIPLIED] == self.limits.rounds
         if self.pos.f == NULL:
             if weighs:
                 return False
@@ -847,18 +1022,44 @@ cdef class Rounds:
         cdef:
             double* now = self.now
             Side pos = side_of(&self.pos), neg = side_of(&self.neg)
-            double log_u = weigh(&pos, self.pos.block, self.pos.weights)
-            double log_w = weigh(&neg, self.neg.block, self.neg.weights)
-            double log_v = log_w
+            double log_u, log_w, log_v
+        now[MULTIPLIED] = now[CHANGED] = 0.0
+        now[V_TOTAL] = 1.0
+        self.tallied = False
+        if self.groups.n:
+            self.weigh_grouped()
+            return
+        log_u = weigh(&pos, self.pos.block, self.pos.weights)
+        log_v = log_w = weigh(&neg, self.neg.block, self.neg.weights)
         if self.p != 1.0:
             neg.scale = 1.0
             log_v = weigh(&neg, self.neg.block, self.v)
         now[LOG_F], now[LOG_MASS] = self.p * log_u + log_w, log_u + log_v
         now[INTERCEPT] = (log_u - log_w) / (self.p + 1.0) - now[LEVEL]
         now[INTERCEPT] -= inner_of(self.lam, self.fact(OFFSET), self.n) if self.centred else 0.0
-        now[MULTIPLIED] = now[CHANGED] = 0.0
-        now[V_TOTAL] = 1.0
-        self.tallied = False
+
+    cdef void weigh_grouped(self) noexcept nogil:
+        """Do as `PNorm._evaluate_groups` does."""
+        cdef:
+            Groups* groups = &self.groups
+            Side neg = side_of(&self.neg)
+            double* logs = groups.level
+            Py_ssize_t g
+        weigh_run(&groups.pos, groups.n, side_of(&self.pos), groups.pos.weights)
+        neg.scale = 1.0
+        weigh_run(&groups.neg, groups.n, neg, groups.neg.weights)
+        for g in range(groups.n):
+            logs[g] = groups.pos.sums[g] + groups.neg.sums[g]
+        self.now[LOG_MASS] = softmax_of(logs, groups.n, groups.share)
+        if self.p != 1.0:
+            neg.scale = self.p
+            weigh_run(&groups.neg, groups.n, neg, groups.neg.weights)
+        for g in range(groups.n):
+            logs[g] = self.p * groups.pos.sums[g] + groups.neg.sums[g]
+        self.now[LOG_F] = softmax_of(logs, groups.n, groups.share)
+        self.now[INTERCEPT] = NAN
+        spread_run(&groups.pos, groups.pos.weights, groups.share, self.pos.n, self.pos.weights)
+        spread_run(&groups.neg, groups.neg.weights, groups.share, self.neg.n, self.neg.weights)
 
     cdef void multiply(self, Py_ssize_t j, double step) noexcept nogil:
         """Multiply the weights by factors by the code of a ranker."""

@@ -22,3 +22,11 @@ cdef double weigh_codes(
     const double* masses, const double* values, Py_ssize_t n, double scale, double* factors, double* scaled,
     double* total) noexcept nogil
 cdef bint next_step(Search* at, double width, double g, double slope, double bend) noexcept nogil
+cdef void weigh_groups(
+    const Side* side, const Py_ssize_t* starts, Py_ssize_t n, double* weights, double* log_sums) noexcept nogil
+cdef void tilt_groups(
+    const double* weights, const double* h, const Py_ssize_t* starts, Py_ssize_t n, double rate, double top,
+    bint own, double* level, double* sums, double* cumulants) noexcept nogil
+cdef void mix(
+    const double* before, const double* pos_sums, const double* pos, const double* neg_sums, const double* neg,
+    double p, Py_ssize_t n, double* share, double* out) noexcept nogil

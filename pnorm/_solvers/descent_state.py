@@ -27,7 +27,7 @@ from pnorm._threads import ROWS
 from pnorm._trace import RoundRecorder
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm, intercept_of
-from pnorm.objectives._pnorm_line import PLATEAU, ROUNDING, CellLine, Direction, Kernel, Line, Side
+from pnorm.objectives._pnorm_line import FAINT, FAR, PLATEAU, ROUNDING, CellLine, Direction, Kernel, Line, Side
 
 OVERFLOW = 1e300
 """No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
@@ -256,7 +256,7 @@ class HeldRows:
         objective, groups = problem.objective, problem.objective.groups
         if groups is None or not objective.traits.factored or not direction.gap(sign) < 0.0:
             return None
-        if not problem.in_memory or not problem.table.coded[j]:
+        if not problem.in_memory or not problem.table.coded[j] or not _takes_cells(problem):
             return None
         values, place = np.unique(problem.table.values(j) - float(problem.shift[j]), return_inverse=True)
         if _CELLS * groups.n * values.size > problem.n_pos + problem.n_neg:
@@ -377,7 +377,9 @@ class _Compiled:
         self.rounds: _descent.Rounds | None = None
         self.tallies: list[Vector] = []
         objective = problem.objective
-        if not isinstance(objective, PNorm) or objective.groups is not None:
+        if not isinstance(objective, PNorm):
+            return
+        if objective.groups is not None and _takes_cells(problem):
             return
         if not problem.in_memory or objective.pool.n_threads > 1:
             return
@@ -403,18 +405,24 @@ class _Compiled:
                 sign * problem.shift + level,
             ]
         )
-        limits = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING, CHOSEN, ROWS
+        limits = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING, CHOSEN, ROWS, FAR, FAINT
         of_pos, of_neg = [
             ([part.leaf for part in parts], h, of_side, log_c)
             for parts, h, of_side, log_c in zip((pos, neg), columns, weights, objective.log_c, strict=True)
         ]
         centred = problem.offsets_taken is not None
+        groups = None if objective.groups is None else objective.rows_of_groups()
         self.rounds = _descent.Rounds(
-            objective.p, limits, lam, facts, leaf, place, of_pos, of_neg, v, problem.exchanged, centred
+            objective.p, limits, lam, facts, leaf, place, of_pos, of_neg, v, problem.exchanged, centred, groups
         )
         self.tallies = [np.empty(table.tally_size) for table in problem.tables]
         # A batch takes some 30 ms, so that Ctrl-C does not wait and a progress bar moves.
         self.batch = 1 + int(3e7 / ((problem.n_pos + problem.n_neg) * (20 + n) + 5000))
+
+
+def _takes_cells(problem: Problem) -> bool:
+    """Whether steps along coded rankers may take sums by group and value: fewer rows are for the compiled loop."""
+    return problem.n_pos + problem.n_neg > ROWS and bool(problem.table.coded.any())
 
 
 class FormedRows:

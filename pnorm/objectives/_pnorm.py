@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +134,12 @@ class PNorm:
         assert self.groups is not None
         pos, neg = self.groups.runs
         return pos.sort(self._log_c_pos), neg.sort(self._log_c_neg)
+
+    def rows_of_groups(self) -> list[Any]:
+        """Return the order of the rows, starts of groups, numbers of groups and sorted log c of either side."""
+        assert self.groups is not None
+        codes = self.groups.pos, self.groups.neg
+        return [(*run, *more) for run, *more in zip(self.groups.runs, codes, self._log_c_by_group, strict=True)]
 
     def _weighed(self, side: int, f: Vector, scale: float, weights: Vector) -> Vector:
         """Fill in the weights of a side, group by group, of sum one in each; return the logs of their sums."""

@@ -33,10 +33,10 @@ CLOSE = 1e-298
 """Outputs that differ by less than this fraction of p times the largest are equal to every step: exponents stay below
 1e300."""
 
-_FAR = 50.0
+FAR = 50.0
 """Change of exponents up to which weights clamped to e^-600 stay nothing: shares rise by four times that."""
 
-_FAINT = 1e-100
+FAINT = 1e-100
 """Mean distance of the weight from the level, as a share of the range, down to which they are."""
 
 _MAX_EVALUATIONS = 400
@@ -291,7 +291,7 @@ class GroupLine(Line):
         They are those of the weights times exponentials, where these do not raise what was clamped to weights.
         """
         alpha, largest = self.sign * x, max(self.direction.high, -self.direction.low)
-        if self.p * x * largest > _FAR:
+        if self.p * x * largest > FAR:
             return self._of_faint(alpha)
         for side, run, *out in zip(self.sides, self._runs, self._sums, self._cumulants, strict=True):
             rate, own = side.scale * alpha, side is self.sides[0]
@@ -300,7 +300,7 @@ class GroupLine(Line):
             self._before[:] = self._sums[0]
         (pos_sums, neg_sums), (pos, neg) = self._sums, self._cumulants
         g, slope, bend, size = _tilt.mixture(self._before, pos_sums, pos, neg_sums, neg, self.p, self._share)
-        if not size > _FAINT * self._span:
+        if not size > FAINT * self._span:
             return self._of_faint(alpha)
         self._noise = ROUNDING * size
         return self.sign * g, slope, self.sign * bend
