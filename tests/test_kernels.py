@@ -24,8 +24,8 @@ COMPILED = {
     name: function
     for module in pkgutil.iter_modules(_core.__path__)
     # The tests of threads are test_faults.py, test_interruptions.py and test_threads.py; the twin of the compiled loop
-    # is the loop of _solvers/descent.py, to which test_compiled.py holds it.
-    if module.name not in ("_threads", "_descent")
+    # is the loop of _solvers/descent.py, to which test_compiled.py holds it. Cython's own code has its own tests.
+    if module.name not in ("_threads", "_descent", "_cyutility")
     for name, function in vars(importlib.import_module(f"pnorm._core.{module.name}")).items()
     if callable(function) and not name.startswith("_")
 }

@@ -29,7 +29,7 @@ def check_contents(wheel: Path) -> None:
         names = [name for name in archive.namelist() if not name.endswith("/")]
     suffix = ".pyd" if os.name == "nt" else ".so"
     compiled = sorted(Path(name).name.split(".")[0] for name in names if name.endswith(suffix))
-    expected = sorted(path.stem for path in (ROOT / "pnorm" / "_core").glob("*.pyx"))
+    expected = sorted(["_cyutility", *[path.stem for path in (ROOT / "pnorm" / "_core").glob("*.pyx")]])
     if compiled != expected:
         sys.exit(f"{wheel.name} has the compiled modules {compiled}, not {expected}")
     if not any(name.endswith(".dist-info/licenses/LICENSE") for name in names):
