@@ -23,9 +23,9 @@ from pnorm._checks.scalars import shown
 
 @dataclass(frozen=True, eq=False)
 class Coded(Sequence[Any]):
-    """A column as different values, by the first row that has them, and for each row the number of its value.
+    """A column as its values, in the order in which rows first have them, and the number of the value of each row.
 
-    Values that differ may be equal as levels and labels, as 1 and 1.0 are.
+    Two of the values may still be equal: 1 and the decimal number 1.0 of a pandas category, for instance.
     """
 
     values: list[Any]
