@@ -454,7 +454,9 @@ class _Thresholds(_OfColumns):
 
     def _terms_of(self, columns: Any, plan: _Plan) -> list[scoring.Term]:
         assert plan.jumps is not None
-        return [(scoring.SparseLookups if _checks.is_sparse(columns) else scoring.Lookups)(columns, plan.jumps)]
+        if _checks.is_sparse(columns):
+            return [scoring.sparse_lookups(columns, plan.jumps)]
+        return [scoring.Lookups(columns, plan.jumps)]
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         A = self._read(X, name)
@@ -466,14 +468,13 @@ class _Thresholds(_OfColumns):
             own, cuts = np.array(members), np.array([self._cuts[j][1] for j in members])
             known = ~np.isnan(cuts)
             below, steps = np.unique(cuts[known], return_inverse=True)
-            values, at = (_column(A, column)[:, None], 0) if _checks.is_sparse(A) else (A, column)
             # With missing values, a first cut below everything leaves code 0 to them.
             floor = np.full(int(bool(self._missing)), -np.inf)
             room = LARGEST_FEATURE - 2
             for start in range(0, max(below.size, 1), room):
                 some = (steps >= start) & (steps < start + room)
                 ends = np.r_[floor, below[start : start + room]]
-                feature = Feature.of_steps(Cuts(values, at, ends), ends.size + 1, 1 + floor.size + steps[some] - start)
+                feature = Feature.of_steps(Cuts(A, column, ends), ends.size + 1, 1 + floor.size + steps[some] - start)
                 numbers = own[known][some]
                 if start == 0 and not known.all():
                     feature = feature.and_indicators(np.zeros(np.count_nonzero(~known), np.intp))

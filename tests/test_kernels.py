@@ -7,6 +7,7 @@ import itertools
 import math
 import pkgutil
 import re
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -16,7 +17,7 @@ from scipy.special import softmax
 
 import pnorm
 from pnorm import _core
-from pnorm._core import _tilt
+from pnorm._core import _bins, _tilt
 from pnorm._threads import merge_exponentials
 from pnorm.objectives._pnorm_line import Direction, Line, Side, _cumulants, find_root, in_memory
 
@@ -401,6 +402,37 @@ def extract(rng, n):
         yield [codes, a, b, np.empty(n, np.uint16)]
 
 
+def stored(rng, n, code, sizes):
+    """The rows that features with so many codes store, with their codes, and the cells of these."""
+    rows = [np.flatnonzero(rng.integers(0, 2, n)) for _ in sizes]
+    rows[1] = rows[1][:0]
+    codes = [rng.integers(0, size, own.size).astype(code) for size, own in zip(sizes, rows, strict=True)]
+    starts = np.r_[0, np.cumsum([own.size for own in rows])]
+    return starts, np.concatenate(rows).astype(np.int32), np.concatenate(codes), np.r_[0, np.cumsum(sizes)]
+
+
+@case
+def stored_sums(rng, n):
+    for code, sizes in CODES:
+        *of_rows, cells = stored(rng, n, code, sizes)
+        for weights, (begin, end) in itertools.product(weights_of(rng, n), ((0, 3), (1, 2), (2, 3))):
+            yield [*of_rows, weights, begin, end, cells, np.zeros(cells[-1]), np.zeros((3, 2))]
+
+
+@case
+def twofold_sum(rng, n):
+    for size, *rows in ranges(n):
+        for weights in weights_of(rng, size):
+            yield [weights, *rows]
+
+
+@case
+def add_stored(rng, n):
+    for (code, sizes), features in itertools.product(CODES, ([0, 1, 2], [2], [])):
+        *of_rows, cells = stored(rng, n, code, sizes)
+        yield [*of_rows, np.array(features, np.intp), cells, rng.normal(size=cells[-1]), rng.normal(size=n)]
+
+
 @case
 def marginals(rng, n):
     levels = [n + 1, 3, 4]  # two in the first word, one in the second
@@ -560,6 +592,17 @@ def test_blocks_merge_to_the_whole():
     mean = omega @ h
     centred = [omega @ (h - mean) ** k for k in (2, 3)]
     assert _cumulants(parts) == pytest.approx((mean, *centred), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 100, 10_000])
+def test_a_twofold_sum_keeps_what_it_rounds_off(n):
+    x = np.exp(20 * np.random.default_rng(n).normal(size=n))
+    exact = sum(map(Fraction, x.tolist()))
+    starts, rows, codes = np.array([0, n]), np.arange(n, dtype=np.int32), np.zeros(n, np.uint8)
+    of_rows = np.empty((1, 2))
+    _bins.stored_sums(starts, rows, codes, x, 0, 1, np.array([0, 1]), np.empty(1), of_rows)
+    for total, rounded in (_bins.twofold_sum(x, 0, n), of_rows[0].tolist()):
+        assert abs(Fraction(total) + Fraction(rounded) - exact) <= exact * Fraction(n * 2.0**-52) ** 2 / 4
 
 
 def test_a_million_rows_sum_like_fifty_digits():

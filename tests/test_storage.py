@@ -24,7 +24,8 @@ from pnorm._storage.coded import Coded, Codes, Cuts, Feature, Schema
 from pnorm._storage.combined import Closed, Negated, Repeated, Stacked
 from pnorm._storage.dense import Dense
 from pnorm._storage.sparse import Sparse
-from pnorm._storage.store import OfMatrix, store
+from pnorm._storage.sparse_coded import SparseCoded
+from pnorm._storage.store import OfMatrix, store, store_part
 from pnorm.objectives._pnorm import PNorm, push
 
 N_POS, N_NEG = 170, 230
@@ -84,13 +85,38 @@ def storages():
     made["closed mixed columns"] = of(mixed, np.column_stack([A, X]), np.column_stack([B, Y]))
     made["a union"] = of(pnorm.rankers.columns(4) + pnorm.rankers.normalized(X, Y) + H, X, Y)
     made["a closed union"] = of(pnorm.rankers.closed(pnorm.rankers.columns(4) + H), X, Y)
-    for name in ("dense C float32", "sparse", "closed", "thresholds", "mixed columns", "a closed union"):
+    made |= sparse_cuts(rng)
+    for name in ("dense C float32", "sparse", "closed", "thresholds", "mixed columns", "a closed union", "sparse cuts"):
         made[f"{name}, negated"] = [(Negated(table), -matrix) for table, matrix in made[name]]
-    for name in ("dense C float32", "sparse", "closed", "thresholds", "a union"):
+    for name in ("dense C float32", "sparse", "closed", "thresholds", "a union", "sparse cuts"):
         indices = [np.repeat(np.arange(rows), rng.integers(1, 4, rows)) for rows in (N_POS, N_NEG)]
         sides = zip(made[name], indices, strict=True)
         made[f"{name}, repeated"] = [(Repeated(table, index), matrix[index]) for (table, matrix), index in sides]
     return made
+
+
+def sparse_cuts(rng):
+    """Name -> storages of cuts of sparse columns: below, at and above zero, missing values, zeros that are stored."""
+    thin = [rng.integers(-3, 5, (rows, 6)) * (rng.random((rows, 6)) < 0.03) + 0.0 for rows in (N_POS, N_NEG)]
+    thin = [np.column_stack([Z, np.zeros(len(Z)), np.abs(Z[:, 0]) > 2]) for Z in thin]
+    some = [np.where((Z != 0) & (rng.random(Z.shape) < 0.3), np.nan, Z) for Z in thin]
+    sides, missing = ([scipy.sparse.csc_array(Z) for Z in kind] for kind in (thin, some))
+    for A in (*sides, *missing):
+        A.data[np.nan_to_num(A.data) == 2] = 0.0
+    full = [scipy.sparse.csr_array(np.column_stack([A.toarray(), few(rng, A.shape[0])])) for A in sides]
+    H = pnorm.rankers.quantile_thresholds(*sides)
+    many = pnorm.rankers.thresholds(
+        [np.linspace(-3, 5, 300), [9.0, 10.0], [-10.0, -9.0], [0.0, 0.5], [-1.5, 1.5]] + [[]] * 3
+    )
+    of_missing = pnorm.rankers.quantile_thresholds(*missing, missing="own")
+    return {
+        "sparse cuts": of(H, *sides),
+        "closed sparse cuts": of(pnorm.rankers.closed(H), *sides),
+        "many sparse cuts": of(many, *sides),
+        "sparse cuts, missing": of(of_missing, *missing),
+        "sparse cuts, sparse and dense": of(pnorm.rankers.closed(pnorm.rankers.quantile_thresholds(*full)), *full),
+        "sparse cuts and columns": of(pnorm.rankers.columns(8) + H, *sides),
+    }
 
 
 def of(H, pos, neg):
@@ -131,12 +157,20 @@ def weights(rng, rows):
     return w / w.sum()
 
 
+STACKED = {", sparse and dense": [SparseCoded, Coded], " and columns": [Sparse, SparseCoded]}
+
+
 def test_the_kinds_are_what_they_are_called():
     kinds = {name: type(sides[0][0]) for name, sides in STORAGES.items()}
     assert {kinds[name] for name in ("few values", "thresholds", "closed thresholds", "missing", "categories")} == {
         Coded
     }
     assert {kinds[name] for name in ("mixed columns", "a union", "a closed union")} == {Stacked}
+    assert {
+        kinds[name] for name in ("sparse cuts", "closed sparse cuts", "many sparse cuts", "sparse cuts, missing")
+    } == {SparseCoded}
+    stacked = {name: [type(part) for part in STORAGES[f"sparse cuts{name}"][0][0].parts] for name in STACKED}
+    assert stacked == STACKED
 
 
 def test_shape_and_extremes(case):
@@ -314,6 +348,84 @@ def test_more_cuts_than_a_feature_has_codes():
     pos, neg = (table.totals(run(table.tally(np.full(70_000, 1 / 70_000)))) for table in sides)
     above = np.array([(x[::2] > cut).mean() - (x[1::2] > cut).mean() for cut in (x[1:-1] - 0.5)[::7000]])
     np.testing.assert_allclose(sides[0].edges(pos - neg)[::7000], above, atol=1e-12)
+
+
+# Rows that a sparse column does not store
+
+
+def test_rows_that_are_not_stored_keep_the_digits_of_their_sum():
+    """Nearly all weight lies on the stored rows, or all of it, or on the others."""
+    rng = np.random.default_rng(16)
+    A = scipy.sparse.csc_array(rng.integers(1, 4, (400, 20)) * (rng.random((400, 20)) < 0.02))
+    table = tables(A, A, pnorm.rankers.quantile_thresholds(A, A))[0]
+    assert isinstance(table, SparseCoded)
+    dense = A.toarray()
+    for spread in (0.0, 1.0, 10.0, 100.0):
+        for on_stored in (1.0, 1e3, 1e9, 1e15, 1e30, 1e-30):
+            for column in range(20):
+                w = np.exp(spread * rng.random(400))
+                w[dense[:, column] != 0] *= on_stored
+                tally = run(table.tally(w))
+                for j in np.flatnonzero(table._book.feature == column)[:1]:
+                    for code, mass in enumerate(table.masses(j, tally)):
+                        exact = sum(map(Fraction, w[dense[:, column] == np.unique(dense[:, column])[code]].tolist()))
+                        assert abs(Fraction(mass) - exact) <= 1e-14 * exact
+    whole = scipy.sparse.csc_array(np.ones((50, 1)))
+    full = store_part(pnorm.rankers.thresholds([[-0.5, 0.5, 1.0]])._pieces(whole, "X", np.arange(3)))
+    assert isinstance(full, SparseCoded)
+    np.testing.assert_array_equal(run(full.tally(np.full(50, 0.1)))[[0, 1, 3]], 0.0)
+
+
+def test_a_sparse_column_is_packed_where_that_takes_less_memory():
+    rng = np.random.default_rng(17)
+    shares = [0.001, 0.01, 0.03, 0.2, 0.4]
+    A = scipy.sparse.csc_array((rng.random((8000, 5)) < shares) * rng.integers(1, 16, (8000, 5)))
+    H = pnorm.rankers.quantile_thresholds(A, A)
+    for table in tables(A, A, H):
+        sparse, packed = table.parts
+        assert [type(sparse), type(packed)] == [SparseCoded, Coded]
+        assert np.unique([H._cuts[j][0] for j in table.where[0]]).tolist() == [0, 1, 2]
+    twice = scipy.sparse.csc_array(A[:, 3:] != 0)  # of two levels, eight columns share a byte
+    assert isinstance(tables(twice, twice, pnorm.rankers.thresholds([[0.5], [0.5]]))[0], Coded)
+    assert isinstance(store_part(H._pieces(A, "X", np.arange(len(H)))), SparseCoded)
+
+
+@pytest.mark.parametrize(
+    ("form", "dtype", "push"), [("csc", np.int8, "top"), ("csr", np.float32, "bottom"), ("coo", float, "top")]
+)
+def test_one_path_on_sparse_cuts(form, dtype, push):
+    rng = np.random.default_rng(18)
+    pos, neg = (
+        (rng.integers(-2, 6, (rows, 12)) * (rng.random((rows, 12)) < np.linspace(0.02, 0.3, 12))).astype(dtype)
+        for rows in (300, 500)
+    )
+    sides = [getattr(scipy.sparse, f"{form}_array")(Z) for Z in (pos, neg)]
+    if form != "coo":
+        sides[0].indices, sides[0].indptr = sides[0].indices.astype(np.int64), sides[0].indptr.astype(np.int64)
+    H = pnorm.rankers.quantile_thresholds(*sides)
+    assert pnorm.rankers.quantile_thresholds(pos, neg) == H
+    assert isinstance(tables(*sides, H)[0], Stacked)
+    weights = {"pos_weight": rng.integers(0, 3, 300), "neg_weight": rng.random(500)}
+    for more in ({}, weights, {"pos_group": np.arange(300) % 3, "neg_group": np.arange(500) % 3}):
+        for p in (1, 4):
+            lam, trace = pnorm.train(*sides, H, p, 60, push=push, **more)
+            same, of_dense = pnorm.train(pos, neg, H, p, 60, push=push, **more)
+            np.testing.assert_array_equal(trace.ranker, of_dense.ranker)
+            np.testing.assert_allclose(lam, same, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(trace.log_objective, of_dense.log_objective, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(pnorm.score(sides[0], H, lam), pnorm.score(pos, H, lam), rtol=1e-12, atol=1e-12)
+
+
+def test_missing_values_of_sparse_rows_have_cuts_of_their_own():
+    rng = np.random.default_rng(19)
+    pos, neg = (rng.integers(-2, 3, (300, 6)) * (rng.random((300, 6)) < 0.05) + 0.0 for _ in range(2))
+    for Z in (pos, neg):
+        Z[rng.random(Z.shape) < 0.02] = np.nan
+    sides = [scipy.sparse.csr_array(Z) for Z in (pos, neg)]
+    H = pnorm.rankers.closed(pnorm.rankers.quantile_thresholds(*sides, missing="own"))
+    lam, _ = pnorm.train(*sides, H, 2, 60)
+    np.testing.assert_allclose(lam, pnorm.train(pos, neg, H, 2, 60)[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(pnorm.score(sides[0], H, lam), pnorm.score(pos, H, lam), rtol=1e-12, atol=1e-12)
 
 
 # What goes where

@@ -4,6 +4,7 @@ Twins leave scratch alone.
 """
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebval, chebvander
@@ -252,6 +253,28 @@ def edges(sums, cells, feature, first, at, terms, above, out):
         table, own = np.empty(cells[k + 1] - cells[k]), slice(first[j], first[j + 1])
         values_by_code(at[own], terms[own], table)
         out[j] = sums[cells[k] : cells[k + 1]] @ table
+
+
+def stored_sums(starts, rows, codes, weights, begin, end, cells, sums, stored):
+    for k in range(begin, end):
+        own = slice(starts[k], starts[k + 1])
+        sums[cells[k] : cells[k + 1]] = np.bincount(codes[own], weights[rows[own]], cells[k + 1] - cells[k])
+        stored[k] = _twofold(weights[rows[own]])
+
+
+def twofold_sum(weights, start, stop):
+    return _twofold(weights[start:stop])
+
+
+def _twofold(x):
+    total = float(np.r_[0.0, x].cumsum()[-1])  # one after the other
+    return total, float(sum(map(Fraction, x.tolist()), -Fraction(total)))
+
+
+def add_stored(starts, rows, codes, features, cells, table, out):
+    for k in features:
+        own = slice(starts[k], starts[k + 1])
+        np.add.at(out, rows[own], table[cells[k] + codes[own].astype(int)])
 
 
 # _lists -------------------------------------------------------------------------------------------

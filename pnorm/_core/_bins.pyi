@@ -57,3 +57,18 @@ def extremes(
 def edges(
     sums: _Array, cells: _Index, feature: _Index, first: _Index, at: _Index, terms: _Array, above: _Array, out: _Array
 ) -> None: ...
+def stored_sums(
+    starts: _Index,
+    rows: NDArray[int32],
+    codes: _Codes,
+    weights: _Array,
+    begin: int,
+    end: int,
+    cells: _Index,
+    sums: _Array,
+    stored: _Array,
+) -> None: ...
+def twofold_sum(weights: _Array, start: int, stop: int) -> tuple[float, float]: ...
+def add_stored(
+    starts: _Index, rows: NDArray[int32], codes: _Codes, features: _Index, cells: _Index, table: _Array, out: _Array
+) -> None: ...

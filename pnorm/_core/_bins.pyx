@@ -8,6 +8,7 @@ word of many rows after the other.
 (b) sums of weights by code, the one pass of a round: step (a) of Figure 1 of the COLT paper is a function of them
 (c) tables by code, read for every row: scores f = H lambda, and the factors by which step (c) changes the weights
 (d) from sums by code to the edges of step (a)
+(e) sums and tables by code of features that are kept as the rows where they are not zero
 """
 
 from libc.math cimport INFINITY
@@ -506,3 +507,74 @@ cdef void edges_of(
             c = at[t]
             total += terms[t] * (sums[base + c] if c < levels else above[base + c - levels])
         out[j] = total
+
+
+# (e) ---------------------------------------------------------------------------------------------
+
+cdef inline void add_twofold(double x, double* total, double* rounded) noexcept nogil:
+    """total + rounded += x: what the sum rounds off is kept (Knuth)."""
+    cdef:
+        double after = total[0] + x
+        double moved = after - total[0]
+    rounded[0] += (total[0] - (after - moved)) + (x - moved)
+    total[0] = after
+
+
+def stored_sums(
+    const Py_ssize_t[::1] starts, const int32_t[::1] rows, const code_t[::1] codes, const double[::1] weights,
+    Py_ssize_t begin, Py_ssize_t end, const Py_ssize_t[::1] cells, double[::1] sums, double[:, ::1] stored,
+):
+    """sums[cells[k] + c] = sum of weights of the rows that feature k stores with code c, for features begin:end.
+
+    The sum over the codes is stored[k, 0], and stored[k, 1] is what it has rounded off.
+
+    In: starts, rows, codes, weights, begin, end, cells. Out: sums, stored.
+    """
+    cdef:
+        Py_ssize_t k, i
+        double weight, total, rounded
+        double* own
+    with nogil:
+        for k in range(begin, end):
+            own = &sums[cells[k]]
+            clear(own, cells[k + 1] - cells[k])
+            total = rounded = 0.0
+            for i in range(starts[k], starts[k + 1]):
+                weight = weights[rows[i]]
+                own[codes[i]] += weight
+                add_twofold(weight, &total, &rounded)
+            stored[k, 0] = total
+            stored[k, 1] = rounded
+
+
+def twofold_sum(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop):
+    """Return the sum of weights start:stop, and what it has rounded off.
+
+    In: weights, start, stop.
+    """
+    cdef:
+        double total = 0.0, rounded = 0.0
+        Py_ssize_t r
+    with nogil:
+        for r in range(start, stop):
+            add_twofold(weights[r], &total, &rounded)
+    return total, rounded
+
+
+def add_stored(
+    const Py_ssize_t[::1] starts, const int32_t[::1] rows, const code_t[::1] codes, const Py_ssize_t[::1] features,
+    const Py_ssize_t[::1] cells, const double[::1] table, double[::1] out,
+):
+    """out += table[cells[k] + c] on the rows that feature k stores with code c, for some features.
+
+    In: starts, rows, codes, features, cells, table. Changed: out.
+    """
+    cdef:
+        Py_ssize_t t, k, i
+        const double* own
+    with nogil:
+        for t in range(features.shape[0]):
+            k = features[t]
+            own = &table[cells[k]]
+            for i in range(starts[k], starts[k + 1]):
+                out[rows[i]] += own[codes[i]]

@@ -272,6 +272,20 @@ def scatter_of_blocks(
     return total, left
 
 
+def scatter_of_moments(
+    sums: _checks.Array, square: _checks.Array, mass: Vector, centres: _checks.Array
+) -> tuple[Any, Any] | None:
+    """Second moments about given centres from those about zero; None where an offset takes their digits.
+
+    `sums` (G, n) are weighted sums of the outputs, `square` (n, n) those of their products.
+    """
+    left = sums - mass[:, None] * centres
+    shift = (centres.T * mass) @ centres
+    cross = centres.T @ left
+    scatter = square - shift - cross - cross.T
+    return None if bool((shift.diagonal() > 1e4 * scatter.diagonal()).any()) else (scatter, left)
+
+
 def _square(Z: _checks.Array) -> _checks.Array:
     """Z.T @ Z; where Z has few columns, as a sum of products that are too small for threads.
 

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,8 @@ from pnorm._storage.base import (
 )
 from pnorm._threads import ROWS, SERIAL, Pass, Pool, block_size, over_blocks, slices
 
-_BYTE = 2**8
+BYTE = 2**8
+"""Codes of a byte."""
 
 _LARGEST_WORD = 2**12
 """Codes of a packed word, at most: sums of 4096 codes, four in turn, still fit a second cache."""
@@ -55,7 +56,7 @@ CHOSEN = 0.7
 _KEPT = 2**20
 """Numbers in the tables of all rankers, up to which they are kept: 8 MB."""
 
-_CELLS = 2**22
+CELLS = 2**22
 """Numbers in a block of rows that is made dense: 32 MB."""
 
 
@@ -63,9 +64,26 @@ _CELLS = 2**22
 class Cuts:
     """Codes that count the cuts below a value of a column; NaN is above none."""
 
-    A: _checks.Array
+    A: Any
+    """Dense, or CSC with the rows in order."""
     column: int
     cuts: Vector
+
+    @property
+    def n_stored(self) -> int:
+        """Number of rows that a sparse column stores."""
+        return int(self.A.indptr[self.column + 1] - self.A.indptr[self.column])
+
+    def stored(self) -> tuple[Index, Index]:
+        """The rows that a sparse column stores, in order, and their codes."""
+        own = slice(self.A.indptr[self.column], self.A.indptr[self.column + 1])
+        x = self.A.data[own]
+        return self.A.indices[own], np.where(np.isnan(x), 0, np.searchsorted(self.cuts, x))
+
+    @property
+    def of_zero(self) -> int:
+        """The code of zero: in a sparse column, that of all other rows."""
+        return int(np.searchsorted(self.cuts, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +185,8 @@ def _packed(levels: Index, n_rows: int) -> _Words:
     wide, word, radix = np.zeros(levels.size, bool), np.zeros(levels.size, np.intp), np.ones(levels.size, np.intp)
     for k in np.argsort(-levels, kind="stable").tolist():
         n = int(levels[k])
-        kind = int(n > _BYTE or _BYTE < n * n <= largest)
-        room = largest if kind else min(_BYTE, largest)
+        kind = int(n > BYTE or BYTE < n * n <= largest)
+        room = largest if kind else min(BYTE, largest)
         found = next((i for i in range(max(len(size[kind]) - 8, 0), len(size[kind])) if size[kind][i] * n <= room), -1)
         if found < 0:
             size[kind].append(1)
@@ -187,14 +205,13 @@ class _Tables:
     """By the codes of words of one byte."""
 
 
-class Schema:
-    """The meaning of codes: how features are packed into words, and what the rankers make of them."""
+class Codebook:
+    """The meaning of codes: what the rankers make of those of their feature."""
 
-    def __init__(self, features: Sequence[Feature], where: Sequence[Index], n_rows: int) -> None:
-        """Ranker i of feature k is number where[k][i] of all, 0 .. n - 1; words are for so many rows."""
-        levels = np.array([feature.levels for feature in features], np.intp)
-        self.words = words = _packed(levels, n_rows)
-        self.cells = bounds_of(levels)
+    def __init__(self, features: Sequence[Feature], where: Sequence[Index]) -> None:
+        """Ranker i of feature k is number where[k][i] of all, 0 .. n - 1."""
+        self.levels = np.array([feature.levels for feature in features], np.intp)
+        self.cells = bounds_of(self.levels)
         """The first cell of every feature: cells are the codes of all features, one after the other."""
         order = np.argsort(np.concatenate(where), kind="stable")
         self.feature = np.repeat(np.arange(len(features)), [len(feature) for feature in features])[order]
@@ -205,35 +222,20 @@ class Schema:
         self.at = np.concatenate([feature.at for feature in features])[take]
         self.terms = np.concatenate([feature.terms for feature in features])[take]
         self.n_rankers = int(self.first.size) - 1
-        narrow, wide = words.size
-        codes = np.concatenate([narrow, wide])
-        starts = bounds_of(codes)
-        self.starts = starts[: narrow.size + 1], starts[narrow.size :]
-        """The first cell of every word, of those of one byte and of those of two."""
-        self.n_cells = int(starts[-1])
-        """Cells of all words."""
-        number = words.word + np.where(words.wide, narrow.size, 0)
-        self.word_cells = starts[number], codes[number]
-        """The first cell of every feature's word, and how many there are."""
-        largest = int(codes.max())
-        self.scratch = _bins.scratch_size(largest)
-        self._tables: _Tables | None = None
-        self.min_rows = max(ROWS, 32 * largest)
-        """Rows of a block, at least."""
         self.centred = self._centred_terms()
 
-    def subtract(self, shift: Vector) -> Schema:
+    def subtract(self, shift: Vector) -> Self:
         """The rankers less a constant each; only a table of values can be far from zero."""
         moved = copy.copy(self)
         moved.terms = self.terms - np.repeat(shift, counts_of(self.first))
-        moved.centred, moved._tables = moved._centred_terms(), None
+        moved.centred = moved._centred_terms()
         return moved
 
-    def totals(self, tally: Vector) -> Vector:
-        """Sums by the codes of all features from those by the codes of all words."""
-        out = np.empty(int(self.cells[-1]))
-        _bins.marginals(tally, *self.word_cells, self.words.radix, self.cells, out)
-        return out
+    def absolute(self) -> Self:
+        """The same codes with terms in absolute value, for bounds."""
+        sized = copy.copy(self)
+        sized.terms = np.abs(self.terms)
+        return sized
 
     def of_rankers(self, totals: Vector, terms: Vector) -> Vector:
         """Sums of all rankers, whose terms are given."""
@@ -243,7 +245,7 @@ class Schema:
 
     def _centred_terms(self) -> Vector:
         """Terms, those of tables of values about zero: edges are differences of means, in which an offset cancels."""
-        counts, levels = counts_of(self.first), counts_of(self.cells)[self.feature]
+        counts, levels = counts_of(self.first), self.levels[self.feature]
         of_step = self.at >= np.repeat(levels, counts)
         is_table = counts == levels
         is_table[np.repeat(np.arange(is_table.size), counts)[of_step]] = False
@@ -254,7 +256,7 @@ class Schema:
     def extremes(self, counts: Vector) -> tuple[Vector, Vector]:
         """Smallest and largest output of every ranker, given the rows by the codes of all features."""
         low, high = np.empty(self.n_rankers), np.empty(self.n_rankers)
-        most = int(counts_of(self.cells).max())
+        most = int(self.levels.max())
         scratch = np.empty(most), np.empty(most + 1, np.intp)
         _bins.extremes(self.feature, self.first, self.at, self.terms, self.cells, counts, *scratch, low, high)
         return low, high
@@ -271,13 +273,65 @@ class Schema:
         _bins.values_by_code(self.at[terms], self.terms[terms], out)
         return out
 
+    def of_features(self) -> list[tuple[_checks.Array, Index]]:
+        """Per feature, the values of its rankers by code (levels, r), and their numbers."""
+        order = np.argsort(self.feature, kind="stable")
+        members = np.split(order, np.searchsorted(self.feature[order], np.arange(1, self.cells.size - 1)))
+        return [(np.column_stack([self.values(int(j)) for j in own]), own) for own in members]
+
+    def scores(self, lam: Vector) -> Vector:
+        """Sums of lam times the outputs of each feature's rankers, by the codes of all features."""
+        counts, size = counts_of(self.first), int(self.cells[-1])
+        weights, feature = np.repeat(lam, counts) * self.terms, np.repeat(self.feature, counts)
+        step = self.at >= self.levels[feature]
+        place = self.cells[feature] + self.at - np.where(step, self.levels[feature], 0)
+        out = np.asarray(np.bincount(place, np.where(step, weights, 0.0), size), dtype=np.float64)
+        for levels in sorted(set(self.levels.tolist())):  # features of as many codes are added up side by side
+            own = self.cells[:-1][self.levels == levels, None] + np.arange(levels)
+            out[own] = out[own].cumsum(axis=1)
+        out += np.bincount(place, np.where(step, 0.0, weights), size)
+        return out
+
+
+class Schema(Codebook):
+    """A codebook whose features are packed into words."""
+
+    def __init__(self, features: Sequence[Feature], where: Sequence[Index], n_rows: int) -> None:
+        """Words are for so many rows."""
+        super().__init__(features, where)
+        self.words = words = _packed(self.levels, n_rows)
+        narrow, wide = words.size
+        codes = np.concatenate([narrow, wide])
+        starts = bounds_of(codes)
+        self.starts = starts[: narrow.size + 1], starts[narrow.size :]
+        """The first cell of every word, of those of one byte and of those of two."""
+        self.n_cells = int(starts[-1])
+        """Cells of all words."""
+        number = words.word + np.where(words.wide, narrow.size, 0)
+        self.word_cells = starts[number], codes[number]
+        """The first cell of every feature's word, and how many there are."""
+        largest = int(codes.max())
+        self.scratch = _bins.scratch_size(largest)
+        self._tables: _Tables | None = None
+        self.min_rows = max(ROWS, 32 * largest)
+        """Rows of a block, at least."""
+
+    def subtract(self, shift: Vector) -> Self:
+        moved = super().subtract(shift)
+        moved._tables = None
+        return moved
+
+    def totals(self, tally: Vector) -> Vector:
+        """Sums by the codes of all features from those by the codes of all words."""
+        out = np.empty(int(self.cells[-1]))
+        _bins.marginals(tally, *self.word_cells, self.words.radix, self.cells, out)
+        return out
+
     def tables(self) -> _Tables:
         """The values of all rankers by code."""
         if self._tables is not None:
             return self._tables
-        order = np.argsort(self.feature, kind="stable")
-        members = np.split(order, np.searchsorted(self.feature[order], np.arange(1, self.cells.size - 1)))
-        of_features = [(np.column_stack([self.values(int(j)) for j in own]), own) for own in members]
+        of_features = self.of_features()
         of_bytes: list[list[int]] = [[] for _ in self.words.size[0]]
         for k in np.flatnonzero(~self.words.wide).tolist():
             of_bytes[self.words.word[k]].append(k)
@@ -310,7 +364,7 @@ class Schema:
     @cached_property
     def _kinds(self) -> list[tuple[int, int, int, Index]]:
         """Codes of a feature and of its word, its digit there, and the features of this kind, one of a word each."""
-        levels, codes = counts_of(self.cells), self.word_cells[1]
+        levels, codes = self.levels, self.word_cells[1]
         alone = np.where(levels == 1, np.arange(levels.size), 0)  # features of one code share a digit
         members: dict[tuple[int, int, int, int], list[int]] = {}
         for k, kind in enumerate(zip(*[x.tolist() for x in (levels, codes, self.words.radix, alone)], strict=True)):
@@ -319,24 +373,13 @@ class Schema:
 
     def tables_of_words(self, lam: Vector) -> dict[tuple[bool, int], Vector]:
         """Scores by the code of every word that has a part in them; words are (wide, number)."""
-        counts = counts_of(self.first)
-        weights = np.repeat(lam, counts) * self.terms
-        feature = np.repeat(self.feature, counts)
-        levels, size = counts_of(self.cells), int(self.cells[-1])
-        step = self.at >= levels[feature]
-        values = np.bincount(self.cells[feature] + self.at, np.where(step, 0.0, weights), 2 * size)[:size]
-        start = self.cells[feature] + self.at - np.where(step, levels[feature], 0)
-        steps = np.bincount(start, np.where(step, weights, 0.0), size)
-        used = np.zeros(levels.size, bool)
-        used[feature[weights != 0.0]] = True
+        scores, used = self.scores(lam), np.zeros(self.levels.size, bool)
+        used[self.feature[lam != 0.0]] = True
         first, words = self.word_cells[0], self.words
         out = np.zeros(self.n_cells)
         for n_levels, n_codes, radix, members in self._kinds:
             own = members[used[members]]
-            if not own.size:
-                continue
-            cells = self.cells[own, None] + np.arange(n_levels)
-            of_levels = values[cells] + np.cumsum(steps[cells], axis=1)
+            of_levels = scores[self.cells[own, None] + np.arange(n_levels)]
             shape = own.size, n_codes // (n_levels * radix), n_levels, radix
             spread, starts = np.broadcast_to(of_levels[:, None, :, None], shape), first[own]
             if own.size > 1 and (np.diff(starts) == n_codes).all():  # words that lie together: without an index
@@ -370,9 +413,13 @@ class Coded:
         codes = np.zeros((words.size[0].size, n_rows), np.uint8), np.zeros((words.size[1].size, n_rows), np.uint16)
         matrices: dict[tuple[int, bool], list[int]] = {}
         for k, source in enumerate(sources):
+            word = codes[int(words.wide[k])][words.word[k]]
             if isinstance(source, Codes):
-                out = codes[int(words.wide[k])]
-                out[words.word[k]] += (source.codes * words.radix[k]).astype(out.dtype)
+                word += (source.codes * words.radix[k]).astype(word.dtype)
+            elif _checks.is_sparse(source.A):
+                rows, own = source.stored()
+                word += word.dtype.type(source.of_zero * words.radix[k])
+                word[rows] += ((own - source.of_zero) * words.radix[k]).astype(word.dtype)  # modulo the word's size
             else:
                 matrices.setdefault((id(source.A), bool(words.wide[k])), []).append(k)
         for (_, wide), members in matrices.items():
@@ -538,7 +585,7 @@ class Coded:
             (codes, table, _run(own)) for codes, (table, own) in zip(self._words[0], tables.of_bytes, strict=True)
         ]
         wide = [(k, *tables.of_features[k]) for k in np.flatnonzero(words.wide).tolist()]
-        for rows in slices(n_rows, min(4096, max(_CELLS // n, 16))):
+        for rows in slices(n_rows, min(4096, max(CELLS // n, 16))):
             block = np.empty((rows.stop - rows.start, n))
             for codes, table, own in narrow:
                 block[:, own] = table[codes[rows]]
@@ -548,7 +595,7 @@ class Coded:
 
     def matrix(self) -> Any:
         n_rows, n = self.shape
-        if n_rows * n <= 4 * _CELLS:
+        if n_rows * n <= 4 * CELLS:
             return np.concatenate([block for _, block in self.blocks()])
         import scipy.sparse
 

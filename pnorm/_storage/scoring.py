@@ -239,22 +239,19 @@ class Lookups:
         self._some.check()
 
 
-class SparseLookups(_Checked):
-    """Functions that jump at cuts, of columns of a CSC matrix with its rows in order."""
-
-    def __init__(self, A: Any, jumps: Jumps) -> None:
-        self._A, self._steps = A, jumps.steps
-
-    def add(self, rows: slice, out: Vector) -> None:
-        A = self._A
-        for step in self._steps:
+def sparse_lookups(A: Any, jumps: Jumps) -> Values:
+    """Sum functions that jump at cuts, of columns of a CSC matrix; a row that stores nothing has their sum at zero."""
+    f, level = np.zeros(A.shape[0]), 0.0
+    with np.errstate(all="ignore"):  # what is not finite is seen in the scores
+        for step in jumps.steps:
+            at_zero = float(step.values[np.searchsorted(step.cuts, 0.0)])
             stored = slice(A.indptr[step.column], A.indptr[step.column + 1])
-            first, last = A.indptr[step.column] + np.searchsorted(A.indices[stored], [rows.start, rows.stop])
-            x, here = A.data[first:last], A.indices[first:last] - rows.start
-            below = np.searchsorted(step.cuts, x)  # all of them for nan
-            f = np.full(out.size, step.values[np.searchsorted(step.cuts, 0.0)])
-            f[here] = np.where(np.isnan(x), step.missing, step.values[below])
-            out += f
+            x = A.data[stored]
+            values = np.where(np.isnan(x), step.missing, step.values[np.searchsorted(step.cuts, x)])
+            f[A.indices[stored]] += values - at_zero
+            level += at_zero
+        f += level
+    return Values(f)
 
 
 @dataclass

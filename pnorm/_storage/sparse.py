@@ -12,7 +12,16 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core import _dense
-from pnorm._storage.base import BLOCK, Index, Rows, Uncoded, by_group, mass_by_group, scatter_of_blocks
+from pnorm._storage.base import (
+    BLOCK,
+    Index,
+    Rows,
+    Uncoded,
+    by_group,
+    mass_by_group,
+    scatter_of_blocks,
+    scatter_of_moments,
+)
 from pnorm._threads import Pass, slices
 
 _STORED = 2**16
@@ -54,13 +63,9 @@ class Sparse(Uncoded):
     def scatter(self, weights: Vector, centres: _checks.Array, codes: Index | None) -> Any:
         A, mass = self._A, mass_by_group(weights, codes, len(centres))
         sums = (A.T @ weights)[None] if codes is None else self.sums(by_group(weights, codes, len(mass)))
-        left = sums - mass[:, None] * centres
-        shift = (centres.T * mass) @ centres
-        cross = centres.T @ left
-        scatter = (A.T @ A.multiply(weights[:, None]).tocsc()).toarray() - shift - cross - cross.T
-        if bool((shift.diagonal() > 1e4 * scatter.diagonal()).any()):  # an offset: the difference has lost its digits
-            return scatter_of_blocks(self.blocks(), weights, centres, codes)
-        return scatter, left
+        square = (A.T @ A.multiply(weights[:, None]).tocsc()).toarray()
+        found = scatter_of_moments(sums, square, mass, centres)
+        return scatter_of_blocks(self.blocks(), weights, centres, codes) if found is None else found
 
     def combine(self, lam: Vector) -> Any:
         return np.asarray(self._A @ lam)

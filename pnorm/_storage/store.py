@@ -7,6 +7,7 @@ table, the other columns of a matrix stay where they lie.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,10 +19,11 @@ from pnorm._categories import Seen
 from pnorm._checks import Vector
 from pnorm._core import _bins
 from pnorm._storage.base import Index, Table
-from pnorm._storage.coded import Coded, Codes, Cuts, Feature, Schema
+from pnorm._storage.coded import BYTE, Codebook, Coded, Codes, Cuts, Feature, Schema
 from pnorm._storage.combined import Closed, Stacked
 from pnorm._storage.dense import Dense
 from pnorm._storage.sparse import Sparse
+from pnorm._storage.sparse_coded import SparseCoded
 from pnorm._threads import SERIAL, Pool
 
 _VALUES = 256
@@ -73,21 +75,43 @@ def store(pieces: Sequence[Sequence[Piece]], pool: Pool = SERIAL) -> list[Table]
         of_values, others = _split(matrices)
         features += of_values
         rest += others
-    if features:
-        known, of_features, where = zip(*features, strict=True)
-        own = np.sort(np.concatenate(where))
-        ranks = [own.searchsorted(numbers) for numbers in where]
-        sides = list(zip(*of_features, strict=True))
-        sizes = [_n_rows(of_side[0]) for of_side in sides]
-        schema = Schema(known, ranks, sum(sizes))
-        tables: list[Table] = [
-            Coded.encoded(schema, of_side, size, pool) for of_side, size in zip(sides, sizes, strict=True)
-        ]
-        rest.append((tables, own))
+    packed: list[OfSides] = []
+    sparse: list[OfSides] = []
+    for of_sides in features:
+        (sparse if _stays_sparse(*of_sides[:2]) else packed).append(of_sides)
+    rest += [_coded(some, some is sparse, pool) for some in (sparse, packed) if some]
     if len(rest) == 1:
         return rest[0][0]
     numbers = [own for _, own in rest]
     return [Stacked(parts, numbers) for parts in zip(*[tables for tables, _ in rest], strict=True)]
+
+
+def _coded(features: Sequence[OfSides], sparse: bool, pool: Pool) -> tuple[list[Table], Index]:
+    """Return features in one table for each side, and the numbers of their rankers."""
+    known, of_features, where = zip(*features, strict=True)
+    own = np.sort(np.concatenate(where))
+    ranks = [own.searchsorted(numbers) for numbers in where]
+    sides = list(zip(*of_features, strict=True))
+    sizes = [_n_rows(of_side[0]) for of_side in sides]
+    if sparse:
+        book = Codebook(known, ranks)
+        return [SparseCoded.encoded(book, of_side, size) for of_side, size in zip(sides, sizes, strict=True)], own
+    schema = Schema(known, ranks, sum(sizes))
+    return [Coded.encoded(schema, of_side, size, pool) for of_side, size in zip(sides, sizes, strict=True)], own
+
+
+def _stays_sparse(feature: Feature, sources: Sequence[Cuts | Codes]) -> bool:
+    """Whether a feature takes less memory as the rows and codes that its column stores than packed into words.
+
+    Parts of a side are stored one by one, and all have to be alike: there, whatever is sparse stays so.
+    """
+    cuts = [source for source in sources if isinstance(source, Cuts) and _checks.is_sparse(source.A)]
+    n_rows = [_n_rows(source) for source in cuts]
+    if not cuts or max(n_rows) >= 2**31:
+        return False
+    size = 4 + (1 if feature.levels <= BYTE else 2)
+    stored = sum([source.n_stored for source in cuts])
+    return len(cuts) == 1 or 8 * size * stored < math.log2(feature.levels) * sum(n_rows)
 
 
 def store_part(pieces: Sequence[Piece]) -> Table:
@@ -105,7 +129,7 @@ def _with_room(piece: Piece) -> Piece:
 
 
 def _n_rows(source: Cuts | Codes) -> int:
-    return len(source.codes if isinstance(source, Codes) else source.A)
+    return len(source.codes) if isinstance(source, Codes) else int(source.A.shape[0])
 
 
 def unscaled(pieces: Sequence[Piece], n: int) -> tuple[list[Piece], Vector] | None:
