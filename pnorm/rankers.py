@@ -774,6 +774,9 @@ def thresholds(
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
 
+    Sparse rows stay sparse: training and scores take memory for the numbers that the columns store, and one level for
+    all zeros. `Rankers.evaluate` returns a dense array.
+
     Parameters
     ----------
     cuts : sequence of sequences of float, or mapping from column to sequence of float
@@ -850,7 +853,7 @@ def quantile_thresholds(
     becomes a cut, so that no other threshold could tell the training rows apart any further. Other
     columns get at most `n_cuts` mid-points: those whose share of rows below comes nearest to
     1 / (n_cuts + 1), 2 / (n_cuts + 1), ..., rows of both sides together. A sort per column,
-    O((I + K) log(I + K)); of sparse rows, a sort of what a column stores.
+    O((I + K) log(I + K)); of sparse rows, a sort of what a column stores. These stay sparse, as in `thresholds`.
 
     Parameters
     ----------

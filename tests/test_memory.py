@@ -83,6 +83,30 @@ def test_memory_beside_the_data_is_some_numbers_per_row(name):
     assert large - small > 0.25 * NUMBER * numbers * 2 * 70_000
 
 
+def test_cuts_of_sparse_rows_take_memory_by_their_non_zeros():
+    """Dense, these columns have 450 MB. A copy of a non-zero takes 12 bytes, a code with its row 5."""
+    rng = np.random.default_rng(0)
+    rows, columns, stored = 70_000, 400, 100_000
+    pos, neg = (
+        scipy.sparse.coo_array(
+            (
+                rng.integers(1, 6, stored).astype(float),
+                (rng.integers(rows, size=stored), rng.integers(columns, size=stored)),
+            )
+        ).tocsr()
+        for _ in range(2)
+    )
+    cuts = pnorm.rankers.quantile_thresholds(pos, neg)
+    lam = rng.normal(size=len(cuts))
+    for call, numbers in (
+        (lambda: pnorm.rankers.quantile_thresholds(pos, neg), 5),
+        (lambda: train(pos, neg, cuts), 9),
+        (lambda: pnorm.minimize(pos, neg, cuts, l2=0.1, max_iter=3, n_threads=1), 11),
+        (lambda: pnorm.score(pos, cuts, lam, n_threads=1), 4),
+    ):
+        assert peak(call) < NUMBER * numbers * 2 * stored
+
+
 def test_a_run_keeps_what_moves_and_not_steps_times_rankers():
     rng = np.random.default_rng(0)
     n, stored, steps = 50_000, 1000, 60

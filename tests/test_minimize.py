@@ -352,6 +352,36 @@ def test_storages_agree(store):
     assert run.status == trace.status == "converged"
 
 
+@pytest.mark.parametrize("method", ["newton", "lbfgs"])
+@pytest.mark.parametrize("more", [{}, {"pos_group": np.arange(300) % 3, "neg_group": np.arange(400) % 3}])
+def test_cuts_of_sparse_rows_have_the_minimum_of_the_same_rows_dense(more, method):
+    """Some levels are below zero, so that cuts are on either side of the rows that are not stored."""
+    rng = np.random.default_rng(11)
+    pos, neg = (rng.integers(-2, 3, (rows, 9)) * (rng.random((rows, 9)) < 0.03) for rows in (300, 400))
+    H = pnorm.rankers.closed(pnorm.rankers.quantile_thresholds(pos, neg))
+    sides = [scipy.sparse.csr_array(side) for side in (pos, neg)]
+    lam, trace = pnorm.minimize(*sides, H, 3, l2=1e-2, method=method, **more)
+    same, of_dense = pnorm.minimize(pos, neg, H, 3, l2=1e-2, method=method, **more)
+    assert trace.status == of_dense.status == "converged"
+    np.testing.assert_allclose(lam, same, atol=1e-4 if method == "lbfgs" else 1e-9)
+    assert trace.log_objective[-1] == pytest.approx(of_dense.log_objective[-1], abs=2e-10)
+    gaps = [certificate(*rows, H, 3, lam, l2=1e-2, **more).gap for rows in (sides, (pos, neg))]
+    assert gaps == pytest.approx([trace.gap] * 2, abs=2e-10)
+
+
+@pytest.mark.parametrize("kind", ["separable", "quasi-separable"])
+def test_sparse_cuts_that_separate_are_found(kind):
+    rng = np.random.default_rng(12)
+    pos, neg = (rng.integers(0, 3, (80, 20)) * (rng.random((80, 20)) < 0.02) for _ in range(2))
+    pos[:, -1] = rng.random(80) < (1.0 if kind == "separable" else 0.05)
+    neg[:, -1] = 0
+    H = pnorm.rankers.quantile_thresholds(pos, neg)
+    found = [pnorm.minimize(*map(make, (pos, neg)), H, 2)[1] for make in (np.asarray, scipy.sparse.csc_array)]
+    assert [trace.status for trace in found] == [found[0].status] * 2
+    assert found[0].status == kind.replace("-", "_") or kind in found[0].message
+    assert found[1].gap == pytest.approx(found[0].gap, rel=1e-3, abs=1e-12)
+
+
 def test_an_offset_and_a_scale_of_the_columns_do_not_matter():
     pos, neg = quasi_separable(2)
     pos, neg = pos[:, :2], neg[:, :2]

@@ -126,6 +126,16 @@ def test_sparse_partitions():
     np.testing.assert_allclose(minimize(P, N, None, 4)[0], pnorm.minimize(pos, neg, None, 4)[0], atol=1e-9)
 
 
+def test_cuts_of_sparse_partitions():
+    """Columns are sparse in some partitions and full in others; codes mean the same in all."""
+    rng = np.random.default_rng(2)
+    pos, neg = (rng.integers(-1, 4, (n, 6)) * (rng.random((n, 6)) < np.linspace(0, 1, n)[:, None]) for n in (60, 90))
+    H = pnorm.rankers.quantile_thresholds(pos, neg)
+    P, N = scipy.sparse.csr_array(pos), scipy.sparse.csr_array(neg)
+    assert_same(train(P, N, H, 4, 20), pnorm.train(pos, neg, H, 4, 20))
+    np.testing.assert_allclose(minimize(P, N, H, 4, l2=0.1)[0], pnorm.minimize(pos, neg, H, 4, l2=0.1)[0], atol=1e-9)
+
+
 MINIMISED = {
     "columns": (lambda pos, neg: None, {}),
     "thresholds": (lambda pos, neg: pnorm.rankers.thresholds([[0.5], [0.1, 0.6], [0.2], [-0.3]]), {}),

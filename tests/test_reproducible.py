@@ -40,11 +40,14 @@ def stored():
     weights, groups = (
         [draw(len(side)) for side in (POS, NEG)] for draw in (rng.random, lambda size: rng.integers(0, 9, size))
     )
+    thin = [(rng.random((len(side), 60)) < 0.03) * rng.integers(1, 9, (len(side), 60)) for side in (POS, NEG)]
+    thin = [scipy.sparse.csr_array(side) for side in thin]
     return {
         "dense": (POS, NEG, None, {}),
         "float32": (POS.astype(np.float32), NEG.astype(np.float32), None, {}),
         "sparse": (*(scipy.sparse.csc_array(side * on) for side, on in zip((POS, NEG), signs, strict=True)), None, {}),
         "coded": (POS, NEG, pnorm.rankers.quantile_thresholds(POS, NEG, 63), {}),
+        "sparse, coded": (*thin, pnorm.rankers.quantile_thresholds(*thin), {}),
         "mixed": (np.c_[POS, few[0]], np.c_[NEG, few[1]], None, {}),
         "weighted": (POS, NEG, None, dict(zip(("pos_weight", "neg_weight"), weights, strict=True))),
         "groups": (*few, None, dict(zip(("pos_group", "neg_group"), groups, strict=True))),

@@ -1,6 +1,7 @@
 """Problems to time: outputs that overlap, with a factor that columns share, so that rounds do not run out."""
 
 import numpy as np
+import scipy.sparse
 
 
 def gaussian(n_pos, n_neg, n, seed=0):
@@ -31,3 +32,13 @@ def touching(n_pos, n_neg, n, seed=0):
     pos, neg = gaussian(n_pos, n_neg, n, seed)
     pos[:, -1], neg[:, -1] = np.random.default_rng(seed).random(n_pos) < 0.05, 0.0
     return pos, neg
+
+
+def counts(rows, columns, stored, seed=0):
+    """Return sparse rows of counts from 1 to 5, a third of them positives; 12 bytes for each that is stored."""
+    rng = np.random.default_rng(seed)
+    places = [rng.integers(n, size=stored, dtype=np.int32) for n in (rows, columns)]
+    X = scipy.sparse.coo_array((rng.integers(1, 6, stored).astype(float), places), shape=(rows, columns)).tocsr()
+    X.data = np.minimum(X.data, 5.0)
+    y = rng.random(rows) < 1 / 3
+    return X[y], X[~y]

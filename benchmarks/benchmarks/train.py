@@ -75,6 +75,33 @@ class Many:
             list(pool.map(lambda rows: pnorm.train(*rows, None, 4, 100), self.problems))
 
 
+class SparseCuts:
+    """Cuts of counts in wide sparse rows, 14 to a row: 3.4 MB of them, and 34."""
+
+    params = ([20_000, 200_000],)
+    param_names = ("rows",)
+
+    def setup(self, rows):
+        self.pos, self.neg = problems.counts(rows, rows // 10, 14 * rows)
+        self.H = pnorm.rankers.quantile_thresholds(self.pos, self.neg)
+        self.lam = np.random.default_rng(0).normal(size=len(self.H))
+
+    def time_quantile_thresholds(self, rows):
+        pnorm.rankers.quantile_thresholds(self.pos, self.neg)
+
+    def time_first_round(self, rows):
+        pnorm.train(self.pos, self.neg, self.H, 4, 1)
+
+    def time_train(self, rows):
+        pnorm.train(self.pos, self.neg, self.H, 4, 100)
+
+    def peakmem_train(self, rows):
+        pnorm.train(self.pos, self.neg, self.H, 4, 100)
+
+    def time_score(self, rows):
+        pnorm.score(self.neg, self.H, self.lam)
+
+
 class Groups:
     """Query groups, from a few large ones to many small ones."""
 
