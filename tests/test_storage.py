@@ -1,6 +1,7 @@
 """Every storage against the matrix of outputs that it stands for."""
 
 import itertools
+import math
 import threading
 import time
 from fractions import Fraction
@@ -370,6 +371,13 @@ def test_rows_that_are_not_stored_keep_the_digits_of_their_sum():
                     for code, mass in enumerate(table.masses(j, tally)):
                         exact = sum(map(Fraction, w[dense[:, column] == np.unique(dense[:, column])[code]].tolist()))
                         assert abs(Fraction(mass) - exact) <= 1e-14 * exact
+    long = scipy.sparse.csc_array((np.ones(3), ([5, 40_000, 99_999], [0, 0, 0])), shape=(100_000, 1))
+    w = np.exp(30 * rng.random(100_000))
+    w[[5, 40_000, 99_999]] = 1e20, 1e16, 1e24  # beside the rest, as heavy as 1e8 times it
+    tally = run(tables(long, long, pnorm.rankers.thresholds([[0.5]]))[0].tally(w))
+    np.testing.assert_allclose(
+        tally, [math.fsum(np.delete(w, [5, 40_000, 99_999])), w[5] + w[40_000] + w[99_999]], 1e-15
+    )
     whole = scipy.sparse.csc_array(np.ones((50, 1)))
     full = store_part(pnorm.rankers.thresholds([[-0.5, 0.5, 1.0]])._pieces(whole, "X", np.arange(3)))
     assert isinstance(full, SparseCoded)

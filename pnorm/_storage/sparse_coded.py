@@ -30,7 +30,7 @@ from pnorm._storage.base import (
 )
 from pnorm._storage.coded import BYTE, CELLS, Codebook, Cuts
 from pnorm._storage.double_double import two_sum
-from pnorm._threads import SERIAL, Pass, over_blocks, slices
+from pnorm._threads import SERIAL, Pass, blocks, over_blocks, slices
 
 _STORED = 2**16
 """Stored codes of a task, at least."""
@@ -55,6 +55,11 @@ class SparseCoded:
         ends = np.unique(np.r_[0, np.searchsorted(starts, stored[1:]), of_zero.size]).tolist()
         self._spans = list(pairwise(ends))
         """Features of a task: tasks have about as many stored codes."""
+        # A twofold sum of n terms is within (n eps / 2)**2 of itself. The sum over the rows that are not stored is a
+        # difference of two: over all rows, of a block and then of all blocks, and over those that a feature stores.
+        n_terms = np.array([starts[1:] - starts[:-1], np.full(of_zero.size, blocks(n_rows)[0].stop + _TASKS)], float)
+        self._least = _EPS / 16.0 * (n_terms**2).sum(axis=0)
+        """Shares of all weight from which that difference is within 4 eps of itself."""
         self.counts = SERIAL.run(self.tally(np.ones(n_rows)))[0]
         self.low, self.high = book.extremes(self.counts)
 
@@ -88,10 +93,7 @@ class SparseCoded:
                 total, more = two_sum(total, part)
                 rounded += rest + more
             others = (total - stored[:, 0]) + (rounded - stored[:, 1])
-            # Both sums are as good as n**2 eps**2 / 4 of all weight: this is an eps or two of what remains, or that is
-            # added up by itself.
-            unsure = others < 0.125 * _EPS * weights.size**2 * total
-            for k in np.flatnonzero(unsure).tolist():
+            for k in np.flatnonzero(np.abs(others) < self._least * abs(total)).tolist():
                 outside = np.ones(weights.size, bool)
                 outside[self._own(k)[0]] = False
                 others[k] = weights[outside].sum()
