@@ -220,6 +220,10 @@ def test_one_ranker(case):
                 continue
             values, masses = table.values(j), table.masses(j, tally)
             np.testing.assert_allclose(table.totals(tally)[cells], masses, rtol=1e-13)
+            distinct, place = np.unique(values, return_inverse=True)
+            by_group = table.masses_by_group(j, place, u, np.arange(u.size) % 3, 3)
+            expected = [[u[g::3][matrix[g::3, j] == value].sum() for value in distinct] for g in range(3)]
+            np.testing.assert_allclose(by_group, expected, rtol=1e-13)
             for value in np.unique(values):
                 at = values == value
                 assert table.counts[cells][at].sum() == (matrix[:, j] == value).sum()
