@@ -780,7 +780,7 @@ cdef class Rounds:
         cdef double before = self.lam[j]
         if before + step == before or not self.p * fabs(step) * self.fact(MAX_ABS)[j] < self.limits.overflow:
             return -1
-        self.lam[j] += step
+        self.lam[j] = before + step
         if not self.move(j, step):
             self.lam[j] = before
             return -1
