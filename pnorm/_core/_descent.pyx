@@ -457,7 +457,9 @@ cdef void weigh_run(Run* run, Py_ssize_t n_groups, Side side, double* weights) n
     weigh_groups(&side, run.starts, n_groups, weights, run.sums)
 
 
-cdef void spread_run(const Run* run, const double* within, const double* share, Py_ssize_t n, double* out) noexcept nogil:
+cdef void spread_run(
+    const Run* run, const double* within, const double* share, Py_ssize_t n, double* out
+) noexcept nogil:
     """out = weights within groups, times their shares, for the rows in their order."""
     cdef Py_ssize_t r, row
     for r in range(n):
@@ -756,7 +758,6 @@ cdef class Rounds:
         """Do a round and return its ranker; -1 where it is not ordinary."""
         cdef:
             Py_ssize_t j
-            double sign, gap, before
             const Outputs* out
         # (a)
         self.find_edges()
