@@ -250,3 +250,30 @@ def test_both_loops_agree_in_every_bit_with_query_groups(monkeypatch, counted, k
             more["callback"] = lambda trace, stop=stop: trace.n_iter >= stop
         both(monkeypatch, pos, neg, H, **more)
     assert sum(counted) > 100
+
+
+@pytest.mark.parametrize("kind", ["whole", "mixed", "binary", "twice"])
+def test_steps_from_sums_by_group_and_value_are_those_from_rows(monkeypatch, kind):
+    found = []
+    step = descent_state.CellLine.step
+
+    def counting(self):
+        found.append(step(self))
+        return None if self.faint else found[-1]
+
+    rng = np.random.default_rng(KINDS.index(kind))
+    for _ in range(20):
+        (n_pos, n_neg), n = rng.integers(30, 200, 2), rng.integers(1, 6)
+        pos, neg = matrices(rng, kind, ((n_pos, n), (n_neg, n)))
+        H = rankers(rng, pos, neg)
+        groups = {f"{name}_group": rng.integers(0, 4, size) for name, size in (("pos", n_pos), ("neg", n_neg))}
+        arguments = pos, neg, H, float(rng.choice([1, 1.5, 4])), 20
+        lam, trace = pnorm.train(*arguments, **groups)
+        with monkeypatch.context() as patch:
+            patch.setattr(descent_state, "ROWS", 0)
+            patch.setattr(descent_state.CellLine, "step", counting)
+            same, by_sums = pnorm.train(*arguments, **groups)
+        np.testing.assert_allclose(by_sums.log_objective, trace.log_objective, rtol=1e-10, atol=1e-10)
+        np.testing.assert_array_equal(by_sums.ranker, trace.ranker)
+        np.testing.assert_allclose(same, lam, rtol=1e-8, atol=1e-10)
+    assert len(found) > 50

@@ -36,6 +36,7 @@ cdef extern from "_tilt.h" nogil:
 
 cdef enum:
     BLOCK = 256
+    LONG = 32      # rows of groups whose exponentials are worth a call each
 
 cdef Side side_of(
     const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, Py_ssize_t start, Py_ssize_t stop,
@@ -442,9 +443,14 @@ cdef void weigh_groups(
         begin = starts[g]
         m = starts[stop] - begin
         fill(side, 0.0, begin, m, weights + begin)
-        for k in range(g, stop):
-            log_sums[k] = subtract_top(weights + starts[k], starts[k + 1] - starts[k])
-        pnorm_exp_below(weights + begin, m, 0.0)
+        if m >= LONG * (stop - g):
+            for k in range(g, stop):
+                log_sums[k] = pnorm_max(weights + starts[k], starts[k + 1] - starts[k])
+                pnorm_exp_below(weights + starts[k], starts[k + 1] - starts[k], log_sums[k])
+        else:  # one call for many groups
+            for k in range(g, stop):
+                log_sums[k] = subtract_top(weights + starts[k], starts[k + 1] - starts[k])
+            pnorm_exp_below(weights + begin, m, 0.0)
         for k in range(g, stop):
             total = sum_of_blocks(weights + starts[k], starts[k + 1] - starts[k])
             log_sums[k] += log(total)

@@ -234,7 +234,8 @@ class HeldRows:
                 pos, neg = problem.reduce(column, (j, j), (shift, shift))
             if j not in self._known:  # what needs a look at all rows
                 low, high = float(problem.low[j]) - shift, float(problem.high[j]) - shift
-                binary = _takes_only(low, high, pos) and _takes_only(low, high, neg)
+                binary = problem.objective.groups is None  # with groups there is no closed form
+                binary = binary and _takes_only(low, high, pos) and _takes_only(low, high, neg)
                 self._known[j] = replace(problem.direction(j, pos, neg, binary), pos=_NONE, neg=_NONE)
             self._direction = j, replace(self._known[j], pos=pos, neg=neg)
         return self._direction[1]
