@@ -221,6 +221,21 @@ def test_score_is_the_linear_combination():
     np.testing.assert_array_equal(pnorm.score(pos, H, [2.0, 0.0]), 2 * pos[:, 0])  # the second is never asked
 
 
+@pytest.mark.parametrize("values", [2, 3, 5, None])
+def test_a_run_says_whether_its_scores_separate(values):
+    rng, told = np.random.default_rng(9), []
+    for _ in range(150):
+        sides = rng.normal(0.8, 1, (6, 5)), rng.normal(-0.8, 1, (5, 5))
+        if values is not None:
+            sides = [np.clip(np.round(side), 1 - values, 0) for side in sides]
+        lam, trace = pnorm.train(*sides, None, float(rng.choice([1, 2, 16])), int(rng.integers(0, 30)), n_threads=1)
+        pos, neg = [side @ lam for side in sides]
+        if trace.status == "t_max" and abs(pos.min() - neg.max()) > 1e-9:
+            told.append("no minimiser exists" in trace.message)
+            assert told[-1] == (pos.min() > neg.max())
+    assert min(told.count(True), told.count(False)) > 5
+
+
 # Query groups
 
 

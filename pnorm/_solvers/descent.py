@@ -108,7 +108,7 @@ def _rounds(
 
     if status == "t_max":
         message = f"all {record.n_iter} rounds were run"
-        if objective.traits.margin is not None and not objective.traits.attains_zero and state.margin() > 0.0:
+        if objective.traits.margin is not None and not objective.traits.attains_zero and state.separates():
             message += "; the scores put every positive above every negative, so no minimiser exists"
     return status, message
 

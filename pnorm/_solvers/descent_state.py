@@ -122,6 +122,10 @@ class DescentState:
         """Least difference of scores over all pairs."""
         return self._rows.margin()
 
+    def separates(self) -> bool:
+        """Whether the scores put every positive above every negative."""
+        return not (isinstance(self._rows, HeldRows) and self._rows.overlaps()) and self.margin() > 0.0
+
     def gap(self, j: int, sign: float) -> float:
         """Least difference of scores over all pairs along a step of the given sign."""
         if self.problem.objective.groups is None:
@@ -207,6 +211,17 @@ class HeldRows:
         margin = self.problem.margin(self.scores())
         self._forget_scores()
         return margin
+
+    def overlaps(self) -> bool:
+        """Whether the weights alone, from which scores take long to form, show a negative above a positive."""
+        objective = self.problem.objective
+        if self._f is not None or not isinstance(objective, PNorm) or objective.groups is not None:
+            return False
+        if any([log_c is not None for log_c in objective.log_c]):
+            return False
+        # p times the most that a negative is above a positive: u has the sum of e^-f taken out, w that of e^(p f).
+        above = self.log_f + objective.p * math.log(self.u.max()) + math.log(self.w.max())
+        return above > 1e-6 * (objective.p + abs(self.log_f))
 
     def totals(self) -> Vector:
         """Totals of u less those of w."""
