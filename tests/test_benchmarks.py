@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-NAMES = ("train", "minimize", "choice", "objectives", "metrics", "kernel", "listwise", "score", "tables")
+NAMES = ("train", "minimize", "choice", "objectives", "metrics", "kernel", "listwise", "score", "tables", "calls")
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
