@@ -14,6 +14,7 @@ import importlib
 import itertools
 import multiprocessing
 import time
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -39,6 +40,8 @@ def main():
     first_round(rows, given.threads)
     stumps_of_scikit_learn(rows // 10)
     print()
+    small_rounds()
+    print()
     growth(given.threads, 10 if given.quick else 1)
     print()
     memory(rows * 10, given.threads)
@@ -59,12 +62,12 @@ def rounds(pos, neg, H, threads, n, p=P):
     return [b - a for a, b in itertools.pairwise(stamps[2:])]
 
 
-def timed(function, n):
+def timed(function, n, clock=time.perf_counter):
     """Seconds of n calls."""
-    stamps = [time.perf_counter()]
+    stamps = [clock()]
     for _ in range(n):
         function()
-        stamps.append(time.perf_counter())
+        stamps.append(clock())
     return [b - a for a, b in itertools.pairwise(stamps)]
 
 
@@ -159,6 +162,32 @@ def stumps_of_scikit_learn(rows):
     H = pnorm.rankers.quantile_thresholds(pos, neg, 254)
     rival = timed(lambda: AdaBoostClassifier(n_estimators=3).fit(X, y), 1)[0] / 3
     report(f"thresholds, 255 bins, {rows} rows", rounds(pos, neg, H, 1, 10), [rival], "AdaBoostClassifier")
+
+
+def small_rounds():
+    """Few rows: cuts, tables and 100 rounds, from raw float32 rows on; processor time of one thread."""
+    print("few rows: 100 rounds on thresholds, 64 bins, from raw rows on, 1 thread; processor time in ms, share")
+    for each, columns in ((30, 8), (150, 8), (500, 9), (2000, 20)):
+        X, _ = raw(2 * each, columns)
+        y = np.arange(2 * each) < each
+        X[y] += np.float32(0.3)
+
+        def own(pos=X[y], neg=X[~y]):
+            H = pnorm.rankers.quantile_thresholds(pos, neg, 63)
+            pnorm.train(pos, neg, H, P, 100, n_threads=1)
+
+        def rival(maker, X=X, y=y):
+            update = maker(X, y, 64, 1)
+            for _ in range(100):
+                update()
+
+        for name, maker in (("LightGBM", lightgbm_update), ("XGBoost", xgboost_update)):
+            if has(name.lower()):
+                a, b = [], []
+                for _ in range(7):
+                    a += timed(own, 1, time.process_time)
+                    b += timed(partial(rival, maker), 1, time.process_time)
+                report(f"{each} + {each} rows, {columns} columns", a, b, name)
 
 
 def growth(threads, smaller):

@@ -35,13 +35,27 @@ class Measures:
 
 
 class Intervals:
-    """100 resamples of a list of 10,000 rows."""
+    """100 resamples of a list: few positives, as many as negatives, and scores of two digits."""
 
-    def setup(self):
+    params = ([10_000, 94_800], ["few", "half", "rounded"])
+    param_names = ("rows", "positives")
+
+    def setup(self, rows, positives):
         """Draw scores."""
         rng = np.random.default_rng(0)
-        self.f = rng.normal(1.0, 1.0, 1000), rng.normal(size=9000)
+        n_pos = rows // 2 if positives == "half" else rows // 50
+        self.f = rng.normal(1.0, 1.0, n_pos), rng.normal(size=rows - n_pos)
+        if positives == "rounded":
+            self.f = tuple(np.round(f, 2) for f in self.f)
 
-    def time_auc(self):
+    def time_auc(self, rows, positives):
         """A draw and a sum each."""
         metrics.auc(*self.f, confidence=0.95, n_resamples=100)
+
+    def time_summary(self, rows, positives):
+        """All measures of the same draws."""
+        metrics.summary(*self.f, confidence=0.95, n_resamples=100)
+
+    def peakmem_summary(self, rows, positives):
+        """Some numbers per row, however many resamples there are."""
+        metrics.summary(*self.f, confidence=0.95, n_resamples=100)

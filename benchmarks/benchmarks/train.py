@@ -61,6 +61,19 @@ class Storages:
         pnorm.train(self.pos, self.neg, self.H, 4, ROUNDS, n_threads=threads)
 
 
+class Small:
+    """Few rows: one round, most of which are checks and tables, and two hundred."""
+
+    params = ([30, 150, 500, 2_000], [1, 200])
+    param_names = ("I = K", "rounds")
+
+    def setup(self, rows, rounds):
+        self.pos, self.neg = problems.gaussian(rows, rows, 20 if rows > 1_000 else 8)
+
+    def time_train(self, rows, rounds):
+        pnorm.train(self.pos, self.neg, None, 4, rounds, n_threads=1)
+
+
 class Many:
     """A thousand problems of sixty rows, by as many threads."""
 
