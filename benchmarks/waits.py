@@ -54,14 +54,14 @@ def intervals():
 
 
 def groups(grouped, cuts):
-    """Ten rounds on 100,000 + 400,000 rows of 20 columns, in 20,000 groups or in one."""
+    """Fifty rounds on 100,000 + 400,000 rows of 20 columns, in 20,000 groups or in one."""
     pos, neg = normal(100_000, 400_000, 20)
     rng, given = np.random.default_rng(1), {}
     if grouped:
         given = {"pos_group": rng.integers(0, 20_000, len(pos)), "neg_group": rng.integers(0, 20_000, len(neg))}
         given = {name: np.concatenate([np.arange(20_000), of[20_000:]]) for name, of in given.items()}
     H = pnorm.rankers.quantile_thresholds(pos, neg, 63) if cuts else None
-    return partial(pnorm.train, pos, neg, H, 4, 10, n_threads=1, **given)
+    return partial(pnorm.train, pos, neg, H, 4, 50, n_threads=1, **given)
 
 
 def table():
@@ -142,10 +142,10 @@ PATHS = {
     "categories, 10^6 x 6 in pandas, string": partial(words, "string"),
     "split by 10^6 labels, objects": labels,
     "summary with intervals, 94,800 scores": intervals,
-    "10 rounds, 500,000 x 20, columns": partial(groups, False, False),
-    "10 rounds in 20,000 groups, columns": partial(groups, True, False),
-    "10 rounds, 500,000 x 20, cuts": partial(groups, False, True),
-    "10 rounds in 20,000 groups, cuts": partial(groups, True, True),
+    "50 rounds, 500,000 x 20, columns": partial(groups, False, False),
+    "50 rounds in 20,000 groups, columns": partial(groups, True, False),
+    "50 rounds, 500,000 x 20, cuts": partial(groups, False, True),
+    "50 rounds in 20,000 groups, cuts": partial(groups, True, True),
     "pnorm on a CSV file of 64 MB": table,
     "cuts of a sparse matrix of 34 MB": sparse,
     "minimize, 14,000 x 122 indicators": minimum,
