@@ -7,7 +7,9 @@
 3. The share of each kind of data over random splits of the papers' Pima thresholds.
 4. How descent approaches a limit where coefficients go to infinity, Pima thresholds.
 5. `minimize` against SciPy's L-BFGS-B on the same objective with its gradient, 10**5 x 50.
-6. Seconds for `separability`.
+6. `minimize` with a penalty on more than 2,000 weak rankers, by Newton's method and by L-BFGS.
+7. `minimize` and `report` beside `train` on 14,000 rows of a9a.
+8. Seconds for `separability`.
 """
 
 import sys
@@ -17,13 +19,14 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from scipy.sparse import csr_array
 
 import pnorm
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
 
 from benchmarks.minimize import scipy_lbfgsb  # noqa: E402
-from benchmarks.problems import correlated, gaussian, touching  # noqa: E402
+from benchmarks.problems import bits, correlated, gaussian, touching  # noqa: E402
 from problems import pima, wdbc  # noqa: E402
 
 SPLITS = 200
@@ -104,6 +107,46 @@ def against_lbfgsb():
         )
 
 
+def wide():
+    """Processor seconds of one run each, p = 4: 2,048 bits, and thresholds on few rows."""
+    pos, neg = bits(1000, 10_000, 2048)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 10))
+    y = X[:, :3].sum(axis=1) + rng.normal(size=500) > 0.8
+    cuts = X[y], X[~y], pnorm.rankers.quantile_thresholds(X[y], X[~y], 255)
+    for name, (*rows, H), l2 in (
+        ("11,000 x 2,048 bits", (pos, neg, None), 1e-3),
+        ("the same, sparse", (csr_array(pos), csr_array(neg), None), 1e-3),
+        (f"500 x {len(cuts[2]):,} cuts", cuts, 1e-2),
+    ):
+        said = []
+        for method, steps in ((None, "steps"), ("lbfgs", "iterations")):
+            start = time.process_time()
+            _, trace = pnorm.minimize(*rows, H, 4, l2=l2, method=method, n_threads=1)
+            took = time.process_time() - start
+            said.append(f"{took:.1f} s, {trace.n_iter} {steps}, gap {trace.gap:.0e}, {trace.status}")
+        print(f"{name}, l2 = {l2:g}: minimize {said[0]};\n    L-BFGS {said[1]}")
+
+
+def beside_train():
+    """Processor seconds on 14,000 rows of a9a, its 122 indicators that vary, p = 4; medians of five runs."""
+    data = pnorm.datasets.a9a()
+    pos, neg = data.pos[:3_372, :122].toarray(), data.neg[:10_628, :122].toarray()
+    lam = pnorm.train(pos, neg, p=4)[0]
+    calls = {
+        "train, 200 rounds": lambda: pnorm.train(pos, neg, p=4),
+        "minimize": lambda: pnorm.minimize(pos, neg, p=4),
+        "report": lambda: pnorm.diagnostics.report(pos, neg, None, 4, lam),
+    }
+    for name, call in calls.items():
+        times = []
+        for _ in range(5):
+            start = time.process_time()
+            call()
+            times.append(time.process_time() - start)
+        print(f"a9a, 14,000 x 122, {name}: {median(times):.2f} s")
+
+
 def separability_times():
     """Seconds per problem, Gaussian rows: without and with a column that only some positives have."""
     for rows, n in ((10_000, 20), (10_000, 50), (100_000, 20)):
@@ -126,4 +169,6 @@ if __name__ == "__main__":
     shares()
     toward_infinity()
     against_lbfgsb()
+    wide()
+    beside_train()
     separability_times()

@@ -86,8 +86,9 @@ def minimize(
         Coefficients to start from; zero by default. As in `train`. They are halved as long as that lowers the
         objective.
     method : {None, "newton", "lbfgs"}
-        None takes Newton's method up to 2000 weak rankers, and beyond that SciPy's L-BFGS, which
-        needs no Hessian, and has a certificate only where `l2` is above zero.
+        None takes Newton's method where the objective is F_p, and SciPy's L-BFGS elsewhere. With ``l2 = 0`` and more
+        than 2000 weak rankers, L-BFGS goes first, as such data are mostly separable; with more than 6000 it is all,
+        and there is no certificate.
     callback : callable, optional
         Called with the trace so far after every step; a true return value stops the run.
     progress : bool
@@ -137,6 +138,12 @@ def minimize(
     The certificate is that of `pnorm.diagnostics.certificate`. A step costs a few passes over the
     rows and one product for the Hessian, O((I + K) n**2), in blocks; memory beyond the data is
     O(I + K + n**2).
+
+    With a penalty and more than 500 weak rankers, a step is found in the way that an estimate says costs least. Where
+    rows are few, it is found in an orthonormal basis of these, O((I + K)**2 n) once and O((I + K)**3) a step, in
+    memory of O((I + K) n). Otherwise conjugate gradients solve for it as exactly as is of use, with two passes over the
+    rows each. When they have cost as much as the Hessian would, it is formed once, for up to 6000 weak rankers, and
+    serves as their preconditioner at the steps that follow.
 
     No minimiser exists where the convex hulls of the outputs on the two sides do not overlap. If they
     miss each other (`status` ``"separable"``, `gap` inf), the infimum of F_p is 0. If they touch

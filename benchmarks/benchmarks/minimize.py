@@ -1,6 +1,7 @@
 """`minimize` and `separability` over I + K and n, with SciPy's L-BFGS-B beside."""
 
 import numpy as np
+import scipy.sparse
 from scipy.optimize import minimize
 
 import pnorm
@@ -44,6 +45,28 @@ class Minimize:
     def track_gap(self, rows, n, p):
         """A speed-up must not make the answer worse."""
         return pnorm.minimize(self.pos, self.neg, None, p, tol=1e-8)[1].gap
+
+
+class Wide:
+    """Many weak rankers and a penalty: bits, with rows enough and with few, in an array and sparse."""
+
+    params = ([500, 11_000], [600, 2_048], ["array", "sparse"])
+    param_names = ("I + K", "n", "rows")
+
+    def setup(self, rows, n, kind):
+        self.pos, self.neg = problems.bits(rows // 11, rows - rows // 11, n)
+        if kind == "sparse":
+            self.pos, self.neg = scipy.sparse.csr_array(self.pos), scipy.sparse.csr_array(self.neg)
+
+    def time_minimize(self, rows, n, kind):
+        pnorm.minimize(self.pos, self.neg, None, 4, l2=1e-3)
+
+    def peakmem_minimize(self, rows, n, kind):
+        pnorm.minimize(self.pos, self.neg, None, 4, l2=1e-3)
+
+    def track_gap(self, rows, n, kind):
+        """A speed-up must not make the answer worse."""
+        return pnorm.minimize(self.pos, self.neg, None, 4, l2=1e-3)[1].gap
 
 
 class Separability:

@@ -42,3 +42,18 @@ def counts(rows, columns, stored, seed=0):
     X.data = np.minimum(X.data, 5.0)
     y = rng.random(rows) < 1 / 3
     return X[y], X[~y]
+
+
+def bits(n_pos, n_neg, n, seed=0):
+    """Return bits like those of molecules: each has some eight of 400 fragments, and a fragment sets some 15 bits."""
+    rng = np.random.default_rng(seed)
+    sets = rng.random((400, n)) < 15 / n
+    common, tilt = rng.zipf(1.5, 400).clip(max=50), 0.5 * rng.normal(size=400)
+
+    def side(rows, sign):
+        rate = common * np.exp(sign * tilt)
+        has = rng.random((rows, 400)) < np.minimum(8 * rate / rate.sum(), 0.9)
+        times = has.astype(float) @ sets
+        return (rng.random((rows, n)) < 1 - 0.998 * 0.03**times).astype(float)
+
+    return side(n_pos, 1), side(n_neg, 0)

@@ -337,8 +337,8 @@ def certificate(
 
     Notes
     -----
-    Cost: one pass for the Hessian, O((I + K) n**2), and a few over the rows. Beyond 2000 weak rankers
-    only a penalised objective has a certificate, ``|gradient|**2 / (2 l2)``.
+    Cost: one pass for the Hessian, O((I + K) n**2), and a few over the rows; with a penalty, that of one Newton step of
+    `pnorm.minimize`. Beyond 6000 weak rankers only a penalised objective has a certificate.
 
     Examples
     --------
