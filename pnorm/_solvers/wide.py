@@ -30,14 +30,23 @@ from pnorm._storage.dense import Dense
 _FEW = 500
 """Weak rankers up to which the Hessian is formed at every step."""
 
-_LARGEST_BASIS = 2**26
-"""Numbers in a basis of the rows, at most: 512 MB."""
+_SMALL_BASIS, _LARGEST_BASIS = 2**22, 2**26
+"""Numbers in a basis of the rows, at most: 32 MB whatever the rows, and 512 MB."""
+
+_FULLER = 256
+"""A basis beyond the smaller size has at most so many numbers for each that the rows store: text stays sparse."""
 
 _ROUNDED = 1e-12
 """Share of a slope that is taken for rounding."""
 
 _MOST = 1000
 """Products with the Hessian for one step, at most."""
+
+_TYPICAL = 500
+"""Products for all steps of a run, about."""
+
+_FLOPS = 25e9
+"""Operations a second in a factor of the Hessian."""
 
 
 def curvature_at(problem: Problem, weights: Weights, l2: float, tol: float) -> Curvature | Rotated | Iterative:
@@ -83,9 +92,10 @@ _ROTATIONS: WeakKeyDictionary[Problem, tuple[Any, Problem]] = WeakKeyDictionary(
 def _rotates(problem: Problem) -> bool:
     """Return whether the rows are few enough for a basis."""
     n_rows, n = problem.n_pos + problem.n_neg, problem.n_rankers
-    if not problem.in_memory or 2 * n_rows > n or n_rows * n > _LARGEST_BASIS:
+    if not problem.in_memory or 2 * n_rows > n:
         return False
-    return 4.0 * n_rows**2 * n / _FLOPS < 500.0 * _product_time(problem)  # against conjugate gradients
+    room = min(max(_SMALL_BASIS, _FULLER * _stored(problem)), _LARGEST_BASIS)
+    return n_rows * n <= room and 4.0 * n_rows**2 * n / _FLOPS < _TYPICAL * _product_time(problem)
 
 
 def _rotation(problem: Problem) -> tuple[Any, Problem]:
@@ -103,14 +113,17 @@ def _rotation(problem: Problem) -> tuple[Any, Problem]:
 
 # Conjugate gradients -------------------------------------------------------------------------------
 
-_FLOPS = 25e9
-"""Operations a second in a factor of the Hessian."""
+
+def _stored(problem: Problem) -> int:
+    """Return how many numbers a pass over the rows reads."""
+    if problem.in_memory:
+        return sum([table.stored for table in problem.tables])
+    return problem.n_rankers * (problem.n_pos + problem.n_neg)
 
 
 def _product_time(problem: Problem) -> float:
     """Return the time that a product with the Hessian takes, about, in seconds."""
-    stored = sum([table.stored for table in problem.tables]) if problem.in_memory else 0
-    return 1e-3 + 1.5e-9 * (stored or problem.n_rankers * (problem.n_pos + problem.n_neg))
+    return 1e-3 + 1.5e-9 * _stored(problem)
 
 
 class Iterative(Means):

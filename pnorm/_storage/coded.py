@@ -602,10 +602,10 @@ class Coded:
         return scipy.sparse.vstack([scipy.sparse.csr_array(block) for _, block in self.blocks()], format="csc")
 
     def rounding(self, lam: Vector, size: Vector) -> float:
-        """Count the sums that a score goes through: the rankers of a feature, the features of a word, and the words."""
+        """Count the sums that a score goes through: rankers of a feature, two terms each, features of a word, words."""
         schema = self.schema
         of_words = [np.bincount(schema.words.word[schema.words.wide == kind]) for kind in (False, True)]
-        terms = int(np.bincount(schema.feature).max()) + sum([x.size + int(x.max(initial=0)) for x in of_words])
+        terms = 4 * int(np.bincount(schema.feature).max()) + sum([x.size + int(x.max(initial=0)) for x in of_words])
         return min(terms / lam.size, 1.0) * rounding(lam, size)
 
     # Other tables
