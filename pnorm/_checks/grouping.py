@@ -252,9 +252,9 @@ class Run(NamedTuple):
         return values if self.order is None or values is None else np.take(values, self.order)  # 5 times as fast as []
 
     def unsort(self, values: Vector) -> Vector:
-        """Return values in this order as values of the rows."""
+        """Return values in this order as values of the rows, a copy."""
         if self.order is None:
-            return values
+            return values.copy()
         out = np.empty_like(values)
         out[self.order] = values
         return out

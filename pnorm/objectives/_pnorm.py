@@ -115,13 +115,14 @@ class PNorm:
         return 4.0 * _EPS * (abs(log_r) + self.p * (math.log(n_pos) + c_pos) + math.log(n_neg) + c_neg)
 
     def _evaluate_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> Evaluation:
-        p = self.p
-        f_pos, f_neg = [run.sort(of_side) for run, of_side in zip(groups.runs, (f.pos, f.neg), strict=True)]
-        within = np.empty_like(u), np.empty_like(w)
-        pos = self._weighed(0, f_pos, -1.0, within[0])
-        mass = self._weighed(1, f_neg, 1.0, within[1])
-        neg = mass if p == 1.0 else self._weighed(1, f_neg, p, within[1])
-        within = groups.runs[0].unsort(within[0]), groups.runs[1].unsort(within[1])
+        p, (of_pos, of_neg) = self.p, groups.runs
+        # u and w are room for rows group by group.
+        pos = self._weighed(0, of_pos.sort(f.pos), -1.0, u)
+        f_neg = of_neg.sort(f.neg)
+        mass = self._weighed(1, f_neg, 1.0, w)
+        neg = mass if p == 1.0 else self._weighed(1, f_neg, p, w)
+        del f_neg
+        within = of_pos.unsort(u), of_neg.unsort(w)
         share = np.empty(groups.n)
         log_mass, log_f = _softmax(pos + mass, share), _softmax(p * pos + neg, share)
         _tilt.multiply_by_group(within[0], groups.pos, share, u)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -97,11 +98,11 @@ class Side:
     """-1 on the positives, p on the negatives."""
 
     def sorted(self, run: Run) -> Side:
-        """The rows, group by group."""
+        """Outputs and weights of the rows, group by group."""
         if run.order is None:
             return self
-        f, h, log_c, weights = [run.sort(values) for values in (self.f, self.h, self.log_c, self.weights)]
-        return replace(self, f=f, h=h, log_c=log_c, weights=weights)
+        h, weights = run.sort(self.h), run.sort(self.weights)
+        return replace(self, h=h, weights=weights)
 
     def levelled(self, rows: slice, level: float, close: float) -> Side:
         """Some of the rows; those close to a level lie at it."""
@@ -311,7 +312,8 @@ class GroupLine(Line):
         As on the plateau of a single group, they keep their digits however little they weigh.
         """
         p, pos, groups = self.p, self.sides[0], pairwise(self._runs[0].starts.tolist())
-        self._level[:] = [_tilt.tilted(pos.f, pos.h, pos.log_c, pos.scale, alpha, *rows)[1] for rows in groups]
+        f, log_c = self._scores[0]
+        self._level[:] = [_tilt.tilted(f, pos.h, log_c, pos.scale, alpha, *rows)[1] for rows in groups]
         sums, off, share = [], [], np.zeros_like(self._level)
         for tops, of_side, power in zip(*self._split_groups(alpha, self._level), (p, 1.0), strict=True):
             with np.errstate(divide="ignore"):
@@ -342,15 +344,20 @@ class GroupLine(Line):
         self._noise = ROUNDING * float((np.abs(u) + np.abs(w)).sum())
         return self.sign * mean, float(curves.sum()) + p * spread, self.sign * float(third)
 
+    @cached_property
+    def _scores(self) -> list[tuple[Vector, Vector | None]]:
+        """Scores and log c of either side, group by group, which few steps ask for."""
+        return [(run.sort(side.f), run.sort(side.log_c)) for side, run in zip(self.sides, self._runs, strict=True)]
+
     def _split_groups(self, alpha: float, level: Vector, close: float = 0.0) -> tuple[list[Vector], list[Vector]]:
         """Return, by side, what `split` returns for every group: tops, (G, 2), and sums, (G, 5)."""
         tops, sums = [[np.empty((level.size, size)) for _ in self.sides] for size in (2, 5)]
-        for side, run, *out in zip(self.sides, self._runs, tops, sums, strict=True):
+        for side, run, (f, log_c), *out in zip(self.sides, self._runs, self._scores, tops, sums, strict=True):
             h = side.h
             if close > 0.0:
                 of_rows = np.repeat(level, np.diff(run.starts))
                 h = np.where(np.abs(h - of_rows) <= close, of_rows, h)
-            _tilt.split_by_group(side.f, h, side.log_c, run.starts, side.scale, alpha, level, *out)
+            _tilt.split_by_group(f, h, log_c, run.starts, side.scale, alpha, level, *out)
         return tops, sums
 
     def _excess(self, x: float) -> tuple[float, float, float]:
