@@ -374,7 +374,7 @@ def cross_validate(
         # Rounds of other objectives hold the interpreter's lock, and may call functions of the user's.
         small = pool.n_threads == 1 and all([objective.traits.factored for objective in objectives])
         with Pool(n_threads if small else 1) as jobs:
-            for numbers in batches(bar, jobs.n_threads):
+            for numbers in batches(bar, min(jobs.n_threads, n_folds)):
                 folds = [prepared(k) for k in numbers]
                 runs = jobs.each(run, [(fold, objective) for fold in folds for objective in objectives])
                 for (f, k), i in product(enumerate(numbers), range(len(powers))):

@@ -545,7 +545,7 @@ def test_without_a_penalty_lbfgs_before_newton_changes_no_status(shape, monkeypa
 
 def test_codes_of_few_rows_against_codes_of_many(monkeypatch):
     """The linear program takes one side as an array and the other as a sparse matrix."""
-    monkeypatch.setattr(coded, "_CELLS", 2**7)
+    monkeypatch.setattr(coded, "CELLS", 2**7)
     rng = np.random.default_rng(0)
     pos, neg = (rng.random((10, 6)) < 0.5).astype(float), (rng.random((200, 6)) < 0.5).astype(float)
     pos[0], neg[:, 5] = 1.0, 0.0

@@ -80,6 +80,7 @@ def list_to_array(X: Any, name: str) -> Any:
 
 def numbered(A: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the first row of every distinct number, in ascending order, and for each row the code of its number."""
+    A = np.ascontiguousarray(A)  # an array that is longer than memory is refused at once
     span = int(A.max()) - int(A.min()) + 1 if A.size and A.dtype.kind in "bui" else math.inf
     if span <= A.size:  # a table of the whole numbers in between is faster than sorting
         codes = (A - A.min() if A.dtype.kind == "u" else A.astype(np.intp) - int(A.min())).astype(np.intp)

@@ -1279,17 +1279,17 @@ def summary(
     depth, end = _first(k, rows), _checks.share(max_fpr, "max_fpr")
     if end == 0.0:
         raise ValueError("max_fpr must be above 0")
-    measures: dict[str, Measure] = {
-        "positives_at_top": _at_top,
-        "r_max": _r_max,
-        "precision_at": partial(_of_first, "precision", depth),
-        "recall_at": partial(_of_first, "recall", depth),
-        "enrichment_factor": partial(_of_first, "enrichment", depth),
-        "bedroc": _bedroc(20.0, rows),
-        "normalized_discounted_gain": _gain(math.inf, True, rows),
-        "average_precision": _average,
-        "standardized_partial_auc": partial(_area, 0.0, end, 0.0, True),
-        "auc": _auc,
+    measures: dict[str, Callable[[], Measure]] = {
+        "positives_at_top": lambda: _at_top,
+        "r_max": lambda: _r_max,
+        "precision_at": lambda: partial(_of_first, "precision", depth),
+        "recall_at": lambda: partial(_of_first, "recall", depth),
+        "enrichment_factor": lambda: partial(_of_first, "enrichment", depth),
+        "bedroc": lambda: _bedroc(20.0, rows),
+        "normalized_discounted_gain": lambda: _gain(math.inf, True, rows),
+        "average_precision": lambda: _average,
+        "standardized_partial_auc": lambda: partial(_area, 0.0, end, 0.0, True),
+        "auc": lambda: _auc,
     }
     if rows.weighted:
         del measures["bedroc"], measures["normalized_discounted_gain"]

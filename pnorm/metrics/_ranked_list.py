@@ -199,7 +199,7 @@ class RankedList(_Weighed):
 
     def measure(self, of: Measure, confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False) -> float:
         """Return a measure, an `Estimate` if `confidence` is given."""
-        return self.measure_all([of], confidence, n_resamples, seed, by_score)[0]
+        return self.measure_all([lambda: of], confidence, n_resamples, seed, by_score)[0]
 
     def count(self, value: float) -> float:
         """Return a number of rows: an integer, unless rows have weights or the number has an interval."""
@@ -209,12 +209,16 @@ class RankedList(_Weighed):
         return value * self.unit if self.weighted else int(value)
 
     def measure_all(
-        self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False
+        self, makes: list[Callable[[], Measure]], confidence: Any, n_resamples: Any, seed: Any, by_score: bool = False
     ) -> list[float]:
-        """Return several measures, with intervals from the same resamples; `by_score` if one depends on the scores."""
-        values = [float(measure(self.distinct)) for measure in of]
+        """Return several measures, with intervals from the same resamples; `by_score` if one depends on the scores.
+
+        Each is made when it is needed: some have tables over all ranks.
+        """
+        values = [float(make()(self.distinct)) for make in makes]
         if confidence is None:
             return values
+        of = [make() for make in makes]
         place = np.arange(self.scores.size) if by_score else self._merged()
         n_places = int(place[-1]) + 1
         sides = [_Side(place[at], c, n_places) for at, c in self._rows]
