@@ -904,10 +904,15 @@ class _Discount:
     """What a positive is worth at each rank."""
 
     def __init__(self, of_rank: Vector) -> None:
+        """Take an array to work in."""
         # The sums of the first part are exact, those of the second one small: a difference of two keeps its digits.
         unit = np.spacing(np.abs(of_rank).max() * of_rank.size)
-        coarse = np.rint(of_rank / unit) * unit
-        self._sums = cumulated(coarse), cumulated(of_rank - coarse)
+        coarse = np.rint(of_rank / unit)
+        coarse *= unit
+        of_rank -= coarse
+        high = cumulated(coarse)
+        del coarse  # of many rows, each array counts
+        self._sums = high, cumulated(of_rank)
 
     def between(self, start: int, end: int) -> float:
         """Return the sum over the ranks after `start` and up to `end`."""
@@ -915,8 +920,7 @@ class _Discount:
 
     def of(self, at: DistinctScores) -> Any:
         """Return the sums over the positives; tied rows get the mean over their ranks."""
-        high, low = (np.diff(sums.take(at.ranks), axis=-1) for sums in self._sums)
-        return dots(at.share, high + low)
+        return sum([dots(at.share, np.diff(sums.take(at.ranks), axis=-1)) for sums in self._sums])
 
 
 # What the theory bounds -------------------------------------------------------------------------------
