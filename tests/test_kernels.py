@@ -238,6 +238,35 @@ def tilted_by_group(rng, n):
                 yield [weights, h, starts, rate, top, own, level, np.empty(n_groups), np.empty((n_groups, 3))]
 
 
+def cells(rng, n, count):
+    """Sums of weights of max(n, 1) groups and one value or more, and these values; some sums are zero."""
+    for width in (1, 2, 19):
+        some = rng.random((count, max(n, 1), width)) * rng.integers(0, 3, (count, max(n, 1), width))
+        some[..., 0] += 0.1
+        yield [*(some / some.sum(axis=(1, 2), keepdims=True)), np.sort(rng.normal(size=width))]
+
+
+@case
+def tilted_cells(rng, n):
+    for masses, values in cells(rng, n, 1):
+        groups = len(masses)
+        for rate, own in itertools.product((0.0, 0.7, -3.0), (True, False)):
+            level, room = rng.choice(np.r_[values, 7.0], groups), [np.empty(groups), np.empty((groups, 3))]
+            yield [masses, values, rate, abs(rate) * np.abs(values).max(), own, np.empty(values.size), level, *room]
+
+
+@case
+def move_cells(rng, n):
+    for (u, w, v, values), p, step in itertools.product(cells(rng, n, 3), (1.0, 2.5), (0.3, -2.0)):
+        share, mass = rng.random((2, len(u)))
+        room = [np.empty((3, values.size)), share]
+        yield [u.copy(), w.copy(), v, values, p, step, 1e-200, *room, mass]
+        yield [u.copy(), w.copy(), None, values, p, step, 1e-200, *room, mass]
+        light = w.copy()
+        light[0] = 1e-201
+        yield [u.copy(), light, v, values, p, step, 1e-200, *room, mass]
+
+
 @case
 def mixture(rng, n):
     n = max(n, 1)
@@ -382,6 +411,13 @@ def sums_by_group(rng, n):
         codes, groups = rng.integers(0, a, n).astype(code), rng.integers(0, 3, n)
         for weights in weights_of(rng, n):
             yield [codes, rng.integers(0, 2, a), weights, groups, np.ones((3, 2))]
+
+
+@case
+def multiply_by_cell(rng, n):
+    for code, (a, *_) in CODES:
+        codes, groups = rng.integers(0, a, n).astype(code), rng.integers(0, 3, n)
+        yield [codes, rng.integers(0, 2, a), groups, rng.random((3, 2)), rng.random(n)]
 
 
 @case

@@ -115,6 +115,32 @@ def tilted_by_group(weights, h, starts, rate, top, own, level, sums, cumulants):
         cumulants[g] = mean, square - mean**2, cube - 3 * mean * square + 2 * mean**3
 
 
+def tilted_cells(masses, values, rate, top, own, tilt, level, sums, cumulants):
+    tilt[:] = np.exp(rate * values - top)
+    h, starts = np.tile(values, len(masses)), values.size * np.arange(len(masses) + 1)
+    tilted_by_group(masses.ravel(), h, starts, rate, top, own, level, sums, cumulants)
+
+
+def move_cells(u, w, v, values, p, step, light, tilts, share, mass):
+    rates = np.array([-step, p * step, step])
+    tops = (rates[:, None] * values).max(axis=1)
+    tilts[:] = np.exp(rates[:, None] * values - tops[:, None])
+    if min(u.sum(axis=1).min(), w.sum(axis=1).min()) <= light:
+        return 0.0, 0.0, False
+    pos, neg = [(x * tilt).sum(axis=1) / x.sum(axis=1) for x, tilt in ((u, tilts[0]), (w, tilts[1]))]
+    share[:] = w.sum(axis=1) * pos**p * neg
+    log_f = p * tops[0] + tops[1] + np.log(share.sum())
+    share /= share.sum()
+    log_mass = log_f
+    if v is not None:
+        mass *= pos * (v @ tilts[2]) / v.sum(axis=1)
+        log_mass = tops[0] + tops[2] + np.log(mass.sum())
+        mass /= mass.sum()
+    for x, tilt in ((u, tilts[0]), (w, tilts[1])):
+        x[:] = (share / (x @ tilt))[:, None] * tilt
+    return log_f, log_mass, True
+
+
 def mixture(before, pos_sums, pos, neg_sums, neg, p, share):
     some = (before > 0) & (pos_sums > 0)
     share[:] = np.where(some, np.divide(pos_sums, before, where=some, out=np.zeros(some.size)) ** p * neg_sums, 0.0)
@@ -207,6 +233,10 @@ def sums_by_pair(a, b, weights, start, stop, sums):
 
 def sums_by_group(codes, place, weights, groups, sums):
     np.add.at(sums, (groups, place[codes]), weights)
+
+
+def multiply_by_cell(codes, place, groups, factors, weights):
+    weights *= factors[groups, place[codes]]
 
 
 def look_up(codes, table, start, stop, out):

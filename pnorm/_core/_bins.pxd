@@ -13,6 +13,12 @@ cdef Py_ssize_t choose_rows(
     const code_t* codes, const uint8_t* wanted, const double* weights, Py_ssize_t size, int32_t* rows, double* of_rows
 ) noexcept nogil
 cdef double multiply_rows(const code_t* codes, const double* table, Py_ssize_t n, double* weights) noexcept nogil
+cdef void add_by_group(
+    const code_t* codes, const Py_ssize_t* place, const double* weights, const Py_ssize_t* groups, Py_ssize_t n,
+    Py_ssize_t width, double* sums) noexcept nogil
+cdef void multiply_cells(
+    const code_t* codes, const Py_ssize_t* place, const Py_ssize_t* groups, const double* factors, Py_ssize_t n,
+    Py_ssize_t width, double* weights) noexcept nogil
 cdef void marginal(
     const double* joint, Py_ssize_t size, Py_ssize_t radix, Py_ssize_t levels, double* own) noexcept nogil
 cdef void fill_values(

@@ -27,6 +27,12 @@ cdef void weigh_groups(
 cdef void tilt_groups(
     const double* weights, const double* h, const Py_ssize_t* starts, Py_ssize_t n, double rate, double top,
     bint own, double* level, double* sums, double* cumulants) noexcept nogil
+cdef void tilt_cells(
+    const double* masses, const double* values, Py_ssize_t n, Py_ssize_t width, double rate, double top, bint own,
+    double* tilt, double* level, double* sums, double* cumulants) noexcept nogil
+cdef bint move_groups(
+    double* u, double* w, const double* v, const double* values, Py_ssize_t n, Py_ssize_t width, double p, double step,
+    double light, double* tilts, double* share, double* mass, double* change) noexcept nogil
 cdef void mix(
     const double* before, const double* pos_sums, const double* pos, const double* neg_sums, const double* neg,
     double p, Py_ssize_t n, double* share, double* out) noexcept nogil

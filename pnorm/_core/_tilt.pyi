@@ -39,6 +39,29 @@ def tilted_by_group(
     sums: _Vector,
     cumulants: _Vector,
 ) -> None: ...
+def tilted_cells(
+    masses: _Vector,
+    values: _Vector,
+    rate: float,
+    top: float,
+    own: bool,
+    tilt: _Vector,
+    level: _Vector,
+    sums: _Vector,
+    cumulants: _Vector,
+) -> None: ...
+def move_cells(
+    u: _Vector,
+    w: _Vector,
+    v: _Vector | None,
+    values: _Vector,
+    p: float,
+    step: float,
+    light: float,
+    tilts: _Vector,
+    share: _Vector,
+    mass: _Vector,
+) -> tuple[float, float, bool]: ...
 def mixture(
     before: _Vector, pos_sums: _Vector, pos: _Vector, neg_sums: _Vector, neg: _Vector, p: float, share: _Vector
 ) -> tuple[float, float, float, float]: ...

@@ -591,6 +591,148 @@ def tilted_by_group(
         )
 
 
+cdef void tilt_cells(
+    const double* masses, const double* values, Py_ssize_t n, Py_ssize_t width, double rate, double top, bint own,
+    double* tilt, double* level, double* sums, double* cumulants,
+) noexcept nogil:
+    """Do as `tilted_cells` does."""
+    cdef:
+        double powers[4]
+        double x, y, most
+        const double* of_group = masses
+        Py_ssize_t g, c
+    for c in range(width):
+        tilt[c] = rate * values[c]
+    pnorm_exp_below(tilt, width, top)
+    for g in range(n):
+        if own:
+            most = -INFINITY
+            for c in range(width):
+                x = of_group[c] * tilt[c]
+                if x > most:
+                    most = x
+                    level[g] = values[c]
+        powers[0] = powers[1] = powers[2] = powers[3] = 0.0
+        for c in range(width):
+            x = of_group[c] * tilt[c]
+            y = values[c] - level[g]
+            powers[0] += x
+            x *= y
+            powers[1] += x
+            x *= y
+            powers[2] += x
+            powers[3] += x * y
+        sums[g] = powers[0]
+        cumulants_of(powers, cumulants + 3 * g)
+        of_group += width
+
+
+def tilted_cells(
+    const double[:, ::1] masses, const double[::1] values, double rate, double top, bint own, double[::1] tilt,
+    double[::1] level, double[::1] sums, double[:, ::1] cumulants,
+):
+    """Do as `tilted_by_group` does from masses by group and value.
+
+    In: masses, values, rate, top, own. Out: tilt, sums, cumulants. Changed: level.
+    """
+    with nogil:
+        tilt_cells(
+            &masses[0, 0], &values[0], masses.shape[0], masses.shape[1], rate, top, own, &tilt[0], &level[0], &sums[0],
+            &cumulants[0, 0],
+        )
+
+
+cdef inline double tilted_mass(
+    const double* masses, const double* tilt, Py_ssize_t width, double* before
+) noexcept nogil:
+    """Return the sum of masses * tilt; before = that of masses."""
+    cdef:
+        double total = 0.0
+        Py_ssize_t c
+    before[0] = 0.0
+    for c in range(width):
+        total += masses[c] * tilt[c]
+        before[0] += masses[c]
+    return total
+
+
+cdef bint move_groups(
+    double* u, double* w, const double* v, const double* values, Py_ssize_t n, Py_ssize_t width, double p, double step,
+    double light, double* tilts, double* share, double* mass, double* change,
+) noexcept nogil:
+    """Do as `move_cells` does; returns False, with nothing changed, where a group is too light."""
+    cdef:
+        double rates[3]
+        double tops[3]
+        double before, after, other, total, pos
+        double* tilt
+        Py_ssize_t g, c, k
+    rates[0], rates[1], rates[2] = -step, p * step, step
+    for k in range(3):
+        tilt, tops[k] = tilts + k * width, -INFINITY
+        for c in range(width):
+            tilt[c] = rates[k] * values[c]
+            tops[k] = fmax(tops[k], tilt[c])
+        pnorm_exp_below(tilt, width, tops[k])
+    for g in range(n):
+        after = tilted_mass(u + g * width, tilts, width, &before)
+        total = tilted_mass(w + g * width, tilts + width, width, &other)
+        if not fmin(before, other) > light:
+            return False
+        share[g] = p * log(after / before) + log(total / other)
+    before = pnorm_max(share, n)
+    pnorm_exp_below(share, n, before)
+    tops[1] += p * tops[0] + before
+    for g in range(n):
+        tilted_mass(w + g * width, tilts + width, width, &other)
+        share[g] *= other
+    total = sum_of_blocks(share, n)
+    change[0] = change[1] = tops[1] + log(total)
+    total = 1.0 / total
+    for g in range(n):
+        share[g] *= total
+        after = tilted_mass(u + g * width, tilts, width, &before)
+        if v != NULL:
+            pos = after / before
+            mass[g] *= pos * (tilted_mass(v + g * width, tilts + 2 * width, width, &other) / other)
+        before = share[g] / after
+        after = share[g] / tilted_mass(w + g * width, tilts + width, width, &other)
+        for c in range(width):
+            u[g * width + c] = before * tilts[c]
+            w[g * width + c] = after * tilts[width + c]
+    if v != NULL:
+        total = sum_of_blocks(mass, n)
+        change[1] = tops[0] + tops[2] + log(total)
+        total = 1.0 / total
+        for g in range(n):
+            mass[g] *= total
+    return True
+
+
+def move_cells(
+    double[:, ::1] u, double[:, ::1] w, const double[:, ::1] v, const double[::1] values, double p, double step,
+    double light, double[:, ::1] tilts, double[::1] share, double[::1] mass,
+):
+    """Return the changes of log F_p and of the log of the mass with a step along a ranker, and whether it was taken.
+
+    Given are the sums of the weights u, w and v (those at p = 1, or None) by group and value. u and w become the
+    factors of these weights, tilts[2] those of v by value. `mass` are the shares of groups at p = 1, for v.
+    The step is not taken, and nothing changed, where a group's u or w is no more than `light`.
+
+    In: v, values, p, step, light. Changed: u, w, mass. Out: tilts, share.
+    """
+    cdef:
+        double change[2]
+        const double* of_v = NULL if v is None else &v[0, 0]
+        bint taken
+    with nogil:
+        taken = move_groups(
+            &u[0, 0], &w[0, 0], of_v, &values[0], u.shape[0], u.shape[1], p, step, light, &tilts[0, 0], &share[0],
+            &mass[0], change,
+        )
+    return (change[0], change[1], True) if taken else (0.0, 0.0, False)
+
+
 cdef void mix(
     const double* before, const double* pos_sums, const double* pos, const double* neg_sums, const double* neg,
     double p, Py_ssize_t n, double* share, double* out

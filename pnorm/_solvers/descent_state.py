@@ -22,6 +22,7 @@ from pnorm._checks import Vector
 from pnorm._core import _dense, _descent, _tilt
 from pnorm._solvers.problem import TIE, Problem, column, formed, totals
 from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
+from pnorm._storage.base import Index
 from pnorm._storage.coded import CHOSEN
 from pnorm._threads import ROWS
 from pnorm._trace import RoundRecorder
@@ -49,6 +50,9 @@ _SHRUNK = 16.0
 
 _CELLS = 4
 """Rows for each group and value of a ranker, from which on sums by both make its step faster."""
+
+_VALUES = 64
+"""Values of such a ranker, at most."""
 
 _NONE = np.empty(0)
 
@@ -130,7 +134,7 @@ class DescentState:
         """Least difference of scores over all pairs along a step of the given sign."""
         if self.problem.objective.groups is None:
             return self.problem.gap(j, sign)
-        return self._rows.direction(j).gap(sign)
+        return self._rows.known(j).gap(sign)
 
     def step(self, j: int, sign: float) -> float:
         """The step along ranker j, of the sign of its edge, that minimises the objective; zero if rounding hides it."""
@@ -155,6 +159,44 @@ class DescentState:
         return self._discrete[j]
 
 
+class GroupedRanker:
+    """A coded ranker of few values beside the groups: the weights are summed and changed by group and value."""
+
+    def __init__(self, problem: Problem, j: int, values: Vector, place: Index) -> None:
+        """Take the values of ranker j, centred, and the place in them of each of its codes."""
+        self._problem, self._j, self.values, self._place = problem, j, values, place
+
+    @classmethod
+    def of(cls, problem: Problem, j: int) -> GroupedRanker | None:
+        """Ranker j as such a one; None where it is none."""
+        groups = problem.objective.groups
+        assert groups is not None
+        if not problem.in_memory or not problem.table.coded[j] or not _takes_cells(problem):
+            return None
+        values, place = np.unique(problem.table.values(j) - float(problem.shift[j]), return_inverse=True)
+        if values.size > _VALUES or _CELLS * groups.n * values.size > problem.n_pos + problem.n_neg:
+            return None
+        return cls(problem, j, values, place)
+
+    def masses(self, k: int, weights: Vector) -> Vector:
+        """Sums of weights of a side by group and value, (G, V)."""
+        groups = self._problem.objective.groups
+        assert groups is not None
+        codes = (groups.pos, groups.neg)[k]
+        return self._problem.tables[k].masses_by_group(self._j, self._place, weights, codes, groups.n)
+
+    def multiply(self, k: int, factors: Vector, weights: Vector) -> None:
+        """Multiply weights of a side by factors by group and value."""
+        groups = self._problem.objective.groups
+        assert groups is not None
+        codes = (groups.pos, groups.neg)[k]
+        self._problem.tables[k].multiply_by_cell(self._j, self._place, factors, weights, codes)
+
+    def multiply_v(self, factors: Vector, v: Vector) -> None:
+        """Multiply v by factors by value."""
+        self._problem.objective.pool.run(self._problem.tables[1].multiply(self._j, factors[self._place], v))
+
+
 class HeldRows:
     """Scores and weights of all rows as arrays in this process, wherever the rows are."""
 
@@ -166,9 +208,13 @@ class HeldRows:
         self._direction: tuple[int, Direction] | None = None
         self._known: dict[int, Direction] = {}
         coded = problem.table.coded
-        self._multiplies = problem.objective.traits.factored and problem.objective.groups is None and bool(coded.any())
+        self._multiplies = problem.objective.traits.factored and bool(coded.any())
+        self._multiplies &= problem.objective.groups is None or _takes_cells(problem)
         # Of coded rankers alone no scores are kept: these follow from lam at the price of a few rounds.
         self._keeps_scores = not (self._multiplies and bool(coded.all()))
+        self._grouped: dict[int, GroupedRanker | None] = {}
+        self._cells: list[Vector] | None = None
+        """Sums of u and w by group and value, from which the step of the round was found."""
         self._tallies: list[Vector] | None = None
         self._compiled: _Compiled | None = None
         self._v = np.empty(problem.n_neg) if self._multiplies and problem.objective.traits.p != 1.0 else None
@@ -186,7 +232,7 @@ class HeldRows:
         found = self.problem.objective.evaluate(self.scores(), self.u, self.w, self._v)
         self.log_f, self.log_mass, self._rate = found.log_f, found.log_mass, found.rate
         self.intercept = found.intercept - self._level - self.problem.constant_at(self.lam)
-        self._weights = HeldWeights((self.u, self.w), None, found.share)
+        self._weights, self._share_at_one = HeldWeights((self.u, self.w), None, found.share), found.share_at_one
         self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
         self._tallies = None
         self._forget_scores()
@@ -255,35 +301,42 @@ class HeldRows:
             self._direction = j, replace(self._known[j], pos=pos, neg=neg)
         return self._direction[1]
 
+    def known(self, j: int) -> Direction:
+        """Ranker j without its outputs, which are read at the first time alone."""
+        return self._known[j] if j in self._known else self.direction(j)
+
     def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:
         """The step along ranker j, by its outputs on all rows."""
-        direction = self.direction(j)
-        step = self._step_of_cells(j, sign, direction)
+        step = self._step_of_cells(j, sign)
         if step is not None:
             return step
+        direction = self.direction(j)
         step = self.problem.objective.step(self.scores(), self.u, self.w, direction, sign, (self.log_f, self._rate))
         if discrete is not None:
             self._changed = math.inf  # weights are too uneven to be multiplied any further
         return step
 
-    def _step_of_cells(self, j: int, sign: float, direction: Direction) -> float | None:
+    def _step_of_cells(self, j: int, sign: float) -> float | None:
         """The step along ranker j by sums of the weights by group and value; None where it takes the rows."""
-        problem = self.problem
-        objective, groups = problem.objective, problem.objective.groups
-        if groups is None or not objective.traits.factored or not direction.gap(sign) < 0.0:
+        self._cells, direction = None, self.known(j)
+        grouped = self._grouped_ranker(j)
+        if grouped is None or not direction.gap(sign) < 0.0:
             return None
-        if not problem.in_memory or not problem.table.coded[j] or not _takes_cells(problem):
-            return None
-        values, place = np.unique(problem.table.values(j) - float(problem.shift[j]), return_inverse=True)
-        if _CELLS * groups.n * values.size > problem.n_pos + problem.n_neg:
-            return None
-        u, w = [
-            table.masses_by_group(j, place, weights, codes, groups.n)
-            for table, weights, codes in zip(problem.tables, (self.u, self.w), (groups.pos, groups.neg), strict=True)
-        ]
-        line = CellLine(objective.traits.p, (u, w), values, direction, sign)
+        u, w = grouped.masses(0, self.u), grouped.masses(1, self.w)
+        line = CellLine(self.problem.objective.traits.p, (u, w), grouped.values, direction, sign)
         step = line.step()
-        return None if line.faint else step
+        if line.faint:
+            return None
+        self._cells = [u, w]
+        return step
+
+    def _grouped_ranker(self, j: int) -> GroupedRanker | None:
+        """Ranker j as one of few values, where pairs form within groups."""
+        if j not in self._grouped:
+            objective = self.problem.objective
+            some = objective.traits.factored and objective.groups is not None
+            self._grouped[j] = GroupedRanker.of(self.problem, j) if some else None
+        return self._grouped[j]
 
     def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
         """Take a step along ranker j."""
@@ -297,7 +350,16 @@ class HeldRows:
                 self._f.advance(self.direction(j), step, problem.objective.pool)
                 self._level += step * float(problem.shift[j])
                 self._widest = max(self._widest, size)
-        if discrete is None or self._tallies is None or self._changed > _EXPONENTS or self._multiplied == _ROUNDS:
+        cells, self._cells = self._cells, None
+        fresh = self._changed > _EXPONENTS or self._multiplied == _ROUNDS
+        if problem.objective.groups is not None and (fresh or cells is None or not self._move_cells(j, step, cells)):
+            # Rankers that are not multiplied ask for the scores again.
+            self._keeps_scores |= not fresh
+            self._weigh()
+            return
+        if problem.objective.groups is not None:
+            return
+        if discrete is None or self._tallies is None or fresh:
             self._weigh()
             return
         self._multiplied += 1
@@ -315,6 +377,29 @@ class HeldRows:
         self.log_f += p * log_u + log_w
         self.intercept += intercept_of(p, log_u, log_w) - step * problem.middle(j)
         self.log_mass += log_u + (log_w if log_v is None else log_v)
+
+    def _move_cells(self, j: int, step: float, cells: Sequence[Vector]) -> bool:
+        """Multiply the weights by factors by group and value; return False where a group is too light."""
+        p, grouped, share = self.problem.objective.traits.p, self._grouped[j], self._share_at_one
+        assert grouped is not None
+        assert share is not None
+        of_v = None if self._v is None else grouped.masses(1, self._v)
+        tilts = np.empty((3, grouped.values.size))
+        u, w = cells
+        log_f, log_mass, taken = _tilt.move_cells(
+            u, w, of_v, grouped.values, p, step, _LIGHT, tilts, np.empty_like(share), share
+        )
+        if not taken:
+            return False
+        grouped.multiply(0, u, self.u)
+        grouped.multiply(1, w, self.w)
+        if self._v is not None:
+            grouped.multiply_v(tilts[2], self._v)
+        self.log_f += log_f
+        self.log_mass += log_mass
+        self._multiplied += 1
+        self._tallies = None
+        return True
 
     def _multiply(self, j: int, factors: Sequence[Vector], of_v: Vector, top: float) -> float | None:
         """Multiply the weights by the factors of the codes of ranker j; the change of log sum v.
@@ -466,7 +551,7 @@ class FormedRows:
         """Least difference of scores over all pairs."""
         return self.problem.margin(self._point.f)
 
-    def direction(self, j: int) -> Direction:
+    def known(self, j: int) -> Direction:
         """Ranker j without its outputs, which are elsewhere."""
         return self.problem.direction(j, _NONE, _NONE, False)
 

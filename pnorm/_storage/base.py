@@ -127,6 +127,9 @@ class Table(Protocol):
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
         """Pass: multiply weights by the factors of the codes of ranker j; return their sum."""
 
+    def multiply_by_cell(self, j: int, place: Index, factors: Vector, weights: Vector, groups: Index) -> None:
+        """Multiply weights by the factors, (n, places), of their groups and of the places of the codes of ranker j."""
+
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
         """Pass: the tally of weights that `multiply` has changed by these factors, from the one before."""
 
@@ -184,6 +187,9 @@ class Uncoded:
         raise NotImplementedError
 
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
+        raise NotImplementedError
+
+    def multiply_by_cell(self, j: int, place: Index, factors: Vector, weights: Vector, groups: Index) -> None:
         raise NotImplementedError
 
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:

@@ -521,6 +521,10 @@ class Coded:
             lambda parts: float(added(parts)),
         )
 
+    def multiply_by_cell(self, j: int, place: Index, factors: Vector, weights: Vector, groups: Index) -> None:
+        k = int(self.schema.feature[j])
+        _bins.multiply_by_cell(self._word_of(k), self.schema.by_code_of_word(k, place), groups, factors, weights)
+
     def column(self, j: int, shift: float, out: Vector) -> Pass:
         k = int(self.schema.feature[j])
         codes, table = self._word_of(k), self.schema.by_code_of_word(k, self.values(j) - shift)

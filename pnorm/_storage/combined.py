@@ -123,7 +123,7 @@ class Negated:
         # What does not depend on the sign.
         self.tally, self.retally, self.totals, self.rounding = table.tally, table.retally, table.totals, table.rounding
         self.cells, self.masses, self.multiply = table.cells, table.masses, table.multiply
-        self.masses_by_group = table.masses_by_group
+        self.masses_by_group, self.multiply_by_cell = table.masses_by_group, table.multiply_by_cell
 
     def edges(self, totals: Vector) -> Vector:
         return -self._table.edges(totals)
@@ -335,6 +335,10 @@ class Stacked:
     def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
         _, part, i = self._of(j)
         return part.multiply(i, factors, weights)
+
+    def multiply_by_cell(self, j: int, place: Index, factors: Vector, weights: Vector, groups: Index) -> None:
+        _, part, i = self._of(j)
+        part.multiply_by_cell(i, place, factors, weights, groups)
 
     # Other tables
 

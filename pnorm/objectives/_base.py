@@ -64,6 +64,8 @@ class Evaluation:
     """The objective's logarithm falls along a ranker at this rate for each unit of its edge."""
     intercept: float = math.nan
     """That of probabilities made of these scores; nan where the objective gives none."""
+    share_at_one: Vector | None = None
+    """The shares of groups at p = 1; None without groups."""
 
 
 @dataclass(frozen=True)

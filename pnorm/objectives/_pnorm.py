@@ -70,9 +70,12 @@ class PNorm:
         return log_r, 1.0
 
     def evaluate(self, f: Scores, u: Vector, w: Vector, v: Vector | None = None) -> Evaluation:
-        """Fill u and w, each of sum one, and v, if it is asked for, with the weights of negatives at p = 1."""
+        """Fill u and w, each of sum one, and v, if it is asked for, with the weights of negatives at p = 1.
+
+        With groups, v has the sum one in each.
+        """
         if self.groups is not None:
-            return self._evaluate_groups(self.groups, f, u, w)
+            return self._evaluate_groups(self.groups, f, u, w, v)
         sides = [(f.pos, self._log_c_pos, u, -1.0), (f.neg, self._log_c_neg, w, self.p)]
         if v is not None:
             sides.append((f.neg, self._log_c_neg, v, 1.0))
@@ -114,20 +117,22 @@ class PNorm:
         c_pos, c_neg = self.sizes()
         return 4.0 * _EPS * (abs(log_r) + self.p * (math.log(n_pos) + c_pos) + math.log(n_neg) + c_neg)
 
-    def _evaluate_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector) -> Evaluation:
+    def _evaluate_groups(self, groups: Groups, f: Scores, u: Vector, w: Vector, v: Vector | None) -> Evaluation:
         p, (of_pos, of_neg) = self.p, groups.runs
         # u and w are room for rows group by group.
         pos = self._weighed(0, of_pos.sort(f.pos), -1.0, u)
         f_neg = of_neg.sort(f.neg)
         mass = self._weighed(1, f_neg, 1.0, w)
+        if v is not None:
+            v[:] = w if of_neg.order is None else of_neg.unsort(w)
         neg = mass if p == 1.0 else self._weighed(1, f_neg, p, w)
         del f_neg
         within = of_pos.unsort(u), of_neg.unsort(w)
-        share = np.empty(groups.n)
-        log_mass, log_f = _softmax(pos + mass, share), _softmax(p * pos + neg, share)
+        share, at_one = np.empty((2, groups.n))
+        log_mass, log_f = _softmax(pos + mass, at_one), _softmax(p * pos + neg, share)
         _tilt.multiply_by_group(within[0], groups.pos, share, u)
         _tilt.multiply_by_group(within[1], groups.neg, share, w)
-        return Evaluation(log_f, log_mass, within, share, p)
+        return Evaluation(log_f, log_mass, within, share, p, share_at_one=at_one)
 
     @cached_property
     def _log_c_by_group(self) -> tuple[Vector | None, Vector | None]:

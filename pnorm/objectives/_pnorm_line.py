@@ -294,9 +294,9 @@ class GroupLine(Line):
         alpha, largest = self.sign * x, max(self.direction.high, -self.direction.low)
         if self.p * x * largest > FAR:
             return self._of_faint(alpha)
-        for side, run, *out in zip(self.sides, self._runs, self._sums, self._cumulants, strict=True):
-            rate, own = side.scale * alpha, side is self.sides[0]
-            _tilt.tilted_by_group(side.weights, side.h, run.starts, rate, abs(rate) * largest, own, self._level, *out)
+        for k, side in enumerate(self.sides):
+            rate = side.scale * alpha
+            self._tilt(k, rate, abs(rate) * largest)
         if x == 0.0:
             self._before[:] = self._sums[0]
         (pos_sums, neg_sums), (pos, neg) = self._sums, self._cumulants
@@ -305,6 +305,11 @@ class GroupLine(Line):
             return self._of_faint(alpha)
         self._noise = ROUNDING * size
         return self.sign * g, slope, self.sign * bend
+
+    def _tilt(self, k: int, rate: float, top: float) -> None:
+        """Fill in the sums and cumulants of a side; the levels are those of the positives."""
+        side, out = self.sides[k], (self._level, self._sums[k], self._cumulants[k])
+        _tilt.tilted_by_group(side.weights, side.h, self._runs[k].starts, rate, top, k == 0, *out)
 
     def _of_faint(self, alpha: float) -> Slope:
         """Return the slope from sums off the level of every group's heaviest positive, one factor taken out of all.
@@ -396,12 +401,16 @@ class CellLine(GroupLine):
         self, p: float, masses: tuple[Vector, Vector], values: Vector, direction: Direction, sign: float
     ) -> None:
         """Take the sums of u and w, (G, V), and the V values."""
-        n, h = len(masses[0]), np.tile(values, len(masses[0]))
-        nothing, run = np.empty(0), Run(None, values.size * np.arange(n + 1))
-        u, w = [Side(nothing, h, None, mass.ravel(), scale) for mass, scale in zip(masses, (-1.0, p), strict=True)]
+        nothing, run = np.empty(0), Run(None, np.arange(len(masses[0]) + 1))
+        u, w = [Side(nothing, values, None, mass, scale) for mass, scale in zip(masses, (-1.0, p), strict=True)]
         super().__init__(p, (u, w), direction, sign, (run, run))
+        self._room = np.empty(values.size)
         self.faint = False
         """Whether the step was found to need the rows."""
+
+    def _tilt(self, k: int, rate: float, top: float) -> None:
+        side, out = self.sides[k], (self._level, self._sums[k], self._cumulants[k])
+        _tilt.tilted_cells(side.weights, side.h, rate, top, k == 0, self._room, *out)
 
     def _of_faint(self, alpha: float) -> Slope:
         self.faint = True
