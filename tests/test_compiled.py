@@ -1,5 +1,6 @@
 """The compiled rounds against the loop that is read beside Figure 1: the same bits of everything, and really used."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -234,7 +235,7 @@ def test_both_loops_agree_in_every_bit_with_query_groups(monkeypatch, counted, k
         groups[0][0] = groups[1][0] = 0
         more = {
             "p": float(rng.choice([1, 1.5, 4, 64])),
-            "t_max": int(rng.choice([1, 2, 40, 100])),
+            "t_max": int(rng.choice([1, 2, 40, 130])),
             "selection": str(rng.choice(["absolute", "signed", "largest"])),
             "push": str(rng.choice(["top", "bottom"])),
             "pos_group": np.sort(groups[0]) if rng.random() < 0.5 else groups[0],
@@ -259,7 +260,7 @@ def test_steps_from_sums_by_group_and_value_are_those_from_rows(monkeypatch, kin
 
     def counting(self):
         found.append(step(self))
-        return None if self.faint else found[-1]
+        return found[-1]
 
     rng = np.random.default_rng(KINDS.index(kind))
     for _ in range(20):
@@ -267,13 +268,18 @@ def test_steps_from_sums_by_group_and_value_are_those_from_rows(monkeypatch, kin
         pos, neg = matrices(rng, kind, ((n_pos, n), (n_neg, n)))
         H = rankers(rng, pos, neg)
         groups = {f"{name}_group": rng.integers(0, 4, size) for name, size in (("pos", n_pos), ("neg", n_neg))}
-        arguments = pos, neg, H, float(rng.choice([1, 1.5, 4])), 20
-        lam, trace = pnorm.train(*arguments, **groups)
+        arguments = pos, neg, H, float(rng.choice([1, 1.5, 4])), int(rng.choice([20, 150]))
         with monkeypatch.context() as patch:
-            patch.setattr(descent_state, "ROWS", 0)
+            patch.setattr(descent_state, "_CELLS", math.inf)
+            lam, trace = pnorm.train(*arguments, **groups)
+        with monkeypatch.context() as patch:
+            patch.setattr(descent_state, "COMPILED", False)
             patch.setattr(descent_state.CellLine, "step", counting)
             same, by_sums = pnorm.train(*arguments, **groups)
-        np.testing.assert_allclose(by_sums.log_objective, trace.log_objective, rtol=1e-10, atol=1e-10)
-        np.testing.assert_array_equal(by_sums.ranker, trace.ranker)
+        n = min(trace.n_iter, by_sums.n_iter)
+        np.testing.assert_allclose(by_sums.log_objective[:n], trace.log_objective[:n], rtol=1e-10, atol=1e-10)
+        some = np.flatnonzero(np.abs(trace.log_objective[:n]) < 1e4)  # z keeps its digits
+        np.testing.assert_allclose(by_sums.z[some], trace.z[some], rtol=1e-10)
+        assert by_sums.log_objective[-1] == pytest.approx(trace.log_objective[-1], rel=1e-10, abs=1e-10)
         np.testing.assert_allclose(same, lam, rtol=1e-8, atol=1e-10)
     assert len(found) > 50

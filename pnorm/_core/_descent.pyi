@@ -46,6 +46,7 @@ class Rounds:
         exchanged: bool,
         centred: bool,
         groups: list[tuple[_Index | None, _Index, _Index, _Vector | None]] | None,
+        mass: _Vector,
     ) -> None: ...
     def run(
         self,

@@ -15,14 +15,15 @@ scores are to be formed anew.
 from libc.math cimport INFINITY, NAN, copysign, exp, fabs, fmax, fmin, log
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from pnorm._core._bins cimport (
-    choose_rows, edges_of, fill_values, marginal, multiply_rows, sums_of_words,
+    add_by_group, choose_rows, edges_of, fill_values, marginal, multiply_cells, multiply_rows, sums_of_words,
 )
 from pnorm._core._dense cimport inner_of, products_of
 from pnorm._core._tilt cimport (
-    Search, Side, given_rows, log_sum_of, mix, next_step, tilt_groups, tilt_rows, weigh_codes, weigh_groups, weigh_rows,
+    Search, Side, given_rows, log_sum_of, mix, move_groups, next_step, tilt_cells, tilt_groups, tilt_rows, weigh_codes,
+    weigh_groups, weigh_rows,
 )
 
 cdef enum:
@@ -346,7 +347,7 @@ cdef Cumulants cumulants(const Side* side, Py_ssize_t block, const double* weigh
 
 cdef struct Limits:
     # Constants of the loop that is read, by their names there.
-    double tie, overflow, light, shrunk, exponents, rounds, plateau, rounding, chosen, rows, far, faint
+    double tie, overflow, light, shrunk, exponents, rounds, plateau, rounding, chosen, rows, far, faint, cells, values
 
 
 cdef struct Line:
@@ -378,6 +379,15 @@ cdef struct Groups:
     double* level
     double* before
     double* share
+    # Sums of u, w and v by group and value of a ranker that takes few, where the step is found from them; its values.
+    Py_ssize_t width
+    double* u
+    double* w
+    double* v
+    double* values
+    double* tilts
+    Py_ssize_t* by_code
+    Py_ssize_t* by_word
 
 
 cdef const double* sorted_rows(const Run* run, const double* values, Py_ssize_t n, double* room) noexcept nogil:
@@ -390,6 +400,20 @@ cdef const double* sorted_rows(const Run* run, const double* values, Py_ssize_t 
     return room
 
 
+cdef void tilt_side(
+    Groups* groups, Run* run, const double* weights, const double* h, const double* cells, double rate, double top,
+    bint own,
+) noexcept nogil:
+    """Do as `_tilt` of `GroupLine` or of `CellLine` does."""
+    if groups.width:
+        tilt_cells(
+            cells, groups.values, groups.n, groups.width, rate, top, own, groups.tilts, groups.level, run.sums,
+            run.cumulants,
+        )
+    else:
+        tilt_groups(weights, h, run.starts, groups.n, rate, top, own, groups.level, run.sums, run.cumulants)
+
+
 cdef bint slope_of_groups(Line* line, double x, const Limits* limits, double* slope) noexcept nogil:
     """Do as `GroupLine._slope` does; returns False where rows are to be asked for sums that are faint."""
     cdef:
@@ -400,15 +424,9 @@ cdef bint slope_of_groups(Line* line, double x, const Limits* limits, double* sl
         double found[4]
     if line.p * x * line.largest > limits.far:
         return False
-    tilt_groups(
-        line.u, line.pos.h, pos.starts, groups.n, rate, fabs(rate) * line.largest, True, groups.level, pos.sums,
-        pos.cumulants,
-    )
+    tilt_side(groups, pos, line.u, line.pos.h, groups.u, rate, fabs(rate) * line.largest, True)
     rate = line.p * alpha
-    tilt_groups(
-        line.w, line.neg.h, neg.starts, groups.n, rate, fabs(rate) * line.largest, False, groups.level, neg.sums,
-        neg.cumulants,
-    )
+    tilt_side(groups, neg, line.w, line.neg.h, groups.w, rate, fabs(rate) * line.largest, False)
     if x == 0.0:
         memcpy(groups.before, pos.sums, groups.n * sizeof(double))
     mix(
@@ -561,6 +579,8 @@ cdef class Rounds:
         uint8_t* binary
         Groups groups
         double* room_of_groups
+        double* share_at_one
+        double* gaps
         # Room
         double* room
         double* edges
@@ -586,10 +606,12 @@ cdef class Rounds:
     def __init__(
         self, double p, limits, double[::1] lam, const double[:, ::1] facts, const Py_ssize_t[::1] leaf_of,
         const Py_ssize_t[::1] place, pos, neg, double[::1] v, bint exchanged, bint centred, groups,
+        double[::1] mass,
     ):
         """Take arrays of HeldRows, with (leaves, h, weights, log_c) of either side, and `facts`.
 
-        Groups are None, or (order, starts, codes, log_c group by group) of either side.
+        Groups are None, or (order, starts, codes, log_c group by group) of either side; `mass` are their shares at
+        p = 1.
         """
         cdef:
             Py_ssize_t k, c, rankers = 0, largest = 1, levels = 1, codes = 1, scratch = 0, most = 0, at = 0
@@ -598,18 +620,19 @@ cdef class Rounds:
         self.p, self.n = p, lam.shape[0]
         (self.limits.tie, self.limits.overflow, self.limits.light, self.limits.shrunk, self.limits.exponents,
          self.limits.rounds, self.limits.plateau, self.limits.rounding, self.limits.chosen, self.limits.rows,
-         self.limits.far, self.limits.faint) = limits
+         self.limits.far, self.limits.faint, self.limits.cells, self.limits.values) = limits
         self.exchanged, self.centred = exchanged, centred
         self.lam, self.facts, self.leaf_of, self.place = &lam[0], &facts[0, 0], &leaf_of[0], &place[0]
         if v is not None:
             self.v = &v[0]
-        self.kept = [lam, facts, leaf_of, place, v]
+        self.kept = [lam, facts, leaf_of, place, v, mass]
         self.n_leaves = len(pos[0])
         self.first_of_leaf = <Py_ssize_t*>allocated(self.n_leaves, sizeof(Py_ssize_t))
         self.binary = <uint8_t*>allocated(self.n, 1)
         self.take(&self.pos, -1.0, POS_LOW, pos)
         self.take(&self.neg, p, NEG_LOW, neg)
         if groups is not None:
+            self.share_at_one = &mass[0]
             self.take_groups(groups)
         for k in range(self.n_leaves):
             out, other = &self.pos.leaves[k], &self.neg.leaves[k]
@@ -629,6 +652,9 @@ cdef class Rounds:
             2 * self.n + rankers + self.tally_size + largest + 2 * self.n_cells + codes + 13 * levels + scratch + most,
             sizeof(double),
         )
+        if groups is not None:
+            self.groups.by_code = <Py_ssize_t*>allocated(levels + codes, sizeof(Py_ssize_t))
+            self.groups.by_word = self.groups.by_code + levels
         self.rows = <int32_t*>allocated(most, sizeof(int32_t))
         self.wanted = <uint8_t*>allocated(codes, 1)
         self.edges = self.some(&at, self.n)
@@ -659,6 +685,8 @@ cdef class Rounds:
         free(self.binary)
         free(self.room)
         free(self.room_of_groups)
+        free(self.groups.by_code)
+        free(self.gaps)
         free(self.wanted)
         free(self.rows)
         free(self.pos.leaves)
@@ -680,9 +708,17 @@ cdef class Rounds:
             const double[::1] log_c
             Run* run
             double* room
-            Py_ssize_t n = of_sides[0][1].shape[0] - 1, rows
+            Py_ssize_t n = of_sides[0][1].shape[0] - 1, rows, cells, values = <Py_ssize_t>self.limits.values
         self.groups.n = n
-        room = self.room_of_groups = <double*>allocated(11 * n + 3 * (self.pos.n + self.neg.n), sizeof(double))
+        cells = <Py_ssize_t>((self.pos.n + self.neg.n) / self.limits.cells) if self.v != NULL or self.p == 1.0 else 0
+        room = self.room_of_groups = <double*>allocated(
+            11 * n + 3 * (self.pos.n + self.neg.n) + 3 * cells + 4 * values, sizeof(double)
+        )
+        self.groups.u, self.groups.w, self.groups.v = room, room + cells, room + 2 * cells
+        room += 3 * cells
+        self.groups.values, self.groups.tilts = room, room + values
+        room += 4 * values
+        self.gaps = <double*>allocated(2 * self.n, sizeof(double))  # zero is an unknown gap
         self.groups.level, self.groups.before, self.groups.share = room, room + n, room + 2 * n
         room += 3 * n
         for k, (order, starts, codes, log_c) in enumerate(of_sides):
@@ -793,17 +829,117 @@ cdef class Rounds:
             Line line = self.line(j, sign)
             Groups* groups = &self.groups
             double gap
-        self.columns(j)
-        line.pos, line.neg = side_of(&self.pos), side_of(&self.neg)
-        line.pos.h = sorted_rows(&groups.pos, self.pos.h, self.pos.n, groups.pos.h)
-        line.neg.h = sorted_rows(&groups.neg, self.neg.h, self.neg.n, groups.neg.h)
-        gap = gap_of_groups(groups, line.pos.h, line.neg.h, sign)
+        groups.width = self.few_values(j)
+        if not groups.width or self.gap(j, sign) == 0.0:
+            self.columns(j)
+            line.pos, line.neg = side_of(&self.pos), side_of(&self.neg)
+            line.pos.h = sorted_rows(&groups.pos, self.pos.h, self.pos.n, groups.pos.h)
+            line.neg.h = sorted_rows(&groups.neg, self.neg.h, self.neg.n, groups.neg.h)
+            self.gaps[2 * j + (sign > 0.0)] = gap_of_groups(groups, line.pos.h, line.neg.h, sign)
+        gap = self.gap(j, sign)
         if gap >= 0.0 or fabs(gap) <= self.fact(CLOSE)[j]:
             return -1
-        line.u = sorted_rows(&groups.pos, self.pos.weights, self.pos.n, groups.pos.weights)
-        line.w = sorted_rows(&groups.neg, self.neg.weights, self.neg.n, groups.neg.weights)
+        if groups.width:
+            self.add_cells(&self.pos, j, groups.pos.codes, self.pos.weights, groups.u)
+            self.add_cells(&self.neg, j, groups.neg.codes, self.neg.weights, groups.w)
+        else:
+            line.u = sorted_rows(&groups.pos, self.pos.weights, self.pos.n, groups.pos.weights)
+            line.w = sorted_rows(&groups.neg, self.neg.weights, self.neg.n, groups.neg.weights)
         step[0] = root(&line, &self.limits)
         return self.take_step(j, step[0])
+
+    cdef double gap(self, Py_ssize_t j, double sign) noexcept nogil:
+        """Least difference of the outputs of a ranker over all pairs; zero if it is not known, too."""
+        return self.gaps[2 * j + (sign > 0.0)]
+
+    cdef Py_ssize_t few_values(self, Py_ssize_t j) noexcept nogil:
+        """Fill in the values of a ranker and their places; returns their number, zero if steps take the rows."""
+        cdef:
+            const Outputs* out = &self.pos.leaves[self.leaf_of[j]]
+            Groups* groups = &self.groups
+            Py_ssize_t place = self.place[j], n = 0, most, levels, k, c, i
+            double x
+        if not out.features:
+            return 0
+        k = out.feature[place]
+        most = <Py_ssize_t>fmin(
+            self.limits.values, (self.pos.n + self.neg.n) / (self.limits.cells * <double>groups.n)
+        )
+        levels = values_of(out, place, self.fact(SIGN)[j], self.fact(LEAF_SHIFT)[j], self.by_code)
+        for c in range(levels):
+            x = self.by_code[c]
+            i = 0
+            while i < n and groups.values[i] < x:
+                i += 1
+            if i < n and groups.values[i] == x:
+                continue
+            if n == most:
+                return 0
+            memmove(groups.values + i + 1, groups.values + i, (n - i) * sizeof(double))
+            groups.values[i] = x
+            n += 1
+        for c in range(levels):
+            i = 0
+            while groups.values[i] < self.by_code[c]:
+                i += 1
+            groups.by_code[c] = i
+        for c in range(out.word_size[k]):
+            groups.by_word[c] = groups.by_code[c // out.radix[k] % levels]
+        return n if n > 1 else 0
+
+    cdef void add_cells(
+        self, const Rows* side, Py_ssize_t j, const Py_ssize_t* codes, const double* weights, double* cells
+    ) noexcept nogil:
+        """Sums of weights by group and value of a ranker."""
+        cdef:
+            const Outputs* out = &side.leaves[self.leaf_of[j]]
+            Py_ssize_t k = out.feature[self.place[j]], width = self.groups.width
+        memset(cells, 0, self.groups.n * width * sizeof(double))
+        if out.is_wide[k]:
+            add_by_group(wide_word(out, k), self.groups.by_word, weights, codes, side.n, width, cells)
+        else:
+            add_by_group(narrow_word(out, k), self.groups.by_word, weights, codes, side.n, width, cells)
+
+    cdef void times_cells(
+        self, const Rows* side, Py_ssize_t j, const Py_ssize_t* codes, const double* factors
+    ) noexcept nogil:
+        """Multiply the weights by factors by group and value of a ranker."""
+        cdef:
+            const Outputs* out = &side.leaves[self.leaf_of[j]]
+            Py_ssize_t k = out.feature[self.place[j]], width = self.groups.width
+        if out.is_wide[k]:
+            multiply_cells(wide_word(out, k), self.groups.by_word, codes, factors, side.n, width, side.weights)
+        else:
+            multiply_cells(narrow_word(out, k), self.groups.by_word, codes, factors, side.n, width, side.weights)
+
+    cdef bint multiply_grouped(self, Py_ssize_t j, double step) noexcept nogil:
+        """Do as `HeldRows._move_cells` does; returns False, with nothing changed, where a group is too light."""
+        cdef:
+            double* now = self.now
+            Groups* groups = &self.groups
+            double change[2]
+            const double* of_v = NULL
+            const Outputs* out = &self.pos.leaves[self.leaf_of[j]]
+            Py_ssize_t k = out.feature[self.place[j]], levels = out.cells[k + 1] - out.cells[k], c
+        if self.v != NULL:
+            of_v = groups.v
+            self.add_cells(&self.neg, j, groups.neg.codes, self.v, groups.v)
+        if not move_groups(
+            groups.u, groups.w, of_v, groups.values, groups.n, groups.width, self.p, step, self.limits.light,
+            groups.tilts, groups.share, self.share_at_one, change,
+        ):
+            return False
+        self.times_cells(&self.pos, j, groups.pos.codes, groups.u)
+        self.times_cells(&self.neg, j, groups.neg.codes, groups.w)
+        if self.v != NULL:
+            for c in range(levels):
+                self.of_v[c] = groups.tilts[2 * groups.width + groups.by_code[c]]
+            self.times(&self.neg, j, self.of_v, levels, self.v)
+        now[LOG_F] += change[0]
+        now[LOG_MASS] += change[1]
+        now[MULTIPLIED] += 1.0
+        self.tallied = False
+        return True
 
     cdef void find_edges(self) noexcept nogil:
         """Edges of all rankers, from tallies that are formed where there are none."""
@@ -995,26 +1131,28 @@ cdef class Rounds:
             Py_ssize_t r
         low, high = fmin(self.pos.low[j], self.neg.low[j]), fmax(self.pos.high[j], self.neg.high[j])
         low = now[CHANGED] + self.p * fabs(step) * (high - low)
-        weighs = not coded or self.groups.n or low > self.limits.exponents or now[MULTIPLIED] == self.limits.rounds
-        if self.pos.f == NULL:
-            if weighs:
-                return False
-        else:
+        weighs = not coded or low > self.limits.exponents or now[MULTIPLIED] == self.limits.rounds
+        if self.pos.f != NULL:
             for r in range(self.n):
                 self.merit[r] = fabs(self.lam[r])
             size = inner_of(self.merit, self.fact(LARGEST), self.n)
             if self.limits.shrunk * size < now[WIDEST]:
                 return False
+        if self.groups.n:
+            weighs = weighs or not self.groups.width or not self.multiply_grouped(j, step)
+        if self.pos.f != NULL:
             if coded:
                 self.columns(j)
             advance(&self.pos, step)
             advance(&self.neg, step)
             now[LEVEL] += step * shift
             now[WIDEST] = fmax(now[WIDEST], size)
+        elif weighs:
+            return False
         now[CHANGED] = low
         if weighs:
             self.weigh()
-        else:
+        elif not self.groups.n:
             self.multiply(j, step)
         return True
 
@@ -1045,13 +1183,16 @@ cdef class Rounds:
             Groups* groups = &self.groups
             Side neg = side_of(&self.neg)
             double* logs = groups.level
-            Py_ssize_t g
+            Py_ssize_t g, r
         weigh_run(&groups.pos, groups.n, side_of(&self.pos), groups.pos.weights)
         neg.scale = 1.0
         weigh_run(&groups.neg, groups.n, neg, groups.neg.weights)
         for g in range(groups.n):
             logs[g] = groups.pos.sums[g] + groups.neg.sums[g]
-        self.now[LOG_MASS] = softmax_of(logs, groups.n, groups.share)
+        self.now[LOG_MASS] = softmax_of(logs, groups.n, self.share_at_one)
+        if self.v != NULL:
+            for r in range(self.neg.n):
+                self.v[r if groups.neg.order == NULL else groups.neg.order[r]] = groups.neg.weights[r]
         if self.p != 1.0:
             neg.scale = self.p
             weigh_run(&groups.neg, groups.n, neg, groups.neg.weights)

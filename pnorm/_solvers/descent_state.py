@@ -169,14 +169,11 @@ class GroupedRanker:
     @classmethod
     def of(cls, problem: Problem, j: int) -> GroupedRanker | None:
         """Ranker j as such a one; None where it is none."""
-        groups = problem.objective.groups
-        assert groups is not None
-        if not problem.in_memory or not problem.table.coded[j] or not _takes_cells(problem):
+        if not problem.in_memory or not problem.table.coded[j]:
             return None
         values, place = np.unique(problem.table.values(j) - float(problem.shift[j]), return_inverse=True)
-        if values.size > _VALUES or _CELLS * groups.n * values.size > problem.n_pos + problem.n_neg:
-            return None
-        return cls(problem, j, values, place)
+        few = 1 < values.size <= _VALUES and _few_cells(problem, values.size)
+        return cls(problem, j, values, place) if few else None
 
     def masses(self, k: int, weights: Vector) -> Vector:
         """Sums of weights of a side by group and value, (G, V)."""
@@ -207,9 +204,11 @@ class HeldRows:
         self._run = problem.objective.pool.run
         self._direction: tuple[int, Direction] | None = None
         self._known: dict[int, Direction] = {}
-        coded = problem.table.coded
+        coded, groups = problem.table.coded, problem.objective.groups
+        self._mass = np.empty(0 if groups is None else groups.n)
+        """Shares of groups at p = 1."""
         self._multiplies = problem.objective.traits.factored and bool(coded.any())
-        self._multiplies &= problem.objective.groups is None or _takes_cells(problem)
+        self._multiplies &= groups is None or (problem.in_memory and _few_cells(problem, 2))
         # Of coded rankers alone no scores are kept: these follow from lam at the price of a few rounds.
         self._keeps_scores = not (self._multiplies and bool(coded.all()))
         self._grouped: dict[int, GroupedRanker | None] = {}
@@ -232,7 +231,9 @@ class HeldRows:
         found = self.problem.objective.evaluate(self.scores(), self.u, self.w, self._v)
         self.log_f, self.log_mass, self._rate = found.log_f, found.log_mass, found.rate
         self.intercept = found.intercept - self._level - self.problem.constant_at(self.lam)
-        self._weights, self._share_at_one = HeldWeights((self.u, self.w), None, found.share), found.share_at_one
+        self._weights = HeldWeights((self.u, self.w), None, found.share)
+        if found.share_at_one is not None:
+            self._mass[:] = found.share_at_one
         self._multiplied, self._changed, self._v_total = 0, 0.0, 1.0
         self._tallies = None
         self._forget_scores()
@@ -380,14 +381,13 @@ class HeldRows:
 
     def _move_cells(self, j: int, step: float, cells: Sequence[Vector]) -> bool:
         """Multiply the weights by factors by group and value; return False where a group is too light."""
-        p, grouped, share = self.problem.objective.traits.p, self._grouped[j], self._share_at_one
+        p, grouped = self.problem.objective.traits.p, self._grouped[j]
         assert grouped is not None
-        assert share is not None
         of_v = None if self._v is None else grouped.masses(1, self._v)
         tilts = np.empty((3, grouped.values.size))
         u, w = cells
         log_f, log_mass, taken = _tilt.move_cells(
-            u, w, of_v, grouped.values, p, step, _LIGHT, tilts, np.empty_like(share), share
+            u, w, of_v, grouped.values, p, step, _LIGHT, tilts, np.empty_like(self._mass), self._mass
         )
         if not taken:
             return False
@@ -430,7 +430,7 @@ class HeldRows:
     def run(self, limit: int, selection: str, tol: float, record: RoundRecorder) -> int:
         """Do ordinary rounds in compiled code."""
         if self._compiled is None:
-            self._compiled = _Compiled(self.problem, self.lam, self._column, (self.u, self.w), self._v)
+            self._compiled = _Compiled(self.problem, self.lam, self._column, (self.u, self.w), self._v, self._mass)
         loop, tallies = self._compiled, self._compiled.tallies
         if loop.rounds is None or limit <= 0:
             return 0
@@ -473,14 +473,18 @@ class _Compiled:
     """The compiled loop of a problem, and what it needs."""
 
     def __init__(
-        self, problem: Problem, lam: Vector, columns: Sequence[Vector], weights: Sequence[Vector], v: Vector | None
+        self,
+        problem: Problem,
+        lam: Vector,
+        columns: Sequence[Vector],
+        weights: Sequence[Vector],
+        v: Vector | None,
+        mass: Vector,
     ) -> None:
         self.rounds: _descent.Rounds | None = None
         self.tallies: list[Vector] = []
         objective = problem.objective
         if not isinstance(objective, PNorm):
-            return
-        if objective.groups is not None and _takes_cells(problem):
             return
         if not problem.in_memory or objective.pool.n_threads > 1:
             return
@@ -506,7 +510,8 @@ class _Compiled:
                 sign * problem.shift + level,
             ]
         )
-        limits = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING, CHOSEN, ROWS, FAR, FAINT
+        steps = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING
+        limits = *steps, CHOSEN, ROWS, FAR, FAINT, _CELLS, _VALUES
         of_pos, of_neg = [
             ([part.leaf for part in parts], h, of_side, log_c)
             for parts, h, of_side, log_c in zip((pos, neg), columns, weights, objective.log_c, strict=True)
@@ -514,16 +519,18 @@ class _Compiled:
         centred = problem.offsets_taken is not None
         groups = None if objective.groups is None else objective.rows_of_groups()
         self.rounds = _descent.Rounds(
-            objective.p, limits, lam, facts, leaf, place, of_pos, of_neg, v, problem.exchanged, centred, groups
+            objective.p, limits, lam, facts, leaf, place, of_pos, of_neg, v, problem.exchanged, centred, groups, mass
         )
         self.tallies = [np.empty(table.tally_size) for table in problem.tables]
         # A batch takes some 30 ms, so that Ctrl-C does not wait and a progress bar moves.
         self.batch = 1 + int(3e7 / ((problem.n_pos + problem.n_neg) * (20 + n) + 5000))
 
 
-def _takes_cells(problem: Problem) -> bool:
-    """Whether steps along coded rankers may take sums by group and value: fewer rows are for the compiled loop."""
-    return problem.n_pos + problem.n_neg > ROWS and bool(problem.table.coded.any())
+def _few_cells(problem: Problem, n_values: int) -> bool:
+    """Whether there are few groups and values of a ranker beside the rows."""
+    groups = problem.objective.groups
+    assert groups is not None
+    return _CELLS * groups.n * n_values <= problem.n_pos + problem.n_neg
 
 
 class FormedRows:
