@@ -2,8 +2,8 @@
 
 Along most rankers weights are formed anew from the scores, an exponential per row. Along one that
 takes few values the step is found on the sums of the weights by value, and in memory the weights are
-multiplied by a number for each value. Their rounding errors add up slowly, and from time to time they
-are formed anew.
+multiplied by a number for each value; where pairs form within groups, for each group and value. Their
+rounding errors add up slowly, and from time to time they are formed anew.
 
 `HeldRows.run` gives ordinary rounds of rows in memory to compiled code, on the same arrays and to the same bits.
 """
