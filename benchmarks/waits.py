@@ -3,11 +3,13 @@
     PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/waits.py [NAME ...]
 
 Each path runs in a process of its own, on one thread: processor time in seconds, the least of three runs, and the
-memory at its peak beyond what the process held when its data were made. What takes less than a tenth of a second is
-repeated, and its mean is taken. Needs a9a.libsvm.gz, of which PNORM_DATA names the folder, pandas and pyarrow.
+memory at its peak beyond what the process held when its data were made (Linux with glibc). What takes less than a
+tenth of a second is repeated, and its mean is taken. Needs pandas, pyarrow, and
+a9a.libsvm.gz, of which PNORM_DATA names the folder.
 """
 
 import contextlib
+import ctypes
 import io
 import multiprocessing
 import resource
@@ -36,7 +38,7 @@ def words(kind):
     cells = np.array([f"level {k}" for k in range(30)])[np.random.default_rng(0).integers(0, 30, (10**6, 6))]
     cells = cells.astype(object)
     X = pandas.DataFrame(cells).astype(kind) if kind != "objects" else cells
-    return partial(pnorm.rankers.categories, X, X)
+    return partial(pnorm.rankers.categories, X[: 10**6 // 2], X[10**6 // 2 :])
 
 
 def labels():
@@ -173,6 +175,7 @@ def status(key):
 def measure(name):
     """Return seconds and MB of a path; runs in a process of its own."""
     run = PATHS[name]()
+    ctypes.CDLL(None).malloc_trim(0)  # what making the data has freed would hide as much
     Path("/proc/self/clear_refs").write_text("5")  # the peak of the process begins anew
     held, best, repeats = status("VmRSS"), float("inf"), 1
     for _ in range(3):
