@@ -37,7 +37,7 @@ def whole(rows, form):
 
 
 class Categories:
-    """A million rows of six columns: make indicators of their levels, and score them."""
+    """A million rows of six columns, on either side: make indicators of their levels, and score one side."""
 
     params = (
         [1_000, 1_000_000],

@@ -182,10 +182,3 @@ class Score:
 
     def time_score(self, rows, rankers):
         pnorm.score(self.pos, self.H, self.lam)
-
-
-class Import:
-    """What `import pnorm` costs a script."""
-
-    def timeraw_import(self):
-        return "import pnorm"
