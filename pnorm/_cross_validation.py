@@ -247,7 +247,7 @@ def cross_validate(
         Show a progress bar; needs tqdm, the extra ``progress``. It counts the folds.
     n_threads : int, optional
         Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows they take whole runs, of the exponential loss: see Notes.
+        rows, with the exponential loss, each takes whole runs instead: see Notes.
 
     Returns
     -------
@@ -281,9 +281,9 @@ def cross_validate(
     rows or rounds ask for fewer judgements: ``rounds=40``. Memory is that of the outputs, and of a
     copy of those of one fold's rows.
 
-    Up to 65,536 rows a pass is too short to be shared, and with the exponential loss and a power for the price each
-    thread takes another run: then as many folds are copied as there are threads. The caller's thread alone calls what
-    is the user's, recipes, weak rankers and measures. The results are the same to the bit.
+    Up to 65,536 rows a pass is too short to be shared. With the exponential loss and a power for the price, each thread
+    takes whole runs then, and as many folds are copied as there are threads. Only the caller's thread calls functions
+    of the user: recipes, weak rankers and measures. The results are the same to the bit.
 
     The measure should be about as far-sighted as whoever looks at the list. `positives_at_top` hangs on one row of each
     fold, which makes it the noisiest to choose by; the partial AUC down to some negatives sees a little more, and

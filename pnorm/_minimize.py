@@ -142,8 +142,8 @@ def minimize(
     With a penalty and more than 500 weak rankers, a step is found in the way that an estimate says costs least. Where
     rows are few, it is found in an orthonormal basis of these, O((I + K)**2 n) once and O((I + K)**3) a step, in
     memory of O((I + K) n). Otherwise conjugate gradients solve for it as exactly as is of use, with two passes over the
-    rows each. When they have cost as much as the Hessian would, it is formed once, for up to 6000 weak rankers, and
-    serves as their preconditioner at the steps that follow.
+    rows each. When they have cost as much as the Hessian would, it is formed, for up to 6000 weak rankers, and
+    serves as their preconditioner from then on.
 
     No minimiser exists where the convex hulls of the outputs on the two sides do not overlap. If they
     miss each other (`status` ``"separable"``, `gap` inf), the infimum of F_p is 0. If they touch

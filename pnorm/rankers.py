@@ -774,8 +774,8 @@ def thresholds(
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
 
-    Sparse rows stay sparse: training and scores take memory for the numbers that the columns store, and one level for
-    all zeros. `Rankers.evaluate` returns a dense array.
+    Sparse rows stay sparse. Training and scores take memory in proportion to the numbers that are stored; all zeros of
+    a column are one level. `Rankers.evaluate` returns a dense array.
 
     Parameters
     ----------
@@ -1003,8 +1003,8 @@ def categories(pos: Any, neg: Any, *, names: Sequence[str] | None = None, missin
     capitals or not. A level of single precision is the double that it is in memory: 0.1 of float32 is
     0.10000000149011612, which the text "0.1" of a CSV file is not; make such a column float64 and round it, or text.
 
-    Every distinct value of a column is looked at once. The rows cost what it takes to find these: a column of text
-    the least where its type numbers them, as dictionaries of Arrow and categories of pandas and polars do.
+    Every distinct value of a column is checked once. What the rows cost is the search for these values. It is
+    fastest where the type of a column numbers them: dictionaries of Arrow, categories of pandas and polars.
 
     Examples
     --------

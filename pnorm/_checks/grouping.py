@@ -249,7 +249,9 @@ class Run(NamedTuple):
 
     def sort(self, values: Any) -> Any:
         """Return values of the rows in this order; None stays None."""
-        return values if self.order is None or values is None else np.take(values, self.order)  # 5 times as fast as []
+        if self.order is None or values is None:
+            return values
+        return np.take(values, self.order)  # 5 times as fast as values[order]
 
     def unsort(self, values: Vector) -> Vector:
         """Return values in this order as values of the rows, a copy."""

@@ -582,7 +582,7 @@ def column_values(column: Any) -> Values:
 
 
 def _physical(column: Any, kind: str) -> Array | None:
-    """Return whole numbers that are equal where the values of a column of text or categories are; None of others."""
+    """Return whole numbers for the values of a column of text or categories, equal for equal ones; None of others."""
     if isinstance(column, np.ndarray):
         return _first_of_text(column) if column.dtype.kind == "U" else None
     if hasattr(column, "iloc"):
@@ -610,7 +610,7 @@ def _physical(column: Any, kind: str) -> Array | None:
 
 
 _PLACES = 22
-"""Binary logarithm of the places of a table of hashed text; memory is used of those only that are written."""
+"""Binary logarithm of the places of a table of hashed text. Only places that are written take memory."""
 
 
 def _first_of_text(column: Array) -> Array | None:

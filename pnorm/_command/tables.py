@@ -43,10 +43,10 @@ _IN_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"application/vnd.oasis.opendoc
 _PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 
 _LARGE = 2**20
-"""Bytes of a CSV file from which on it is worth to import pyarrow."""
+"""Bytes of a CSV file from which on pyarrow saves more time than its import takes."""
 
 _WIDE = 1000
-"""Bytes of a CSV file for each column from which on pyarrow reads it: every column takes some work."""
+"""Bytes of a CSV file for each column from which on pyarrow reads it, as every column takes it some time."""
 
 _BLOCK = 2**20
 """Bytes that pyarrow reads at once; no line may be longer."""

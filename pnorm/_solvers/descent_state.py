@@ -49,7 +49,7 @@ _SHRUNK = 16.0
 """Factor by which scores come down after which they are formed anew: they keep the rounding of what they were."""
 
 _CELLS = 4
-"""Rows for each group and value of a ranker, from which on sums by both make its step faster."""
+"""Rows for each group and value of a ranker from which on sums by group and value make its step faster."""
 
 _VALUES = 64
 """Values of such a ranker, at most."""

@@ -29,7 +29,7 @@ LARGEST_HESSIAN = 6000
 """Weak rankers up to which second moments are formed: some five arrays of 288 MB."""
 
 FEW = 2000
-"""Weak rankers up to which they are formed without a second thought, and singular values found within seconds."""
+"""Weak rankers up to which they are always formed, and singular values found within seconds."""
 
 _WELL_CONDITIONED = 1e-8
 """Least eigenvalue of a Hessian of unit diagonal that its own rounding, some 1e-14, leaves six digits."""

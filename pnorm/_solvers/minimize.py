@@ -58,7 +58,7 @@ def solve(
 
 
 def _solver(problem: Problem, l2: float, method: str | None) -> Solver:
-    """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian has room."""
+    """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian is small."""
     if method is not None:
         return NEWTON if method == "newton" else LBFGS
     if not NEWTON.supports(problem.objective):

@@ -34,7 +34,7 @@ _SMALL_BASIS, _LARGEST_BASIS = 2**22, 2**26
 """Numbers in a basis of the rows, at most: 32 MB whatever the rows, and 512 MB."""
 
 _FULLER = 256
-"""A basis beyond the smaller size has at most so many numbers for each that the rows store: text stays sparse."""
+"""Numbers in a basis beyond the smaller size for each number that the rows store, at most: text stays sparse."""
 
 _ROUNDED = 1e-12
 """Share of a slope that is taken for rounding."""
@@ -127,7 +127,7 @@ def _product_time(problem: Problem) -> float:
 
 
 class Iterative(Means):
-    """The Hessian by its products, and a factor of one at weights of before as a preconditioner."""
+    """The Hessian by its products, with the factor of an earlier one as the preconditioner."""
 
     def __init__(self, problem: Problem, weights: Weights, l2: float, tol: float) -> None:
         super().__init__(problem, weights)

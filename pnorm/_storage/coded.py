@@ -297,7 +297,7 @@ class Schema(Codebook):
     """A codebook whose features are packed into words."""
 
     def __init__(self, features: Sequence[Feature], where: Sequence[Index], n_rows: int) -> None:
-        """Words are for so many rows."""
+        """Pack features into words, whose number depends on `n_rows`."""
         super().__init__(features, where)
         self.words = words = _packed(self.levels, n_rows)
         narrow, wide = words.size

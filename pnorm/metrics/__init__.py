@@ -19,9 +19,9 @@ Intervals
     with `low` and `high`. These are quantiles of the measure over ``n_resamples`` lists, each of I
     positives drawn from the positives with replacement and K negatives drawn likewise (a stratified
     percentile bootstrap). A row is drawn together with its weight; ``seed`` is an integer or a
-    `numpy.random.Generator`. Counts at the distinct scores are drawn in the place of rows where there are many rows to
-    a score; negatives with no positive between them count as one score. A resample costs O(N) at most: with millions
-    of rows ask for fewer.
+    `numpy.random.Generator`. Where many rows share a score, their number is drawn instead of the rows, from
+    the same distribution. Negatives with no positive between them count as one score, unless a measure depends on the
+    scores themselves. A resample costs O(N) at most: with millions of rows ask for fewer.
     The interval tells how the measure varies with the rows that are judged, not how the scores would vary
     with the rows that were trained on. It is a rough guide where a measure hangs on few rows: on the
     single best negative (`r_max`, `positives_at_top`), or on the first few rows of the list. A measure
