@@ -42,36 +42,35 @@ def descent(pos, neg, p, rounds):
     return lam
 
 
-def cpu(function, *args, **options):
-    """Return the processor time of a call in seconds, and its result."""
+def train(pos, neg, p, rounds):
+    return pnorm.train(pos, neg, None, p, rounds, n_threads=1)
+
+
+def cpu(times, function, *args):
+    """Return the mean processor time of some calls in seconds, and the result."""
     start = time.process_time()
-    result = function(*args, **options)
-    return time.process_time() - start, result
+    for _ in range(times):
+        result = function(*args)
+    return (time.process_time() - start) / times, result
 
 
-def train(pos, neg, rounds):
-    return pnorm.train(pos, neg, None, P, rounds, n_threads=1)
-
-
-def measure(n_pos, n_neg, columns, rounds, pairs, calls):
+def measure(n_pos, n_neg, columns, rounds, pairs, times):
     """Return medians: the times of a round of both sides, their ratio, that of whole calls, a call with one round."""
     rng = np.random.default_rng(0)
     pos, neg = (
         rng.normal(mean, 1, (rows, columns)) + rng.normal(0, 3, (rows, 1)) for mean, rows in ((0.3, n_pos), (0, n_neg))
     )
-    times = []
+    found = []
     for _ in range(pairs):
-        plain, judge = cpu(descent, pos, neg, P, rounds)
-        own, (lam, trace) = cpu(train, pos, neg, rounds)
+        plain, judge = cpu(times, descent, pos, neg, P, rounds)
+        own, (lam, trace) = cpu(times, train, pos, neg, P, rounds)
         apart = np.abs(lam - judge).max()
         if trace.n_iter != rounds or not apart < 1e-10:
             raise SystemExit(f"the paths differ at {n_pos} + {n_neg} x {columns}: by {apart:.1e}")
-        first, one = (
-            sum(cpu(*run)[0] for _ in range(calls)) / calls for run in ((descent, pos, neg, P, 1), (train, pos, neg, 1))
-        )
+        first, one = (cpu(4 * times, function, pos, neg, P, 1)[0] for function in (descent, train))
         of_round = (plain - first) / (rounds - 1), (own - one) / (rounds - 1)
-        times.append((*of_round, of_round[0] / of_round[1], plain / own, one))
-    return np.median(times, axis=0)
+        found.append((*of_round, of_round[0] / of_round[1], plain / own, one))
+    return np.median(found, axis=0)
 
 
 def main():
@@ -83,7 +82,7 @@ def main():
     )
     for n_pos, n_neg, columns in SIZES:
         large = n_pos > 10_000
-        size = 5 if quick else 40 if large else 200, 3 if quick else 15, 2 if quick else 5 if large else 20
+        size = 5 if quick else 40 if large else 200, 3 if quick else 15, 2 if quick else 5
         plain, own, ratio, whole, one = measure(n_pos, n_neg, columns, *size)
         rows = f"{n_pos:,} + {n_neg:,}, {columns}"
         print(f"{rows:22}{own * 1e6:11,.1f}{plain * 1e6:13,.1f}{ratio:8.1f}{one * 1e6:11,.0f}{whole:16.1f}", flush=True)
