@@ -166,6 +166,17 @@ def test_a_callback_sees_every_round_and_is_the_last_word(counted):
     np.testing.assert_array_equal(stopped.step, trace.step[:4])
 
 
+def test_a_callback_may_train_with_the_same_rankers():
+    pos, neg = overlapping(60)
+    H = storages(pos, neg)["stacked"]
+    alone = pnorm.train(pos, neg, H, 4, 20)[0]
+    inner = []
+    outer = pnorm.train(pos, neg, H, 4, 20, callback=lambda _: inner.append(pnorm.train(pos, neg, H, 4, 20)[0]))[0]
+    for lam in (outer, *inner):
+        assert lam.tobytes() == alone.tobytes()
+    assert len(inner) == 20
+
+
 def test_rounds_come_in_batches_between_which_a_run_can_be_interrupted(monkeypatch, counted):
     pos, neg = overlapping(60)
     whole = pnorm.train(pos, neg, t_max=50)[1]
