@@ -15,7 +15,7 @@ import itertools
 import multiprocessing
 import time
 from functools import partial
-from statistics import median
+from statistics import mean, median
 
 import numpy as np
 
@@ -185,8 +185,8 @@ def small_rounds():
             if has(name.lower()):
                 a, b = [], []
                 for _ in range(7):
-                    a += timed(own, 1, time.process_time)
-                    b += timed(partial(rival, maker), 1, time.process_time)
+                    a.append(mean(timed(own, 10, time.process_time)))  # one short call varies too much
+                    b.append(mean(timed(partial(rival, maker), 10, time.process_time)))
                 report(f"{each} + {each} rows, {columns} columns", a, b, name)
 
 
