@@ -12,9 +12,9 @@ scores are to be formed anew.
 (d) the round
 """
 
+from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free  # which `tracemalloc` counts
 from libc.math cimport INFINITY, NAN, copysign, exp, fabs, fmax, fmin, log
 from libc.stdint cimport int32_t, uint8_t, uint16_t
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memmove, memset
 
 from pnorm._core._bins cimport (
@@ -712,7 +712,7 @@ cdef class Rounds:
         self.groups.n = n
         cells = <Py_ssize_t>((self.pos.n + self.neg.n) / self.limits.cells) if self.v != NULL or self.p == 1.0 else 0
         room = self.room_of_groups = <double*>allocated(
-            11 * n + 3 * (self.pos.n + self.neg.n) + 3 * cells + 4 * values, sizeof(double)
+            11 * n + 2 * (self.pos.n + self.neg.n) + 3 * cells + 4 * values, sizeof(double)
         )
         self.groups.u, self.groups.w, self.groups.v = room, room + cells, room + 2 * cells
         room += 3 * cells
@@ -731,8 +731,8 @@ cdef class Rounds:
             if log_c is not None:
                 run.log_c = &log_c[0]
             run.sums, run.cumulants, run.f = room, room + n, room + 4 * n
-            run.h, run.weights = run.f + rows, run.f + 2 * rows
-            room = run.f + 3 * rows
+            run.h, run.weights = run.f, run.f + rows  # scores and outputs are not sorted at the same time
+            room = run.f + 2 * rows
         self.kept += of_sides
 
     cdef object take(self, Rows* side, double scale, int low, of_side):
