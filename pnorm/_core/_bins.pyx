@@ -269,6 +269,8 @@ def sums_by_group(
 
     In: codes, place, weights, groups. Changed: sums.
     """
+    if codes.shape[0] == 0:
+        return
     with nogil:
         add_by_group(
             &codes[0], &place[0], &weights[0], &groups[0], codes.shape[0], sums.shape[1], &sums[0, 0]
@@ -352,6 +354,8 @@ def multiply_by_cell(
 
     In: codes, place, groups, factors. Changed: weights.
     """
+    if codes.shape[0] == 0:
+        return
     with nogil:
         multiply_cells(
             &codes[0], &place[0], &groups[0], &factors[0, 0], codes.shape[0], factors.shape[1], &weights[0]
