@@ -70,13 +70,14 @@ OWN_BLOCKS = {"PYTHONMALLOC": "malloc"}  # one for each object, where Python put
 
 CHECKS = {
     "bounds": Check(
-        "tests/test_kernels.py tests/test_reference.py tests/test_numerics.py tests/test_objectives.py",
+        "tests/test_kernels.py tests/test_compiled.py tests/test_reference.py tests/test_numerics.py "
+        "tests/test_objectives.py",
         ("-Dchecked=true",),
         ((PAST_THE_END, "IndexError"),),
     ),
     "asan": Check(
-        "tests/test_kernels.py tests/test_storage.py tests/test_listwise.py tests/test_objectives.py "
-        "-k 'not a9a and not negated and not repeated'",
+        "tests/test_kernels.py tests/test_compiled.py tests/test_storage.py tests/test_listwise.py "
+        "tests/test_objectives.py -k 'not a9a and not negated and not repeated'",
         ("-Db_sanitize=address,undefined", *SANITIZED),
         ((PAST_THE_END, "heap-buffer-overflow"), (MISALIGNED, "misaligned address")),
         libraries=("libasan.so", "libubsan.so"),
