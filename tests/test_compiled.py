@@ -11,6 +11,7 @@ import pnorm
 from pnorm._solvers import descent_state
 from pnorm._solvers.descent import descend
 from pnorm._solvers.problem import build
+from pnorm.objectives import _pnorm_line
 from pnorm.objectives._pnorm import push as push_of
 
 SERIES = ("ranker", "step", "edge", "z", "log_objective", "intercepts")
@@ -126,6 +127,47 @@ def test_all_ordinary_rounds_are_compiled(counted, storage, push):
         assert len(counted) <= 4
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("p", [1.0, 1.5, 4.0, 64.0])
+def test_weights_that_short_steps_multiply_are_those_of_the_scores(monkeypatch, p, compiled):
+    monkeypatch.setattr(descent_state, "COMPILED", compiled)
+    pos, neg = overlapping(500)
+    problem = build(pos, neg, pnorm.rankers.columns(5), push_of(p), np.linspace(0.5, 2, 500), None)
+    lam, tilted = np.zeros(problem.n_rankers), 0
+    state = descent_state.DescentState(problem, lam)
+    rows = state._rows
+    for _ in range(30):
+        trace = descend(state, range(11), "absolute", 0.0, None)
+        tilted += rows._multiplied > 0
+        f, (log_c, _) = rows.scores(), problem.objective.log_c
+        of_scores = [(rows.u, log_c - f.pos), (rows.w, p * f.neg)] + [(rows._v, f.neg)] * (p > 1.0)
+        logs = []
+        for weights, exponents in of_scores:
+            exact = np.exp(exponents - exponents.max())
+            logs.append(exponents.max() + math.log(exact.sum()))
+            np.testing.assert_allclose(weights / weights.sum(), exact / exact.sum(), rtol=1e-13 * max(1.0, p / 8))
+        assert abs(rows.u.sum() - 1.0) + abs(rows.w.sum() - 1.0) < 1e-15
+        log_f = p * logs[0] + logs[1]
+        assert trace.log_objective[-1] == pytest.approx(log_f, abs=1e-14 * (p + abs(log_f)))
+        assert rows.log_mass == pytest.approx(logs[0] + logs[-1], abs=1e-13)
+    assert tilted > 20
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("p", [1.0, 1.5, 4.0, 64.0])
+def test_short_steps_are_those_without_a_short_cut(monkeypatch, p, compiled):
+    monkeypatch.setattr(descent_state, "COMPILED", compiled)
+    pos, neg = overlapping(200)
+    lam, trace = pnorm.train(pos, neg, None, p, 150)
+    for module in (descent_state, _pnorm_line):
+        monkeypatch.setattr(module, "NEAR", -1.0)
+    same, slow = pnorm.train(pos, neg, None, p, 150)
+    np.testing.assert_array_equal(trace.ranker, slow.ranker)
+    np.testing.assert_allclose(lam, same, rtol=1e-12, atol=1e-14)
+    for name in ("step", "edge", "z", "log_objective", "intercepts"):
+        np.testing.assert_allclose(getattr(trace, name), getattr(slow, name), rtol=1e-11, atol=1e-13, err_msg=name)
+
+
 @pytest.mark.parametrize("what", ["logistic", "price", "sparse"])
 def test_other_runs_are_not_compiled(counted, what):
     pos, neg = overlapping(30)
@@ -153,6 +195,16 @@ def test_bits_do_not_depend_on_the_loop_nor_on_threads_where_rows_make_blocks(co
     for name in SERIES:
         a, b = getattr(trace, name), getattr(read, name)
         assert a is b is None or a.tobytes() == b.tobytes(), name
+
+
+def test_bits_do_not_depend_on_the_loop_nor_on_threads_where_short_steps_tilt_blocks(counted):
+    pos, neg = overlapping(40_000, 2, np.float32)
+    (lam, trace), (same, read) = [pnorm.train(pos, neg, None, 1, 30, n_threads=k) for k in (1, 2)]
+    assert sum(counted) == 30  # of one thread
+    assert np.median(np.abs(trace.step)) * max(np.abs(X).max() for X in (pos, neg)) < _pnorm_line.NEAR
+    assert lam.tobytes() == same.tobytes()
+    for name in SERIES:
+        assert getattr(trace, name).tobytes() == getattr(read, name).tobytes(), name
 
 
 def test_a_callback_sees_every_round_and_is_the_last_word(counted):

@@ -163,7 +163,7 @@ def advance(rng, n):
 def given(rng, n):
     for size, *rows in ranges(n):
         for weights in weights_of(rng, size):
-            yield [weights, rng.normal(size=size), *rows]
+            yield [weights, rng.normal(size=size), 0.25, *rows]
 
 
 @case
@@ -171,7 +171,21 @@ def tilted(rng, n):
     for size, *rows in ranges(n):
         for f, h, log_c in rows_of(rng, size):
             for scale, alpha in ((-1.0, 0.0), (-1.0, 0.37), (4.0, -0.37)):
-                yield [f, h, log_c, scale, alpha, *rows]
+                yield [f, h, log_c, scale, alpha, 0.25, *rows]
+
+
+@case
+def expanded(rng, n):
+    for rate in (0.0, 1 / 16, -1 / 16):
+        yield [rng.normal(size=10), rate]
+
+
+@case
+def tilt_weights(rng, n):
+    for size, *rows in ranges(n):
+        for weights in weights_of(rng, size):
+            for rate in (1 / 16, -1 / 16, 0.0):
+                yield [weights.copy(), rng.uniform(-1, 1, size), rate, *rows]
 
 
 @case
@@ -191,7 +205,7 @@ def logs(rng, n):
 
 @case
 def split(rng, n):
-    for f, h, log_c, scale, alpha, *rows in tilted(rng, n):
+    for f, h, log_c, scale, alpha, _, *rows in tilted(rng, n):
         for level in (0.0, h[n // 2], 7.0):
             yield [f, h, log_c, scale, alpha, level, *rows]
 
@@ -619,15 +633,40 @@ def test_blocks_merge_to_the_whole():
     rng = np.random.default_rng(1)
     f, h, log_c = side(rng, 1000, 20.0)
     ends = [0, 10, 10, 300, 999, 1000]  # one block without rows
-    parts = [_tilt.tilted(f, h, log_c, -1.0, 0.4, *rows)[0] for rows in itertools.pairwise(ends)]
-    whole, _ = _tilt.tilted(f, h, log_c, -1.0, 0.4, 0, 1000)
+    parts = [_tilt.tilted(f, h, log_c, -1.0, 0.4, 0.25, *rows)[0] for rows in itertools.pairwise(ends)]
+    whole, _ = _tilt.tilted(f, h, log_c, -1.0, 0.4, 0.25, 0, 1000)
     assert merge_exponentials(parts) == pytest.approx(whole, rel=1e-12)
     assert merge_exponentials([whole]) == whole
-    assert merge_exponentials(parts[1:2] * 2) == (-math.inf, 0.0, 0.0, 0.0, 0.0)
+    assert merge_exponentials(parts[1:2] * 2) == (-math.inf, *10 * [0.0])
     omega = softmax(-(f + 0.4 * h) + log_c)
     mean = omega @ h
     centred = [omega @ (h - mean) ** k for k in (2, 3)]
-    assert _cumulants(parts) == pytest.approx((mean, *centred), rel=1e-9)
+    sums = np.array(merge_exponentials(parts)[1:])
+    assert _cumulants(sums, 0.0, 4.0) == pytest.approx((mean, *centred), rel=1e-9)
+
+
+@pytest.mark.parametrize("rate", [1 / 16, -1 / 16, 1e-3])
+@pytest.mark.parametrize("spread", [1.0, 0.3])
+def test_power_sums_expand_to_those_of_a_step_that_is_near(rate, spread):
+    """Outputs at both ends are the worst there is."""
+    rng = np.random.default_rng(5)
+    weights = rng.dirichlet(np.ones(300))
+    h = np.where(rng.random(300) < spread, rng.choice([-1.0, 1.0], 300), rng.uniform(-1, 1, 300))
+    sums = np.array(_tilt.given(weights, h, 1.0, 0, 300)[1:])
+    exact = weights * np.exp(rate * h)
+    for k, (got, within) in enumerate(zip(_tilt.expanded(sums, rate), (1e-15, 1e-15, 1e-14, 1e-12), strict=True)):
+        assert got == pytest.approx(math.fsum(exact * h**k), abs=within)
+
+
+def test_short_tilts_are_exponentials_to_the_last_place():
+    h = np.linspace(-1, 1, 2001)
+    for rate in (1 / 16, -1 / 16, 1e-9):
+        weights = np.ones(h.size)
+        _tilt.tilt_weights(weights, h, rate, 0, h.size)
+        with mpmath.workdps(40):
+            for y, e in zip(h, weights, strict=True):
+                exact = mpmath.exp(mpmath.mpf(rate * float(y)))
+                assert abs(float((mpmath.mpf(float(e)) - exact) / exact)) <= 2 * 2.0**-53
 
 
 @pytest.mark.parametrize("n", [1, 2, 100, 10_000])

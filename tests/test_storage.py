@@ -640,10 +640,13 @@ def test_ten_thousand_rounds_do_not_drift(p):
 
 
 @pytest.mark.parametrize("p", [1, 4])
-def test_what_rounding_does_to_multiplied_weights_is_gone_after_a_hundred_rounds(p):
+@pytest.mark.parametrize("of_cuts", [True, False])
+def test_what_rounding_does_to_multiplied_weights_is_gone_after_a_hundred_rounds(p, of_cuts):
     rng = np.random.default_rng(12)
     pos, neg = rng.normal(0.3, 1, (300, 5)).round(1), rng.normal(0, 1, (400, 5)).round(1)
-    H = pnorm.rankers.quantile_thresholds(pos, neg)
+    pos[:, 1:] += 3 * pos[:, :1]  # short steps, and many
+    neg[:, 1:] += 3 * neg[:, :1]
+    H = pnorm.rankers.quantile_thresholds(pos, neg) if of_cuts else pnorm.rankers.columns(5)
     lam = np.zeros(len(H))
     problem = _problem.build(pos, neg, H, push(p))
     state = DescentState(problem, lam)

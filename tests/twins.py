@@ -5,6 +5,7 @@ Twins leave scratch alone.
 
 import itertools
 from fractions import Fraction
+from math import factorial
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebval, chebvander
@@ -42,18 +43,27 @@ def advance(f, h, alpha, start, stop):
     f[start:stop] += alpha * h[start:stop]
 
 
-def _powers(weights, h):
-    return tuple((weights * h**k).sum() for k in range(4))
+def _powers(weights, h, n=4):
+    return tuple((weights * h**k).sum() for k in range(n))
 
 
-def given(weights, h, start, stop):
-    return 0.0, *_powers(weights[start:stop], h[start:stop])
+def given(weights, h, unit, start, stop):
+    return 0.0, *_powers(weights[start:stop], unit * h[start:stop], 10)
 
 
-def tilted(f, h, log_c, scale, alpha, start, stop):
+def tilted(f, h, log_c, scale, alpha, unit, start, stop):
     x, h = _exponents(f, h, log_c, scale, alpha)[start:stop], h[start:stop]
     top = x.max(initial=-np.inf)
-    return (top, *_powers(np.exp(x - top), h)), h[x.argmax()] if x.size else np.nan
+    return (top, *_powers(np.exp(x - top), unit * h, 10)), h[x.argmax()] if x.size else np.nan
+
+
+def expanded(sums, rate):
+    return tuple(sum(rate**m / factorial(m) * sums[k + m] for m in range(10 - k)) for k in range(4))
+
+
+def tilt_weights(weights, h, rate, start, stop):
+    weights[start:stop] *= np.exp(rate * h[start:stop])
+    return weights[start:stop].sum()
 
 
 def tilt_codes(masses, values, scale, factors):

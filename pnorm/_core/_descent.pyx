@@ -13,7 +13,7 @@ scores are to be formed anew.
 """
 
 from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free  # which `tracemalloc` counts
-from libc.math cimport INFINITY, NAN, copysign, exp, fabs, fmax, fmin, log
+from libc.math cimport INFINITY, NAN, copysign, exp, fabs, fmax, fmin, frexp, ldexp, log
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from libc.string cimport memcpy, memmove, memset
 
@@ -22,8 +22,8 @@ from pnorm._core._bins cimport (
 )
 from pnorm._core._dense cimport inner_of, products_of
 from pnorm._core._tilt cimport (
-    Search, Side, given_rows, log_sum_of, mix, move_groups, next_step, tilt_cells, tilt_groups, tilt_rows, weigh_codes,
-    weigh_groups, weigh_rows,
+    POWERS, Search, Side, expand, given_rows, log_sum_of, mix, move_groups, next_step, tilt_cells, tilt_groups,
+    tilt_near, tilt_rows, weigh_codes, weigh_groups, weigh_rows,
 )
 
 cdef enum:
@@ -311,35 +311,47 @@ cdef struct Cumulants:
     double mean, variance, third
 
 
-cdef Cumulants cumulants(const Side* side, Py_ssize_t block, const double* weights, double alpha) noexcept nogil:
-    """Cumulants of h under weights that are given, or else formed at step alpha."""
+cdef void sum_powers(
+    const Side* side, Py_ssize_t block, const double* weights, double alpha, double unit, double* total
+) noexcept nogil:
+    """Power sums of unit * h under weights that are given, or else formed at step alpha."""
     cdef:
         Side part
-        Cumulants found
         double tops[BLOCKS]
-        double sums[BLOCKS][4]
-        double total[4]
-        double top = -INFINITY, factor, mode, square
+        double sums[BLOCKS][POWERS]
+        double top = -INFINITY, factor, mode
         Py_ssize_t start = 0, n = 0, b
         int k
     while start < side.size:
         part = part_of(side, start, block)
         if weights == NULL:
-            tops[n] = tilt_rows(&part, alpha, sums[n], &mode)
+            tops[n] = tilt_rows(&part, alpha, unit, sums[n], &mode)
         else:
             tops[n] = 0.0
-            given_rows(weights + start, part.h, part.size, sums[n])
+            given_rows(weights + start, part.h, unit, part.size, sums[n])
         top = fmax(top, tops[n])
         start += block
         n += 1
-    total[0] = total[1] = total[2] = total[3] = 0.0
+    memset(total, 0, POWERS * sizeof(double))
     for b in range(n):
         factor = exp(tops[b] - top) if tops[b] > -INFINITY else 0.0
-        for k in range(4):
+        for k in range(POWERS):
             total[k] += factor * sums[b][k]
-    found.mean, square = total[1] / total[0], total[2] / total[0]
+
+
+cdef Cumulants cumulants(const double* powers, double rate, double size) noexcept nogil:
+    """Do as `_cumulants` of the line does."""
+    cdef:
+        Cumulants found
+        double sums[4]
+        double square
+    expand(powers, rate, sums)
+    found.mean, square = sums[1] / sums[0], sums[2] / sums[0]
     found.variance = fmax(0.0, square - found.mean * found.mean)
-    found.third = total[3] / total[0] - 3.0 * found.mean * square + 2.0 * found.mean * found.mean * found.mean
+    found.third = sums[3] / sums[0] - 3.0 * found.mean * square + 2.0 * found.mean * found.mean * found.mean
+    found.mean *= size
+    found.variance = size * (size * found.variance)
+    found.third = size * (size * (size * found.third))
     return found
 
 
@@ -348,6 +360,7 @@ cdef Cumulants cumulants(const Side* side, Py_ssize_t block, const double* weigh
 cdef struct Limits:
     # Constants of the loop that is read, by their names there.
     double tie, overflow, light, shrunk, exponents, rounds, plateau, rounding, chosen, rows, far, faint, cells, values
+    double near
 
 
 cdef struct Line:
@@ -357,6 +370,10 @@ cdef struct Line:
     const double* u
     const double* w
     double p, sign, span, width, largest, noise
+    # Power sums of h / size at a step, for those that are near.
+    double size, base
+    double u_powers[POWERS]
+    double w_powers[POWERS]
     Groups* groups
 
 
@@ -400,7 +417,7 @@ cdef const double* sorted_rows(const Run* run, const double* values, Py_ssize_t 
     return room
 
 
-cdef void tilt_side(
+cdef void tilt_group_side(
     Groups* groups, Run* run, const double* weights, const double* h, const double* cells, double rate, double top,
     bint own,
 ) noexcept nogil:
@@ -424,9 +441,9 @@ cdef bint slope_of_groups(Line* line, double x, const Limits* limits, double* sl
         double found[4]
     if line.p * x * line.largest > limits.far:
         return False
-    tilt_side(groups, pos, line.u, line.pos.h, groups.u, rate, fabs(rate) * line.largest, True)
+    tilt_group_side(groups, pos, line.u, line.pos.h, groups.u, rate, fabs(rate) * line.largest, True)
     rate = line.p * alpha
-    tilt_side(groups, neg, line.w, line.neg.h, groups.w, rate, fabs(rate) * line.largest, False)
+    tilt_group_side(groups, neg, line.w, line.neg.h, groups.w, rate, fabs(rate) * line.largest, False)
     if x == 0.0:
         memcpy(groups.before, pos.sums, groups.n * sizeof(double))
     mix(
@@ -488,12 +505,17 @@ cdef void spread_run(
 cdef bint slope_at(Line* line, double x, bint given, const Limits* limits, double* slope) noexcept nogil:
     """Fill in g and two derivatives at x; returns False on a plateau."""
     cdef:
-        double alpha = line.sign * x, p = line.p, sign = line.sign
+        double alpha = line.sign * x, p = line.p, sign = line.sign, unit = 1.0 / line.size, rate
         Cumulants u, w
     if line.groups != NULL:
         return slope_of_groups(line, x, limits, slope)
-    u = cumulants(&line.pos, line.pos_block, line.u if given else NULL, alpha)
-    w = cumulants(&line.neg, line.neg_block, line.w if given else NULL, alpha)
+    if given or not p * fabs(x - line.base) * line.largest <= limits.near:
+        line.base = x
+        sum_powers(&line.pos, line.pos_block, line.u if given else NULL, alpha, unit, line.u_powers)
+        sum_powers(&line.neg, line.neg_block, line.w if given else NULL, alpha, unit, line.w_powers)
+    rate = sign * (x - line.base) * line.size
+    u = cumulants(line.u_powers, -rate, line.size)
+    w = cumulants(line.w_powers, p * rate, line.size)
     line.noise = limits.rounding * line.span
     slope[0] = sign * (w.mean - u.mean)
     slope[1] = p * w.variance + u.variance
@@ -620,7 +642,7 @@ cdef class Rounds:
         self.p, self.n = p, lam.shape[0]
         (self.limits.tie, self.limits.overflow, self.limits.light, self.limits.shrunk, self.limits.exponents,
          self.limits.rounds, self.limits.plateau, self.limits.rounding, self.limits.chosen, self.limits.rows,
-         self.limits.far, self.limits.faint, self.limits.cells, self.limits.values) = limits
+         self.limits.far, self.limits.faint, self.limits.cells, self.limits.values, self.limits.near) = limits
         self.exchanged, self.centred = exchanged, centred
         self.lam, self.facts, self.leaf_of, self.place = &lam[0], &facts[0, 0], &leaf_of[0], &place[0]
         if v is not None:
@@ -1001,12 +1023,15 @@ cdef class Rounds:
         """The line along a ranker, without its sides."""
         cdef:
             Line line
+            int exponent
             double shift = self.fact(SHIFT)[j]
             double pos_low = self.pos.low[j] - shift, pos_high = self.pos.high[j] - shift
             double neg_low = self.neg.low[j] - shift, neg_high = self.neg.high[j] - shift
         line.p, line.sign = self.p, sign
         line.span = fmax(pos_high, neg_high) - fmin(pos_low, neg_low)
         line.largest = fmax(fmax(pos_high, neg_high), -fmin(pos_low, neg_low))
+        frexp(line.largest, &exponent)
+        line.size = ldexp(1.0, min(max(exponent, -1000), 1000))
         line.groups = NULL
         if self.groups.n:
             line.groups = &self.groups
@@ -1131,7 +1156,9 @@ cdef class Rounds:
             Py_ssize_t r
         low, high = fmin(self.pos.low[j], self.neg.low[j]), fmax(self.pos.high[j], self.neg.high[j])
         low = now[CHANGED] + self.p * fabs(step) * (high - low)
-        weighs = not coded or low > self.limits.exponents or now[MULTIPLIED] == self.limits.rounds
+        weighs = low > self.limits.exponents or now[MULTIPLIED] == self.limits.rounds
+        if not coded and not self.groups.n:
+            weighs = weighs or not self.is_near(j, step)
         if self.pos.f != NULL:
             for r in range(self.n):
                 self.merit[r] = fabs(self.lam[r])
@@ -1152,9 +1179,15 @@ cdef class Rounds:
         now[CHANGED] = low
         if weighs:
             self.weigh()
-        elif not self.groups.n:
+        elif coded and not self.groups.n:
             self.multiply(j, step)
+        elif not self.groups.n:
+            self.tilt(j, step)
         return True
+
+    cdef bint is_near(self, Py_ssize_t j, double step) noexcept nogil:
+        """Do as `HeldRows._is_near` does."""
+        return (self.v != NULL or self.p == 1.0) and self.p * fabs(step) * self.fact(MAX_ABS)[j] <= self.limits.near
 
     cdef void weigh(self) noexcept nogil:
         """Form the weights from the scores."""
@@ -1213,7 +1246,6 @@ cdef class Rounds:
             Py_ssize_t levels = values_of(
                 out, self.place[j], self.fact(SIGN)[j], self.fact(LEAF_SHIFT)[j], self.by_code
             )
-        now[MULTIPLIED] += 1.0
         self.mass(&self.pos, j, self.masses[0])
         self.mass(&self.neg, j, self.masses[1])
         top = weigh_codes(self.masses[0], self.by_code, levels, -step, self.factors[0], &scaled, &total)
@@ -1234,6 +1266,24 @@ cdef class Rounds:
         for k in range(self.n_leaves):
             if k != leaf:
                 self.tally(k)
+        self.add_logs(j, step, log_u, log_w, log_v)
+
+    cdef void tilt(self, Py_ssize_t j, double step) noexcept nogil:
+        """Multiply the weights by exponentials of a short step along a ranker."""
+        cdef:
+            double log_u = tilt_side(&self.pos, -step), log_w = tilt_side(&self.neg, self.p * step)
+            double log_v = log_w, total
+        if self.v != NULL:
+            total = tilted(&self.neg, step, self.v)
+            log_v = log(total) - log(self.now[V_TOTAL])
+            self.now[V_TOTAL] = total
+        self.tallied = False
+        self.add_logs(j, step, log_u, log_w, log_v)
+
+    cdef void add_logs(self, Py_ssize_t j, double step, double log_u, double log_w, double log_v) noexcept nogil:
+        """Do as `HeldRows._add_logs` does."""
+        cdef double* now = self.now
+        now[MULTIPLIED] += 1.0
         now[LOG_F] += self.p * log_u + log_w
         now[INTERCEPT] += (log_u - log_w) / (self.p + 1.0) - step * (self.fact(SHIFT)[j] + self.fact(OFFSET)[j])
         now[LOG_MASS] += log_u + log_v
@@ -1294,6 +1344,27 @@ cdef void advance(Rows* rows, double step) noexcept nogil:
     cdef Py_ssize_t r
     for r in range(rows.n):
         rows.f[r] += step * rows.h[r]
+
+
+cdef double tilted(const Rows* rows, double rate, double* weights) noexcept nogil:
+    """weights *= exp(rate * h); returns their sum."""
+    cdef:
+        double total = 0.0
+        Py_ssize_t start = 0
+    while start < rows.n:
+        total += tilt_near(weights + start, rows.h + start, rate, min(rows.block, rows.n - start))
+        start += rows.block
+    return total
+
+
+cdef double tilt_side(Rows* rows, double rate) noexcept nogil:
+    """The same of the weights of a side, which then have the sum one; returns the log of the sum before."""
+    cdef:
+        double total = tilted(rows, rate, rows.weights), factor = 1.0 / total
+        Py_ssize_t r
+    for r in range(rows.n):
+        rows.weights[r] *= factor
+    return log(total)
 
 
 cdef void divide(double* values, Py_ssize_t n, double total) noexcept nogil:

@@ -11,7 +11,7 @@
 
 #include "_clones.h"
 
-enum { PNORM_CHAINS = 16 };
+enum { PNORM_CHAINS = 16, PNORM_POWERS = 10 };
 
 /* Maximum of values. */
 static inline double pnorm_max(const double *values, ptrdiff_t m) {
@@ -90,6 +90,46 @@ PNORM_WIDE_CLONES static void pnorm_add_powers(
     }
     for (int k = 0; k < 4; k++)
         sums[k] += rest[k];
+}
+
+/* sums[k] += sum of weights * (unit * h) ** k for k = 0..9. */
+PNORM_WIDE_CLONES static void pnorm_add_all_powers(
+    const double *weights, const double *h, double unit, ptrdiff_t m, double *sums) {
+    double chains[PNORM_POWERS][PNORM_CHAINS] = {{0.0}};
+    ptrdiff_t r = 0;
+    for (; r + PNORM_CHAINS <= m; r += PNORM_CHAINS)
+        for (int k = 0; k < PNORM_CHAINS; k++) {
+            double x = weights[r + k], y = unit * h[r + k];
+            chains[0][k] += x;
+            chains[1][k] += x *= y;
+            chains[2][k] += x *= y;
+            chains[3][k] += x *= y;
+            chains[4][k] += x *= y;
+            chains[5][k] += x *= y;
+            chains[6][k] += x *= y;
+            chains[7][k] += x *= y;
+            chains[8][k] += x *= y;
+            chains[9][k] += x * y;
+        }
+    for (int k = 0; k < PNORM_POWERS; k++)
+        sums[k] += pnorm_total(chains[k]);
+    for (; r < m; r++) {
+        double x = weights[r], y = unit * h[r];
+        for (int k = 0; k < PNORM_POWERS; k++) {
+            sums[k] += x;
+            x *= y;
+        }
+    }
+}
+
+/* weights *= e^(rate h) for |rate h| <= 1 / 16, where what the Taylor polynomial of degree 9 leaves out is below 3e-19. */
+PNORM_WIDE_CLONES static void pnorm_tilt_near(double *weights, const double *h, double rate, ptrdiff_t m) {
+    for (ptrdiff_t r = 0; r < m; r++) {
+        double t = rate * h[r], t2 = t * t, t4 = t2 * t2;
+        double low = (1.0 / 2 + t * (1.0 / 6)) + t2 * (1.0 / 24 + t * (1.0 / 120));
+        double high = (1.0 / 720 + t * (1.0 / 5040)) + t2 * (1.0 / 40320 + t * (1.0 / 362880));
+        weights[r] *= 1.0 + (t + t2 * (low + t4 * high));
+    }
 }
 
 #endif

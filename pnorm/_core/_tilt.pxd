@@ -1,5 +1,8 @@
 """What `_descent` calls without the interpreter's lock."""
 
+cdef enum:
+    POWERS = 10    # sums of powers of outputs, from zero on: PNORM_POWERS of _tilt.h
+
 cdef struct Side:
     const double* f
     const double* h
@@ -16,8 +19,11 @@ cdef struct Search:
 
 cdef double log_sum_of(const Side* side, double* total) noexcept nogil
 cdef double weigh_rows(const Side* side, double* out, double* total) noexcept nogil
-cdef void given_rows(const double* weights, const double* h, Py_ssize_t size, double* sums) noexcept nogil
-cdef double tilt_rows(const Side* side, double alpha, double* sums, double* mode) noexcept nogil
+cdef void given_rows(
+    const double* weights, const double* h, double unit, Py_ssize_t size, double* sums) noexcept nogil
+cdef double tilt_rows(const Side* side, double alpha, double unit, double* sums, double* mode) noexcept nogil
+cdef void expand(const double* sums, double rate, double* out) noexcept nogil
+cdef double tilt_near(double* weights, const double* h, double rate, Py_ssize_t size) noexcept nogil
 cdef double weigh_codes(
     const double* masses, const double* values, Py_ssize_t n, double scale, double* factors, double* scaled,
     double* total) noexcept nogil

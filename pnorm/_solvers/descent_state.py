@@ -1,9 +1,10 @@
 """The state of a training run: the weights of the rows, the objective, and how both change with a step.
 
-Along most rankers weights are formed anew from the scores, an exponential per row. Along one that
-takes few values the step is found on the sums of the weights by value, and in memory the weights are
-multiplied by a number for each value; where pairs form within groups, for each group and value. Their
-rounding errors add up slowly, and from time to time they are formed anew.
+Along most rankers weights are formed anew from the scores, an exponential per row. After a short step they are
+multiplied by exponentials of it, which are short polynomials. Along a ranker that takes few values the step is
+found on the sums of the weights by value, and in memory the weights are multiplied by a number for each value; where
+pairs form within groups, for each group and value. The rounding errors of multiplied weights add up slowly, and from
+time to time they are formed anew.
 
 `HeldRows.run` gives ordinary rounds of rows in memory to compiled code, on the same arrays and to the same bits.
 """
@@ -22,13 +23,13 @@ from pnorm._checks import Vector
 from pnorm._core import _dense, _descent, _tilt
 from pnorm._solvers.problem import TIE, Problem, column, formed, totals
 from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
-from pnorm._storage.base import Index
+from pnorm._storage.base import Index, added
 from pnorm._storage.coded import CHOSEN
-from pnorm._threads import ROWS
+from pnorm._threads import ROWS, Pass, over_blocks
 from pnorm._trace import RoundRecorder
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pnorm import PNorm, intercept_of
-from pnorm.objectives._pnorm_line import FAINT, FAR, PLATEAU, ROUNDING, CellLine, Direction, Kernel, Line, Side
+from pnorm.objectives._pnorm_line import FAINT, FAR, NEAR, PLATEAU, ROUNDING, CellLine, Direction, Kernel, Line, Side
 
 OVERFLOW = 1e300
 """No step adds more than this to an exponent p f, so that exponents stay finite for 1e8 rounds."""
@@ -216,7 +217,11 @@ class HeldRows:
         """Sums of u and w by group and value, from which the step of the round was found."""
         self._tallies: list[Vector] | None = None
         self._compiled: _Compiled | None = None
-        self._v = np.empty(problem.n_neg) if self._multiplies and problem.objective.traits.p != 1.0 else None
+        # Weights of dense rankers are multiplied where z asks for no more memory than that of a block of rows.
+        self._tilts = problem.objective.traits.factored and groups is None
+        self._tilts &= self._multiplies or problem.objective.traits.p == 1.0 or problem.n_neg <= ROWS
+        held = (self._multiplies or self._tilts) and problem.objective.traits.p != 1.0
+        self._v = np.empty(problem.n_neg) if held else None
         self._f: Scores | None = (f := problem.scores(lam))
         self._level = 0.0
         """Constant that the scores lack, as directions are centred."""
@@ -343,16 +348,17 @@ class HeldRows:
         """Take a step along ranker j."""
         problem, p = self.problem, self.problem.objective.traits.p
         self._changed += p * abs(step) * float(problem.high[j] - problem.low[j])
+        fresh = self._changed > _EXPONENTS or self._multiplied == _ROUNDS
         if self._f is not None:
             size = self._size()
             if _SHRUNK * size < self._widest:
                 self._f, self._level, self._widest = problem.scores(self.lam), 0.0, size
+                fresh = True
             else:
                 self._f.advance(self.direction(j), step, problem.objective.pool)
                 self._level += step * float(problem.shift[j])
                 self._widest = max(self._widest, size)
         cells, self._cells = self._cells, None
-        fresh = self._changed > _EXPONENTS or self._multiplied == _ROUNDS
         if problem.objective.groups is not None and (fresh or cells is None or not self._move_cells(j, step, cells)):
             # Rankers that are not multiplied ask for the scores again.
             self._keeps_scores |= not fresh
@@ -360,11 +366,36 @@ class HeldRows:
             return
         if problem.objective.groups is not None:
             return
-        if discrete is None or self._tallies is None or fresh:
+        if not fresh and discrete is not None and self._tallies is not None:
+            self._multiply(j, step, discrete)
+        elif not fresh and discrete is None and self._is_near(j, step):
+            self._tilt(j, step)
+        else:
             self._weigh()
-            return
-        self._multiplied += 1
-        masses = self.masses(j)
+
+    def _is_near(self, j: int, step: float) -> bool:
+        """Whether a step along ranker j is so short that the weights are multiplied by exponentials of it."""
+        p = self.problem.objective.traits.p
+        return self._tilts and p * abs(step) * float(self.problem.max_abs_centered[j]) <= NEAR
+
+    def _tilt(self, j: int, step: float) -> None:
+        """Multiply the weights by exponentials of a short step along ranker j."""
+        direction, p = self.direction(j), self.problem.objective.traits.p
+        sides = [(self.u, direction.pos, -step), (self.w, direction.neg, p * step)]
+        if self._v is not None:
+            sides.append((self._v, direction.neg, step))
+        totals = self._run(*[_tilted(*side) for side in sides])
+        self._run(*[_rescaled(side[0], 1.0 / total) for side, total in zip(sides[:2], totals, strict=False)])
+        log_u, log_w, log_v = [math.log(total) for total in (*totals, totals[1])[:3]]
+        if self._v is not None:
+            log_v -= math.log(self._v_total)
+            self._v_total = totals[2]
+        self._tallies = None
+        self._add_logs(j, step, log_u, log_w, log_v)
+
+    def _multiply(self, j: int, step: float, discrete: DiscreteRanker) -> None:
+        """Multiply the weights by factors of the codes of ranker j."""
+        p, masses = self.problem.objective.traits.p, self.masses(j)
         factors, logs = [], []
         for of_side, rate in zip(masses, (-step, p * step), strict=True):
             table = np.empty_like(discrete.by_code)
@@ -374,10 +405,16 @@ class HeldRows:
         log_u, log_w = logs
         of_v = np.empty_like(discrete.by_code)
         top = _tilt.tilt_codes(masses[1], discrete.by_code, step, of_v)[0]
-        log_v = self._multiply(j, factors, of_v, top)
+        log_v = self._multiply_codes(j, factors, of_v, top)
+        self._add_logs(j, step, log_u, log_w, log_w if log_v is None else log_v)
+
+    def _add_logs(self, j: int, step: float, log_u: float, log_w: float, log_v: float) -> None:
+        """Take in the logs of what weights and v were multiplied by, all in all, with a step along ranker j."""
+        p = self.problem.objective.traits.p
+        self._multiplied += 1
         self.log_f += p * log_u + log_w
-        self.intercept += intercept_of(p, log_u, log_w) - step * problem.middle(j)
-        self.log_mass += log_u + (log_w if log_v is None else log_v)
+        self.intercept += intercept_of(p, log_u, log_w) - step * self.problem.middle(j)
+        self.log_mass += log_u + log_v
 
     def _move_cells(self, j: int, step: float, cells: Sequence[Vector]) -> bool:
         """Multiply the weights by factors by group and value; return False where a group is too light."""
@@ -401,7 +438,7 @@ class HeldRows:
         self._tallies = None
         return True
 
-    def _multiply(self, j: int, factors: Sequence[Vector], of_v: Vector, top: float) -> float | None:
+    def _multiply_codes(self, j: int, factors: Sequence[Vector], of_v: Vector, top: float) -> float | None:
         """Multiply the weights by the factors of the codes of ranker j; the change of log sum v.
 
         v, the weights of negatives at p = 1, is asked for by z alone, and is not made to sum to one; e^top is taken
@@ -511,7 +548,7 @@ class _Compiled:
             ]
         )
         steps = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING
-        limits = *steps, CHOSEN, ROWS, FAR, FAINT, _CELLS, _VALUES
+        limits = *steps, CHOSEN, ROWS, FAR, FAINT, _CELLS, _VALUES, NEAR
         of_pos, of_neg = [
             ([part.leaf for part in parts], h, of_side, log_c)
             for parts, h, of_side, log_c in zip((pos, neg), columns, weights, objective.log_c, strict=True)
@@ -586,6 +623,20 @@ def line_sums(rows: Rows, weights: FormedWeights, j: int, shift: float, kernel: 
     f = rows.scores(weights.lam, weights.level)
     h = rows.pool.run(column(rows, j, shift))[0]
     return [kernel(Side(f, h, rows.log_c, weights.at(rows, f), weights.scale(rows)), 0, rows.n)]
+
+
+def _tilted(weights: Vector, h: Vector, rate: float) -> Pass:
+    """A pass that multiplies weights by e^(rate h); its answer is their sum."""
+    return over_blocks(
+        weights.size,
+        lambda rows: _tilt.tilt_weights(weights, h, rate, rows.start, rows.stop),
+        lambda parts: float(added(parts)),
+    )
+
+
+def _rescaled(weights: Vector, factor: float) -> Pass:
+    """A pass that multiplies weights by a number."""
+    return over_blocks(weights.size, lambda rows: _tilt.rescale_rows(weights, factor, rows.start, rows.stop))
 
 
 def _logs(values: Vector) -> Vector:

@@ -40,10 +40,15 @@ FAR = 50.0
 FAINT = 1e-100
 """Mean distance of the weight from the level, as a share of the range, down to which they are."""
 
+NEAR = 1 / 16
+"""Change of exponents up to which sums at one step give those at another, and exponentials are short polynomials."""
+
 _MAX_EVALUATIONS = 400
 
 ROUNDING = 1.2e-16
 """Rounding of a difference of two means, as a share of the range."""
+
+_NONE = np.empty(0)
 
 Slope = tuple[float, float, float]
 """g(x) = sign (E_w h - E_u h) at alpha = sign x, and two derivatives, all times one positive number."""
@@ -135,7 +140,10 @@ class Line:
 
     def __init__(self, p: float, each: Each, direction: Direction, sign: float) -> None:
         self.p, self._each, self.direction, self.sign = p, each, direction, sign
-        self._span = direction.span
+        self._span, self._largest = direction.span, max(direction.high, -direction.low)
+        # A power of two that outputs do not exceed: their powers neither overflow nor round otherwise.
+        self._size = math.ldexp(1.0, min(max(math.frexp(self._largest)[1], -1000), 1000))
+        self._base, self._powers = math.nan, (_NONE, _NONE)
 
     def step(self) -> float:
         """The step; zero where rounding hides the edge."""
@@ -151,8 +159,10 @@ class Line:
     def _root(self) -> float:
         direction = self.direction
         width = max(direction.pos_high - direction.pos_low, self.p * (direction.neg_high - direction.neg_low))
-        pos, neg = self._each(lambda side, start, stop: _tilt.given(side.weights, side.h, start, stop))
-        first = self._slope_of(_cumulants(pos), _cumulants(neg))
+        unit = 1.0 / self._size
+        first = self._of_rows(
+            0.0, *self._each(lambda side, start, stop: _tilt.given(side.weights, side.h, unit, start, stop))
+        )
         if self._flat(first):
             first = self._slope(0.0)
         elif abs(first[0]) <= ROUNDING * self._span:
@@ -161,8 +171,15 @@ class Line:
             return 0.0
         return self.sign * find_root(self._slope, width, *first)
 
-    def _slope_of(self, u: Slope, w: Slope) -> Slope:
-        p, sign = self.p, self.sign
+    def _of_rows(self, x: float, pos: list[tuple[float, ...]], neg: list[tuple[float, ...]]) -> Slope:
+        """Return the slope at x from the power sums of parts of the rows there, and keep them for the steps near x."""
+        self._base, self._powers = x, (np.array(merge_exponentials(pos)[1:]), np.array(merge_exponentials(neg)[1:]))
+        return self._near(x)
+
+    def _near(self, x: float) -> Slope:
+        """Return the slope at x from the sums that are kept."""
+        p, sign, rate = self.p, self.sign, self.sign * (x - self._base) * self._size
+        u, w = _cumulants(self._powers[0], -rate, self._size), _cumulants(self._powers[1], p * rate, self._size)
         return sign * (w[0] - u[0]), p * w[1] + u[1], sign * (p * p * w[2] - u[2])
 
     def _flat(self, slope: Slope) -> bool:
@@ -170,12 +187,13 @@ class Line:
 
     def _slope(self, x: float) -> Slope:
         """Return the slope at x, from the sums that keep their digits there."""
-        alpha = self.sign * x
+        if self.p * abs(x - self._base) * self._largest <= NEAR and not self._flat(slope := self._near(x)):
+            return slope
+        alpha, unit = self.sign * x, 1.0 / self._size
         pos, neg = self._each(
-            lambda side, start, stop: _tilt.tilted(side.f, side.h, side.log_c, side.scale, alpha, start, stop)
+            lambda side, start, stop: _tilt.tilted(side.f, side.h, side.log_c, side.scale, alpha, unit, start, stop)
         )
-        u, w = (_cumulants([sums for sums, _ in parts]) for parts in (pos, neg))
-        slope = self._slope_of(u, w)
+        slope = self._of_rows(x, *([sums for sums, _ in parts] for parts in (pos, neg)))
         if self._flat(slope):
             (_, u_mode), (_, w_mode) = (max(parts, key=lambda part: part[0][0]) for parts in (pos, neg))
             if abs(u_mode - w_mode) <= 1e-8 * self._span:
@@ -318,7 +336,7 @@ class GroupLine(Line):
         """
         p, pos, groups = self.p, self.sides[0], pairwise(self._runs[0].starts.tolist())
         f, log_c = self._scores[0]
-        self._level[:] = [_tilt.tilted(f, pos.h, log_c, pos.scale, alpha, *rows)[1] for rows in groups]
+        self._level[:] = [_tilt.tilted(f, pos.h, log_c, pos.scale, alpha, 1.0, *rows)[1] for rows in groups]
         sums, off, share = [], [], np.zeros_like(self._level)
         for tops, of_side, power in zip(*self._split_groups(alpha, self._level), (p, 1.0), strict=True):
             with np.errstate(divide="ignore"):
@@ -433,12 +451,13 @@ def find_root(evaluate: Callable[[float], Slope], width: float, g: float, slope:
     return state[0]
 
 
-def _cumulants(parts: list[tuple[float, ...]]) -> Slope:
-    """Mean, variance and third cumulant of h, from the power sums of parts of the rows."""
-    _, mass, first, second, third = merge_exponentials(parts)
+def _cumulants(sums: Vector, rate: float, size: float) -> Slope:
+    """Mean, variance and third cumulant of h under weights times e^(rate y), from the power sums of y = h / size."""
+    mass, first, second, third = _tilt.expanded(sums, rate)
     mean, square = first / mass, second / mass
     variance = max(0.0, square - mean * mean)
-    return mean, variance, third / mass - 3.0 * mean * square + 2.0 * mean * mean * mean
+    cubic = third / mass - 3.0 * mean * square + 2.0 * mean * mean * mean
+    return size * mean, size * (size * variance), size * (size * (size * cubic))
 
 
 def _log(x: float) -> float:
