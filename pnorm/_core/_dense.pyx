@@ -23,6 +23,10 @@ cdef extern from "_dense.h" nogil:
         const double* A, Py_ssize_t down, Py_ssize_t rows, Py_ssize_t n, const double* s, double* out) noexcept
     double pnorm_dot_float(const float* a, const double* s, Py_ssize_t n) noexcept
     double pnorm_dot_double(const double* a, const double* s, Py_ssize_t n) noexcept
+    void pnorm_four_dots_float(
+        const float* a, Py_ssize_t right, const double* s, Py_ssize_t n, double* out) noexcept
+    void pnorm_four_dots_double(
+        const double* a, Py_ssize_t right, const double* s, Py_ssize_t n, double* out) noexcept
 
 
 cdef inline void add_rows(
@@ -39,6 +43,15 @@ cdef inline double dot(const real_t* a, const double* s, Py_ssize_t n) noexcept 
         return pnorm_dot_float(a, s, n)
     else:
         return pnorm_dot_double(a, s, n)
+
+
+cdef inline void four_dots(
+    const real_t* a, Py_ssize_t right, const double* s, Py_ssize_t n, double* out
+) noexcept nogil:
+    if real_t is float:
+        pnorm_four_dots_float(a, right, s, n, out)
+    else:
+        pnorm_four_dots_double(a, right, s, n, out)
 
 
 def products(
@@ -64,12 +77,15 @@ cdef void products_of(
     cdef Py_ssize_t k, first, j, n
     for k in range(n_runs):
         n = runs[2 * k + 1] - runs[2 * k]
-        for j in range(n):
-            out[j] = 0.0
         if down == 1:
-            for j in range(n):
+            first = n - n % 4
+            for j in range(0, first, 4):
+                four_dots(top + (runs[2 * k] + j) * right, right, s, rows, out + j)
+            for j in range(first, n):
                 out[j] = dot(top + (runs[2 * k] + j) * right, s, rows)
         else:
+            for j in range(n):
+                out[j] = 0.0
             first = 0
             while first < n:
                 add_rows(top + runs[2 * k] + first, down, rows, min(<Py_ssize_t>WIDTH, n - first), s, out + first)

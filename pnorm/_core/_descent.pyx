@@ -22,8 +22,8 @@ from pnorm._core._bins cimport (
 )
 from pnorm._core._dense cimport inner_of, products_of
 from pnorm._core._tilt cimport (
-    POWERS, Search, Side, expand, given_rows, log_sum_of, mix, move_groups, next_step, tilt_cells, tilt_groups,
-    tilt_near, tilt_rows, weigh_codes, weigh_groups, weigh_rows,
+    POWERS, Search, Side, advance_scores, expand, given_rows, log_sum_of, mix, move_groups, next_step, scale_weights,
+    tilt_cells, tilt_groups, tilt_near, tilt_rows, weigh_codes, weigh_groups, weigh_rows,
 )
 
 cdef enum:
@@ -288,8 +288,8 @@ cdef double weigh(const Side* side, Py_ssize_t block, double* weights) noexcept 
         Side part
         double tops[BLOCKS]
         double totals[BLOCKS]
-        double top, total, factor
-        Py_ssize_t start = 0, n = 0, b, r
+        double top, total
+        Py_ssize_t start = 0, n = 0, b
     while start < side.size:
         part = part_of(side, start, block)
         if weights == NULL:
@@ -301,9 +301,8 @@ cdef double weigh(const Side* side, Py_ssize_t block, double* weights) noexcept 
     top = merged(tops, totals, n, &total)
     if weights != NULL:
         for b in range(n):
-            factor = exp(tops[b] - top) / total
-            for r in range(b * block, min((b + 1) * block, side.size)):
-                weights[r] *= factor
+            start = b * block
+            scale_weights(weights + start, exp(tops[b] - top) / total, min(block, side.size - start))
     return top + log(total)
 
 
@@ -1170,8 +1169,8 @@ cdef class Rounds:
         if self.pos.f != NULL:
             if coded:
                 self.columns(j)
-            advance(&self.pos, step)
-            advance(&self.neg, step)
+            advance_scores(self.pos.f, self.pos.h, step, self.pos.n)
+            advance_scores(self.neg.f, self.neg.h, step, self.neg.n)
             now[LEVEL] += step * shift
             now[WIDEST] = fmax(now[WIDEST], size)
         elif weighs:
@@ -1339,13 +1338,6 @@ cdef Side side_of(const Rows* rows) noexcept nogil:
     return side
 
 
-cdef void advance(Rows* rows, double step) noexcept nogil:
-    """f += step * h."""
-    cdef Py_ssize_t r
-    for r in range(rows.n):
-        rows.f[r] += step * rows.h[r]
-
-
 cdef double tilted(const Rows* rows, double rate, double* weights) noexcept nogil:
     """weights *= exp(rate * h); returns their sum."""
     cdef:
@@ -1359,11 +1351,8 @@ cdef double tilted(const Rows* rows, double rate, double* weights) noexcept nogi
 
 cdef double tilt_side(Rows* rows, double rate) noexcept nogil:
     """The same of the weights of a side, which then have the sum one; returns the log of the sum before."""
-    cdef:
-        double total = tilted(rows, rate, rows.weights), factor = 1.0 / total
-        Py_ssize_t r
-    for r in range(rows.n):
-        rows.weights[r] *= factor
+    cdef double total = tilted(rows, rate, rows.weights)
+    scale_weights(rows.weights, 1.0 / total, rows.n)
     return log(total)
 
 

@@ -13,6 +13,18 @@
 
 enum { PNORM_CHAINS = 16, PNORM_POWERS = 10 };
 
+/* f += alpha * h. */
+PNORM_CLONES static void pnorm_advance(double *f, const double *h, double alpha, ptrdiff_t m) {
+    for (ptrdiff_t r = 0; r < m; r++)
+        f[r] += alpha * h[r];
+}
+
+/* values *= factor. */
+PNORM_CLONES static void pnorm_scale(double *values, double factor, ptrdiff_t m) {
+    for (ptrdiff_t r = 0; r < m; r++)
+        values[r] *= factor;
+}
+
 /* Maximum of values. */
 static inline double pnorm_max(const double *values, ptrdiff_t m) {
     double tops[PNORM_CHAINS], top = -INFINITY;

@@ -18,6 +18,8 @@ cdef struct Search:
     double last
 
 cdef double log_sum_of(const Side* side, double* total) noexcept nogil
+cdef void scale_weights(double* values, double factor, Py_ssize_t n) noexcept nogil
+cdef void advance_scores(double* f, const double* h, double alpha, Py_ssize_t n) noexcept nogil
 cdef double weigh_rows(const Side* side, double* out, double* total) noexcept nogil
 cdef void given_rows(
     const double* weights, const double* h, double unit, Py_ssize_t size, double* sums) noexcept nogil

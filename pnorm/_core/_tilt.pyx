@@ -30,6 +30,8 @@ cdef extern from "_tilt.h" nogil:
     double pnorm_fill(
         const double* f, const double* h, const double* log_c, double scale, double alpha, Py_ssize_t m,
         double* out) noexcept
+    void pnorm_advance(double* f, const double* h, double alpha, Py_ssize_t m) noexcept
+    void pnorm_scale(double* values, double factor, Py_ssize_t m) noexcept
     double pnorm_max(const double* values, Py_ssize_t m) noexcept
     double pnorm_sum(const double* values, Py_ssize_t m) noexcept
     void pnorm_add_powers(
@@ -166,10 +168,14 @@ def rescale_rows(double[::1] weights, double factor, Py_ssize_t start, Py_ssize_
 
     In: factor, start, stop. Changed: weights.
     """
-    cdef Py_ssize_t r
+    cdef double* of_rows = &weights[start]
     with nogil:
-        for r in range(start, stop):
-            weights[r] *= factor
+        scale_weights(of_rows, factor, stop - start)
+
+
+cdef void scale_weights(double* values, double factor, Py_ssize_t n) noexcept nogil:
+    """values *= factor."""
+    pnorm_scale(values, factor, n)
 
 
 def advance(double[::1] f, const double[::1] h, double alpha, Py_ssize_t start, Py_ssize_t stop):
@@ -180,10 +186,13 @@ def advance(double[::1] f, const double[::1] h, double alpha, Py_ssize_t start, 
     cdef:
         double* scores = &f[start]
         const double* outputs = &h[start]
-        Py_ssize_t size = stop - start, r
     with nogil:
-        for r in range(size):
-            scores[r] += alpha * outputs[r]
+        advance_scores(scores, outputs, alpha, stop - start)
+
+
+cdef void advance_scores(double* f, const double* h, double alpha, Py_ssize_t n) noexcept nogil:
+    """Do as `advance` does."""
+    pnorm_advance(f, h, alpha, n)
 
 
 # (c) ---------------------------------------------------------------------------------------------
