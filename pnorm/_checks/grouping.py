@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks.arrays import Array, Vector, as_array, grades, numbered, refuse_masked, shape_of, vector, weights
+from pnorm._checks.records import record
 from pnorm._checks.scalars import share, shown
 from pnorm._checks.tables import Coded, Values, column_values, is_missing, listed
 
@@ -300,7 +301,7 @@ class Groups:
         return Groups(codes.astype(np.intp), np.searchsorted(left, self.neg[neg]), left.size, (repeats[0], repeats[1]))
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class CaseWeights:
     """Case weights and query groups of the rows that count."""
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pnorm._checks import text
 from pnorm._checks.arrays import Array, as_array, is_sparse, n_rows, numbered, refuse_masked, shape_of, summable
+from pnorm._checks.records import record
 from pnorm._checks.scalars import shown
 
 
@@ -423,7 +424,7 @@ def _beyond_exact(A: Array) -> bool:
 # Matrices -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Some:
     """Columns of a user's rows: numbers whose values are not checked yet."""
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen, tell
 from pnorm._checks import CaseWeights, Groups, Vector
+from pnorm._checks.records import record
 from pnorm._core import _dense, _tilt
 from pnorm._solvers.reductions import (
     NAMES,
@@ -143,7 +144,7 @@ Before = Callable[[], tuple[list[Table], Vector]]
 # The problem ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Side:
     """All rows of one side that count, in parts."""
 

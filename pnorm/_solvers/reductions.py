@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import Vector
+from pnorm._checks.records import record
 from pnorm._core import _tilt
 from pnorm._storage.base import Index, Table, by_group
 from pnorm._storage.combined import Negated
@@ -37,7 +38,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Rows ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Rows:
     """Rows of one side that lie in one place and count."""
 
@@ -114,7 +115,7 @@ def rows_of(
     return Rows(name, n, store_part(pieces), log_c, codes, unknown)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class WeightedRows:
     """Rows with a weight each."""
 
@@ -154,7 +155,7 @@ class WeightedRows:
 # Weights -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class HeldWeights:
     """u and w as arrays, and where there are groups their shares and the weights within them.
 
@@ -175,7 +176,7 @@ class HeldWeights:
         return Job(parts, shared, [_OfPart(total[rows], within[rows]) for rows in spans])
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class _OfPart:
     """Weights of the rows of one part."""
 
@@ -286,7 +287,7 @@ class Weighted:
 # Executors -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Job:
     """The parts of one side, and the arguments of a reduction."""
 

@@ -7,7 +7,6 @@ the rows. Passes over all rows are returned as passes, so that both sides share 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._checks.records import record
 from pnorm._core._descent import Leaf
 
 # Rows whose second moments are formed at a time: 1.6 MB at 50 columns. Measured at 10**5 x 50:
@@ -27,7 +27,7 @@ Index = NDArray[np.intp]
 Rows = slice | Index
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Part:
     """Rankers of a table whose outputs lie in one compiled leaf: sign * (output there - level)."""
 

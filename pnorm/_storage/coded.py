@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import Vector
+from pnorm._checks.records import record
 from pnorm._core import _bins
 from pnorm._core._descent import Leaf
 from pnorm._storage.base import (
@@ -60,7 +61,7 @@ CELLS = 2**22
 """Numbers in a block of rows that is made dense: 32 MB."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Cuts:
     """Codes that count the cuts below a value of a column; NaN is above none."""
 
@@ -86,7 +87,7 @@ class Cuts:
         return int(np.searchsorted(self.cuts, 0.0))
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Codes:
     """Codes as they are."""
 
@@ -95,7 +96,7 @@ class Codes:
     """Values of the column that were no levels, where that needs a word."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Feature:
     """Codes 0 .. levels - 1 of the rows, and rankers that are functions of the code.
 
@@ -154,7 +155,7 @@ class Feature:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class _Words:
     """The place of every feature's code: its word, and its digit in there."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import Vector
+from pnorm._checks.records import record
 from pnorm._core import _bins
 from pnorm._storage.base import Index, Table
 from pnorm._storage.coded import BYTE, Codebook, Coded, Codes, Cuts, Feature, Schema
@@ -33,7 +34,7 @@ _ROWS_PER_VALUE = 4
 """Rows for each value, at least: sums by value of fewer rows would be no shorter than the rows."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class OfMatrix:
     """Outputs (N, n), dense or sparse; ranker i is number where[i] of all."""
 
@@ -45,7 +46,7 @@ class OfMatrix:
     """Columns and factors, if the outputs are rounded multiples of these columns, plus an offset each."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class OfFeature:
     """A feature; its ranker i is number where[i] of all."""
 

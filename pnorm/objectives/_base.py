@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import CaseWeights, Groups, Vector
+from pnorm._checks.records import record
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 from pnorm.objectives._pnorm_line import Direction
@@ -28,7 +29,7 @@ Start = tuple[float, float]
 """The logarithm of an objective at some scores, and its rate."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Scores:
     """The scores of both sides, changed in place from round to round."""
 
@@ -48,7 +49,7 @@ class Scores:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Evaluation:
     """The objective at some scores, beside the weights u and w."""
 
@@ -81,7 +82,7 @@ class Corner:
         return f"{self.part} {self.name}"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Traits:
     """Facts of an objective R, by which solvers decide."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 
 from pnorm._blas import dot
 from pnorm._checks import Run, Vector
+from pnorm._checks.records import record
 from pnorm._core import _tilt
 from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
 
@@ -54,7 +55,7 @@ Slope = tuple[float, float, float]
 """g(x) = sign (E_w h - E_u h) at alpha = sign x, and two derivatives, all times one positive number."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Direction:
     """One weak ranker on the rows, less a constant, with its extremes on either side."""
 
@@ -91,7 +92,7 @@ class Direction:
         return self.high - self.low
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Side:
     """One side of the list along a direction: exponents scale (f + alpha h) + log c."""
 
