@@ -381,9 +381,11 @@ class _Normalized(_OfColumns):
             )
         if (low > high).any():
             raise ValueError(f"the lowest value of {shown(names[int(np.argmax(low > high))])} is above its highest")
-        _checks.spans(low, high, names)
+        with np.errstate(over="ignore"):
+            span = high - low
+        _checks.spans(low, high, span, names)
         self._low, self._high, self._to = low, high, to
-        self._range = np.where(high > low, high - low, np.inf)  # a constant column stays at to[0]
+        self._range = np.where(high > low, span, np.inf)  # a constant column stays at to[0]
 
     def _fields(self) -> dict[str, Any]:
         ends = {"lowest": self._low.tolist(), "highest": self._high.tolist(), "to": list(self._to)}

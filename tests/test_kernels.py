@@ -58,7 +58,7 @@ def test_a_compiled_function_does_as_its_twin(name, size):
                 for x in (ours, theirs)
             )
         if name == "distinct":  # in no order
-            ours[2].sort()
+            ours[1].sort()
         for key, a, b in zip(names, ours, theirs, strict=True):
             if isinstance(b, np.ndarray) and key not in scratch:
                 same(a, b, f"{key} of case {cases}")
@@ -145,6 +145,13 @@ def log_sum(rng, n):
 def weigh(rng, n):
     for f, log_c, *rest in log_sum(rng, n):
         yield [f, log_c, np.full(f.size, 7.0), *rest]
+
+
+@case
+def softmax_rows(rng, n):
+    n = max(n, 1)
+    for log_c, scale in itertools.product((None, rng.normal(size=n)), (-1.0, 3.0)):
+        yield [500.0 * rng.normal(size=n), log_c, scale, np.full(n, 7.0)]
 
 
 @case
@@ -351,6 +358,34 @@ def column(rng, n):
 
 
 @case
+def finite(rng, n):
+    for dtype in (float, np.float32):
+        values = rng.normal(size=n).astype(dtype)
+        values[:1] = np.finfo(dtype).max
+        yield [values]
+        for wrong in (np.nan, np.inf, -np.inf) if n else ():
+            values = values.copy()
+            values[rng.integers(n)] = wrong
+            yield [values]
+            values[:] = 0.0
+            values[-1] = wrong
+            yield [values]
+
+
+@case
+def column_extremes(rng, n):
+    for A in matrices(rng, (max(n, 1), 5)):
+        yield [A, np.zeros(5), np.zeros(5)]
+
+
+@case
+def measure(rng, n):
+    low = rng.normal(size=(2, n))
+    high = low + rng.random((2, n)) * (rng.random((2, n)) < 0.7)
+    yield [low[0], high[0], low[1], high[1], 0.01, np.ones((8, n))]
+
+
+@case
 def sparse_products(rng, n):
     for integer in (np.int32, np.int64):
         for longest in (3, n + 1):
@@ -365,8 +400,11 @@ def distinct(rng, n):
     n = max(n, 1)
     for A in matrices(rng, (n, 2)):
         few = np.round(A)
-        for values, room in itertools.product((A, few, -np.abs(few)), (n, 3)):
-            yield [values, 1, np.full(room, np.inf)]
+        for B, room in itertools.product((A, few, -np.abs(few)), (n + 1, 3)):
+            known = np.full((2, room), np.inf)
+            known[0, :2] = 0.0, 9.0
+            yield [B, known, np.array([2, 0])]
+            yield [B, known, np.array([1, room + 1])]
 
 
 @case

@@ -35,6 +35,12 @@ def weigh(f, log_c, weights, scale, start, stop):
     return top, weights[start:stop].sum()
 
 
+def softmax_rows(f, log_c, scale, weights):
+    top, total = weigh(f, log_c, weights, scale, 0, f.size)
+    weights /= total
+    return top + np.log(total)
+
+
 def rescale_rows(weights, factor, start, stop):
     weights[start:stop] *= factor
 
@@ -192,6 +198,22 @@ def inner(a, b):
     return a @ b
 
 
+def finite(values):
+    return bool(np.isfinite(values).all())
+
+
+def column_extremes(A, low, high):
+    low[:], high[:] = A.min(axis=0), A.max(axis=0)
+
+
+def measure(pos_low, pos_high, neg_low, neg_high, close, out):
+    low, high = np.minimum(pos_low, neg_low), np.maximum(pos_high, neg_high)
+    span = high - low
+    middle, largest = low + span / 2, np.maximum(-low, high)
+    centred = np.maximum(high - middle, middle - low)
+    out[:] = low, high, span, middle, largest, centred, np.minimum(largest, span), close * centred
+
+
 def column(A, j, shift, start, stop, out):
     out[start:stop] = A[start:stop, j].astype(float) - shift
 
@@ -205,12 +227,13 @@ def sparse_products(indptr, indices, data, s, start, stop, out):
 # _bins --------------------------------------------------------------------------------------------
 
 
-def distinct(A, column, values):
-    found = np.unique(A[:, column].astype(float) + 0.0)
-    if found.size > values.size:
-        return values.size + 1
-    values[: found.size] = found
-    return found.size
+def distinct(A, values, counts):
+    limit = values.shape[1]
+    for j in np.flatnonzero(counts <= limit):
+        found = np.unique(np.r_[values[j, : counts[j]], A[:, j].astype(float) + 0.0])
+        counts[j] = min(found.size, limit + 1)
+        if found.size <= limit:
+            values[j, : found.size] = found
 
 
 def encode(A, start, stop, columns, first, cuts, words, radix, out):

@@ -167,16 +167,13 @@ def exponents(p: float, f_pos: Vector, f_neg: Vector, name: str = "init") -> Non
         raise ValueError(f"{name} gives scores that, times p, overflow; scale it down")
 
 
-def spans(low: Vector, high: Vector, names: Sequence[str]) -> Vector:
-    """Return the ranges of columns; refuse one that overflows."""
-    with np.errstate(over="ignore"):
-        span = high - low
+def spans(low: Vector, high: Vector, span: Vector, names: Sequence[str]) -> None:
+    """Refuse a range of a column that overflows."""
     j = int(span.argmax())
     if math.isinf(span[j]):
         raise ValueError(
             f"{text.shown(names[j])} spans {low[j]:g} to {high[j]:g}, more than a float can hold; scale it first"
         )
-    return span
 
 
 def folds(number: Any, name: str, size: int) -> NDArray[np.intp]:

@@ -20,6 +20,7 @@ from pnorm._checks import text
 from pnorm._checks.arrays import Array, as_array, is_sparse, n_rows, numbered, refuse_masked, shape_of, summable
 from pnorm._checks.records import record
 from pnorm._checks.scalars import shown
+from pnorm._core import _dense
 
 
 @dataclass(frozen=True, eq=False)
@@ -469,8 +470,7 @@ def matrix(X: Any, name: str, missing: bool | None = None, apart: bool = True) -
     A = floats(columns.A)
     if not (A.flags.aligned and (A.flags.c_contiguous or A.flags.f_contiguous)):
         A = np.array(A, order="C")
-    # The extremes propagate NaN and infinity without an array of flags.
-    if not (math.isfinite(A.min()) and math.isfinite(A.max())):
+    if not _dense.finite(A.ravel("K")):
         columns.check()
     return A
 

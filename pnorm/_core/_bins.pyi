@@ -6,7 +6,7 @@ _Codes = NDArray[uint8] | NDArray[uint16]
 _Array = NDArray[float64]
 _Index = NDArray[intp]
 
-def distinct(A: _Matrix, column: int, values: _Array) -> int: ...
+def distinct(A: _Matrix, values: NDArray[float64], counts: NDArray[intp]) -> None: ...
 def encode(
     A: _Matrix,
     start: int,

@@ -13,7 +13,7 @@ word of many rows after the other.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 ctypedef fused real_t:
     float
@@ -29,43 +29,54 @@ cdef enum:
 
 # (a) ---------------------------------------------------------------------------------------------
 
-def distinct(const real_t[:, :] A, Py_ssize_t column, double[::1] values):
-    """Fill values with the distinct values of a column, in no order; return their number.
+def distinct(const real_t[:, :] A, double[:, ::1] values, Py_ssize_t[::1] counts):
+    """Add the distinct values of every column to those in its row of values, in no order; counts says how many.
 
-    It is one more than there is room for where they do not fit. A hash table that gives up early: a column
-    of measurements is known for one after a few hundred rows.
+    Where they do not fit, the count is one more than there is room for, and the row stays as it was. A hash table that
+    gives up early: a column of measurements is known for one after a few hundred rows.
 
-    In: A, column. Out: values.
+    In: A. Changed: values, counts.
     """
     cdef:
         double table[SLOTS]
         uint8_t used[SLOTS]
-        Py_ssize_t limit = values.shape[0], count = 0, k = 0, r, slot
-        Py_ssize_t down = A.strides[0] // <Py_ssize_t>sizeof(real_t)
-        const real_t* a = &A[0, column]
-        double x
-        uint64_t bits
+        Py_ssize_t limit = values.shape[1], column, known, k, r, slot
     with nogil:
-        for slot in range(SLOTS):
-            used[slot] = 0
-        for r in range(A.shape[0]):
-            x = <double>a[r * down] + 0.0  # -0.0 is 0.0
-            memcpy(&bits, &x, 8)
-            slot = <Py_ssize_t>((bits * <uint64_t>0x9E3779B97F4A7C15) >> 53)
-            while used[slot] and table[slot] != x:
-                slot = (slot + 1) % SLOTS
-            if not used[slot]:
-                count += 1
-                if count > limit:
+        for column in range(A.shape[1]):
+            if counts[column] > limit:
+                continue
+            memset(used, 0, sizeof(used))
+            known = 0
+            for k in range(counts[column]):
+                known += entered(values[column, k], table, used)
+            for r in range(A.shape[0]):
+                known += entered(<double>A[r, column] + 0.0, table, used)  # -0.0 is 0.0
+                if known > limit:
                     break
-                used[slot] = 1
-                table[slot] = x
-        if count <= limit:
+            counts[column] = known
+            if known > limit:
+                continue
+            k = 0
             for slot in range(SLOTS):
                 if used[slot]:
-                    values[k] = table[slot]
+                    values[column, k] = table[slot]
                     k += 1
-    return count
+
+
+cdef inline bint entered(double x, double* table, uint8_t* used) noexcept nogil:
+    """Enter a value into a hash table; returns whether it was not there."""
+    cdef:
+        uint64_t bits
+        Py_ssize_t slot
+    memcpy(&bits, &x, 8)
+    slot = <Py_ssize_t>((bits * <uint64_t>0x9E3779B97F4A7C15) >> 53)
+    while used[slot] and table[slot] != x:
+        slot = (slot + 1) % SLOTS
+    if used[slot]:
+        return False
+    used[slot] = 1
+    table[slot] = x
+    return True
 
 
 cdef void count_below(

@@ -7,6 +7,9 @@ BLAS would do for the products, but starts threads of its own: sums would depend
 and two pools of threads would be in each other's way. Reading the matrix is what takes the time.
 """
 
+from libc.math cimport fabs, fmax, fmin
+from libc.string cimport memset
+
 ctypedef fused index_t:
     int
     long long
@@ -14,6 +17,7 @@ ctypedef fused index_t:
 cdef enum:
     WIDTH = 512    # columns of a row-major matrix summed at a time, whose sums stay in the first cache
     HEIGHT = 512   # rows of a column-major matrix combined at a time, likewise
+    LANES = 16     # sums side by side
 
 
 cdef extern from "_dense.h" nogil:
@@ -162,6 +166,71 @@ def inner(const double[::1] a, const double[::1] b):
 cdef double inner_of(const double* a, const double* b, Py_ssize_t n) noexcept nogil:
     """Do as `inner` does."""
     return dot(a, b, n)
+
+
+def finite(const real_t[::1] values):
+    """Return whether all values are finite.
+
+    In: values.
+    """
+    cdef:
+        real_t nothing[LANES]
+        const real_t* x = &values[0]
+        Py_ssize_t size = values.shape[0], r = 0
+        int k
+    with nogil:
+        memset(nothing, 0, sizeof(nothing))
+        while r + LANES <= size:
+            for k in range(LANES):
+                nothing[k] += x[r + k] - x[r + k]  # NaN for what is not finite
+            r += LANES
+        while r < size:
+            nothing[0] += x[r] - x[r]
+            r += 1
+        for k in range(1, LANES):
+            nothing[0] += nothing[k]
+    return nothing[0] == 0
+
+
+def column_extremes(const real_t[:, :] A, double[::1] low, double[::1] high):
+    """Fill in the smallest and the largest number of every column.
+
+    In: A. Out: low, high.
+    """
+    cdef:
+        Py_ssize_t r, j
+        double x
+    with nogil:
+        for j in range(A.shape[1]):
+            low[j] = high[j] = A[0, j]
+        for r in range(1, A.shape[0]):
+            for j in range(A.shape[1]):
+                x = A[r, j]
+                low[j], high[j] = min(low[j], x), max(high[j], x)
+
+
+def measure(
+    const double[::1] pos_low, const double[::1] pos_high, const double[::1] neg_low, const double[::1] neg_high,
+    double close, double[:, ::1] out,
+):
+    """Fill in facts of rankers, given the smallest and the largest output of each on either side.
+
+    The rows of out are: smallest, largest, largest - smallest, their middle, largest absolute output, that of the
+    output less the middle, the smaller of the third and the fifth, `close` times the sixth.
+
+    In: pos_low, pos_high, neg_low, neg_high, close. Out: out.
+    """
+    cdef:
+        double low, high, span, middle, largest, centred
+        Py_ssize_t j
+    with nogil:
+        for j in range(out.shape[1]):
+            low, high = fmin(pos_low[j], neg_low[j]), fmax(pos_high[j], neg_high[j])
+            span = high - low
+            middle = low + 0.5 * span
+            largest, centred = fmax(fabs(low), fabs(high)), fmax(high - middle, middle - low)
+            out[0, j], out[1, j], out[2, j], out[3, j] = low, high, span, middle
+            out[4, j], out[5, j], out[6, j], out[7, j] = largest, centred, fmin(largest, span), close * centred
 
 
 def column(const real_t[:, :] A, Py_ssize_t j, double shift, Py_ssize_t start, Py_ssize_t stop, double[::1] out):

@@ -163,6 +163,24 @@ cdef double weigh_rows(const Side* side, double* out, double* total) noexcept no
     return top
 
 
+def softmax_rows(const double[::1] f, const double[::1] log_c, double scale, double[::1] weights):
+    """weights = softmax of scale f + log c over all rows; return the log of the sum of exponentials.
+
+    In: f, log_c, scale. Out: weights.
+    """
+    cdef:
+        Side side = side_of(f, f, log_c, scale, 0, f.shape[0])
+        double* out = &weights[0]
+        double top, total, factor
+        Py_ssize_t r
+    with nogil:
+        top = weigh_rows(&side, out, &total)
+        factor = 1.0 / total
+        for r in range(side.size):
+            out[r] *= factor
+    return top + log(total)
+
+
 def rescale_rows(double[::1] weights, double factor, Py_ssize_t start, Py_ssize_t stop):
     """weights *= factor on rows start:stop.
 

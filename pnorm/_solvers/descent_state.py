@@ -525,38 +525,35 @@ class _Compiled:
             return
         if not problem.in_memory or objective.pool.n_threads > 1:
             return
-        of_sides = [table.leaves() for table in problem.tables]
-        pos, neg = of_sides
+        pos, neg = [table.leaves() for table in problem.tables]
         if pos is None or neg is None:
             return
-        n = problem.n_rankers
-        leaf, place, sign, level = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n), np.empty(n)
-        for k, part in enumerate(pos):
-            leaf[part.numbers], place[part.numbers] = k, part.places
-            sign[part.numbers], level[part.numbers] = part.sign, part.level
-        facts = np.array(
-            [
-                problem.shift,
-                problem.largest,
-                problem.max_abs_centered,
-                problem.size,
-                problem.close,
-                np.zeros(n) if problem.offsets_taken is None else problem.offsets_taken,
-                *[end for side in problem.sides for end in (side.low, side.high)],
-                sign,
-                sign * problem.shift + level,
-            ]
-        )
+        n, places = problem.n_rankers, problem.table.places()
+        facts = np.empty((12, n))
+        facts[:5] = problem.ranges[3:]
+        facts[5] = 0.0 if problem.offsets_taken is None else problem.offsets_taken
+        for k, side in enumerate(problem.sides):
+            facts[6 + 2 * k], facts[7 + 2 * k] = side.low, side.high
+        facts[10], facts[11] = places.sign, places.sign * problem.shift + places.level
         steps = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING
         limits = *steps, CHOSEN, ROWS, FAR, FAINT, _CELLS, _VALUES, NEAR
-        of_pos, of_neg = [
-            ([part.leaf for part in parts], h, of_side, log_c)
-            for parts, h, of_side, log_c in zip((pos, neg), columns, weights, objective.log_c, strict=True)
-        ]
+        of_pos, of_neg = zip((pos, neg), columns, weights, objective.log_c, strict=True)
         centred = problem.offsets_taken is not None
         groups = None if objective.groups is None else objective.rows_of_groups()
         self.rounds = _descent.Rounds(
-            objective.p, limits, lam, facts, leaf, place, of_pos, of_neg, v, problem.exchanged, centred, groups, mass
+            objective.p,
+            limits,
+            lam,
+            facts,
+            places.leaf,
+            places.ranker,
+            of_pos,
+            of_neg,
+            v,
+            problem.exchanged,
+            centred,
+            groups,
+            mass,
         )
         self.tallies = [np.empty(table.tally_size) for table in problem.tables]
         # A batch takes some 30 ms, so that Ctrl-C does not wait and a progress bar moves.

@@ -205,25 +205,23 @@ class Problem:
         self.offsets_taken = offsets
         """Constants that the columns have less than the user's."""
         self.n_pos, self.n_neg, self.n_rankers = sides[0].n, sides[1].n, len(names)
-        self.low = np.minimum(*[side.low for side in sides])
-        self.high = np.maximum(*[side.high for side in sides])
-        self.span = _checks.spans(self.low, self.high, names)
-        """Largest output of every ranker less the smallest."""
-        self.shift = self.low + 0.5 * self.span
-        """The middle of every ranker's outputs, which is taken off directions."""
-        self.constant = self.low == self.high
-        self.largest = np.maximum(abs(self.low), abs(self.high))
-        """Largest absolute output of every ranker."""
+        self.ranges = np.empty((8, self.n_rankers))
+        """The vectors that follow, one below the other."""
+        pos, neg = sides
+        _dense.measure(pos.low, pos.high, neg.low, neg.high, CLOSE * objective.traits.p, self.ranges)
+        # The smallest and the largest output of every ranker, their difference, and their middle, which is taken off
+        # directions; the largest absolute output, and that of the centred ranker; sizes by which edges tie, and
+        # outputs are equal.
+        self.low, self.high, self.span, self.shift, self.largest, self.max_abs_centered, self.size, self.close = (
+            self.ranges
+        )
+        _checks.spans(self.low, self.high, self.span, names)
         if objective.groups is not None and self.largest.max() > _checks.CUBED / objective.traits.p:
             j = int(self.largest.argmax())
             raise ValueError(
                 f"the column {_checks.shown(names[j])} is as large as {self.largest[j]:.3g}, and its cube, which "
                 "groups need, more than a float can hold; scale it first"
             )
-        self.max_abs_centered = np.maximum(self.high - self.shift, self.shift - self.low)
-        """Largest absolute output of every ranker, centred."""
-        self.size = np.minimum(self.largest, self.span)
-        self.close = CLOSE * objective.traits.p * self.max_abs_centered
 
     @classmethod
     def of_tables(
@@ -244,6 +242,11 @@ class Problem:
             for name, table, own in zip(NAMES, tables, codes, strict=True)
         ]
         return cls(InMemory(pool), [Side.of_rows(of_side) for of_side in rows], names, objective, kept, before, offsets)
+
+    @cached_property
+    def constant(self) -> NDArray[np.bool_]:
+        """Rankers whose outputs are all equal."""
+        return np.equal(self.low, self.high)
 
     # Reductions over the rows
 
@@ -306,8 +309,7 @@ class Problem:
 
     def constant_at(self, lam: Vector) -> float:
         """Constant that the scores have less than the user's, as columns are centred."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return 0.0 if self.offsets_taken is None else _dense.inner(np.ascontiguousarray(lam), self.offsets_taken)
+        return 0.0 if self.offsets_taken is None else _dense.inner(np.ascontiguousarray(lam), self.offsets_taken)
 
     def middle(self, j: int) -> float:
         """The middle of the outputs of ranker j, as the user has them."""

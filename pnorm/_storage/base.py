@@ -28,14 +28,13 @@ Rows = slice | Index
 
 
 @record(frozen=True, eq=False)
-class Part:
-    """Rankers of a table whose outputs lie in one compiled leaf: sign * (output there - level)."""
+class Places:
+    """Where the outputs of every ranker lie among the leaves of a table: sign * (output of that leaf - level)."""
 
-    leaf: Leaf
-    numbers: Index
-    """The rankers' numbers in the table."""
-    places: Index
-    """Their places in the leaf."""
+    leaf: Index
+    """The number of the leaf."""
+    ranker: Index
+    """The number of the ranker in the leaf."""
     sign: Vector
     level: Vector
 
@@ -135,8 +134,11 @@ class Table(Protocol):
 
     # Other tables
 
-    def leaves(self) -> list[Part] | None:
-        """What the table is made of, in the order of its tally; None where compiled rounds do not know it."""
+    def leaves(self) -> list[Leaf] | None:
+        """The arrays of outputs that compiled rounds read, in the order of the tally; None where they read none."""
+
+    def places(self) -> Places:
+        """Where the outputs of every ranker lie among the leaves."""
 
     def select_rows(self, rows: Rows) -> Table:
         """Some of the rows."""
@@ -195,8 +197,11 @@ class Uncoded:
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
         return self.tally(weights)
 
-    def leaves(self) -> list[Part] | None:
+    def leaves(self) -> list[Leaf] | None:
         return None
+
+    def places(self) -> Places:
+        return in_one_leaf(self.shape[1])
 
     def tally(self, weights: Vector) -> Any:
         return self.sums(weights)
@@ -208,9 +213,9 @@ class Uncoded:
         return rounding(lam, size)
 
 
-def whole(leaf: Leaf, n: int) -> list[Part]:
-    """A leaf whose rankers are those of a table as they are."""
-    return [Part(leaf, np.arange(n), np.arange(n), np.ones(n), np.zeros(n))]
+def in_one_leaf(n: int) -> Places:
+    """The places of n rankers that are those of a single leaf as they are."""
+    return Places(np.zeros(n, np.intp), np.arange(n), np.ones(n), np.zeros(n))
 
 
 def rounding(lam: Vector, size: Vector) -> float:

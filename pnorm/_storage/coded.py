@@ -30,15 +30,15 @@ from pnorm._core import _bins
 from pnorm._core._descent import Leaf
 from pnorm._storage.base import (
     Index,
-    Part,
+    Places,
     Rows,
     added,
     bounds_of,
     counts_of,
+    in_one_leaf,
     rounding,
     scatter_of_blocks,
     sums_of_blocks,
-    whole,
 )
 from pnorm._threads import ROWS, SERIAL, Pass, Pool, block_size, over_blocks, slices
 
@@ -615,7 +615,7 @@ class Coded:
 
     # Other tables
 
-    def leaves(self) -> list[Part]:
+    def leaves(self) -> list[Leaf]:
         schema, words = self.schema, self.schema.words
         leaf = Leaf.coded(
             *self._words,
@@ -634,7 +634,10 @@ class Coded:
             schema.scratch,
             self._block,
         )
-        return whole(leaf, schema.n_rankers)
+        return [leaf]
+
+    def places(self) -> Places:
+        return in_one_leaf(self.schema.n_rankers)
 
     def select_rows(self, rows: Rows) -> Coded:
         narrow, wide = [np.ascontiguousarray(words[:, rows]) for words in self._words]

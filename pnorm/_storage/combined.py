@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._core._descent import Leaf
 from pnorm._storage.base import (
     BLOCK,
     Index,
-    Part,
+    Places,
     Rows,
     Table,
     Uncoded,
     added,
     by_group,
+    in_one_leaf,
     mass_by_group,
     scatter_of_blocks,
 )
@@ -91,18 +93,17 @@ class Closed(Uncoded):
     def matrix(self) -> Any:
         return np.concatenate([block for _, block in self.blocks()])
 
-    def leaves(self) -> list[Part] | None:
-        parts, n = self.half.leaves(), self._level.size
-        return parts and [
-            Part(
-                part.leaf,
-                np.r_[part.numbers, n + part.numbers],
-                np.r_[part.places, part.places],
-                np.r_[part.sign, -part.sign],
-                np.r_[part.level, part.sign * self._level[part.numbers] + part.level],
-            )
-            for part in parts
-        ]
+    def leaves(self) -> list[Leaf] | None:
+        return self.half.leaves()
+
+    def places(self) -> Places:
+        half = self.half.places()
+        return Places(
+            np.r_[half.leaf, half.leaf],
+            np.r_[half.ranker, half.ranker],
+            np.r_[half.sign, -half.sign],
+            np.r_[half.level, half.sign * self._level + half.level],
+        )
 
     def select_rows(self, rows: Rows) -> Closed:
         return Closed(self.half.select_rows(rows), self._level)
@@ -150,9 +151,12 @@ class Negated:
     def values(self, j: int) -> Vector:
         return -self._table.values(j)
 
-    def leaves(self) -> list[Part] | None:
-        parts = self._table.leaves()
-        return parts and [replace(part, sign=-part.sign) for part in parts]
+    def leaves(self) -> list[Leaf] | None:
+        return self._table.leaves()
+
+    def places(self) -> Places:
+        found = self._table.places()
+        return replace(found, sign=-found.sign)
 
     def select_rows(self, rows: Rows) -> Negated:
         return Negated(self._table.select_rows(rows))
@@ -342,13 +346,22 @@ class Stacked:
 
     # Other tables
 
-    def leaves(self) -> list[Part] | None:
-        leaves = []
-        for table, where in zip(self.parts, self.where, strict=True):
-            if (parts := table.leaves()) is None:
+    def leaves(self) -> list[Leaf] | None:
+        leaves: list[Leaf] = []
+        for table in self.parts:
+            if (own := table.leaves()) is None:
                 return None
-            leaves += [replace(part, numbers=where[part.numbers]) for part in parts]
+            leaves += own
         return leaves
+
+    def places(self) -> Places:
+        found, first = in_one_leaf(self.shape[1]), 0
+        for table, where in zip(self.parts, self.where, strict=True):
+            own = table.places()
+            found.leaf[where], found.ranker[where] = first + own.leaf, own.ranker
+            found.sign[where], found.level[where] = own.sign, own.level
+            first += 1 + int(own.leaf.max())
+        return found
 
     def select_rows(self, rows: Rows) -> Stacked:
         return Stacked([part.select_rows(rows) for part in self.parts], self.where)

@@ -11,12 +11,12 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core import _dense
 from pnorm._core._descent import Leaf
-from pnorm._storage.base import BLOCK, Index, Part, Rows, Table, Uncoded, added, scatter_of_blocks, whole
+from pnorm._storage.base import BLOCK, Index, Rows, Table, Uncoded, added, scatter_of_blocks
 from pnorm._storage.combined import Stacked
 from pnorm._threads import block_size, over_blocks, slices
 
 _SMALL = 2**15
-"""Numbers that are copied to be columns in a tenth of the time that reading them as short rows takes."""
+"""Numbers up to which a plain loop over them takes less time than calls of NumPy do."""
 
 
 class Dense(Uncoded):
@@ -64,9 +64,8 @@ class Dense(Uncoded):
     def matrix(self) -> Any:
         return self._A[:, self._all].astype(np.float64, copy=False)
 
-    def leaves(self) -> list[Part]:
-        n_rows, n = self.shape
-        return whole(Leaf.dense(self._A, self._columns, self._runs, block_size(n_rows)), n)
+    def leaves(self) -> list[Leaf]:
+        return [Leaf.dense(self._A, self._columns, self._runs, block_size(self.shape[0]))]
 
     def select_rows(self, rows: Rows) -> Dense:
         return Dense(self._A[rows], self._columns)
@@ -91,11 +90,11 @@ def runs_of(columns: Index) -> Index:
 
 def _extremes(A: _checks.Array) -> tuple[Vector, Vector]:
     """Smallest and largest number of every column."""
-    # NumPy's minimum over short rows is 10 times as slow as over long ones.
     if A.size <= _SMALL:
-        columns = np.ascontiguousarray(A.T)
-        low, high = columns.min(axis=1), columns.max(axis=1)
-        return low.astype(np.float64, copy=False), high.astype(np.float64, copy=False)
+        low, high = np.empty((2, A.shape[1]))
+        _dense.column_extremes(A, low, high)
+        return low, high
+    # NumPy's minimum over short rows is 10 times as slow as over long ones.
     fold = 64  # rows side by side
     if A.flags.c_contiguous and A.shape[0] > fold * fold:
         even = A.shape[0] // fold * fold

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core import _bins
+from pnorm._core._descent import Leaf
 from pnorm._storage.base import (
     Index,
-    Part,
+    Places,
     Rows,
     bounds_of,
     by_group,
+    in_one_leaf,
     mass_by_group,
     scatter_of_blocks,
     scatter_of_moments,
@@ -251,8 +253,11 @@ class SparseCoded:
 
     # Other tables
 
-    def leaves(self) -> list[Part] | None:
+    def leaves(self) -> list[Leaf] | None:
         return None
+
+    def places(self) -> Places:
+        return in_one_leaf(self.shape[1])
 
     def select_rows(self, rows: Rows) -> SparseCoded:
         from scipy.sparse import csc_array

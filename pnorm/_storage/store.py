@@ -216,17 +216,8 @@ def _split(sides: Sequence[OfMatrix]) -> tuple[list[OfSides], list[tuple[list[Ta
 def _few_values(matrices: Sequence[_checks.Array]) -> dict[int, _checks.Array]:
     """The sorted values of the columns that take few."""
     most = min(_VALUES, sum(map(len, matrices)) // _ROWS_PER_VALUE)
-    room = np.empty(max(most, 1))
-    few = {}
-    for column in range(matrices[0].shape[1]):
-        found: list[float] = []
-        for A in matrices:
-            count = _bins.distinct(A, column, room)
-            if count > most:
-                break
-            found.extend(room[:count].tolist())
-        else:
-            values = sorted(set(found))
-            if len(values) <= most:
-                few[column] = np.array(values)
-    return few
+    n = matrices[0].shape[1]
+    values, counts = np.empty((n, most)), np.zeros(n, np.intp)
+    for A in matrices:
+        _bins.distinct(A, values, counts)
+    return {column: np.sort(values[column, : counts[column]]) for column in (counts <= most).nonzero()[0].tolist()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pnorm._checks import CaseWeights, Groups, Vector
 from pnorm._core import _tilt
-from pnorm._threads import SERIAL, Pool, blocks, merge_exponentials
+from pnorm._threads import ROWS, SERIAL, Pool, blocks, merge_exponentials
 from pnorm.objectives._base import Evaluation, Scores, Start, Traits, log_of, max_abs
 from pnorm.objectives._pnorm_line import Direction, GroupLine, Line, Side, in_memory
 
@@ -79,6 +79,16 @@ class PNorm:
         sides = [(f.pos, self._log_c_pos, u, -1.0), (f.neg, self._log_c_neg, w, self.p)]
         if v is not None:
             sides.append((f.neg, self._log_c_neg, v, 1.0))
+        logs = self._weigh(sides)
+        if v is None:
+            logs.append(logs[1] if self.p == 1.0 else self._log_sum(f.neg, self._log_c_neg, 1.0))
+        intercept = intercept_of(self.p, logs[0], logs[1])
+        return Evaluation(self.p * logs[0] + logs[1], logs[0] + logs[2], (u, w), np.ones(1), self.p, intercept)
+
+    def _weigh(self, sides: Sequence[tuple[Vector, Vector | None, Vector, float]]) -> list[float]:
+        """Fill in weights of sum one from scores, log c and a scale; return the logs of the sums of exponentials."""
+        if max([weights.size for _, _, weights, _ in sides]) <= ROWS:  # a block each
+            return [_tilt.softmax_rows(f, log_c, scale, weights) for f, log_c, weights, scale in sides]
         items = [(*side, rows, k) for k, side in enumerate(sides) for rows in blocks(side[0].size)]
         parts = self.pool.map(lambda item: _tilt.weigh(*item[:4], item[4].start, item[4].stop), items)
         sums = [
@@ -94,10 +104,7 @@ class PNorm:
             lambda item: _tilt.rescale_rows(item[0][2], item[1], item[0][4].start, item[0][4].stop),
             list(zip(items, factors, strict=True)),
         )
-        if v is None:
-            logs.append(logs[1] if self.p == 1.0 else self._log_sum(f.neg, self._log_c_neg, 1.0))
-        intercept = intercept_of(self.p, logs[0], logs[1])
-        return Evaluation(self.p * logs[0] + logs[1], logs[0] + logs[2], (u, w), np.ones(1), self.p, intercept)
+        return logs
 
     def log_value(self, f: Scores) -> float:
         """Return log F_p."""
