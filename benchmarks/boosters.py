@@ -127,7 +127,7 @@ class _Clock:
 
 
 class _After(xgboost.callback.TrainingCallback):
-    """The same, as XGBoost has it."""
+    """A `_Clock` as XGBoost calls it: after every tree."""
 
     def __init__(self, clock):
         super().__init__()

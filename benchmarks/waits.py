@@ -1,4 +1,4 @@
-"""Where people wait beside the rounds: categories, intervals, groups, files, sparse cuts, wide problems, single rows.
+"""Measure the calls beside the rounds: categories, intervals, groups, files, sparse cuts, wide problems, single rows.
 
     PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/waits.py [NAME ...]
 

@@ -87,7 +87,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
     _found: Found = None
     """Names of the columns that these rankers read by name, if they were made from a frame."""
     _kept: Any = None
-    """What calls leave for the next ones, as a row alone takes less time than it does; no part of a pickle."""
+    """A cache: what a call forms of the collection alone, for the next call, maybe of a single row. Not pickled."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -252,7 +252,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What scores with some coefficients need, whatever the rows."""
+    """The rankers and columns that scores with some coefficients read: the same for all rows, and kept for them."""
 
     of: Vector
     """The coefficients of all rankers."""

@@ -102,7 +102,7 @@ def value_and_weights(f_pos, f_neg, price, loss, c_pos=None, c_neg=None, groups=
 
 
 def matrix_value_and_weights(f_pos, f_neg, price, loss):
-    """The same with one array over all pairs: quicker, and as obvious."""
+    """R, A and B by one array over all pairs: quicker than pair by pair, and as obvious."""
     (g, dg), (of_pair, slope) = PRICES[price], LOSSES[loss]
     z = f_pos[:, None] - f_neg
     S = of_pair(z).sum(axis=0)

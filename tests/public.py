@@ -166,7 +166,7 @@ class Call:
         return self.run(**{**self.fixed, **self.arrays, **self.scalars, **changed})
 
     def without(self, *names):
-        """The same call with less to say."""
+        """Return the call without some of its arguments."""
         kept = ({k: v for k, v in given.items() if k not in names} for given in (self.arrays, self.scalars))
         return replace(self, **dict(zip(("arrays", "scalars"), kept, strict=True)))
 

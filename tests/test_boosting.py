@@ -44,7 +44,7 @@ def slopes(y, f, p, **lists):
 
 
 def unit(y, p, mass=None):
-    """What both slopes of log F_p are multiplied by, for masses of the rows that count."""
+    """Factor of both slopes of log F_p, for masses of the rows that count."""
     mass = np.ones(len(y)) if mass is None else mass
     pos, neg = mass[y == 1].sum(), mass[y != 1].sum()
     return pos * neg / (pos + neg) / (p * (p + 1.0))

@@ -31,7 +31,7 @@ def counted(monkeypatch):
 
 
 def both(monkeypatch, *arguments, **more):
-    """The same run by either loop, which agree in every bit; returns the trace."""
+    """Train by the compiled loop and by the one in Python, and check that all bits agree; return the trace."""
     runs = []
     for compiled in (True, False):
         with monkeypatch.context() as patch:

@@ -62,7 +62,7 @@ SERIES = ("ranker", "step", "edge", "z", "log_objective", "objective", "gaps", "
 
 
 def coefficients(trace):
-    """What a run would have returned."""
+    """Coefficients at the end of a trace, which are those that a whole run returns."""
     if hasattr(trace, "lam_at"):
         return trace.lam_at(trace.n_iter)
     return trace.w if hasattr(trace, "w") else trace.model.coef

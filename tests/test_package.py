@@ -235,7 +235,7 @@ LATER = ["boosting", "bounds", "callbacks", "datasets", "diagnostics", "kernel",
 
 
 def run(code):
-    """What Python prints that runs some code in a process of its own."""
+    """Run code in a new process of Python, and return what it prints."""
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -41,7 +41,7 @@ ENTRIES = {
 
 @pytest.fixture(params=ENTRIES)
 def start(request):
-    """What coefficients a run on these columns starts from."""
+    """Return the coefficients that a run on these columns starts from."""
     run, none = ENTRIES[request.param]
     return lambda rows, H, init: run(POS[:, rows], NEG[:, rows], H, 4, init=init, **none)[1].lam_at(0)
 

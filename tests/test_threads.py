@@ -29,7 +29,7 @@ def _restless():
 
 
 def at_once(functions):
-    """What the functions return in every one of many threads, which start together, each with another function."""
+    """Call the functions in many threads, which start together, each with another one; return all answers."""
     barrier, results = threading.Barrier(N_THREADS, timeout=60), [None] * N_THREADS
 
     def work(i):

@@ -233,7 +233,7 @@ class Codebook:
         return moved
 
     def absolute(self) -> Self:
-        """The same codes with terms in absolute value, for bounds."""
+        """A copy of this codebook with the absolute values of all terms, from which bounds on rounding are made."""
         sized = copy.copy(self)
         sized.terms = np.abs(self.terms)
         return sized

@@ -901,7 +901,7 @@ def _bedroc(alpha: float, rows: RankedList) -> Measure:
 
 
 class _Discount:
-    """What a positive is worth at each rank."""
+    """Weights of the ranks of a list, by which measures such as DCG and BEDROC count a positive."""
 
     def __init__(self, of_rank: Vector) -> None:
         """Take an array to work in."""

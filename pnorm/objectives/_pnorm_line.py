@@ -414,7 +414,7 @@ class GroupLine(Line):
 
 
 class CellLine(GroupLine):
-    """The same of sums of the weights by group and value of the ranker, in the place of rows."""
+    """F_p along a ranker of few values, with groups: a `GroupLine` of sums of the weights by group and value."""
 
     def __init__(
         self, p: float, masses: tuple[Vector, Vector], values: Vector, direction: Direction, sign: float
