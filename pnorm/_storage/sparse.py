@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,9 @@ from pnorm._storage.base import (
     mass_by_group,
     scatter_of_blocks,
     scatter_of_moments,
+    tasks_of_columns,
 )
 from pnorm._threads import Pass, slices
-
-_STORED = 2**16
-"""Stored numbers of a task, at least."""
-
-_TASKS = 64
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -52,11 +47,9 @@ class Sparse(Uncoded):
             return np.asarray((A.T @ weights).T.toarray())
         # One task sums a column, whichever that is; tasks have about as many stored numbers.
         out = np.empty(self.shape[1])
-        stored = np.linspace(0, A.indptr[-1], min(_TASKS, 1 + int(A.indptr[-1]) // _STORED) + 1)
-        ends = np.unique(np.r_[0, np.searchsorted(A.indptr, stored[1:]), self.shape[1]]).tolist()
         tasks = [
             partial(_dense.sparse_products, A.indptr, A.indices, A.data, weights, start, stop, out)
-            for start, stop in pairwise(ends)
+            for start, stop in tasks_of_columns(A.indptr)
         ]
         return Pass(tasks, lambda _: out)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pnorm._checks import Vector
 from pnorm._core import _bins
 from pnorm._core._descent import Leaf
 from pnorm._storage.base import (
+    TASKS,
     Index,
     Places,
     Rows,
@@ -29,15 +29,11 @@ from pnorm._storage.base import (
     mass_by_group,
     scatter_of_blocks,
     scatter_of_moments,
+    tasks_of_columns,
 )
 from pnorm._storage.coded import BYTE, CELLS, Codebook, Cuts
 from pnorm._storage.double_double import two_sum
 from pnorm._threads import SERIAL, Pass, blocks, over_blocks, slices
-
-_STORED = 2**16
-"""Stored codes of a task, at least."""
-
-_TASKS = 64
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -53,13 +49,11 @@ class SparseCoded:
         self.shape = (n_rows, book.n_rankers)
         self.coded, self.tally_size = np.ones(book.n_rankers, bool), int(book.cells[-1])
         self._zero_cells = book.cells[:-1] + of_zero
-        stored = np.linspace(0, starts[-1], min(_TASKS, 1 + int(starts[-1]) // _STORED) + 1)
-        ends = np.unique(np.r_[0, np.searchsorted(starts, stored[1:]), of_zero.size]).tolist()
-        self._spans = list(pairwise(ends))
+        self._spans = tasks_of_columns(starts)
         """Features of a task: tasks have about as many stored codes."""
         # A twofold sum of n terms is within (n eps / 2)**2 of itself. The sum over the rows that are not stored is a
         # difference of two: over all rows, of a block and then of all blocks, and over those that a feature stores.
-        n_terms = np.array([starts[1:] - starts[:-1], np.full(of_zero.size, blocks(n_rows)[0].stop + _TASKS)], float)
+        n_terms = np.array([starts[1:] - starts[:-1], np.full(of_zero.size, blocks(n_rows)[0].stop + TASKS)], float)
         self._least = _EPS / 16.0 * (n_terms**2).sum(axis=0)
         """Shares of all weight from which that difference is within 4 eps of itself."""
         self.counts = SERIAL.run(self.tally(np.ones(n_rows)))[0]
