@@ -3,7 +3,6 @@
 import itertools
 import math
 import threading
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -576,12 +575,13 @@ def test_an_error_in_a_block_is_raised_and_ends_the_others():
 
 @pytest.mark.parametrize("n_threads", [1, 4])
 def test_of_problems_that_fail_the_first_one_is_told(n_threads):
-    done = []
+    done, failed = [], threading.Event()
 
     def work(i):
-        if i == 5:
-            time.sleep(0.02)  # others fail meanwhile
+        if i == 5 and n_threads > 1:
+            assert failed.wait(60), "no other thread came to a later problem"
         if i >= 5:
+            failed.set()
             raise ValueError(f"problem {i}")
         done.append(i)
         return i * i
@@ -590,6 +590,7 @@ def test_of_problems_that_fail_the_first_one_is_told(n_threads):
         assert pool.each(work, range(5)) == [0, 1, 4, 9, 16]
         for _ in range(5):
             done.clear()
+            failed.clear()
             with pytest.raises(ValueError, match=r"problem 5$"):
                 pool.each(work, range(100))
             assert sorted(done) == [0, 1, 2, 3, 4]
