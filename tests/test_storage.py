@@ -216,6 +216,8 @@ def test_one_ranker(case):
             cells = table.cells(j)
             assert (cells is not None) == table.coded[j]
             if cells is None:
+                with pytest.raises(TypeError, match="no codes"):
+                    table.values(j)
                 continue
             values, masses = table.values(j), table.masses(j, tally)
             np.testing.assert_allclose(table.totals(tally)[cells], masses, rtol=1e-13)

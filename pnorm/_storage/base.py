@@ -6,6 +6,7 @@ the rows. Passes over all rows are returned as passes, so that both sides share 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Protocol
@@ -154,8 +155,8 @@ class Table(Protocol):
         """The outputs less a constant each; those whose constant is zero are not copied."""
 
 
-class Uncoded:
-    """The answers of a table without codes."""
+class Uncoded(ABC):
+    """A table without codes, but for what its storage has to say: sums, scores, outputs, and some of the rows."""
 
     shape: tuple[int, int]
     low: Vector
@@ -186,20 +187,11 @@ class Uncoded:
     def cells(self, j: int) -> slice | None:
         return None
 
-    def values(self, j: int) -> Vector:
-        raise NotImplementedError
+    def _refuse(self, j: int, *_: Any) -> Any:
+        """Answer what may only be asked of a coded ranker."""
+        raise TypeError(f"ranker {j} has no codes")
 
-    def masses(self, j: int, tally: Vector) -> Vector:
-        raise NotImplementedError
-
-    def masses_by_group(self, j: int, place: Index, weights: Vector, groups: Index, n: int) -> Vector:
-        raise NotImplementedError
-
-    def multiply(self, j: int, factors: Vector, weights: Vector) -> Any:
-        raise NotImplementedError
-
-    def multiply_by_cell(self, j: int, place: Index, factors: Vector, weights: Vector, groups: Index) -> None:
-        raise NotImplementedError
+    values = masses = masses_by_group = multiply = multiply_by_cell = _refuse
 
     def retally(self, j: int, factors: Vector, weights: Vector, tally: Vector) -> Any:
         return self.tally(weights)
@@ -213,8 +205,8 @@ class Uncoded:
     def tally(self, weights: Vector) -> Any:
         return self.sums(weights)
 
-    def sums(self, weights: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def sums(self, weights: Any) -> Any: ...
 
     def rounding(self, lam: Vector, size: Vector) -> float:
         return rounding(lam, size)
