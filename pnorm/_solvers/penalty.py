@@ -1,0 +1,85 @@
+r"""What is added to an objective to keep a score readable: penalties of coefficients, and signs that they must have.
+
+.. math:: \Omega(\lambda) = \sum_j l1_j |\lambda_j| + \tfrac12 l2_j \lambda_j^2, \qquad
+          low_j \le \lambda_j \le high_j,
+
+where every bound is zero or infinite. A coefficient with both bounds zero stays out of the score.
+
+With an objective V and its slope g, minus the gradient, weak duality says (Fenchel)
+
+    V(lam) + Omega(lam) - inf <= Omega(lam) + Omega*(g) - <lam, g>.
+
+The right side costs O(n), and is a sum of terms that are not negative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._checks import Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """A penalty of n coefficients, and their bounds."""
+
+    l1: Vector
+    l2: Vector
+    low: Vector
+    """Zero or -inf."""
+    high: Vector
+    """Zero or inf."""
+
+    @classmethod
+    def of(
+        cls, n: int, l1: float | Vector = 0.0, l2: float | Vector = 0.0, signs: NDArray[np.int8] | None = None
+    ) -> Penalty:
+        """The penalty of n coefficients; signs are 1 (at least zero), -1 (at most zero) or 0."""
+        signs = np.zeros(n, np.int8) if signs is None else signs
+        low, high = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
+        return cls(*[np.broadcast_to(np.asarray(x, float), n) for x in (l1, l2)], low, high)
+
+    def only(self, kept: NDArray[np.bool_]) -> Penalty:
+        """The penalty where all other coefficients stay zero."""
+        return Penalty(self.l1, self.l2, np.where(kept, self.low, 0.0), np.where(kept, self.high, 0.0))
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether there are no bounds, and no penalty but one on squares."""
+        return not self.l1.any() and bool(np.isinf(self.low).all() and np.isinf(self.high).all())
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every coefficient that may move has a penalty on its square, so that a minimiser exists."""
+        return bool((self.l2[self.low < self.high] > 0.0).all())
+
+    def nearest(self, lam: Vector) -> Vector:
+        """Return the nearest coefficients within the bounds."""
+        return np.clip(lam, self.low, self.high) + 0.0  # no -0.0
+
+    def value(self, lam: Vector) -> float:
+        """Omega at coefficients within the bounds."""
+        return float(self.l1 @ np.abs(lam)) + 0.5 * float(self.l2 @ np.square(lam))
+
+    def pull(self, slope: Vector) -> Vector:
+        """What a slope has beyond l1 and the bounds: it is zero where a coefficient of zero is best."""
+        up = np.where(self.high > 0.0, np.maximum(slope - self.l1, 0.0), 0.0)
+        down = np.where(self.low < 0.0, np.maximum(-slope - self.l1, 0.0), 0.0)
+        return up - down
+
+    def gap(self, lam: Vector, slope: Vector, error: float | Vector = 0.0) -> float:
+        """Omega(lam) + Omega*(slope) - <lam, slope>, at most, for a slope known but for an error in each number.
+
+        Infinite where something pulls at a coefficient without a penalty on its square.
+        """
+        pull = self.pull(slope)
+        away = np.abs(lam) * np.maximum(self.l1 - np.sign(lam) * (slope - pull) + error, 0.0)
+        short = np.abs(self.l2 * lam - pull)
+        free = self.low < self.high
+        short = np.where(free, short + error, short)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squares = np.where(short > 0.0, 0.5 * np.square(short) / self.l2, 0.0)
+        return float((away * (lam != 0.0)).sum() + squares.sum())
