@@ -8,6 +8,7 @@ from typing import Any
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.minimize import check_supported, solve
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import Pool
@@ -209,5 +210,6 @@ def minimize(
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
-        lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback, progress)
+        penalty = Penalty.of(len(rankers), l2=l2)
+        lam, trace, _ = solve(problem, penalty, tol, max_iter, start, method, callback, progress)
     return lam, trace

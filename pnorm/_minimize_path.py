@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.minimize import check_supported, solve
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
@@ -239,7 +240,7 @@ def minimize_path(
                 with np.errstate(divide="ignore", over="ignore"):
                     grown = of_p[k] / of_p[before] if along == "p" else of_l2[before] / of_l2[k]
                 start = _scale_warm_start(problem, lams[before], grown)
-            lams[k], traces[k], _ = solve(problem, float(of_l2[k]), tol, max_iter, start, method)
+            lams[k], traces[k], _ = solve(problem, Penalty.of(len(rankers), l2=of_l2[k]), tol, max_iter, start, method)
             before = k
     return MinimizerPath(along, of_p, of_l2, lams, tuple(traces[k] for k in range(of_p.size)), tuple(rankers.names))
 

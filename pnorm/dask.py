@@ -33,6 +33,7 @@ from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.partitioned import Partitions
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
 from pnorm._solvers.start import start_of
@@ -280,7 +281,7 @@ def minimize(
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
-        lam, trace, _ = solve(problem, l2, tol, max_iter, start, method, callback)
+        lam, trace, _ = solve(problem, Penalty.of(len(rankers), l2=l2), tol, max_iter, start, method, callback)
         return _trusted(partitions, lam, trace)
 
 

@@ -7,6 +7,7 @@ from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.partitioned import Partitions
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import rankers_of
 from pnorm._solvers.reductions import answer, merged, rows_of
 from pnorm._threads import SERIAL
@@ -57,4 +58,5 @@ def train(
 
 def minimize(pos, neg, H=None, p=1, *, rows=13, l2=0.0, init=None, method=None, tol=1e-10, **weights):
     problem = partitioned(pos, neg, H, p, rows, **weights)
-    return solve(problem, l2, tol, 100, None if init is None else np.array(init, dtype=float), method)[:2]
+    penalty = Penalty.of(problem.n_rankers, l2=l2)
+    return solve(problem, penalty, tol, 100, None if init is None else np.array(init, dtype=float), method)[:2]

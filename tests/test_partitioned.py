@@ -281,6 +281,6 @@ def test_answers_do_not_grow_with_the_rows():
         problem.executor.reduce = lambda asked, jobs, reduce=reduce, most=most: (
             most.append(reduce(asked, jobs)) or most[-1]
         )
-        solve(problem, 0.0, 1e-10, 100, None, None)
+        solve(problem, None, 1e-10, 100, None, None)
         sizes[n] = max(len(pickle.dumps(answer)) for answer in most)
     assert sizes[20_000] == pytest.approx(sizes[2_000], rel=0.01)

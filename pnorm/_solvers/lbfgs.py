@@ -12,6 +12,7 @@ import numpy as np
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import certify_to, penalised_gap
 from pnorm._solvers.hessian import FEW, Curvature, whitening
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
 from pnorm._solvers.separability import find_separation
@@ -32,8 +33,10 @@ _FADED = 1e-6
 """Fraction of the largest weight of a row below which another weight may tend to zero."""
 
 
-def lbfgs(problem: Problem, start: Vector, l2: float, progress: Progress, may_ask: bool = True) -> Outcome:
+def lbfgs(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
     """Descend by SciPy's L-BFGS-B as long as values fall, and then as long as gradients become shorter."""
+    assert penalty.ridge is not None
+    l2 = penalty.ridge
     descent = _Descent(problem, start, l2, progress)
     verdict = descent.run()
     here, objective = descent.here, problem.objective
@@ -70,7 +73,7 @@ def _message(verdict: str, here: _Place, problem: Problem, progress: Progress) -
     )
     if not objective.traits.is_convex:
         message += "; R need not be convex with this price: this is a stationary point at best, and maybe no minimum"
-    elif progress.l2 == 0.0 and math.isinf(gap) and objective.traits.factored:
+    elif progress.penalty.ridge == 0.0 and math.isinf(gap) and objective.traits.factored:
         message += "; pnorm.diagnostics.separability tells whether there is a minimiser"
     if verdict == "max_iter" and not objective.traits.factored:
         message += "; columns with long tails are slow: a larger max_iter, their logarithms or ranks, or l2 may help"

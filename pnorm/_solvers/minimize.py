@@ -14,6 +14,7 @@ from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
 from pnorm._solvers.lbfgs import LBFGS, lbfgs
 from pnorm._solvers.margin import widest
 from pnorm._solvers.newton import NEWTON, newton
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.separability import Separation
@@ -35,7 +36,7 @@ def check_supported(problem: Problem, method: str | None) -> None:
 
 def solve(
     problem: Problem,
-    l2: float = 0.0,
+    penalty: Penalty | None = None,
     tol: float = 1e-10,
     max_iter: int = 100,
     init: Vector | None = None,
@@ -44,41 +45,43 @@ def solve(
     progress: bool = False,
 ) -> tuple[Vector, Trace, Separation | None]:
     """Minimise a checked problem; the third value is the answer of the linear program, if it was asked."""
-    problem.check_magnitudes(l2, init)
-    solver = _solver(problem, l2, method)
+    penalty = Penalty.of(problem.n_rankers) if penalty is None else penalty
+    for l2 in (penalty.l2.min(), penalty.l2.max()):
+        problem.check_magnitudes(float(l2), init)
+    solver = _solver(problem, penalty, method)
     limit = solver.steps * max_iter
     bar = iter(progress_range(limit, progress, "step"))
     next(bar, None)  # the first step is under way
-    record = Progress(problem, l2, tol, limit, callback, bar)
+    record = Progress(problem, penalty, tol, limit, callback, bar)
     with calm(problem.n_rankers), attach_trace(record.trace):
         start = np.zeros(problem.n_rankers) if init is None else _shrink_start(problem, init, record)
-        outcome = solver.run(problem, start, l2, record)
+        outcome = solver.run(problem, start, penalty, record)
         lam, trace = _answer(problem, solver, outcome, record)
     return lam, trace, outcome.separation
 
 
-def _solver(problem: Problem, l2: float, method: str | None) -> Solver:
+def _solver(problem: Problem, penalty: Penalty, method: str | None) -> Solver:
     """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian is small."""
     if method is not None:
         return NEWTON if method == "newton" else LBFGS
     if not NEWTON.supports(problem.objective):
         return LBFGS
-    if l2 > 0.0 or problem.n_rankers <= FEW:
+    if penalty.ridge != 0.0 or problem.n_rankers <= FEW:
         return NEWTON
     return BOTH if problem.n_rankers <= LARGEST_HESSIAN else LBFGS
 
 
-def _both(problem: Problem, start: Vector, l2: float, progress: Progress, may_ask: bool = True) -> Outcome:
+def _both(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
     """Descend by L-BFGS, and prove by Newton's method what it finds: most wide data are separable, which it sees."""
     if not may_ask:
-        return newton(problem, start, l2, progress, may_ask)
+        return newton(problem, start, penalty, progress, may_ask)
     whole = progress.limit
     progress.limit = whole // 4
-    outcome = lbfgs(problem, start, l2, progress, may_ask=False)
+    outcome = lbfgs(problem, start, penalty, progress, may_ask=False)
     progress.limit = whole
     if outcome.status in ("separable", "converged", "callback"):
         return outcome
-    return newton(problem, progress.last.lam, l2, progress, may_ask)
+    return newton(problem, progress.last.lam, penalty, progress, may_ask)
 
 
 BOTH = Solver(_both, supports=NEWTON.supports, steps=LBFGS.steps)
@@ -128,7 +131,7 @@ def _on_support(problem: Problem, solver: Solver, separation: Separation, progre
     pos, neg = np.flatnonzero(separation.pos), np.flatnonzero(separation.neg)
     support = problem.take(pos, neg)
     of_support = progress.on(support)
-    outcome = solver.run(support, np.zeros(support.n_rankers), 0.0, of_support, may_ask=False)
+    outcome = solver.run(support, np.zeros(support.n_rankers), progress.penalty, of_support, may_ask=False)
     lam, trace = _answer(support, solver, outcome, of_support)
     kept = [f"{own} of {rows}" for own, rows in zip(support.groups.sizes, problem.groups.sizes, strict=True)]
     of_pos, of_neg = reversed(kept) if problem.exchanged else kept

@@ -10,6 +10,7 @@ import numpy as np
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import Bound, certify_to, far_gap
 from pnorm._solvers.margin import widest
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
 from pnorm._solvers.separability import find_separation
@@ -22,13 +23,15 @@ _FAR = 100.0
 """Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
 
 
-def newton(problem: Problem, start: Vector, l2: float, progress: Progress, may_ask: bool = True) -> Outcome:
+def newton(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
     """Take Newton steps with backtracking until the certificate is within the tolerance.
 
     If the steps seem to go on for ever, a second method is asked once, where `may_ask` allows it. Without a penalty
     the linear program says whether there is a minimiser. With a penalty the coefficients of the widest margin may be
     better ones.
     """
+    assert penalty.ridge is not None
+    l2 = penalty.ridge
     monitor, curvature, projected = StoppingMonitor(), None, False
     precise = False  # whether scores are formed in twice the working precision from now on
     floor = -math.inf  # a proved lower bound of the objective
@@ -80,7 +83,7 @@ def newton(problem: Problem, start: Vector, l2: float, progress: Progress, may_a
                 status = _verdict(progress, bound, True) or status
             elif status in ("", "stalled") and problem.separation(point) > 0.0:
                 precise = True
-                best, gap, rounding, is_far = _on_margin(problem, progress, point.lam)
+                best, gap, rounding, is_far = _on_margin(problem, progress, point.lam, l2)
                 floor = progress.value(best) - gap
                 if progress.proved(gap, rounding):
                     progress.jump(curvature.edges, best, gap)
@@ -187,7 +190,7 @@ def _line_search(
     return None
 
 
-def _on_margin(problem: Problem, progress: Progress, lam: Vector) -> tuple[Point, float, float, bool]:
+def _on_margin(problem: Problem, progress: Progress, lam: Vector, l2: float) -> tuple[Point, float, float, bool]:
     """Compare coefficients that separate with those of the widest margin.
 
     With a small penalty log F_p is about -p times the margin, so that the widest margin is best. The right length of
@@ -197,10 +200,10 @@ def _on_margin(problem: Problem, progress: Progress, lam: Vector) -> tuple[Point
     Returns the better point, its gap, the rounding in it, and whether it is that of the widest margin.
     """
     found = widest(problem, lam, np.where(problem.constant, 0.0, 1.0))
-    length = problem.objective.traits.p / (progress.l2 * float(found.lam @ found.lam))
+    length = problem.objective.traits.p / (l2 * float(found.lam @ found.lam))
     far = problem.point(length * found.lam, precise=True)
     best = min(far, problem.point(lam, precise=True), key=progress.value)
     gap, rounding = math.inf, 0.0
     if found.between is not None:
-        gap, rounding = far_gap(problem, best, found.between, progress.l2)
+        gap, rounding = far_gap(problem, best, found.between, l2)
     return best, gap, rounding, best is far

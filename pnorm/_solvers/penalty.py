@@ -15,6 +15,7 @@ The right side costs O(n), and is a sum of terms that are not negative.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +41,17 @@ class Penalty:
         """The penalty of n coefficients; signs are 1 (at least zero), -1 (at most zero) or 0."""
         signs = np.zeros(n, np.int8) if signs is None else signs
         low, high = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
-        return cls(*[np.broadcast_to(np.asarray(x, float), n) for x in (l1, l2)], low, high)
+        both = [np.broadcast_to(np.asarray(x, float), n) for x in (l1, l2)]
+        return cls(both[0], both[1], low, high)
 
     def only(self, kept: NDArray[np.bool_]) -> Penalty:
         """The penalty where all other coefficients stay zero."""
         return Penalty(self.l1, self.l2, np.where(kept, self.low, 0.0), np.where(kept, self.high, 0.0))
+
+    @cached_property
+    def ridge(self) -> float | None:
+        """The weight of all squares alike, where there is nothing else: no l1, no bounds. None elsewhere."""
+        return float(self.l2[0]) if self.is_smooth and (self.l2 == self.l2[0]).all() else None
 
     @property
     def is_smooth(self) -> bool:
@@ -62,6 +69,8 @@ class Penalty:
 
     def value(self, lam: Vector) -> float:
         """Omega at coefficients within the bounds."""
+        if self.ridge is not None:
+            return 0.5 * self.ridge * float(lam @ lam) if self.ridge else 0.0
         return float(self.l1 @ np.abs(lam)) + 0.5 * float(self.l2 @ np.square(lam))
 
     def pull(self, slope: Vector) -> Vector:

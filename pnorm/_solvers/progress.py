@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from pnorm._checks import Vector
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.separability import Separation
 from pnorm._trace import History, Iterate, Trace
@@ -22,26 +23,26 @@ class Progress(History):
     def __init__(
         self,
         problem: Problem,
-        l2: float,
+        penalty: Penalty,
         tol: float,
         limit: int,
         callback: Callable[[Trace], bool | None] | None,
         bar: Iterator[int],
     ) -> None:
         super().__init__(problem.objective.traits.symbol, problem.names)
-        self.objective, self.l2, self.tol, self.limit = problem.objective, l2, tol, limit
+        self.objective, self.penalty, self.tol, self.limit = problem.objective, penalty, tol, limit
         self._callback, self._bar = callback, bar
         self._problem = problem
 
     def on(self, problem: Problem) -> Progress:
         """Return an empty record for another problem, with the same tolerance, limit, callback and progress bar."""
-        return Progress(problem, self.l2, self.tol, self.limit, self._callback, self._bar)
+        return Progress(problem, self.penalty, self.tol, self.limit, self._callback, self._bar)
 
     @property
     def name(self) -> str:
         """Name of what is minimised."""
         form = self.objective.traits.convex_form
-        return form if self.l2 == 0.0 else f"{form} with its penalty"
+        return form if self.penalty.ridge == 0.0 else f"{form} with its penalty"
 
     @property
     def quantity(self) -> str:
@@ -56,7 +57,7 @@ class Progress(History):
     def value(self, point: Point) -> float:
         """Return the convex form of the objective at a point, with the penalty."""
         with np.errstate(over="ignore"):  # a line search may look too far
-            penalty = 0.5 * self.l2 * float(point.lam @ point.lam) if self.l2 else 0.0
+            penalty = self.penalty.value(point.lam)
         return self.objective.convex(point.log_f)[0] + penalty
 
     def proved(self, gap: float, rounding: float) -> bool:
@@ -111,7 +112,7 @@ class Run(Protocol):
     """Function that minimises from given coefficients; `may_ask` allows one call of the linear program."""
 
     def __call__(
-        self, problem: Problem, start: Vector, l2: float, progress: Progress, may_ask: bool = True
+        self, problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True
     ) -> Outcome: ...
 
 

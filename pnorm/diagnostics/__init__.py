@@ -24,6 +24,7 @@ from pnorm._checks import Array, Vector
 from pnorm._solvers.certificate import certify
 from pnorm._solvers.hessian import LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem, build, rankers_of
 from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import curvature_at
@@ -845,7 +846,7 @@ def report(
 
 
 def _about_penalised(problem: Problem, lam: Vector, here: Certificate, l2: float, progress: bool) -> dict[str, str]:
-    best, trace, _ = solve(problem, l2, progress=progress)
+    best, trace, _ = solve(problem, Penalty.of(problem.n_rankers, l2=l2), progress=progress)
     done = here.gap <= max(_CLOSE, 2.0 * trace.gap)
     return {
         "infimum": f"{trace.objective[-1]:.10g}, to {max(trace.gap, _FINE):.2g}",
