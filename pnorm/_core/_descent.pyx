@@ -455,19 +455,33 @@ cdef bint slope_of_groups(Line* line, double x, const Limits* limits, double* sl
     return True
 
 
-cdef double gap_of_groups(const Groups* groups, const double* pos, const double* neg, double sign) noexcept nogil:
-    """Least difference over all pairs of outputs, which are given group by group, times the sign."""
+cdef bint overlaps(
+    const Groups* groups, const double* pos, const double* neg, double sign, double close
+) noexcept nogil:
+    """Whether outputs, group by group and times the sign, have a negative more than so much above a positive.
+
+    Of cells, those without mass may have no rows, and show nothing.
+    """
     cdef:
-        double gap = INFINITY, least, most
-        Py_ssize_t g, r
+        double least, most
+        Py_ssize_t g, r, c
     for g in range(groups.n):
         least, most = INFINITY, -INFINITY
-        for r in range(groups.pos.starts[g], groups.pos.starts[g + 1]):
-            least = fmin(least, sign * pos[r])
-        for r in range(groups.neg.starts[g], groups.neg.starts[g + 1]):
-            most = fmax(most, sign * neg[r])
-        gap = fmin(gap, least - most)
-    return gap
+        if groups.width:
+            for c in range(groups.width):
+                r = g * groups.width + c
+                if groups.u[r] > 0.0:
+                    least = fmin(least, sign * groups.values[c])
+                if groups.w[r] > 0.0:
+                    most = fmax(most, sign * groups.values[c])
+        else:
+            for r in range(groups.pos.starts[g], groups.pos.starts[g + 1]):
+                least = fmin(least, sign * pos[r])
+            for r in range(groups.neg.starts[g], groups.neg.starts[g + 1]):
+                most = fmax(most, sign * neg[r])
+        if least - most < -close:  # mostly in the first groups
+            return True
+    return False
 
 
 cdef double softmax_of(const double* exponents, Py_ssize_t n, double* out) noexcept nogil:
@@ -601,7 +615,6 @@ cdef class Rounds:
         Groups groups
         double* room_of_groups
         double* share_at_one
-        double* gaps
         # Room
         double* room
         double* edges
@@ -707,7 +720,6 @@ cdef class Rounds:
         free(self.room)
         free(self.room_of_groups)
         free(self.groups.by_code)
-        free(self.gaps)
         free(self.wanted)
         free(self.rows)
         free(self.pos.leaves)
@@ -739,7 +751,6 @@ cdef class Rounds:
         room += 3 * cells
         self.groups.values, self.groups.tilts = room, room + values
         room += 4 * values
-        self.gaps = <double*>allocated(2 * self.n, sizeof(double))  # zero is an unknown gap
         self.groups.level, self.groups.before, self.groups.share = room, room + n, room + 2 * n
         room += 3 * n
         for k, (order, starts, codes, log_c) in enumerate(of_sides):
@@ -849,29 +860,21 @@ cdef class Rounds:
         cdef:
             Line line = self.line(j, sign)
             Groups* groups = &self.groups
-            double gap
         groups.width = self.few_values(j)
-        if not groups.width or self.gap(j, sign) == 0.0:
-            self.columns(j)
-            line.pos, line.neg = side_of(&self.pos), side_of(&self.neg)
-            line.pos.h = sorted_rows(&groups.pos, self.pos.h, self.pos.n, groups.pos.h)
-            line.neg.h = sorted_rows(&groups.neg, self.neg.h, self.neg.n, groups.neg.h)
-            self.gaps[2 * j + (sign > 0.0)] = gap_of_groups(groups, line.pos.h, line.neg.h, sign)
-        gap = self.gap(j, sign)
-        if gap >= 0.0 or fabs(gap) <= self.fact(CLOSE)[j]:
-            return -1
         if groups.width:
             self.add_cells(&self.pos, j, groups.pos.codes, self.pos.weights, groups.u)
             self.add_cells(&self.neg, j, groups.neg.codes, self.neg.weights, groups.w)
         else:
+            self.columns(j)
+            line.pos, line.neg = side_of(&self.pos), side_of(&self.neg)
+            line.pos.h = sorted_rows(&groups.pos, self.pos.h, self.pos.n, groups.pos.h)
+            line.neg.h = sorted_rows(&groups.neg, self.neg.h, self.neg.n, groups.neg.h)
             line.u = sorted_rows(&groups.pos, self.pos.weights, self.pos.n, groups.pos.weights)
             line.w = sorted_rows(&groups.neg, self.neg.weights, self.neg.n, groups.neg.weights)
+        if not overlaps(groups, line.pos.h, line.neg.h, sign, self.fact(CLOSE)[j]):
+            return -1
         step[0] = root(&line, &self.limits)
         return self.take_step(j, step[0])
-
-    cdef double gap(self, Py_ssize_t j, double sign) noexcept nogil:
-        """Least difference of the outputs of a ranker over all pairs; zero if it is not known, too."""
-        return self.gaps[2 * j + (sign > 0.0)]
 
     cdef Py_ssize_t few_values(self, Py_ssize_t j) noexcept nogil:
         """Fill in the values of a ranker and their places; returns their number, zero if steps take the rows."""
