@@ -377,14 +377,15 @@ cdef struct Line:
 
 
 cdef struct Run:
-    # Rows of one side, group by group. Without an order they come so, and f, h and weights are those of the rows.
+    # Rows of one side, group by group: their outputs and, in the rounds that ask for them, their weights. Without an
+    # order rows come so, and both are those of the side. Its scores stand in this order while rounds are run.
     const Py_ssize_t* order
     const Py_ssize_t* starts
     const Py_ssize_t* codes
     const double* log_c
-    double* f
     double* h
     double* weights
+    bint weighed
     double* sums
     double* cumulants
 
@@ -406,14 +407,23 @@ cdef struct Groups:
     Py_ssize_t* by_word
 
 
-cdef const double* sorted_rows(const Run* run, const double* values, Py_ssize_t n, double* room) noexcept nogil:
-    """Values of rows, group by group."""
+cdef void sort_rows(const Run* run, const double* values, Py_ssize_t n, double* out) noexcept nogil:
+    """out = values of the rows, group by group, where these do not come so."""
     cdef Py_ssize_t r
-    if run.order == NULL:
-        return values
-    for r in range(n):
-        room[r] = values[run.order[r]]
-    return room
+    if run.order != NULL:
+        for r in range(n):
+            out[r] = values[run.order[r]]
+
+
+cdef void unsort_rows(const Run* run, const double* values, Py_ssize_t n, double* out) noexcept nogil:
+    """Undo `sort_rows`."""
+    cdef Py_ssize_t r
+    if run.order != NULL:
+        for r in range(n):
+            out[run.order[r]] = values[r]
+
+
+ctypedef void (*Rearrangement)(const Run*, const double*, Py_ssize_t, double*) noexcept nogil
 
 
 cdef void tilt_group_side(
@@ -498,21 +508,20 @@ cdef double softmax_of(const double* exponents, Py_ssize_t n, double* out) noexc
     return top + log(total)
 
 
-cdef void weigh_run(Run* run, Py_ssize_t n_groups, Side side, double* weights) noexcept nogil:
+cdef void weigh_run(Run* run, Py_ssize_t n_groups, Side side, double scale) noexcept nogil:
     """Fill in weights of sum one in each group, group by group, and the logs of their sums."""
-    side.log_c = run.log_c
-    side.f = side.h = sorted_rows(run, side.f, side.size, run.f)
-    weigh_groups(&side, run.starts, n_groups, weights, run.sums)
+    side.log_c, side.h, side.scale = run.log_c, side.f, scale
+    weigh_groups(&side, run.starts, n_groups, run.weights, run.sums)
 
 
-cdef void spread_run(
-    const Run* run, const double* within, const double* share, Py_ssize_t n, double* out
-) noexcept nogil:
-    """out = weights within groups, times their shares, for the rows in their order."""
-    cdef Py_ssize_t r, row
-    for r in range(n):
-        row = r if run.order == NULL else run.order[r]
-        out[row] = within[r] * share[run.codes[row]]
+cdef void share_out(Run* run, const double* share, Py_ssize_t n_groups, Py_ssize_t n, double* out) noexcept nogil:
+    """Multiply the weights within groups by the shares of these; out = the weights of the rows in their order."""
+    cdef Py_ssize_t g, r
+    for g in range(n_groups):
+        for r in range(run.starts[g], run.starts[g + 1]):
+            run.weights[r] *= share[g]
+    unsort_rows(run, run.weights, n, out)
+    run.weighed = True
 
 
 cdef bint slope_at(Line* line, double x, bint given, const Limits* limits, double* slope) noexcept nogil:
@@ -740,13 +749,13 @@ cdef class Rounds:
             const Py_ssize_t[::1] order, starts, codes
             const double[::1] log_c
             Run* run
+            Rows* side
             double* room
             Py_ssize_t n = of_sides[0][1].shape[0] - 1, rows, cells, values = <Py_ssize_t>self.limits.values
         self.groups.n = n
         cells = <Py_ssize_t>((self.pos.n + self.neg.n) / self.limits.cells) if self.v != NULL or self.p == 1.0 else 0
-        room = self.room_of_groups = <double*>allocated(
-            11 * n + 2 * (self.pos.n + self.neg.n) + 3 * cells + 4 * values, sizeof(double)
-        )
+        rows = 2 * sum([len(of_side[2]) for of_side in of_sides if of_side[0] is not None])
+        room = self.room_of_groups = <double*>allocated(11 * n + rows + 3 * cells + 4 * values, sizeof(double))
         self.groups.u, self.groups.w, self.groups.v = room, room + cells, room + 2 * cells
         room += 3 * cells
         self.groups.values, self.groups.tilts = room, room + values
@@ -754,17 +763,15 @@ cdef class Rounds:
         self.groups.level, self.groups.before, self.groups.share = room, room + n, room + 2 * n
         room += 3 * n
         for k, (order, starts, codes, log_c) in enumerate(of_sides):
-            run, rows = &self.groups.pos, self.pos.n
-            if k == 1:
-                run, rows = &self.groups.neg, self.neg.n
-            run.starts, run.codes = &starts[0], &codes[0]
+            run, side = (&self.groups.neg, &self.neg) if k else (&self.groups.pos, &self.pos)
+            run.starts, run.codes, run.h, run.weights = &starts[0], &codes[0], side.h, side.weights
+            run.sums, run.cumulants = room, room + n
+            room += 4 * n
             if order is not None:
-                run.order = &order[0]
+                run.order, run.h, run.weights = &order[0], room, room + side.n
+                room += 2 * side.n
             if log_c is not None:
                 run.log_c = &log_c[0]
-            run.sums, run.cumulants, run.f = room, room + n, room + 4 * n
-            run.h, run.weights = run.f, run.f + rows  # scores and outputs are not sorted at the same time
-            room = run.f + 2 * rows
         self.kept += of_sides
 
     cdef object take(self, Rows* side, double scale, int low, of_side):
@@ -803,6 +810,7 @@ cdef class Rounds:
         self.pos.tally, self.neg.tally, self.tallied = &pos_tally[0], &neg_tally[0], tallied
         memcpy(self.now, &scalars[0], sizeof(self.now))
         with nogil:
+            self.rearrange(sort_rows)
             while t < rankers.shape[0]:
                 before = self.now[LOG_MASS]
                 j = self.round(kind, tol, &step, &edge)
@@ -816,8 +824,21 @@ cdef class Rounds:
                 records[3, t] = self.now[LOG_F]
                 records[4, t] = -self.now[INTERCEPT] if self.exchanged else self.now[INTERCEPT]
                 t += 1
+            self.rearrange(unsort_rows)
         memcpy(&scalars[0], self.now, sizeof(self.now))
         return t, self.tallied
+
+    cdef void rearrange(self, Rearrangement sort_or_unsort) noexcept nogil:
+        """Bring scores group by group, or back, by way of the outputs; weights by group are those of earlier rounds."""
+        cdef:
+            Run* run = &self.groups.pos
+            Rows* side = &self.pos
+        for _ in range(2):
+            run.weighed = False
+            if run.order != NULL and side.f != NULL:
+                sort_or_unsort(run, side.f, side.n, run.h)
+                memcpy(side.f, run.h, side.n * sizeof(double))
+            run, side = &self.groups.neg, &self.neg
 
     cdef const double* fact(self, int which) noexcept nogil:
         return self.facts + which * self.n
@@ -866,15 +887,19 @@ cdef class Rounds:
             self.add_cells(&self.neg, j, groups.neg.codes, self.neg.weights, groups.w)
         else:
             self.columns(j)
-            line.pos, line.neg = side_of(&self.pos), side_of(&self.neg)
-            line.pos.h = sorted_rows(&groups.pos, self.pos.h, self.pos.n, groups.pos.h)
-            line.neg.h = sorted_rows(&groups.neg, self.neg.h, self.neg.n, groups.neg.h)
-            line.u = sorted_rows(&groups.pos, self.pos.weights, self.pos.n, groups.pos.weights)
-            line.w = sorted_rows(&groups.neg, self.neg.weights, self.neg.n, groups.neg.weights)
+            line.pos.h, line.u = groups.pos.h, self.weights_of(&groups.pos, &self.pos)
+            line.neg.h, line.w = groups.neg.h, self.weights_of(&groups.neg, &self.neg)
         if not overlaps(groups, line.pos.h, line.neg.h, sign, self.fact(CLOSE)[j]):
             return -1
         step[0] = root(&line, &self.limits)
         return self.take_step(j, step[0])
+
+    cdef const double* weights_of(self, Run* run, const Rows* side) noexcept nogil:
+        """The weights of a side, group by group."""
+        if not run.weighed:
+            sort_rows(run, side.weights, side.n, run.weights)
+            run.weighed = True
+        return run.weights
 
     cdef Py_ssize_t few_values(self, Py_ssize_t j) noexcept nogil:
         """Fill in the values of a ranker and their places; returns their number, zero if steps take the rows."""
@@ -962,7 +987,7 @@ cdef class Rounds:
         now[LOG_F] += change[0]
         now[LOG_MASS] += change[1]
         now[MULTIPLIED] += 1.0
-        self.tallied = False
+        self.tallied = groups.pos.weighed = groups.neg.weighed = False
         return True
 
     cdef void find_edges(self) noexcept nogil:
@@ -1056,9 +1081,11 @@ cdef class Rounds:
         return root(&line, &self.limits)
 
     cdef void columns(self, Py_ssize_t j) noexcept nogil:
-        """Fill in the outputs of a ranker, centred."""
+        """Fill in the outputs of a ranker, centred; those of groups as well, group by group."""
         self.column(&self.pos, j)
         self.column(&self.neg, j)
+        sort_rows(&self.groups.pos, self.pos.h, self.pos.n, self.groups.pos.h)
+        sort_rows(&self.groups.neg, self.neg.h, self.neg.n, self.groups.neg.h)
 
     cdef void column(self, Rows* side, Py_ssize_t j) noexcept nogil:
         cdef:
@@ -1170,10 +1197,10 @@ cdef class Rounds:
         if self.groups.n:
             weighs = weighs or not self.groups.width or not self.multiply_grouped(j, step)
         if self.pos.f != NULL:
-            if coded:
+            if coded and not (self.groups.n and not self.groups.width):
                 self.columns(j)
-            advance_scores(self.pos.f, self.pos.h, step, self.pos.n)
-            advance_scores(self.neg.f, self.neg.h, step, self.neg.n)
+            advance_scores(self.pos.f, self.groups.pos.h if self.groups.n else self.pos.h, step, self.pos.n)
+            advance_scores(self.neg.f, self.groups.neg.h if self.groups.n else self.neg.h, step, self.neg.n)
             now[LEVEL] += step * shift
             now[WIDEST] = fmax(now[WIDEST], size)
         elif weighs:
@@ -1218,25 +1245,24 @@ cdef class Rounds:
             Groups* groups = &self.groups
             Side neg = side_of(&self.neg)
             double* logs = groups.level
-            Py_ssize_t g, r
-        weigh_run(&groups.pos, groups.n, side_of(&self.pos), groups.pos.weights)
-        neg.scale = 1.0
-        weigh_run(&groups.neg, groups.n, neg, groups.neg.weights)
+            Py_ssize_t g
+        weigh_run(&groups.pos, groups.n, side_of(&self.pos), -1.0)
+        weigh_run(&groups.neg, groups.n, neg, 1.0)
         for g in range(groups.n):
             logs[g] = groups.pos.sums[g] + groups.neg.sums[g]
         self.now[LOG_MASS] = softmax_of(logs, groups.n, self.share_at_one)
-        if self.v != NULL:
-            for r in range(self.neg.n):
-                self.v[r if groups.neg.order == NULL else groups.neg.order[r]] = groups.neg.weights[r]
+        if self.v != NULL and groups.neg.order == NULL:
+            memcpy(self.v, groups.neg.weights, self.neg.n * sizeof(double))
+        elif self.v != NULL:
+            unsort_rows(&groups.neg, groups.neg.weights, self.neg.n, self.v)
         if self.p != 1.0:
-            neg.scale = self.p
-            weigh_run(&groups.neg, groups.n, neg, groups.neg.weights)
+            weigh_run(&groups.neg, groups.n, neg, self.p)
         for g in range(groups.n):
             logs[g] = self.p * groups.pos.sums[g] + groups.neg.sums[g]
         self.now[LOG_F] = softmax_of(logs, groups.n, groups.share)
         self.now[INTERCEPT] = NAN
-        spread_run(&groups.pos, groups.pos.weights, groups.share, self.pos.n, self.pos.weights)
-        spread_run(&groups.neg, groups.neg.weights, groups.share, self.neg.n, self.neg.weights)
+        share_out(&groups.pos, groups.share, groups.n, self.pos.n, self.pos.weights)
+        share_out(&groups.neg, groups.share, groups.n, self.neg.n, self.neg.weights)
 
     cdef void multiply(self, Py_ssize_t j, double step) noexcept nogil:
         """Multiply the weights by factors by the code of a ranker."""
