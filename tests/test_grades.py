@@ -252,6 +252,30 @@ def test_grades_of_negatives_between_which_no_positive_lies_are_one():
     assert counted.groups is counted.kept is None
 
 
+@pytest.mark.parametrize("most", [3, 40, 10**9])
+def test_steps_are_those_of_sorting(most):
+    # in a table where the numbers are few beside the rows
+    rng = np.random.default_rng(most)
+    for n_a, n_b in ((1, 0), (1, 5), (30, 20)):
+        a, b = rng.integers(0, most, n_a), rng.integers(0, most, n_b)
+        found, place, up_to = grouping._steps(a, b)
+        assert found.tolist() == sorted(set(a.tolist()))
+        assert found[place].tolist() == a.tolist()
+        assert up_to.tolist() == [sum(x <= y for x in found.tolist()) for y in b.tolist()]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+def test_whole_numbers_have_the_codes_of_any_labels(dtype):
+    rng = np.random.default_rng(0)
+    for n_pos, n_neg, most in ((1, 1, 1), (30, 20, 5), (9, 40, 100)):
+        pos, neg = rng.integers(0, most, n_pos).astype(dtype), rng.integers(0, most, n_neg).astype(dtype)
+        names = [[f"day {k}" for k in of_side.tolist()] for of_side in (pos, neg)]
+        for codes, same in zip(
+            _checks.groups(pos, neg, n_pos, n_neg), _checks.groups(*names, n_pos, n_neg), strict=True
+        ):
+            assert codes.tolist() == same.tolist()
+
+
 def test_so_many_grades_are_refused(monkeypatch):
     y = np.arange(1000.0)
     assert _checks.case_weights(1000, 1000, pos_grade=y, neg_grade=y).groups.pos.size == 999 * 1000 // 2

@@ -24,8 +24,13 @@ def groups(pos_group: Any, neg_group: Any, n_pos: int, n_neg: int) -> tuple[NDAr
     """Return the labels of both sides as codes that are equal if the labels are; None for no groups."""
     if not _both_given(pos_group, neg_group, "group", "pairs form within a group, so both sides need labels"):
         return None
+    pos, neg = _labels(pos_group, "pos_group", n_pos), _labels(neg_group, "neg_group", n_neg)
+    whole = [values for values in (pos, neg) if isinstance(values, np.ndarray) and values.dtype.kind in "iu"]
+    if len(whole) == 2 and whole[0].dtype == whole[1].dtype:  # no label has to be looked at by itself
+        codes = numbered(np.concatenate(whole))[1]
+        return codes[:n_pos], codes[n_pos:]
     known: Known = {}
-    return _codes(pos_group, "pos_group", n_pos, known), _codes(neg_group, "neg_group", n_neg, known)
+    return _codes(pos, "pos_group", known), _codes(neg, "neg_group", known)
 
 
 def _both_given(pos: Any, neg: Any, what: str, why: str) -> bool:
@@ -52,15 +57,15 @@ def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
         got = f"shape {shape}" if shape else f"{shown(y)}"
         raise ValueError(f"{name} must be one-dimensional, a label per row, such as a column of a frame; got {got}")
     known: Known = {}
-    return _codes(y, name, size, known), [label for _, label in known.values()]
+    return _codes(_labels(y, name, size), name, known), [label for _, label in known.values()]
 
 
 Known = dict[Any, tuple[int, Any]]
 """Codes and labels by the keys of the labels."""
 
 
-def _codes(labels: Any, name: str, size: int, known: Known) -> NDArray[np.intp]:
-    """Return labels as codes; labels in `known` keep their code, others are added."""
+def _labels(labels: Any, name: str, size: int) -> Values:
+    """Return labels, one per row, as `distinct` takes them."""
     try:
         values = column_values(labels)
     except (TypeError, ValueError, OverflowError):
@@ -68,10 +73,15 @@ def _codes(labels: Any, name: str, size: int, known: Known) -> NDArray[np.intp]:
     if len(values) != size:
         hint = f", the letters of {shown(labels)}" if isinstance(labels, str) else ""
         raise ValueError(f"{name} must hold one label per row, {size}; got {len(values)}{hint}")
+    return values
+
+
+def _codes(values: Values, name: str, known: Known) -> NDArray[np.intp]:
+    """Return labels as codes; labels in `known` keep their code, others are added."""
     try:
         first, codes = distinct(values)
     except TypeError:
-        _refuse_missing(values, range(size), name)
+        _refuse_missing(values, range(len(values)), name)
         raise TypeError(f"the labels of {name} must be hashable: numbers or strings") from None
     each = values[first].tolist() if isinstance(values, np.ndarray) else [values[row] for row in first.tolist()]
     _refuse_missing(each, first, name)
@@ -195,7 +205,8 @@ def lists(group: Any, size: int) -> tuple[NDArray[np.intp] | None, NDArray[np.in
         return None, np.concatenate([[0], labels.cumsum()]).astype(np.intp)
     if labels.dtype.kind not in "iub":  # labels of different types would become strings in an array
         known: Known = {}
-        labels = _in_order(_codes(group, "group", size, known), [label for _, label in known.values()])
+        codes = _codes(_labels(group, "group", size), "group", known)
+        labels = _in_order(codes, [label for _, label in known.values()])
     heads = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
     if np.unique(labels[heads]).size == heads.size:
         return None, np.concatenate([heads, [size]]).astype(np.intp)
@@ -266,7 +277,10 @@ class Run(NamedTuple):
 def _run(codes: NDArray[np.intp], n: int) -> Run:
     starts = np.r_[0, np.cumsum(np.bincount(codes, minlength=n))]
     ascending = bool((codes[1:] >= codes[:-1]).all())
-    return Run(None if ascending else np.argsort(codes, kind="stable"), starts)
+    if ascending:
+        return Run(None, starts)
+    # No two of these numbers are equal: their sort takes 0.6 times as long as a stable argsort of the codes.
+    return Run(np.sort(codes * codes.size + np.arange(codes.size)) % codes.size, starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -406,11 +420,10 @@ def _nested_groups(
 
     The negatives that are below the same positives of their query are a group. Return also which rows are in a group.
     """
-    steps, step = np.unique(pos, return_inverse=True)
-    least = np.searchsorted(steps, neg, side="right")
+    steps, step, least = _steps(pos, neg)
     in_pair = np.append(steps // n_grades, -1)[least] == neg // n_grades
     least = least[in_pair]
-    needed = np.unique(least)
+    needed, of_neg, _ = _steps(least, least[:0])
     first = np.searchsorted(needed, np.searchsorted(steps, steps // n_grades * n_grades))
     stop = np.searchsorted(needed, np.arange(steps.size), side="right")
     n_repeats = (stop - first)[step]
@@ -424,7 +437,19 @@ def _nested_groups(
     paired = n_repeats > 0
     several = n_repeats.max() > 1
     repeats = np.repeat(np.arange(np.count_nonzero(paired)), n_repeats[paired]) if several else None
-    return Groups(of_pos, np.searchsorted(needed, least), needed.size, (repeats, None)), paired, in_pair
+    return Groups(of_pos, of_neg, needed.size, (repeats, None)), paired, in_pair
+
+
+def _steps(a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the distinct numbers >= 0 of a, ascending, the place in them of each, and how many are <= each of b."""
+    size = max(int(a.max(initial=-1)), int(b.max(initial=-1))) + 1
+    if size <= 4 * (a.size + b.size):  # a table of all numbers is faster than sorting
+        there = np.zeros(size, bool)
+        there[a] = True
+        up_to = np.cumsum(there)
+        return np.flatnonzero(there), up_to[a] - 1, up_to[b]
+    found, place = np.unique(a, return_inverse=True)
+    return found, place, np.searchsorted(found, b, side="right")
 
 
 def _no_pair(grouped: bool, graded: bool) -> str:
