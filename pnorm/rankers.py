@@ -11,8 +11,10 @@ import itertools
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
@@ -43,10 +45,15 @@ __all__ = [
 
 _FORMAT, _VERSION = "pnorm.rankers", 1
 
+_MISSING, _LINE = " is missing", " (line)"
+"""Ends of names."""
+
 _WIDEST = 2**31
 """Columns of which a number alone may ask."""
 
 Index = NDArray[np.intp]
+
+Signs = NDArray[np.int8]
 
 Found = tuple[str, ...] | None
 """Names of the columns of a data frame; None for rows without names."""
@@ -82,6 +89,15 @@ class Rankers(ABC, Sequence[WeakRanker]):
     ----------
     names : tuple of str
         One name per weak ranker, for tables and plots.
+    signs : ndarray of int8, shape (n,)
+        Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any. They come from
+        `monotone`, where a collection is made.
+    column : ndarray of int, shape (n,)
+        Which column each weak ranker reads, as a number in `column_names`. Cuts, a line and the indicator of missing
+        values of one column have one number. In a sum of collections, columns of one name, or without names of
+        one place, are one. A function is a column by itself.
+    column_names : tuple of str
+        The columns that are read, in the order in which the weak rankers first do.
     """
 
     _found: Found = None
@@ -104,6 +120,31 @@ class Rankers(ABC, Sequence[WeakRanker]):
     @abstractmethod
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         """Return output j on rows that `_read` has returned."""
+
+    # What a solver asks beside the outputs.
+
+    @property
+    def signs(self) -> Signs:
+        """Signs that the coefficients must have."""
+        return np.zeros(len(self), np.int8)
+
+    @property
+    def column(self) -> Index:
+        """Which column each weak ranker reads."""
+        place: dict[Hashable, int] = {}
+        return np.array([place.setdefault(key, len(place)) for key, _ in self._reads()], np.intp)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        label: dict[Hashable, str] = {}
+        for key, name in self._reads():
+            label.setdefault(key, name)
+        return tuple(label.values())
+
+    def _reads(self) -> list[tuple[Hashable, str]]:
+        """Return what each weak ranker reads, the same for all that read it, and a name of this."""
+        return [((id(self), j), name) for j, name in enumerate(self.names)]
 
     # What follows from that, and what a collection may know a faster way for.
 
@@ -276,13 +317,34 @@ class _OfColumns(Rankers):
 
     _missing: bool | None = None
     """Whether NaN may stand for a missing value; None where it never may."""
+    _monotone: Mapping[int, int] = MappingProxyType({})
+    """Signs of the coefficients of columns that have one."""
 
-    def __init__(self, names: Sequence[str], width: int | None, found: Found) -> None:
+    def __init__(
+        self, names: Sequence[str], width: int | None, found: Found, monotone: Mapping[int, int] | None = None
+    ) -> None:
         super().__init__(names)
         self._width, self._found = width, found
+        if monotone:
+            self._monotone = dict(monotone)
 
     def _fields(self) -> dict[str, Any]:
-        return {"width": self._width, "columns": None if self._found is None else list(self._found)}
+        signs = {"monotone": [[column, sign] for column, sign in self._monotone.items()]} if self._monotone else {}
+        return {"width": self._width, "columns": None if self._found is None else list(self._found), **signs}
+
+    def _places_read(self) -> list[int]:
+        """Return the place of the column that each weak ranker reads."""
+        return list(range(len(self)))
+
+    @property
+    def signs(self) -> Signs:
+        return np.array([self._monotone.get(c, 0) for c in self._places_read()], np.int8)
+
+    def _reads(self) -> list[tuple[Hashable, str]]:
+        places = self._places_read()
+        if self._found is not None:
+            return [(self._found[c], self._found[c]) for c in places]
+        return list(zip(places, self.names, strict=True))
 
     def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         A = _checks.matrix(_checks.pick(X, self._found, name), name, self._missing)
@@ -373,8 +435,16 @@ class _Columns(_OfColumns):
 
 
 class _Normalized(_OfColumns):
-    def __init__(self, names: Sequence[str], found: Found, low: Vector, high: Vector, to: tuple[float, float]) -> None:
-        super().__init__(names, low.size, found)
+    def __init__(
+        self,
+        names: Sequence[str],
+        found: Found,
+        low: Vector,
+        high: Vector,
+        to: tuple[float, float],
+        monotone: Mapping[int, int] | None = None,
+    ) -> None:
+        super().__init__(names, low.size, found, monotone)
         if not 0.0 < to[1] - to[0] < math.inf:
             raise ValueError(
                 f"low must be below high, by no more than a float can hold; got low={to[0]} and high={to[1]}"
@@ -415,18 +485,61 @@ class _Normalized(_OfColumns):
 
 
 class _Thresholds(_OfColumns):
-    """Ranker j is x > cut for the pair (column, cut) number j, or, where the cut is NaN, whether x is missing."""
+    """Ranker j is x > cut for the pair (column, cut) number j.
+
+    Where the cut is NaN, it is whether x is missing; where it is infinite, the line of the column: a value for each
+    of its levels, between which the cuts lie, and 0 for a missing value.
+    """
+
+    _lines: Mapping[int, Sequence[float]] = MappingProxyType({})
+    """Values of the lines of columns, by level."""
 
     def __init__(
-        self, names: Sequence[str], width: int | None, found: Found, cuts: Sequence[tuple[int, float]], missing: bool
+        self,
+        names: Sequence[str],
+        width: int | None,
+        found: Found,
+        cuts: Sequence[tuple[int, float]],
+        missing: bool,
+        lines: Mapping[int, Sequence[float]] | None = None,
+        monotone: Mapping[int, int] | None = None,
     ) -> None:
-        super().__init__(names, width, found)
+        super().__init__(names, width, found, monotone)
         self._cuts, self._missing = cuts, missing
         self._last = max([column for column, _ in cuts])
+        if lines:
+            self._lines = dict(lines)
 
     def _fields(self) -> dict[str, Any]:
-        cuts = [[column, None if math.isnan(cut) else cut] for column, cut in self._cuts]
+        def written(column: int, cut: float) -> Any:
+            return None if math.isnan(cut) else list(self._lines[column]) if math.isinf(cut) else cut
+
+        cuts = [[column, written(column, cut)] for column, cut in self._cuts]
         return {"kind": "thresholds", **super()._fields(), "cuts": cuts, "missing": self._missing}
+
+    def _places_read(self) -> list[int]:
+        return [column for column, _ in self._cuts]
+
+    @property
+    def signs(self) -> Signs:
+        signs = super().signs
+        signs[[math.isnan(cut) for _, cut in self._cuts]] = 0
+        return signs
+
+    def _reads(self) -> list[tuple[Hashable, str]]:
+        if self._found is not None:
+            return super()._reads()
+        # The name of a column is that of its first ranker, without what makes it that of a cut.
+        labels: dict[int, str] = {}
+        for name, (column, _) in zip(self.names, self._cuts, strict=True):
+            if column not in labels:
+                labels[column] = name.removesuffix(_MISSING).removesuffix(_LINE).rpartition(" > ")[0] or name
+        return [(column, labels[column]) for column, _ in self._cuts]
+
+    def _line(self, column: int) -> tuple[Vector, Vector]:
+        """Return the cuts between the levels of a column that has a line, and the values of this by level."""
+        cuts = {cut for c, cut in self._cuts if c == column and math.isfinite(cut)}
+        return np.array(sorted(cuts)), np.array(self._lines[column])
 
     def _fits(self, width: int, name: str) -> None:
         super()._fits(width, name)
@@ -436,6 +549,9 @@ class _Thresholds(_OfColumns):
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         column, cut = self._cuts[j]
         x = _column(rows, column)
+        if math.isinf(cut):
+            cuts, values = self._line(column)
+            return np.where(np.isnan(x), 0.0, values[cuts.searchsorted(x)])
         return (np.isnan(x) if math.isnan(cut) else x > cut).astype(np.float64)
 
     def _plan(self, lam: Vector) -> _Plan:
@@ -447,11 +563,20 @@ class _Thresholds(_OfColumns):
         columns, own = np.unique(of_column, return_inverse=True)
         cuts = np.array([self._cuts[j][1] for j in plan.rankers])
         steps = []
-        order = np.lexsort([cuts, own])  # by column, then by cut; nan comes last
+        order = np.lexsort([cuts, own])  # by column, then by cut; infinity and nan come last
         for k, members in enumerate(np.split(order, np.flatnonzero(np.diff(own[order])) + 1)):
-            known = members[~np.isnan(cuts[members])]
-            missing = float(lam[members[known.size :]].sum()) if self._missing else math.nan
-            steps += scoring.Steps.of(k, cuts[known], lam[known], missing)
+            known = members[np.isfinite(cuts[members])]
+            others = members[known.size :]
+            is_missing = np.isnan(cuts[others])
+            missing = float(lam[others[is_missing]].sum()) if self._missing else math.nan
+            if is_missing.all():
+                steps += scoring.Steps.of(k, cuts[known], lam[known], missing)
+                continue
+            ends, values = self._line(int(columns[k]))
+            heights = np.bincount(ends.searchsorted(cuts[known]), lam[known], ends.size)
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = float(lam[others[~is_missing]].sum()) * values + np.r_[0.0, heights.cumsum()]
+            steps.append(scoring.Steps(k, ends, values, missing))
         return replace(plan, columns=columns, jumps=scoring.Jumps(steps))
 
     def _terms_of(self, columns: Any, plan: _Plan) -> list[scoring.Term]:
@@ -468,7 +593,7 @@ class _Thresholds(_OfColumns):
         pieces: list[Piece] = []
         for column, members in of_column.items():
             own, cuts = np.array(members), np.array([self._cuts[j][1] for j in members])
-            known = ~np.isnan(cuts)
+            known, missing = np.isfinite(cuts), np.isnan(cuts)
             below, steps = np.unique(cuts[known], return_inverse=True)
             # With missing values, a first cut below everything leaves code 0 to them.
             floor = np.full(int(bool(self._missing)), -np.inf)
@@ -478,9 +603,12 @@ class _Thresholds(_OfColumns):
                 ends = np.r_[floor, below[start : start + room]]
                 feature = Feature.of_steps(Cuts(A, column, ends), ends.size + 1, 1 + floor.size + steps[some] - start)
                 numbers = own[known][some]
-                if start == 0 and not known.all():
-                    feature = feature.and_indicators(np.zeros(np.count_nonzero(~known), np.intp))
-                    numbers = np.r_[numbers, own[~known]]
+                if start == 0 and missing.any():
+                    feature = feature.and_indicators(np.zeros(np.count_nonzero(missing), np.intp))
+                    numbers = np.r_[numbers, own[missing]]
+                for line in own[np.isinf(cuts)]:
+                    feature = feature.and_values(np.r_[np.zeros(floor.size), self._lines[column]])
+                    numbers = np.r_[numbers, line]
                 pieces.append(_coded(feature, numbers, where, complements))
         return pieces
 
@@ -498,6 +626,17 @@ class _Categories(Rankers):
         super().__init__(names)
         self._found, self._levels, self._missing = found, levels, missing
         self._ends = np.cumsum([0, *map(len, levels)])
+
+    def _reads(self) -> list[tuple[Hashable, str]]:
+        of_columns: list[tuple[Hashable, str]] = []
+        for c, levels in enumerate(self._levels):
+            if self._found is not None:
+                read: tuple[Hashable, str] = self._found[c], self._found[c]
+            elif levels:
+                name, level = self.names[len(of_columns)], levels[0]
+                read = c, name.removesuffix(_MISSING if level is None else f" = {level}")
+            of_columns += [read] * len(levels)
+        return of_columns
 
     def _fields(self) -> dict[str, Any]:
         columns = None if self._found is None else list(self._found)
@@ -570,6 +709,13 @@ class _Closed(Rankers):
         super().__init__(names)
         self._half, self._found = half, half._found
 
+    @property
+    def signs(self) -> Signs:
+        return np.concatenate([self._half.signs, -self._half.signs])
+
+    def _reads(self) -> list[tuple[Hashable, str]]:
+        return 2 * self._half._reads()
+
     def _fields(self) -> dict[str, Any]:
         return {"kind": "closed", "of": self._half.to_dict()}
 
@@ -605,6 +751,19 @@ class _Union(Rankers):
         super().__init__([name for part in parts for name in part.names])
         self._members = tuple(parts)
         self._ends = np.cumsum([len(part) for part in parts])
+
+    @property
+    def signs(self) -> Signs:
+        return np.concatenate([part.signs for part in self._members])
+
+    def _reads(self) -> list[tuple[Hashable, str]]:
+        known = {part._found for part in self._members if part._found is not None}
+        found = known.pop() if len(known) == 1 else ()  # by these names columns without names are found, too
+
+        def key(column: Hashable) -> Hashable:
+            return found[column] if isinstance(column, int) and column < len(found) else column
+
+        return [(key(column), label) for part in self._members for column, label in part._reads()]
 
     def _fields(self) -> dict[str, Any]:
         return {"kind": "union", "parts": [part.to_dict() for part in self._members]}
@@ -662,6 +821,9 @@ class _Callables(Rankers):
         super().__init__(names)
         self._functions = tuple(functions)
 
+    def _reads(self) -> list[tuple[Hashable, str]]:
+        return [((id(h),), name) for h, name in zip(self._functions, self.names, strict=True)]
+
     def _same(self, other: Any) -> bool:
         return bool(self._functions == other._functions)
 
@@ -675,7 +837,13 @@ class _Callables(Rankers):
         return _checks.vector(self._functions[j](rows), output, size, f"one value for each row of {name}")
 
 
-def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) -> Rankers:
+def columns(
+    pos: Any,
+    neg: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    monotone: Mapping[int | str, int] | None = None,
+) -> Rankers:
     """Make every column a weak ranker: h_j(x) = x_j.
 
     Parameters
@@ -686,6 +854,9 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
         The negative rows. They are only compared with `pos`.
     names : sequence of str, optional
         Names; by default those of a data frame, else ``x0``, ``x1``, ...
+    monotone : mapping from column to 1 or -1, optional
+        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It sets `Rankers.signs`,
+        which every solver keeps.
 
     Returns
     -------
@@ -695,7 +866,8 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
     Raises
     ------
     ValueError, TypeError
-        If the rows are not a matrix of finite numbers, or the two sides differ in columns.
+        If the rows are not a matrix of finite numbers, the two sides differ in columns, or `monotone`
+        names a column that they have not.
 
     Examples
     --------
@@ -714,11 +886,18 @@ def columns(pos: Any, neg: Any = None, *, names: Sequence[str] | None = None) ->
     else:
         width = _checks.matrix(pos, "pos").shape[1] if neg is None else _checks.two_sides(pos, neg, False)[0].shape[1]
         found = _checks.column_names(pos)
-    return _Columns(_names(names, found, width), width, found)
+    labels = _names(names, found, width)
+    return _Columns(labels, width, found, _checks.monotone(monotone, labels, "pos"))
 
 
 def normalized(
-    pos: Any, neg: Any, low: float = 0.0, high: float = 1.0, *, names: Sequence[str] | None = None
+    pos: Any,
+    neg: Any,
+    low: float = 0.0,
+    high: float = 1.0,
+    *,
+    names: Sequence[str] | None = None,
+    monotone: Mapping[int | str, int] | None = None,
 ) -> Rankers:
     r"""Scale every column so that the training rows span [low, high].
 
@@ -738,6 +917,9 @@ def normalized(
         Ends of the interval, ``low < high``.
     names : sequence of str, optional
         Names; by default those of a data frame, else ``x0``, ``x1``, ...
+    monotone : mapping from column to 1 or -1, optional
+        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It sets `Rankers.signs`,
+        which every solver keeps.
 
     Returns
     -------
@@ -747,7 +929,8 @@ def normalized(
     Raises
     ------
     ValueError, TypeError
-        If the rows are not matrices of finite numbers with the same columns, or ``low >= high``.
+        If the rows are not matrices of finite numbers with the same columns, ``low >= high``, or
+        `monotone` names a column that they have not.
 
     Examples
     --------
@@ -765,7 +948,9 @@ def normalized(
     lowest = np.minimum(A.min(axis=0), B.min(axis=0)).astype(np.float64)
     highest = np.maximum(A.max(axis=0), B.max(axis=0)).astype(np.float64)
     found = _checks.column_names(pos)
-    return _Normalized(_names(names, found, A.shape[1]), found, lowest, highest, (low, high))
+    labels = _names(names, found, A.shape[1])
+    signs = _checks.monotone(monotone, labels, "pos")
+    return _Normalized(labels, found, lowest, highest, (low, high), signs)
 
 
 def thresholds(
@@ -773,6 +958,7 @@ def thresholds(
     *,
     names: Sequence[str] | None = None,
     missing: str = "error",
+    monotone: Mapping[int | str, int] | None = None,
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
 
@@ -789,6 +975,9 @@ def thresholds(
     missing : {"error", "own"}
         Refuse rows with missing values (NaN, None), or give every column with cuts a weak ranker
         ``x2 is missing``: 1 where the value is missing, else 0. A missing value is above no cut.
+    monotone : mapping from column to 1 or -1, optional
+        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It sets `Rankers.signs`,
+        which every solver keeps. Indicators of missing values are free.
 
     Returns
     -------
@@ -798,7 +987,7 @@ def thresholds(
     Raises
     ------
     ValueError, TypeError
-        If there is no cut, or a cut is not a finite number.
+        If there is no cut, a cut is not a finite number, or `monotone` names a column that has no name here.
 
     Examples
     --------
@@ -820,14 +1009,24 @@ def thresholds(
     own = _checks.choice(missing, "missing", ("error", "own")) == "own"
     if own:
         table = {column: [*cuts, math.nan] if cuts else [] for column, cuts in table.items()}
-    return _thresholds(table, width, None, _names(names, None, width or max(table, default=0) + 1), own)
+    labels = _names(names, None, width or max(table, default=0) + 1)
+    return _thresholds(table, width, None, labels, own, {}, _checks.monotone(monotone, labels, "cuts"))
 
 
 def _thresholds(
-    table: Mapping[int, list[float]], width: int | None, found: Found, labels: Sequence[str], missing: bool
+    table: Mapping[int, list[float]],
+    width: int | None,
+    found: Found,
+    labels: Sequence[str],
+    missing: bool,
+    lines: Mapping[int, list[float]],
+    monotone: Mapping[int, int],
 ) -> Rankers:
     def named(digits: str) -> list[str]:
-        return [f"{labels[c]} is missing" if math.isnan(cut) else f"{labels[c]} > {cut:{digits}}" for c, cut in pairs]
+        def end(cut: float) -> str:
+            return _MISSING if math.isnan(cut) else _LINE if math.isinf(cut) else f" > {cut:{digits}}"
+
+        return [labels[c] + end(cut) for c, cut in pairs]
 
     pairs = [(column, cut) for column in sorted(table) for cut in table[column]]
     if not pairs:
@@ -837,7 +1036,7 @@ def _thresholds(
     names = named("g")
     if len(set(names)) < len(names):  # six digits do not tell all cuts apart
         names = named("")
-    return _Thresholds(names, width, found, pairs, missing)
+    return _Thresholds(names, width, found, pairs, missing, lines, monotone)
 
 
 def quantile_thresholds(
@@ -847,9 +1046,11 @@ def quantile_thresholds(
     *,
     names: Sequence[str] | None = None,
     missing: str = "error",
+    monotone: Mapping[int | str, int] | None = None,
+    linear: bool = False,
     n_threads: int | None = None,
 ) -> Rankers:
-    """Place the cuts of `thresholds` by the training rows.
+    r"""Place the cuts of `thresholds` by the training rows.
 
     Where a column has at most ``n_cuts + 1`` distinct values, every mid-point between neighbours
     becomes a cut, so that no other threshold could tell the training rows apart any further. Other
@@ -871,6 +1072,11 @@ def quantile_thresholds(
         Refuse rows with missing values (NaN, None), or give every column in which training rows
         have some a weak ranker ``x2 is missing``. A missing value is above no cut, and has no part
         in placing them.
+    monotone : mapping from column to 1 or -1, optional
+        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It sets `Rankers.signs`,
+        which every solver keeps. Indicators of missing values are free.
+    linear : bool
+        Whether to add a straight line to the cuts of each column, named like ``x2 (line)``. See Notes.
     n_threads : int, optional
         Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
         rows, one does it all. The result is the same to the last bit for any number. They sort columns.
@@ -878,41 +1084,66 @@ def quantile_thresholds(
     Returns
     -------
     Rankers
-        The cuts of each column in ascending order; named like ``x2 > 0.5``.
+        The cuts of each column in ascending order; named like ``x2 > 0.5``. Then its indicator of missing values,
+        and then its line.
 
     Raises
     ------
     ValueError, TypeError
-        If the rows are not matrices of finite numbers with the same columns, or every column is
-        constant.
+        If the rows are not matrices of finite numbers with the same columns, every column is
+        constant, or `monotone` names a column that they have not.
+
+    Notes
+    -----
+    The cuts divide a column into levels :math:`0, \dots, m`. The line has one value for each level,
+
+    .. math:: h(x) = \frac{\bar x_\ell - \bar x_0}{\bar x_m - \bar x_0}, \qquad \ell = \text{the level of } x,
+
+    with :math:`\bar x_\ell` the mean of the training rows of both sides at that level. So it is a staircase
+    along a straight line. It is one more function of the codes of the cuts, and needs no storage of its own. New rows
+    beyond the last cut have the value 1, however far they are. The line of a missing value is 0. A column with one
+    cut gets no line, which would be the cut again, and neither does one with more than 65,532 cuts.
+
+    Lines are for `pnorm.minimize` with a penalty, where one slope takes the place of many jumps. `pnorm.train` does not
+    choose them: a line is a weighted mean of its cuts, so that its edge is never above their largest one.
 
     Examples
     --------
     >>> import pnorm
     >>> pnorm.rankers.quantile_thresholds([[1, 5], [2, 5]], [[4, 5]]).names
     ('x0 > 1.5', 'x0 > 3')
+    >>> H = pnorm.rankers.quantile_thresholds([[1, 5], [2, 5]], [[4, 5]], linear=True, monotone={0: 1})
+    >>> H.evaluate([[1, 5], [2, 5], [9, 5]])
+    array([[0.        , 0.        , 0.        ],
+           [1.        , 0.        , 0.33333333],
+           [1.        , 1.        , 1.        ]])
+    >>> H.signs
+    array([1, 1, 1], dtype=int8)
     """
     n_cuts = _checks.count(n_cuts, "n_cuts", 1)
     own = _checks.choice(missing, "missing", ("error", "own")) == "own"
-    n_threads = _checks.threads(n_threads)
+    linear, n_threads = _checks.flag(linear, "linear"), _checks.threads(n_threads)
     A, B = _checks.two_sides(pos, neg, own)
-    n_rows = A.shape[0] + B.shape[0]
+    found, n_rows = _checks.column_names(pos), A.shape[0] + B.shape[0]
+    labels = _names(names, found, A.shape[1])
+    signs = _checks.monotone(monotone, labels, "pos")
+    place = partial(_cuts, n_rows=n_rows, n_cuts=n_cuts, linear=linear)
     with Pool(n_threads, n_rows) as pool:
         if _checks.is_sparse(A):
             ends = [(X.data, X.indptr.tolist()) for X in (A, B)]
             stored = np.flatnonzero(np.diff(A.indptr) + np.diff(B.indptr)).tolist()  # the others are zero in all rows
             columns = [[data[at[j] : at[j + 1]] for data, at in ends] for j in stored]
-            cuts = {j: _cuts(np.concatenate(parts), n_rows, n_cuts) for j, parts in zip(stored, columns, strict=True)}
+            placed = {j: place(np.concatenate(parts)) for j, parts in zip(stored, columns, strict=True)}
         else:
             # Neighbouring columns of a row-major matrix share cache lines: several are read at a time.
             together = min(max(2**24 // n_rows, 1), 16)
             batches = [range(j, min(j + together, A.shape[1])) for j in range(0, A.shape[1], together)]
-            several = [pool.map(lambda x: _cuts(x, n_rows, n_cuts), _sides_of(A, B, batch)) for batch in batches]
-            cuts = dict(enumerate(itertools.chain.from_iterable(several)))
-    if not any(cuts.values()):
+            several = [pool.map(place, _sides_of(A, B, batch)) for batch in batches]
+            placed = dict(enumerate(itertools.chain.from_iterable(several)))
+    cuts, lines = [{j: of_column[k] for j, of_column in placed.items() if of_column[k]} for k in (0, 1)]
+    if not cuts:
         raise ValueError("every column is constant, so no threshold tells any two rows apart")
-    found = _checks.column_names(pos)
-    return _thresholds(cuts, A.shape[1], found, _names(names, found, A.shape[1]), own)
+    return _thresholds(cuts, A.shape[1], found, labels, own, lines, signs)
 
 
 def _sides_of(A: Any, B: Any, columns: range) -> list[_checks.Array]:
@@ -922,10 +1153,11 @@ def _sides_of(A: Any, B: Any, columns: range) -> list[_checks.Array]:
     return list(out)
 
 
-def _cuts(x: _checks.Array, n_rows: int, n_cuts: int) -> list[float]:
+def _cuts(x: _checks.Array, n_rows: int, n_cuts: int, linear: bool) -> tuple[list[float], list[float]]:
     """Mid-points between neighbours, at most n_cuts, and NaN if a value is missing; sorts x in place.
 
-    Of n_rows values, those that are not in x are zero.
+    Of n_rows values, those that are not in x are zero. If there is to be a line and it is no cut, infinity comes last,
+    and the values of the line are the second list.
     """
     x.sort()  # NaN comes last
     known = x[: int(np.searchsorted(x, np.nan))]
@@ -938,8 +1170,24 @@ def _cuts(x: _checks.Array, n_rows: int, n_cuts: int) -> list[float]:
             values = np.insert(values, at, 0.0)
             ends = np.insert(ends[: values.size - 1], at, ends[at - 1] if at else 0)
         ends[at:] += zeros
-    cuts = _mid_points(values, ends[: values.size], n_cuts)
-    return [*cuts, math.nan] if known.size < x.size else cuts
+    ends = ends[: values.size]
+    cuts = _mid_points(values, ends, n_cuts)
+    line = _means(values.astype(np.float64), ends, cuts) if linear and 1 < len(cuts) <= scoring.CUTS else []
+    return cuts + [math.nan] * (known.size < x.size) + [math.inf] * bool(line), line
+
+
+def _means(values: Vector, ends: Index, cuts: list[float]) -> list[float]:
+    """Means of distinct values, after each of which so many rows end, between cuts; moved to go from 0 to 1."""
+    low, high = float(values[0]), float(values[-1])
+    half = 1.0 if math.isfinite(high - low) else 0.5
+    x, counts = (half * values - half * low) / (half * high - half * low), np.diff(ends, prepend=0).astype(np.float64)
+    first = np.r_[0, values.searchsorted(cuts, side="right")]
+    last = np.r_[first[1:], values.size] - 1
+    means = np.add.reduceat(x * counts, first) / np.add.reduceat(counts, first)
+    means = means.clip(x[first], x[last])  # so that none is above the next one
+    # Multiples of 2**-52, whose differences are exact: sparse storage keeps those from the value at zero.
+    line: list[float] = (np.rint(2.0**52 * ((means - means[0]) / (means[-1] - means[0]))) / 2.0**52).tolist()
+    return line
 
 
 def _mid_points(values: _checks.Array, ends: Index, n_cuts: int) -> list[float]:
@@ -1189,15 +1437,17 @@ def _of_fields(fields: _checks.Fields) -> Rankers:
         return _Categories(names, fields.optional_strings("columns", len(levels)), levels, fields.of(bool, "missing"))
     if kind == "thresholds":
         width, missing = fields.optional_count("width", 1), fields.of(bool, "missing")
-        found, cuts = fields.optional_strings("columns", width), fields.cuts("cuts", width, missing)
-        return _Thresholds(fields.strings("names", len(cuts)), width, found, cuts, missing)
+        found, monotone = fields.optional_strings("columns", width), fields.signs("monotone", width)
+        cuts, lines = fields.cuts("cuts", width, missing, scoring.CUTS)
+        return _Thresholds(fields.strings("names", len(cuts)), width, found, cuts, missing, lines, monotone)
     width = fields.count("width", 1)
     found, names = fields.optional_strings("columns", width), fields.strings("names", width)
+    monotone = fields.signs("monotone", width)
     if kind == "columns":
-        return _Columns(names, width, found)
+        return _Columns(names, width, found, monotone)
     low, high = [np.array(fields.numbers(end, width)) for end in ("lowest", "highest")]
     start, end = fields.numbers("to", 2)
-    return _Normalized(names, found, low, high, (start, end))
+    return _Normalized(names, found, low, high, (start, end), monotone)
 
 
 def as_rankers(H: Any, X: Any, name: str) -> Rankers:

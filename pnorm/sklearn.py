@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -759,6 +759,9 @@ class _Leaves(_Categories):
 
     _fields = Rankers._fields
 
+    def _reads(self) -> list[tuple[Hashable, str]]:
+        return [((id(self._trees), t), f"tree {t}") for t, of_tree in enumerate(self._leaves) for _ in of_tree]
+
     def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Any]]:
         codes, found = [], _leaves_of(self._trees, X)
         for t in columns:
@@ -782,6 +785,9 @@ class _Transformed(_Columns):
         self._transformer = transformer
 
     _fields = Rankers._fields
+
+    def _reads(self) -> list[tuple[Hashable, str]]:
+        return [((id(self._transformer), j), name) for j, name in enumerate(self.names)]
 
     def _read(self, X: Any, name: str, seen: Any = None) -> Any:
         return super()._read(self._transformer.transform(X), f"{name}, transformed,", seen)

@@ -33,6 +33,8 @@ def many():
         "thresholds": (H.thresholds({1: [0.1, -0.7, 0.1], 0: [1 / 3]}), rows),
         "quantiles": (H.quantile_thresholds(pos, neg, 5, names=["u", "v", "w"]), rows),
         "missing": (H.quantile_thresholds(holes[:14], holes[14:], 4, missing="own"), holes),
+        "lines": (H.quantile_thresholds(holes[:14], holes[14:], 6, missing="own", linear=True, monotone={2: -1}), holes),
+        "rising columns": (H.columns(frame, monotone={"b": 1}) + H.normalized(pos, neg, monotone={0: -1}), frame),
         "categories": (H.categories(*table()), [["blue", 5], ["gray", 2], ["red", True]]),
         "missing categories": (H.categories([[None], ["a"]], [[1.5], ["a"]], missing="own"), [["a"], [None], [1.5], [7]]),
         "closed": (H.closed(H.thresholds([[0.0], [], [1.0]])), rows),
@@ -49,7 +51,10 @@ def test_a_collection_comes_back_from_json_bit_for_bit(kind):
     again = pnorm.rankers.from_dict(json.loads(json.dumps(H.to_dict(), allow_nan=False)))
     assert again.names == H.names
     assert again.to_dict() == H.to_dict()
-    np.testing.assert_array_equal(again.evaluate(rows), H.evaluate(rows))
+    assert again == H
+    assert again.column_names == H.column_names
+    for a, b in ((again.signs, H.signs), (again.column, H.column), (again.evaluate(rows), H.evaluate(rows))):
+        np.testing.assert_array_equal(a, b)
     assert H.from_dict(H.to_dict()).names == H.names
 
 
@@ -103,6 +108,16 @@ def test_names_of_columns_are_known_after_json():
         (lambda d: d.update(width=0), "at least 1"),
         (lambda d: d.update(missing=1), "true or false"),
         (lambda d: d.update(cuts=[[0, 1e999], [1, 0.0]]), "finite"),
+        (lambda d: d.update(cuts=[[0, 1.0], [0, [0.0, 0.5, 1.0]]]), "a line of 2 values in column 0"),
+        (lambda d: d.update(cuts=[[0, 1.0], [0, [0.0, 0.5]]]), "values that rise from 0 to 1"),
+        (lambda d: d.update(cuts=[[0, 1.0], [0, []]]), "values that rise from 0 to 1"),
+        (lambda d: d.update(cuts=[[0, 1.0], [0, [0.0, 1.0]], [0, [0.0, 1.0]]]), "one line for a column at most"),
+        (lambda d: d.update(monotone=[[0, 2]]), "signs 1 or -1"),
+        (lambda d: d.update(monotone=[[0, 1], [0, -1]]), "pairs of different columns"),
+        (lambda d: d.update(monotone=[[2, 1]]), "pairs of different columns"),
+        (lambda d: d.update(monotone=[[0, -2]]), "must be at least -1"),
+        (lambda d: d.update(monotone=[0, 1]), r"pairs \[column, sign\]"),
+        (lambda d: d.update(monotone=[]), "not empty"),
     ],
 )
 def test_a_dictionary_that_is_not_one_of_ours_is_refused(change, message):

@@ -90,6 +90,8 @@ SHARED = {
          for of in ("in which no row is worth anything", "without relevant rows", "without a grade above 0")],
     ),
     "missing": (['{"error", "own"}'], ["Refuse rows with missing values (NaN, None), or "]),
+    "monotone": (["mapping from column to 1 or -1, optional"],
+                 ["Columns, by name or number from 0, with which scores never fall (1) or never rise (-1)."]),
     "data_home": (["path, optional"], ["Folder with "]),
 }  # fmt: skip
 

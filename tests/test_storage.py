@@ -79,6 +79,9 @@ def storages():
     made["closed few values"] = of(pnorm.rankers.closed(pnorm.rankers.columns(5)), A, B)
     holes = [np.where(rng.random(Z.shape) < 0.2, np.nan, Z) for Z in (X, Y)]
     made["missing"] = of(pnorm.rankers.quantile_thresholds(*holes, 9, missing="own"), *holes)
+    made["lines"] = of(pnorm.rankers.quantile_thresholds(X, Y, 40, linear=True), X, Y)
+    H_lines = pnorm.rankers.quantile_thresholds(*holes, 9, missing="own", linear=True)
+    made["closed lines, missing"] = of(pnorm.rankers.closed(H_lines), *holes)
     made["categories"] = of(pnorm.rankers.categories(A, B), A, B)
     made["mixed columns"] = of(pnorm.rankers.columns(9), np.column_stack([A, X]), np.column_stack([B, Y]))
     mixed = pnorm.rankers.closed(pnorm.rankers.columns(9))
@@ -114,6 +117,7 @@ def sparse_cuts(rng):
         "closed sparse cuts": of(pnorm.rankers.closed(H), *sides),
         "many sparse cuts": of(many, *sides),
         "sparse cuts, missing": of(of_missing, *missing),
+        "sparse lines": of(pnorm.rankers.quantile_thresholds(*missing, missing="own", linear=True), *missing),
         "sparse cuts, sparse and dense": of(pnorm.rankers.closed(pnorm.rankers.quantile_thresholds(*full)), *full),
         "sparse cuts and columns": of(pnorm.rankers.columns(8) + H, *sides),
     }

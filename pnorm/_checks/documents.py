@@ -143,9 +143,16 @@ class Fields:
         """Return a list of finite numbers."""
         return numbers_of(self.items(key, size), f"{key!r} of {self._what}")
 
-    def cuts(self, key: str, width: int | None, missing: bool) -> list[tuple[int, float]]:
-        """Return pairs of a column and a cut; the cut None, if allowed, means a missing value and becomes NaN."""
-        pairs = []
+    def cuts(
+        self, key: str, width: int | None, missing: bool, most: int
+    ) -> tuple[list[tuple[int, float]], dict[int, list[float]]]:
+        """Return pairs of a column and a cut, and the lines of columns.
+
+        The cut None, if allowed, means a missing value and becomes NaN. A list in its place is a line: its values
+        at the levels of the column, from 0 to 1, between `most` cuts at most. Its cut becomes infinite.
+        """
+        pairs: list[tuple[int, float]] = []
+        lines: dict[int, list[float]] = {}
         for pair in self.items(key):
             if not isinstance(pair, list) or len(pair) != 2:
                 raise self._wrong(key, "a list of pairs [column, cut]", pair)
@@ -154,8 +161,35 @@ class Fields:
                 raise self._wrong(key, f"cuts of columns 0 to {(width or sys.maxsize) - 1}", pair)
             if pair[1] is None and not missing:
                 raise self._wrong(key, "numbers, as 'missing' is false", pair)
-            pairs.append((column, math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")))
-        return pairs
+            if isinstance(pair[1], list):
+                values = numbers_of(pair[1], f"a line in {key!r} of {self._what}")
+                if column in lines or values != sorted(values) or [*values[:1], *values[-1:]] != [0.0, 1.0]:
+                    raise self._wrong(key, "one line for a column at most, of values that rise from 0 to 1", pair)
+                lines[column] = values
+                pairs.append((column, math.inf))
+            else:
+                cut = math.nan if pair[1] is None else real(pair[1], f"a cut in {key!r} of {self._what}")
+                pairs.append((column, cut))
+        for column, values in lines.items():
+            n_levels = 1 + len({cut for c, cut in pairs if c == column and math.isfinite(cut)})
+            if len(values) != n_levels or n_levels > most + 1:
+                raise self._wrong(key, f"a line of {n_levels} values in column {column}, one for each level", values)
+        return pairs, lines
+
+    def signs(self, key: str, width: int | None) -> dict[int, int]:
+        """Return the signs, 1 or -1, of columns from pairs of both; none where there is no such field."""
+        if key not in self._data:
+            return {}
+        signs: dict[int, int] = {}
+        for pair in self.items(key):
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise self._wrong(key, "a list of pairs [column, sign]", pair)
+            column = count(pair[0], f"a column in {key!r} of {self._what}", 0)
+            sign = count(pair[1], f"a sign in {key!r} of {self._what}", -1)
+            if column >= (width or sys.maxsize) or column in signs or sign not in (1, -1):
+                raise self._wrong(key, "pairs of different columns and signs 1 or -1", pair)
+            signs[column] = sign
+        return signs
 
     def levels(self, field: str, most: int) -> list[tuple[Any, ...]]:
         """Return tuples of distinct levels; None is a missing value."""

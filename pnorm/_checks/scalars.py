@@ -148,6 +148,13 @@ def choice(value: Any, name: str, allowed: Collection[str]) -> str:
     return value
 
 
+def flag(value: Any, name: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {shown(value)}")
+    return bool(value)
+
+
 SELECTIONS = ("absolute", "signed", "largest")
 """Rules of step (a): the largest absolute edge, the largest edge above tol, and the largest edge, whatever its sign."""
 

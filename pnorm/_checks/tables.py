@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import difflib
 import itertools
 import math
 import numbers
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from pnorm._checks import text
 from pnorm._checks.arrays import Array, as_array, is_sparse, n_rows, numbered, refuse_masked, shape_of, summable
 from pnorm._checks.records import record
-from pnorm._checks.scalars import shown
+from pnorm._checks.scalars import count, shown
 from pnorm._core import _dense
 
 
@@ -333,6 +334,46 @@ def places(found: Sequence[str], expected: Sequence[str], name: str) -> list[int
             "which these scores are made from"
         )
     return [place[column] for column in expected]
+
+
+def monotone(given: Any, labels: Sequence[str], name: str) -> dict[int, int]:
+    """Return the signs, 1 or -1, of columns that are given by name or number; `labels` are those that `name` has."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"monotone must be a mapping from a column to 1 or -1; got {shown(given)}")
+    signs: dict[int, int] = {}
+    for column, sign in given.items():
+        place = _place(column, labels, name)
+        try:
+            known = not isinstance(sign, (bool, np.bool_)) and sign in (1, -1, 0)
+        except (TypeError, ValueError):
+            known = False
+        if not known:
+            raise ValueError(
+                f"monotone[{column!r:.60}] must be 1 (scores never fall with the column), -1 (they never rise) or 0; "
+                f"got {shown(sign)}"
+            )
+        if signs.setdefault(place, int(sign)) != sign:
+            raise ValueError(f"monotone has two signs for column {place}, {shown(labels[place])}")
+    return {place: signs[place] for place in sorted(signs) if signs[place]}
+
+
+def _place(column: Any, labels: Sequence[str], name: str) -> int:
+    """Return the place of a column that `monotone` has by name or number."""
+    if not isinstance(column, str):
+        place = count(column, "a column of monotone", 0)
+        if place >= len(labels):
+            raise ValueError(f"monotone has column {place}, counted from 0, and {name} has {len(labels)} columns")
+        return place
+    found = [place for place, label in enumerate(labels) if label == column]
+    if not found:
+        near = difflib.get_close_matches(column, labels, 1)
+        hint = f"; did you mean {near[0]!r:.60}?" if near else f"; its columns are {text.first(labels, 8, shown)}"
+        raise ValueError(f"monotone names the column {column!r:.60}, which {name} has not{hint}")
+    if len(found) > 1:
+        raise ValueError(f"monotone names the column {column!r:.60}, and {name} has two of this name; use a number")
+    return found[0]
 
 
 # Large integers that would be one number as floats --------------------------------------------------

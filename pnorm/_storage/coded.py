@@ -132,6 +132,15 @@ class Feature:
             terms=np.r_[self.terms, np.ones(codes.size)],
         )
 
+    def and_values(self, values: Vector) -> Feature:
+        """The rankers, and then one that has a value for each code."""
+        return replace(
+            self,
+            first=np.r_[self.first, self.first[-1] + values.size],
+            at=np.r_[self.at, np.arange(values.size)],
+            terms=np.r_[self.terms, values],
+        )
+
     def with_levels(self, levels: int) -> Feature:
         """The feature with more codes, which no row has."""
         if levels == self.levels:

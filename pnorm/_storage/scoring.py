@@ -33,7 +33,7 @@ _LINE = 16
 
 _LARGEST = float(np.finfo(np.float64).max)
 
-_CUTS = 2**16 - 4
+CUTS = 2**16 - 4
 """Cuts of a column that are searched at a time: codes have two bytes."""
 
 
@@ -184,7 +184,7 @@ class Steps:
                     np.concatenate([[0.0], heights[own].cumsum()]),
                     0.0 * missing if own.start else missing,
                 )
-                for own in slices(max(cuts.size, 1), _CUTS)
+                for own in slices(max(cuts.size, 1), CUTS)
             ]
 
     def by_code(self) -> tuple[Vector, Vector]:
