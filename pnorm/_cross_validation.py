@@ -26,7 +26,7 @@ from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, Signs, as_rankers, signs_of
 
 _POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""
@@ -186,6 +186,7 @@ def cross_validate(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    signs: Any = None,
     tol: float = 1e-10,
     progress: bool = False,
     n_threads: int | None = None,
@@ -241,6 +242,9 @@ def cross_validate(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group is held out as a whole, and the score of a fold is the
         mean of the measure over its groups. Rows of a group that has only one side are in no fold.
+    signs : array_like, shape (n,), optional
+        Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any. As in `train`. With a
+        recipe, one for each weak ranker of every fold; `monotone` in the recipe is the easier way.
     tol : float
         Stop as stationary when the largest edge is at most this, in units of h. As in `train`.
     progress : bool
@@ -362,12 +366,12 @@ def cross_validate(
                 score = one_by_one(scorer(measure, name, counted, held), name)
             else:
                 score = scorer_of_lists(measure, counted, held)
-            return _Fold(problem.centred(), train, _selected(tables, held), shift, score)
+            return _Fold(problem.centred(), signs_of(rankers, signs), train, _selected(tables, held), shift, score)
 
         def run(job: tuple[_Fold, Objective]) -> tuple[Trace, Vector | None]:
             fold, objective = job
             problem = fold.problem.with_objective(objective.select_rows(*fold.train))
-            state = DescentState(problem, np.zeros(problem.n_rankers))
+            state = DescentState(problem, np.zeros(problem.n_rankers), fold.signs)
             trace = descend(state, jobs.steps(t_max), selection, tol, None)
             return trace, None if callable(metric) else fold.judged(trace, at)
 
@@ -391,6 +395,7 @@ class _Fold:
     """A fold: the problem of all other rows, with the objective of the first p, and its own rows to judge by."""
 
     problem: Problem
+    signs: Signs
     train: Sides
     """The rows of the problem."""
     held: list[Table]

@@ -43,7 +43,7 @@ from pnorm.objectives._base import Make
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers import Rankers, as_rankers, signs_of
 
 __all__ = ["minimize", "score", "train"]
 
@@ -67,6 +67,7 @@ def train(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    signs: Any = None,
     init: Any = None,
     tol: float = 1e-10,
     callback: Callable[[Trace], bool | None] | None = None,
@@ -105,6 +106,8 @@ def train(
         Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group may lie in several partitions.
+    signs : array_like, shape (n,), optional
+        Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any. As in `pnorm.train`.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from; zero by default. As in `pnorm.train`.
     tol : float
@@ -162,11 +165,12 @@ def train(
     _checks.push(push)
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
     rounds = progress_range(t_max, progress)
-    rankers, start = _rankers(pos, neg, H, init)
-    lam = np.zeros(len(rankers)) if start is None else start
+    rankers, _ = _rankers(pos, neg, H, None)
+    signs = signs_of(rankers, signs)
+    lam = start_of(init, rankers, signs)
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
     with _problem(pos, neg, rankers, make, loss, weights, groups, push) as (partitions, problem):
-        trace = descend(DescentState(problem, lam), rounds, selection, tol, callback)
+        trace = descend(DescentState(problem, lam, signs), rounds, selection, tol, callback)
         return _trusted(partitions, lam, trace)
 
 

@@ -1458,5 +1458,20 @@ def as_rankers(H: Any, X: Any, name: str) -> Rankers:
     return H if isinstance(H, Rankers) else callables(H)
 
 
+def signs_of(H: Rankers, signs: Any) -> Signs:
+    """Return the signs of the coefficients of H, its own joined with those that a user gives."""
+    own = H.signs
+    if signs is None:
+        return own
+    given = _checks.signs(signs, len(H))
+    against = np.flatnonzero(own * given < 0)
+    if against.size:
+        j = int(against[0])
+        raise ValueError(
+            f"signs has {given[j]} for {shown(H.names[j])}, which has the sign {own[j]} in H; one of them has to go"
+        )
+    return np.where(own == 0, given, own)
+
+
 def _names(names: Sequence[str] | None, found: Sequence[str] | None, size: int) -> tuple[str, ...]:
     return _checks.names(names, size, found or [f"x{j}" for j in range(size)])

@@ -7,7 +7,7 @@ ranker that separates ends all runs, as no step solves equation (1).
 Case weights enter as repeated rows would: d starts at c_i c_k, and a negative's price is divided by
 c_k ** (p - 1), since its sum over i carries c_k to the power p and should carry it once.
 Query groups leave out the pairs of two groups: d starts at zero there, and stays. Grades leave out the pairs whose positive
-has not the higher one.
+has not the higher one. Signs cut a step where its coefficient would cross zero.
 """
 
 from types import SimpleNamespace
@@ -18,7 +18,18 @@ from scipy.special import logsumexp
 
 
 def train(
-    H_pos, H_neg, p=1.0, t_max=200, selection="absolute", c_pos=None, c_neg=None, tol=1e-10, groups=None, grades=None
+    H_pos,
+    H_neg,
+    p=1.0,
+    t_max=200,
+    selection="absolute",
+    c_pos=None,
+    c_neg=None,
+    tol=1e-10,
+    groups=None,
+    grades=None,
+    signs=None,
+    init=None,
 ):
     n_pos, n_neg, n = len(H_pos), len(H_neg), H_pos.shape[1]
     c_pos = np.ones(n_pos) if c_pos is None else np.asarray(c_pos, float)
@@ -32,8 +43,8 @@ def train(
         pairs &= np.greater.outer(*map(np.asarray, grades))
     M = M * pairs[:, :, None]
 
-    lam = np.zeros(n)
-    d = np.outer(c_pos, c_neg) * pairs
+    lam = np.zeros(n) if init is None else np.array(init, float)
+    d = np.outer(c_pos, c_neg) * pairs * np.exp(-(M @ lam))
     d /= d.sum()
     run = SimpleNamespace(
         ranker=[], step=[], edge=[], z=[], log_objective=[log_objective(M, lam, p, c_pos, c_neg, pairs)], status="t_max"
@@ -42,7 +53,12 @@ def train(
         # (a), divided by what makes it an edge of the normalised kind
         price = c_neg ** (1 - p) * (d.sum(axis=0) / d.sum(axis=0).max()) ** (p - 1)
         edges = np.einsum("k,ik,ikj->j", price, d, M) / (price * d.sum(axis=0)).sum()
-        size = np.abs(edges) if selection == "absolute" else edges
+        size = np.abs(edges) if selection == "absolute" else edges.copy()
+        if signs is not None:  # a coefficient of zero cannot leave it against its sign
+            size[(lam == 0) & (signs * edges < 0)] = -np.inf
+        if signs is not None and size.max() == -np.inf:
+            run.status = "stationary"
+            break
         if selection != "largest" and size.max() <= tol:
             run.status = "stationary"
             break
@@ -65,6 +81,9 @@ def train(
             )
         else:
             step = sign * falling_root(lambda x: slope(d, sign * Mj, x, p, c_neg))  # noqa: B023
+
+        if signs is not None and signs[j] * (lam[j] + step) < 0:
+            step, separates = -lam[j], False
 
         # (c), (d), (e)
         lam[j] += step

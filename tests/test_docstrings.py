@@ -41,7 +41,7 @@ SHARED = {
     "pos_weight, neg_weight, pos_group, neg_group": (["optional", "as in `train`"], ["Case weights and query groups"]),
     "H": (
         [OBJECTS, OBJECTS.replace(", or Rankers", ", Rankers, or callable"), "None or Rankers",
-         "Rankers or sequence of callables"],
+         "Rankers or sequence of callables", "Rankers"],
         ["The weak rankers."],
     ),
     "p": (["float", "float or sequence of float", "float or sequence of float, optional", "float, optional"],
@@ -90,6 +90,8 @@ SHARED = {
          for of in ("in which no row is worth anything", "without relevant rows", "without a grade above 0")],
     ),
     "missing": (['{"error", "own"}'], ["Refuse rows with missing values (NaN, None), or "]),
+    "signs": (["array_like, shape (n,), optional"],
+              ["Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any."]),
     "monotone": (["mapping from column to 1 or -1, optional"],
                  ["Columns, by name or number from 0, with which scores never fall (1) or never rise (-1)."]),
     "data_home": (["path, optional"], ["Folder with "]),

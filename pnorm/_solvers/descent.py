@@ -61,6 +61,8 @@ def _rounds(
         # (a) the weak ranker with the largest edge; of those that tie, the first
         edges = state.edges()
         merit = np.abs(edges) if selection == "absolute" else edges.copy()
+        if (stays := state.stays(edges)) is not None:
+            merit[stays] = -math.inf
         lost = ""
         while (best := float(merit.max())) > tol or (selection == "largest" and -math.inf < best < -tol):
             tied = (merit >= best - problem.tie_tolerance(merit)) & (math.copysign(1.0, best) * merit > tol)
@@ -72,17 +74,22 @@ def _rounds(
             gap = -math.inf if objective.traits.margin is None else state.gap(j, sign)
             margin = objective.traits.margin or 0.0
             step = sign * (margin + max(0.0, -state.margin())) / gap if gap > 0.0 else state.step(j, sign)
+            if state.crosses_zero(j, step):
+                step, gap = -lam[j], -math.inf
             if lam[j] + step != lam[j] and objective.traits.p * abs(step) * problem.max_abs_centered[j] < OVERFLOW:
                 break
             lost = _lost(objective, step, edge, shown(names[j]))
             merit[j] = -math.inf
         else:
             status = "stalled" if lost else "stationary"
-            message = f"no weak ranker has an edge above tol = {tol:g}{' that a step could use' if lost else ''}{lost}"
-            if selection != "absolute" and edges.min() < -tol:
-                j = int(np.argmin(edges))
+            free = edges if stays is None else np.where(stays, 0.0, edges)
+            kept = " that its sign lets it use" if np.abs(edges - free).max() > tol else ""
+            why = " that a step could use" if lost else kept
+            message = f"no weak ranker has an edge above tol = {tol:g}{why}{lost}"
+            if selection != "absolute" and free.min() < -tol:
+                j = int(np.argmin(free))
                 message += (
-                    f"; {shown(names[j])} has one of {edges[j]:.3g}, so that this need not be a minimum: "
+                    f"; {shown(names[j])} has one of {free[j]:.3g}, so that this need not be a minimum: "
                     "selection='absolute' lowers coefficients as well"
                 )
             if not objective.traits.is_convex:

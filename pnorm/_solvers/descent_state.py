@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
@@ -94,9 +95,10 @@ class DiscreteRanker:
 class DescentState:
     """Coefficients, and what the rows say at them."""
 
-    def __init__(self, problem: Problem, lam: Vector) -> None:
-        """`lam` stays the caller's, who changes it before `move`."""
+    def __init__(self, problem: Problem, lam: Vector, signs: NDArray[np.int8] | None = None) -> None:
+        """`lam` stays the caller's, who changes it before `move`; `signs` are those that it has and keeps."""
         self.problem, self.lam = problem, lam
+        self._signs = None if signs is None or not signs.any() else signs
         self._discrete: dict[int, DiscreteRanker | None] = {}
         self._rows = FormedRows(problem, lam) if problem.forms_weights else HeldRows(problem, lam)
 
@@ -119,9 +121,22 @@ class DescentState:
         """Edges of all weak rankers."""
         return self.problem.edges(self._rows.totals())
 
+    def stays(self, edges: Vector) -> NDArray[np.bool_] | None:
+        """Whether each coefficient stays at zero, as its edge points to where its sign does not let it be.
+
+        None where there are no signs.
+        """
+        return None if self._signs is None else (self.lam == 0.0) & (self._signs * edges < 0.0)
+
+    def crosses_zero(self, j: int, step: float) -> bool:
+        """Whether a step takes the coefficient of ranker j to where its sign does not let it be."""
+        return self._signs is not None and float(self._signs[j]) * (self.lam[j] + step) < 0.0
+
     def run(self, limit: int, selection: str, tol: float, record: RoundRecorder) -> int:
         """Do ordinary rounds, if there are any, so many at most; return their number."""
-        return self._rows.run(limit, selection, tol, record) if COMPILED and isinstance(self._rows, HeldRows) else 0
+        if not COMPILED or self._signs is not None or not isinstance(self._rows, HeldRows):
+            return 0
+        return self._rows.run(limit, selection, tol, record)
 
     def margin(self) -> float:
         """Least difference of scores over all pairs."""

@@ -11,11 +11,26 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import first
 from pnorm._trace import Trace
-from pnorm.rankers import Rankers
+from pnorm.rankers import Rankers, Signs
 
 
-def start_of(init: Any, rankers: Rankers) -> Vector:
-    """Return coefficients to start from; those of a trace or a model go to the weak rankers of the same names."""
+def start_of(init: Any, rankers: Rankers, signs: Signs | None = None) -> Vector:
+    """Return coefficients to start from; those of a trace or a model go to the weak rankers of the same names.
+
+    Refuse some that are on the wrong side of zero.
+    """
+    lam = _start_of(init, rankers)
+    wrong = np.zeros(0, np.intp) if signs is None else np.flatnonzero(lam * signs < 0.0)
+    if wrong.size:
+        j = int(wrong[0])
+        raise ValueError(
+            f"init has the coefficient {lam[j]:g} of {_checks.shown(rankers.names[j])}, whose sign must be "
+            f"{'1, zero or more' if lam[j] < 0.0 else '-1, zero or less'}"
+        )
+    return lam
+
+
+def _start_of(init: Any, rankers: Rankers) -> Vector:
     if init is None:
         return np.zeros(len(rankers))
     if isinstance(init, Trace):
