@@ -7,19 +7,22 @@ order, as for growing p, and blue for positives and orange for negatives.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pnorm import _checks, metrics
-from pnorm._checks import Vector
+from pnorm._checks import Vector, text
 from pnorm._cross_validation import CrossValidation
 from pnorm._minimize_path import MinimizerPath
+from pnorm._storage.scoring import Steps
 from pnorm._trace import Trace
-from pnorm.rankers import as_rankers
+from pnorm.rankers import Levels, Rankers, Straight, as_rankers
 
-__all__ = ["coefficient_path", "cross_validation", "push_path", "ranked_list", "roc", "trace", "weights"]
+__all__ = ["coefficient_path", "cross_validation", "push_path", "ranked_list", "roc", "shapes", "trace", "weights"]
 
 # Okabe and Ito's colours.
 _BLUE, _ORANGE = "#0072b2", "#e69f00"
@@ -405,6 +408,140 @@ def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = 
     if used.size > first.size:
         ax.set_title(f"the first {first.size} of {used.size} weak rankers in use", fontsize="medium")
     return ax
+
+
+def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any = None) -> Any:
+    r"""Draw what each column adds to the score, as a function of its value.
+
+    .. math:: f(x) = \sum_c f_c(x_c), \qquad f_c = \sum_{j \text{ reads } c} \lambda_j h_j,
+
+    which is all that there is to know of an additive score.
+
+    Parameters
+    ----------
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker.
+    H : Rankers
+        The weak rankers. Cuts, lines, scaled columns and categories have shapes; functions, and columns as they are,
+        have none, as nothing says over which values to draw them.
+    columns : str, or sequence of str, optional
+        The columns to draw, by their names in ``H.column_names``; by default those that move a score the most.
+    top : int
+        The number of columns to draw, if they are not named.
+    ax : Axes, or sequence of Axes, optional
+        Where to draw, one for each column; None for a figure of its own.
+
+    Returns
+    -------
+    ndarray of Axes
+        One for each column, those that move a score the most first. A curve is cut off a twentieth beyond its first
+        and last cut, where it is constant. The dot beside it is the level of missing values. Categories are dots.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If H is no collection, or no column, or not a named one, has a shape with these coefficients.
+    ImportError
+        If Matplotlib is missing.
+
+    Notes
+    -----
+    Shapes are drawn but for a constant, which changes no order: that of cuts is zero below the first one. All axes have
+    the same scale.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> H = pnorm.rankers.thresholds([[0.5, 1.5]] * 9, names=data.names)
+    >>> lam, trace = pnorm.train(data.pos, data.neg, H, p=4)
+    >>> axes = pnorm.plotting.shapes(lam, H, top=3)
+    >>> axes[0].get_xlabel(), axes[0].get_ylabel()
+    ('middle-middle', 'part of the score')
+    """
+    if not isinstance(H, Rankers):
+        raise TypeError(f"H must be a collection made by pnorm.rankers; got {type(H).__name__}")
+    top = _checks.count(top, "top", 1)
+    lam = _checks.vector(lam, "lam", len(H), "one coefficient per weak ranker")
+    names, number = H.column_names, H.column
+    staircases: dict[str, list[Steps | Straight]] = {}
+    levels: dict[str, dict[str, float]] = {}
+    for j, shape in H._shapes(lam):
+        name = names[number[j]]
+        if isinstance(shape, Levels):
+            of_level = levels.setdefault(name, {})
+            for level, value in zip(shape.names, shape.values.tolist(), strict=True):
+                of_level[level] = of_level.get(level, 0.0) + value
+        else:
+            staircases.setdefault(name, []).append(shape)
+    curves = [(name, _Curve.of(parts)) for name, parts in staircases.items()]
+    curves += [(name, _Curve(list(of_level), np.array(list(of_level.values())))) for name, of_level in levels.items()]
+    found = [name for name, _ in curves]
+    wanted = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
+    lost = [name for name in wanted or () if name not in found]
+    if lost or not found:
+        known = f"; those with one are {text.first(found, 8, repr)}" if found else ""
+        what = f"the column {lost[0]!r:.60} has no shape" if lost else "no column has a shape"
+        raise ValueError(f"{what} with these coefficients{known}")
+    curves.sort(key=lambda curve: -curve[1].range)
+    curves = curves[:top] if wanted is None else [curve for curve in curves if curve[0] in wanted]
+    axes = np.atleast_1d(_axes(len(curves), (3.2 * len(curves), 3.0)) if ax is None else ax).ravel()
+    if axes.size != len(curves):
+        raise ValueError(f"ax must be {len(curves)} Axes, one for each column; got {axes.size}")
+    for each, (name, curve) in zip(axes, curves, strict=True):
+        curve.draw(each)
+        each.axhline(0.0, color="black", lw=0.7, zorder=0)
+        each.set_xlabel(name)
+    axes[0].set_ylabel("part of the score")
+    ends = [end for each in axes for end in each.get_ylim()]
+    for each in axes:
+        each.set_ylim(min(ends), max(ends))
+    return axes
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """What a column adds to the score, at some x, or at some levels."""
+
+    x: Any
+    y: Vector
+    missing: float = math.nan
+    """Where the value is missing; nan where none is."""
+
+    @classmethod
+    def of(cls, parts: list[Steps | Straight]) -> _Curve:
+        """The sum of staircases and straight lines, with two points at every cut."""
+        steps, lines = [p for p in parts if isinstance(p, Steps)], [p for p in parts if isinstance(p, Straight)]
+        missing = [step.missing for step in steps if not math.isnan(step.missing)]
+        ends = [step.cuts for step in steps] + [np.array([line.low, line.high]) for line in lines]
+        cuts = np.unique(np.concatenate(ends))
+        room = (0.05 * float(cuts[-1] - cuts[0]) if cuts.size else 0.0) or 0.5
+        outer = cuts[[0, -1]] if cuts.size else np.zeros(2)
+        x = np.r_[outer[0] - room, np.repeat(cuts, 2), outer[1] + room]
+        above = np.r_[False, np.tile([False, True], cuts.size), False]
+        y = np.zeros(x.size)
+        for step in steps:
+            y += step.values[np.where(above, step.cuts.searchsorted(x, "right"), step.cuts.searchsorted(x))]
+        for line in lines:
+            y += line.slope * (x - line.low)
+        return cls(x, y, sum(missing) if missing else math.nan)
+
+    @property
+    def range(self) -> float:
+        """How much the column moves a score."""
+        return float(np.nanmax(np.r_[self.y, self.missing, 0.0]) - np.nanmin(np.r_[self.y, self.missing, 0.0]))
+
+    def draw(self, ax: Any) -> None:
+        """Draw the curve, or a dot for each level."""
+        if isinstance(self.x, list):
+            ax.plot(self.y, "o", color=_BLUE, ms=5)
+            ax.set_xticks(range(len(self.x)), [text.shown(level, 12) for level in self.x], rotation=45, ha="right")
+            return
+        ax.plot(self.x, self.y, color=_BLUE, lw=1.6)
+        if not math.isnan(self.missing):
+            at = self.x[0] - 0.08 * (self.x[-1] - self.x[0])
+            ax.plot([at], [self.missing], "o", color=_ORANGE, ms=5)
+            ax.annotate("missing", (at, self.missing), (5, 4), textcoords="offset points", fontsize="x-small")
 
 
 def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:

@@ -102,6 +102,8 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
     _found: Found = None
     """Names of the columns that these rankers read by name, if they were made from a frame."""
+    _width: int | None = None
+    """Columns that these rankers were made for; None for any number."""
     _kept: Any = None
     """A cache: what a call forms of the collection alone, for the next call, maybe of a single row. Not pickled."""
 
@@ -145,6 +147,13 @@ class Rankers(ABC, Sequence[WeakRanker]):
     def _reads(self) -> list[tuple[Hashable, str]]:
         """Return what each weak ranker reads, the same for all that read it, and a name of this."""
         return [((id(self), j), name) for j, name in enumerate(self.names)]
+
+    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+        """What the rankers of each column add to a score, but for a constant; with the number of one of them.
+
+        Coefficients of functions, and of columns as they are, which have no ends, are not in it.
+        """
+        return []
 
     # What follows from that, and what a collection may know a faster way for.
 
@@ -289,6 +298,26 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} weak rankers: {first(self.names, 4)}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Straight:
+    """A straight line: slope * (x - low) from low to high."""
+
+    low: float
+    high: float
+    slope: float
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """A value for each level."""
+
+    names: tuple[str, ...]
+    values: Vector
+
+
+Shape = scoring.Steps | Straight | Levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -466,6 +495,11 @@ class _Normalized(_OfColumns):
         scaled: Vector = low + (high - low) * ((_column(rows, j) - self._low[j]) / self._range[j])
         return scaled
 
+    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+        scale = (self._to[1] - self._to[0]) / self._range
+        used = np.flatnonzero(lam * scale).tolist()
+        return [(j, Straight(float(self._low[j]), float(self._high[j]), float(lam[j] * scale[j]))) for j in used]
+
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         rows = self._read(X, name)
         factor = np.where(self._high > self._low, (self._to[1] - self._to[0]) / self._range, 1.0)
@@ -579,6 +613,18 @@ class _Thresholds(_OfColumns):
             steps.append(scoring.Steps(k, ends, values, missing))
         return replace(plan, columns=columns, jumps=scoring.Jumps(steps))
 
+    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+        plan = self._plan(lam)
+        if plan.jumps is None:
+            return []
+        of_column, columns = np.array([self._cuts[j][0] for j in plan.rankers]), plan.columns.tolist()
+        first = plan.rankers[[int(np.argmax(of_column == column)) for column in columns]].tolist()
+        missed = {column for column, cut in self._cuts if math.isnan(cut)}
+        return [
+            (first[step.column], step if columns[step.column] in missed else replace(step, missing=math.nan))
+            for step in plan.jumps.steps
+        ]
+
     def _terms_of(self, columns: Any, plan: _Plan) -> list[scoring.Term]:
         assert plan.jumps is not None
         if _checks.is_sparse(columns):
@@ -624,7 +670,7 @@ class _Categories(Rankers):
 
     def __init__(self, names: Sequence[str], found: Found, levels: Sequence[Sequence[Any]], missing: bool) -> None:
         super().__init__(names)
-        self._found, self._levels, self._missing = found, levels, missing
+        self._found, self._levels, self._missing, self._width = found, levels, missing, len(levels)
         self._ends = np.cumsum([0, *map(len, levels)])
 
     def _reads(self) -> list[tuple[Hashable, str]]:
@@ -683,6 +729,14 @@ class _Categories(Rankers):
             for c, (codes, seen) in zip(used, self._codes(X, "X", used), strict=True)
         ]
 
+    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+        spans = [slice(start, end) for start, end in itertools.pairwise(self._ends.tolist())]
+        return [
+            (own.start, Levels(tuple(["missing" if x is None else str(x) for x in levels]), lam[own]))
+            for own, levels in zip(spans, self._levels, strict=True)
+            if lam[own].any()
+        ]
+
     def _output(self, rows: Any, j: int, name: str) -> Vector:
         column = int(np.searchsorted(self._ends, j, side="right")) - 1
         return np.asarray(rows[column] == j - self._ends[column], dtype=np.float64)
@@ -707,7 +761,7 @@ class _Closed(Rankers):
 
     def __init__(self, names: Sequence[str], half: Rankers) -> None:
         super().__init__(names)
-        self._half, self._found = half, half._found
+        self._half, self._found, self._width = half, half._found, half._width
 
     @property
     def signs(self) -> Signs:
@@ -732,6 +786,10 @@ class _Closed(Rankers):
     def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         n = len(self._half)
         return [scoring.Level(float(lam[n:].sum())), *self._half._terms(X, lam[:n] - lam[n:])]
+
+    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+        n = len(self._half)
+        return self._half._shapes(lam[:n] - lam[n:])
 
     def _check_sides(self, pos: Any, neg: Any) -> None:
         self._half._check_sides(pos, neg)
@@ -758,12 +816,14 @@ class _Union(Rankers):
 
     def _reads(self) -> list[tuple[Hashable, str]]:
         known = {part._found for part in self._members if part._found is not None}
-        found = known.pop() if len(known) == 1 else ()  # by these names columns without names are found, too
+        found = known.pop() if len(known) == 1 else ()  # names of places, if there are as many
 
-        def key(column: Hashable) -> Hashable:
-            return found[column] if isinstance(column, int) and column < len(found) else column
+        def key(part: Rankers, column: Hashable) -> Hashable:
+            if isinstance(column, int) and column < len(found) and part._width in (None, len(found)):
+                return found[column]
+            return column
 
-        return [(key(column), label) for part in self._members for column, label in part._reads()]
+        return [(key(part, column), label) for part in self._members for column, label in part._reads()]
 
     def _fields(self) -> dict[str, Any]:
         return {"kind": "union", "parts": [part.to_dict() for part in self._members]}
@@ -804,6 +864,14 @@ class _Union(Rankers):
 
     def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         return [term for part, own in self._members_for(X, "X") for term in part._terms(X, lam[own])]
+
+    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+        starts = [0, *self._ends[:-1].tolist()]
+        return [
+            (start + j, shape)
+            for part, start in zip(self._members, starts, strict=True)
+            for j, shape in part._shapes(lam[start : start + len(part)])
+        ]
 
     def _check_sides(self, pos: Any, neg: Any) -> None:
         for part in self._members:

@@ -214,3 +214,70 @@ def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match="pictures need Matplotlib, the extra 'plot' of pnorm"):
         plotting.ranked_list(([1], [0]))
+
+
+def test_shapes_are_what_columns_add_to_the_score():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((300, 3)) < 0.1, np.nan, rng.normal(size=(300, 3)))
+    towns = [[name] for name in rng.choice(["Bonn", "Ulm"], 300)]
+    H = pnorm.rankers.quantile_thresholds(X[:150], X[150:], 9, missing="own", linear=True, names=["a", "b", "c"])
+    lam = rng.normal(size=len(H)) * (H.column != 2)
+    axes = plotting.shapes(lam, H)
+    assert sorted(ax.get_xlabel() for ax in axes) == ["a", "b"]
+    for ax in axes:
+        c = "ab".index(ax.get_xlabel())
+        x, y = ax.lines[0].get_data()
+        own = np.zeros((x.size, 3))
+        own[:, c] = x
+        moved = np.where(np.diff(x, append=x[-1] + 1) == 0, y, np.nan)  # the lower end of a jump, which x itself has
+        f = pnorm.score(own, H, np.where(H.column == c, lam, 0.0))
+        np.testing.assert_allclose(y[~np.isnan(moved)], f[~np.isnan(moved)], atol=1e-12)
+        np.testing.assert_allclose(y[[0, -1]], f[[0, -1]], atol=1e-12)
+        np.testing.assert_allclose(y[2:-2:2], f[3:-1:2], atol=1e-12)  # constant between cuts
+        own[:, c] = np.nan
+        f = pnorm.score(own[:1], H, np.where(H.column == c, lam, 0.0))
+        np.testing.assert_allclose(ax.lines[1].get_ydata(), f, atol=1e-12)
+    assert len({ax.get_ylim() for ax in axes}) == 1
+    frame = pandas.DataFrame(towns, columns=["town"])
+    both = H + pnorm.rankers.categories(frame[:150], frame[150:])
+    lam = np.r_[lam, 50.0, -50.0]
+    axes = plotting.shapes(lam, both, top=1)
+    assert [ax.get_xlabel() for ax in axes] == ["town"]
+    np.testing.assert_array_equal(axes[0].lines[0].get_ydata(), [50.0, -50.0])
+    assert [text.get_text() for text in axes[0].get_xticklabels()] == ["Bonn", "Ulm"]
+    _, given = plt.subplots(1, 2)
+    assert plotting.shapes(lam, both, ["a", "town"], ax=given)[0] is given[0]
+
+
+def test_shapes_of_one_column_in_several_collections_add_up():
+    X = np.arange(12.0).reshape(-1, 1)
+    cuts, scaled = pnorm.rankers.thresholds([[2.5, 7.5]]), pnorm.rankers.normalized(X, X)
+    H = pnorm.rankers.closed(cuts) + scaled
+    lam = np.array([2.0, 0.0, 0.0, 1.0, 3.0])  # 1 - (x > 7.5) is a constant less that cut
+    (ax,) = plotting.shapes(lam, H)
+    x, y = ax.lines[0].get_data()
+    f = pnorm.score(x[1:-1:2, None], H, lam) - 1.0  # below every cut and at its lower end
+    np.testing.assert_allclose(y[1:-1:2], f, atol=1e-12)
+    np.testing.assert_allclose(y[[0, -1]], pnorm.score(x[[0, -1], None], H, lam) - 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([0.0, 0.0], pnorm.rankers.thresholds([[0, 1]])), ValueError, "no column has a shape with these coefficients"),
+        (([1.0], pnorm.rankers.columns(1)), ValueError, "no column has a shape with these coefficients"),
+        (
+            ([1.0, 0.0], pnorm.rankers.thresholds([[0], [1]]), "x1"),
+            ValueError,
+            "the column 'x1' has no shape with these coefficients; those with one are 'x0'",
+        ),
+        (([1.0], [len]), TypeError, "H must be a collection made by pnorm.rankers; got list"),
+        (([1.0], pnorm.rankers.thresholds([[0, 1]])), ValueError, r"lam must have shape \(2,\)"),
+    ],
+)
+def test_shapes_that_cannot_be_drawn(arguments, error, message):
+    with pytest.raises(error, match=message):
+        plotting.shapes(*arguments)
+    with pytest.raises(ValueError, match="ax must be 2 Axes, one for each column; got 1"):
+        plotting.shapes([1.0, 1.0], pnorm.rankers.thresholds([[0], [1]]), ax=plt.gca())
