@@ -463,6 +463,8 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
         raise TypeError(f"H must be a collection made by pnorm.rankers; got {type(H).__name__}")
     top = _checks.count(top, "top", 1)
     lam = _checks.vector(lam, "lam", len(H), "one coefficient per weak ranker")
+    if np.abs(lam).max() > _checks.ROOT:
+        raise ValueError("lam is too large to draw; scale it down")
     names, number = H.column_names, H.column
     staircases: dict[str, list[Steps | Straight]] = {}
     levels: dict[str, dict[str, float]] = {}
@@ -523,7 +525,7 @@ class _Curve:
         for step in steps:
             y += step.values[np.where(above, step.cuts.searchsorted(x, "right"), step.cuts.searchsorted(x))]
         for line in lines:
-            y += line.slope * (x - line.low)
+            y += line.rise * ((x - line.low) / (line.high - line.low))
         return cls(x, y, sum(missing) if missing else math.nan)
 
     @property

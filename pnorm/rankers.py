@@ -302,11 +302,11 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
 @dataclass(frozen=True, eq=False)
 class Straight:
-    """A straight line: slope * (x - low) from low to high."""
+    """A straight line from 0 at `low` to `rise` at `high`."""
 
     low: float
     high: float
-    slope: float
+    rise: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -496,9 +496,9 @@ class _Normalized(_OfColumns):
         return scaled
 
     def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
-        scale = (self._to[1] - self._to[0]) / self._range
-        used = np.flatnonzero(lam * scale).tolist()
-        return [(j, Straight(float(self._low[j]), float(self._high[j]), float(lam[j] * scale[j]))) for j in used]
+        used = np.flatnonzero((lam != 0.0) & (self._low < self._high)).tolist()
+        low, high, rise = [x.tolist() for x in (self._low, self._high, lam * (self._to[1] - self._to[0]))]
+        return [(j, Straight(low[j], high[j], rise[j])) for j in used]
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         rows = self._read(X, name)
@@ -910,7 +910,7 @@ def columns(
     neg: Any = None,
     *,
     names: Sequence[str] | None = None,
-    monotone: Mapping[int | str, int] | None = None,
+    monotone: Mapping[Any, int] | None = None,
 ) -> Rankers:
     """Make every column a weak ranker: h_j(x) = x_j.
 
@@ -965,7 +965,7 @@ def normalized(
     high: float = 1.0,
     *,
     names: Sequence[str] | None = None,
-    monotone: Mapping[int | str, int] | None = None,
+    monotone: Mapping[Any, int] | None = None,
 ) -> Rankers:
     r"""Scale every column so that the training rows span [low, high].
 
@@ -1026,7 +1026,7 @@ def thresholds(
     *,
     names: Sequence[str] | None = None,
     missing: str = "error",
-    monotone: Mapping[int | str, int] | None = None,
+    monotone: Mapping[Any, int] | None = None,
 ) -> Rankers:
     """Make one indicator per cut: h(x) = 1 if x_c > cut, else 0 (the papers' rule).
 
@@ -1114,7 +1114,7 @@ def quantile_thresholds(
     *,
     names: Sequence[str] | None = None,
     missing: str = "error",
-    monotone: Mapping[int | str, int] | None = None,
+    monotone: Mapping[Any, int] | None = None,
     linear: bool = False,
     n_threads: int | None = None,
 ) -> Rankers:

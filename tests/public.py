@@ -124,9 +124,10 @@ OTHERS = {
     **dict.fromkeys(["H", "fs", "price", "kernel", "g", "dg", "l", "dl", "measure", "metric", "callback", "callbacks", "gain",
                      "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax"], "an object or a function"),
     **dict.fromkeys(["selection", "method", "missing", "progress", "push", "average", "normalized", "standardized", "maximize",
-                     "ramp", "check", "positive", "name", "names", "label", "solver", "early_stopping", "scoring"], "a word or a flag"),
+                     "ramp", "check", "positive", "name", "names", "label", "solver", "early_stopping", "scoring", "linear"], "a word or a flag"),
     **dict.fromkeys(["data", "data_home", "files", "metadata"], "of files, which are fuzzed elsewhere"),
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
+    **dict.fromkeys(["monotone", "columns"], "names of columns"),
     **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
     **dict.fromkeys(["random_state", "n_jobs"], "scikit-learn's"),
 }  # fmt: skip
@@ -386,10 +387,10 @@ def _of_plotting():
         "roc": Call(lambda f_pos, f_neg: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}), LISTS, aliases={"": "lists"}),
         "trace": Call(on(g.trace), {}, {"floor": -100.0}, {"runs": several["trace"]}),
         "shapes": Call(
-            on(g.shapes, pair),
+            on(g.shapes),
             {"lam": np.array([1.0, 0.0, -1.0])},
             {"top": 2},
-            {"H": pnorm.rankers.thresholds([[2, 4], [2]])},
+            {"H": pnorm.rankers.thresholds([[2, 4, 5]])},
         ),
         "weights": Call(
             on(g.weights),
