@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -161,6 +161,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `transform` returns, sparse or not. One that is not fitted is cloned and fitted on the training rows.
     n_cuts : int
         Cuts per column of ``"thresholds"``, at most.
+    monotone : mapping from column to 1 or -1, optional
+        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It is for the rankers
+        ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has signs of its own.
     t_max : int
         Largest number of rounds, or of Newton steps.
     solver : {"coordinate", "newton"}
@@ -250,6 +253,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         rankers: Any = "thresholds",
         n_cuts: int = 255,
+        monotone: Mapping[Any, int] | None = None,
         t_max: int = 200,
         solver: str = "coordinate",
         loss: Any = "exponential",
@@ -265,6 +269,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.p = p
         self.rankers = rankers
         self.n_cuts = n_cuts
+        self.monotone = monotone
         self.t_max = t_max
         self.solver = solver
         self.loss = loss
@@ -462,7 +467,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _weak_rankers(self, rows: _Rows, pos: Any, neg: Any) -> Rankers:
         """Return the weak rankers that `rankers` specifies, for these training rows."""
-        kind = self.rankers
+        kind, monotone = self.rankers, self.monotone
+        if monotone and not self._of_numbers:
+            raise ValueError(
+                f"monotone is for rankers among {', '.join(map(repr, _OF_NUMBERS))}; for others make a collection with "
+                "signs, as pnorm.rankers.thresholds(..., monotone=...) does"
+            )
         if isinstance(kind, Rankers):
             return kind
         if isinstance(kind, str):
@@ -470,13 +480,19 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             names = list(getattr(self, "feature_names_in_", ())) or None
             if kind == "thresholds":
                 return weak.quantile_thresholds(
-                    pos, neg, self.n_cuts, names=names, missing="own", n_threads=self._n_threads
+                    pos,
+                    neg,
+                    self.n_cuts,
+                    names=names,
+                    missing="own",
+                    monotone=monotone,
+                    n_threads=self._n_threads,
                 )
             if kind == "categories":
                 return weak.categories(pos, neg, missing="own")
             if kind == "normalized":
-                return weak.normalized(pos, neg, names=names)
-            return weak.columns(self.n_features_in_, names=names)
+                return weak.normalized(pos, neg, names=names, monotone=monotone)
+            return weak.columns(self.n_features_in_, names=names, monotone=monotone)
         if isinstance(kind, (list, tuple)):
             return weak.callables(kind)
         if _is_estimator(kind):

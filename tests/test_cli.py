@@ -116,6 +116,32 @@ def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     assert f"{trace.status}\nafter {trace.n_iter} rounds: {trace.message}" in out
 
 
+@pytest.mark.parametrize("kind", ["columns", "normalized", "thresholds"])
+def test_columns_of_a_file_are_monotone(capsys, table, kind, tmp_path):
+    path, X, _ = table
+    arguments = [path, "--label", "bought", "--ignore", "city", "--rankers", kind]
+    model = tmp_path / "model.json"
+    status, _, err = run(capsys, *arguments, "--monotone", "visits=-", "--monotone", "age=+", "--save", model)
+    assert (status, err) == (0, "")
+    found = pnorm.load(model)
+    assert found.H.column_names == ("visits", "age", "noise")
+    np.testing.assert_array_equal(found.H.signs, np.array([-1, 1, 0])[found.H.column])
+    assert (found.lam * found.H.signs >= 0.0).all()
+    run(capsys, *arguments, "--save", model)
+    assert (pnorm.load(model).lam * found.H.signs < 0.0).any()
+    for given, message in (
+        (["vists=+"], "names the column 'vists', which the file has not; did you mean 'visits'?"),
+        (["visits"], "--monotone needs a column and a sign, as in income=+ or age=-; got 'visits'"),
+        (["=+"], "needs a column and a sign"),
+        (["visits=+", "visits=-"], "--monotone gives both signs to 'visits'"),
+    ):
+        more = [word for text in given for word in ("--monotone", text)]
+        status, _, err = run(capsys, *arguments, *more)
+        assert (status, message in err) == (2, True)
+    status, _, err = run(capsys, path, "--model", model, "--monotone", "age=+")
+    assert (status, "--monotone is for training" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("labels", "arguments", "positive"),
     [

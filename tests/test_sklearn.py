@@ -865,6 +865,25 @@ def test_bad_parameters(data, how, message):
         PNormPush(**how).fit(*data[:2])
 
 
+def test_monotone_goes_to_the_columns(data):
+    X, y, *_ = data
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    for rankers in ("thresholds", "columns", "normalized"):
+        model = PNormPush(rankers=rankers, n_cuts=5, t_max=60, monotone={"c0": -1, 1: 1}).fit(frame, y)
+        H, lam = model.rankers_, model.lam_
+        assert (H.signs[H.column == 0] == -1).all()
+        assert (H.signs * lam >= 0.0).all()
+        free = PNormPush(rankers=rankers, n_cuts=5, t_max=60).fit(frame, y)
+        assert (H.signs * free.lam_ < 0.0).any()
+    with pytest.raises(
+        ValueError, match=r"monotone is for rankers among 'thresholds', 'columns', 'normalized'; for oth"
+    ):
+        PNormPush(rankers="categories", monotone={0: 1}).fit(X, y)
+    with pytest.raises(ValueError, match="monotone names the column 'd0', which pos has not"):
+        PNormPush(monotone={"d0": 1}).fit(frame, y)
+
+
 def test_bad_rows_and_labels(data):
     X, y, c, g = data
     with pytest.raises(ValueError, match=r"Only binary classification.*multiclass: y has 3 classes"):

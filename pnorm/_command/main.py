@@ -114,6 +114,12 @@ def parser() -> argparse.ArgumentParser:
         "with at most 31 cuts per column",
     )
     add(
+        "--monotone",
+        metavar="COLUMN=SIGN",
+        action="append",
+        help="let no score fall as a column rises (income=+), or none rise (age=-); may be repeated",
+    )
+    add(
         "--push",
         choices=_checks.PUSHES,
         help="which end of the list is to be right, and to be printed (default: top)",
@@ -137,7 +143,7 @@ def _train_or_rank(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other or are out of range, before any work."""
     if arguments.file is None:
-        for option in ("label", "positive", "ignore", "rankers", "push", "top", "out", "save", "model"):
+        for option in ("label", "positive", "ignore", "rankers", "monotone", "push", "top", "out", "save", "model"):
             if getattr(arguments, option) is not None:
                 raise CommandError(f"--{option} needs a FILE to work on; see --help")
     elif arguments.seed is not None:
@@ -147,6 +153,7 @@ def _check(arguments: argparse.Namespace) -> None:
             ("p", "-p"),
             ("t", "-t"),
             ("rankers", "--rankers"),
+            ("monotone", "--monotone"),
             ("push", "--push"),
             ("save", "--save"),
         ):
@@ -246,7 +253,7 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     pos, neg = pnorm.split(X, y)
 
     p, kind = 4.0 if arguments.p is None else arguments.p, arguments.rankers or "normalized"
-    H = _rankers(kind, pos, neg, names)
+    H = _rankers(kind, pos, neg, names, _signs(arguments.monotone or [], names))
     push = arguments.push or "top"
     lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments), push=push)
     f = pnorm.score(X, H, lam)
@@ -337,14 +344,30 @@ def _write_scores(f: NDArray[np.float64], p: float | None, intercept: float | No
         print(f"\nScores of {counted(f.size, 'row')}, best first: {path_shown(out)}")
 
 
-def _rankers(kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], names: list[str]) -> pnorm.rankers.Rankers:
+def _signs(given: Sequence[str], names: list[str]) -> dict[int, int]:
+    """Return the signs of columns that --monotone gives."""
+    known, signs = {"+": 1, "-": -1}, dict[str, int]()
+    for text in given:
+        column, _, sign = text.rpartition("=")
+        if sign not in known or not column:
+            raise CommandError(
+                f"--monotone needs a column and a sign, as in income=+ or age=-; got {_checks.shown(text)}"
+            )
+        if signs.setdefault(column, known[sign]) != known[sign]:
+            raise CommandError(f"--monotone gives both signs to {_checks.shown(column)}")
+    return _checks.monotone(signs, names, "the file")
+
+
+def _rankers(
+    kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], names: list[str], signs: dict[int, int]
+) -> pnorm.rankers.Rankers:
     """Return weak rankers that find the columns of later files by name."""
     if kind == "columns":
-        made = pnorm.rankers.columns(pos, neg, names=names)
+        made = pnorm.rankers.columns(pos, neg, names=names, monotone=signs)
     elif kind == "normalized":
-        made = pnorm.rankers.normalized(pos, neg, names=names)
+        made = pnorm.rankers.normalized(pos, neg, names=names, monotone=signs)
     else:
-        made = pnorm.rankers.quantile_thresholds(pos, neg, n_cuts=31, names=names)
+        made = pnorm.rankers.quantile_thresholds(pos, neg, n_cuts=31, names=names, monotone=signs)
     return pnorm.rankers.from_dict({**made.to_dict(), "columns": names})
 
 
