@@ -30,7 +30,7 @@ import numpy as np
 from pnorm._core import _tilt
 assert _tilt.__file__.startswith(sys.prefix), _tilt.__file__
 """
-PAST_THE_END = BEGIN + "_tilt.rescale_rows(np.ones(1000), 2.0, 0, 1001)"
+PAST_THE_END = BEGIN + "_tilt.multiply_by_group(np.ones(1001), np.zeros(1001, np.intp), np.ones(1), np.empty(1000))"
 MISALIGNED = BEGIN + "_tilt.rescale_rows(np.ones(8001, np.uint8)[1:].view(float), 2.0, 0, 1000)"
 NEVER_WRITTEN = BEGIN + "_tilt.log_sum(np.empty(1000), None, 1.0, 0, 1000)"
 SHARED = (
