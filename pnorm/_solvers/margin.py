@@ -210,6 +210,8 @@ class _Search:
         moved, size = float(np.abs(moves).max()), float(np.linalg.norm(self.x))
         if 0.1 < size < 10.0:
             return moved
+        if not 0.0 < size < np.inf:  # nothing but rounding is left of the rows
+            return np.inf
         self.x /= size
         self._share /= size
         self._middle /= size
