@@ -816,6 +816,22 @@ def test_exp_is_within_two_units_in_the_last_place():
     assert far[0] == pytest.approx(np.exp(-600.0))
 
 
+def test_log_is_within_two_units_in_the_last_place():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([1 + rng.normal(size=2000) * np.logspace(-16, -1, 2000), np.logspace(-323, 308, 4001)])
+    x = np.concatenate([x, np.ldexp(rng.uniform(0.5, 2, 4000), rng.integers(-5, 5, 4000)), 2.0 ** np.arange(-9, 9)])
+    got = np.empty_like(x)
+    _tilt.logs(x, got)
+    with mpmath.workdps(40):
+        for value, y in zip(x, got, strict=True):
+            exact = mpmath.log(mpmath.mpf(float(value)))
+            assert abs(float(mpmath.mpf(float(y)) - exact)) <= 2 * 2.0**-53 * abs(float(exact))
+    assert (got[x == 1.0] == 0.0).all()
+    ends = np.empty(2)
+    _tilt.logs(np.array([0.0, np.inf]), ends)
+    assert ends.tolist() == [-np.inf, np.inf]
+
+
 def test_a_far_root_is_reached_in_steps_that_grow():
     # scores of 1e4 and three levels: g falls by 1 / e per unit over ten thousand units
     f_pos, h_pos = np.array([-6885.6, -1914.1, 1442.6, 8521.4, 17533.8]), np.array([-1.0, -1, 0, 0, 1])

@@ -26,6 +26,9 @@ from pnorm._core._tilt cimport (
     tilt_cells, tilt_groups, tilt_near, tilt_rows, weigh_codes, weigh_groups, weigh_rows,
 )
 
+cdef extern from "_log.h" nogil:
+    void pnorm_log(double* values, Py_ssize_t m) noexcept
+
 cdef enum:
     BLOCKS = 64
     EVALUATIONS = 400
@@ -1169,8 +1172,9 @@ cdef class Rounds:
                     return False
                 self.values[number][n] = self.by_code[c]
                 self.weights[number][n] = self.masses[number][c]
-                self.logs[number][n] = log(self.masses[number][c])
+                self.logs[number][n] = self.masses[number][c]
                 n += 1
+        pnorm_log(self.logs[number], n)
         out.f, out.h, out.log_c, out.size, out.scale = (
             self.zeros, self.values[number], self.logs[number], n, side.scale
         )

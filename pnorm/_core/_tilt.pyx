@@ -21,7 +21,7 @@ of a million rows near that of a thousand. `log_c` may be None: no case weights.
 """
 
 from libc.math cimport INFINITY, NAN, exp, fabs, fmax, fmin, log, log1p
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 cdef extern from "_exp.h" nogil:
     void pnorm_exp_below(double* values, Py_ssize_t m, double top) noexcept
@@ -40,9 +40,30 @@ cdef extern from "_tilt.h" nogil:
         const double* weights, const double* h, double unit, Py_ssize_t m, double* sums) noexcept
     void pnorm_tilt_near(double* weights, const double* h, double rate, Py_ssize_t m) noexcept
 
+cdef extern from "_log.h" nogil:
+    void pnorm_log(double* values, Py_ssize_t m) noexcept
+
+cdef extern from "_groups.h" nogil:
+    enum:
+        PNORM_GROUPS
+    void pnorm_subtract_tops(
+        double* values, const Py_ssize_t* starts, Py_ssize_t n, double largest, double* tops) noexcept
+    void pnorm_normalize(double* values, const Py_ssize_t* starts, Py_ssize_t n, double* sums) noexcept
+    void pnorm_tilt(
+        const double* weights, const double* h, double rate, double top, Py_ssize_t m, double* out) noexcept
+    void pnorm_powers_of_groups(
+        const double* weights, const double* h, const Py_ssize_t* starts, Py_ssize_t n, int own, double* level,
+        double (*sums)[PNORM_GROUPS]) noexcept
+    void pnorm_powers_of_cells(
+        const double* masses, const double* values, const double* tilt, Py_ssize_t width, Py_ssize_t n, int own,
+        double* level, double (*sums)[PNORM_GROUPS]) noexcept
+    void pnorm_sums_of_cells(
+        const double* masses, const double* tilt, Py_ssize_t width, Py_ssize_t n, double* sums) noexcept
+    void pnorm_cumulants(double (*sums)[PNORM_GROUPS], Py_ssize_t n, double* out) noexcept
+    void pnorm_log_ratio(const double* values, const double* others, Py_ssize_t n, double* out) noexcept
+
 cdef enum:
-    BLOCK = 256
-    LONG = 32      # rows of groups whose exponentials are worth a call each
+    BLOCK = 256    # rows, and no more groups than in PNORM_GROUPS
 
 cdef Side side_of(
     const double[::1] f, const double[::1] h, const double[::1] log_c, double scale, Py_ssize_t start, Py_ssize_t stop,
@@ -383,14 +404,15 @@ cdef double weigh_codes(
 
 
 def logs(const double[::1] values, double[::1] out):
-    """out = log(values), by the same function on every processor, which NumPy's is not.
+    """out = log(values), for values >= 0, by the same function on every processor, which NumPy's is not.
 
     In: values. Out: out.
     """
-    cdef Py_ssize_t r
-    with nogil:
-        for r in range(values.shape[0]):
-            out[r] = log(values[r])
+    cdef Py_ssize_t n = values.shape[0]
+    if n:
+        with nogil:
+            memcpy(&out[0], &values[0], n * sizeof(double))
+            pnorm_log(&out[0], n)
 
 
 def split(
@@ -513,42 +535,31 @@ cdef inline Py_ssize_t fitting(const Py_ssize_t* starts, Py_ssize_t g, Py_ssize_
     return stop
 
 
-cdef inline double subtract_top(double* exponents, Py_ssize_t m) noexcept nogil:
-    """exponents -= their maximum, which is returned."""
-    cdef:
-        double top = pnorm_max(exponents, m)
-        Py_ssize_t r
-    for r in range(m):
-        exponents[r] -= top
-    return top
-
-
 cdef void weigh_groups(
     const Side* side, const Py_ssize_t* starts, Py_ssize_t n, double* weights, double* log_sums
 ) noexcept nogil:
     """Do as `weigh_by_group` does."""
     cdef:
-        Py_ssize_t g = 0, stop, k, r, begin, m
-        double total
+        double sums[BLOCK]
+        double* own
+        double top
+        Py_ssize_t g = 0, stop, k, r, m
     while g < n:
         stop = fitting(starts, g, n, BLOCK)
-        begin = starts[g]
-        m = starts[stop] - begin
-        fill(side, 0.0, begin, m, weights + begin)
-        if m >= LONG * (stop - g):
-            for k in range(g, stop):
-                log_sums[k] = pnorm_max(weights + starts[k], starts[k + 1] - starts[k])
-                pnorm_exp_below(weights + starts[k], starts[k + 1] - starts[k], log_sums[k])
-        else:  # one call for many groups
-            for k in range(g, stop):
-                log_sums[k] = subtract_top(weights + starts[k], starts[k + 1] - starts[k])
-            pnorm_exp_below(weights + begin, m, 0.0)
-        for k in range(g, stop):
-            total = sum_of_blocks(weights + starts[k], starts[k + 1] - starts[k])
-            log_sums[k] += log(total)
-            total = 1.0 / total
-            for r in range(starts[k], starts[k + 1]):
-                weights[r] *= total
+        own = weights + starts[g]
+        m = starts[stop] - starts[g]
+        top = fill(side, 0.0, starts[g], m, own)
+        pnorm_subtract_tops(own, starts + g, stop - g, top, log_sums + g)
+        pnorm_exp_below(own, m, 0.0)
+        if m <= BLOCK:
+            pnorm_normalize(own, starts + g, stop - g, sums)
+        else:  # a group that is longer than a block is alone
+            sums[0] = sum_of_blocks(own, m)
+            for r in range(m):
+                own[r] *= 1.0 / sums[0]
+        pnorm_log(sums, stop - g)
+        for k in range(stop - g):
+            log_sums[g + k] += sums[k]
         g = stop
 
 
@@ -580,30 +591,13 @@ def multiply_by_group(
             out[r] = weights[r] * factors[codes[r]]
 
 
-cdef inline void cumulants_of(const double* sums, double* out) noexcept nogil:
-    """out = mean, variance and third cumulant, from power sums; zeros where there is no weight."""
-    cdef double scale, square
-    out[0] = out[1] = out[2] = 0.0
-    if sums[0] > 0.0:
-        scale = 1.0 / sums[0]
-        out[0] = scale * sums[1]
-        square = scale * sums[2]
-        out[1] = square - out[0] * out[0]
-        out[2] = scale * sums[3] - out[0] * (3.0 * square - 2.0 * out[0] * out[0])
-
-
 cdef inline const double* tilt_block(
     const double* weights, const double* h, Py_ssize_t m, double rate, double top, double* tilted_weights
 ) noexcept nogil:
     """Return weights * exp(rate * h - top), no copy at a rate of zero."""
-    cdef Py_ssize_t r
     if rate == 0.0:
         return weights
-    for r in range(m):
-        tilted_weights[r] = rate * h[r]
-    pnorm_exp_below(tilted_weights, m, top)
-    for r in range(m):
-        tilted_weights[r] *= weights[r]
+    pnorm_tilt(weights, h, rate, top, m, tilted_weights)
     return tilted_weights
 
 
@@ -623,7 +617,8 @@ cdef void tilt_groups(
     """Do as `tilted_by_group` does."""
     cdef:
         double room[BLOCK]
-        double powers[4]
+        double powers[4][PNORM_GROUPS]
+        double whole[4]
         double most, weight, mode
         const double* x
         Py_ssize_t g = 0, stop, k, m, begin
@@ -633,15 +628,7 @@ cdef void tilt_groups(
         m = starts[stop] - begin
         if m <= BLOCK:
             x = tilt_block(weights + begin, h + begin, m, rate, top, room)
-            for k in range(g, stop):
-                begin = starts[k] - starts[g]
-                m = starts[k + 1] - starts[k]
-                if own:
-                    heaviest(x + begin, h + starts[k], m, &level[k])
-                powers[0] = powers[1] = powers[2] = powers[3] = 0.0
-                pnorm_add_powers(x + begin, h + starts[k], level[k], m, powers)
-                sums[k] = powers[0]
-                cumulants_of(powers, cumulants + 3 * k)
+            pnorm_powers_of_groups(x, h + begin, starts + g, stop - g, own, level + g, powers)
         else:  # a group that is longer than a block is alone
             if own:
                 most = -INFINITY
@@ -654,14 +641,16 @@ cdef void tilt_groups(
                         level[g] = mode
                     begin += BLOCK
                 begin = starts[g]
-            powers[0] = powers[1] = powers[2] = powers[3] = 0.0
+            whole[0] = whole[1] = whole[2] = whole[3] = 0.0
             while begin < starts[stop]:
                 m = min(<Py_ssize_t>BLOCK, starts[stop] - begin)
                 x = tilt_block(weights + begin, h + begin, m, rate, top, room)
-                pnorm_add_powers(x, h + begin, level[g], m, powers)
+                pnorm_add_powers(x, h + begin, level[g], m, whole)
                 begin += BLOCK
-            sums[g] = powers[0]
-            cumulants_of(powers, cumulants + 3 * g)
+            for k in range(4):
+                powers[k][0] = whole[k]
+        memcpy(sums + g, powers[0], (stop - g) * sizeof(double))
+        pnorm_cumulants(powers, stop - g, cumulants + 3 * g)
         g = stop
 
 
@@ -689,34 +678,17 @@ cdef void tilt_cells(
 ) noexcept nogil:
     """Do as `tilted_cells` does."""
     cdef:
-        double powers[4]
-        double x, y, most
-        const double* of_group = masses
-        Py_ssize_t g, c
+        double powers[4][PNORM_GROUPS]
+        Py_ssize_t g = 0, c, m
     for c in range(width):
         tilt[c] = rate * values[c]
     pnorm_exp_below(tilt, width, top)
-    for g in range(n):
-        if own:
-            most = -INFINITY
-            for c in range(width):
-                x = of_group[c] * tilt[c]
-                if x > most:
-                    most = x
-                    level[g] = values[c]
-        powers[0] = powers[1] = powers[2] = powers[3] = 0.0
-        for c in range(width):
-            x = of_group[c] * tilt[c]
-            y = values[c] - level[g]
-            powers[0] += x
-            x *= y
-            powers[1] += x
-            x *= y
-            powers[2] += x
-            powers[3] += x * y
-        sums[g] = powers[0]
-        cumulants_of(powers, cumulants + 3 * g)
-        of_group += width
+    while g < n:
+        m = min(<Py_ssize_t>PNORM_GROUPS, n - g)
+        pnorm_powers_of_cells(masses + g * width, values, tilt, width, m, own, level + g, powers)
+        memcpy(sums + g, powers[0], m * sizeof(double))
+        pnorm_cumulants(powers, m, cumulants + 3 * g)
+        g += m
 
 
 def tilted_cells(
@@ -734,20 +706,6 @@ def tilted_cells(
         )
 
 
-cdef inline double tilted_mass(
-    const double* masses, const double* tilt, Py_ssize_t width, double* before
-) noexcept nogil:
-    """Return the sum of masses * tilt; before = that of masses."""
-    cdef:
-        double total = 0.0
-        Py_ssize_t c
-    before[0] = 0.0
-    for c in range(width):
-        total += masses[c] * tilt[c]
-        before[0] += masses[c]
-    return total
-
-
 cdef bint move_groups(
     double* u, double* w, const double* v, const double* values, Py_ssize_t n, Py_ssize_t width, double p, double step,
     double light, double* tilts, double* share, double* mass, double* change,
@@ -756,9 +714,12 @@ cdef bint move_groups(
     cdef:
         double rates[3]
         double tops[3]
-        double before, after, other, total, pos
+        double before[PNORM_GROUPS]
+        double after[PNORM_GROUPS]
+        double logs_of_u[PNORM_GROUPS]
+        double top, total
         double* tilt
-        Py_ssize_t g, c, k
+        Py_ssize_t g = 0, c, k, m
     rates[0], rates[1], rates[2] = -step, p * step, step
     for k in range(3):
         tilt, tops[k] = tilts + k * width, -INFINITY
@@ -766,32 +727,54 @@ cdef bint move_groups(
             tilt[c] = rates[k] * values[c]
             tops[k] = fmax(tops[k], tilt[c])
         pnorm_exp_below(tilt, width, tops[k])
-    for g in range(n):
-        after = tilted_mass(u + g * width, tilts, width, &before)
-        total = tilted_mass(w + g * width, tilts + width, width, &other)
-        if not fmin(before, other) > light:
-            return False
-        share[g] = p * log(after / before) + log(total / other)
-    before = pnorm_max(share, n)
-    pnorm_exp_below(share, n, before)
-    tops[1] += p * tops[0] + before
-    for g in range(n):
-        tilted_mass(w + g * width, tilts + width, width, &other)
-        share[g] *= other
+    while g < n:
+        m = min(<Py_ssize_t>PNORM_GROUPS, n - g)
+        pnorm_sums_of_cells(u + g * width, NULL, width, m, before)
+        pnorm_sums_of_cells(u + g * width, tilts, width, m, after)
+        for k in range(m):
+            if not before[k] > light:
+                return False
+        pnorm_log_ratio(after, before, m, logs_of_u)
+        pnorm_sums_of_cells(w + g * width, NULL, width, m, before)
+        pnorm_sums_of_cells(w + g * width, tilts + width, width, m, after)
+        for k in range(m):
+            if not before[k] > light:
+                return False
+        pnorm_log_ratio(after, before, m, share + g)
+        for k in range(m):
+            share[g + k] += p * logs_of_u[k]
+        g += m
+    top = pnorm_max(share, n)
+    pnorm_exp_below(share, n, top)
+    tops[1] += p * tops[0] + top
+    g = 0
+    while g < n:
+        m = min(<Py_ssize_t>PNORM_GROUPS, n - g)
+        pnorm_sums_of_cells(w + g * width, NULL, width, m, before)
+        for k in range(m):
+            share[g + k] *= before[k]
+        g += m
     total = sum_of_blocks(share, n)
     change[0] = change[1] = tops[1] + log(total)
     total = 1.0 / total
-    for g in range(n):
-        share[g] *= total
-        after = tilted_mass(u + g * width, tilts, width, &before)
+    g = 0
+    while g < n:
+        m = min(<Py_ssize_t>PNORM_GROUPS, n - g)
+        for k in range(m):
+            share[g + k] *= total
+        pnorm_sums_of_cells(u + g * width, tilts, width, m, after)
         if v != NULL:
-            pos = after / before
-            mass[g] *= pos * (tilted_mass(v + g * width, tilts + 2 * width, width, &other) / other)
-        before = share[g] / after
-        after = share[g] / tilted_mass(w + g * width, tilts + width, width, &other)
-        for c in range(width):
-            u[g * width + c] = before * tilts[c]
-            w[g * width + c] = after * tilts[width + c]
+            pnorm_sums_of_cells(u + g * width, NULL, width, m, before)
+            for k in range(m):
+                mass[g + k] *= after[k] / before[k]
+            pnorm_sums_of_cells(v + g * width, NULL, width, m, before)
+            pnorm_sums_of_cells(v + g * width, tilts + 2 * width, width, m, logs_of_u)
+            for k in range(m):
+                mass[g + k] *= logs_of_u[k] / before[k]
+        spread_factors(share + g, after, tilts, width, m, u + g * width)
+        pnorm_sums_of_cells(w + g * width, tilts + width, width, m, after)
+        spread_factors(share + g, after, tilts + width, width, m, w + g * width)
+        g += m
     if v != NULL:
         total = sum_of_blocks(mass, n)
         change[1] = tops[0] + tops[2] + log(total)
@@ -799,6 +782,19 @@ cdef bint move_groups(
         for g in range(n):
             mass[g] *= total
     return True
+
+
+cdef inline void spread_factors(
+    const double* share, const double* after, const double* tilt, Py_ssize_t width, Py_ssize_t n, double* factors
+) noexcept nogil:
+    """factors[g, c] = share[g] / after[g] * tilt[c]."""
+    cdef:
+        double factor
+        Py_ssize_t g, c
+    for g in range(n):
+        factor = share[g] / after[g]
+        for c in range(width):
+            factors[g * width + c] = factor * tilt[c]
 
 
 def move_cells(
@@ -834,8 +830,9 @@ cdef void mix(
         double total, edge, curve, mean, spread
         double s_edge = 0.0, s_square = 0.0, s_cube = 0.0, s_curve = 0.0, s_both = 0.0, s_third = 0.0, size = 0.0
         Py_ssize_t g
+    pnorm_log_ratio(pos_sums, before, n, share)
     for g in range(n):
-        share[g] = p * log(pos_sums[g] / before[g]) if before[g] > 0.0 and pos_sums[g] > 0.0 else -INFINITY
+        share[g] *= p
     pnorm_exp_below(share, n, pnorm_max(share, n))
     for g in range(n):
         share[g] *= neg_sums[g]
