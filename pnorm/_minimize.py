@@ -8,7 +8,7 @@ from typing import Any
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.minimize import check_supported, solve
-from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.penalty import Penalty, signs_of
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import Pool
@@ -24,7 +24,9 @@ def minimize(
     H: Any = None,
     p: float = 1.0,
     *,
+    l1: float = 0.0,
     l2: float = 0.0,
+    signs: Any = None,
     tol: float = 1e-10,
     max_iter: int = 100,
     push: str = "top",
@@ -47,8 +49,9 @@ def minimize(
 
     Newton's method on
 
-    .. math:: \log F_p(\lambda) + \tfrac{l2}{2} |\lambda|^2, \qquad F_p(\lambda) = \sum_{k=1}^K
-              \Bigl(\sum_{i=1}^I e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p, \qquad f = \sum_{j=1}^n \lambda_j h_j,
+    .. math:: \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2, \qquad
+              F_p(\lambda) = \sum_{k=1}^K \Bigl(\sum_{i=1}^I e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p, \qquad
+              f = \sum_{j=1}^n \lambda_j h_j,
 
     which `train` approaches by coordinate descent. Stopped early, `train` regularises; this is where
     it would end.
@@ -63,10 +66,14 @@ def minimize(
         The weak rankers. As in `train`.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    l1 : float
+        Weight of the penalty ``l1 |lam|_1``, zero or more. It leaves coefficients at zero (see Notes).
     l2 : float
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Above zero, a unique minimiser exists whatever
         the data. What it is added to has other units for each price and loss (see Notes), so that the same weight is
         not the same penalty.
+    signs : array_like, shape (n,), optional
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others.
     tol : float
         Stop when the objective is proved to be this close to its infimum. In its own units (nats for log F_p), or as
         close as rounding lets that be proved: some 1e-14 of the objective, or of p times the largest sum of terms in a
@@ -194,7 +201,7 @@ def minimize(
     ('converged', True)
     """
     make = objective_of(_checks.power(p), price, loss, smoothing)
-    l2 = _checks.nonnegative(l2, "l2")
+    l1, l2 = _checks.nonnegative(l1, "l1"), _checks.nonnegative(l2, "l2")
     tol = _checks.nonnegative(tol, "tol")
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:
@@ -202,6 +209,7 @@ def minimize(
     _checks.push(push)
     callback = _checks.callback(callback)
     pos, neg, rankers = rankers_of(pos, neg, H)
+    penalty = Penalty.of(len(rankers), l1, l2, _checks.signs(signs, rankers.names, signs_of(rankers)))
     start = None if init is None else start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
@@ -210,6 +218,5 @@ def minimize(
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
-        penalty = Penalty.of(len(rankers), l2=l2)
         lam, trace, _ = solve(problem, penalty, tol, max_iter, start, method, callback, progress)
     return lam, trace

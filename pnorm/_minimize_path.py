@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.minimize import check_supported, solve
-from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.penalty import Penalty, signs_of
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
@@ -34,11 +34,11 @@ class MinimizerPath:
     Attributes
     ----------
     along : str
-        What changes from point to point: ``"l2"`` or ``"p"``.
+        What changes from point to point: ``"l2"``, ``"l1"`` or ``"p"``.
     p : ndarray, shape (m,)
         The power of each point.
-    l2 : ndarray, shape (m,)
-        The penalty of each point.
+    l1, l2 : ndarray, shape (m,)
+        The penalties of each point.
     lam : ndarray, shape (m, n)
         The minimisers, as `minimize` returns them.
     traces : tuple of Trace
@@ -49,6 +49,7 @@ class MinimizerPath:
 
     along: str
     p: Vector
+    l1: Vector
     l2: Vector
     lam: NDArray[np.float64]
     traces: tuple[Trace, ...]
@@ -79,7 +80,8 @@ class MinimizerPath:
 
     def __repr__(self) -> str:
         values = getattr(self, self.along)
-        fixed = f"p = {self.p[0]:g}" if self.along == "l2" else f"l2 = {self.l2[0]:g}"
+        shown = [name for name in ("p", "l1", "l2") if name != self.along and (name != "l1" or self.l1.any())]
+        fixed = ", ".join([f"{name} = {getattr(self, name)[0]:g}" for name in shown])
         ended = " and ".join(sorted(set(self.status)))
         return (
             f"<MinimizerPath: {len(self)} points, {self.along} from {values[0]:.4g} to {values[-1]:.4g}, {fixed}, "
@@ -102,7 +104,9 @@ def minimize_path(
     H: Any = None,
     p: float | Sequence[float] = 1.0,
     *,
+    l1: float | Sequence[float] = 0.0,
     l2: float | Sequence[float] | None = None,
+    signs: Any = None,
     tol: float = 1e-10,
     max_iter: int = 100,
     push: str = "top",
@@ -122,7 +126,8 @@ def minimize_path(
 
     The points are those of `minimize`,
 
-    .. math:: \lambda(p, l2) = \arg\min_\lambda \; \log F_p(\lambda) + \tfrac{l2}{2} |\lambda|^2,
+    .. math:: \lambda(p, l1, l2) = \arg\min_\lambda \;
+              \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2,
 
     to the same tolerance and each with a certificate of its own. From one point to the next they
     change little, so that a few Newton steps lead there, and the outputs are read once for all.
@@ -137,10 +142,15 @@ def minimize_path(
         The weak rankers. As in `train`.
     p : float or sequence of float
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
-        p, with one `l2`.
+        p, with one `l1` and one `l2`.
+    l1 : float or sequence of float
+        Weight of the penalty ``l1 |lam|_1``, zero or more. Several for a path along l1, with one p and one `l2`. From
+        p times the largest edge at zero on, all coefficients are zero.
     l2 : float or sequence of float, optional
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Several for a path along l2, with one p. None
-        takes 25 of them (see Notes) if there is one p, and 0 if there are several.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Several for a path along l2, with one p and
+        one `l1`. None takes 25 of them (see Notes), and 0 if p or `l1` is the path.
+    signs : array_like, shape (n,), optional
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others.
     tol, max_iter : float, int
         For every point, as in `minimize`.
     push : {"top", "bottom"}
@@ -167,7 +177,7 @@ def minimize_path(
     Raises
     ------
     ValueError, TypeError
-        If both p and l2 are sequences, or neither is.
+        If more than one of p, l1 and l2 is a sequence, or none is.
 
     See Also
     --------
@@ -203,13 +213,16 @@ def minimize_path(
     >>> bool((path.gap < 1e-10).all())
     True
     """
-    along = "l2" if isinstance(p, numbers.Real) else "p"
-    if along == "p" and l2 is None:
+    paths = [name for name, x in (("p", p), ("l1", l1)) if not isinstance(x, numbers.Real)]
+    if paths and l2 is None:
         l2 = 0.0
-    if (along == "p") != isinstance(l2, numbers.Real):
-        both = "both are" if along == "p" else "neither is"
-        raise ValueError(f"one of p and l2 must be a sequence, the path, and the other a number; {both} a sequence")
+    paths += [] if isinstance(l2, numbers.Real) else ["l2"]
+    if len(paths) != 1:
+        got = " and ".join(paths) + " are sequences" if paths else "none is a sequence"
+        raise ValueError(f"one of p, l1 and l2 must be a sequence, the path, and the others numbers; {got}")
+    along = paths[0]
     powers = _checks.several(p, "p", _checks.power)
+    weights = _checks.several(l1, "l1", lambda x: _checks.nonnegative(x, "l1"))
     penalties = None if l2 is None else _checks.several(l2, "l2", lambda x: _checks.nonnegative(x, "l2"))
     makes = [objective_of(power, price, loss, smoothing) for power in powers]
     tol = _checks.nonnegative(tol, "tol")
@@ -218,6 +231,7 @@ def minimize_path(
         _checks.choice(method, "method", ("newton", "lbfgs"))
     _checks.push(push)
     pos, neg, rankers = rankers_of(pos, neg, H)
+    wanted = _checks.signs(signs, rankers.names, signs_of(rankers))
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
@@ -230,19 +244,24 @@ def minimize_path(
         check_supported(problem, method)
         if penalties is None:
             penalties = _default(largest_penalty(problem))
-        of_p, of_l2 = (np.array(values) for values in np.broadcast_arrays(powers, penalties))
+        of_p, of_l1, of_l2 = (np.array(values) for values in np.broadcast_arrays(powers, weights, penalties))
         lams, traces = np.empty((of_p.size, len(rankers))), {}
         start: Vector | None = None
         before = -1
-        for k in np.lexsort((-of_l2, of_p)).tolist():
+        for k in np.lexsort((-of_l2, -of_l1, of_p)).tolist():
             problem = problem.with_objective(objectives[k]) if along == "p" else problem
             if before >= 0:
                 with np.errstate(divide="ignore", over="ignore"):
-                    grown = of_p[k] / of_p[before] if along == "p" else of_l2[before] / of_l2[k]
+                    of_path = of_l1 if along == "l1" else of_l2
+                    grown = of_p[k] / of_p[before] if along == "p" else of_path[before] / of_path[k]
                 start = _scale_warm_start(problem, lams[before], grown)
-            lams[k], traces[k], _ = solve(problem, Penalty.of(len(rankers), l2=of_l2[k]), tol, max_iter, start, method)
+            lams[k], traces[k], _ = solve(
+                problem, Penalty.of(len(rankers), of_l1[k], of_l2[k], wanted), tol, max_iter, start, method
+            )
             before = k
-    return MinimizerPath(along, of_p, of_l2, lams, tuple(traces[k] for k in range(of_p.size)), tuple(rankers.names))
+    return MinimizerPath(
+        along, of_p, of_l1, of_l2, lams, tuple(traces[k] for k in range(of_p.size)), tuple(rankers.names)
+    )
 
 
 def largest_penalty(problem: Problem) -> float:

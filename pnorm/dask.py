@@ -33,7 +33,7 @@ from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.partitioned import Partitions
-from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.penalty import Penalty, signs_of
 from pnorm._solvers.problem import Problem, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
 from pnorm._solvers.start import start_of
@@ -180,7 +180,9 @@ def minimize(
     H: Any = None,
     p: float = 1.0,
     *,
+    l1: float = 0.0,
     l2: float = 0.0,
+    signs: Any = None,
     tol: float = 1e-10,
     max_iter: int = 100,
     push: str = "top",
@@ -205,8 +207,12 @@ def minimize(
         The weak rankers. As in `pnorm.train`.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    l1 : float
+        Weight of the penalty ``l1 |lam|_1``, zero or more. As in `pnorm.minimize`.
     l2 : float
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
+    signs : array_like, shape (n,), optional
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others.
     tol : float
         Stop when the objective is proved to be this close to its infimum. As in `pnorm.minimize`.
     max_iter : int
@@ -273,19 +279,20 @@ def minimize(
     ('converged', True)
     """
     make = objective_of(_checks.power(p), price, loss, smoothing)
-    l2, tol = _checks.nonnegative(l2, "l2"), _checks.nonnegative(tol, "tol")
+    l1, l2, tol = [_checks.nonnegative(x, name) for x, name in ((l1, "l1"), (l2, "l2"), (tol, "tol"))]
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
     _checks.push(push)
     callback = _checks.callback(callback)
     rankers, start = _rankers(pos, neg, H, init)
+    penalty = Penalty.of(len(rankers), l1, l2, _checks.signs(signs, rankers.names, signs_of(rankers)))
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
     with _problem(pos, neg, rankers, make, loss, weights, groups, push) as (partitions, problem):
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
-        lam, trace, _ = solve(problem, Penalty.of(len(rankers), l2=l2), tol, max_iter, start, method, callback)
+        lam, trace, _ = solve(problem, penalty, tol, max_iter, start, method, callback)
         return _trusted(partitions, lam, trace)
 
 

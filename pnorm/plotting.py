@@ -316,7 +316,7 @@ def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> An
         raise TypeError(f"path must be what pnorm.minimize_path returned; got {type(path).__name__}")
     top = _checks.count(top, "top", 1)
     ax = _axes(1, (5.5, 4.0)) if ax is None else ax
-    values = path.l2 if path.along == "l2" else path.p
+    values = getattr(path, path.along)
     order = np.argsort(values)
     largest = np.argsort(-np.abs(path.lam).max(axis=0), kind="stable")
     for rank, j in reversed(list(enumerate(largest.tolist()))):  # those with a name on top
@@ -333,7 +333,7 @@ def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> An
         else:
             ax.set_xscale("symlog", linthresh=float(values[values > 0.0].min(initial=1.0)))
             ax.set_xlim(0.0, None)
-        ax.set_xlabel("l2")
+        ax.set_xlabel(path.along)
     ax.set_ylabel("coefficient")
     handles, labels = ax.get_legend_handles_labels()
     ax.legend(handles[::-1], labels[::-1], loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)

@@ -53,6 +53,7 @@ ARRAYS = {
     "n_rows": np.array([100, 200]),
     "accuracies": np.array([0.5, 0.125]),
     "z": np.array([-1.0, 0.0, 2.0]),
+    "signs": np.array([1.0, -1.0, 0.0]),
 }
 """By the name of the parameter, wherever a function does not say otherwise."""
 
@@ -61,6 +62,7 @@ SCALARS = {
     "t_max": 4,
     "max_iter": 2,
     "tol": 1e-6,
+    "l1": 0.125,
     "l2": 0.5,
     "smoothing": 0.0,
     "n_threads": 1,
@@ -230,10 +232,13 @@ def _of_pnorm():
             lambda rounds: pnorm.cross_validate(POS, NEG, p=2, t_max=3, folds=2, rounds=rounds),
             {"rounds": np.array([1, 3])},
         ),
-        "minimize": plain(pnorm.minimize, loss="exponential"),
-        "minimize, lbfgs": plain(pnorm.minimize, loss="logistic", p=1.0),
-        "minimize_path": plain(pnorm.minimize_path, l2=np.array([1.0, 0.5]), p=2.0),
-        "minimize_path, p": plain(pnorm.minimize_path, p=np.array([1.0, 2.0]), l2=0.5),
+        "minimize": plain(pnorm.minimize, loss="exponential", l1=..., signs=...),
+        "minimize, l1": plain(pnorm.minimize, loss="exponential"),
+        "minimize, lbfgs": plain(pnorm.minimize, loss="logistic", p=1.0, l1=..., signs=...),
+        "minimize, lbfgs, l1": plain(pnorm.minimize, loss="logistic", p=1.0),
+        "minimize_path": plain(pnorm.minimize_path, l2=np.array([1.0, 0.5]), p=2.0, l1=..., signs=...),
+        "minimize_path, l1": plain(pnorm.minimize_path, l1=np.array([1.0, 0.5]), p=2.0, l2=0.5),
+        "minimize_path, p": plain(pnorm.minimize_path, p=np.array([1.0, 2.0]), l2=0.5, l1=..., signs=...),
         "train": plain(pnorm.train),
         "train, thresholds": plain(pnorm.train, H=pnorm.rankers.thresholds([[2, 4], [2], [0]]), init=..., signs=...),
         "train, logistic": plain(pnorm.train, loss="logistic", p=1.0),

@@ -55,6 +55,9 @@ SHARED = {
          "Stop when the objective is proved to be this close to its infimum.",
          "The largest distance from the minimiser in the norm of the space"],
     ),
+    "l1": (["float", "float or sequence of float"], ["Weight of the penalty ``l1 |lam|_1``, zero or more."]),
+    "signs": (["array_like, shape (n,), optional"],
+              ["1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others."]),
     "l2": (["float", "float or sequence of float, optional"],
            [PENALTY, "Penalty, zero or more, in units of the columns of X."]),
     "loss": (

@@ -217,8 +217,8 @@ def test_it_prints_a_line_for_each_point():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"p": [1, 2], "l2": [1, 2]}, ValueError, "one of p and l2 must be a sequence, the path, and the other a number; both are a sequence"),
-        ({"p": 1, "l2": 1.0}, ValueError, "neither is a sequence"),
+        ({"p": [1, 2], "l2": [1, 2]}, ValueError, "one of p, l1 and l2 must be a sequence, the path, and the others numbers; p and l2 are sequences"),
+        ({"p": 1, "l2": 1.0}, ValueError, "none is a sequence"),
         ({"l2": []}, ValueError, "l2 is empty"),
         ({"l2": [1, -1]}, ValueError, "l2 must be zero or more; got -1"),
         ({"l2": [1, 1]}, ValueError, "l2 has 1 2 times"),

@@ -188,6 +188,35 @@ def spans(low: Vector, high: Vector, span: Vector, names: Sequence[str]) -> None
         )
 
 
+def signs(values: Any, names: Sequence[str], of_rankers: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return the sign that each coefficient must have, 1 or -1, or 0 for any: those of a user and of the rankers."""
+    if values is None:
+        return of_rankers
+    a = vector(values, "signs", of_rankers.size, "one sign per weak ranker")
+    wrong = ~np.isin(a, (-1.0, 0.0, 1.0))
+    if wrong.any():
+        j = int(wrong.argmax())
+        raise ValueError(f"signs has {a[j]:g} at position {j}; a sign is 1 (at least zero), -1 (at most zero) or 0")
+    asked = a.astype(np.int8)
+    clash = asked * of_rankers < 0
+    if clash.any():
+        j = int(clash.argmax())
+        raise ValueError(
+            f"signs has {asked[j]} for {text.shown(names[j])}, and its own sign is {of_rankers[j]}: the coefficient "
+            "could only be zero; leave the ranker out, or give it the sign 0"
+        )
+    return np.where(asked != 0, asked, of_rankers).astype(np.int8)
+
+
+def within(lam: Vector, low: Vector, high: Vector, names: Sequence[str]) -> Vector:
+    """Return coefficients; refuse one of the wrong sign."""
+    wrong = (lam < low) | (lam > high)
+    if wrong.any():
+        j = int(wrong.argmax())
+        raise ValueError(f"lam has {lam[j]:g} for {text.shown(names[j])}, and its sign is to be {-np.sign(lam[j]):.0f}")
+    return lam
+
+
 def folds(number: Any, name: str, size: int) -> NDArray[np.intp]:
     """Return the number of the fold of each row; -1 for a row that is in none."""
     a = vector(number, name, size, "the number of its fold for each row")

@@ -27,6 +27,7 @@ import numpy as np
 
 from pnorm._checks import Vector
 from pnorm._solvers.hessian import Curvature, Means
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.reductions import WeightedRows, reduction
 from pnorm._storage.double_double import compensated_sum
@@ -62,15 +63,16 @@ def certify(problem: Problem, point: Point, curvature: Means, delta: Vector) -> 
 
     With a penalty the means and the step are all that is asked.
     """
-    p, l2 = problem.objective.traits.p, curvature.l2
-    rounding = _rounding_of_value(problem, point, curvature)
+    nothing_else = Penalty.of(problem.n_rankers, l2=curvature.l2)
+    if curvature.l2 > 0.0:
+        return certify_bounded(problem, point, curvature, nothing_else, delta)
+    p = problem.objective.traits.p
+    rounding = _rounding_of_value(problem, point, curvature, nothing_else)
     careful = curvature.null is not None
-    reason = _why_not(curvature) if isinstance(curvature, Curvature) and l2 == 0.0 else ""
+    reason = _why_not(curvature) if isinstance(curvature, Curvature) else ""
     worst = math.nan
     for attempt in range(3):
         moved = _Moved(problem, point, curvature, delta)
-        if moved.lowest < _LEAST and l2 > 0.0:
-            moved = _Moved(problem, point, curvature, np.zeros_like(delta))  # with a penalty, any weights will do
         if moved.lowest < _LEAST:
             reason = "the weights that a Newton step gives are not all positive"
         if reason:
@@ -78,10 +80,6 @@ def certify(problem: Problem, point: Point, curvature: Means, delta: Vector) -> 
         residual, error = _residual(problem, point, curvature, moved, careful)
         worst = float(np.abs(residual).max())
         slack = _effect_of_scores(problem, point, moved) + rounding
-        if l2 > 0.0:
-            short = np.abs(l2 * point.lam - p * residual) + p * error
-            gap = moved.entropy + float(short @ short) / (2.0 * l2) + slack
-            return Bound(gap, rounding, worst, moved.lowest, "")
         assert isinstance(curvature, Curvature)
         reach = np.sqrt(np.einsum("jr,jr->j", curvature.root, curvature.root))
         left = p * curvature.slack * (float(np.linalg.norm(curvature.root.T @ residual)) + float(reach @ error))
@@ -95,6 +93,59 @@ def certify(problem: Problem, point: Point, curvature: Means, delta: Vector) -> 
         careful = True
     reason = reason or "weak rankers are nearly dependent, and rounding hides whether their moments match"
     return Bound(math.inf, rounding, worst, moved.lowest, reason)
+
+
+def certify_bounded(problem: Problem, point: Point, means: Means, penalty: Penalty, delta: Vector) -> Bound:
+    """Bound an objective whose coefficients all have a penalty on their squares, with a step: any weights will do."""
+    p = problem.objective.traits.p
+    rounding = _rounding_of_value(problem, point, means, penalty)
+    moved = _Moved(problem, point, means, delta)
+    if moved.lowest < _LEAST:
+        moved = _Moved(problem, point, means, np.zeros_like(delta))
+    residual, error = _residual(problem, point, means, moved, False)
+    gap = moved.entropy + penalty.gap(point.lam, p * residual, p * error)
+    gap += _effect_of_scores(problem, point, moved) + rounding
+    return Bound(gap, rounding, float(np.abs(residual).max()), moved.lowest, "")
+
+
+def certify_within(
+    problem: Problem, point: Point, means: Means, penalty: Penalty, delta: Vector, inner: Vector
+) -> Bound:
+    """Bound an objective with l1 and no penalty on squares, with a step and one to slopes that are all within l1.
+
+    The slopes after the first step are beyond l1 by its rounding. Some of the weights after the other one bring them
+    back: slopes are linear in the weights, and entropies concave.
+    """
+    p = problem.objective.traits.p
+    rounding = _rounding_of_value(problem, point, means, penalty)
+    both = [_Moved(problem, point, means, step) for step in (delta, inner)]
+    lowest = min(moved.lowest for moved in both)
+    if lowest < _LEAST:
+        reason = "the weights that a step gives are not all positive"
+        return Bound(math.inf, rounding, math.nan, lowest, reason)
+    slack = max(_effect_of_scores(problem, point, moved) for moved in both) + rounding
+    for careful in (False, True):
+        (slope, error), (inside, of_inside) = [
+            (p * residual, p * error)
+            for residual, error in (_residual(problem, point, means, moved, careful) for moved in both)
+        ]
+        worst = float(np.abs(slope).max()) / p
+        beyond, room = penalty.excess(slope, error), -penalty.excess(inside, of_inside)
+        out = beyond > 0.0
+        if (room[out] <= 0.0).any():
+            continue
+        fall, other = [
+            moved.entropy + float((np.abs(point.lam) * penalty.l1 - point.lam * x).sum())
+            for moved, x in zip(both, (slope, inside), strict=True)
+        ]
+        share = float((beyond[out] / (beyond[out] + room[out])).max(initial=0.0))
+        hidden = float((error[out] / (beyond[out] + room[out])).max(initial=0.0)) * max(other - fall, 0.0)
+        hidden += float(np.abs(point.lam) @ np.maximum(error, of_inside))
+        gap = max(fall + share * (other - fall), 0.0)
+        if careful or hidden <= 0.1 * (gap + rounding):
+            return Bound(gap + hidden + slack, rounding + hidden, worst, lowest, "")
+    reason = "no weights were found whose slopes are all within l1"
+    return Bound(math.inf, rounding, worst, lowest, reason)
 
 
 def certify_to(problem: Problem, point: Point, curvature: Means, delta: Vector, tol: float) -> tuple[Point, Bound]:
@@ -116,8 +167,8 @@ def _why_not(curvature: Curvature) -> str:
     return ""
 
 
-def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> tuple[float, float]:
-    """Return a bound that needs no Hessian, |gradient|**2 / (2 l2), and its rounding.
+def penalised_gap(problem: Problem, point: Point, edges: Vector, penalty: Penalty) -> tuple[float, float]:
+    """Return a bound that needs no Hessian, with l2 alone |gradient|**2 / (2 l2), and its rounding.
 
     It holds for any convex objective with the penalty; for the P-Norm Push it is the bound above
     with u' = u and w' = w.
@@ -126,10 +177,9 @@ def penalised_gap(problem: Problem, point: Point, edges: Vector, l2: float) -> t
     factor = objective.convex(point.log_f)[1] if point.log_f > -math.inf else 0.0
     rate = problem.fall(point)
     rounding = factor * objective.rounding(point.log_f, problem.n_pos, problem.n_neg) if factor else 0.0
-    rounding += 2.0 * rate * problem.rounding_of_scores(point.lam) + 4.0 * _EPS * l2 * float(point.lam @ point.lam)
+    rounding += 2.0 * rate * problem.rounding_of_scores(point.lam) + 8.0 * _EPS * penalty.value(point.lam)
     error = rate * (max(problem.n_pos, problem.n_neg) + 8) * _EPS * 2.0 * size
-    short = np.abs(l2 * point.lam - rate * edges) + error
-    return float(short @ short) / (2.0 * l2) + rounding, rounding
+    return penalty.gap(point.lam, rate * edges, error) + rounding, rounding
 
 
 def far_gap(problem: Problem, point: Point, between: Vector, l2: float) -> tuple[float, float]:
@@ -270,7 +320,7 @@ def _careful_moments(rows: WeightedRows, step: _Step, mass: Vector, centre: Vect
     return list(compensated_sum(np.array(parts), np.zeros((len(parts), centre.size)))), size
 
 
-def _rounding_of_value(problem: Problem, point: Point, curvature: Means) -> float:
+def _rounding_of_value(problem: Problem, point: Point, curvature: Means, penalty: Penalty) -> float:
     """Bound the rounding error of the objective at the point."""
     p, lam = problem.objective.traits.p, np.abs(point.lam)
     if point.sizes is not None:
@@ -278,9 +328,9 @@ def _rounding_of_value(problem: Problem, point: Point, curvature: Means) -> floa
     else:
         scores = min(lam.size * float(lam @ curvature.typical()), 2.0 * problem.rounding_of_scores(point.lam) / _EPS)
     with np.errstate(over="ignore"):
-        penalty = 0.5 * curvature.l2 * float(lam @ lam) if curvature.l2 else 0.0
+        added = penalty.value(lam)
     of_sums = problem.objective.rounding(point.log_f, problem.n_pos, problem.n_neg)
-    return of_sums + _EPS * (p * (scores + 8.0) + 8.0 * penalty)
+    return of_sums + _EPS * (p * (scores + 8.0) + 8.0 * added)
 
 
 def _effect_of_scores(problem: Problem, point: Point, moved: _Moved) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def lbfgs(problem: Problem, start: Vector, penalty: Penalty, progress: Progress,
     """Descend by SciPy's L-BFGS-B as long as values fall, and then as long as gradients become shorter."""
     assert penalty.ridge is not None
     l2 = penalty.ridge
-    descent = _Descent(problem, start, l2, progress)
+    descent = Descent(problem, _Coordinates(problem, start, l2), penalty, progress)
     verdict = descent.run()
     here, objective = descent.here, problem.objective
     if verdict == "separable":
@@ -63,7 +63,7 @@ def lbfgs(problem: Problem, start: Vector, penalty: Penalty, progress: Progress,
 LBFGS = Solver(lbfgs, supports=lambda objective: objective.traits.nonsmooth is None, steps=10)
 
 
-def _message(verdict: str, here: _Place, problem: Problem, progress: Progress) -> str:
+def _message(verdict: str, here: Place, problem: Problem, progress: Progress) -> str:
     """Say in words what is proved at the end, and what is not."""
     objective, gap = problem.objective, progress.last.gap
     proof = "no certificate" if math.isinf(gap) else progress.within(gap)
@@ -78,6 +78,24 @@ def _message(verdict: str, here: _Place, problem: Problem, progress: Progress) -
     if verdict == "max_iter" and not objective.traits.factored:
         message += "; columns with long tails are slow: a larger max_iter, their logarithms or ranks, or l2 may help"
     return message
+
+
+class Coordinates(Protocol):
+    """The coordinates x of L-BFGS."""
+
+    first: Vector
+    """Those of the start."""
+    bounds: Any
+    """Pairs of bounds; None where there are none."""
+
+    def lam(self, x: Vector) -> Vector:
+        """Return the coefficients at x."""
+
+    def slope(self, slope: Vector) -> Vector:
+        """Return minus the gradient by x, given that of the smooth part by the coefficients."""
+
+    def excess(self, x: Vector) -> float:
+        """Return what the function of x has above that of the coefficients."""
 
 
 class _Coordinates:
@@ -97,7 +115,7 @@ class _Coordinates:
         if problem.n_rankers <= FEW and not problem.objective.traits.factored:
             weight = problem.fall(problem.point(self._start)) if l2 else 0.0  # of a square in the objective, about
             self._root, self._where = whitening(problem, l2 / weight if 0.0 < weight < math.inf else l2), slice(None)
-        self.size = self._root.shape[-1]
+        self.first, self.bounds = np.zeros(self._root.shape[-1]), None
 
     def lam(self, x: Vector) -> Vector:
         """Return the coefficients at x."""
@@ -109,9 +127,13 @@ class _Coordinates:
         """Return the gradient by x, given that by the coefficients."""
         return np.asarray(slope[self._where] * self._root if self._root.ndim == 1 else self._root.T @ slope)
 
+    def excess(self, _: Vector) -> float:
+        """None: the function is the same."""
+        return 0.0
+
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class Place:
     """A point, its edges, and minus the gradient of what is minimised."""
 
     point: Point
@@ -131,13 +153,12 @@ class _Enough(StopIteration):
     """The end of SciPy's loop at our wish."""
 
 
-class _Descent:
+class Descent:
     """State of a run: its place, the moves that led there, and the status once there is one."""
 
-    def __init__(self, problem: Problem, start: Vector, l2: float, progress: Progress) -> None:
-        self._problem, self._l2, self._progress = problem, l2, progress
-        self._where = _Coordinates(problem, start, l2)
-        self._latest = self.here = self._place(np.zeros(self._where.size))
+    def __init__(self, problem: Problem, where: Coordinates, penalty: Penalty, progress: Progress) -> None:
+        self._problem, self._where, self._penalty, self._progress = problem, where, penalty, progress
+        self._latest = self.here = self._place(where.first)
         self._moves: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
         self._verdict = self._judge(self.here)
         self._raised: StopIteration | None = None
@@ -150,7 +171,7 @@ class _Descent:
             before = self._value(self.here)
             before -= 1e-12 * abs(before)
             self._by_values()
-        if self._goes_on():
+        if self._goes_on() and self._where.bounds is None:
             self._by_gradients()
         return self._verdict or ("max_iter" if self._progress.exhausted else "stalled")
 
@@ -160,7 +181,7 @@ class _Descent:
         Both slope and curvature fade on the way to an infimum that is not attained.
         """
         objective, point = self._problem.objective, self.here.point
-        if self._l2 > 0.0 or objective.traits.factored or objective.traits.margin is None:
+        if self._penalty.ridge != 0.0 or objective.traits.factored or objective.traits.margin is None:
             return False
         if objective.traits.attains_zero or not objective.traits.tends_to_zero:
             return False
@@ -172,8 +193,8 @@ class _Descent:
     def _goes_on(self) -> bool:
         return not self._verdict and not self._progress.exhausted
 
-    def _value(self, place: _Place) -> float:
-        return self._progress.value(place.point)
+    def _value(self, place: Place) -> float:
+        return self._progress.value(place.point) + self._where.excess(place.x)
 
     def _by_values(self) -> None:
         from scipy.optimize import minimize
@@ -185,6 +206,7 @@ class _Descent:
             self.here.x,
             jac=True,
             method="L-BFGS-B",
+            bounds=self._where.bounds,
             callback=self._after_iteration,
             options=options,
         )
@@ -214,7 +236,7 @@ class _Descent:
                 self._raised = error
             raise
 
-    def _go_to(self, after: _Place) -> None:
+    def _go_to(self, after: Place) -> None:
         asked_to_stop = self._progress.step(self.here.edges, math.nan, after.point)
         self._moves.append((after.x - self.here.x, self.here.down - after.down))
         self.here = after
@@ -233,7 +255,7 @@ class _Descent:
         if best is not self.here and self._goes_on():
             self._go_to(best)
 
-    def _next(self) -> _Place | None:
+    def _next(self) -> Place | None:
         """Return the place after one more step of L-BFGS without a line search; None if there is none."""
         from scipy.optimize import LbfgsInvHessProduct
 
@@ -254,22 +276,22 @@ class _Descent:
         except OverflowError:
             return None
 
-    def _place(self, x: Vector) -> _Place:
+    def _place(self, x: Vector) -> Place:
         lam = self._where.lam(x)
         point = self._problem.point(lam)
         edges = self._problem.edges_at(point)
-        slope = self._problem.fall(point) * edges - self._l2 * lam
-        return _Place(point, edges, slope, x.copy(), self._where.slope(slope))
+        slope = self._problem.fall(point) * edges - self._penalty.l2 * lam
+        return Place(point, edges, slope, x.copy(), self._where.slope(slope))
 
-    def _judge(self, here: _Place) -> str:
+    def _judge(self, here: Place) -> str:
         """Record a place, with the certificate that a penalty gives without a Hessian; return the status if it ends."""
         problem, progress, point = self._problem, self._progress, here.point
         objective = problem.objective
-        if self._l2 > 0.0 and objective.traits.is_convex:
-            gap, rounding = penalised_gap(problem, point, here.edges, self._l2)
-            progress.arrive(point, gap, here.slope)
+        if self._penalty.is_bounded and objective.traits.is_convex:
+            gap, rounding = penalised_gap(problem, point, here.edges, self._penalty)
+            progress.arrive(point, gap, self._steepest(here))
             return "converged" if progress.proved(gap, rounding) else ""
-        if self._l2 == 0.0:
+        if self._penalty.ridge == 0.0:
             lowest = point if point.log_f == -math.inf else None
             if objective.traits.margin is not None and (margin := problem.separation(point)) > 0.0:
                 if not objective.traits.attains_zero:
@@ -279,6 +301,60 @@ class _Descent:
             if lowest is not None:
                 progress.arrive(lowest, 0.0, np.zeros_like(here.slope))
                 return "converged"
-        progress.arrive(point, math.inf, here.slope)
+        slope = self._steepest(here)
+        progress.arrive(point, math.inf, slope)
         unit = np.minimum(problem.high - problem.low, 1.0)  # however small a column, its edge is smaller
-        return "stationary" if (np.abs(here.slope) <= progress.tol * problem.fall(point) * unit).all() else ""
+        return "stationary" if (np.abs(slope) <= progress.tol * problem.fall(point) * unit).all() else ""
+
+    def _steepest(self, here: Place) -> Vector:
+        """The slope with l1, within the bounds."""
+        if self._penalty.ridge is not None:
+            return here.slope
+        return self._penalty.steepest(here.point.lam, here.slope + self._penalty.l2 * here.point.lam)
+
+
+# Bounds --------------------------------------------------------------------------------------------
+
+
+class _Halves:
+    """Coordinates within bounds, which count columns in units of their ranges.
+
+    A coefficient with l1 that may have either sign is the difference of two halves that are not negative.
+    """
+
+    def __init__(self, problem: Problem, start: Vector, penalty: Penalty) -> None:
+        lam, both = penalty.nearest(start), np.isinf(penalty.low) & np.isinf(penalty.high) & (penalty.l1 > 0.0)
+        self._unit = np.where(problem.constant, 1.0, 1.0 / np.where(problem.constant, 1.0, problem.high - problem.low))
+        self._l1 = penalty.l1 * self._unit
+        self._split = np.flatnonzero(both)
+        self._side = np.where(both | (penalty.low == 0.0), 1.0, np.where(penalty.high == 0.0, -1.0, 0.0))
+        x = lam / self._unit
+        self.first = np.r_[np.where(both, np.maximum(x, 0.0), x), np.maximum(-x[self._split], 0.0)]
+        low = np.r_[np.where(both, 0.0, penalty.low), np.zeros(self._split.size)]
+        self.bounds = list(zip(low, np.r_[penalty.high, np.full(self._split.size, np.inf)], strict=True))
+
+    def lam(self, x: Vector) -> Vector:
+        """Return the coefficients at x."""
+        lam = x[: self._unit.size].copy()
+        lam[self._split] -= x[self._unit.size :]
+        return np.asarray(self._unit * lam)
+
+    def slope(self, slope: Vector) -> Vector:
+        """Return minus the gradient by x, given that of the smooth part by the coefficients."""
+        inner = self._unit * slope
+        return np.concatenate([inner - self._l1 * self._side, -inner[self._split] - self._l1[self._split]])
+
+    def excess(self, x: Vector) -> float:
+        """What l1 counts twice where both halves are above zero."""
+        pairs = np.minimum(x[self._split], x[self._unit.size :])
+        return 2.0 * float(self._l1[self._split] @ pairs)
+
+
+def bounded(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
+    """Descend by SciPy's L-BFGS-B within bounds."""
+    descent = Descent(problem, _Halves(problem, start, penalty), penalty, progress)
+    verdict = descent.run()
+    return Outcome(verdict, _message(verdict, descent.here, problem, progress))
+
+
+BOUNDED = Solver(bounded, supports=LBFGS.supports, steps=10)

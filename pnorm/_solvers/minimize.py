@@ -11,12 +11,13 @@ import numpy as np
 from pnorm._blas import calm
 from pnorm._checks import Vector
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
-from pnorm._solvers.lbfgs import LBFGS, lbfgs
+from pnorm._solvers.lbfgs import BOUNDED, LBFGS, lbfgs
 from pnorm._solvers.margin import widest
 from pnorm._solvers.newton import NEWTON, newton
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
+from pnorm._solvers.proximal import PROXIMAL
 from pnorm._solvers.separability import Separation
 from pnorm._trace import Trace, attach_trace, progress_range
 
@@ -62,6 +63,8 @@ def solve(
 
 def _solver(problem: Problem, penalty: Penalty, method: str | None) -> Solver:
     """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian is small."""
+    if penalty.ridge is None:
+        return PROXIMAL if NEWTON.supports(problem.objective) and method != "lbfgs" else BOUNDED
     if method is not None:
         return NEWTON if method == "newton" else LBFGS
     if not NEWTON.supports(problem.objective):
@@ -104,7 +107,7 @@ def _answer(problem: Problem, solver: Solver, outcome: Outcome, progress: Progre
     """Return the coefficients and the trace, whether or not there is a minimiser."""
     message, separation = outcome.message, outcome.separation
     if outcome.status == "separable":
-        return _of_widest_margin(problem, progress)
+        return _of_widest_margin(problem, progress) if progress.penalty.ridge == 0.0 else _of_margin(problem, progress)
     if outcome.status == "quasi-separable" and separation is not None:
         return _on_support(problem, solver, separation, progress)
     if separation is not None and separation.kind == "undecided":
@@ -124,6 +127,18 @@ def _of_widest_margin(problem: Problem, progress: Progress) -> tuple[Vector, Tra
     if found.between is None:
         message += "; rounding hides which have the widest margin"
     return found.lam, progress.trace("separable", message, found.lam)
+
+
+def _of_margin(problem: Problem, progress: Progress) -> tuple[Vector, Trace]:
+    """Scale coefficients, within their signs, to a margin of one; the larger they are, the lower the objective."""
+    lam = progress.last.lam
+    lam = lam / problem.separation(problem.point(lam))
+    progress.arrive(problem.point(lam), np.inf)
+    message = (
+        "the coefficients put every positive above every negative, and the larger they are, the more "
+        f"{progress.objective.traits.symbol} falls, by more than l1 adds: only l2 or a larger l1 gives a minimiser"
+    )
+    return lam, progress.trace("separable", message, lam)
 
 
 def _on_support(problem: Problem, solver: Solver, separation: Separation, progress: Progress) -> tuple[Vector, Trace]:

@@ -21,6 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
+from pnorm.rankers import Rankers
+
+
+def signs_of(rankers: Rankers) -> NDArray[np.int8]:
+    """Return the signs that weak rankers ask of their coefficients."""
+    return np.asarray(getattr(rankers, "signs", np.zeros(len(rankers), np.int8)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +49,14 @@ class Penalty:
         low, high = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
         both = [np.broadcast_to(np.asarray(x, float), n) for x in (l1, l2)]
         return cls(both[0], both[1], low, high)
+
+    def of_columns(self, which: NDArray[np.intp]) -> Penalty:
+        """The penalty of some coefficients by themselves."""
+        return Penalty(*[getattr(self, field)[which] for field in ("l1", "l2", "low", "high")])
+
+    def times(self, factor: float) -> Penalty:
+        """The penalty times a factor, with the same bounds."""
+        return self if factor == 1.0 else Penalty(factor * self.l1, factor * self.l2, self.low, self.high)
 
     def only(self, kept: NDArray[np.bool_]) -> Penalty:
         """The penalty where all other coefficients stay zero."""
@@ -79,16 +93,37 @@ class Penalty:
         down = np.where(self.low < 0.0, np.maximum(-slope - self.l1, 0.0), 0.0)
         return up - down
 
+    def steepest(self, lam: Vector, slope: Vector) -> Vector:
+        """Return the direction of steepest descent at coefficients within the bounds; zero at a minimiser."""
+        inside = slope - self.l1 * np.sign(lam) - self.l2 * lam
+        return np.where(lam != 0.0, inside, self.pull(slope))
+
+    def promised(self, lam: Vector, after: Vector, slope: Vector) -> float:
+        """What the slope, and Omega itself, say of the fall from some coefficients to others."""
+        change = np.abs(after) - np.abs(lam)
+        squares = self.l2 * 0.5 * (after - lam) * (after + lam)
+        return float((slope * (after - lam) - self.l1 * change - squares).sum())
+
+    def excess(self, slope: Vector, error: Vector) -> Vector:
+        """How far slopes, known but for an error, are beyond what l1 and the bounds hold; below zero within them."""
+        up = np.where(self.high > 0.0, slope, -np.inf)
+        down = np.where(self.low < 0.0, -slope, -np.inf)
+        return np.maximum(up, down) - self.l1 + error
+
     def gap(self, lam: Vector, slope: Vector, error: float | Vector = 0.0) -> float:
         """Omega(lam) + Omega*(slope) - <lam, slope>, at most, for a slope known but for an error in each number.
 
         Infinite where something pulls at a coefficient without a penalty on its square.
         """
+        if self.ridge:
+            short = np.abs(self.ridge * lam - slope) + error
+            return float(short @ short) / (2.0 * self.ridge)
+        return float(np.maximum(self._gaps(lam, slope - error), self._gaps(lam, slope + error)).sum())
+
+    def _gaps(self, lam: Vector, slope: Vector) -> Vector:
+        """The gap of each coefficient: a convex function of its slope."""
         pull = self.pull(slope)
-        away = np.abs(lam) * np.maximum(self.l1 - np.sign(lam) * (slope - pull) + error, 0.0)
+        away = np.abs(lam) * (self.l1 - np.sign(lam) * (slope - pull))
         short = np.abs(self.l2 * lam - pull)
-        free = self.low < self.high
-        short = np.where(free, short + error, short)
         with np.errstate(divide="ignore", invalid="ignore"):
-            squares = np.where(short > 0.0, 0.5 * np.square(short) / self.l2, 0.0)
-        return float((away * (lam != 0.0)).sum() + squares.sum())
+            return away + np.where(short > 0.0, 0.5 * np.square(short) / self.l2, 0.0)

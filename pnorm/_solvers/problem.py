@@ -542,6 +542,12 @@ class Problem:
             self.offsets_taken,
         )
 
+    def columns(self, which: NDArray[np.intp]) -> Problem:
+        """The problem of some of the weak rankers, whose outputs are copied."""
+        parts = [self.executor.changed(Rows.columns, side.parts, which) for side in self.sides]
+        names = tuple([self.names[j] for j in which.tolist()])
+        return Problem(self.executor, described(self.executor, parts)[0], names, self.objective)
+
     def with_objective(self, objective: Objective) -> Problem:
         """The problem of another objective of the same rows: the outputs serve both."""
         return Problem(self.executor, self.sides, self.names, objective, self.kept, self._before, self.offsets_taken)

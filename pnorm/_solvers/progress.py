@@ -56,9 +56,13 @@ class Progress(History):
 
     def value(self, point: Point) -> float:
         """Return the convex form of the objective at a point, with the penalty."""
+        return self.value_with(self.penalty, point)
+
+    def value_with(self, penalty: Penalty, point: Point) -> float:
+        """Return the same with another penalty."""
         with np.errstate(over="ignore"):  # a line search may look too far
-            penalty = self.penalty.value(point.lam)
-        return self.objective.convex(point.log_f)[0] + penalty
+            added = penalty.value(point.lam)
+        return self.objective.convex(point.log_f)[0] + added
 
     def proved(self, gap: float, rounding: float) -> bool:
         """Return whether a gap is within the tolerance, or as small as the rounding that is part of it allows."""

@@ -24,6 +24,7 @@ from pnorm._checks.records import record
 from pnorm._core import _tilt
 from pnorm._storage.base import Index, Table, by_group
 from pnorm._storage.combined import Negated
+from pnorm._storage.dense import Dense
 from pnorm._storage.double_double import compensated_dot
 from pnorm._storage.store import seen, select_rows, store_part
 from pnorm._threads import SERIAL, Pool, merge_exponentials, then
@@ -72,6 +73,13 @@ class Rows:
     def exchanged(self) -> Rows:
         """The rows as those of the other side, with outputs of the other sign."""
         return replace(self, name=NAMES[self.name == "pos"], table=Negated(self.table))
+
+    def columns(self, which: Index) -> Rows:
+        """The rows with some of the rankers, as a dense copy."""
+        out = np.empty((self.n, which.size), order="F")
+        for k, j in enumerate(which.tolist()):
+            self.pool.run(self.table.column(j, 0.0, out[:, k]))
+        return replace(self, table=Dense(out))
 
     def subtract(self, shift: Vector) -> Rows:
         """The rows, a constant taken off every ranker."""
@@ -170,6 +178,10 @@ class HeldWeights:
     share: Vector
     """Shares of the groups, (G,), of sum one."""
 
+    def of_columns(self, _: Index) -> HeldWeights:
+        """The same weights for rows of some rankers only."""
+        return self
+
     def job(self, side: int, parts: Sequence[Any], spans: Sequence[slice], shared: tuple[Any, ...]) -> Job:
         total = self.total[side]
         within = total if self.within is None else self.within[side]
@@ -202,6 +214,10 @@ class FormedWeights:
     @property
     def share(self) -> Vector:
         return np.ones(1)
+
+    def of_columns(self, which: Index) -> FormedWeights:
+        """The same weights for rows of some rankers only, all whose coefficients are not zero among them."""
+        return replace(self, lam=self.lam[which])
 
     def job(self, side: int, parts: Sequence[Any], spans: Sequence[slice], shared: tuple[Any, ...]) -> Job:
         return Job(parts, (self, *shared))

@@ -1,0 +1,347 @@
+"""Proximal Newton: the minimiser of log F_p with penalties and signs of coefficients, whatever the storage.
+
+A step goes to the minimiser of the quadratic model plus the penalty, within the bounds, which `quadratic` finds. Its
+model is of a working set: the coefficients that are not zero, and of the others those that promise most, in numbers
+that double. Their outputs are copied, and nothing of the size of all weak rankers squared is formed.
+
+Where the working set is too large for second moments, conjugate gradients solve for a Newton step of the coefficients
+that may move, and those that it takes across zero end there.
+
+Every step has a certificate: that of `certify_bounded` where all coefficients have a penalty on their squares, that of
+`certify_within` where they have l1 alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._checks import Vector
+from pnorm._solvers.certificate import Bound, certify_bounded, certify_within
+from pnorm._solvers.hessian import FEW, Means, Moments
+from pnorm._solvers.newton import NEWTON
+from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.progress import Outcome, Progress, Solver
+from pnorm._solvers.quadratic import least
+from pnorm._solvers.wide import hessian_times
+
+Index = NDArray[np.intp]
+
+_FIRST = 64
+"""Weak rankers that join the working set, at least, if as many promise anything."""
+
+_CHEAP = 4e9
+"""Products for second moments that cost next to nothing, some 0.2 s. Steps of too few weak rankers may lead astray."""
+
+_ROOM = 2**26
+"""Numbers in a copy of the working set, at most: 512 MB."""
+
+_RIDGE = 1e-10
+"""What is added to the diagonal of a Hessian that may be singular, as a share of it: the step is a little shorter."""
+
+_FAR = 100.0
+"""Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
+
+_NEAR = 0.1
+"""Nats that a step promises, at most, before a multiplied penalty falls."""
+
+_FALL, _LEAST_FALL = 4.0, 1.02
+"""What a multiplied penalty is divided by, each time, at most and at least."""
+
+_SHORT, _PATIENCE = 0.05, 3
+"""A share of a step that is short, and how many in a row are too many."""
+
+_NOTHING = Bound(math.inf, 0.0, math.nan, math.nan, "the penalty was still a larger one")
+
+_INSIDE = (1e-2, 1e-4)
+"""Shares by which slopes are to be within l1, for a certificate without a penalty on squares."""
+
+_PRODUCTS = 300
+"""Products with the Hessian for one step, at most."""
+
+
+def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
+    """Take proximal Newton steps until the certificate is within the tolerance."""
+    p = problem.objective.traits.p
+    working, precise = _WorkingSet(problem), False
+    way, stuck, best = _Way(), 0, math.inf
+    point = problem.point(penalty.nearest(start))
+    while True:
+        # A step of the objective whose penalty is multiplied, and the certificate that it gives.
+        if _falls_for_ever(problem, penalty, point):
+            progress.arrive(point, math.inf)
+            return Outcome("separable", "")
+        means = Means(problem, point.weights)
+        slope, here = p * means.edges, penalty.times(way.times)
+        down = here.steepest(point.lam, slope)
+        step = _step(problem, working, means, here, point.lam, slope, down)
+        if way.times > 1.0 and here.promised(point.lam, step.at(1.0), slope) <= _NEAR:
+            point = problem.point(way.arrive(point.lam, problem.separation(point) > 0.0))
+            continue
+        bound = _certify(problem, point, means, here, step) if way.times == 1.0 else _NOTHING
+        close = bound.gap < 2.0 * max(progress.tol, bound.rounding)
+        if not point.precise and close and bound.rounding > 0.25 * progress.tol:
+            precise = True
+            point = problem.point(point.lam, precise=True)
+            continue
+        progress.arrive(point, bound.gap, down)
+
+        # The end, or the step. If none helps, rounding of the scores may be the cause.
+        if progress.proved(bound.gap, bound.rounding):
+            return Outcome("converged", progress.within(bound.gap))
+        if progress.exhausted:
+            return Outcome("max_iter", f"all {progress.limit} Newton steps were taken; {_proof(bound)}")
+        found = _line_search(problem, progress, point, here, slope, step, precise)
+        stuck = stuck + 1 if found is None or bound.gap > 0.9 * best else 0
+        best = min(best, bound.gap)
+        if found is None or (stuck >= 5 and progress.is_flat(bound.rounding)):
+            if point.precise:
+                return Outcome("stalled", f"rounding hides any further progress; {_proof(bound)}")
+            precise, stuck = True, 0
+            point = problem.point(point.lam, precise=True)
+            continue
+        share, point = found
+        if progress.step(means.edges, share, point):
+            return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(bound)}")
+
+        if way.is_lost(share):
+            lam = way.turn_back()
+            if lam is None:
+                point = problem.point(np.zeros_like(start))
+                way.begin(point.lam, _large(penalty, p * problem.edges_at(point)))
+            else:
+                point = problem.point(lam)
+
+
+class _Way:
+    """The way to the minimiser of a small penalty, by those of larger ones, each of which is near the one before.
+
+    It is taken where steps turn out short: far from the minimiser the objective is made of flat pieces.
+    """
+
+    def __init__(self) -> None:
+        self.times = 1.0
+        """What the penalty is multiplied by."""
+        self._short, self._fall = 0, _FALL
+        self._from: tuple[float, Vector] | None = None
+
+    def begin(self, lam: Vector, times: float) -> None:
+        """Begin with a large penalty, and coefficients that are nearly best."""
+        self.times, self._from, self._short = times, (times, lam), 0
+
+    def is_lost(self, share: float) -> bool:
+        """Take note of the share of a step; return whether too many in a row were short."""
+        self._short = self._short + 1 if share < _SHORT else 0
+        return self._short >= _PATIENCE and self._fall > _LEAST_FALL
+
+    def arrive(self, lam: Vector, grows: bool) -> Vector:
+        """Go from the minimiser of one penalty to a smaller one; return coefficients to start from."""
+        self._from, self._short = (self.times, lam), 0
+        self._fall = min(self._fall**1.5, _FALL)
+        return self._ahead(grows)
+
+    def turn_back(self) -> Vector | None:
+        """Go back to the last minimiser, for a penalty that is nearer to its own; None where there is none yet."""
+        self._short = 0
+        if self._from is None:
+            return None
+        self._fall = math.sqrt(self._fall)
+        return self._ahead(False)
+
+    def _ahead(self, grows: bool) -> Vector:
+        assert self._from is not None
+        before, lam = self._from
+        self.times = max(before / self._fall, 1.0)
+        return before / self.times * lam if grows else lam  # coefficients that separate grow so, about
+
+
+def _large(penalty: Penalty, slope: Vector) -> float:
+    """Return a factor of the penalty with which little can be gained, given the slope at zero."""
+    pull = np.abs(Penalty(np.zeros_like(slope), penalty.l2, penalty.low, penalty.high).pull(slope))
+    with np.errstate(divide="ignore"):
+        of_l1 = (pull / penalty.l1).max(initial=0.0)
+        of_l2 = float((np.square(pull) / penalty.l2).sum())
+    return max(0.3 * min(float(of_l1), of_l2), 1.0)
+
+
+PROXIMAL = Solver(proximal, supports=NEWTON.supports, steps=1)
+
+
+def _proof(bound: Bound) -> str:
+    return f"no certificate: {bound.reason}" if bound.reason else f"its gap was at most {bound.gap:.2g}"
+
+
+def _falls_for_ever(problem: Problem, penalty: Penalty, point: Point) -> bool:
+    """Return whether the coefficients separate, and lower the objective the more the larger they are."""
+    if penalty.l2[point.lam != 0.0].any() or not point.lam.any():
+        return False
+    margin = problem.separation(point)
+    return margin > 0.0 and problem.objective.traits.p * margin > (1.0 + 1e-9) * penalty.value(point.lam)
+
+
+# Steps -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A way from the coefficients of a point."""
+
+    at: Callable[[float], Vector]
+    """The coefficients after a share of the step."""
+    delta: Vector
+    """The whole step."""
+    inner: Callable[[float], Vector] | None
+    """The step to slopes that are within l1 by a share; None where nobody can tell."""
+
+
+class _WorkingSet:
+    """The weak rankers whose second moments are formed, and the problem of these."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._whole = self.problem = problem
+        n, rows = problem.n_rankers, problem.n_pos + problem.n_neg
+        self._least = max(_FIRST, min(int(math.sqrt(_CHEAP / rows)), FEW))
+        self.which: Index = np.arange(n) if n <= self._least else np.zeros(0, np.intp)
+
+    def update(self, lam: Vector, merit: Vector) -> bool:
+        """Choose the working set; return whether it has room.
+
+        `merit` is zero where a coefficient of zero is best, and for those that are not zero.
+        """
+        n = lam.size
+        wanted = (lam != 0.0) | (merit > 0.0)
+        if not wanted[np.setdiff1d(np.arange(n), self.which)].any():
+            return self._fits(self.which.size)
+        used = np.flatnonzero(lam)
+        joining = np.argsort(-merit, kind="stable")[: max(self._least - used.size, _FIRST, used.size)]
+        chosen = np.union1d(used, joining[merit[joining] > 0.0])
+        if not self._fits(chosen.size):
+            return False
+        if 2 * chosen.size >= n and n <= FEW:
+            self.which, self.problem = np.arange(n), self._whole
+        else:
+            self.which, self.problem = chosen, self._whole.columns(chosen)
+        return True
+
+    def _fits(self, size: int) -> bool:
+        rows = self._whole.n_pos + self._whole.n_neg
+        return size <= _FIRST or (size <= FEW and size * rows <= _ROOM)
+
+
+def _step(
+    problem: Problem, working: _WorkingSet, means: Means, penalty: Penalty, lam: Vector, slope: Vector, down: Vector
+) -> _Step:
+    """Return the step to the minimiser of the quadratic model, or to about there."""
+    of_pos, of_neg = np.square(means.deviation)
+    bend = means.p * of_pos + means.p**2 * of_neg + np.square(means.moved).sum(axis=0) + penalty.l2
+    merit = np.where(lam == 0.0, np.square(down) / np.maximum(bend, 1e-290), 0.0)
+    if not working.update(lam, merit):
+        return _by_conjugate_gradients(means, penalty, lam, down, bend)
+    which = working.which
+    moments = Moments(working.problem, means.weights.of_columns(which))
+    own, start = penalty.of_columns(which), lam[which]
+    ridge = np.where(own.l2 > 0.0, 0.0, _RIDGE) * np.maximum(moments.hessian.diagonal(), 1e-30)
+    hessian = moments.hessian + np.diag(np.where(moments.hessian.diagonal() + own.l2 > 0.0, ridge, 1.0))
+    linear = slope[which] + hessian @ start
+
+    def embedded(after: Vector) -> Vector:
+        delta = np.zeros_like(lam)
+        delta[which] = after - start
+        return delta
+
+    best = least(hessian, linear, own, start)
+    delta = embedded(best)
+
+    def at(share: float) -> Vector:
+        after = lam + share * delta
+        if share == 1.0:
+            after[which] = best
+        return penalty.nearest(after)
+
+    def inner(share: float) -> Vector:
+        narrower = Penalty(own.l1 * (1.0 - share), own.l2, own.low, own.high)
+        return embedded(least(hessian, linear, narrower, best))
+
+    return _Step(at, delta, inner)
+
+
+def _by_conjugate_gradients(means: Means, penalty: Penalty, lam: Vector, down: Vector, bend: Vector) -> _Step:
+    """Solve for a Newton step of the coefficients that may move, and end where it takes them across zero."""
+    side = np.where(lam != 0.0, np.sign(lam), np.sign(down))
+    bounded = (penalty.l1 > 0.0) | np.isfinite(penalty.low) | np.isfinite(penalty.high)
+    free = side != 0.0
+    move, rest = np.zeros_like(lam), np.where(free, down, 0.0)
+    steepest = rest / bend
+    direction, inner = steepest, float(rest @ steepest)
+    enough = 1e-6 * inner
+    for _ in range(_PRODUCTS):
+        if not inner > enough:
+            break
+        product = np.where(free, hessian_times(means, direction) + penalty.l2 * direction, 0.0)
+        curvature = float(direction @ product)
+        if not curvature > 0.0:
+            break
+        share = inner / curvature
+        move += share * direction
+        rest = rest - share * product
+        steepest = rest / bend
+        inner, before = float(rest @ steepest), inner
+        direction = steepest + (inner / before) * direction
+
+    def at(share: float) -> Vector:
+        after = lam + share * move
+        after[bounded & (after * side < 0.0)] = 0.0
+        return after
+
+    return _Step(at, at(1.0) - lam, None)
+
+
+def _certify(problem: Problem, point: Point, means: Means, penalty: Penalty, step: _Step) -> Bound:
+    """Bound the objective at a point, with a step from there."""
+    if penalty.is_bounded:
+        return certify_bounded(problem, point, means, penalty, step.delta)
+    bound = Bound(math.inf, 0.0, math.nan, math.nan, "too many weak rankers for a certificate without l2")
+    for share in _INSIDE if step.inner is not None else ():
+        assert step.inner is not None
+        bound = certify_within(problem, point, means, penalty, step.delta, step.inner(share))
+        if bound.gap < math.inf:
+            break
+    return bound
+
+
+def _line_search(
+    problem: Problem, progress: Progress, point: Point, penalty: Penalty, slope: Vector, step: _Step, precise: bool
+) -> tuple[float, Point] | None:
+    """Halve a step until the objective falls by a fraction of what the slope promises; double it as long as it does."""
+
+    def at(share: float) -> tuple[Point, float]:
+        lam = step.at(share)
+        return problem.point(lam, precise), penalty.promised(point.lam, lam, slope)
+
+    def value(point: Point) -> float:
+        return progress.value_with(penalty, point)
+
+    before = value(point)
+    slack = 16.0 * np.finfo(float).eps * (abs(point.log_f) + abs(before) + 1.0)
+    span = problem.span_of(step.delta)
+    share = min(1.0, _FAR / (problem.objective.traits.p * span)) if span > 0.0 else 1.0
+    shortest, is_short = 1e-12 * share, share < 1.0
+    after, promised = at(share)
+    while not value(after) <= before - 1e-4 * promised + slack:
+        share *= 0.5
+        if share < shortest:
+            return None
+        is_short = False
+        after, promised = at(share)
+    while is_short and share < 1.0:
+        longer = min(1.0, 2.0 * share)
+        farther, promised = at(longer)
+        if value(farther) > before - 0.4 * promised:
+            break
+        share, after = longer, farther
+    return share, after

@@ -1,0 +1,76 @@
+r"""The minimiser of a quadratic function with a penalty, within the bounds of the penalty,
+
+.. math:: \tfrac12 x^\top A x - \langle b, x \rangle + \Omega(x),
+
+by Newton steps among the coefficients that may move. A step that crosses zero ends there (Bertsekas, SIAM Journal on
+Control and Optimization 20, 1982). Where too many do so that the function would not fall, it ends at the first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pnorm._checks import Vector
+from pnorm._solvers.penalty import Penalty
+
+_MOST = 100
+"""Steps, at most: each of them lowers the function."""
+
+_ROUNDED = 4e-15
+"""Share of the terms of a slope that is taken for rounding."""
+
+_SHARES = (1.0, 0.5, 0.25, 0.125)
+"""Shares of a step that are tried before it ends at the first zero that it meets."""
+
+
+def least(A: Any, b: Vector, penalty: Penalty, start: Vector) -> Vector:
+    """Return the minimiser, given a positive definite A, (n, n), and coefficients to start from."""
+    A = A + np.diag(penalty.l2)
+    root = np.sqrt(A.diagonal())
+    A, unit = A / root / root[:, None], 1.0 / root  # in units of a diagonal of ones
+    b, penalty = b * unit, Penalty(penalty.l1 * unit, np.zeros_like(b), penalty.low, penalty.high)
+    x, sizes = penalty.nearest(start * root), np.abs(A)
+    for _ in range(_MOST):
+        down = penalty.steepest(x, b - A @ x)
+        down[np.abs(down) <= _ROUNDED * (np.abs(b) + sizes @ np.abs(x) + penalty.l1)] = 0.0
+        if not down.any():
+            break
+        after = _step(A, x, down)
+        if after is None:
+            break
+        x = after
+    return np.asarray(x * unit)
+
+
+def _step(A: Any, x: Vector, down: Vector) -> Vector | None:
+    """Return the coefficients after a step; None where nothing falls but by rounding."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    side = np.where(x != 0.0, np.sign(x), np.sign(down))
+    free = np.flatnonzero(side)
+    while free.size:
+        delta = np.zeros_like(x)
+        delta[free] = cho_solve(cho_factor(A[np.ix_(free, free)]), down[free])
+        slope = float(down @ delta)
+        if not slope > 0.0:
+            return None
+        for share in _SHARES:
+            after = x + share * delta
+            after[after * side < 0.0] = 0.0
+            move = after - x
+            if float(down @ move) - 0.5 * float(move @ (A @ move)) >= 1e-3 * share * slope:
+                return after
+        crossed = free[(x[free] + delta[free]) * side[free] < 0.0]
+        if not crossed.size:
+            return None
+        shares = -x[crossed] / delta[crossed]
+        first = float(shares.min())
+        if first > 0.0:
+            after = x + first * delta
+            after[crossed[shares == first]] = 0.0
+            after[after * side < 0.0] = 0.0
+            return after
+        free = np.setdiff1d(free, crossed[shares == first])  # zero, and on their way to the wrong side
+    return None

@@ -1,0 +1,279 @@
+"""Penalties and signs of coefficients: `quadratic`, `proximal`, and their certificates."""
+
+import dask.array
+import mpmath as mp
+import numpy as np
+import pytest
+from exact import DIGITS, Objective
+from scipy.optimize import minimize as general
+
+import pnorm
+import pnorm.dask
+from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.quadratic import least
+
+SETTINGS = [
+    (0.3, 0.1, None),
+    (0.0, 0.2, [1, -1, 0]),
+    (0.4, 0.0, None),
+    (0.3, 0.0, [1, 1, -1]),
+    (0.05, 1e-3, [0, 1, -1]),
+]
+
+
+def data(seed=0, n=3, rows=(9, 11)):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(m, n)) + shift for m, shift in zip(rows, (0.4, 0.0), strict=True)]
+
+
+def infimum(objective, l1, signs, near):
+    """The least value with l1 and signs, in 50 digits, given coefficients near the minimiser.
+
+    Newton's method on the smooth function that their signs make; that its minimiser is the wanted one is then seen
+    from the slopes.
+    """
+    pattern = np.sign(near).astype(int).tolist()
+    on = [j for j in range(objective.n) if pattern[j]]
+    with mp.workdps(DIGITS):
+        lam, l1 = objective._vector(near), mp.mpf(l1)
+        for _ in range(30):
+            value, gradient, hessian = objective._derivatives(lam)
+            gradient = gradient + l1 * np.array(pattern, dtype=object)
+            if not on or max(abs(gradient[j]) for j in on) < mp.mpf(10) ** -40:
+                break
+            step = mp.lu_solve(mp.matrix(hessian[np.ix_(on, on)].tolist()), mp.matrix((-gradient[on]).tolist()))
+            lam[on] = lam[on] + np.array(list(step), dtype=object)
+        for j, sign in enumerate(signs):
+            assert lam[j] * pattern[j] > 0 or (not pattern[j] and lam[j] == 0)
+            if not pattern[j]:
+                assert sign > 0 or gradient[j] <= l1
+                assert sign < 0 or gradient[j] >= -l1
+        return value + l1 * sum(abs(x) for x in lam)
+
+
+def value_of(objective, lam, l1):
+    with mp.workdps(DIGITS):
+        return objective.value(lam) + mp.mpf(l1) * sum(abs(mp.mpf(float(x))) for x in lam)
+
+
+VARIANTS = {
+    "plain": {},
+    "weights": {"pos_weight": np.arange(1.0, 10.0), "neg_weight": np.arange(12.0, 1.0, -1.0)},
+    "groups": {"pos_group": [0, 1, 2] * 3, "neg_group": [0, 1, 2, 1] * 2 + [2, 0, 0]},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("l1", "l2", "signs"), SETTINGS)
+def test_the_gap_is_never_below_the_true_one(l1, l2, signs, variant):
+    pos, neg = data()
+    how = VARIANTS[variant]
+    renamed = {name.replace("_weight", "").replace("_group", ""): x for name, x in how.items()}
+    kind = {"plain": "", "weights": "c_", "groups": "g_"}[variant]
+    objective = Objective(pos, neg, 4, l2=l2, **{kind + side: x for side, x in renamed.items()})
+    lam, trace = pnorm.minimize(pos, neg, None, 4, l1=l1, l2=l2, signs=signs, tol=1e-13, **how)
+    best = infimum(objective, l1, signs or [0, 0, 0], lam)
+    assert trace.status in ("converged", "stalled")
+    assert trace.gap < 1e-12
+    assert value_of(objective, lam, l1) - best <= trace.gap
+    for k, gap in enumerate(trace.gaps):
+        true = value_of(objective, trace.lam_at(k), l1) - best
+        assert true <= gap * (1 + 1e-9) + 1e-14
+        assert k == 0 or gap < 10 * true + 1e-12 or gap == np.inf
+    if signs:
+        assert (lam * np.array(signs) >= 0.0).all()
+
+
+def penalised(pos, neg, p, l1, l2, signs):
+    """The answer of a general convex solver, with coefficients in two parts that are not negative."""
+    n = pos.shape[1]
+
+    def both(x):
+        lam = x[:n] - x[n:]
+        f, g = pos @ lam, neg @ lam
+        u, w = np.exp(f.min() - f), np.exp(p * (g - g.max()))
+        value = p * (np.log(u.sum()) - f.min()) + np.log(w.sum()) + p * g.max()
+        slope = p * (neg.T @ w / w.sum() - pos.T @ u / u.sum()) + l2 * lam
+        return value + l1 * x.sum() + 0.5 * l2 * lam @ lam, np.r_[slope + l1, l1 - slope]
+
+    signs = np.zeros(n) if signs is None else np.asarray(signs)
+    bounds = [(0, 0 if s < 0 else None) for s in signs] + [(0, 0 if s > 0 else None) for s in signs]
+    found = general(
+        both,
+        np.full(2 * n, 0.1),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"ftol": 1e-16, "gtol": 1e-12, "maxiter": 20000, "maxfun": 40000},
+    )
+    return found.x[:n] - found.x[n:], found.fun
+
+
+@pytest.mark.parametrize(("l1", "l2"), [(0.5, 0.1), (0.0, 0.1), (2.0, 0.0)])
+@pytest.mark.parametrize("signed", [False, True])
+def test_the_solution_is_that_of_a_general_solver(l1, l2, signed):
+    rng = np.random.default_rng(1)
+    pos, neg = rng.normal(size=(40, 12)) + 0.3, rng.normal(size=(50, 12))
+    signs = rng.integers(-1, 2, 12) if signed else None
+    lam, trace = pnorm.minimize(pos, neg, None, 4, l1=l1, l2=l2, signs=signs)
+    x, value = penalised(pos, neg, 4, l1, l2, signs)
+    assert trace.status == "converged"
+    np.testing.assert_allclose(lam, x, atol=1e-4)
+    assert -1e-10 <= value - trace.objective[-1] < 1e-8
+    assert (np.abs(x) < 1e-6)[lam == 0.0].all()
+    assert (lam == 0.0).any() == (l1 > 0.0 or signed)
+
+
+def by_sweeps(A, b, penalty):
+    """The least value of the quadratic, one coefficient at a time."""
+    A, x = A + np.diag(penalty.l2), np.zeros(len(b))
+    for _ in range(3000):
+        for j in range(len(b)):
+            slope = b[j] - A[j] @ x + A[j, j] * x[j]
+            x[j] = np.sign(slope) * max(abs(slope) - penalty.l1[j], 0.0) / A[j, j]
+            x[j] = min(max(x[j], penalty.low[j]), penalty.high[j])
+    return x
+
+
+@pytest.mark.parametrize(("l1", "l2", "signed"), [(0.1, 0.1, True), (0.2, 0.0, False), (0.0, 0.1, True)])
+def test_a_quadratic_is_minimised(l1, l2, signed):
+    rng = np.random.default_rng(2)
+    Z = rng.normal(size=(60, 15))
+    A, b = Z.T @ Z / 60, rng.normal(size=15)
+    penalty = Penalty.of(15, l1, l2, rng.integers(-1, 2, 15).astype(np.int8) if signed else None)
+    found, slow = least(A, b, penalty, rng.normal(size=15)), by_sweeps(A, b, penalty)
+    np.testing.assert_allclose(found, slow, atol=1e-12)
+    assert ((found == 0.0) == (slow == 0.0)).all()
+
+
+def test_from_a_known_l1_on_all_coefficients_are_zero():
+    pos, neg = data(3, 5)
+    edges = pos.mean(axis=0) - neg.mean(axis=0)
+    largest = 4 * np.abs(edges).max()
+    lam, trace = pnorm.minimize(pos, neg, None, 4, l1=largest * 1.0001)
+    assert not lam.any()
+    assert trace.status == "converged"
+    assert np.flatnonzero(pnorm.minimize(pos, neg, None, 4, l1=largest * 0.99)[0]) == [np.abs(edges).argmax()]
+
+
+def test_a_copy_of_a_column_changes_no_score():
+    pos, neg = data(4, 4)
+    twice = [np.hstack([X, X[:, :2]]) for X in (pos, neg)]
+    for l2 in (0.0, 0.1):
+        (lam, one), (both, two) = [pnorm.minimize(*sides, None, 2, l1=0.05, l2=l2) for sides in ((pos, neg), twice)]
+        assert one.status == two.status == "converged"
+        if l2 == 0.0:
+            np.testing.assert_allclose(pos @ lam, twice[0] @ both, atol=1e-6)
+            assert one.objective[-1] == pytest.approx(two.objective[-1], abs=1e-9)
+        else:
+            assert one.objective[-1] > two.objective[-1]  # two squares of halves are half the square
+
+
+def test_a_column_of_the_other_sign_has_the_other_coefficient():
+    pos, neg = data(5, 4)
+    flip = np.array([1.0, -1.0, 1.0, -1.0])
+    signs = np.array([1, 1, -1, 0])
+    lam, _ = pnorm.minimize(pos, neg, None, 4, l1=0.1, l2=0.1, signs=signs)
+    other, _ = pnorm.minimize(pos * flip, neg * flip, None, 4, l1=0.1, l2=0.1, signs=signs * flip)
+    np.testing.assert_allclose(other, lam * flip, atol=1e-9)
+
+
+def test_the_bottom_is_the_top_from_below():
+    pos, neg = data(6, 4)
+    lam, trace = pnorm.minimize(pos, neg, None, 3, l1=0.2, l2=0.1, signs=[1, 0, -1, 0], push="bottom")
+    top, of_top = pnorm.minimize(-neg, -pos, None, 3, l1=0.2, l2=0.1, signs=[1, 0, -1, 0])
+    np.testing.assert_allclose(lam, top, atol=1e-9)
+    assert trace.objective[-1] == pytest.approx(of_top.objective[-1], abs=1e-12)
+
+
+def test_l1_alone_may_have_no_minimum():
+    # The margin of (1, 0) is 2, and no coefficients of that size have a wider one.
+    pos, neg = np.array([[1.0, 0.3], [1.5, -0.2]]), np.array([[-1.0, 0.1], [-1.2, 0.4]])
+    for p in (1, 4):
+        lam, trace = pnorm.minimize(pos, neg, None, p, l1=1.9 * p)
+        assert trace.status == "separable"
+        assert trace.gap == np.inf
+        at = [p * np.log(np.exp(-t * pos @ lam).sum()) + np.log(np.exp(p * t * neg @ lam).sum()) for t in (10, 20)]
+        assert at[1] + 20 * 1.9 * p * np.abs(lam).sum() < at[0] + 10 * 1.9 * p * np.abs(lam).sum()
+        lam, trace = pnorm.minimize(pos, neg, None, p, l1=2.1 * p)
+        assert trace.status == "converged"
+        assert trace.gap < 1e-10
+        assert pnorm.minimize(pos, neg, None, p, l1=1.9 * p, l2=1e-3)[1].status == "converged"
+
+
+def test_few_of_many_columns(monkeypatch):
+    rng = np.random.default_rng(7)
+    pos, neg = rng.normal(size=(60, 700)), rng.normal(size=(80, 700))
+    pos[:, :4] += 1.0
+    whole, trace = pnorm.minimize(pos, neg, None, 2, l1=0.8, l2=0.01)
+    assert trace.status == "converged"
+    monkeypatch.setattr("pnorm._solvers.proximal._CHEAP", 0.0)
+    lam, some = pnorm.minimize(pos, neg, None, 2, l1=0.8, l2=0.01)
+    assert some.status == "converged"
+    np.testing.assert_allclose(lam, whole, atol=1e-4)
+    assert 4 <= np.count_nonzero(lam) < 60
+    monkeypatch.setattr("pnorm._solvers.proximal.FEW", 0)
+    monkeypatch.setattr("pnorm._solvers.proximal._FIRST", 1)
+    lam, by_gradients = pnorm.minimize(pos, neg, None, 2, l1=0.8, l2=0.01)
+    assert by_gradients.status == "converged"
+    np.testing.assert_allclose(lam, whole, atol=1e-4)
+
+
+def test_a_path_over_l1():
+    pos, neg = data(8, 6, (30, 40))
+    path = pnorm.minimize_path(pos, neg, None, 4, l1=[1e-1, 10.0, 1.0], l2=0.01)
+    assert (path.along, path.l1.tolist(), path.l2.tolist()) == ("l1", [0.1, 10.0, 1.0], [0.01] * 3)
+    assert path.status == ("converged",) * 3
+    assert [np.count_nonzero(lam) for lam in path.lam][1] == 0
+    for l1, lam in zip(path.l1, path.lam, strict=True):
+        np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, l1=l1, l2=0.01)[0], atol=1e-4)
+
+
+def test_rows_in_partitions():
+    pos, neg = data(9, 5, (40, 50))
+    parts = [dask.array.from_array(X, chunks=(13, -1)) for X in (pos, neg)]
+    for how in ({"l1": 0.5, "l2": 0.1, "signs": [1, -1, 0, 0, 1]}, {"l1": 0.5}):
+        lam, trace = pnorm.minimize(pos, neg, None, 4, **how)
+        found, of_parts = pnorm.dask.minimize(*parts, None, 4, **how)
+        assert of_parts.status == trace.status == "converged"
+        np.testing.assert_allclose(found, lam, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("signs", "message"),
+    [([1, 2, 0], "signs has 2 at position 1"), ([1, 0], "must have shape"), ([1, np.nan, 0], "every value")],
+)
+def test_signs_are_checked(signs, message):
+    with pytest.raises(ValueError, match=message):
+        pnorm.minimize(*data(), signs=signs)
+
+
+@pytest.mark.parametrize("signs", [None, [1, -1, 0, 0, 1]])
+def test_lbfgs_finds_the_same(signs):
+    pos, neg = data(10, 5, (30, 40))
+    how = {"l1": 0.5, "l2": 0.3, "signs": signs}
+    lam, trace = pnorm.minimize(pos, neg, None, 4, **how)
+    found, by_lbfgs = pnorm.minimize(pos, neg, None, 4, method="lbfgs", tol=1e-8, **how)
+    assert by_lbfgs.status == "converged"
+    assert by_lbfgs.gap >= by_lbfgs.objective[-1] - trace.objective[-1] - 1e-12
+    np.testing.assert_allclose(found, lam, atol=1e-3)
+    assert ((found == 0.0) == (lam == 0.0)).all()
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_another_loss_within_bounds(loss):
+    pos, neg = data(11, 4, (20, 30))
+    how = {"l1": 0.2, "signs": [1, -1, 0, 0], "loss": loss}
+    lam, trace = pnorm.minimize(pos, neg, None, 2, l2=0.1, tol=1e-7, **how)
+    assert trace.status == "converged"
+    assert trace.gap <= 1e-7
+    assert (lam == 0.0).any()
+    assert lam[0] >= 0.0 >= lam[1]
+    rng = np.random.default_rng(0)
+    for size in (1e-4, 1e-2, 1.0):
+        other = lam + size * rng.normal(size=4)
+        other[:2] = [max(other[0], 0.0), min(other[1], 0.0)]
+        # No steps: the objective there.
+        there = pnorm.minimize(pos, neg, None, 2, l2=0.1, init=other, max_iter=0, **how)[1]
+        assert there.objective[-1] >= trace.objective[-1] - trace.gap
+    assert pnorm.minimize(pos, neg, None, 2, **how)[1].status in ("stationary", "stalled")
