@@ -350,3 +350,28 @@ def test_steps_from_sums_by_group_and_value_are_those_from_rows(monkeypatch, kin
         assert by_sums.log_objective[-1] == pytest.approx(trace.log_objective[-1], rel=1e-10, abs=1e-10)
         np.testing.assert_allclose(same, lam, rtol=1e-8, atol=1e-10)
     assert len(found) > 50
+
+
+@pytest.mark.parametrize(
+    ("kind", "grouped"), [*[(kind, False) for kind in KINDS], ("measured", True), ("whole", True), ("binary", True)]
+)
+def test_both_loops_keep_the_signs(monkeypatch, counted, kind, grouped):
+    rng = np.random.default_rng(KINDS.index(kind))
+    ended, done = 0, 0
+    for p, selection in ((1.0, "absolute"), (3.0, "absolute"), (3.0, "largest"), (8.0, "signed"), (4.0, "absolute")):
+        pos, neg = matrices(rng, kind, ((60, 5), (80, 5)))
+        H = rankers(rng, pos, neg)
+        n = pos.shape[1] if H is None else len(H)
+        signs = rng.integers(-1, 2, n)
+        scale = 1.0 / np.maximum(np.abs(pos).max(axis=0), 1.0) if H is None else 0.3
+        how = {"selection": selection, "signs": signs, "init": signs * scale * rng.random(n)}
+        if grouped:
+            how |= {"pos_group": rng.integers(0, 3, len(pos)), "neg_group": rng.integers(0, 3, len(neg))}
+        counted.clear()
+        trace = both(monkeypatch, pos, neg, H, p, 60, **how)
+        stages = np.array([trace.lam_at(t) for t in range(trace.n_iter + 1)])
+        assert (stages * signs >= 0.0).all()
+        ended += int(((stages[1:] == 0.0) & (stages[:-1] != 0.0)).sum())
+        done += sum(counted)
+    assert done > 0
+    assert ended > 0

@@ -593,6 +593,7 @@ cdef enum:
     NEG_HIGH
     SIGN
     LEAF_SHIFT
+    COEFFICIENT_SIGN
 
 cdef enum:
     # Numbers that change from round to round, by their names in `HeldRows`.
@@ -866,15 +867,20 @@ cdef class Rounds:
             return -1
         out = &self.pos.leaves[self.leaf_of[j]]
         step[0] = self.step_by_code(j, sign) if out.features else self.step_by_row(j, sign)
-        return self.take_step(j, step[0])
+        return self.take_step(j, step)
 
-    cdef Py_ssize_t take_step(self, Py_ssize_t j, double step) noexcept nogil:
-        """Steps (c) to (e) of a round; returns the ranker, or -1 where the step is not ordinary."""
+    cdef Py_ssize_t take_step(self, Py_ssize_t j, double* step) noexcept nogil:
+        """Steps (c) to (e) of a round; returns the ranker, or -1 where the step is not ordinary.
+
+        The step is cut where the coefficient would cross zero against its sign.
+        """
         cdef double before = self.lam[j]
-        if before + step == before or not self.p * fabs(step) * self.fact(MAX_ABS)[j] < self.limits.overflow:
+        if self.fact(COEFFICIENT_SIGN)[j] * (before + step[0]) < 0.0:
+            step[0] = -before
+        if before + step[0] == before or not self.p * fabs(step[0]) * self.fact(MAX_ABS)[j] < self.limits.overflow:
             return -1
-        self.lam[j] = before + step
-        if not self.move(j, step):
+        self.lam[j] = before + step[0]
+        if not self.move(j, step[0]):
             self.lam[j] = before
             return -1
         return j
@@ -895,7 +901,7 @@ cdef class Rounds:
         if not overlaps(groups, line.pos.h, line.neg.h, sign, self.fact(CLOSE)[j]):
             return -1
         step[0] = root(&line, &self.limits)
-        return self.take_step(j, step[0])
+        return self.take_step(j, step)
 
     cdef const double* weights_of(self, Run* run, const Rows* side) noexcept nogil:
         """The weights of a side, group by group."""
@@ -1038,6 +1044,8 @@ cdef class Rounds:
             if self.edges[j] != self.edges[j]:
                 return -1
             self.merit[j] = fabs(self.edges[j]) if kind == 0 else self.edges[j]
+            if self.lam[j] == 0.0 and self.fact(COEFFICIENT_SIGN)[j] * self.edges[j] < 0.0:
+                self.merit[j] = -INFINITY
         j = largest_of(self.merit, self.n)
         best = self.merit[j]
         if not (best > tol or (kind == 2 and -INFINITY < best < -tol)):

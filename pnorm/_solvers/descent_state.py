@@ -100,7 +100,7 @@ class DescentState:
         self.problem, self.lam = problem, lam
         self._signs = None if signs is None or not signs.any() else signs
         self._discrete: dict[int, DiscreteRanker | None] = {}
-        self._rows = FormedRows(problem, lam) if problem.forms_weights else HeldRows(problem, lam)
+        self._rows = FormedRows(problem, lam) if problem.forms_weights else HeldRows(problem, lam, self._signs)
 
     @property
     def log_f(self) -> float:
@@ -134,9 +134,7 @@ class DescentState:
 
     def run(self, limit: int, selection: str, tol: float, record: RoundRecorder) -> int:
         """Do ordinary rounds, if there are any, so many at most; return their number."""
-        if not COMPILED or self._signs is not None or not isinstance(self._rows, HeldRows):
-            return 0
-        return self._rows.run(limit, selection, tol, record)
+        return self._rows.run(limit, selection, tol, record) if COMPILED and isinstance(self._rows, HeldRows) else 0
 
     def margin(self) -> float:
         """Least difference of scores over all pairs."""
@@ -213,8 +211,8 @@ class GroupedRanker:
 class HeldRows:
     """Scores and weights of all rows as arrays in this process, wherever the rows are."""
 
-    def __init__(self, problem: Problem, lam: Vector) -> None:
-        self.problem, self.lam = problem, lam
+    def __init__(self, problem: Problem, lam: Vector, signs: NDArray[np.int8] | None = None) -> None:
+        self.problem, self.lam, self._signs = problem, lam, signs
         self.u, self.w = np.empty(problem.n_pos), np.empty(problem.n_neg)
         self._column = np.empty(problem.n_pos), np.empty(problem.n_neg)
         self._run = problem.objective.pool.run
@@ -482,7 +480,9 @@ class HeldRows:
     def run(self, limit: int, selection: str, tol: float, record: RoundRecorder) -> int:
         """Do ordinary rounds in compiled code."""
         if self._compiled is None:
-            self._compiled = _Compiled(self.problem, self.lam, self._column, (self.u, self.w), self._v, self._mass)
+            self._compiled = _Compiled(
+                self.problem, self.lam, self._column, (self.u, self.w), self._v, self._mass, self._signs
+            )
         loop, tallies = self._compiled, self._compiled.tallies
         if loop.rounds is None or limit <= 0:
             return 0
@@ -532,6 +532,7 @@ class _Compiled:
         weights: Sequence[Vector],
         v: Vector | None,
         mass: Vector,
+        signs: NDArray[np.int8] | None,
     ) -> None:
         self.rounds: _descent.Rounds | None = None
         self.tallies: list[Vector] = []
@@ -544,12 +545,13 @@ class _Compiled:
         if pos is None or neg is None:
             return
         n, places = problem.n_rankers, problem.table.places()
-        facts = np.empty((12, n))
+        facts = np.empty((13, n))
         facts[:5] = problem.ranges[3:]
         facts[5] = 0.0 if problem.offsets_taken is None else problem.offsets_taken
         for k, side in enumerate(problem.sides):
             facts[6 + 2 * k], facts[7 + 2 * k] = side.low, side.high
         facts[10], facts[11] = places.sign, places.sign * problem.shift + places.level
+        facts[12] = 0.0 if signs is None else signs
         steps = TIE, OVERFLOW, _LIGHT, _SHRUNK, _EXPONENTS, _ROUNDS, PLATEAU, ROUNDING
         limits = *steps, CHOSEN, ROWS, FAR, FAINT, _CELLS, _VALUES, NEAR
         of_pos, of_neg = zip((pos, neg), columns, weights, objective.log_c, strict=True)
