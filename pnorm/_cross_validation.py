@@ -26,7 +26,7 @@ from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, Signs, as_rankers, signs_of
+from pnorm.rankers import Rankers, Signs, as_rankers
 
 _POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""
@@ -243,8 +243,8 @@ def cross_validate(
         Query groups: pairs form within a group only. A group is held out as a whole, and the score of a fold is the
         mean of the measure over its groups. Rows of a group that has only one side are in no fold.
     signs : array_like, shape (n,), optional
-        Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any. As in `train`. With a
-        recipe, one for each weak ranker of every fold; `monotone` in the recipe is the easier way.
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. As in
+        `train`. With a recipe, one for each weak ranker of every fold; `monotone` in the recipe is the easier way.
     tol : float
         Stop as stationary when the largest edge is at most this, in units of h. As in `train`.
     progress : bool
@@ -366,7 +366,15 @@ def cross_validate(
                 score = one_by_one(scorer(measure, name, counted, held), name)
             else:
                 score = scorer_of_lists(measure, counted, held)
-            return _Fold(problem.centred(), signs_of(rankers, signs), train, _selected(tables, held), shift, score)
+            keep = _checks.signs(signs, rankers.names, rankers.signs)
+            return _Fold(
+                problem.centred(),
+                keep,
+                train,
+                _selected(tables, held),
+                shift,
+                score,
+            )
 
         def run(job: tuple[_Fold, Objective]) -> tuple[Trace, Vector | None]:
             fold, objective = job

@@ -8,7 +8,7 @@ from typing import Any
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.minimize import check_supported, solve
-from pnorm._solvers.penalty import Penalty, signs_of
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import Pool
@@ -209,7 +209,7 @@ def minimize(
     _checks.push(push)
     callback = _checks.callback(callback)
     pos, neg, rankers = rankers_of(pos, neg, H)
-    penalty = Penalty.of(len(rankers), l1, l2, _checks.signs(signs, rankers.names, signs_of(rankers)))
+    penalty = Penalty.of(len(rankers), l1, l2, _checks.signs(signs, rankers.names, rankers.signs))
     start = None if init is None else start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:

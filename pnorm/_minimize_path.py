@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.minimize import check_supported, solve
-from pnorm._solvers.penalty import Penalty, signs_of
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
@@ -231,7 +231,7 @@ def minimize_path(
         _checks.choice(method, "method", ("newton", "lbfgs"))
     _checks.push(push)
     pos, neg, rankers = rankers_of(pos, neg, H)
-    wanted = _checks.signs(signs, rankers.names, signs_of(rankers))
+    wanted = _checks.signs(signs, rankers.names, rankers.signs)
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade

@@ -16,7 +16,6 @@ from pnorm._trace import Trace, progress_range
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import signs_of
 
 
 def train(
@@ -101,9 +100,9 @@ def train(
         with several grades is passed on both sides, ``train(X, X, H, p, pos_grade=y, neg_grade=y)``, its queries as
         groups. Rows that are in no pair are left out. See Notes.
     signs : array_like, shape (n,), optional
-        Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any. They join those of
-        `H` (`Rankers.signs`, from ``monotone``), and must not contradict them. A coefficient with a sign may be lowered
-        again; a step that would take it across zero ends there.
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. They join
+        those of `H` (`Rankers.signs`, from ``monotone``), and must not contradict them. A coefficient with a sign may
+        be lowered again; a step that would take it across zero ends there.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from; zero by default. A run that starts from the trace of another continues it. Those of
         a trace, or of a model that `load` has read, go to the weak rankers of the same names, wherever they are in
@@ -231,7 +230,7 @@ def train(
     n_threads = _checks.threads(n_threads)
     rounds = progress_range(t_max, progress)
     pos, neg, rankers = rankers_of(pos, neg, H)
-    signs = signs_of(rankers, signs)
+    signs = _checks.signs(signs, rankers.names, rankers.signs)
     lam = start_of(init, rankers, signs)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade

@@ -33,7 +33,7 @@ from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.minimize import check_supported, solve
 from pnorm._solvers.partitioned import Partitions
-from pnorm._solvers.penalty import Penalty, signs_of
+from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, answer, merged, rows_of
 from pnorm._solvers.start import start_of
@@ -43,7 +43,7 @@ from pnorm.objectives._base import Make
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, as_rankers, signs_of
+from pnorm.rankers import Rankers, as_rankers
 
 __all__ = ["minimize", "score", "train"]
 
@@ -107,7 +107,8 @@ def train(
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group may lie in several partitions.
     signs : array_like, shape (n,), optional
-        Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any. As in `pnorm.train`.
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. As in
+        `pnorm.train`.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from; zero by default. As in `pnorm.train`.
     tol : float
@@ -166,7 +167,7 @@ def train(
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
     rounds = progress_range(t_max, progress)
     rankers, _ = _rankers(pos, neg, H, None)
-    signs = signs_of(rankers, signs)
+    signs = _checks.signs(signs, rankers.names, rankers.signs)
     lam = start_of(init, rankers, signs)
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
     with _problem(pos, neg, rankers, make, loss, weights, groups, push) as (partitions, problem):
@@ -286,7 +287,7 @@ def minimize(
     _checks.push(push)
     callback = _checks.callback(callback)
     rankers, start = _rankers(pos, neg, H, init)
-    penalty = Penalty.of(len(rankers), l1, l2, _checks.signs(signs, rankers.names, signs_of(rankers)))
+    penalty = Penalty.of(len(rankers), l1, l2, _checks.signs(signs, rankers.names, rankers.signs))
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
     with _problem(pos, neg, rankers, make, loss, weights, groups, push) as (partitions, problem):
         check_supported(problem, method)

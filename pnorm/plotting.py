@@ -18,9 +18,8 @@ from pnorm import _checks, metrics
 from pnorm._checks import Vector, text
 from pnorm._cross_validation import CrossValidation
 from pnorm._minimize_path import MinimizerPath
-from pnorm._storage.scoring import Steps
 from pnorm._trace import Trace
-from pnorm.rankers import Levels, Rankers, Straight, as_rankers
+from pnorm.rankers import Rankers, _Curve, _Levels, as_rankers
 
 __all__ = ["coefficient_path", "cross_validation", "push_path", "ranked_list", "roc", "shapes", "trace", "weights"]
 
@@ -466,18 +465,18 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
     if np.abs(lam).max() > _checks.ROOT:
         raise ValueError("lam is too large to draw; scale it down")
     names, number = H.column_names, H.column
-    staircases: dict[str, list[Steps | Straight]] = {}
+    parts: dict[str, list[_Curve]] = {}
     levels: dict[str, dict[str, float]] = {}
     for j, shape in H._shapes(lam):
         name = names[number[j]]
-        if isinstance(shape, Levels):
+        if isinstance(shape, _Levels):
             of_level = levels.setdefault(name, {})
             for level, value in zip(shape.names, shape.values.tolist(), strict=True):
                 of_level[level] = of_level.get(level, 0.0) + value
         else:
-            staircases.setdefault(name, []).append(shape)
-    curves = [(name, _Curve.of(parts)) for name, parts in staircases.items()]
-    curves += [(name, _Curve(list(of_level), np.array(list(of_level.values())))) for name, of_level in levels.items()]
+            parts.setdefault(name, []).append(shape)
+    curves = [(name, _Drawn.of(of_column)) for name, of_column in parts.items()]
+    curves += [(name, _Drawn(list(of_level), np.array(list(of_level.values())))) for name, of_level in levels.items()]
     found = [name for name, _ in curves]
     wanted = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
     lost = [name for name in wanted or () if name not in found]
@@ -502,7 +501,7 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
 
 
 @dataclass(frozen=True, eq=False)
-class _Curve:
+class _Drawn:
     """What a column adds to the score, at some x, or at some levels."""
 
     x: Any
@@ -511,22 +510,17 @@ class _Curve:
     """Where the value is missing; nan where none is."""
 
     @classmethod
-    def of(cls, parts: list[Steps | Straight]) -> _Curve:
-        """The sum of staircases and straight lines, with two points at every cut."""
-        steps, lines = [p for p in parts if isinstance(p, Steps)], [p for p in parts if isinstance(p, Straight)]
-        missing = [step.missing for step in steps if not math.isnan(step.missing)]
-        ends = [step.cuts for step in steps] + [np.array([line.low, line.high]) for line in lines]
-        cuts = np.unique(np.concatenate(ends))
+    def of(cls, parts: list[_Curve]) -> _Drawn:
+        """The sum of curves, with two points at every cut."""
+        missing = [part.missing for part in parts if not math.isnan(part.missing)]
+        cuts = np.unique(np.concatenate([part.cuts for part in parts]))
         room = (0.05 * float(cuts[-1] - cuts[0]) if cuts.size else 0.0) or 0.5
         outer = cuts[[0, -1]] if cuts.size else np.zeros(2)
         x = np.r_[outer[0] - room, np.repeat(cuts, 2), outer[1] + room]
         above = np.r_[False, np.tile([False, True], cuts.size), False]
-        y = np.zeros(x.size)
-        for step in steps:
-            y += step.values[np.where(above, step.cuts.searchsorted(x, "right"), step.cuts.searchsorted(x))]
-        for line in lines:
-            y += line.rise * ((x - line.low) / (line.high - line.low))
-        return cls(x, y, sum(missing) if missing else math.nan)
+        return cls(
+            x, sum([part.at(x, above) for part in parts], np.zeros(x.size)), sum(missing) if missing else math.nan
+        )
 
     @property
     def range(self) -> float:

@@ -148,7 +148,7 @@ class Rankers(ABC, Sequence[WeakRanker]):
         """Return what each weak ranker reads, the same for all that read it, and a name of this."""
         return [((id(self), j), name) for j, name in enumerate(self.names)]
 
-    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+    def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
         """What the rankers of each column add to a score, but for a constant; with the number of one of them.
 
         Coefficients of functions, and of columns as they are, which have no ends, are not in it.
@@ -301,23 +301,33 @@ class Rankers(ABC, Sequence[WeakRanker]):
 
 
 @dataclass(frozen=True, eq=False)
-class Straight:
-    """A straight line from 0 at `low` to `rise` at `high`."""
+class _Curve:
+    """What rankers of a column add to a score: a staircase, a straight line, or both."""
 
-    low: float
-    high: float
+    cuts: Vector
+    values: Vector
+    """Between the cuts, below the first and above the last: one more than there are cuts."""
     rise: float
+    """Of a line from 0 at the first cut to this at the last one."""
+    missing: float
+    """Where the value is missing; nan where none is."""
+
+    def at(self, x: Vector, above: NDArray[np.bool_]) -> Vector:
+        """Return what is added at x, or just above it."""
+        stairs = self.values[np.where(above, self.cuts.searchsorted(x, "right"), self.cuts.searchsorted(x))]
+        first, last = self.cuts[0], self.cuts[-1]
+        return np.asarray(stairs + self.rise * ((x - first) / (last - first)) if self.rise else stairs)
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
-    """A value for each level."""
+class _Levels:
+    """What rankers of a column of categories add to a score."""
 
     names: tuple[str, ...]
     values: Vector
 
 
-Shape = scoring.Steps | Straight | Levels
+_Shape = _Curve | _Levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -495,10 +505,10 @@ class _Normalized(_OfColumns):
         scaled: Vector = low + (high - low) * ((_column(rows, j) - self._low[j]) / self._range[j])
         return scaled
 
-    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+    def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
         used = np.flatnonzero((lam != 0.0) & (self._low < self._high)).tolist()
         low, high, rise = [x.tolist() for x in (self._low, self._high, lam * (self._to[1] - self._to[0]))]
-        return [(j, Straight(low[j], high[j], rise[j])) for j in used]
+        return [(j, _Curve(np.array([low[j], high[j]]), np.zeros(3), rise[j], math.nan)) for j in used]
 
     def _pieces(self, X: Any, name: str, where: Index, complements: Index | None = None) -> list[Piece]:
         rows = self._read(X, name)
@@ -613,7 +623,7 @@ class _Thresholds(_OfColumns):
             steps.append(scoring.Steps(k, ends, values, missing))
         return replace(plan, columns=columns, jumps=scoring.Jumps(steps))
 
-    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+    def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
         plan = self._plan(lam)
         if plan.jumps is None:
             return []
@@ -621,7 +631,10 @@ class _Thresholds(_OfColumns):
         first = plan.rankers[[int(np.argmax(of_column == column)) for column in columns]].tolist()
         missed = {column for column, cut in self._cuts if math.isnan(cut)}
         return [
-            (first[step.column], step if columns[step.column] in missed else replace(step, missing=math.nan))
+            (
+                first[step.column],
+                _Curve(step.cuts, step.values, 0.0, step.missing if columns[step.column] in missed else math.nan),
+            )
             for step in plan.jumps.steps
         ]
 
@@ -729,10 +742,10 @@ class _Categories(Rankers):
             for c, (codes, seen) in zip(used, self._codes(X, "X", used), strict=True)
         ]
 
-    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+    def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
         spans = [slice(start, end) for start, end in itertools.pairwise(self._ends.tolist())]
         return [
-            (own.start, Levels(tuple(["missing" if x is None else str(x) for x in levels]), lam[own]))
+            (own.start, _Levels(tuple(["missing" if x is None else str(x) for x in levels]), lam[own]))
             for own, levels in zip(spans, self._levels, strict=True)
             if lam[own].any()
         ]
@@ -787,7 +800,7 @@ class _Closed(Rankers):
         n = len(self._half)
         return [scoring.Level(float(lam[n:].sum())), *self._half._terms(X, lam[:n] - lam[n:])]
 
-    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+    def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
         n = len(self._half)
         return self._half._shapes(lam[:n] - lam[n:])
 
@@ -865,7 +878,7 @@ class _Union(Rankers):
     def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         return [term for part, own in self._members_for(X, "X") for term in part._terms(X, lam[own])]
 
-    def _shapes(self, lam: Vector) -> list[tuple[int, Shape]]:
+    def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
         starts = [0, *self._ends[:-1].tolist()]
         return [
             (start + j, shape)
@@ -1524,21 +1537,6 @@ def as_rankers(H: Any, X: Any, name: str) -> Rankers:
         width, found = _checks.width(X, name), _checks.column_names(X)
         return _Columns(_names(None, found, width), width, found)
     return H if isinstance(H, Rankers) else callables(H)
-
-
-def signs_of(H: Rankers, signs: Any) -> Signs:
-    """Return the signs of the coefficients of H, its own joined with those that a user gives."""
-    own = H.signs
-    if signs is None:
-        return own
-    given = _checks.signs(signs, len(H))
-    against = np.flatnonzero(own * given < 0)
-    if against.size:
-        j = int(against[0])
-        raise ValueError(
-            f"signs has {given[j]} for {shown(H.names[j])}, which has the sign {own[j]} in H; one of them has to go"
-        )
-    return np.where(own == 0, given, own)
 
 
 def _names(names: Sequence[str] | None, found: Sequence[str] | None, size: int) -> tuple[str, ...]:

@@ -36,7 +36,6 @@ ARRAYS = {
     "groups": np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0]),
     "group": np.array([7, 7, 3, 3, 3, 7]),
     "init": np.array([1.0, 0.0, -1.0]),
-    "signs": np.array([1.0, 0.0, -1.0]),
     "lam": np.array([1.0, 0.0, -1.0]),
     "lam1": np.array([1.0, 0.0, -1.0]),
     "lam2": np.array([2.0, 1.0, -1.0]),

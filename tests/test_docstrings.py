@@ -93,8 +93,6 @@ SHARED = {
          for of in ("in which no row is worth anything", "without relevant rows", "without a grade above 0")],
     ),
     "missing": (['{"error", "own"}'], ["Refuse rows with missing values (NaN, None), or "]),
-    "signs": (["array_like, shape (n,), optional"],
-              ["Signs that the coefficients must have: 1 for zero or more, -1 for zero or less, 0 for any."]),
     "monotone": (["mapping from column to 1 or -1, optional"],
                  ["Columns, by name or number from 0, with which scores never fall (1) or never rise (-1)."]),
     "data_home": (["path, optional"], ["Folder with "]),

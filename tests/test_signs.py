@@ -130,6 +130,20 @@ def test_scores_of_monotone_columns_never_fall(push, loss):
     assert np.unique(H.column[lam != 0.0]).size > 3
 
 
+def test_the_minimum_within_the_signs_of_weak_rankers():
+    pos, neg = sides(6)
+    monotone = {0: 1, 1: -1, 2: 1, 3: -1}
+    H = rankers.quantile_thresholds(pos, neg, 5, monotone=monotone, linear=True)
+    lam, trace = pnorm.minimize(pos, neg, H, 4, l2=0.1)
+    assert trace.status == "converged"
+    assert kept(lam, H.signs)
+    assert not kept(pnorm.minimize(H.evaluate(pos), H.evaluate(neg), None, 4, l2=0.1)[0], H.signs)
+    same, _ = pnorm.minimize(H.evaluate(pos), H.evaluate(neg), None, 4, l2=0.1, signs=H.signs)
+    np.testing.assert_allclose(lam, same, atol=1e-5)
+    for of_l2 in pnorm.minimize_path(pos, neg, H, 4, l2=[1.0, 0.1]).lam:
+        assert kept(of_l2, H.signs)
+
+
 def test_a_weak_ranker_that_separates_against_its_sign_does_not_end_a_run():
     rng = np.random.default_rng(7)
     noise = rng.normal(size=(30, 1))
@@ -187,7 +201,7 @@ def test_folds_keep_the_signs():
         ([1, 0, 0, 2, 0, 0], ValueError, "signs has 2 at position 3; a sign is 1"),
         ([1, 0, 0, np.nan, 0, 0], ValueError, "signs has nan at position 3"),
         (["+"] * 6, TypeError, "signs must hold real numbers"),
-        ([-1, 0, 0, 0, 0, 0], ValueError, "signs has -1 for x0, which has the sign 1 in H"),
+        ([-1, 0, 0, 0, 0, 0], ValueError, "signs has -1 for x0, and its own sign is 1"),
     ],
 )
 def test_signs_that_cannot_be_used(signs, error, message):

@@ -118,18 +118,6 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     return a
 
 
-def signs(x: Any, size: int) -> NDArray[np.int8]:
-    """Return signs of coefficients: 1, -1 or 0."""
-    a = vector(x, "signs", size, "one sign per weak ranker")
-    wrong = np.flatnonzero((a != 0.0) & (np.abs(a) != 1.0))
-    if wrong.size:
-        raise ValueError(
-            f"signs has {a[wrong[0]]:g} at position {wrong[0]}; a sign is 1 (a coefficient of zero or more), "
-            "-1 (zero or less) or 0 (any)"
-        )
-    return a.astype(np.int8)
-
-
 def scores(f: Any, name: str) -> Vector:
     """Return a non-empty finite vector of scores."""
     a = vector(f, name, None, "one score per row")

@@ -21,12 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
-from pnorm.rankers import Rankers
-
-
-def signs_of(rankers: Rankers) -> NDArray[np.int8]:
-    """Return the signs that weak rankers ask of their coefficients."""
-    return np.asarray(getattr(rankers, "signs", np.zeros(len(rankers), np.int8)))
 
 
 @dataclass(frozen=True, eq=False)
