@@ -377,6 +377,8 @@ class _OfColumns(Rankers):
 
     @property
     def signs(self) -> Signs:
+        if not self._monotone:
+            return super().signs
         return np.array([self._monotone.get(c, 0) for c in self._places_read()], np.int8)
 
     def _reads(self) -> list[tuple[Hashable, str]]:
@@ -567,7 +569,8 @@ class _Thresholds(_OfColumns):
     @property
     def signs(self) -> Signs:
         signs = super().signs
-        signs[[math.isnan(cut) for _, cut in self._cuts]] = 0
+        if self._monotone:
+            signs[[math.isnan(cut) for _, cut in self._cuts]] = 0
         return signs
 
     def _reads(self) -> list[tuple[Hashable, str]]:

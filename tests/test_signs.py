@@ -105,7 +105,7 @@ def test_partitions_keep_the_signs():
     import pnorm.dask
 
     pos, neg = sides(5)
-    H = rankers.quantile_thresholds(pos, neg, 6, monotone={0: -1, 1: -1, 4: 1})
+    H = rankers.quantile_thresholds(pos, neg, 6, monotone={0: -1, 1: -1, 4: 1}, linear=True)
     cut = [dask.array.from_array(X, chunks=(15, -1)) for X in (pos, neg)]
     for collection, signs in ((H, None), (None, SIGNS)):
         lam, trace = pnorm.train(pos, neg, collection, 4, 40, signs=signs)
@@ -113,6 +113,10 @@ def test_partitions_keep_the_signs():
         np.testing.assert_array_equal(again.ranker, trace.ranker)
         np.testing.assert_allclose(same, lam, rtol=1e-9)
         assert kept(same, H.signs if signs is None else signs)
+    lam, _ = pnorm.minimize(pos, neg, H, 4, l2=0.1)
+    same, _ = pnorm.dask.minimize(*cut, H, 4, l2=0.1)
+    np.testing.assert_allclose(same, lam, atol=1e-6)
+    assert same[["line" in name for name in H.names]].any()
 
 
 @pytest.mark.parametrize("push", ["top", "bottom"])

@@ -618,7 +618,7 @@ cdef class Rounds:
         Py_ssize_t n, n_leaves, tally_size, n_cells
         double* lam
         double* v
-        bint exchanged, centred, tallied
+        bint exchanged, centred, tallied, signed
         double now[NUMBERS]
         const double* facts
         const Py_ssize_t* leaf_of
@@ -673,6 +673,8 @@ cdef class Rounds:
         if v is not None:
             self.v = &v[0]
         self.kept = [lam, facts, leaf_of, place, v, mass]
+        for k in range(self.n):
+            self.signed = self.signed or facts[COEFFICIENT_SIGN, k] != 0.0
         self.n_leaves = len(pos[0])
         self.first_of_leaf = <Py_ssize_t*>allocated(self.n_leaves, sizeof(Py_ssize_t))
         self.binary = <uint8_t*>allocated(self.n, 1)
@@ -1044,7 +1046,7 @@ cdef class Rounds:
             if self.edges[j] != self.edges[j]:
                 return -1
             self.merit[j] = fabs(self.edges[j]) if kind == 0 else self.edges[j]
-            if self.lam[j] == 0.0 and self.fact(COEFFICIENT_SIGN)[j] * self.edges[j] < 0.0:
+            if self.signed and self.lam[j] == 0.0 and self.fact(COEFFICIENT_SIGN)[j] * self.edges[j] < 0.0:
                 self.merit[j] = -INFINITY
         j = largest_of(self.merit, self.n)
         best = self.merit[j]

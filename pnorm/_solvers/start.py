@@ -20,7 +20,9 @@ def start_of(init: Any, rankers: Rankers, signs: Signs | None = None) -> Vector:
     Refuse some that are on the wrong side of zero.
     """
     lam = _start_of(init, rankers)
-    wrong = np.zeros(0, np.intp) if signs is None else np.flatnonzero(lam * signs < 0.0)
+    if init is None or signs is None:
+        return lam
+    wrong = np.flatnonzero(lam * signs < 0.0)
     if wrong.size:
         j = int(wrong[0])
         raise ValueError(
