@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._solvers.minimize import check_supported, solve
-from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.minimize import check_supported
+from pnorm._solvers.path import follow
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
@@ -246,19 +245,8 @@ def minimize_path(
             penalties = _default(largest_penalty(problem))
         of_p, of_l1, of_l2 = (np.array(values) for values in np.broadcast_arrays(powers, weights, penalties))
         lams, traces = np.empty((of_p.size, len(rankers))), {}
-        start: Vector | None = None
-        before = -1
-        for k in np.lexsort((-of_l2, -of_l1, of_p)).tolist():
-            problem = problem.with_objective(objectives[k]) if along == "p" else problem
-            if before >= 0:
-                with np.errstate(divide="ignore", over="ignore"):
-                    of_path = of_l1 if along == "l1" else of_l2
-                    grown = of_p[k] / of_p[before] if along == "p" else of_path[before] / of_path[k]
-                start = _scale_warm_start(problem, lams[before], grown)
-            lams[k], traces[k], _ = solve(
-                problem, Penalty.of(len(rankers), of_l1[k], of_l2[k], wanted), tol, max_iter, start, method
-            )
-            before = k
+        for k, lam, trace in follow(problem, objectives, of_p, of_l1, of_l2, wanted, tol, max_iter, method):
+            lams[k], traces[k] = lam, trace
     return MinimizerPath(
         along, of_p, of_l1, of_l2, lams, tuple(traces[k] for k in range(of_p.size)), tuple(rankers.names)
     )
@@ -272,15 +260,6 @@ def largest_penalty(problem: Problem) -> float:
     middle = problem.point(np.zeros(problem.n_rankers))
     edges = problem.edges_at(middle)
     return problem.fall(middle) * middle.rate * float(np.square(edges).sum())
-
-
-def _scale_warm_start(problem: Problem, lam: Vector, times: float) -> Vector:
-    """Return coefficients to start from when p / l2 has grown by a factor.
-
-    Coefficients that separate grow about in proportion, as log F_p falls by p times the margin for each unit. Others
-    change little.
-    """
-    return times * lam if times < math.inf and problem.margin_at(lam) > 0.0 else lam
 
 
 def _default(largest: float) -> list[float]:

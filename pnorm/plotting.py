@@ -225,7 +225,7 @@ def trace(runs: Trace | Mapping[Any, Trace], *, floor: float | None = None, ax: 
 
 
 def cross_validation(found: CrossValidation, *, ax: Any = None) -> Any:
-    """Draw a measure on held-out rows against rounds, a curve for each p.
+    """Draw a measure on held-out rows against rounds, or falling penalties, a curve for each p.
 
     Parameters
     ----------
@@ -238,8 +238,9 @@ def cross_validation(found: CrossValidation, *, ax: Any = None) -> Any:
     -------
     Axes
         Means over the folds, with a band of one standard error on either side, and rounds on a logarithmic axis on
-        which 0 has a place, too. A circle is at the best p and number of rounds, a square at the simplest within one
-        standard error of it. What is far below every p at its best is out of the picture.
+        which 0 has a place, too; or penalties, the largest on the left. With several kinds of weak rankers, a curve for
+        each kind and p. A circle is at the best, a square at the simplest within one standard error of it. What is far
+        below every p at its best is out of the picture.
 
     Raises
     ------
@@ -261,16 +262,23 @@ def cross_validation(found: CrossValidation, *, ax: Any = None) -> Any:
         raise TypeError(f"found must be what pnorm.cross_validate returned; got {type(found).__name__}")
     ax = _axes(1, (5.0, 4.0)) if ax is None else ax
     mean, error = found.mean, found.standard_error
-    order = np.argsort(found.p)
+    stages = found._stages
+    along = found._order
+    order = np.argsort(found.p, kind="stable")
     for i, colour in zip(order, _shades(order.size), strict=True):
-        ax.plot(found.rounds, mean[i], color=colour, lw=1.4, label=_label(float(found.p[i])))
+        label = _label(float(found.p[i])) if not found.kinds else f"{found.kinds[i]}, p = {found.p[i]:g}"
+        ax.plot(stages[along], mean[i, along], color=colour, lw=1.4, label=label)
         if np.isfinite(error[i]).all():
-            ax.fill_between(found.rounds, mean[i] - error[i], mean[i] + error[i], color=colour, alpha=0.13, lw=0)
-    for (p, t), marker, what in ((found.best, "o", "best"), (found.simplest, "s", "simplest")):
-        value = mean[found.p == p, found.rounds == t]
-        ax.plot([t], value, marker, mfc="none", mec="black", ms=8, label=what)
-    ax.set_xscale("symlog", linthresh=1.0)
-    ax.set(xlabel="rounds", xlim=(found.rounds[0], None), ylabel=f"{found.metric} on held-out rows")
+            low, high = mean[i] - error[i], mean[i] + error[i]
+            ax.fill_between(stages[along], low[along], high[along], color=colour, alpha=0.13, lw=0)
+    for (i, s), marker, what in ((found._best_place, "o", "best"), (found._simplest_place, "s", "simplest")):
+        ax.plot([stages[s]], mean[i, s], marker, mfc="none", mec="black", ms=8, label=what)
+    if found.rounds is None:
+        _penalties_axis(ax, stages, found.along)
+        ax.set(xlim=(stages.max(), stages.min()), ylabel=f"{found.metric} on held-out rows")  # rounds grow as l2 falls
+    else:
+        ax.set_xscale("symlog", linthresh=1.0)
+        ax.set(xlabel="rounds", xlim=(stages[0], None), ylabel=f"{found.metric} on held-out rows")
     peaks = mean.max(axis=1)
     below = 3.0 * float(np.ptp(peaks)) + 4.0 * float(np.nan_to_num(error).max(axis=1).min())
     if below > 0.0:
@@ -327,12 +335,7 @@ def coefficient_path(path: MinimizerPath, *, top: int = 6, ax: Any = None) -> An
     if path.along == "p":
         _powers_axis(ax, values)
     else:
-        if values.min() > 0.0:
-            ax.set_xscale("log")
-        else:
-            ax.set_xscale("symlog", linthresh=float(values[values > 0.0].min(initial=1.0)))
-            ax.set_xlim(0.0, None)
-        ax.set_xlabel(path.along)
+        _penalties_axis(ax, values, path.along)
     ax.set_ylabel("coefficient")
     handles, labels = ax.get_legend_handles_labels()
     ax.legend(handles[::-1], labels[::-1], loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
@@ -345,6 +348,16 @@ def _powers_axis(ax: Any, powers: Any = None) -> None:
     ax.set_xscale("log", base=2)
     ax.set_xticks(ticks, [f"{p:g}" for p in ticks])
     ax.set_xlabel("p")
+
+
+def _penalties_axis(ax: Any, values: Vector, name: str) -> None:
+    """Make a logarithmic axis of penalties, on which zero has a place."""
+    if values.min() > 0.0:
+        ax.set_xscale("log")
+    else:
+        ax.set_xscale("symlog", linthresh=float(values[values > 0.0].min(initial=1.0)))
+        ax.set_xlim(0.0, None)
+    ax.set_xlabel(name)
 
 
 def weights(lam: Any, H: Any = None, X: Any = None, *, top: int = 10, ax: Any = None) -> Any:

@@ -82,6 +82,7 @@ def results():
         "Linear": objectives.Linear(),
         "Exponential": objectives.Exponential(0.1),
         "CrossValidation": pnorm.cross_validate(POS, NEG, None, [1, 4], 5, rounds=[0, 5]),
+        "CrossValidation of penalties": pnorm.cross_validate(POS, NEG, {"a": None}, [1, 4], l2=[1.0, 0.1]),
         "MinimizerPath": pnorm.minimize_path(POS, NEG, p=2, l2=[1.0, 0.1]),
         "TimeLimit": pnorm.callbacks.time_limit(90),
         "WeakRanker": pnorm.rankers.thresholds([[0.5]])[0],

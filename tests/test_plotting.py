@@ -157,6 +157,19 @@ def test_cross_validation_draws_means_with_bands_and_the_choice(runs):
     assert not once.collections
 
 
+def test_cross_validation_of_penalties_falls_from_left_to_right(runs):
+    pos, neg, *_ = runs
+    found = pnorm.cross_validate(pos, neg, {"a": None, "b": None}, [4, 1], l2=[0.1, 10, 1], folds=3)
+    ax = plotting.cross_validation(found)
+    assert [line.get_label() for line in ax.lines[:4]] == ["a, p = 1", "b, p = 1", "a, p = 4", "b, p = 4"]
+    np.testing.assert_array_equal(ax.lines[2].get_xydata(), np.column_stack([[10, 1, 0.1], found.mean[0, [1, 2, 0]]]))
+    assert (ax.get_xlabel(), ax.get_xscale(), ax.get_xlim()) == ("l2", "log", (10.0, 0.1))
+    assert ax.lines[4].get_xydata().tolist() == [[found.best.l2, found.mean.max()]]
+    assert ax.lines[5].get_xydata()[0, 0] == found.simplest.l2
+    zero = plotting.cross_validation(pnorm.cross_validate(pos, neg, None, [1], l2=[0, 1], folds=2))
+    assert (zero.get_xscale(), zero.get_xlim()) == ("symlog", (1.0, 0.0))
+
+
 @pytest.mark.parametrize(("points", "scale", "label"), [({"p": 4, "l2": [0.1, 10, 1]}, "log", "l2"),
                                                        ({"p": 4, "l2": [0.1, 0, 1]}, "symlog", "l2"),
                                                        ({"p": [4, 1, 16]}, "log", "p")])  # fmt: skip

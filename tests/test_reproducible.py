@@ -80,6 +80,10 @@ THREADED = {
         for H in (None, pnorm.rankers.columns(3), functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=20))
         for more in ({}, {"push": "bottom", "pos_group": np.arange(300) % 9, "neg_group": np.arange(300) % 9})
     ],
+    "pnorm.cross_validate, penalties": lambda **threads: [
+        pnorm.cross_validate(X, Z, None, [1, 4], l2=[1.0, 0.1], folds=3, push="bottom", **threads)
+        for X, Z in ((POS[:300], NEG[:300]), (POS, NEG))
+    ],
     "pnorm.objectives.value": lambda **threads: pnorm.objectives.value(POS[:, 0], NEG[:, 0], loss="hinge", **threads),
     "pnorm.objectives.normalized_value": lambda **threads: pnorm.objectives.normalized_value(
         POS[:, 0], NEG[:, 0], 3, loss="hinge", **threads

@@ -1,0 +1,58 @@
+"""Minimisers along a path of penalties or of powers p, each from the one before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._checks import Vector
+from pnorm._solvers.minimize import solve
+from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.problem import Problem
+from pnorm._trace import Trace
+from pnorm.objectives._base import Objective
+
+
+def follow(
+    problem: Problem,
+    objectives: Sequence[Objective],
+    of_p: Vector,
+    of_l1: Vector,
+    of_l2: Vector,
+    signs: NDArray[np.int8] | None,
+    tol: float,
+    max_iter: int = 100,
+    method: str | None = None,
+) -> Iterator[tuple[int, Vector, Trace]]:
+    """Yield the place of every point, its minimiser and how it was reached from the one before.
+
+    The largest penalties and the smallest powers come first. There is one objective for all points, or one for each.
+    """
+    lam: Vector | None = None
+    before = -1
+    for k in np.lexsort((-of_l2, -of_l1, of_p)).tolist():
+        problem = problem.with_objective(objectives[k]) if len(objectives) > 1 else problem
+        start: Vector | None = None
+        if lam is not None:
+            grown = of_p[k] / of_p[before]
+            for penalty in (of_l1, of_l2):
+                if penalty[k] != penalty[before]:
+                    with np.errstate(divide="ignore", over="ignore"):
+                        grown *= penalty[before] / penalty[k]
+            start = _scale_warm_start(problem, lam, grown)
+        omega = Penalty.of(problem.n_rankers, of_l1[k], of_l2[k], signs)
+        lam, trace, _ = solve(problem, omega, tol, max_iter, start, method)
+        yield k, lam, trace
+        before = k
+
+
+def _scale_warm_start(problem: Problem, lam: Vector, times: float) -> Vector:
+    """Return coefficients to start from when p / l2 has grown by a factor.
+
+    Coefficients that separate grow about in proportion, as log F_p falls by p times the margin for each unit. Others
+    change little.
+    """
+    return times * lam if times < math.inf and problem.margin_at(lam) > 0.0 else lam

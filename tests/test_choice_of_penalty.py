@@ -1,0 +1,268 @@
+"""`cross_validate` over penalties against plain loops of `minimize`, and over kinds of weak rankers."""
+
+import copy
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from test_choice import KINDS, margins, problem
+
+import pnorm
+from pnorm import metrics, rankers
+from pnorm._cross_validation import Choice
+
+POWERS = [4, 1]
+PENALTIES = [0.1, 10.0, 1e-3]
+
+
+def by_hand(pos, neg, H, folds, metric, l2=PENALTIES, of_rows=None, **options):
+    """Minimise on the rows of all other folds from zeros, score those of one, measure; each by itself."""
+    of_rows = of_rows or {}
+    scores = np.empty((len(POWERS), 1 + folds[0].max(), len(l2)))
+    for k in range(scores.shape[1]):
+        train, held = [(of_side != k) & (of_side >= 0) for of_side in folds], [of_side == k for of_side in folds]
+        sides = pos[train[0]], neg[train[1]]
+        made = H(*sides) if callable(H) else H
+        more = {name: values[train[name.startswith("neg")]] for name, values in of_rows.items()}
+        own = {name: values[held[name.startswith("neg")]] for name, values in of_rows.items()}
+        for i, p in enumerate(POWERS):
+            for s, x in enumerate(l2):
+                lam, _ = pnorm.minimize(*sides, made, p, l2=x, tol=0, **more, **options)
+                f = [pnorm.score(X[rows], made, lam) for X, rows in zip((pos, neg), held, strict=True)]
+                if "pos_group" in own:
+                    labels = own["pos_group"], own["neg_group"]
+                    lists = [[side[of == g] for side, of in zip(f, labels, strict=True)] for g in np.unique(labels[0])]
+                    scores[i, k, s] = np.mean([metric(*pair) for pair in lists])
+                else:
+                    scores[i, k, s] = metric(*f, **own)
+    return scores
+
+
+def rows_of(kind):
+    rng = np.random.default_rng(3)
+    return {
+        "rows": {},
+        "weights": {"pos_weight": rng.choice([0.5, 1, 3], 47), "neg_weight": rng.choice([0.1, 1, 2], 61)},
+        "groups": {"pos_group": np.arange(47) % 6, "neg_group": np.arange(61) % 6},
+    }[kind]
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_score_is_that_of_a_minimiser_on_the_rows_alone(kind, fixed):
+    pos, neg = problem()
+    H = KINDS[kind](pos, neg) if fixed else KINDS[kind]
+    found = pnorm.cross_validate(pos, neg, H, POWERS, l2=PENALTIES, folds=3, metric=margins, tol=0)
+    np.testing.assert_allclose(found.scores, by_hand(pos, neg, H, found.folds, margins), rtol=1e-4, atol=1e-4)
+    assert found.scores.shape == found.gap.shape == found.status.shape == (2, 3, 3)
+    assert (found.p.tolist(), found.l2.tolist(), found.rounds) == (POWERS, PENALTIES, None)
+    assert found.traces == ()
+    assert set(found.status.ravel()) == {"converged"}
+    i, s = np.unravel_index(found.mean.argmax(), (2, 3))
+    assert found.best == (POWERS[i], PENALTIES[s])
+
+
+@pytest.mark.parametrize("kind", ["weights", "groups"])
+def test_weights_and_groups_count_in_minimising_and_in_judging(kind):
+    pos, neg = problem(1)
+    of_rows = rows_of(kind)
+    found = pnorm.cross_validate(pos, neg, None, POWERS, l2=PENALTIES, folds=3, metric="auc", tol=0, **of_rows)
+    H = rankers.columns(6)
+    expected = by_hand(pos, neg, H, found.folds, metrics.auc, of_rows=of_rows)
+    np.testing.assert_allclose(found.scores, expected, rtol=1e-9)
+
+
+def test_a_push_at_the_bottom_and_columns_far_from_zero():
+    pos, neg = problem(2)
+    pos[:, 0] += 1e6
+    neg[:, 0] += 1e6
+    for push in ("top", "bottom"):
+        found = pnorm.cross_validate(pos, neg, None, POWERS, l2=PENALTIES, folds=3, metric=margins, tol=0, push=push)
+        expected = by_hand(pos, neg, rankers.columns(6), found.folds, margins, push=push)
+        np.testing.assert_allclose(found.scores, expected, rtol=1e-4)
+
+
+def test_another_loss():
+    pos, neg = problem(3, 30, 30, 3)
+    found = pnorm.cross_validate(pos, neg, None, POWERS, l2=[1, 0.1], folds=2, metric=margins, loss="logistic")
+    expected = by_hand(pos, neg, rankers.columns(3), found.folds, margins, [1, 0.1], loss="logistic")
+    np.testing.assert_allclose(found.scores, expected, rtol=2e-2)
+    with pytest.raises(ValueError, match="loss 'hinge' has corners"):
+        pnorm.cross_validate(pos, neg, None, POWERS, l2=[1], loss="hinge")
+
+
+def test_the_order_of_penalties_and_the_number_of_threads_change_no_bit():
+    pos, neg = problem(4)
+    calls = partial(pnorm.cross_validate, pos, neg, KINDS["cuts"], POWERS, folds=3)
+    found = calls(l2=PENALTIES, n_threads=1)
+    for n_threads in (2, 7):
+        again = calls(l2=PENALTIES[::-1], n_threads=n_threads)
+        np.testing.assert_array_equal(again.scores, found.scores[:, :, ::-1])
+        np.testing.assert_array_equal(again.gap, found.gap[:, :, ::-1])
+        assert (again.best, again.simplest) == (found.best, found.simplest)
+
+
+def test_scores_are_measured_in_blocks_of_any_size(monkeypatch):
+    pos, neg = problem(5)
+    whole = pnorm.cross_validate(pos, neg, None, POWERS, l2=PENALTIES, folds=3, metric=margins)
+    for cells in (1, 50):
+        monkeypatch.setattr("pnorm._cross_validation._CELLS", cells)
+        found = pnorm.cross_validate(pos, neg, None, POWERS, l2=PENALTIES, folds=3, metric=margins)
+        np.testing.assert_array_equal(found.scores, whole.scores)
+
+
+def test_certificates_reach_the_tolerance_that_was_asked_for():
+    pos, neg = problem(6)
+    loose, tight = [pnorm.cross_validate(pos, neg, None, 4, l2=PENALTIES, **tol) for tol in ({}, {"tol": 1e-11})]
+    assert (loose.tol, tight.tol) == (1e-6, 1e-11)
+    assert (loose.gap <= 1e-6).all()
+    assert (tight.gap <= 1e-11).all()
+    assert (loose.gap > 1e-11).any()
+    assert str(loose).splitlines()[-1] == "all 15 runs certified within 1e-06"
+
+
+def test_runs_without_a_minimiser_are_counted():
+    pos, neg = problem(7)
+    pos[:, 0], neg[:, 0] = np.arange(47) + 100.0, -np.arange(61)
+    found = pnorm.cross_validate(pos, neg, None, 1, l2=[0, 1], folds=2, metric="auc")
+    assert found.status.tolist() == [[["separable", "converged"]] * 2]
+    assert np.isinf(found.gap[:, :, 0]).all()
+    assert str(found).splitlines()[-1] == "2 of 4 runs certified within 1e-06; 2 separable"
+    never = pnorm.cross_validate(pos, neg, None, 1, l2=0, folds=2, metric="auc")
+    assert str(never).splitlines()[-1] == "2 separable"
+    assert never.best == (1, 0)
+
+
+# The choice
+
+
+def result(scores, p=(16.0, 1.0, 4.0), l2=(0.1, 10.0, 1.0), kinds=()):
+    """A result with these scores, (P, F, S)."""
+    scores = np.array(scores, float)
+    gap = np.full(scores.shape, 1e-9)
+    status = np.full(scores.shape, "converged")
+    p = np.array(p[: len(scores)])
+    return pnorm.CrossValidation(p, None, scores, (np.zeros(2), np.zeros(2)), (), "auc", np.array(l2), gap, status, 1e-6, kinds)  # fmt: skip
+
+
+def literal(found, allowance):
+    """The first kind, of that the smallest p, of that the largest penalty, that is near enough to the best."""
+    n_p, n_folds, n_l2 = found.scores.shape
+    mean = [[sum(found.scores[i, :, s]) / n_folds for s in range(n_l2)] for i in range(n_p)]
+    top, at = max((mean[i][s], (i, s)) for i in range(n_p) for s in range(n_l2))
+    spread = found.scores[at[0], :, at[1]]
+    error = np.sqrt(sum((x - top) ** 2 for x in spread) / (n_folds - 1) / n_folds)
+    kinds = list(dict.fromkeys(found.kinds)) or [None]
+    for kind in kinds:
+        for p in sorted(set(found.p)):
+            for l2 in sorted(found.l2, reverse=True):
+                for i in range(n_p):
+                    for s in range(n_l2):
+                        own = found.kinds[i] if found.kinds else None
+                        if (own, found.p[i], found.l2[s]) == (kind, p, l2) and mean[i][
+                            s
+                        ] >= top - allowance * error - 1e-12:
+                            return kind, p, l2
+    raise AssertionError
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_best_and_simplest_against_the_rules_read_literally(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 4, (6, 5, 4)) + rng.integers(0, 3, (6, 1, 4))
+    kinds = ("z", "z", "z", "a", "a", "a") if seed % 2 else ()
+    p = (4, 16, 1, 4, 16, 1) if seed % 2 else (4, 16, 1, 64, 2, 8)
+    found = result(scores, p, rng.permutation([10.0, 0.1, 1.0, 0.0]), kinds)
+    for choice, allowance in ((found.best, 0), (found.simplest, 1)):
+        assert (choice.kind, choice.p, choice.l2) == literal(found, allowance)
+        assert choice == (choice.p, choice.l2)
+
+
+def test_what_was_chosen_unpacks_has_names_and_travels():
+    choice = result([[[0, 1, 0], [0, 1, 0]]], kinds=("cuts",)).best
+    p, l2 = choice
+    assert (p, l2) == (choice.p, choice.l2) == choice == (16.0, 10.0)
+    assert repr(choice) == "Choice(p=16.0, l2=10.0, kind='cuts')"
+    assert str(choice) == "cuts, p = 16, l2 = 10"
+    for again in (copy.copy(choice), copy.deepcopy(choice), pickle.loads(pickle.dumps(choice))):
+        assert isinstance(again, Choice)
+        assert vars(again) == vars(choice)
+        assert again == choice
+    with pytest.raises(AttributeError):
+        choice.t  # noqa: B018
+    rounds = pnorm.cross_validate(*problem(), None, [1], 3, folds=2).best
+    assert repr(rounds) == f"Choice(p=1.0, t={rounds.t})"
+
+
+def test_it_prints_what_was_found():
+    best, worse = [[0.0, 0.5, 0.8], [0.0, 0.6, 0.9]], [[0.0, 0.5, 0.7], [0.0, 0.6, 0.6]]
+    found = result([worse, best], p=(4.0, 1.0))
+    assert repr(found) == "<CrossValidation: auc 0.85 at p = 1 and l2 = 1; 2 p, 2 folds>"
+    lines = str(found).splitlines()
+    assert lines[1].split() == ["p", "l2", "mean", "behind", "the", "best"]
+    assert lines[2].split() == ["4", "1", "0.6500", "±", "0.0500", "0.2000", "±", "0.1000"]
+    assert lines[3].split() == ["1", "1", "0.8500", "±", "0.0500"]
+    assert lines[4:] == ["simplest within one standard error of the best: p = 1, l2 = 1", "all 12 runs certified within 1e-06"]  # fmt: skip
+    several = result([worse, best], p=(4.0, 4.0), kinds=("lines", "cuts"))
+    assert repr(several) == "<CrossValidation: auc 0.85 at cuts, p = 4 and l2 = 1; 2 kinds, 1 p, 2 folds>"
+    assert [line.split()[0] for line in str(several).splitlines()[2:4]] == ["lines", "cuts"]
+    falling = result([[[0.9, 0.1, 0.2], [0.9, 0.3, 0.2]]])
+    assert "the best is at the smallest l2: a smaller one may be better" in str(falling)
+    assert "smaller" not in str(result([[[0.9, 0.1, 0.2], [0.9, 0.3, 0.2]]], l2=(0.0, 10.0, 1.0)))
+
+
+def test_the_choice_goes_straight_into_minimising():
+    data = pnorm.datasets.tic_tac_toe()
+    kinds = {"columns": None, "cuts": rankers.thresholds([[0.5, 1.5]] * 9)}
+    best = pnorm.cross_validate(data.pos, data.neg, kinds, [1, 4], l2=[1, 0.01], folds=3).best
+    lam, trace = pnorm.minimize(data.pos, data.neg, kinds[best.kind], best.p, l2=best.l2)
+    assert best.kind == "cuts"
+    assert trace.status == "converged"
+
+
+# Kinds of weak rankers
+
+
+@pytest.mark.parametrize("how", [{"l2": PENALTIES}, {"t_max": 6}], ids=["penalties", "rounds"])
+def test_kinds_are_compared_on_the_same_folds(how):
+    pos, neg = problem(8)
+    kinds = {"lines": None, "cuts": partial(rankers.quantile_thresholds, n_cuts=5), "both": KINDS["both"](pos, neg)}
+    found = pnorm.cross_validate(pos, neg, kinds, POWERS, folds=3, **how)
+    assert found.kinds == ("lines", "lines", "cuts", "cuts", "both", "both")
+    assert found.p.tolist() == POWERS * 3
+    each = [pnorm.cross_validate(pos, neg, H, POWERS, folds=3, **how) for H in kinds.values()]
+    np.testing.assert_array_equal(found.scores, np.concatenate([one.scores for one in each]))
+    top = max(each, key=lambda one: one.mean.max())
+    assert found.best == top.best
+    assert found.best.kind == list(kinds)[each.index(top)]
+    assert len(found.traces) == (0 if "l2" in how else 6)
+
+
+def test_a_bar_over_the_folds_of_all_kinds(capsys):
+    pytest.importorskip("tqdm")
+    pnorm.cross_validate(*problem(), {"a": None, "b": None}, 1, l2=1, folds=3, progress=True)
+    assert "6/6" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"l2": [1], "t_max": 5}, ValueError, "t_max and l2 are both given"),
+        ({"l2": [1], "rounds": 5}, ValueError, "rounds and l2 are both given"),
+        ({"l2": [1], "selection": "signed"}, ValueError, "selection and l2 are both given"),
+        ({"l2": []}, ValueError, "l2 is empty; at least one number is needed"),
+        ({"l2": [1, 1.0]}, ValueError, "l2 has 1 2 times"),
+        ({"l2": [-1]}, ValueError, "l2 must be zero or more; got -1"),
+        ({"l2": "path"}, TypeError, "l2 must be a sequence of numbers; got 'path'"),
+        ({"l2": 1, "tol": -1}, ValueError, "tol must be zero or more"),
+        ({"l2": 1e-150}, ValueError, "l2 must be zero, or at least 1e-140"),
+        ({"H": {}}, ValueError, "H is an empty mapping"),
+        ({"H": {1: None}}, TypeError, "H is a mapping, whose keys must be names of weak rankers; got 1"),
+        ({"H": {"a": None, "b": lambda X: X}}, TypeError, "H is a function that does not take (pos, neg)"),
+    ],
+)  # fmt: skip
+def test_refusals(options, error, message):
+    with pytest.raises(error) as caught:
+        pnorm.cross_validate(*problem(), **{"p": [1], **options})
+    assert message in str(caught.value)
