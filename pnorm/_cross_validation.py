@@ -305,6 +305,7 @@ def cross_validate(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    group_weight: str = "pairs",
     signs: Any = None,
     tol: float | None = None,
     progress: bool = False,
@@ -371,6 +372,8 @@ def cross_validate(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group is held out as a whole, and the score of a fold is the
         mean of the measure over its groups. Rows of a group that has only one side are in no fold.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `train`; in judging, groups always count the same.
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. As in
         `train`. With a recipe, one for each weak ranker of every fold; `monotone` in the recipe is the easier way.
@@ -486,7 +489,9 @@ def cross_validate(
     kinds = _kinds(H)
     recipes = [_recipe(of_kind) for of_kind in kinds.values()]
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
+    of_rows = pos_weight, neg_weight, pos_group, neg_group
+    counted = _checks.case_weights(n_pos, n_neg, *of_rows)
+    trained = _checks.case_weights(n_pos, n_neg, *of_rows, group_weight=group_weight)
     measure, name = named(metric, LARGER, counted, push)
     where = counted.select(np.arange(n_pos), np.arange(n_neg))
     _checks.summable(counted.c_pos, "pos_weight")
@@ -502,7 +507,7 @@ def cross_validate(
     records: list[list[Any]] = [[] for _ in scores]
     bar = iter(progress_range(len(kinds) * n_folds, progress, "fold"))
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
-        objectives = objectives_of(makes, counted.seen_by(push), pool)
+        objectives = objectives_of(makes, trained.seen_by(push), pool)
 
         def prepared(k: int, source: tuple[Any, Any, Any], recipe: Any, tables: list[Table]) -> _Fold:
             train = np.flatnonzero(number[0] != k), np.flatnonzero(number[1] != k)

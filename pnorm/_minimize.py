@@ -39,6 +39,7 @@ def minimize(
     neg_group: Any = None,
     pos_grade: Any = None,
     neg_grade: Any = None,
+    group_weight: str = "pairs",
     init: Any = None,
     method: str | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
@@ -90,6 +91,8 @@ def minimize(
         Query groups: pairs form within a group only. As in `train`.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
         Grades: a pair has a positive of the higher grade. As in `train`.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `train`.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from; zero by default. As in `train`. They are halved as long as that lowers the
         objective.
@@ -214,7 +217,8 @@ def minimize(
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-        problem = build(pos, neg, rankers, make, *of_rows, push=push, pool=pool).centred()
+        how: dict[str, Any] = {"push": push, "group_weight": group_weight, "pool": pool}
+        problem = build(pos, neg, rankers, make, *of_rows, **how).centred()
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)

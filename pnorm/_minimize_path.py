@@ -118,6 +118,7 @@ def minimize_path(
     neg_group: Any = None,
     pos_grade: Any = None,
     neg_grade: Any = None,
+    group_weight: str = "pairs",
     method: str | None = None,
     n_threads: int | None = None,
 ) -> MinimizerPath:
@@ -162,6 +163,8 @@ def minimize_path(
         Query groups: pairs form within a group only. As in `train`.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
         Grades: a pair has a positive of the higher grade. As in `train`.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `train`.
     method : {None, "newton", "lbfgs"}
         How each point is found, as in `minimize`.
     n_threads : int, optional
@@ -234,7 +237,7 @@ def minimize_path(
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-    counted = _checks.case_weights(n_pos, n_neg, *of_rows, push=push)
+    counted = _checks.case_weights(n_pos, n_neg, *of_rows, push=push, group_weight=group_weight)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
         counted = counted.seen_by(push)

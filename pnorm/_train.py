@@ -36,6 +36,7 @@ def train(
     neg_group: Any = None,
     pos_grade: Any = None,
     neg_grade: Any = None,
+    group_weight: str = "pairs",
     signs: Any = None,
     init: Any = None,
     tol: float = 1e-10,
@@ -99,6 +100,9 @@ def train(
         Grades: a pair has a positive of the higher grade. They are real numbers, of which only the order counts. A list
         with several grades is passed on both sides, ``train(X, X, H, p, pos_grade=y, neg_grade=y)``, its queries as
         groups. Rows that are in no pair are left out. See Notes.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. With ``"pairs"``, as much as its pairs make it; with ``"equal"``, as much as
+        any other, whatever their sizes. See Notes.
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. They join
         those of `H` (`Rankers.signs`, from ``monotone``), and must not contradict them. A coefficient with a sign may
@@ -152,6 +156,15 @@ def train(
     distinct values, are stored as codes of one or two bytes per row and feature; a round on them
     reads a row once per word of packed codes and takes no exponential. See the pages on theory and
     on many rows.
+
+    With query groups, one with twice the positives and negatives of another counts 2**(p + 1) times as much while all
+    scores are equal: at a large p, few long lists rule the rest. With ``group_weight="equal"`` the weights of either
+    side are divided by their sum in the group,
+
+    .. math:: F_p = \sum_g \Bigl(\frac1{I_g} \sum_{i \in g} e^{-f_i}\Bigr)^p \frac1{K_g} \sum_{k \in g} e^{p \tilde f_k}
+
+    for weights of one, and every group begins with a value of one. With grades, a group is all of a query. The page
+    "Queries of uneven sizes" says when it helps.
 
     With grades y, a negative pays for the positives of its group g that have a higher one,
 
@@ -234,5 +247,6 @@ def train(
     lam = start_of(init, rankers, signs)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
         of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-        problem = build(pos, neg, rankers, make, *of_rows, push=push, pool=pool).centred()
+        how: dict[str, Any] = {"push": push, "group_weight": group_weight, "pool": pool}
+        problem = build(pos, neg, rankers, make, *of_rows, **how).centred()
         return lam, descend(DescentState(problem, lam, signs), rounds, selection, tol, callback)

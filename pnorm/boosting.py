@@ -84,7 +84,7 @@ class _Rows:
     """The sums of the weights of these rows."""
 
     @classmethod
-    def read(cls, y: Any, f: Any, weight: Any, sizes: Any) -> _Rows:
+    def read(cls, y: Any, f: Any, weight: Any, sizes: Any, group_weight: str = "pairs") -> _Rows:
         """Check labels, scores, weights of rows or of lists, and sizes of lists."""
         scores = _checks.scores(f, "the scores")
         positive = _checks.one_or_zero(y, "the labels", scores.size)
@@ -95,6 +95,9 @@ class _Rows:
         c = _checks.masses(c, "weight", lists.size if lists is not None and by_list else scores.size)
         if by_list and c is not None:
             c = c[group]
+        if group_weight == "equal" and (by_list or group is None):
+            why = "weights of lists say otherwise" if by_list else "there are no lists"
+            raise ValueError(f"group_weight is 'equal', all lists count the same, and {why}; leave one out")
         at = np.flatnonzero(positive), np.flatnonzero(~positive)
         for side, label in zip(at, ("1", "0 (or -1)"), strict=True):
             if not (side.size if c is None else c[side].any()):
@@ -105,7 +108,8 @@ class _Rows:
         c_pos, c_neg = (None, None) if c is None else (c[pos], c[neg])
         codes = None if group is None else (group[pos], group[neg])
         try:
-            counted = _checks.case_weights_of(pos.size, neg.size, None if by_list else c_pos, c_neg, codes)
+            c_pos = None if by_list else c_pos
+            counted = _checks.case_weights_of(pos.size, neg.size, c_pos, c_neg, codes, group_weight=group_weight)
         except ValueError:
             raise ValueError(
                 "no list of group has rows of both labels (and of positive weight), so that there is no pair to order"
@@ -120,20 +124,20 @@ class _Rows:
         return push(p)(self.counted, pool)
 
 
-def _of_lightgbm(first: Any, second: Any, weight: Any, group: Any) -> _Rows:
+def _of_lightgbm(first: Any, second: Any, weight: Any, group: Any, group_weight: str = "pairs") -> _Rows:
     """Read rows as `lightgbm.train` passes them, scores and a Dataset, or as estimators do: labels, scores, ..."""
     if hasattr(second, "get_label"):
-        return _Rows.read(second.get_label(), first, second.get_weight(), second.get_group())
-    return _Rows.read(first, second, weight, group)
+        return _Rows.read(second.get_label(), first, second.get_weight(), second.get_group(), group_weight)
+    return _Rows.read(first, second, weight, group, group_weight)
 
 
-def _of_xgboost(first: Any, second: Any, weight: Any) -> _Rows:
+def _of_xgboost(first: Any, second: Any, weight: Any, group_weight: str = "pairs") -> _Rows:
     """Read rows as `xgboost.train` passes them, scores and a DMatrix, or as estimators do: labels, scores, weights."""
     if not hasattr(second, "get_label"):
-        return _Rows.read(first, second, weight, None)
+        return _Rows.read(first, second, weight, None, group_weight)
     weight, ends = second.get_weight(), second.get_uint_info("group_ptr")
     sizes = np.diff(ends.astype(np.intp)) if ends.size > 1 else None
-    return _Rows.read(second.get_label(), first, weight if weight.size else None, sizes)
+    return _Rows.read(second.get_label(), first, weight if weight.size else None, sizes, group_weight)
 
 
 # The slopes -------------------------------------------------------------------------------------------
@@ -145,6 +149,7 @@ class _Push:
 
     p: float
     n_threads: int | None
+    group_weight: str = "pairs"
     _maker: ClassVar[str]
 
     def slopes(self, rows: _Rows) -> tuple[Vector, Vector]:
@@ -163,7 +168,9 @@ class _Push:
         return grad, hess
 
     def __repr__(self) -> str:
-        return f"{self._maker}(p={self.p:g}" + (")" if self.n_threads is None else f", n_threads={self.n_threads})")
+        more = "" if self.group_weight == "pairs" else f", group_weight={self.group_weight!r}"
+        more += "" if self.n_threads is None else f", n_threads={self.n_threads}"
+        return f"{self._maker}(p={self.p:g}{more})"
 
 
 # The number of parameters, and the name of the weights, are what the libraries look for in a signature.
@@ -173,23 +180,28 @@ class _LightGBMObjective(_Push):
     _maker = "lightgbm_objective"
 
     def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> tuple[Vector, Vector]:
-        return self.slopes(_of_lightgbm(y_true, y_pred, weight, group))
+        return self.slopes(_of_lightgbm(y_true, y_pred, weight, group, self.group_weight))
 
 
 class _XGBoostObjective(_Push):
     _maker = "xgboost_objective"
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Vector, Vector]:
-        return self.slopes(_of_xgboost(y_true, y_pred, sample_weight))
+        return self.slopes(_of_xgboost(y_true, y_pred, sample_weight, self.group_weight))
 
 
-def lightgbm_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callable[..., tuple[Vector, Vector]]:
+def lightgbm_objective(
+    p: float = 1.0, *, group_weight: str = "pairs", n_threads: int | None = None
+) -> Callable[..., tuple[Vector, Vector]]:
     r"""Return the P-Norm Push as an objective for LightGBM.
 
     Parameters
     ----------
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1. 1 is RankBoost.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`: with ``"equal"``, all lists count the same, and there are
+        no weights of lists.
     n_threads : int, optional
         Threads that share the passes over the rows; by default, as many as this process may use cores. As in
         `pnorm.train`.
@@ -239,16 +251,21 @@ def lightgbm_objective(p: float = 1.0, *, n_threads: int | None = None) -> Calla
     >>> grad.round(3), hess.round(3)
     (array([-0.065,  0.239, -0.175,  0.001,  0.   ]), array([0.161, 0.598, 0.439, 0.001, 0.   ]))
     """
-    return _LightGBMObjective(_checks.power(p), _checks.threads(n_threads))
+    return _LightGBMObjective(_checks.power(p), _checks.threads(n_threads), _checks.group_weight(group_weight))
 
 
-def xgboost_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callable[..., tuple[Vector, Vector]]:
+def xgboost_objective(
+    p: float = 1.0, *, group_weight: str = "pairs", n_threads: int | None = None
+) -> Callable[..., tuple[Vector, Vector]]:
     r"""Return the P-Norm Push as an objective for XGBoost.
 
     Parameters
     ----------
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`: with ``"equal"``, all lists count the same, and there are
+        no weights of lists.
     n_threads : int, optional
         Threads that share the passes over the rows; by default, as many as this process may use cores. As in
         `pnorm.train`.
@@ -299,7 +316,7 @@ def xgboost_objective(p: float = 1.0, *, n_threads: int | None = None) -> Callab
     >>> grad.round(4), copied.round(4)
     (array([-0.15  ,  0.1304,  0.0196]), array([-0.15  ,  0.0652,  0.0652,  0.0196]))
     """
-    return _XGBoostObjective(_checks.power(p), _checks.threads(n_threads))
+    return _XGBoostObjective(_checks.power(p), _checks.threads(n_threads), _checks.group_weight(group_weight))
 
 
 # What to look at --------------------------------------------------------------------------------------

@@ -166,6 +166,7 @@ def early_stopping(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    group_weight: str = "pairs",
     n_threads: int | None = None,
 ) -> EarlyStopping:
     """Stop when rows that are not trained on have not been ranked better for some rounds.
@@ -202,6 +203,9 @@ def early_stopping(
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only. They are those of the validation rows. The score is then the mean
         over the groups that have both sides (the objective is a sum over them, as in training).
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`, for the metric ``"log_objective"``; in other metrics
+        groups count the same.
     n_threads : int, optional
         Threads that share the passes over the rows; by default, as many as this process may use cores. As in
         `pnorm.score`. They form the scores of all rows before the first round, and in every step of `pnorm.minimize`.
@@ -238,7 +242,9 @@ def early_stopping(
     """
     rankers = as_rankers(H, pos_val, "pos_val")
     n_pos, n_neg = _checks.n_rows(pos_val, "pos_val"), _checks.n_rows(neg_val, "neg_val")
-    counted = _checks.case_weights(n_pos, n_neg, pos_weight, neg_weight, pos_group, neg_group)
+    given = pos_weight, neg_weight, pos_group, neg_group
+    counted = _checks.case_weights(n_pos, n_neg, *given)
+    trained = _checks.case_weights(n_pos, n_neg, *given, group_weight=group_weight)
     delta = _checks.nonnegative(min_delta, "min_delta")
     patience = _checks.count(patience, "patience", 1)
     _checks.push(push)
@@ -246,7 +252,7 @@ def early_stopping(
         if p is None and price is None:
             raise ValueError("metric 'log_objective' needs the p of the run, or its price")
         make = objective_of(1.0 if p is None else _checks.power(p), price, loss, smoothing)
-        objective = make(counted.seen_by(push), SERIAL)
+        objective = make(trained.seen_by(push), SERIAL)
 
         def of_rows(f: Scores) -> float:
             return objective.log_value(f.seen_by(push))

@@ -67,6 +67,7 @@ def train(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    group_weight: str = "pairs",
     signs: Any = None,
     init: Any = None,
     tol: float = 1e-10,
@@ -106,6 +107,8 @@ def train(
         Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group may lie in several partitions.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`.
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. As in
         `pnorm.train`.
@@ -170,7 +173,7 @@ def train(
     signs = _checks.signs(signs, rankers.names, rankers.signs)
     lam = start_of(init, rankers, signs)
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-    with _problem(pos, neg, rankers, make, loss, weights, groups, push) as (partitions, problem):
+    with _problem(pos, neg, rankers, make, loss, weights, groups, push, group_weight) as (partitions, problem):
         trace = descend(DescentState(problem, lam, signs), rounds, selection, tol, callback)
         return _trusted(partitions, lam, trace)
 
@@ -194,6 +197,7 @@ def minimize(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    group_weight: str = "pairs",
     init: Any = None,
     method: str | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
@@ -232,6 +236,8 @@ def minimize(
         Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group may lie in several partitions.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.minimize`.
     init : Trace, ScoringFunction or array_like, shape (n,), optional
         Coefficients to start from; zero by default. As in `pnorm.train`.
     method : {None, "newton", "lbfgs"}
@@ -289,7 +295,7 @@ def minimize(
     rankers, start = _rankers(pos, neg, H, init)
     penalty = Penalty.of(len(rankers), l1, l2, _checks.signs(signs, rankers.names, rankers.signs))
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-    with _problem(pos, neg, rankers, make, loss, weights, groups, push) as (partitions, problem):
+    with _problem(pos, neg, rankers, make, loss, weights, groups, push, group_weight) as (partitions, problem):
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
@@ -416,10 +422,11 @@ def _problem(
     weights: Sequence[Any],
     groups: Sequence[Any],
     push: str,
+    group_weight: str,
 ) -> Iterator[tuple[Partitions, Problem]]:
     """Have the workers store the rows, and give the problem."""
     objective = make(CaseWeights(None, None, None, None, 0), SERIAL)
-    if objective.traits.factored and all(labels is None for labels in groups):
+    if objective.traits.factored and all(labels is None for labels in groups) and group_weight == "pairs":
         handles = []
         for name, X, weight in zip(NAMES, (pos, neg), weights, strict=True):
             parts, of_parts = _matched(X, weight, f"{name}_weight")
@@ -430,7 +437,8 @@ def _problem(
     # Scores, weights and groups of all rows are held here.
     sides = [_partitions(X) for X in (pos, neg)]
     lengths = [_lengths(X, parts) for X, parts in zip((pos, neg), sides, strict=True)]
-    counted = _checks.case_weights(sum(lengths[0]), sum(lengths[1]), *[_here(x) for x in (*weights, *groups)])
+    of_rows = [_here(x) for x in (*weights, *groups)]
+    counted = _checks.case_weights(sum(lengths[0]), sum(lengths[1]), *of_rows, group_weight=group_weight)
     handles = []
     for k, (name, X) in enumerate(zip(NAMES, (pos, neg), strict=True)):
         kept = np.ones(sum(lengths[k]), bool) if counted.kept is None else counted.kept[k]

@@ -174,6 +174,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Which end of the list is to be right. As in `pnorm.train`. With ``"bottom"``, a measure in `scoring` by its name
         in `pnorm.callbacks.early_stopping` is that of the list read from below; a scorer of scikit-learn gets the list
         as it is.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`.
     l2 : float
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is used by ``solver="newton"``.
     early_stopping : bool
@@ -258,6 +260,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solver: str = "coordinate",
         loss: Any = "exponential",
         push: str = "top",
+        group_weight: str = "pairs",
         l2: float = 0.0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -274,6 +277,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.solver = solver
         self.loss = loss
         self.push = push
+        self.group_weight = group_weight
         self.l2 = l2
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -392,7 +396,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         pos, neg = known.sides()
         H = self._weak_rankers(known, pos, neg)
         stop = None if held_out is None else self._watch(held_out, H)
-        how = dict(p=self.p, loss=self.loss, push=self.push, callback=stop, n_threads=self._n_threads, **known.about())
+        about = {"push": self.push, "group_weight": self.group_weight, **known.about()}
+        how = dict(p=self.p, loss=self.loss, callback=stop, n_threads=self._n_threads, **about)
         if newton:
             lam, trace = minimize(pos, neg, H, l2=l2, max_iter=t_max, **how)
         else:
@@ -416,7 +421,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.threshold_ = -float(trace.intercepts[self.n_iter_])
         else:
             self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
-        proved = partial(_certificate, known, H, self.p, self.lam_, l2, self.push)
+        proved = partial(_certificate, known, H, self.p, self.lam_, l2, self.push, self.group_weight)
         self._proof = _Proof(proved if self._exponential else _none)
         return self
 
@@ -457,7 +462,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return rows.take(np.flatnonzero(~out)), rows.take(np.flatnonzero(out))
 
     def _watch(self, rows: _Rows, H: Rankers) -> callbacks.EarlyStopping:
-        metric, more = "partial_auc" if self.scoring is None else self.scoring, {"push": self.push, **rows.about()}
+        metric = "partial_auc" if self.scoring is None else self.scoring
+        more = {"push": self.push, "group_weight": self.group_weight, **rows.about()}
         if metric == "log_objective":
             more |= {"p": self.p, "loss": self.loss}
         elif not (isinstance(metric, str) and metric in callbacks.NAMES):
@@ -673,9 +679,12 @@ def _some(generator: Any, share: float, of: NDArray[np.intp], what: str) -> NDAr
     return drawn
 
 
-def _certificate(rows: _Rows, H: Rankers, p: float, lam: Vector, l2: float, push: str) -> diagnostics.Certificate:
+def _certificate(
+    rows: _Rows, H: Rankers, p: float, lam: Vector, l2: float, push: str, group_weight: str
+) -> diagnostics.Certificate:
     pos, neg = rows.sides()
-    return diagnostics.certificate(pos, neg, H, p, lam, l2=l2, push=push, **rows.about())
+    how = {"l2": l2, "push": push, "group_weight": group_weight, **rows.about()}
+    return diagnostics.certificate(pos, neg, H, p, lam, **how)
 
 
 def _threshold(f: Vector, positive: NDArray[np.bool_], weight: Vector | None) -> float:

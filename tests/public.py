@@ -124,7 +124,7 @@ SCALARS = {
 OTHERS = {
     **dict.fromkeys(["H", "fs", "price", "kernel", "g", "dg", "l", "dl", "measure", "metric", "callback", "callbacks", "gain",
                      "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax"], "an object or a function"),
-    **dict.fromkeys(["selection", "method", "missing", "progress", "push", "average", "normalized", "standardized", "maximize",
+    **dict.fromkeys(["selection", "method", "missing", "progress", "push", "group_weight", "average", "normalized", "standardized", "maximize",
                      "ramp", "check", "positive", "name", "names", "label", "solver", "early_stopping", "scoring", "linear"], "a word or a flag"),
     **dict.fromkeys(["data", "data_home", "files", "metadata"], "of files, which are fuzzed elsewhere"),
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm._checks import scalars
 from pnorm._checks.arrays import Array, Vector, as_array, grades, numbered, refuse_masked, shape_of, vector, weights
 from pnorm._checks.records import record
 from pnorm._checks.scalars import share, shown
@@ -357,12 +358,14 @@ def case_weights(
     neg_grade: Any = None,
     *,
     push: str = "top",
+    group_weight: str = "pairs",
 ) -> CaseWeights:
     """Check weights, groups and grades; rows of weight zero, and rows that are in no pair, do not count."""
     c_pos = weights(pos_weight, "pos_weight", n_pos)
     c_neg = weights(neg_weight, "neg_weight", n_neg)
     codes = groups(pos_group, neg_group, n_pos, n_neg)
-    return case_weights_of(n_pos, n_neg, c_pos, c_neg, codes, _both_grades(pos_grade, neg_grade, n_pos, n_neg), push)
+    of_grades = _both_grades(pos_grade, neg_grade, n_pos, n_neg)
+    return case_weights_of(n_pos, n_neg, c_pos, c_neg, codes, of_grades, push, group_weight)
 
 
 def case_weights_of(
@@ -373,8 +376,18 @@ def case_weights_of(
     codes: tuple[NDArray[np.intp], NDArray[np.intp]] | None,
     of_grades: tuple[Vector, Vector] | None = None,
     push: str = "top",
+    group_weight: str = "pairs",
 ) -> CaseWeights:
-    """Return the rows that count, given checked weights and grades, and groups as numbers."""
+    """Return the rows that count, given checked weights and grades, and groups as numbers.
+
+    With the group weight "equal", the weights of either side add up to one in every group.
+    """
+    equal = scalars.group_weight(group_weight) == "equal"
+    if equal and codes is None:
+        raise ValueError(
+            "group_weight is 'equal', and there are no groups to weigh: pass the group of every row, or leave "
+            "group_weight out"
+        )
     c = [c_pos, c_neg]
     if c_pos is None and c_neg is None and codes is None and of_grades is None:
         return CaseWeights(None, None, None, None, n_pos * n_neg)
@@ -398,10 +411,21 @@ def case_weights_of(
         if codes is None and found.n == 1:
             found = None  # all pairs of the rows that count
     c = [None if own is None else own[rows] for own, rows in zip(c, keep, strict=True)]
+    if equal and codes is not None:
+        c = [_shares(own, of_side[rows]) for own, of_side, rows in zip(c, codes, keep, strict=True)]
     if found is not None:
         c = [own if own is None or rows is None else own[rows] for own, rows in zip(c, found.repeats, strict=True)]
     kept = None if keep[0].all() and keep[1].all() else (keep[0], keep[1])
     return CaseWeights(kept, c[0], c[1], found, n_pairs)
+
+
+def _shares(c: Vector | None, codes: NDArray[np.intp]) -> Vector:
+    """Return the share of each row in the weight of its group."""
+    c = np.ones(codes.size) if c is None else c
+    top = np.zeros(int(codes.max()) + 1)
+    np.maximum.at(top, codes, c)
+    c = np.maximum(c / top[codes], np.finfo(float).tiny)  # a row that counts has a weight
+    return np.asarray(c / np.bincount(codes, c)[codes])
 
 
 def _ranks(of_grades: tuple[Vector, Vector] | None) -> tuple[int, list[Any]]:

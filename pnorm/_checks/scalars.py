@@ -172,6 +172,11 @@ def push(value: Any) -> str:
     return choice(value, "push", PUSHES)
 
 
+def group_weight(value: Any) -> str:
+    """Return how much each group counts."""
+    return choice(value, "group_weight", ("pairs", "equal"))
+
+
 def two(x: Any, message: str) -> tuple[Any, Any]:
     """Return the two items of a pair, or raise a TypeError with this message."""
     try:

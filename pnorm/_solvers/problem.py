@@ -628,6 +628,7 @@ def build(
     make: Make,
     *weights_and_groups: Any,
     push: str = "top",
+    group_weight: str = "pairs",
     pool: Pool = SERIAL,
 ) -> Problem:
     """Check the rows a user passed and return the problem, whose objective `make` makes of the rows that count.
@@ -635,7 +636,7 @@ def build(
     Rows of weight zero, and rows that are in no pair by their groups and grades, are left out.
     """
     sizes = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    counted = _checks.case_weights(*sizes, *weights_and_groups, push=push)
+    counted = _checks.case_weights(*sizes, *weights_and_groups, push=push, group_weight=group_weight)
     tables, before = tables_of(pos, neg, rankers, counted, pool, push=push)
     counted = counted.seen_by(push)
     return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool, before)

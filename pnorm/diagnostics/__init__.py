@@ -285,6 +285,7 @@ def certificate(
     neg_group: Any = None,
     pos_grade: Any = None,
     neg_grade: Any = None,
+    group_weight: str = "pairs",
 ) -> Certificate:
     r"""Bound how far coefficients are from the infimum of the objective.
 
@@ -321,6 +322,8 @@ def certificate(
         Query groups: pairs form within a group only.
     pos_grade, neg_grade : array_like, shape (I,) and (K,), optional
         Grades: a pair has a positive of the higher grade. As in `pnorm.train`.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`.
 
     Returns
     -------
@@ -354,7 +357,7 @@ def certificate(
     """
     _checks.push(push)
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, push=push)
+    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, push=push, group_weight=group_weight)
     return _certificate(problem, lam, _checks.nonnegative(l2, "l2"))
 
 
@@ -450,6 +453,7 @@ def q_limit(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    group_weight: str = "pairs",
 ) -> Limit:
     r"""Find the limit of training: the unique ``q'*`` of COLT 2006, Theorem 3.
 
@@ -472,6 +476,8 @@ def q_limit(
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`.
 
     Returns
     -------
@@ -490,7 +496,8 @@ def q_limit(
            [1.258, 0.912],
            [0.   , 0.   ]])
     """
-    return _limit(_build(pos, neg, H, p, pos_weight, neg_weight, pos_group, neg_group))
+    of_rows = pos_weight, neg_weight, pos_group, neg_group
+    return _limit(_build(pos, neg, H, p, *of_rows, group_weight=group_weight))
 
 
 def _limit(problem: Problem, progress: bool = False) -> Limit:
@@ -768,6 +775,7 @@ def report(
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    group_weight: str = "pairs",
     progress: bool = False,
 ) -> str:
     """Say in words whether coefficients are the minimiser, and what to do if not.
@@ -790,6 +798,8 @@ def report(
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
         Query groups: pairs form within a group only.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`.
     progress : bool
         Show a progress bar; needs tqdm, the extra ``progress``. It counts the steps to the minimiser.
 
@@ -827,7 +837,8 @@ def report(
     advice        pnorm.minimize gives the minimiser; stopping early on purpose is a way to
                   regularise
     """
-    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, pos_weight, neg_weight, pos_group, neg_group)
+    of_rows = pos_weight, neg_weight, pos_group, neg_group
+    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, group_weight=group_weight)
     l2 = _checks.nonnegative(l2, "l2")
     here = _certificate(problem, lam, l2)
     counts = [(problem.n_pos, "positive"), (problem.n_neg, "negative"), (problem.n_rankers, "weak ranker")]
@@ -930,18 +941,18 @@ def _page(lines: dict[str, str]) -> str:
     return "\n".join(wrap.fill(f"{heading:{wide}}{text}") for heading, text in lines.items())
 
 
-def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any, push: str = "top") -> Problem:
+def _build(pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any, **how: Any) -> Problem:
     p = _checks.power(p)
-    return build(*rankers_of(pos, neg, H), push_of(p), *weights_and_groups, push=push).centred()
+    return build(*rankers_of(pos, neg, H), push_of(p), *weights_and_groups, **how).centred()
 
 
 def _problem_and(
-    lam: Any, name: str, pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any, push: str = "top"
+    lam: Any, name: str, pos: Any, neg: Any, H: Any, p: float, *weights_and_groups: Any, **how: Any
 ) -> tuple[Problem, Vector]:
     """Return the problem and the checked coefficients."""
     pos, neg, rankers = rankers_of(pos, neg, H)
     checked = _checks.vector(lam, name, len(rankers), "one coefficient per weak ranker")
-    problem = _build(pos, neg, rankers, p, *weights_and_groups, push=push)
+    problem = _build(pos, neg, rankers, p, *weights_and_groups, **how)
     with np.errstate(over="ignore", invalid="ignore"):
         f = problem.scores(checked)
     _checks.exponents(p, f.pos, f.neg, name)
