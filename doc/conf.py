@@ -83,6 +83,7 @@ PAGES = (
     "boosting",
     "experiments",
     "uneven",
+    "queries",
     "curves",
     "quality",
     "bounds",
