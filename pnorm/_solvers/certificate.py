@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._solvers.hessian import Curvature, Means
@@ -108,13 +109,31 @@ def certify_bounded(problem: Problem, point: Point, means: Means, penalty: Penal
     return Bound(gap, rounding, float(np.abs(residual).max()), moved.lowest, "")
 
 
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Some of the weak rankers, whose moments are worth all digits."""
+
+    which: NDArray[np.intp]
+    problem: Problem
+    """The problem of these alone."""
+    means: Means
+
+
 def certify_within(
-    problem: Problem, point: Point, means: Means, penalty: Penalty, delta: Vector, inner: Vector
+    problem: Problem,
+    point: Point,
+    means: Means,
+    penalty: Penalty,
+    delta: Vector,
+    inner: Vector,
+    chosen: Chosen,
+    tol: float,
 ) -> Bound:
     """Bound an objective with l1 and no penalty on squares, with a step and one to slopes that are all within l1.
 
     The slopes after the first step are beyond l1 by its rounding. Some of the weights after the other one bring them
-    back: slopes are linear in the weights, and entropies concave.
+    back: slopes are linear in the weights, and entropies concave. Where rounding of the slopes is above the tolerance,
+    those of the chosen weak rankers are found in twice the working precision.
     """
     p = problem.objective.traits.p
     rounding = _rounding_of_value(problem, point, means, penalty)
@@ -124,11 +143,15 @@ def certify_within(
         reason = "the weights that a step gives are not all positive"
         return Bound(math.inf, rounding, math.nan, lowest, reason)
     slack = max(_effect_of_scores(problem, point, moved) for moved in both) + rounding
+    found = [_residual(problem, point, means, moved, False) for moved in both]
     for careful in (False, True):
-        (slope, error), (inside, of_inside) = [
-            (p * residual, p * error)
-            for residual, error in (_residual(problem, point, means, moved, careful) for moved in both)
-        ]
+        if careful:
+            which, own = chosen.which, chosen.problem
+            here = replace(point, lam=point.lam[which], weights=chosen.means.weights)
+            for step, (residual, error) in zip((delta, inner), found, strict=True):
+                moved = _Moved(own, here, chosen.means, step[which])
+                residual[which], error[which] = _residual(own, here, chosen.means, moved, True)
+        (slope, error), (inside, of_inside) = [(p * residual, p * error) for residual, error in found]
         worst = float(np.abs(slope).max()) / p
         beyond, room = penalty.excess(slope, error), -penalty.excess(inside, of_inside)
         out = beyond > 0.0
@@ -142,7 +165,7 @@ def certify_within(
         hidden = float((error[out] / (beyond[out] + room[out])).max(initial=0.0)) * max(other - fall, 0.0)
         hidden += float(np.abs(point.lam) @ np.maximum(error, of_inside))
         gap = max(fall + share * (other - fall), 0.0)
-        if careful or hidden <= 0.1 * (gap + rounding):
+        if careful or hidden <= 0.1 * max(gap, tol):
             return Bound(gap + hidden + slack, rounding + hidden, worst, lowest, "")
     reason = "no weights were found whose slopes are all within l1"
     return Bound(math.inf, rounding, worst, lowest, reason)

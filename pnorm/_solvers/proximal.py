@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
-from pnorm._solvers.certificate import Bound, certify_bounded, certify_within
+from pnorm._solvers.certificate import Bound, Chosen, certify_bounded, certify_within
 from pnorm._solvers.hessian import FEW, Means, Moments
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
@@ -83,7 +83,7 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
         if way.times > 1.0 and here.promised(point.lam, step.at(1.0), slope) <= _NEAR:
             point = problem.point(way.arrive(point.lam, problem.separation(point) > 0.0))
             continue
-        bound = _certify(problem, point, means, here, step) if way.times == 1.0 else _NOTHING
+        bound = _certify(problem, point, means, here, step, progress.tol) if way.times == 1.0 else _NOTHING
         close = bound.gap < 2.0 * max(progress.tol, bound.rounding)
         if not point.precise and close and bound.rounding > 0.25 * progress.tol:
             precise = True
@@ -197,6 +197,8 @@ class _Step:
     """The whole step."""
     inner: Callable[[float], Vector] | None
     """The step to slopes that are within l1 by a share; None where nobody can tell."""
+    chosen: Chosen | None
+    """The working set; None where it has no room."""
 
 
 class _WorkingSet:
@@ -267,7 +269,7 @@ def _step(
         narrower = Penalty(own.l1 * (1.0 - share), own.l2, own.low, own.high)
         return embedded(least(hessian, linear, narrower, best))
 
-    return _Step(at, delta, inner)
+    return _Step(at, delta, inner, Chosen(which, working.problem, moments))
 
 
 def _by_conjugate_gradients(means: Means, penalty: Penalty, lam: Vector, down: Vector, bend: Vector) -> _Step:
@@ -298,17 +300,19 @@ def _by_conjugate_gradients(means: Means, penalty: Penalty, lam: Vector, down: V
         after[bounded & (after * side < 0.0)] = 0.0
         return after
 
-    return _Step(at, at(1.0) - lam, None)
+    return _Step(at, at(1.0) - lam, None, None)
 
 
-def _certify(problem: Problem, point: Point, means: Means, penalty: Penalty, step: _Step) -> Bound:
+def _certify(problem: Problem, point: Point, means: Means, penalty: Penalty, step: _Step, tol: float) -> Bound:
     """Bound the objective at a point, with a step from there."""
     if penalty.is_bounded:
         return certify_bounded(problem, point, means, penalty, step.delta)
     bound = Bound(math.inf, 0.0, math.nan, math.nan, "too many weak rankers for a certificate without l2")
-    for share in _INSIDE if step.inner is not None else ():
-        assert step.inner is not None
-        bound = certify_within(problem, point, means, penalty, step.delta, step.inner(share))
+    if step.inner is None or step.chosen is None:
+        return bound
+    for share in _INSIDE:
+        inner = step.inner(share)
+        bound = certify_within(problem, point, means, penalty, step.delta, inner, step.chosen, tol)
         if bound.gap < math.inf:
             break
     return bound
