@@ -18,6 +18,8 @@ SETTINGS = [
     (0.4, 0.0, None),
     (0.3, 0.0, [1, 1, -1]),
     (0.05, 1e-3, [0, 1, -1]),
+    (0.0, 0.0, [-1, 0, 1]),
+    (0.0, 0.0, [1, 1, 1]),
 ]
 
 
@@ -277,3 +279,52 @@ def test_another_loss_within_bounds(loss):
         there = pnorm.minimize(pos, neg, None, 2, l2=0.1, init=other, max_iter=0, **how)[1]
         assert there.objective[-1] >= trace.objective[-1] - trace.gap
     assert pnorm.minimize(pos, neg, None, 2, **how)[1].status in ("stationary", "stalled")
+
+
+def test_signs_alone_may_separate():
+    # The first column separates with a coefficient above zero, and no column with one below.
+    pos, neg = np.array([[1.0, 0.3], [1.5, -0.2]]), np.array([[-1.0, 0.1], [-1.2, 0.4]])
+    lam, trace = pnorm.minimize(pos, neg, None, 2, signs=[1, 1])
+    assert trace.status == "separable"
+    assert (lam >= 0.0).all()
+    assert (pos @ lam).min() - (neg @ lam).max() == pytest.approx(1.0)
+    lam, trace = pnorm.minimize(pos, neg, None, 2, signs=[-1, 1])
+    assert trace.status == "converged"
+    assert trace.gap < 1e-10
+    assert lam.tolist() == [0.0, 0.0]
+
+
+def test_signs_alone_may_put_the_minimiser_at_infinity():
+    # No negative has the first indicator: without a sign on it, its coefficient goes to infinity.
+    rng = np.random.default_rng(12)
+    pos, neg = rng.normal(size=(12, 3)) + 0.2, rng.normal(size=(15, 3))
+    pos[:, 0], neg[:, 0] = np.arange(12) < 3, 0.0
+    lam, trace = pnorm.minimize(pos, neg, None, 2, signs=[1, 0, 1])
+    assert trace.status == "separable"
+    assert trace.direction[0] > 0.0
+    assert trace.direction[2] >= 0.0
+    far = [pnorm.minimize(pos, neg, None, 2, init=lam + t * trace.direction, max_iter=0)[1] for t in (20.0, 40.0)]
+    assert far[1].log_objective[0] - trace.log_objective[-1] < 1e-6
+    lam, trace = pnorm.minimize(pos, neg, None, 2, signs=[-1, 0, 1])
+    assert trace.status == "converged"
+    assert lam[0] == 0.0
+
+
+@pytest.mark.parametrize(("l1", "l2", "signs"), SETTINGS)
+def test_the_certificate_of_any_coefficients(l1, l2, signs):
+    pos, neg = data()
+    how = {"l1": l1, "l2": l2, "signs": signs}
+    best, trace = pnorm.minimize(pos, neg, None, 4, **how)
+    at_best = pnorm.diagnostics.certificate(pos, neg, None, 4, best, **how)
+    assert at_best.gap < 1e-9
+    assert at_best.objective == pytest.approx(trace.objective[-1], abs=1e-12)
+    exact = Objective(pos, neg, 4, l2=l2)
+    true = infimum(exact, l1, signs or [0, 0, 0], best)
+    for size in (1e-3, 0.1):
+        near = best * (1.0 + size)
+        here = pnorm.diagnostics.certificate(pos, neg, None, 4, near, **how)
+        assert here.gap >= value_of(exact, near, l1) - true
+        assert size > 0.01 or here.gap < 1e-3
+    if signs:
+        with pytest.raises(ValueError, match="its sign is to be"):
+            pnorm.diagnostics.certificate(pos, neg, None, 4, -np.array(signs), **how)

@@ -35,6 +35,9 @@ from pnorm._storage.double_double import compensated_sum
 
 _EPS = float(np.finfo(float).eps)
 
+_TRIES = 5
+"""Times that coefficients at zero may join those that are not."""
+
 _LEAST = 1e-9
 """Least share of its weight that a row must keep: rounding must not decide the sign of a weight."""
 
@@ -53,6 +56,10 @@ class Bound:
     """Least ratio of a weight of u', w' to its weight in u, w: one at the minimiser."""
     reason: str
     """Why there is no certificate; empty where there is one."""
+    delta: Vector | None = None
+    """The step that gave the weights of the certificate, where that is not the one that was passed."""
+    change: float = 0.0
+    """Largest ratio by which rounding may have to change them, less one."""
 
     def at_most(self, gap: float) -> Bound:
         """Return the same bound with another gap, if that is smaller."""
@@ -89,7 +96,8 @@ def certify(problem: Problem, point: Point, curvature: Means, delta: Vector) -> 
         if careful and p * left * leverage > 0.25 * moved.lowest:
             leverage = 2.0 * curvature.leverage()
         if p * left * leverage <= 0.25 * moved.lowest and (attempt == 2 or repair <= 0.1 * moved.entropy + rounding):
-            return Bound(moved.entropy + repair + slack, rounding, worst, moved.lowest, "")
+            gap = moved.entropy + repair + slack
+            return Bound(gap, rounding, worst, moved.lowest, "", delta, p * left * leverage)
         delta = delta + curvature.solve(p * residual)
         careful = True
     reason = reason or "weak rankers are nearly dependent, and rounding hides whether their moments match"
@@ -107,6 +115,39 @@ def certify_bounded(problem: Problem, point: Point, means: Means, penalty: Penal
     gap = moved.entropy + penalty.gap(point.lam, p * residual, p * error)
     gap += _effect_of_scores(problem, point, moved) + rounding
     return Bound(gap, rounding, float(np.abs(residual).max()), moved.lowest, "")
+
+
+def certify_signs(problem: Problem, point: Point, means: Means, penalty: Penalty) -> Bound:
+    """Bound an objective without l1 and l2 whose coefficients have signs.
+
+    The moments of the coefficients that are not zero match, as without signs. Those of the others need not, if their
+    slopes are on the side of their bounds; one whose slope is not, by rounding maybe, is counted among the first.
+    """
+    p, may_move = problem.objective.traits.p, penalty.low < penalty.high
+    free = (point.lam != 0.0) | (np.isinf(penalty.low) & np.isinf(penalty.high))
+    reason = "the slope of a coefficient that its sign keeps at zero has no clear sign"
+    for _ in range(_TRIES):
+        which, delta = np.flatnonzero(free & ~problem.constant), np.zeros_like(point.lam)
+        if which.size:
+            own = problem if which.size == point.lam.size else problem.columns(which)
+            here = replace(point, lam=point.lam[which], weights=point.weights.of_columns(which))
+            curvature = Curvature(own, here.weights)
+            found = certify(own, here, curvature, curvature.step(p * curvature.edges))
+            if found.delta is None:
+                return found
+            delta[which] = found.delta
+        moved = _Moved(problem, point, means, delta)
+        residual, error = _residual(problem, point, means, moved, False)
+        if not which.size:
+            rounding = _rounding_of_value(problem, point, means, penalty)
+            gap = moved.entropy + _effect_of_scores(problem, point, moved) + rounding
+            found = Bound(gap, rounding, float(np.abs(residual).max()), moved.lowest, "")
+        error = error + 2.0 * found.change * means.typical()
+        wrong = may_move & ~free & (penalty.excess(p * residual, p * error) > 0.0) & ~problem.constant
+        if not wrong.any():
+            return found
+        free |= wrong
+    return Bound(math.inf, 0.0, math.nan, math.nan, reason)
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,6 +56,11 @@ class Penalty:
         """The penalty where all other coefficients stay zero."""
         return Penalty(self.l1, self.l2, np.where(kept, self.low, 0.0), np.where(kept, self.high, 0.0))
 
+    @property
+    def signs(self) -> NDArray[np.int8]:
+        """1 where coefficients are at least zero, -1 where they are at most zero, else 0."""
+        return np.where(self.low == 0.0, 1, 0).astype(np.int8) - np.where(self.high == 0.0, 1, 0).astype(np.int8)
+
     @cached_property
     def ridge(self) -> float | None:
         """The weight of all squares alike, where there is nothing else: no l1, no bounds. None elsewhere."""

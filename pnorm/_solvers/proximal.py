@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
-from pnorm._solvers.certificate import Bound, Chosen, certify_bounded, certify_within
+from pnorm._solvers.certificate import Bound, Chosen, certify_bounded, certify_signs, certify_within
 from pnorm._solvers.hessian import FEW, Means, Moments
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
-from pnorm._solvers.progress import Outcome, Progress, Solver
+from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
 from pnorm._solvers.quadratic import least
+from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import hessian_times
 
 Index = NDArray[np.intp]
@@ -69,7 +70,7 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
     """Take proximal Newton steps until the certificate is within the tolerance."""
     p = problem.objective.traits.p
     working, precise = _WorkingSet(problem), False
-    way, stuck, best = _Way(), 0, math.inf
+    way, stuck, best, endless = _Way(), 0, math.inf, 0
     point = problem.point(penalty.nearest(start))
     while True:
         # A step of the objective whose penalty is multiplied, and the certificate that it gives.
@@ -96,6 +97,12 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
             return Outcome("converged", progress.within(bound.gap))
         if progress.exhausted:
             return Outcome("max_iter", f"all {progress.limit} Newton steps were taken; {_proof(bound)}")
+        endless = endless + 1 if bound.gap == math.inf and here.promised(point.lam, step.at(1.0), slope) < 1e-6 else 0
+        if may_ask and endless >= 3 and not penalty.value(np.ones_like(start)):
+            may_ask = False
+            separation = find_separation(problem, signs=penalty.signs)
+            if separation.direction is not None:
+                return without_minimiser(problem, progress, means.edges, separation)
         found = _line_search(problem, progress, point, here, slope, step, precise)
         stuck = stuck + 1 if found is None or bound.gap > 0.9 * best else 0
         best = min(best, bound.gap)
@@ -307,6 +314,8 @@ def _certify(problem: Problem, point: Point, means: Means, penalty: Penalty, ste
     """Bound the objective at a point, with a step from there."""
     if penalty.is_bounded:
         return certify_bounded(problem, point, means, penalty, step.delta)
+    if not penalty.l1.any() and not penalty.l2.any():
+        return certify_signs(problem, point, means, penalty)
     bound = Bound(math.inf, 0.0, math.nan, math.nan, "too many weak rankers for a certificate without l2")
     if step.inner is None or step.chosen is None:
         return bound
@@ -316,6 +325,15 @@ def _certify(problem: Problem, point: Point, means: Means, penalty: Penalty, ste
         if bound.gap < math.inf:
             break
     return bound
+
+
+def certified(problem: Problem, point: Point, penalty: Penalty, tol: float) -> Bound:
+    """Bound the objective at any coefficients within the bounds."""
+    means = Means(problem, point.weights)
+    slope = means.p * means.edges
+    down = penalty.steepest(point.lam, slope)
+    step = _step(problem, _WorkingSet(problem), means, penalty, point.lam, slope, down)
+    return _certify(problem, point, means, penalty, step, tol)
 
 
 def _line_search(

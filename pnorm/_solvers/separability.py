@@ -45,17 +45,20 @@ class Separation:
     """Puts no positive below a negative, and none level with one unless both are on the support."""
 
 
-def find_separation(problem: Problem, weights: HeldWeights | None = None) -> Separation:
+def find_separation(
+    problem: Problem, weights: HeldWeights | None = None, signs: NDArray[np.int8] | None = None
+) -> Separation:
     """Find the support, and the direction in which the rest goes to infinity; undecided for rows on a cluster.
 
     The weights at a point near the end of Newton's method save work. Scaled columns are decided as the user has them:
-    no rounding of the scaling parts or joins the two sides.
+    no rounding of the scaling parts or joins the two sides. With signs of coefficients, only moments of coefficients
+    that may grow need match, and the direction has these signs; whether the data overlap is then not proved.
     """
     if not problem.in_memory:
         return Separation("undecided", np.zeros(0, bool), np.zeros(0, bool), None)
     if problem.unscaled is not None:
         columns, factors = problem.unscaled
-        found = find_separation(columns, weights)
+        found = find_separation(columns, weights, signs)
         return found if found.direction is None else replace(found, direction=found.direction / factors)
     n_pos, n_neg = problem.n_pos, problem.n_neg
     varies = np.flatnonzero(problem.high > problem.low)
@@ -67,7 +70,8 @@ def find_separation(problem: Problem, weights: HeldWeights | None = None) -> Sep
         unspanned = _unspanned(rows[sure])
         sure, free = (sure, unspanned) if unspanned is not None else (np.zeros_like(sure), free)
     left = (rows[~sure] @ free).T if sure.any() else rows.T
-    solved = _program(left)
+    of_rows = None if signs is None else np.r_[signs[varies], np.zeros(left.shape[0] - varies.size, np.int8)]
+    solved = _program(left, of_rows)
     nothing = np.zeros(n_pos + n_neg, bool)
     if solved is None:
         return Separation("undecided", nothing[:n_pos], nothing[n_pos:], None)
@@ -76,13 +80,15 @@ def find_separation(problem: Problem, weights: HeldWeights | None = None) -> Sep
     support[~sure] = share > 0.5
     pos, neg = support[:n_pos], support[n_pos:]
     clear = bool(((share < 1e-3) | (share > 0.999)).all())
-    if support.all() and clear and _matches(left, weight):
-        return Separation("overlapping", pos, neg, None)
+    if support.all() and clear and (signs is not None or _matches(left, weight)):
+        return Separation("overlapping" if signs is None else "undecided", pos, neg, None)
     kind = "quasi-separable" if support.any() else "separable"
     multipliers = np.zeros(problem.n_rankers)
     multipliers[varies] = (free @ duals)[: varies.size] / scale
     for direction in _candidates(multipliers, problem.high - problem.low):
         for oriented in (direction + 0.0, 0.0 - direction):  # no -0.0
+            if signs is not None and (oriented * signs < 0.0).any():
+                continue
             if _strict(problem, pos, neg, problem.scores(oriented)) and _level(problem, pos, neg, oriented):
                 return Separation(kind, pos, neg, oriented)
     if sure.any():
@@ -110,27 +116,38 @@ def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
     return np.hstack([(rows - sign[:, None] * (low[varies] + 0.5 * scale)) / scale, masses.toarray()]), scale
 
 
-def _program(equal: Any) -> tuple[Vector, Vector, Vector] | None:
-    """Solve the linear program: return t, t + s, and the multipliers of the moments; None where that fails."""
+def _program(equal: Any, signs: NDArray[np.int8] | None = None) -> tuple[Vector, Vector, Vector] | None:
+    """Solve the linear program: return t, t + s, and the multipliers of the moments; None where that fails.
+
+    A moment of sign 1 need only be at most zero, one of sign -1 at least zero.
+    """
     from scipy.optimize import linprog
-    from scipy.sparse import csc_array, hstack
+    from scipy.sparse import csr_array, hstack
 
     directions, size = equal.shape
     if directions == 0:
         return np.ones(size), np.ones(size), np.zeros(0)
     if size == 0:
         return np.zeros(0), np.zeros(0), np.zeros(directions)
-    equal = csc_array(equal)
+    signs = np.zeros(directions, np.int8) if signs is None else signs
+    exact, bounded = np.flatnonzero(signs == 0), np.flatnonzero(signs)
+    both = csr_array(hstack([csr_array(equal), csr_array(equal)]))
     found = linprog(
         np.r_[-np.ones(size), np.zeros(size)],
-        A_eq=hstack([equal, equal], format="csc"),
-        b_eq=np.zeros(directions),
+        A_eq=both[exact],
+        b_eq=np.zeros(exact.size),
+        A_ub=both[bounded].multiply(signs[bounded, None]) if bounded.size else None,
+        b_ub=np.zeros(bounded.size) if bounded.size else None,
         bounds=np.c_[np.zeros(2 * size), np.r_[np.ones(size), np.full(size, np.inf)]],
         method="highs",
     )
     if found.status != 0:
         return None
-    return found.x[:size], found.x[:size] + found.x[size:], found.eqlin.marginals
+    multipliers = np.zeros(directions)
+    multipliers[exact] = found.eqlin.marginals
+    if bounded.size:
+        multipliers[bounded] = signs[bounded] * found.ineqlin.marginals
+    return found.x[:size], found.x[:size] + found.x[size:], multipliers
 
 
 def _surely_on(rows: Any, weights: Vector) -> NDArray[np.bool_]:

@@ -26,6 +26,7 @@ from pnorm._solvers.hessian import LARGEST_HESSIAN, null_space
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem, build, rankers_of
+from pnorm._solvers.proximal import certified
 from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import curvature_at
 from pnorm._trace import Trace
@@ -277,7 +278,9 @@ def certificate(
     p: float,
     lam: Any,
     *,
+    l1: float = 0.0,
     l2: float = 0.0,
+    signs: Any = None,
     push: str = "top",
     pos_weight: Any = None,
     neg_weight: Any = None,
@@ -297,7 +300,9 @@ def certificate(
 
     Such weights come from those at `lam` by one Newton step. The gap between the two sides is a sum of
     relative entropies between the weights before and after, so that it keeps its digits however
-    small it is. With `l2` the objective is :math:`\log F_p + \frac{l2}{2} |\lambda|^2`.
+    small it is. With penalties the objective is
+    :math:`\log F_p + l1\, |\lambda|_1 + \frac{l2}{2} |\lambda|^2`, and with signs the infimum is that of coefficients
+    that have them (page "Optimality certificates").
 
     Parameters
     ----------
@@ -311,8 +316,13 @@ def certificate(
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
+    l1 : float
+        Weight of the penalty ``l1 |lam|_1``, zero or more.
     l2 : float
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
+    signs : array_like, shape (n,), optional
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. Those of
+        `H` are not asked: coefficients may come from elsewhere.
     push : {"top", "bottom"}
         Which end of the list is to be right. As in `pnorm.train`. Functions without this argument take the reverse
         push as ``report(-H.evaluate(neg), -H.evaluate(pos), None, p, lam)``.
@@ -358,14 +368,21 @@ def certificate(
     _checks.push(push)
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
     problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, push=push, group_weight=group_weight)
-    return _certificate(problem, lam, _checks.nonnegative(l2, "l2"))
+    l1, l2 = _checks.nonnegative(l1, "l1"), _checks.nonnegative(l2, "l2")
+    no_signs = np.zeros(problem.n_rankers, np.int8)
+    penalty = Penalty.of(problem.n_rankers, l1, l2, _checks.signs(signs, problem.names, no_signs))
+    return _certificate(problem, _checks.within(lam, penalty.low, penalty.high, problem.names), penalty)
 
 
-def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
+def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate:
     point = problem.point(lam, precise=True)
-    problem.check_magnitudes(l2, lam, "lam")
+    problem.check_magnitudes(float(penalty.l2.max()), lam, "lam")
     edges = problem.edges_at(point)
-    if problem.n_rankers > LARGEST_HESSIAN and l2 == 0.0:
+    l2 = penalty.ridge
+    if l2 is None:
+        bound = certified(problem, point, penalty, _FINE)
+        gap, message, residual = bound.gap, bound.reason, bound.moment_residual
+    elif problem.n_rankers > LARGEST_HESSIAN and l2 == 0.0:
         message = f"{problem.n_rankers} weak rankers make the Hessian too large; with l2 > 0 none is needed"
         gap, residual = math.inf, math.nan
     else:
@@ -374,7 +391,7 @@ def _certificate(problem: Problem, lam: Vector, l2: float) -> Certificate:
             problem, point, curvature, curvature.step(problem.objective.traits.p * curvature.edges - l2 * lam)
         )
         gap, message, residual = bound.gap, bound.reason, bound.moment_residual
-    objective = point.log_f + (0.5 * l2 * float(lam @ lam) if l2 else 0.0)
+    objective = point.log_f + penalty.value(lam)
     return Certificate(point.log_f, objective, objective - gap, gap, float(np.abs(edges).max()), residual, message)
 
 
@@ -840,7 +857,7 @@ def report(
     of_rows = pos_weight, neg_weight, pos_group, neg_group
     problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, group_weight=group_weight)
     l2 = _checks.nonnegative(l2, "l2")
-    here = _certificate(problem, lam, l2)
+    here = _certificate(problem, lam, Penalty.of(problem.n_rankers, l2=l2))
     counts = [(problem.n_pos, "positive"), (problem.n_neg, "negative"), (problem.n_rankers, "weak ranker")]
     if problem.objective.groups:
         counts.append((problem.objective.groups.n, "group"))
