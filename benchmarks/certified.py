@@ -10,6 +10,7 @@
 6. `minimize` with a penalty on more than 2,000 weak rankers, by Newton's method and by L-BFGS.
 7. `minimize` and `report` beside `train` on 14,000 rows of a9a.
 8. Seconds for `separability`.
+9. `minimize` with l1 and signs: sparse words, dense columns, and cuts of which some have a sign.
 """
 
 import sys
@@ -19,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack, random_array
 
 import pnorm
 
@@ -128,6 +129,35 @@ def wide():
         print(f"{name}, l2 = {l2:g}: minimize {said[0]};\n    L-BFGS {said[1]}")
 
 
+def few_of_many():
+    """Processor seconds of one run each with l1, p = 4: 20,000 words, 100 dense columns, and 1,000 cuts with signs."""
+    rng = np.random.default_rng(0)
+    words = (rng.random((5000, 40)) < 0.1).astype(float)
+    other = random_array((5000, 19_960), density=0.003, rng=rng, format="csr")
+    other.data[:] = 1.0
+    y = words @ rng.normal(0.0, 2.0, 40) + rng.normal(size=5000) > 1.0
+    text = csr_array(hstack([words, other]))
+    X = rng.normal(size=(50_000, 100))
+    good = X[:, :8].sum(axis=1) + 3.0 * rng.normal(size=50_000) > 3.0
+    Z = rng.normal(size=(5000, 10))
+    best = Z[:, :4].sum(axis=1) + 2.0 * rng.normal(size=5000) > 2.0
+    cuts = pnorm.rankers.quantile_thresholds(Z[best], Z[~best], 100)
+    signs = np.arange(len(cuts)) < 300
+    for name, rows, H, l1, l2, sign in (
+        ("5,000 x 20,000 words", (text[y], text[~y]), None, 0.1, 0.01, None),
+        ("the same", (text[y], text[~y]), None, 0.05, 0.0, None),
+        ("50,000 x 100", (X[good], X[~good]), None, 0.05, 0.001, None),
+        (f"5,000 x {len(cuts):,} cuts, 300 with a sign", (Z[best], Z[~best]), cuts, 0.01, 0.01, signs),
+    ):
+        start = time.process_time()
+        lam, trace = pnorm.minimize(*rows, H, 4, l1=l1, l2=l2, signs=sign, n_threads=1)
+        took = time.process_time() - start
+        print(
+            f"{name}, l1 = {l1:g}, l2 = {l2:g}: {took:.1f} s, {trace.n_iter} steps, gap {trace.gap:.0e}, "
+            f"{np.count_nonzero(lam)} coefficients"
+        )
+
+
 def beside_train():
     """Processor seconds on 14,000 rows of a9a, its 122 indicators that vary, p = 4; medians of five runs."""
     data = pnorm.datasets.a9a()
@@ -170,5 +200,6 @@ if __name__ == "__main__":
     toward_infinity()
     against_lbfgsb()
     wide()
+    few_of_many()
     beside_train()
     separability_times()

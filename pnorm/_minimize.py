@@ -97,7 +97,7 @@ def minimize(
         Coefficients to start from; zero by default. As in `train`. They are halved as long as that lowers the
         objective.
     method : {None, "newton", "lbfgs"}
-        None takes Newton's method where the objective is F_p, and SciPy's L-BFGS elsewhere. With ``l2 = 0`` and more
+        None takes Newton's method where the objective is F_p, and SciPy's L-BFGS elsewhere. With no penalty and more
         than 2000 weak rankers, L-BFGS goes first, as such data are mostly separable; with more than 6000 it is all,
         and there is no certificate.
     callback : callable, optional
@@ -156,8 +156,22 @@ def minimize(
     rows each. When they have cost as much as the Hessian would, it is formed, for up to 6000 weak rankers, and
     serves as their preconditioner from then on.
 
-    No minimiser exists where the convex hulls of the outputs on the two sides do not overlap. If they
-    miss each other (`status` ``"separable"``, `gap` inf), the infimum of F_p is 0. If they touch
+    With l1 or signs a step minimises the quadratic model plus the penalty, within the signs (proximal Newton). The
+    model is of a working set: the coefficients that are not zero, and those that promise most. It is copied as a
+    matrix, of 512 MB at most, and has up to 2000 weak rankers; beyond that, conjugate gradients take its place. The
+    gap at l2 > 0 is
+
+    .. math:: p \operatorname{KL}(u' \,\|\, u) + \operatorname{KL}(w' \,\|\, w) + \Omega(\lambda) + \Omega^*(g')
+              - \langle \lambda, g' \rangle, \qquad g' = p\, (H^\top u' - \tilde H^\top w'),
+
+    for the penalty with its signs Omega, and weights u', w' after the step. With l1 alone, weights are found whose
+    slopes are within l1; where there are none, as on the way there, the gap is inf. With l1 alone and less than p times
+    the widest margin of coefficients with :math:`\sum |\lambda_j| = 1` within the signs, the objective has no minimum:
+    `status` is ``"separable"``, the gap inf, and `lam`, which is `trace.direction` too, has a margin of one and lowers
+    the objective for ever. The page "Optimality certificates" says more.
+
+    Without a penalty, no minimiser exists where the convex hulls of the outputs on the two sides do not overlap. If
+    they miss each other (`status` ``"separable"``, `gap` inf), the infimum of F_p is 0. If they touch
     (``"separable"`` too, the data are quasi-separable), some rows lose all weight along
     `trace.direction`, and the rest, the support, has a minimiser: `lam`, `trace.log_objective` and
     `trace.gap` are those of the support, and :math:`\log F_p(\lambda + s \cdot direction)` of all rows

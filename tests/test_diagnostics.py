@@ -629,9 +629,9 @@ def test_weights_that_nearly_match_do_not_change_what_the_linear_program_says(mo
         asked.append(find(rows, weights).any())
         return find(rows, weights)
 
-    def program(equal):
+    def program(equal, signs):
         directions.append(equal.shape[0])
-        return solve(equal)
+        return solve(equal, signs)
 
     monkeypatch.setattr(_separability, "_surely_on", surely_on)
     monkeypatch.setattr(_separability, "_program", program)
