@@ -222,7 +222,7 @@ def _numbers(rows):
 def _of_pnorm():
     return {
         "cross_validate": plain(
-            pnorm.cross_validate, folds=2, rounds=2, t_max=3, p=np.array([1.0, 4.0]), tol=0.01, l2=...
+            pnorm.cross_validate, folds=2, rounds=2, t_max=3, p=np.array([1.0, 4.0]), tol=0.01, l1=..., l2=...
         ),
         "cross_validate, l2": plain(
             pnorm.cross_validate, folds=2, rounds=..., t_max=..., p=2.0, l2=np.array([1.0, 0.5]), tol=0.01

@@ -92,6 +92,40 @@ def test_another_loss():
         pnorm.cross_validate(pos, neg, None, POWERS, l2=[1], loss="hinge")
 
 
+@pytest.mark.parametrize(
+    "path", [{"l1": [0.3, 3.0, 0.03], "l2": 0.1}, {"l1": 0.3, "l2": [0.1, 1.0]}, {"l1": [3.0, 0.3]}]
+)
+def test_either_penalty_may_be_the_path_beside_the_other(path):
+    pos, neg = problem(9)
+    found = pnorm.cross_validate(pos, neg, None, POWERS, **path, folds=2, metric=margins, tol=1e-9)
+    along, (l1, l2) = "l2" if isinstance(path["l1"], float) else "l1", (path["l1"], path.get("l2", 0.0))
+    assert found.along == along
+    for s, value in enumerate(path[along]):
+        more = {"l1": l1, "l2": l2, along: value}
+        assert (found.l1[s], found.l2[s]) == (more["l1"], more["l2"])
+        for k in range(2):
+            sides, held = [[X[(n == k) == out] for X, n in zip((pos, neg), found.folds, strict=True)] for out in (0, 1)]
+            for i, p in enumerate(POWERS):
+                lam, trace = pnorm.minimize(*sides, None, p, **more, tol=1e-9)
+                assert found.status[i, k, s] == trace.status
+                assert found.scores[i, k, s] == pytest.approx(margins(held[0] @ lam, held[1] @ lam), rel=1e-3, abs=1e-3)
+    best = found.best
+    assert best == (best.p, getattr(best, along))
+    assert {"l1", "l2"} < set(vars(best))
+    assert str(found).splitlines()[1].split()[1] == along
+    assert np.isin(best.l1, l1)
+
+
+def test_signs_are_kept():
+    pos, neg = problem(10)
+    signs = [1, -1, 1, -1, 1, -1]
+    found = pnorm.cross_validate(pos, neg, None, 4, l2=[0.1], signs=signs, folds=2, metric=margins, tol=1e-9)
+    for k in range(2):
+        train, held = [[(n == k) == out for n in found.folds] for out in (0, 1)]
+        lam, _ = pnorm.minimize(pos[train[0]], neg[train[1]], None, 4, l2=0.1, signs=signs, tol=1e-9)
+        assert found.scores[0, k, 0] == pytest.approx(margins(pos[held[0]] @ lam, neg[held[1]] @ lam), rel=1e-3)
+
+
 def test_the_order_of_penalties_and_the_number_of_threads_change_no_bit():
     pos, neg = problem(4)
     calls = partial(pnorm.cross_validate, pos, neg, KINDS["cuts"], POWERS, folds=3)
@@ -143,7 +177,8 @@ def result(scores, p=(16.0, 1.0, 4.0), l2=(0.1, 10.0, 1.0), kinds=()):
     gap = np.full(scores.shape, 1e-9)
     status = np.full(scores.shape, "converged")
     p = np.array(p[: len(scores)])
-    return pnorm.CrossValidation(p, None, scores, (np.zeros(2), np.zeros(2)), (), "auc", np.array(l2), gap, status, 1e-6, kinds)  # fmt: skip
+    l1, l2 = np.zeros(len(l2)), np.array(l2)
+    return pnorm.CrossValidation(p, None, scores, (np.zeros(2), np.zeros(2)), (), "auc", l1, l2, gap, status, 1e-6, "l2", kinds)  # fmt: skip
 
 
 def literal(found, allowance):
@@ -251,6 +286,9 @@ def test_a_bar_over_the_folds_of_all_kinds(capsys):
         ({"l2": [1], "t_max": 5}, ValueError, "t_max and l2 are both given"),
         ({"l2": [1], "rounds": 5}, ValueError, "rounds and l2 are both given"),
         ({"l2": [1], "selection": "signed"}, ValueError, "selection and l2 are both given"),
+        ({"l1": 1, "rounds": 5}, ValueError, "rounds and l1 are both given"),
+        ({"l1": [1, 2], "l2": [1, 2]}, ValueError, "one of l1 and l2 may be a sequence, the path, and the other a number"),
+        ({"l1": -1}, ValueError, "l1 must be zero or more"),
         ({"l2": []}, ValueError, "l2 is empty; at least one number is needed"),
         ({"l2": [1, 1.0]}, ValueError, "l2 has 1 2 times"),
         ({"l2": [-1]}, ValueError, "l2 must be zero or more; got -1"),
