@@ -1,6 +1,7 @@
-"""Gains from choosing p and the number of rounds: the table of the page "Choosing p and when to stop".
+"""Gains from choosing p, and the number of rounds or a penalty: the tables of the page "Choosing p and when to stop".
 
-    PNORM_DATA=... python -P benchmarks/choosing.py           # four minutes
+    PNORM_DATA=... python -P benchmarks/choosing.py                 # the first table; four minutes
+    PNORM_DATA=... python -P benchmarks/choosing.py penalties       # the second; ten minutes
 
 Random splits, two thirds to train on and one third to judge by; 31 cuts of each column, at most 400 rounds. On the rows
 to train on, 5-fold cross-validation chooses among p = 1, 4, 16, 64 and 40 numbers of rounds by each of several
@@ -8,9 +9,15 @@ criteria, all from the same folds and runs; then all of them are trained on with
 of one standard error. "at top" are the positives above the first negative, with their standard deviation over splits;
 pAUC is the standardised partial AUC down to the first 10 negatives. "+" and "-" stand for more and less than "best
 pAUC", with p < 0.05 in a paired t test that is corrected for splits that share rows (Nadeau and Bengio, 2003).
+
+The second table has, for 15 cuts of each column and the first splits, what is chosen by the partial AUC from p = 1, 4,
+16 and 40 numbers of rounds, and from the same p and 6 penalties l2 of 1 to 1e-5; differences are paired by split, with
+standard errors.
 """
 
 import dataclasses
+import sys
+import time
 from functools import partial
 
 import numpy as np
@@ -116,6 +123,55 @@ def measure(name):
     print(f"best at top, in cross-validation: {mean:.1f} per fold, with a standard error of {error:.1f}\n", flush=True)
 
 
+# Rounds or a penalty --------------------------------------------------------------------------------------
+
+
+PENALTIES = np.logspace(0, -5, 6)
+FIRST_SPLITS = {"pima": 20, "spambase": 5}
+coarse = partial(pnorm.rankers.quantile_thresholds, n_cuts=15)
+
+
+def chosen(pos, neg, way):
+    """Weak rankers and coefficients by what cross-validation chooses, the choice, and the seconds of processor time."""
+    began = time.process_time()
+    more = {"t_max": T_MAX, "rounds": 40} if way == "rounds" else {"l2": PENALTIES}
+    best = pnorm.cross_validate(pos, neg, coarse, POWERS[:3], **more).best
+    took = time.process_time() - began
+    H = coarse(pos, neg)
+    lam, _ = pnorm.train(pos, neg, H, *best) if way == "rounds" else pnorm.minimize(pos, neg, H, best.p, l2=best.l2)
+    return H, lam, best, took
+
+
+def compare(name):
+    """Print what rounds and penalties lead to."""
+    data = getattr(pnorm.datasets, name)()
+    found = {"rounds": [], "penalty": []}
+    for seed in range(FIRST_SPLITS[name]):
+        (pos, held_pos), (neg, held_neg) = split(data.pos, seed), split(data.neg, 1000 + seed)
+        for way, rows in found.items():
+            H, lam, best, took = chosen(pos, neg, way)
+            rows.append((*judged(pnorm.score(held_pos, H, lam), pnorm.score(held_neg, H, lam)), *best, took))
+    print(f"{name}: {FIRST_SPLITS[name]} splits, {len(H)} cuts")
+    print(f"{'':16}{'p: 1  4 16':>12}{'median':>12}{'at top':>12}{'pAUC':>17}{'AP':>18}{'AUC':>18}{'seconds':>9}")
+    wanted = [list(CRITERIA).index(measure) for measure in ("at top", "pAUC", "AP", "AUC")]
+    for way, rows in found.items():
+        found[way] = rows = np.array(rows)
+        powers = " ".join(f"{int((rows[:, -3] == p).sum()):2d}" for p in POWERS[:3])
+        stage = f"{'t' if way == 'rounds' else 'l2'} = {np.median(rows[:, -2]):.3g}"
+        at_top, *cells = rows[:, wanted].mean(axis=0)
+        line = f"{at_top:12.1f}{cells[0]:17.4f}{cells[1]:18.4f}{cells[2]:18.4f}{np.median(rows[:, -1]):9.1f}"
+        print(f"   {way:13}{powers:>12}{stage:>12}{line}")
+    apart = (found["penalty"] - found["rounds"])[:, wanted]
+    error = apart.std(axis=0, ddof=1) / np.sqrt(len(apart))
+    both = enumerate(zip(apart.mean(axis=0), error, strict=True))
+    told = [f"{x:+.1f} ± {e:.1f}" if k == 0 else f"{x:+.4f} ± {e:.4f}" for k, (x, e) in both]
+    print(f"   {'difference':37}{told[0]:>12}{told[1]:>17}{told[2]:>18}{told[3]:>18}\n", flush=True)
+
+
 if __name__ == "__main__":
-    for name in SPLITS:
-        measure(name)
+    if sys.argv[1:] == ["penalties"]:
+        for name in FIRST_SPLITS:
+            compare(name)
+    else:
+        for name in SPLITS:
+            measure(name)

@@ -184,7 +184,7 @@ def minimize_path(
     See Also
     --------
     minimize : One point, and what its status means.
-    cross_validate : The other way to regularise: few rounds instead of a penalty.
+    cross_validate : Chooses a penalty, or a number of rounds, by rows held out.
 
     Notes
     -----
