@@ -664,7 +664,10 @@ class _Penalties:
         judged = []
         for some in slices(self.size, fold.lists_at_once):
             lams = [found[k].lam for k in range(some.start, some.stop)]
-            f = [np.array([SERIAL.run(table.combine(lam))[0] for lam in lams]) for table in held]
+            with np.errstate(over="ignore", invalid="ignore"):
+                f = [np.array([SERIAL.run(table.combine(lam))[0] for lam in lams]) for table in held]
+            for of_side, name in zip(f, ("pos", "neg"), strict=True):
+                _checks.held_out(of_side, name)
             judged.append(fold.score(*f))
         return np.concatenate(judged)
 

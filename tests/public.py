@@ -225,7 +225,15 @@ def _of_pnorm():
             pnorm.cross_validate, folds=2, rounds=2, t_max=3, p=np.array([1.0, 4.0]), tol=0.01, l1=..., l2=...
         ),
         "cross_validate, l2": plain(
-            pnorm.cross_validate, folds=2, rounds=..., t_max=..., p=2.0, l2=np.array([1.0, 0.5]), tol=0.01
+            pnorm.cross_validate,
+            folds=2,
+            rounds=...,
+            t_max=...,
+            p=2.0,
+            l1=...,
+            signs=...,
+            l2=np.array([1.0, 0.5]),
+            tol=0.01,
         ),
         "cross_validate, folds": Call(
             lambda a, b: pnorm.cross_validate(POS, NEG, p=2, t_max=2, folds=(a, b)),

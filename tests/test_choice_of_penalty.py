@@ -146,6 +146,14 @@ def test_scores_are_measured_in_blocks_of_any_size(monkeypatch):
         np.testing.assert_array_equal(found.scores, whole.scores)
 
 
+def test_a_held_out_row_whose_score_overflows_is_refused():
+    pos, neg = (1e-4 * X for X in problem(11))  # large coefficients
+    folds = [np.where(np.arange(n) < 10, 0, -1) for n in (47, 61)]
+    neg[0, 0] = 1e308
+    with pytest.raises(ValueError, match="neg has a row whose score, held out, is more than a float"):
+        pnorm.cross_validate(pos, neg, None, 1, l2=1e-12, folds=folds, metric="auc")
+
+
 def test_certificates_reach_the_tolerance_that_was_asked_for():
     pos, neg = problem(6)
     loose, tight = [pnorm.cross_validate(pos, neg, None, 4, l2=PENALTIES, **tol) for tol in ({}, {"tol": 1e-11})]

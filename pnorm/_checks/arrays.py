@@ -238,3 +238,11 @@ def some_of(values: Any, name: str) -> list[Any]:
     if A.ndim != 1 or A.size == 0:
         raise ValueError(f"{name} must be a sequence of numbers, one at least; got shape {A.shape}")
     return list(A.tolist())
+
+
+def held_out(f: Array, name: str) -> None:
+    """Refuse scores of held-out rows that are no numbers."""
+    if not np.isfinite(f).all():
+        raise ValueError(
+            f"{name} has a row whose score, held out, is more than a float can hold; scale its columns first"
+        )
