@@ -7,7 +7,8 @@ from typing import Any
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._solvers.minimize import check_supported, solve
+from pnorm._solvers.few_columns import few_of
+from pnorm._solvers.minimize import check_supported, solve, units_of
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
@@ -27,6 +28,8 @@ def minimize(
     l1: float = 0.0,
     l2: float = 0.0,
     signs: Any = None,
+    penalty: str = "coefficients",
+    max_columns: int | None = None,
     tol: float = 1e-10,
     max_iter: int = 100,
     push: str = "top",
@@ -75,6 +78,11 @@ def minimize(
         not the same penalty.
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others.
+    penalty : {"coefficients", "shapes"}
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts (see Notes).
+    max_columns : int, optional
+        Largest number of columns whose weak rankers have coefficients (see Notes). The gap is then that of the columns
+        that were chosen.
     tol : float
         Stop when the objective is proved to be this close to its infimum. In its own units (nats for log F_p), or as
         close as rounding lets that be proved: some 1e-14 of the objective, or of p times the largest sum of terms in a
@@ -170,6 +178,17 @@ def minimize(
     `status` is ``"separable"``, the gap inf, and `lam`, which is `trace.direction` too, has a margin of one and lowers
     the objective for ever. The page "Optimality certificates" says more.
 
+    With ``penalty="shapes"`` coefficients are counted in units of one over the range of their weak ranker, and l2 is
+    multiplied by the number of two-valued weak rankers that read the same column, such as cuts or levels (by one for
+    any other). With cuts at quantiles, `l1` is then the weight of the total variation of what a column adds to the
+    score, and `l2` half of that of the mean squared slope of this shape over the quantiles, about, so that a straight
+    line and cuts of one column pay alike.
+
+    With `max_columns`, columns join one by one. The one that joins is that whose own coefficients would make the
+    quadratic model with its penalty fall most, of the eight that come first by the diagonal of the Hessian; the
+    coefficients of all chosen columns are then minimised. A column whose coefficients all become zero makes room for
+    another. This need not find the best set of columns. `Rankers.column` says which column a weak ranker reads.
+
     Without a penalty, no minimiser exists where the convex hulls of the outputs on the two sides do not overlap. If
     they miss each other (`status` ``"separable"``, `gap` inf), the infimum of F_p is 0. If they touch
     (``"separable"`` too, the data are quasi-separable), some rows lose all weight along
@@ -226,7 +245,9 @@ def minimize(
     _checks.push(push)
     callback = _checks.callback(callback)
     pos, neg, rankers = rankers_of(pos, neg, H)
-    penalty = Penalty.of(len(rankers), l1, l2, _checks.signs(signs, rankers.names, rankers.signs))
+    signs = _checks.signs(signs, rankers.names, rankers.signs)
+    _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
+    few = few_of(max_columns, rankers)
     start = None if init is None else start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
@@ -236,5 +257,7 @@ def minimize(
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
-        lam, trace, _ = solve(problem, penalty, tol, max_iter, start, method, callback, progress)
+        of_l1, of_l2 = units_of(problem, rankers, penalty)
+        added = Penalty.of(len(rankers), l1 * of_l1, l2 * of_l2, signs)
+        lam, trace, _ = solve(problem, added, tol, max_iter, start, method, callback, progress, few)
     return lam, trace

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._solvers.minimize import check_supported
+from pnorm._solvers.few_columns import few_of
+from pnorm._solvers.minimize import check_supported, units_of
 from pnorm._solvers.path import follow
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
@@ -106,6 +107,8 @@ def minimize_path(
     l1: float | Sequence[float] = 0.0,
     l2: float | Sequence[float] | None = None,
     signs: Any = None,
+    penalty: str = "coefficients",
+    max_columns: int | None = None,
     tol: float = 1e-10,
     max_iter: int = 100,
     push: str = "top",
@@ -151,6 +154,10 @@ def minimize_path(
         one `l1`. None takes 25 of them (see Notes), and 0 if p or `l1` is the path.
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others.
+    penalty : {"coefficients", "shapes"}
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `minimize`.
+    max_columns : int, optional
+        Largest number of columns whose weak rankers have coefficients. As in `minimize`.
     tol, max_iter : float, int
         For every point, as in `minimize`.
     push : {"top", "bottom"}
@@ -234,6 +241,8 @@ def minimize_path(
     _checks.push(push)
     pos, neg, rankers = rankers_of(pos, neg, H)
     wanted = _checks.signs(signs, rankers.names, rankers.signs)
+    _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
+    few = few_of(max_columns, rankers)
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
@@ -248,7 +257,9 @@ def minimize_path(
             penalties = _default(largest_penalty(problem))
         of_p, of_l1, of_l2 = (np.array(values) for values in np.broadcast_arrays(powers, weights, penalties))
         lams, traces = np.empty((of_p.size, len(rankers))), {}
-        for k, lam, trace in follow(problem, objectives, of_p, of_l1, of_l2, wanted, tol, max_iter, method):
+        units = units_of(problem, rankers, penalty)
+        points = follow(problem, objectives, of_p, of_l1, of_l2, wanted, tol, max_iter, method, units, few)
+        for k, lam, trace in points:
             lams[k], traces[k] = lam, trace
     return MinimizerPath(
         along, of_p, of_l1, of_l2, lams, tuple(traces[k] for k in range(of_p.size)), tuple(rankers.names)

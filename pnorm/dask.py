@@ -31,7 +31,8 @@ from pnorm._checks import CaseWeights, Vector
 from pnorm._score import scored
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
-from pnorm._solvers.minimize import check_supported, solve
+from pnorm._solvers.few_columns import few_of
+from pnorm._solvers.minimize import check_supported, solve, units_of
 from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem, rankers_of
@@ -187,6 +188,8 @@ def minimize(
     l1: float = 0.0,
     l2: float = 0.0,
     signs: Any = None,
+    penalty: str = "coefficients",
+    max_columns: int | None = None,
     tol: float = 1e-10,
     max_iter: int = 100,
     push: str = "top",
@@ -218,6 +221,10 @@ def minimize(
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others.
+    penalty : {"coefficients", "shapes"}
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`.
+    max_columns : int, optional
+        Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`.
     tol : float
         Stop when the objective is proved to be this close to its infimum. As in `pnorm.minimize`.
     max_iter : int
@@ -293,13 +300,17 @@ def minimize(
     _checks.push(push)
     callback = _checks.callback(callback)
     rankers, start = _rankers(pos, neg, H, init)
-    penalty = Penalty.of(len(rankers), l1, l2, _checks.signs(signs, rankers.names, rankers.signs))
+    signs = _checks.signs(signs, rankers.names, rankers.signs)
+    _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
+    few = few_of(max_columns, rankers)
     weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
     with _problem(pos, neg, rankers, make, loss, weights, groups, push, group_weight) as (partitions, problem):
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
-        lam, trace, _ = solve(problem, penalty, tol, max_iter, start, method, callback)
+        of_l1, of_l2 = units_of(problem, rankers, penalty)
+        added = Penalty.of(len(rankers), l1 * of_l1, l2 * of_l2, signs)
+        lam, trace, _ = solve(problem, added, tol, max_iter, start, method, callback, few=few)
         return _trusted(partitions, lam, trace)
 
 

@@ -118,6 +118,7 @@ SCALARS = {
     "n_iter_no_change": 2,
     "relevance_level": 1.0,
     "max_grade": 4.0,
+    "max_columns": 2,
     "empty": 0.5,
 }
 
@@ -125,7 +126,7 @@ OTHERS = {
     **dict.fromkeys(["H", "fs", "price", "kernel", "g", "dg", "l", "dl", "measure", "metric", "callback", "callbacks", "gain",
                      "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax"], "an object or a function"),
     **dict.fromkeys(["selection", "method", "missing", "progress", "push", "group_weight", "average", "normalized", "standardized", "maximize",
-                     "ramp", "check", "positive", "name", "names", "label", "solver", "early_stopping", "scoring", "linear"], "a word or a flag"),
+                     "ramp", "check", "positive", "name", "names", "label", "solver", "penalty", "early_stopping", "scoring", "linear"], "a word or a flag"),
     **dict.fromkeys(["data", "data_home", "files", "metadata"], "of files, which are fuzzed elsewhere"),
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
     **dict.fromkeys(["monotone", "columns"], "names of columns"),
@@ -244,13 +245,15 @@ def _of_pnorm():
             lambda rounds: pnorm.cross_validate(POS, NEG, p=2, t_max=3, folds=2, rounds=rounds),
             {"rounds": np.array([1, 3])},
         ),
-        "minimize": plain(pnorm.minimize, loss="exponential", l1=..., signs=...),
+        "minimize": plain(pnorm.minimize, loss="exponential", l1=..., signs=..., max_columns=...),
         "minimize, l1": plain(pnorm.minimize, loss="exponential"),
-        "minimize, lbfgs": plain(pnorm.minimize, loss="logistic", p=1.0, l1=..., signs=...),
+        "minimize, lbfgs": plain(pnorm.minimize, loss="logistic", p=1.0, l1=..., signs=..., max_columns=...),
         "minimize, lbfgs, l1": plain(pnorm.minimize, loss="logistic", p=1.0),
-        "minimize_path": plain(pnorm.minimize_path, l2=np.array([1.0, 0.5]), p=2.0, l1=..., signs=...),
+        "minimize_path": plain(pnorm.minimize_path, l2=np.array([1.0, 0.5]), p=2.0, l1=..., signs=..., max_columns=...),
         "minimize_path, l1": plain(pnorm.minimize_path, l1=np.array([1.0, 0.5]), p=2.0, l2=0.5),
-        "minimize_path, p": plain(pnorm.minimize_path, p=np.array([1.0, 2.0]), l2=0.5, l1=..., signs=...),
+        "minimize_path, p": plain(
+            pnorm.minimize_path, p=np.array([1.0, 2.0]), l2=0.5, l1=..., signs=..., max_columns=...
+        ),
         "train": plain(pnorm.train),
         "train, thresholds": plain(pnorm.train, H=pnorm.rankers.thresholds([[2, 4], [2], [0]]), init=..., signs=...),
         "train, logistic": plain(pnorm.train, loss="logistic", p=1.0),

@@ -328,3 +328,73 @@ def test_the_certificate_of_any_coefficients(l1, l2, signs):
     if signs:
         with pytest.raises(ValueError, match="its sign is to be"):
             pnorm.diagnostics.certificate(pos, neg, None, 4, -np.array(signs), **how)
+
+
+def cuts(n_cuts, levels=(), rows=200, seed=13, **how):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(rows, 3))
+    for j, n in levels:
+        X[:, j] = np.floor(n * X[:, j])
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=rows) > 1.0
+    return X[y], X[~y], pnorm.rankers.quantile_thresholds(X[y], X[~y], n_cuts, **how)
+
+
+def test_penalties_of_shapes():
+    pos, neg, H = cuts(8, [(1, 5), (2, 3)], linear=True)
+    outputs = [H.evaluate(X) for X in (pos, neg)]
+    span = np.ptp(np.vstack(outputs), axis=0)
+    two = [len(np.unique(column)) == 2 for column in np.vstack(outputs).T]
+    number = np.array([sum(a == b and t for b, t in zip(H.column, two, strict=True)) if own else 1
+                       for a, own in zip(H.column, two, strict=True)])  # fmt: skip
+    assert set(number) == {8, 4, 2, 1}
+    lam, trace = pnorm.minimize(pos, neg, H, 4, l1=0.3, l2=0.1, penalty="shapes")
+    # Columns scaled by 1 / (span * root of number) have plain penalties, but for l1.
+    unit = span * np.sqrt(number)
+    scaled, of_scaled = pnorm.minimize(*[X / unit for X in outputs], None, 4, l2=0.1)
+    alone, of_shapes = pnorm.minimize(pos, neg, H, 4, l2=0.1, penalty="shapes")
+    np.testing.assert_allclose(alone, scaled / unit, atol=1e-5)
+    assert of_shapes.objective[-1] == pytest.approx(of_scaled.objective[-1], abs=1e-9)
+    added = 0.3 * np.abs(lam * span).sum() + 0.05 * (number * (lam * span) ** 2).sum()
+    assert trace.status == "converged"
+    assert trace.objective[-1] - trace.log_objective[-1] == pytest.approx(added, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_at_most_so_many_columns(loss):
+    pos, neg, H = cuts(6)
+    how = {"l1": 0.02, "l2": 0.01, "loss": loss, "tol": 1e-8}
+    values = []
+    for most in (1, 2, 3):
+        lam, trace = pnorm.minimize(pos, neg, H, 2, max_columns=most, **how)
+        chosen = np.unique(H.column[np.flatnonzero(lam)])
+        assert len(chosen) == most
+        assert trace.status == "converged"
+        assert "columns that were chosen: 'x0'" in trace.message
+        values.append(trace.objective[-1])
+        # The same among the columns alone, and no better with any other one column.
+        kept = np.isin(H.column, chosen)
+        outputs = [H.evaluate(X)[:, kept] for X in (pos, neg)]
+        same, alone = pnorm.minimize(*outputs, None, 2, **how)
+        np.testing.assert_allclose(lam[kept], same, atol=1e-2)
+        assert alone.objective[-1] == pytest.approx(trace.objective[-1], abs=1e-7)
+    whole = pnorm.minimize(pos, neg, H, 2, **how)[1].objective[-1]
+    assert values[0] > values[1] > values[2] == pytest.approx(whole, abs=1e-7)
+    others = [
+        pnorm.minimize(*[H.evaluate(X)[:, H.column == k] for X in (pos, neg)], None, 2, **how)[1] for k in range(3)
+    ]
+    assert values[0] == pytest.approx(min(trace.objective[-1] for trace in others), abs=1e-7)
+
+
+def test_shapes_and_few_columns_along_a_path_and_in_partitions():
+    pos, neg, H = cuts(6)
+    how = {"penalty": "shapes", "max_columns": 2}
+    path = pnorm.minimize_path(pos, neg, H, 2, l1=[0.5, 0.1], l2=0.01, **how)
+    for l1, lam, trace in zip(path.l1, path.lam, path.traces, strict=True):
+        assert trace.status == "converged"
+        assert len(np.unique(H.column[np.flatnonzero(lam)])) == 2
+        alone = pnorm.minimize(pos, neg, H, 2, l1=l1, l2=0.01, **how)[1]
+        assert trace.objective[-1] == pytest.approx(alone.objective[-1], abs=1e-9)
+    parts = [dask.array.from_array(X, chunks=(60, -1)) for X in (pos, neg)]
+    lam, trace = pnorm.dask.minimize(*parts, H, 2, l1=0.1, l2=0.01, **how)
+    assert trace.status == "converged"
+    np.testing.assert_allclose(lam, path.lam[1], atol=1e-4)

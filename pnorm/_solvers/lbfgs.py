@@ -69,7 +69,7 @@ def _message(verdict: str, here: Place, problem: Problem, progress: Progress) ->
     proof = "no certificate" if math.isinf(gap) else progress.within(gap)
     message = (
         f"by L-BFGS, without a Hessian: {proof}; the largest edge is {np.abs(here.edges).max():.2g}, the norm of "
-        f"the gradient of {progress.name} {float(np.linalg.norm(here.slope)):.2g}"
+        f"the gradient of {progress.name} {progress.last.gradient_norm:.2g}"
     )
     if not objective.traits.is_convex:
         message += "; R need not be convex with this price: this is a stationary point at best, and maybe no minimum"

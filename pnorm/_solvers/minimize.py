@@ -10,6 +10,7 @@ import numpy as np
 
 from pnorm._blas import calm
 from pnorm._checks import Vector
+from pnorm._solvers.few_columns import FewColumns, minimise_few
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
 from pnorm._solvers.lbfgs import BOUNDED, LBFGS, lbfgs
 from pnorm._solvers.margin import widest
@@ -20,6 +21,7 @@ from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.proximal import PROXIMAL
 from pnorm._solvers.separability import Separation
 from pnorm._trace import Trace, attach_trace, progress_range
+from pnorm.rankers import Rankers
 
 _HALVINGS = 200
 """Halvings of a start, at most."""
@@ -44,21 +46,43 @@ def solve(
     method: str | None = None,
     callback: Callable[[Trace], bool | None] | None = None,
     progress: bool = False,
+    few: FewColumns | None = None,
 ) -> tuple[Vector, Trace, Separation | None]:
     """Minimise a checked problem; the third value is the answer of the linear program, if it was asked."""
     penalty = Penalty.of(problem.n_rankers) if penalty is None else penalty
     for l2 in (penalty.l2.min(), penalty.l2.max()):
         problem.check_magnitudes(float(l2), init)
-    solver = _solver(problem, penalty, method)
+    solver = _solver(problem, penalty if few is None else penalty.only(np.zeros(problem.n_rankers, bool)), method)
     limit = solver.steps * max_iter
     bar = iter(progress_range(limit, progress, "step"))
     next(bar, None)  # the first step is under way
     record = Progress(problem, penalty, tol, limit, callback, bar)
     with calm(problem.n_rankers), attach_trace(record.trace):
         start = np.zeros(problem.n_rankers) if init is None else _shrink_start(problem, init, record)
-        outcome = solver.run(problem, start, penalty, record)
+        if few is None:
+            outcome = solver.run(problem, start, penalty, record)
+        else:
+            outcome, record.penalty = minimise_few(problem, solver, start, penalty, record, few)
         lam, trace = _answer(problem, solver, outcome, record)
+        if few is not None:
+            trace = dataclasses.replace(trace, message=f"{trace.message}; {few.said(lam)}")
     return lam, trace, outcome.separation
+
+
+def units_of(problem: Problem, rankers: Rankers, counted: str) -> tuple[float | Vector, float | Vector]:
+    """Return what l1 and l2 are multiplied by for each coefficient, so that they are penalties of what is counted.
+
+    One, or for shapes what makes them serve columns of any number of cuts: coefficients count in units of one over the
+    range of their ranker, and the squares of m jumps of one column m times. Their sum is then about the mean square of
+    the column's slope over quantiles.
+    """
+    if counted == "coefficients":
+        return 1.0, 1.0
+    column, table = rankers.column, problem.table
+    cuts = table.coded.copy()
+    cuts[cuts] = [np.unique(table.values(j)).size == 2 for j in np.flatnonzero(cuts).tolist()]
+    number = np.where(cuts, np.bincount(column, cuts)[column], 1.0)
+    return problem.span, number * np.square(problem.span)
 
 
 def _solver(problem: Problem, penalty: Penalty, method: str | None) -> Solver:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
+from pnorm._solvers.few_columns import FewColumns
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
@@ -26,10 +27,13 @@ def follow(
     tol: float,
     max_iter: int = 100,
     method: str | None = None,
+    units: tuple[float | Vector, float | Vector] = (1.0, 1.0),
+    few: FewColumns | None = None,
 ) -> Iterator[tuple[int, Vector, Trace]]:
     """Yield the place of every point, its minimiser and how it was reached from the one before.
 
     The largest penalties and the smallest powers come first. There is one objective for all points, or one for each.
+    `units` are what l1 and l2 are multiplied by for each coefficient.
     """
     lam: Vector | None = None
     before = -1
@@ -43,8 +47,8 @@ def follow(
                     with np.errstate(divide="ignore", over="ignore"):
                         grown *= penalty[before] / penalty[k]
             start = _scale_warm_start(problem, lam, grown)
-        omega = Penalty.of(problem.n_rankers, of_l1[k], of_l2[k], signs)
-        lam, trace, _ = solve(problem, omega, tol, max_iter, start, method)
+        omega = Penalty.of(problem.n_rankers, of_l1[k] * units[0], of_l2[k] * units[1], signs)
+        lam, trace, _ = solve(problem, omega, tol, max_iter, start, method, few=few)
         yield k, lam, trace
         before = k
 

@@ -98,7 +98,7 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
         if progress.exhausted:
             return Outcome("max_iter", f"all {progress.limit} Newton steps were taken; {_proof(bound)}")
         endless = endless + 1 if bound.gap == math.inf and here.promised(point.lam, step.at(1.0), slope) < 1e-6 else 0
-        if may_ask and endless >= 3 and not penalty.value(np.ones_like(start)):
+        if may_ask and endless >= 3 and not penalty.value(np.ones_like(start)) and (penalty.low < penalty.high).all():
             may_ask = False
             separation = find_separation(problem, signs=penalty.signs)
             if separation.direction is not None:

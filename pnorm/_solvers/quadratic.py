@@ -21,6 +21,9 @@ _MOST = 100
 _ROUNDED = 4e-15
 """Share of the terms of a slope that is taken for rounding."""
 
+_RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-6)
+"""What is added to a diagonal of ones, until a matrix is positive definite in spite of its rounding."""
+
 _SHARES = (1.0, 0.5, 0.25, 0.125)
 """Shares of a step that are tried before it ends at the first zero that it meets."""
 
@@ -46,13 +49,11 @@ def least(A: Any, b: Vector, penalty: Penalty, start: Vector) -> Vector:
 
 def _step(A: Any, x: Vector, down: Vector) -> Vector | None:
     """Return the coefficients after a step; None where nothing falls but by rounding."""
-    from scipy.linalg import cho_factor, cho_solve
-
     side = np.where(x != 0.0, np.sign(x), np.sign(down))
     free = np.flatnonzero(side)
     while free.size:
         delta = np.zeros_like(x)
-        delta[free] = cho_solve(cho_factor(A[np.ix_(free, free)]), down[free])
+        delta[free] = _solved(A[np.ix_(free, free)], down[free])
         slope = float(down @ delta)
         if not slope > 0.0:
             return None
@@ -74,3 +75,15 @@ def _step(A: Any, x: Vector, down: Vector) -> Vector | None:
             return after
         free = np.setdiff1d(free, crossed[shares == first])  # zero, and on their way to the wrong side
     return None
+
+
+def _solved(A: Any, b: Vector) -> Vector:
+    """Return the solution of A x = b; where rounding has made A indefinite, of one with a larger diagonal."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    for ridge in _RIDGES:
+        try:
+            return np.asarray(cho_solve(cho_factor(A + ridge * np.eye(b.size) if ridge else A), b))
+        except LinAlgError:
+            continue
+    return b

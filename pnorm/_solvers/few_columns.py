@@ -1,0 +1,125 @@
+"""Few columns: those that join the score one by one, each time the one that promises most.
+
+The promise of a column is what the quadratic model of its own coefficients, with their penalty, falls by. Those that a
+diagonal model of each ranker puts first are compared. After every column that joins, all coefficients of the chosen
+columns are minimised anew; a column whose coefficients have all become zero makes room for another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._checks.text import first
+from pnorm._solvers.hessian import FEW, Means, Moments
+from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.progress import Outcome, Progress, Solver
+from pnorm._solvers.quadratic import least
+from pnorm.rankers import Rankers
+
+Index = NDArray[np.intp]
+
+_COMPARED = 8
+"""Columns whose models are formed, each time."""
+
+_ROOM = 2**26
+"""Numbers in a copy of a column's outputs, at most."""
+
+_ROUGH = 1e-4
+"""Tolerance of the minimisers on the way."""
+
+
+@dataclass(frozen=True, eq=False)
+class FewColumns:
+    """At most so many columns, and which one each weak ranker reads."""
+
+    most: int
+    column: Index
+    names: tuple[str, ...]
+
+    def said(self, lam: Vector) -> str:
+        """Say of which columns a gap is."""
+        chosen = np.unique(self.column[np.flatnonzero(lam)]).tolist()
+        return f"the gap is of the columns that were chosen: {first([self.names[k] for k in chosen], 8, _checks.shown)}"
+
+
+def few_of(max_columns: int | None, rankers: Rankers) -> FewColumns | None:
+    """Return the columns of weak rankers, of which at most so many may have coefficients; None for any number."""
+    if max_columns is None:
+        return None
+    return FewColumns(_checks.count(max_columns, "max_columns", 1), rankers.column, rankers.column_names)
+
+
+def minimise_few(
+    problem: Problem, solver: Solver, start: Vector, penalty: Penalty, progress: Progress, few: FewColumns
+) -> tuple[Outcome, Penalty]:
+    """Choose columns and minimise over their coefficients.
+
+    Return the outcome, and the penalty with which the other coefficients stay zero.
+    """
+    column, most = few.column, few.most
+    tol = progress.tol
+    lam = penalty.nearest(start)
+    chosen = set(column[np.flatnonzero(lam)].tolist())
+    if len(chosen) > most:
+        lam, chosen = np.zeros_like(lam), set()
+    tried: set[int] = set()
+    progress.tol = max(tol, _ROUGH)
+    while len(chosen) < most:
+        best = _best(problem, problem.point(lam), penalty, column, chosen | tried)
+        if best is None:
+            break
+        tried.add(best)
+        chosen.add(best)
+        of_chosen = penalty.only(np.isin(column, [*chosen]))
+        outcome = solver.run(problem, lam, of_chosen, progress)
+        if outcome.status in ("callback", "separable", "quasi-separable") or progress.exhausted:
+            progress.tol = tol
+            return outcome, of_chosen
+        lam = progress.last.lam
+        chosen = set(column[np.flatnonzero(lam)].tolist())
+    progress.tol = tol
+    of_chosen = penalty.only(np.isin(column, [*chosen]))
+    return solver.run(problem, lam, of_chosen, progress), of_chosen
+
+
+def _best(problem: Problem, point: Point, penalty: Penalty, column: Index, out: set[int]) -> int | None:
+    """Return the column, of those that are not out, whose own step promises most; None where none promises anything."""
+    edges = problem.edges_at(point)
+    slope = problem.fall(point) * edges
+    pull = np.where(np.isin(column, [*out]), 0.0, penalty.pull(slope))
+    bend = _bend(problem, point) + penalty.l2
+    gains = np.bincount(column, np.square(pull) / np.maximum(bend, 1e-290))
+    leading = np.argsort(-gains, kind="stable")[:_COMPARED]
+    leading = leading[gains[leading] > 0.0]
+    if not leading.size:
+        return None
+    places = [np.flatnonzero(column == k) for k in leading]
+    rows, most = problem.n_pos + problem.n_neg, max(which.size for which in places)
+    if problem.in_memory and problem.objective.traits.factored and most <= FEW and most * rows <= _ROOM:
+        promised = [_promised(problem, point, penalty, slope, which) for which in places]
+        return int(leading[int(np.argmax(promised))])
+    return int(leading[0])
+
+
+def _bend(problem: Problem, point: Point) -> Vector:
+    """Return about the diagonal of the Hessian."""
+    if not problem.objective.traits.factored:
+        return np.asarray(problem.fall(point) * np.square(problem.span))
+    means = Means(problem, point.weights)
+    of_pos, of_neg = np.square(means.deviation)
+    return np.asarray(means.p * of_pos + means.p**2 * of_neg + np.square(means.moved).sum(axis=0))
+
+
+def _promised(problem: Problem, point: Point, penalty: Penalty, slope: Vector, which: Index) -> float:
+    """Return what the quadratic model of some coefficients at zero falls by."""
+    own, g = penalty.of_columns(which), slope[which]
+    hessian = Moments(problem.columns(which), point.weights).hessian
+    hessian[np.diag_indices_from(hessian)] += 1e-10 * hessian.diagonal() + 1e-30
+    x = least(hessian, g, own, np.zeros(which.size))
+    return float(g @ x - 0.5 * x @ hessian @ x) - own.value(x)
