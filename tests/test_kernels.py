@@ -483,6 +483,29 @@ CASES["add_looked_up"] = CASES["multiply_looked_up"] = look_up
 
 
 @case
+def add_words(rng, n):
+    for code, sizes in CODES:
+        first = np.r_[0, np.cumsum(sizes)]
+        for size, *rows in ranges(n):
+            codes = np.array([rng.integers(0, k, size) for k in sizes], code)
+            for words in (np.array([2]), np.arange(3)):
+                yield [codes, words, first, rng.normal(size=first[-1]), *rows, rng.normal(size=size)]
+
+
+@case
+def scores_by_code(rng, n):
+    cells, feature, first, at, terms = rankers_of(rng, n)
+    for lam in (rng.normal(size=feature.size), rng.normal(size=feature.size) * (feature != 1)):
+        yield [lam, feature, first, at, terms, cells, np.empty(cells[-1]), np.empty(cells[-1])]
+
+
+@case
+def tables_of_words(rng, n):
+    [of_words, first, size, radix, cells, of_features] = next(marginals(rng, n))
+    yield [rng.normal(size=of_features.size), cells, first, size, radix, np.empty_like(of_words)]
+
+
+@case
 def extract(rng, n):
     for code, (a, b, _) in CODES:
         codes = rng.integers(0, a * b, n).astype(code)
@@ -557,6 +580,68 @@ def edges(rng, n):
     cells, feature, first, at, terms = rankers_of(rng, n)
     for sums in weights_of(rng, cells[-1]):
         yield [sums, cells, feature, first, at, terms, np.empty(cells[-1]), np.empty(feature.size)]
+
+
+@case
+def carry(rng, n):
+    for (code, sizes), (next_code, next_sizes), (size, *rows) in itertools.product(CODES, CODES, ranges(n)):
+        before, codes = rng.integers(0, sizes[1], size).astype(code), rng.integers(0, next_sizes[1], size)
+        scratch = np.empty(_bins.scratch_size(next_sizes[1]))
+        factors, sums = rng.random(sizes[1]), np.ones(next_sizes[1])
+        yield [before, factors, codes.astype(next_code), rng.random(size), *rows, sums, scratch]
+
+
+def trees_of(rng, size):
+    """Yield a chain, a chain with a node for missing values, and a star, with some penalties and rigid nodes."""
+    chain = np.maximum(np.arange(size) - 1, 0)
+    for parent in (chain, np.r_[chain[:-1], 0], np.zeros(size, np.intp)):
+        for l1, signs, rigid in ((0.0, 0, False), (0.3, 0, True), (0.1, 1, True)):
+            sign = signs * rng.integers(-1, 2, size)
+            low, high = np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)
+            held = (rng.random(size) < 0.2 * rigid) | (np.arange(size) == 0)
+            low[held] = high[held] = 0.0
+            yield parent, np.array([np.full(size, l1), rng.uniform(0.1, 1.0, size), low, high])
+
+
+@case
+def fit_tree(rng, n):
+    size = min(n + 1, 9)
+    for parent, penalty in trees_of(rng, size):
+        state = np.zeros(size, np.int8)
+        weights, moments = rng.uniform(0.1, 1.0, size), rng.normal(size=size)
+        yield [parent, penalty, weights, moments, state, np.empty(size), np.empty(size), np.empty(3 * size)]
+
+
+@case
+def solve_trees(rng, n):
+    size = min(n + 2, 9)
+    for parent, penalty in trees_of(rng, size):
+        first, both = np.array([0, 1, size + 1]), np.r_[0, parent]  # a root alone comes first
+        weights, rest = rng.uniform(0.1, 1.0, size + 1), rng.normal(size=size + 1)
+        state = rng.integers(0, 2, size + 1).astype(np.int8)
+        penalty = np.c_[np.zeros(4), penalty]
+        yield [first, both, penalty, weights, state, rest, np.empty(size + 1), np.empty(3 * size)]
+
+
+@case
+def visit(rng, n):
+    size = min(n + 2, 9)
+    for p, (parent, penalty), radix in itertools.product((1.0, 4.0), trees_of(rng, size), (1, 3)):
+        # Two features of a word: a column with a line, and one of three codes with a line alone.
+        levels, radixes = np.array([size, 3]), np.array([radix, 1 if radix == 3 else size])
+        trees = np.array([0, size, size + 1]), np.r_[parent, 0], np.r_[rng.permutation(size), -1]
+        penalties = np.c_[penalty, np.zeros(4)]
+        values, lines = rng.normal(size=(2, max(size, 3))), np.array([0, 1, 2])
+        of_lines = np.array([[0.1, 0.0], [0.5, 0.2], [0.0, -np.inf], [np.inf, np.inf]])
+        u, w = rng.random((2, 3 * size))
+        u[3:5] = w[1:4] = 0.0
+        room = np.empty(9 * max(size, 3) + 7 * size)
+        factors = np.empty(3 * size), np.empty(3 * size)
+        jump, state = np.zeros(size + 1), np.zeros(size + 1, np.int8)
+        yield [
+            np.arange(2), levels, radixes, *trees, penalties, state, jump, lines, values, of_lines, np.zeros(2), p,
+            1e-9, 3, u / u.sum(), w / w.sum(), *factors, room,
+        ]  # fmt: skip
 
 
 @case

@@ -276,8 +276,28 @@ def look_up(codes, table, start, stop, out):
     out[start:stop] = table[codes[start:stop]]
 
 
+def scores_by_code(lam, feature, first, at, terms, cells, above, out):
+    out[:] = 0
+    for j, k in enumerate(feature):
+        table, own = np.empty(cells[k + 1] - cells[k]), slice(first[j], first[j + 1])
+        values_by_code(at[own], terms[own], table)
+        out[cells[k] : cells[k + 1]] += lam[j] * table
+
+
+def tables_of_words(of_features, cells, first, size, radix, out):
+    out[:] = 0
+    for k in range(first.size):
+        own = np.arange(size[k]) // radix[k] % (cells[k + 1] - cells[k])
+        out[first[k] : first[k] + size[k]] += of_features[cells[k] + own]
+
+
 def add_looked_up(codes, table, start, stop, out):
     out[start:stop] += table[codes[start:stop]]
+
+
+def add_words(codes, words, first, tables, start, stop, out):
+    for w in words:
+        out[start:stop] += tables[first[w] + codes[w, start:stop]]
 
 
 def multiply_looked_up(codes, table, start, stop, weights):
@@ -408,3 +428,146 @@ def multipole_to_local(s_ends, moments, s_starts, t_ends, t_starts, table, linea
             local[a, 1] += linear * 0.5 * mass
             exponents[a] = -z.min() if high.all() else 0.0
             local[a, :TERMS] += (np.exp(-z[high] - exponents[a]) @ (m[high] @ decay)) * decay * turn
+
+
+# _shapes ------------------------------------------------------------------------------------------
+
+
+def carry(before, factors, codes, weights, start, stop, sums, scratch):
+    weights[start:stop] *= factors[before[start:stop]]
+    sums[:] = np.bincount(codes[start:stop], weights[start:stop], sums.size)
+
+
+def _shapes_of(parent):
+    """The matrix that takes the jumps of a tree to its shape, whose level is that of the root."""
+    T = np.eye(parent.size)
+    for c in range(1, parent.size):
+        T[c] += T[parent[c]]
+    T[:, 0] = 0
+    return T
+
+
+def fit_tree(parent, penalty, weights, moments, state, shape, jump, scratch):
+    T, (l1, l2, low, high) = _shapes_of(parent), penalty
+    T[:, 0] = 1  # the level
+    free = (l1 == 0) & (low < 0) & (high > 0)
+    state[1:] = np.where(free[1:], 2, 0)
+    while True:
+        side = np.where(state == 2, 0, state)
+        on = np.flatnonzero(np.r_[True, state[1:] != 0])
+        A = T.T @ (weights[:, None] * T) + np.diag(np.r_[0, l2[1:]])
+        x = np.zeros(parent.size)
+        x[on] = np.linalg.solve(A[np.ix_(on, on)], (T.T @ moments - l1 * side)[on])
+        strain = T.T @ (moments - weights * (T @ x))
+        up = (state == 0) & (high > 0) & (strain > l1 + 1e-13 * abs(moments).sum())
+        down = (state == 0) & (low < 0) & (-strain > l1 + 1e-13 * abs(moments).sum())
+        back = (abs(side) == 1) & (side * x < 0)
+        wrong = np.flatnonzero(np.r_[False, (up | down | back)[1:]])
+        if not wrong.size:
+            break
+        state[wrong[-1]] = up[wrong[-1]] * 1 - down[wrong[-1]] * 1
+    shape[:] = T @ x
+    jump[:] = np.r_[0, x[1:]]
+    return 0
+
+
+def solve_trees(first, parent, penalty, weights, state, rest, jump, scratch):
+    for a, b in itertools.pairwise(first):
+        T, h, on = _shapes_of(parent[a:b]), weights[a:b], np.flatnonzero(np.r_[False, state[a + 1 : b] != 0])
+        A = T.T @ (np.diag(h) - np.outer(h, h) / h.sum()) @ T + np.diag(penalty[1, a:b])
+        jump[a:b] = 0
+        jump[a + on] = np.linalg.solve(A[np.ix_(on, on)], rest[a + on])
+
+
+def visit(
+    features, levels, radix, first, parent, cell, penalty, state, jump, lines, values, line_penalty, lam, p, least,
+    most, u, w, of_u, of_w, scratch,
+):  # fmt: skip
+    of_u[:] = of_w[:] = 1
+    fall = promise = 0.0
+    for k in features:
+        digit = np.arange(u.size) // radix[k] % levels[k]
+        column = _Column(np.bincount(digit, u), np.bincount(digit, w), p)
+        nodes, own = slice(first[k], first[k + 1]), range(lines[k], lines[k + 1])
+        trees = [parent[nodes], cell[nodes], penalty[:, nodes], state[nodes], jump[nodes]]
+        before = _omega(penalty[:, nodes], jump[nodes]) + sum(_omega(line_penalty[:, j], lam[j]) for j in own)
+        begun = 0.0
+        for taken in range(most):
+            now = column.step(*trees, least) if first[k + 1] - first[k] > 1 else 0.0
+            now += sum(column.step_along(values[j, : levels[k]], line_penalty[:, j], lam, j, least) for j in own)
+            begun = now if taken == 0 else begun
+            if now <= 0.1 * begun:
+                break
+        promise += begun
+        if begun > 0:
+            after = _omega(penalty[:, nodes], jump[nodes]) + sum(_omega(line_penalty[:, j], lam[j]) for j in own)
+            fall += before - after - column.value(column.change)
+            for sums, factors, tilted in ((u, of_u, column.tilted()[0]), (w, of_w, column.tilted()[1])):
+                factors *= tilted[digit]
+                sums *= tilted[digit]
+    return fall, promise
+
+
+def _omega(penalty, jump):
+    return (penalty[0] * abs(jump) + penalty[1] * jump**2 / 2).sum()
+
+
+class _Column:
+    """log F_p as a function of a change of one column's shape."""
+
+    def __init__(self, u, w, p):
+        self.u, self.w, self.p, self.change = u, w, p, np.zeros(u.size)
+
+    def value(self, change):
+        u, w = self.u / self.u.sum(), self.w / self.w.sum()
+        return self.p * np.log(u @ np.exp(-change)) + np.log(w @ np.exp(self.p * change))
+
+    def tilted(self):
+        factors = np.exp(-self.change), np.exp(self.p * self.change)
+        sides = zip(factors, (self.u, self.w), strict=True)  # codes without mass get the largest factor
+        return [np.where(own > 0, x, x[own > 0].max()) / (x @ own / own.sum()) for x, own in sides]
+
+    def slope_and_weight(self):
+        of_u, of_w = self.tilted()
+        u, w = self.u * of_u, self.w * of_w
+        return self.p * (u - w), self.p * u + self.p**2 * w
+
+    def search(self, along, omega, promised):
+        """The share of a step after which the objective has fallen; omega is the penalty after a share."""
+        for share in 0.5 ** np.arange(40):
+            fallen = self.value(self.change + share * along) + omega(share) - self.value(self.change) - omega(0)
+            if fallen <= 0.1 * share * promised + 1e-15 * (self.p + omega(0)):
+                self.change = self.change + share * along
+                return share
+        return 0.0
+
+    def step(self, parent, cell, penalty, state, jump, least):
+        slope, weight = self.slope_and_weight()
+        before, shape, after = _shapes_of(parent) @ jump, np.empty(parent.size), np.empty(parent.size)
+        known = cell >= 0
+        weights, moments = np.where(known, weight[cell], 0), np.where(known, slope[cell], 0)
+        fit_tree(parent, penalty, weights, moments + weights * before, state, shape, after, None)
+        along = np.zeros(self.u.size)
+        along[cell[known]] = (shape - before)[known]
+        start = jump.copy()
+        promised = _omega(penalty, after) - _omega(penalty, start) - slope @ along
+        if not -promised > least:
+            return 0.0
+        share = self.search(along, lambda share: _omega(penalty, start + share * (after - start)), promised)
+        jump += share * (after - start)
+        return -promised if share else 0.0
+
+    def step_along(self, values, penalty, lam, j, least):
+        slope, weight = self.slope_and_weight()
+        centred = values - weight @ values / weight.sum()
+        bend, start, (l1, l2, low, high) = weight @ centred**2, lam[j], penalty
+        x = bend * start + slope @ values
+        after = np.clip(np.sign(x) * max(abs(x) - l1, 0) / (bend + l2), low, high)
+        promised = _omega(penalty, after) - _omega(penalty, start) - slope @ values * (after - start)
+        if not -promised > least:
+            return 0.0
+        share = self.search(
+            (after - start) * centred, lambda share: _omega(penalty, start + share * (after - start)), promised
+        )
+        lam[j] += share * (after - start)
+        return -promised if share else 0.0

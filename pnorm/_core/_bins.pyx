@@ -22,6 +22,7 @@ ctypedef fused real_t:
 cdef enum:
     ROWS = 256     # rows coded at a time: their values, and where their search stands, stay in the first cache
     SLOTS = 2048   # of the table of distinct values
+    SHORT = 1024   # rows to which the tables of all words are added: their sums stay in the first cache
     LANES = 4
     FEW = 8        # terms of a ranker that it does not take all codes to know
     PAD = 24       # tables an exact number of pages apart would make loads wait for unrelated stores
@@ -311,6 +312,64 @@ def look_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t start, 
             out[r] = table[codes[r]]
 
 
+def scores_by_code(
+    const double[::1] lam, const Py_ssize_t[::1] feature, const Py_ssize_t[::1] first, const Py_ssize_t[::1] at,
+    const double[::1] terms, const Py_ssize_t[::1] cells, double[::1] above, double[::1] out,
+):
+    """out[cells[k] + c] = sum of lam times the values at code c of the rankers of feature k, from their terms.
+
+    In: lam, feature, first, at, terms, cells. Out: out. Scratch: above.
+    """
+    cdef:
+        Py_ssize_t j, k, t, c, base, levels
+        double total
+    with nogil:
+        clear(&above[0], above.shape[0])
+        clear(&out[0], out.shape[0])
+        for j in range(lam.shape[0]):
+            if lam[j] == 0.0:
+                continue
+            base = cells[feature[j]]
+            levels = cells[feature[j] + 1] - base
+            for t in range(first[j], first[j + 1]):
+                c = at[t]
+                if c < levels:
+                    out[base + c] += lam[j] * terms[t]
+                else:
+                    above[base + c - levels] += lam[j] * terms[t]
+        for k in range(cells.shape[0] - 1):
+            total = 0.0
+            for c in range(cells[k], cells[k + 1]):
+                total += above[c]
+                out[c] += total
+
+
+def tables_of_words(
+    const double[::1] of_features, const Py_ssize_t[::1] cells, const Py_ssize_t[::1] first,
+    const Py_ssize_t[::1] size, const Py_ssize_t[::1] radix, double[::1] out,
+):
+    """Tables by the code of every word, the sums of those by the codes of its features: `marginals` turned round.
+
+    In: of_features, cells, first, size, radix. Out: out.
+    """
+    cdef:
+        Py_ssize_t k, code, level, low, levels
+        const double* own
+        double* table
+    with nogil:
+        clear(&out[0], out.shape[0])
+        for k in range(first.shape[0]):
+            levels = cells[k + 1] - cells[k]
+            own = &of_features[cells[k]]
+            table = &out[first[k]]
+            code = 0
+            while code < size[k]:
+                for level in range(levels):
+                    for low in range(radix[k]):
+                        table[code + low] += own[level]
+                    code += radix[k]
+
+
 def add_looked_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t start, Py_ssize_t stop, double[::1] out):
     """out += table[codes] on rows start:stop.
 
@@ -320,6 +379,30 @@ def add_looked_up(const code_t[::1] codes, const double[::1] table, Py_ssize_t s
     with nogil:
         for r in range(start, stop):
             out[r] += table[codes[r]]
+
+
+def add_words(
+    const code_t[:, ::1] codes, const Py_ssize_t[::1] words, const Py_ssize_t[::1] first, const double[::1] tables,
+    Py_ssize_t start, Py_ssize_t stop, double[::1] out,
+):
+    """out += the tables of some words, that of word w from tables[first[w]] on, at their codes, on rows start:stop.
+
+    In: codes, words, first, tables, start, stop. Changed: out.
+    """
+    cdef:
+        const code_t* a
+        const double* table
+        double* f = &out[0]
+        Py_ssize_t begin = start, end, k, r
+    with nogil:
+        while begin < stop:
+            end = min(begin + SHORT, stop)
+            for k in range(words.shape[0]):
+                a = &codes[words[k], 0]
+                table = &tables[first[words[k]]]
+                for r in range(begin, end):
+                    f[r] += table[a[r]]
+            begin = end
 
 
 def multiply_looked_up(

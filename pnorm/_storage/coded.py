@@ -16,7 +16,7 @@ import copy
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -291,15 +291,9 @@ class Codebook:
 
     def scores(self, lam: Vector) -> Vector:
         """Sums of lam times the outputs of each feature's rankers, by the codes of all features."""
-        counts, size = counts_of(self.first), int(self.cells[-1])
-        weights, feature = np.repeat(lam, counts) * self.terms, np.repeat(self.feature, counts)
-        step = self.at >= self.levels[feature]
-        place = self.cells[feature] + self.at - np.where(step, self.levels[feature], 0)
-        out = np.asarray(np.bincount(place, np.where(step, weights, 0.0), size), dtype=np.float64)
-        for levels in sorted(set(self.levels.tolist())):  # features of as many codes are added up side by side
-            own = self.cells[:-1][self.levels == levels, None] + np.arange(levels)
-            out[own] = out[own].cumsum(axis=1)
-        out += np.bincount(place, np.where(step, 0.0, weights), size)
+        out = np.empty(int(self.cells[-1]))
+        lam = np.ascontiguousarray(lam, np.float64)
+        _bins.scores_by_code(lam, self.feature, self.first, self.at, self.terms, self.cells, np.empty_like(out), out)
         return out
 
 
@@ -371,36 +365,23 @@ class Schema(Codebook):
         _bins.marginals(tally, first[own], size[own], self.words.radix[own], cells, out)
         return out
 
-    @cached_property
-    def _kinds(self) -> list[tuple[int, int, int, Index]]:
-        """Codes of a feature and of its word, its digit there, and the features of this kind, one of a word each."""
-        levels, codes = self.levels, self.word_cells[1]
-        alone = np.where(levels == 1, np.arange(levels.size), 0)  # features of one code share a digit
-        members: dict[tuple[int, int, int, int], list[int]] = {}
-        for k, kind in enumerate(zip(*[x.tolist() for x in (levels, codes, self.words.radix, alone)], strict=True)):
-            members.setdefault(kind, []).append(k)
-        return [(*kind[:3], np.array(members[kind])) for kind in sorted(members)]
+    def tables_of_words(self, lam: Vector) -> Vector:
+        """Scores by the codes of all words."""
+        out = np.empty(self.n_cells)
+        _bins.tables_of_words(self.scores(lam), self.cells, *self.word_cells, self.words.radix, out)
+        return out
 
-    def tables_of_words(self, lam: Vector) -> dict[tuple[bool, int], Vector]:
-        """Scores by the code of every word that has a part in them; words are (wide, number)."""
-        scores, used = self.scores(lam), np.zeros(self.levels.size, bool)
-        used[self.feature[lam != 0.0]] = True
-        first, words = self.word_cells[0], self.words
-        out = np.zeros(self.n_cells)
-        for n_levels, n_codes, radix, members in self._kinds:
-            own = members[used[members]]
-            of_levels = scores[self.cells[own, None] + np.arange(n_levels)]
-            shape = own.size, n_codes // (n_levels * radix), n_levels, radix
-            spread, starts = np.broadcast_to(of_levels[:, None, :, None], shape), first[own]
-            if own.size > 1 and (np.diff(starts) == n_codes).all():  # words that lie together: without an index
-                out[starts[0] : starts[-1] + n_codes].reshape(shape)[:] += spread
-            else:
-                out[starts[:, None] + np.arange(n_codes)] += spread.reshape(own.size, n_codes)
-        tables: dict[tuple[bool, int], Vector] = {}
-        for wide, starts in zip((False, True), self.starts, strict=True):
-            numbers = sorted(set(words.word[used & (words.wide == wide)].tolist()))
-            tables |= {(wide, word): out[starts[word] : starts[word + 1]] for word in numbers}
-        return tables
+    def words_in_order(self) -> Iterator[tuple[Index, int, int, int]]:
+        """The features of every word, whether it is wide, its number among those of its kind, and its codes."""
+        for wide, sizes in enumerate(self.words.size):
+            for word, n in enumerate(sizes.tolist()):
+                yield np.flatnonzero((self.words.word == word) & (self.words.wide == wide)), wide, word, n
+
+    def words_of(self, features: Any) -> tuple[Index, Index]:
+        """The numbers of the words of some features, of those of one byte and of those of two."""
+        wide, word = self.words.wide[features], self.words.word[features]
+        narrow, wider = [np.unique(word[wide == kind]) for kind in (False, True)]
+        return narrow, wider
 
 
 class Coded:
@@ -408,7 +389,7 @@ class Coded:
 
     def __init__(self, schema: Schema, words: tuple[_checks.Array, _checks.Array]) -> None:
         """Words of one byte (m, N), and of two."""
-        self.schema, self._words = schema, words
+        self.schema, self.words = schema, words
         self.shape = (words[0].shape[1], schema.n_rankers)
         self.coded, self.tally_size = np.ones(schema.n_rankers, bool), schema.n_cells
         self._block = block_size(self.shape[0], schema.min_rows)
@@ -451,7 +432,7 @@ class Coded:
 
     @property
     def stored(self) -> int:
-        return sum([words.size for words in self._words])
+        return sum([words.size for words in self.words])
 
     # Sums by code
 
@@ -470,7 +451,7 @@ class Coded:
                 n = _bins.choose(codes, chosen[1], weights, rows.start, rows.stop, room.rows, room.weights)
                 own, found = room.weights, room.rows[:n]
             if found is None or found.size:
-                for codes, starts in zip(self._words, schema.starts, strict=True):
+                for codes, starts in zip(self.words, schema.starts, strict=True):
                     if codes.size:
                         _bins.sums_by_code(codes, own, rows.start, rows.stop, found, starts, sums, room.scratch)
             self._rooms.append(room)
@@ -541,20 +522,19 @@ class Coded:
         return over_blocks(out.size, lambda rows: _bins.look_up(codes, table, rows.start, rows.stop, out))
 
     def combine(self, lam: Vector) -> Pass:
-        f = np.zeros(self.shape[0])
-        tables = [
-            (self._words[int(wide)][word], table) for (wide, word), table in self.schema.tables_of_words(lam).items()
-        ]
+        schema, f = self.schema, np.zeros(self.shape[0])
+        tables, used = schema.tables_of_words(lam), schema.words_of(schema.feature[lam != 0.0])
 
         def work(rows: slice) -> None:
-            for codes, table in tables:
-                _bins.add_looked_up(codes, table, rows.start, rows.stop, f)
+            for codes, words, starts in zip(self.words, used, schema.starts, strict=True):
+                if words.size:
+                    _bins.add_words(codes, words, starts, tables, rows.start, rows.stop, f)
 
         return over_blocks(f.size, work, lambda _: f)
 
     def _word_of(self, k: int) -> _checks.Array:
         words = self.schema.words
-        return self._words[int(words.wide[k])][words.word[k]]  # type: ignore[no-any-return]
+        return self.words[int(words.wide[k])][words.word[k]]  # type: ignore[no-any-return]
 
     # All rankers, asked rarely
 
@@ -595,9 +575,7 @@ class Coded:
     def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
         (n_rows, n), words = self.shape, self.schema.words
         tables = self.schema.tables()
-        narrow = [
-            (codes, table, _run(own)) for codes, (table, own) in zip(self._words[0], tables.of_bytes, strict=True)
-        ]
+        narrow = [(codes, table, _run(own)) for codes, (table, own) in zip(self.words[0], tables.of_bytes, strict=True)]
         wide = [(k, *tables.of_features[k]) for k in np.flatnonzero(words.wide).tolist()]
         for rows in slices(n_rows, min(4096, max(CELLS // n, 16))):
             block = np.empty((rows.stop - rows.start, n))
@@ -627,7 +605,7 @@ class Coded:
     def leaves(self) -> list[Leaf]:
         schema, words = self.schema, self.schema.words
         leaf = Leaf.coded(
-            *self._words,
+            *self.words,
             *schema.starts,
             words.wide.view(np.uint8),
             words.word,
@@ -649,11 +627,11 @@ class Coded:
         return in_one_leaf(self.schema.n_rankers)
 
     def select_rows(self, rows: Rows) -> Coded:
-        narrow, wide = [np.ascontiguousarray(words[:, rows]) for words in self._words]
+        narrow, wide = [np.ascontiguousarray(words[:, rows]) for words in self.words]
         return Coded(self.schema, (narrow, wide))
 
     def subtract(self, shift: Vector) -> Coded:
-        return Coded(self.schema.subtract(shift), self._words) if shift.any() else self
+        return Coded(self.schema.subtract(shift), self.words) if shift.any() else self
 
 
 def _run(columns: Index) -> Any:

@@ -1,0 +1,527 @@
+"""Steps of a whole column: what its shape, a number for each code, is to become, given sums of the weights by code.
+
+A *tree* holds the rankers of a column. Its nodes are the codes; a ranker is an edge, whose coefficient, the *jump*, is
+the shape at a node less that at the node's parent. Cuts of a number make a chain, in which the parent of a code is the
+code below it. Levels of a category hang on one node, the hub, and so does the code of missing values on the lowest one
+of those that are known. A node without a ranker is *rigid*: its shape is its parent's. Parents come before their nodes,
+and the first node of a column, the root, has none. `cell` is the code of a node; -1 for a hub without one.
+
+A *line* is a ranker with any values by code.
+
+`penalty` has four rows, one number for each jump: the penalties of its size and of its square, its least and its
+greatest value, each zero or infinite. Rigid nodes have the bounds zero.
+
+(a) sums of the weights by code, and the weights, from one column to the next
+(b) a quadratic objective on a tree
+(c) the objective itself, along one column
+"""
+
+from libc.math cimport fabs, fmax, fmin, log
+from libc.stdint cimport int8_t, uint8_t, uint16_t
+
+from pnorm._core._bins cimport marginal
+from pnorm._core._tilt cimport weigh_codes
+
+ctypedef fused first_t:
+    uint8_t
+    uint16_t
+
+ctypedef fused second_t:
+    uint8_t
+    uint16_t
+
+cdef enum:
+    LANES = 4
+    PAD = 24
+    EXCHANGES = 200   # of signs of jumps, at most
+    PATIENCE = 3      # exchanges of all signs at once that may fail to lower the number of wrong ones
+    HALVINGS = 40
+    FREE = 2          # the state of a jump without a corner and without bounds
+
+
+# (a) ---------------------------------------------------------------------------------------------
+
+def carry(
+    const first_t[::1] before, const double[::1] factors, const second_t[::1] codes, double[::1] weights,
+    Py_ssize_t start, Py_ssize_t stop, double[::1] sums, double[::1] scratch,
+):
+    """weights *= factors[before], and sums = sums of the weights by another column's codes, on rows start:stop.
+
+    Four tables take turns, as in `sums_by_code`, whose scratch they need.
+
+    In: before, factors, codes, start, stop. Changed: weights. Out: sums. Scratch: scratch.
+    """
+    cdef:
+        const first_t* a = &before[0]
+        const second_t* b = &codes[0]
+        const double* table = &factors[0]
+        double* w = &weights[0]
+        double* lanes = &scratch[0]
+        Py_ssize_t n = sums.shape[0], lane = (n + 7) // 8 * 8 + PAD, r = start, k
+    with nogil:
+        for k in range(LANES * lane):
+            lanes[k] = 0.0
+        while r + 3 < stop:
+            w[r] *= table[a[r]]
+            w[r + 1] *= table[a[r + 1]]
+            w[r + 2] *= table[a[r + 2]]
+            w[r + 3] *= table[a[r + 3]]
+            lanes[b[r]] += w[r]
+            lanes[lane + b[r + 1]] += w[r + 1]
+            lanes[2 * lane + b[r + 2]] += w[r + 2]
+            lanes[3 * lane + b[r + 3]] += w[r + 3]
+            r += 4
+        while r < stop:
+            w[r] *= table[a[r]]
+            lanes[b[r]] += w[r]
+            r += 1
+        for k in range(n):
+            sums[k] = (lanes[k] + lanes[lane + k]) + (lanes[2 * lane + k] + lanes[3 * lane + k])
+
+
+# (b) ---------------------------------------------------------------------------------------------
+
+cdef struct Tree:
+    const Py_ssize_t* parent
+    const double* l1
+    const double* l2
+    const double* low
+    const double* high
+    Py_ssize_t n
+
+
+cdef inline double force(const Tree* tree, const int8_t* state, Py_ssize_t c) noexcept nogil:
+    """What pulls at a jump of this sign towards zero, with the sign of the jump."""
+    return 0.0 if state[c] == FREE else -tree.l1[c] * state[c]
+
+
+cdef void eliminate(
+    const Tree* tree, const int8_t* state, const double* extra, double* weight, double* moment
+) noexcept nogil:
+    """From the leaves to the root, leave each node with the weight and the moment of all that hangs on it."""
+    cdef:
+        Py_ssize_t c, up
+        double total, pull
+    for c in range(tree.n - 1, 0, -1):
+        up = tree.parent[c]
+        if state[c] == 0:
+            weight[up] += weight[c]
+            moment[up] += moment[c]
+            continue
+        total = weight[c] + tree.l2[c]
+        if total > 0.0:
+            pull = force(tree, state, c) + (0.0 if extra == NULL else extra[c])
+            weight[up] += weight[c] * (tree.l2[c] / total)
+            moment[up] += (tree.l2[c] * moment[c] - weight[c] * pull) / total
+
+
+cdef void substitute(
+    const Tree* tree, const int8_t* state, const double* extra, const double* weight, const double* moment,
+    double* shape, double* jump, double* strain,
+) noexcept nogil:
+    """From the root to the leaves, find shape and jumps; strain = the force at jumps that are held at zero."""
+    cdef:
+        Py_ssize_t c
+        double total
+    shape[0] = moment[0] / weight[0] if weight[0] > 0.0 else 0.0
+    jump[0] = strain[0] = 0.0
+    for c in range(1, tree.n):
+        shape[c] = shape[tree.parent[c]]
+        jump[c] = strain[c] = 0.0
+        total = weight[c] + tree.l2[c]
+        if state[c] == 0:
+            strain[c] = moment[c] - weight[c] * shape[c]
+        elif total > 0.0:
+            jump[c] = (
+                moment[c] + force(tree, state, c) + (0.0 if extra == NULL else extra[c]) - weight[c] * shape[c]
+            ) / total
+            shape[c] += jump[c]
+
+
+cdef int exchanged(
+    const Tree* tree, int8_t state, Py_ssize_t c, double jump, double strain, double slack
+) noexcept nogil:
+    """The state in which a jump should be instead; the same where it is right."""
+    if state == FREE:
+        return FREE
+    if state == 0:
+        if tree.high[c] > 0.0 and strain > tree.l1[c] + slack:
+            return 1
+        if tree.low[c] < 0.0 and -strain > tree.l1[c] + slack:
+            return -1
+        return 0
+    return state if state * jump >= 0.0 else 0
+
+
+cdef Py_ssize_t fit(
+    const Tree* tree, const double* weights, const double* moments, int8_t* state, double* shape, double* jump,
+    double* scratch,
+) noexcept nogil:
+    """Do as `fit_tree` does."""
+    cdef:
+        double* weight = scratch
+        double* moment = scratch + tree.n
+        double* strain = scratch + 2 * tree.n
+        Py_ssize_t c, wrong, last = 0, best = tree.n + 1, patience = PATIENCE, left = EXCHANGES
+        double slack, size = 0.0
+        int8_t next_
+    for c in range(tree.n):
+        size += fabs(moments[c])
+    slack = 1e-15 * size
+    for c in range(1, tree.n):
+        if not tree.low[c] < tree.high[c]:
+            state[c] = 0
+        elif tree.l1[c] == 0.0 and tree.low[c] < 0.0 and tree.high[c] > 0.0:
+            state[c] = FREE
+        elif state[c] == FREE:
+            state[c] = 0
+        elif (state[c] > 0 and not tree.high[c] > 0.0) or (state[c] < 0 and not tree.low[c] < 0.0):
+            state[c] = 0
+    while True:
+        for c in range(tree.n):
+            weight[c] = weights[c]
+            moment[c] = moments[c]
+        eliminate(tree, state, NULL, weight, moment)
+        substitute(tree, state, NULL, weight, moment, shape, jump, strain)
+        wrong = 0
+        for c in range(1, tree.n):
+            if exchanged(tree, state[c], c, jump[c], strain[c], slack) != state[c]:
+                wrong += 1
+                last = c
+        left -= 1
+        if wrong == 0 or left == 0:
+            break
+        if wrong < best:
+            best = wrong
+            patience = PATIENCE
+        else:
+            patience -= 1
+        for c in range(1 if patience >= 0 else last, tree.n if patience >= 0 else last + 1):
+            next_ = exchanged(tree, state[c], c, jump[c], strain[c], slack)
+            state[c] = next_
+    for c in range(1, tree.n):  # what a search that was cut short leaves outside the bounds
+        if state[c] != FREE and state[c] * jump[c] <= 0.0:
+            jump[c] = 0.0
+        shape[c] = shape[tree.parent[c]] + jump[c]
+    return wrong
+
+
+def fit_tree(
+    const Py_ssize_t[::1] parent, const double[:, ::1] penalty, const double[::1] weights, const double[::1] moments,
+    int8_t[::1] state, double[::1] shape, double[::1] jump, double[::1] scratch,
+):
+    """Minimise sum weights x**2 / 2 - moments x + penalties of the jumps, over the shapes x of a tree.
+
+    `state` says which jumps are 1: above zero, -1: below it, 0: at zero, and 2: free of corners and bounds. From those
+    given, all wrong ones are exchanged at once, and one by one where that does not help (Judice & Pires, Computers and
+    Operations Research 21, 1994); each exchange costs O(nodes). Return how many are wrong at the end: none, but where
+    rounding decides. Scratch has three numbers for each node.
+
+    In: parent, penalty, weights, moments. Changed: state. Out: shape, jump. Scratch: scratch.
+    """
+    cdef:
+        Tree tree = tree_of(&parent[0], &penalty[0, 0], penalty.shape[1], 0, parent.shape[0])
+        Py_ssize_t wrong
+    with nogil:
+        wrong = fit(&tree, &weights[0], &moments[0], &state[0], &shape[0], &jump[0], &scratch[0])
+    return wrong
+
+
+cdef Tree tree_of(
+    const Py_ssize_t* parent, const double* penalty, Py_ssize_t across, Py_ssize_t start, Py_ssize_t stop
+) noexcept nogil:
+    """The tree of nodes start:stop, whose parents are counted from the first."""
+    cdef Tree tree
+    tree.parent = parent + start
+    tree.l1 = penalty + start
+    tree.l2 = penalty + across + start
+    tree.low = penalty + 2 * across + start
+    tree.high = penalty + 3 * across + start
+    tree.n = stop - start
+    return tree
+
+
+def solve_trees(
+    const Py_ssize_t[::1] first, const Py_ssize_t[::1] parent, const double[:, ::1] penalty, const double[::1] weights,
+    const int8_t[::1] state, const double[::1] rest, double[::1] jump, double[::1] scratch,
+):
+    """Solve (T' C T + l2) jump = rest on each tree, for jumps that are not held at zero; C is centred diag(weights).
+
+    T takes the jumps of a tree to its shape. Tree k has the nodes first[k]:first[k + 1]. The l1 is left out.
+
+    In: first, parent, penalty, weights, state, rest. Out: jump. Scratch: scratch.
+    """
+    cdef:
+        Tree tree
+        Py_ssize_t k, c, start, n
+        double* weight = &scratch[0]
+        double* moment
+    with nogil:
+        for k in range(first.shape[0] - 1):
+            start = first[k]
+            n = first[k + 1] - start
+            tree = tree_of(&parent[0], &penalty[0, 0], penalty.shape[1], start, first[k + 1])
+            moment = weight + n
+            for c in range(n):
+                weight[c] = weights[start + c]
+                moment[c] = 0.0
+            solve_tree(&tree, &state[start], &rest[start], weight, moment, moment + n, &jump[start])
+
+
+cdef void solve_tree(
+    const Tree* tree, const int8_t* state, const double* rest, double* weight, double* moment, double* shape,
+    double* jump,
+) noexcept nogil:
+    """Do as `solve_trees` does, on one of them."""
+    cdef:
+        Py_ssize_t c, up
+        double total
+    for c in range(tree.n - 1, 0, -1):
+        up = tree.parent[c]
+        total = weight[c] + tree.l2[c]
+        if state[c] == 0:
+            weight[up] += weight[c]
+            moment[up] += moment[c]
+        elif total > 0.0:
+            moment[up] += (tree.l2[c] * moment[c] - weight[c] * rest[c]) / total
+            weight[up] += weight[c] * (tree.l2[c] / total)
+    shape[0] = moment[0] / weight[0] if weight[0] > 0.0 else 0.0
+    jump[0] = 0.0
+    for c in range(1, tree.n):
+        total = weight[c] + tree.l2[c]
+        jump[c] = 0.0
+        if state[c] != 0 and total > 0.0:
+            jump[c] = (moment[c] + rest[c] - weight[c] * shape[tree.parent[c]]) / total
+        shape[c] = shape[tree.parent[c]] + jump[c]
+
+
+# (c) ---------------------------------------------------------------------------------------------
+
+cdef struct Column:
+    # Sums of u and w by code, and the change of the shape so far, with the weights that come of it.
+    Py_ssize_t levels
+    double p
+    const double* u
+    const double* w
+    double* change
+    double* tilted_u
+    double* tilted_w
+    double value
+
+
+cdef double log_f(const Column* column, const double* change, double* of_u, double* of_w) noexcept nogil:
+    """The change of log F_p with a change of the shape; of_u, of_w = factors of the weights that keep their sums."""
+    cdef:
+        double top_u, top_w, u, w, all_u, all_w
+        Py_ssize_t b
+    top_u = weigh_codes(column.u, change, column.levels, -1.0, of_u, &u, &all_u)
+    top_w = weigh_codes(column.w, change, column.levels, column.p, of_w, &w, &all_w)
+    u /= all_u
+    w /= all_w
+    for b in range(column.levels):
+        of_u[b] /= u
+        of_w[b] /= w
+    return column.p * (top_u + log(u)) + (top_w + log(w))
+
+
+cdef double penalties(const Tree* tree, const double* jump) noexcept nogil:
+    """The penalties of all jumps."""
+    cdef:
+        double total = 0.0
+        Py_ssize_t c
+    for c in range(tree.n):
+        total += tree.l1[c] * fabs(jump[c]) + 0.5 * tree.l2[c] * jump[c] * jump[c]
+    return total
+
+
+cdef bint search(
+    Column* column, const Tree* tree, double* jump, double* after, const double* along, double promised, double* trial,
+    double* of_u, double* of_w,
+) noexcept nogil:
+    """Go from jumps towards others, whose shapes differ by `along`, and halve the step until the objective falls."""
+    cdef:
+        double share = 1.0, before = penalties(tree, jump), value, slack = 1e-15 * (column.p + before)
+        Py_ssize_t c, b, tries
+    for tries in range(HALVINGS):
+        for b in range(column.levels):
+            trial[b] = column.change[b] + share * along[b]
+        value = log_f(column, trial, of_u, of_w)
+        if tries > 0:
+            for c in range(tree.n):
+                after[c] = jump[c] + 0.5 * (after[c] - jump[c])
+        if value + penalties(tree, after) - before - column.value <= 0.1 * share * promised + slack:
+            for c in range(tree.n):
+                jump[c] = after[c]
+            for b in range(column.levels):
+                column.change[b] = trial[b]
+                column.tilted_u[b] = of_u[b]
+                column.tilted_w[b] = of_w[b]
+            column.value = value
+            return True
+        share *= 0.5
+    return False
+
+
+cdef double step(
+    Column* column, const Tree* tree, const Py_ssize_t* cell, int8_t* state, double* jump, double least, double* scratch
+) noexcept nogil:
+    """Take one step of Newton's method on a tree; return what it promises, zero where that is less than `least`."""
+    cdef:
+        Py_ssize_t c, b, n = tree.n
+        double* weight = scratch
+        double* moment = scratch + n
+        double* shape = scratch + 2 * n
+        double* after = scratch + 3 * n
+        double* more = scratch + 4 * n  # three times n
+        double* along = scratch + 7 * n
+        double* trial = along + column.levels
+        double* of_u = trial + column.levels
+        double* of_w = of_u + column.levels
+        double p = column.p, u, w, promised
+    shape[0] = 0.0
+    for c in range(n):
+        if c > 0:
+            shape[c] = shape[tree.parent[c]] + jump[c]
+        weight[c] = moment[c] = 0.0
+        b = cell[c]
+        if b >= 0:
+            u = column.u[b] * column.tilted_u[b]
+            w = column.w[b] * column.tilted_w[b]
+            weight[c] = p * u + p * p * w
+            moment[c] = weight[c] * shape[c] + p * (u - w)
+    for c in range(n):
+        if cell[c] >= 0:
+            along[cell[c]] = -shape[c]
+    fit(tree, weight, moment, state, shape, after, more)
+    promised = penalties(tree, after) - penalties(tree, jump)
+    for c in range(n):
+        b = cell[c]
+        if b >= 0:
+            along[b] += shape[c]
+    for c in range(n):
+        b = cell[c]
+        if b >= 0:
+            promised -= p * (column.u[b] * column.tilted_u[b] - column.w[b] * column.tilted_w[b]) * along[b]
+    if not -promised > least:
+        return 0.0
+    return -promised if search(column, tree, jump, after, along, promised, trial, of_u, of_w) else 0.0
+
+
+cdef double step_along(
+    Column* column, const Tree* line, const double* values, double* lam, double least, double* scratch
+) noexcept nogil:
+    """Do as `step` does along one ranker with these values by code."""
+    cdef:
+        Py_ssize_t b
+        double* along = scratch
+        double* trial = along + column.levels
+        double* of_u = trial + column.levels
+        double* of_w = of_u + column.levels
+        double p = column.p, mass = 0.0, mean = 0.0, square = 0.0, slope = 0.0, u, w, x, promised, after
+    for b in range(column.levels):
+        u = column.u[b] * column.tilted_u[b]
+        w = column.w[b] * column.tilted_w[b]
+        mass += p * u + p * p * w
+        mean += (p * u + p * p * w) * values[b]
+        slope += p * (u - w) * values[b]
+    mean /= mass
+    for b in range(column.levels):
+        u = column.u[b] * column.tilted_u[b]
+        w = column.w[b] * column.tilted_w[b]
+        square += (p * u + p * p * w) * (values[b] - mean) * (values[b] - mean)
+    x = square * lam[0] + slope
+    if not square + line.l2[0] > 0.0:
+        return 0.0
+    after = (fmax(x - line.l1[0], 0.0) - fmax(-x - line.l1[0], 0.0)) / (square + line.l2[0])
+    after = fmin(fmax(after, line.low[0]), line.high[0])
+    promised = penalties(line, &after) - penalties(line, lam) - slope * (after - lam[0])
+    if not -promised > least:
+        return 0.0
+    for b in range(column.levels):
+        along[b] = (after - lam[0]) * (values[b] - mean)
+    return -promised if search(column, line, lam, &after, along, promised, trial, of_u, of_w) else 0.0
+
+
+def visit(
+    const Py_ssize_t[::1] features, const Py_ssize_t[::1] levels, const Py_ssize_t[::1] radix,
+    const Py_ssize_t[::1] first, const Py_ssize_t[::1] parent, const Py_ssize_t[::1] cell,
+    const double[:, ::1] penalty, int8_t[::1] state, double[::1] jump,
+    const Py_ssize_t[::1] lines, const double[:, ::1] values, const double[:, ::1] line_penalty, double[::1] lam,
+    double p, double least, Py_ssize_t most, double[::1] u, double[::1] w, double[::1] of_u, double[::1] of_w,
+    double[::1] scratch,
+):
+    """Minimise log F_p and its penalties over one of the features of a word after the other.
+
+    u, w are sums of the weights by the codes of the word, of sum one; they become those at the new jumps. of_u, of_w
+    are the factors by which weights change with the codes. Each feature takes Newton steps, at most so many, until one
+    promises less than a tenth of what the first one did, and none that promises less than `least`. Return how far the
+    objective falls, and how much the first steps of the features promise.
+
+    Feature k is a digit of the word, with the nodes first[k]:first[k + 1] and lines lines[k]:lines[k + 1].
+
+    In: features, levels, radix, first, parent, cell, penalty, lines, values, line_penalty, p, least, most.
+    Changed: state, jump, lam, u, w. Out: of_u, of_w. Scratch: scratch.
+    """
+    cdef:
+        Column column
+        Tree tree, line
+        Py_ssize_t f, k, b, size = u.shape[0], taken, j, code
+        double fall = 0.0, promise = 0.0, start, begun, now
+        double* room = &scratch[0]
+        double* own_u
+        double* own_w
+    column.p = p
+    with nogil:
+        for b in range(size):
+            of_u[b] = of_w[b] = 1.0
+        for f in range(features.shape[0]):
+            k = features[f]
+            column.levels = levels[k]
+            own_u = room
+            own_w = own_u + column.levels
+            column.change = own_w + column.levels
+            column.tilted_u = column.change + column.levels
+            column.tilted_w = column.tilted_u + column.levels
+            column.u = own_u
+            column.w = own_w
+            column.value = 0.0
+            marginal(&u[0], size, radix[k], column.levels, own_u)
+            marginal(&w[0], size, radix[k], column.levels, own_w)
+            for b in range(column.levels):
+                column.change[b] = 0.0
+                column.tilted_u[b] = column.tilted_w[b] = 1.0
+            tree = tree_of(&parent[0], &penalty[0, 0], penalty.shape[1], first[k], first[k + 1])
+            start = penalties(&tree, &jump[first[k]])
+            for j in range(lines[k], lines[k + 1]):
+                line = tree_of(&parent[0], &line_penalty[0, 0], line_penalty.shape[1], j, j + 1)
+                start += penalties(&line, &lam[j])
+            begun = 0.0
+            for taken in range(most):
+                now = 0.0
+                if tree.n > 1:
+                    now = step(
+                        &column, &tree, &cell[first[k]], &state[first[k]], &jump[first[k]], least,
+                        column.tilted_w + column.levels,
+                    )
+                for j in range(lines[k], lines[k + 1]):
+                    line = tree_of(&parent[0], &line_penalty[0, 0], line_penalty.shape[1], j, j + 1)
+                    now += step_along(&column, &line, &values[j, 0], &lam[j], least, column.tilted_w + column.levels)
+                if taken == 0:
+                    begun = now
+                if now <= 0.1 * begun:
+                    break
+            promise += begun
+            if not begun > 0.0:
+                continue
+            start -= penalties(&tree, &jump[first[k]])
+            for j in range(lines[k], lines[k + 1]):
+                line = tree_of(&parent[0], &line_penalty[0, 0], line_penalty.shape[1], j, j + 1)
+                start -= penalties(&line, &lam[j])
+            fall += start - column.value
+            for b in range(size):
+                code = (b // radix[k]) % column.levels
+                of_u[b] *= column.tilted_u[code]
+                of_w[b] *= column.tilted_w[code]
+                u[b] *= column.tilted_u[code]
+                w[b] *= column.tilted_w[code]
+    return fall, promise
