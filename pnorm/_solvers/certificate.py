@@ -32,6 +32,7 @@ from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.reductions import WeightedRows, reduction
 from pnorm._storage.double_double import compensated_sum
+from pnorm._threads import ROWS, slices
 
 _EPS = float(np.finfo(float).eps)
 
@@ -60,6 +61,8 @@ class Bound:
     """The step that gave the weights of the certificate, where that is not the one that was passed."""
     change: float = 0.0
     """Largest ratio by which rounding may have to change them, less one."""
+    hidden: float = 0.0
+    """Share of the gap that stands for the rounding of slopes, where a penalty turns it into nats."""
 
     def at_most(self, gap: float) -> Bound:
         """Return the same bound with another gap, if that is smaller."""
@@ -112,9 +115,10 @@ def certify_bounded(problem: Problem, point: Point, means: Means, penalty: Penal
     if moved.lowest < _LEAST:
         moved = _Moved(problem, point, means, np.zeros_like(delta))
     residual, error = _residual(problem, point, means, moved, False)
-    gap = moved.entropy + penalty.gap(point.lam, p * residual, p * error)
-    gap += _effect_of_scores(problem, point, moved) + rounding
-    return Bound(gap, rounding, float(np.abs(residual).max()), moved.lowest, "")
+    gap = penalty.gap(point.lam, p * residual, p * error)
+    hidden = gap - penalty.gap(point.lam, p * residual)
+    gap = moved.entropy + gap + _effect_of_scores(problem, point, moved) + rounding
+    return Bound(gap, rounding, float(np.abs(residual).max()), moved.lowest, "", hidden=hidden)
 
 
 def certify_signs(problem: Problem, point: Point, means: Means, penalty: Penalty) -> Bound:
@@ -304,7 +308,8 @@ class _Step:
 
     def ratios(self, rows: WeightedRows) -> Vector:
         """Return x of u'/u = scale (1 + x), for every row."""
-        x = rows.rows.scores(self.delta) - self.mean[rows.group]
+        x = rows.rows.scores(self.delta)  # a new array, and changed in place: copies of all rows are large
+        x -= self.mean[rows.group]
         x *= self.sign / self.scale[rows.group]
         return np.asarray(x)
 
@@ -315,14 +320,26 @@ def _changes(rows: WeightedRows, step: _Step) -> tuple[float, float, Any, Any, f
     |change| and of log**2.
     """
     x, scale, n = step.ratios(rows), step.scale[rows.group], step.scale.size
-    lowest, change = 1.0 + float(x.min()), scale * (1.0 + x) - 1.0
+    lowest = 1.0 + float(x.min())
+    change = 1.0 + x
+    change *= scale
+    change -= 1.0
+    largest = float(change.max())
+    mean = float(rows.total @ np.abs(change, out=change))
+    del change
     kl: Any = math.nan  # unless all weights are positive
     turn = math.nan
     if lowest >= _LEAST:
-        kl = rows.by_group(rows.within * _kl(x), n)
-        turn = float(rows.total @ np.square(np.log(scale) + np.log1p(x)))
-    excess = rows.by_group(rows.within * x, n)
-    return lowest, float(change.max()), excess, kl, float(rows.total @ np.abs(change)), turn
+        entropy = np.empty_like(x)
+        for some in slices(x.size, ROWS):  # its own arrays are many
+            entropy[some] = _kl(x[some])
+        entropy *= rows.within
+        kl = rows.by_group(entropy, n)
+        logs = np.log1p(x, out=entropy)
+        logs += np.log(scale)
+        turn = float(rows.total @ np.square(logs, out=logs))
+    x *= rows.within
+    return lowest, largest, rows.by_group(x, n), kl, mean, turn
 
 
 def _normalised(share: Vector, change: Vector) -> tuple[Vector, float]:
@@ -363,7 +380,11 @@ def _residual(problem: Problem, point: Point, curvature: Means, moved: _Moved, c
 
 def _of_step(rows: WeightedRows, step: _Step, mass: Vector) -> Vector:
     """Return the weights after a step; `mass` is that of every group over the sum of its weights."""
-    return np.asarray(rows.within * (1.0 + step.ratios(rows)) * mass[rows.group])
+    weights = step.ratios(rows)
+    weights += 1.0
+    weights *= rows.within
+    weights *= mass[rows.group]
+    return weights
 
 
 @reduction("sum")

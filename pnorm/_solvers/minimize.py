@@ -20,11 +20,16 @@ from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.proximal import PROXIMAL
 from pnorm._solvers.separability import Separation
+from pnorm._solvers.shapes import SHAPES, serves
 from pnorm._trace import Trace, attach_trace, progress_range
 from pnorm.rankers import Rankers
 
 _HALVINGS = 200
 """Halvings of a start, at most."""
+
+
+_FEW_CODED = 500
+"""Weak rankers that are coded, and have an l2 alone, up to which Newton's method forms its Hessian at every step."""
 
 
 def check_supported(problem: Problem, method: str | None) -> None:
@@ -87,6 +92,8 @@ def units_of(problem: Problem, rankers: Rankers, counted: str) -> tuple[float | 
 
 def _solver(problem: Problem, penalty: Penalty, method: str | None) -> Solver:
     """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian is small."""
+    if method is None and (penalty.ridge is None or problem.n_rankers > _FEW_CODED) and serves(problem, penalty):
+        return SHAPES
     if penalty.ridge is None:
         return PROXIMAL if NEWTON.supports(problem.objective) and method != "lbfgs" else BOUNDED
     if method is not None:

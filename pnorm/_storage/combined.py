@@ -117,7 +117,7 @@ class Negated:
     """The outputs of a table with the other sign; all else is the table's own."""
 
     def __init__(self, table: Table) -> None:
-        self._table = table
+        self.base = table
         self.shape, self.low, self.high = table.shape, -table.high, -table.low
         self.tally_size, self.coded, self.counts = table.tally_size, table.coded, table.counts
         self.stored = table.stored
@@ -127,42 +127,42 @@ class Negated:
         self.masses_by_group, self.multiply_by_cell = table.masses_by_group, table.multiply_by_cell
 
     def edges(self, totals: Vector) -> Vector:
-        return -self._table.edges(totals)
+        return -self.base.edges(totals)
 
     def sums(self, weights: Any) -> Any:
-        return then(self._table.sums(weights), np.negative)
+        return then(self.base.sums(weights), np.negative)
 
     def scatter(self, weights: Vector, centres: _checks.Array, codes: Index | None) -> Any:
-        return then(self._table.scatter(weights, -centres, codes), lambda found: (found[0], -found[1]))
+        return then(self.base.scatter(weights, -centres, codes), lambda found: (found[0], -found[1]))
 
     def combine(self, lam: Vector) -> Any:
-        return self._table.combine(-lam)
+        return self.base.combine(-lam)
 
     def column(self, j: int, shift: float, out: Vector) -> Any:
-        return then(self._table.column(j, -shift, out), lambda _: np.negative(out, out=out))
+        return then(self.base.column(j, -shift, out), lambda _: np.negative(out, out=out))
 
     def blocks(self) -> Iterator[tuple[slice, _checks.Array]]:
-        for rows, block in self._table.blocks():
+        for rows, block in self.base.blocks():
             yield rows, -block
 
     def matrix(self) -> Any:
-        return -self._table.matrix()
+        return -self.base.matrix()
 
     def values(self, j: int) -> Vector:
-        return -self._table.values(j)
+        return -self.base.values(j)
 
     def leaves(self) -> list[Leaf] | None:
-        return self._table.leaves()
+        return self.base.leaves()
 
     def places(self) -> Places:
-        found = self._table.places()
+        found = self.base.places()
         return replace(found, sign=-found.sign)
 
     def select_rows(self, rows: Rows) -> Negated:
-        return Negated(self._table.select_rows(rows))
+        return Negated(self.base.select_rows(rows))
 
     def subtract(self, shift: Vector) -> Negated:
-        return Negated(self._table.subtract(-shift))
+        return Negated(self.base.subtract(-shift))
 
 
 class Repeated(Uncoded):

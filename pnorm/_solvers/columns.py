@@ -1,0 +1,244 @@
+"""Columns of codes as a solver sees them: trees of rankers, sums of the weights by code, and steps of a whole column.
+
+What is minimised along one column is a function of the sums of the weights by its code alone. So a column is brought
+to its minimum without a pass over the rows; one pass then changes the weights, and finds the sums of the next column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._checks import Vector
+from pnorm._core import _bins, _shapes
+from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.problem import Problem
+from pnorm._storage.base import Index, added, bounds_of
+from pnorm._storage.coded import Coded, Schema
+from pnorm._storage.combined import Negated
+from pnorm._threads import Pass, over_blocks
+
+_LINES = 4
+"""Rankers of a feature, on average, that are no edges of its tree, at most: each is a step by itself."""
+
+_MOST = 4
+"""Newton steps of a column at each visit, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """The rankers of all features, as edges of trees and as lines; see `_core/_shapes.pyx`."""
+
+    first: Index
+    parent: Index
+    cell: Index
+    ranker: Index
+    """The ranker of every node; -1 for a rigid one."""
+    lines: Index
+    line: Index
+    """The ranker of every line."""
+    values: NDArray[np.float64]
+    """Values by code of the lines."""
+
+    @classmethod
+    def of(cls, schema: Schema) -> Trees:
+        """The trees of a schema."""
+        counts = schema.first[1:] - schema.first[:-1]
+        begin = schema.first[:-1].clip(max=schema.terms.size - 1)
+        at = np.where((counts == 1) & (schema.terms[begin] == 1.0), schema.at[begin], -1)
+        order = np.argsort(schema.feature, kind="stable")
+        members = np.split(order, np.searchsorted(schema.feature[order], np.arange(1, schema.levels.size)))
+        found = [_tree(own, at[own], levels) for own, levels in zip(members, schema.levels.tolist(), strict=True)]
+        parent, cell, ranker, rest = zip(*found, strict=True)
+        line = np.concatenate(rest)
+        values = np.zeros((max(line.size, 1), int(schema.levels.max()) if line.size else 1))
+        for row, j in zip(values, line.tolist(), strict=False):
+            own = schema.values(j)
+            row[: own.size] = own
+        sizes, n_lines = [bounds_of(np.array([x.size for x in some], np.intp)) for some in (parent, rest)]
+        nodes = [np.concatenate(x) for x in (parent, cell, ranker)]
+        return cls(sizes, nodes[0], nodes[1], nodes[2], n_lines, line, values)
+
+    def split(self, lam: Vector) -> tuple[Vector, Vector]:
+        """A number for every ranker as numbers for nodes and for lines."""
+        of_nodes = np.where(self.ranker >= 0, lam[self.ranker], 0.0)
+        of_lines = np.zeros(len(self.values))
+        of_lines[: self.line.size] = lam[self.line]
+        return of_nodes, of_lines
+
+    def join(self, of_nodes: Vector, of_lines: Vector, n: int) -> Vector:
+        """Numbers for nodes and for lines as a number for every ranker."""
+        lam, edge = np.zeros(n), self.ranker >= 0
+        lam[self.ranker[edge]] = of_nodes[edge]
+        lam[self.line] = of_lines[: self.line.size]
+        return lam
+
+
+def _tree(own: Index, at: Index, levels: int) -> tuple[Index, Index, Index, Index]:
+    """The parents, the cells and the rankers of the nodes of a feature, and the rankers that are no edges."""
+    step, level = np.full(levels, -1), np.full(levels, -1)
+    rest = []
+    for j, place in zip(own.tolist(), at.tolist(), strict=True):
+        of_codes, code = (step, place - levels) if place >= levels else (level, place)
+        if place < 0 or of_codes[code] >= 0 or place == levels:
+            rest.append(j)
+        else:
+            of_codes[code] = j
+    codes = np.arange(levels)
+    if (step >= 0).any():
+        if level[0] >= 0 and step[1] < 0:  # the code of missing values hangs on the lowest one of the others
+            parent, cell = np.r_[0, codes[:-2], 0], np.r_[codes[1:], 0]
+            ranker, level[0] = np.r_[-1, step[2:], level[0]], -1
+        else:
+            parent, cell, ranker = np.r_[0, codes[:-1]], codes, step
+        rest += level[level >= 0].tolist()
+    elif (level >= 0).any():
+        parent, cell, ranker = np.zeros(levels + 1, np.intp), np.r_[-1, codes], np.r_[-1, level]
+    else:
+        parent, cell, ranker = np.zeros(1, np.intp), np.full(1, -1), np.full(1, -1)
+    return parent.astype(np.intp), cell.astype(np.intp), ranker.astype(np.intp), np.array(rest, np.intp)
+
+
+def coded_tables(problem: Problem) -> list[Coded] | None:
+    """The tables of both sides, if codes are all that they have, whatever their sign."""
+    tables = [table.base if isinstance(table, Negated) else table for table in problem.tables]
+    coded = [table for table in tables if isinstance(table, Coded)]
+    return coded if len(coded) == len(tables) else None
+
+
+class Columns:
+    """The columns of a problem, with a penalty. Coefficients are those of the problem, whatever the sign of outputs."""
+
+    def __init__(self, problem: Problem, tables: list[Coded], penalty: Penalty) -> None:
+        self._n, self._p = problem.n_rankers, problem.objective.traits.p
+        self._tables, self._schema = tables, tables[0].schema
+        self._pool = problem.sides[0].parts[0].pool
+        self._sign = -1.0 if problem.exchanged else 1.0
+        self._trees = trees = Trees.of(self._schema)
+        low, high = (penalty.low, penalty.high) if self._sign > 0.0 else (-penalty.high, -penalty.low)
+        split = [trees.split(x) for x in (penalty.l1, penalty.l2, low, high)]
+        self._penalty, self._of_lines = [np.array(x) for x in zip(*split, strict=True)]
+        self._state = np.zeros(trees.ranker.size, np.int8)
+        self._words = list(self._schema.words_in_order())
+        most_nodes, most_codes = int((trees.first[1:] - trees.first[:-1]).max()), int(self._schema.levels.max())
+        self._scratch = np.empty(9 * most_codes + 7 * most_nodes)
+        first_cell = np.repeat(self._schema.cells[:-1], np.diff(trees.first))
+        self._cells = np.where(trees.cell >= 0, first_cell + trees.cell, -1)
+
+    # Steps of columns
+
+    def sweep(self, lam: Vector, weights: tuple[Vector, Vector], least: float) -> tuple[Vector, float]:
+        """Visit every column once, from coefficients whose weights are given, and changed.
+
+        Steps that promise less than `least` are not taken. Return the coefficients, and how far the objective falls.
+        """
+        trees, schema = self._trees, self._schema
+        of_nodes, of_lines = trees.split(self._sign * lam)
+        fall = 0.0
+        sums = self._sums(0, weights)
+        for k, (features, _, _, n) in enumerate(self._words):
+            factors = np.empty(n), np.empty(n)
+            fallen, promised = _shapes.visit(
+                features,
+                schema.levels,
+                schema.words.radix,
+                trees.first,
+                trees.parent,
+                trees.cell,
+                self._penalty,
+                self._state,
+                of_nodes,
+                trees.lines,
+                trees.values,
+                self._of_lines,
+                of_lines,
+                self._p,
+                least,
+                _MOST,
+                sums[0],
+                sums[1],
+                factors[0],
+                factors[1],
+                self._scratch,
+            )
+            fall += fallen
+            if k + 1 < len(self._words):
+                sums = self._carry(k, factors, weights) if promised > 0.0 else self._sums(k + 1, weights)
+        return self._sign * trees.join(of_nodes, of_lines, self._n), fall
+
+    def _sums(self, k: int, weights: tuple[Vector, Vector]) -> Any:
+        """Sums of the weights of both sides by the codes of a word."""
+        _, wide, word, n = self._words[k]
+        first = np.array([0, n])
+
+        def of_side(table: Coded, of_rows: Vector) -> Pass:
+            codes = table.words[wide][word : word + 1]
+
+            def work(rows: slice) -> Vector:
+                out = np.empty(n)
+                scratch = np.empty(_bins.scratch_size(n))
+                _bins.sums_by_code(codes, of_rows, rows.start, rows.stop, None, first, out, scratch)
+                return out
+
+            return over_blocks(of_rows.size, work, added)
+
+        return self._pool.run(*[of_side(*side) for side in zip(self._tables, weights, strict=True)])
+
+    def _carry(self, k: int, factors: tuple[Vector, Vector], weights: tuple[Vector, Vector]) -> Any:
+        """Change the weights by the factors of a word, and return their sums by the codes of the next one."""
+        (_, wide, word, _), (_, next_wide, next_word, n) = self._words[k : k + 2]
+
+        def of_side(table: Coded, of_codes: Vector, of_rows: Vector) -> Pass:
+            before, codes = table.words[wide][word], table.words[next_wide][next_word]
+
+            def work(rows: slice) -> Vector:
+                out = np.empty(n)
+                scratch = np.empty(_bins.scratch_size(n))
+                _shapes.carry(before, of_codes, codes, of_rows, rows.start, rows.stop, out, scratch)
+                return out
+
+            return over_blocks(of_rows.size, work, added)
+
+        return self._pool.run(*[of_side(*side) for side in zip(self._tables, factors, weights, strict=True)])
+
+    # Newton steps of all columns
+
+    def preconditioner(self, weights: tuple[Vector, Vector], free: NDArray[np.bool_]) -> Preconditioner:
+        """The blocks of the columns in the Hessian with its penalty, for the coefficients that are free."""
+        schema, trees, p = self._schema, self._trees, self._p
+        tallies = self._pool.run(*[table.tally(w) for table, w in zip(self._tables, weights, strict=True)])
+        u, w = [schema.totals(tally) for tally in tallies]
+        by_code = p * u + p * p * w
+        of_nodes = np.where(self._cells >= 0, by_code[self._cells], 0.0)
+        bend = np.ones(len(trees.values))
+        of_line = np.repeat(np.arange(schema.levels.size), np.diff(trees.lines))
+        for i, k in enumerate(of_line.tolist()):
+            own = by_code[schema.cells[k] : schema.cells[k + 1]]
+            values = trees.values[i, : own.size] - trees.values[i, : own.size] @ own / own.sum()
+            bend[i] = own @ np.square(values) + self._of_lines[1, i]
+        state = np.where(trees.ranker >= 0, free[trees.ranker], False).astype(np.int8)
+        return Preconditioner(trees, self._penalty, of_nodes, bend, state, free)
+
+
+@dataclass(frozen=True, eq=False)
+class Preconditioner:
+    """Solves for Newton steps of the columns by themselves."""
+
+    trees: Trees
+    penalty: Any
+    weights: Vector
+    """Curvature by node."""
+    bend: Vector
+    """Curvature along the lines, with the penalty."""
+    state: NDArray[np.int8]
+    free: NDArray[np.bool_]
+
+    def __call__(self, rest: Vector) -> Vector:
+        trees = self.trees
+        of_nodes, of_lines = trees.split(rest)
+        jump, scratch = np.empty_like(of_nodes), np.empty(3 * int(np.diff(trees.first).max()))
+        _shapes.solve_trees(trees.first, trees.parent, self.penalty, self.weights, self.state, of_nodes, jump, scratch)
+        return np.where(self.free, trees.join(jump, of_lines / self.bend, rest.size), 0.0)

@@ -1,0 +1,183 @@
+"""Steps of whole columns and Newton steps in turn: many cuts, levels and leaves of columns that are kept as codes.
+
+A sweep brings one column after the other to its minimum (`columns`). It finds the coefficients that are zero, but is
+slow where columns are correlated. A Newton step of the others, by conjugate gradients, finds them together; those
+that it takes across zero end there. The blocks of the columns in the Hessian precondition it: they are solved in a
+number of operations that is linear in the codes.
+
+Every iteration has a certificate, that of `certify_bounded`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._blas import calm
+from pnorm._checks import Vector
+from pnorm._solvers.certificate import Bound, certify_bounded
+from pnorm._solvers.columns import Columns, coded_tables
+from pnorm._solvers.few_rows import FewRows
+from pnorm._solvers.hessian import Means
+from pnorm._solvers.newton import NEWTON, newton
+from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.progress import Outcome, Progress, Solver
+from pnorm._solvers.wide import hessian_times
+
+_SWEEPS = 2
+"""Sweeps before the first Newton step."""
+
+_PRODUCTS = 200
+"""Products with the Hessian for one step, at most."""
+
+_HALVINGS = 40
+
+_FAR = 100.0
+"""Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
+
+_DOUBT = 25
+"""Iterations after which Newton's method goes on, with l2 alone: rows may be separable, and it knows of margins."""
+
+_PATIENCE = 6
+"""Iterations in a row that do not halve the gap, after which rounding may be the cause."""
+
+
+def serves(problem: Problem, penalty: Penalty) -> bool:
+    """Return whether the columns are codes in memory, the rows in no groups, and all coefficients have an l2."""
+    objective = problem.objective
+    if not problem.in_memory or not objective.traits.factored or objective.groups is not None:
+        return False
+    return penalty.is_bounded and coded_tables(problem) is not None
+
+
+def shapes(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
+    """Take sweeps and Newton steps until the certificate is within the tolerance."""
+    with calm(1):  # of vectors alone, threads of BLAS make nothing but noise
+        return _run(problem, start, penalty, progress, may_ask)
+
+
+def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool) -> Outcome:
+    tables = coded_tables(problem)
+    assert tables is not None
+    p = problem.objective.traits.p
+    columns = Columns(problem, tables, penalty.only(~problem.constant))
+    few_rows = FewRows(problem, penalty) if FewRows.serves(problem) else None
+    cornered = (penalty.l1 > 0.0) | np.isfinite(penalty.low) | np.isfinite(penalty.high)
+    least = 1e-7 * progress.tol / tables[0].schema.levels.size
+    point, stuck, best = problem.point(penalty.nearest(start)), 0, math.inf
+    first = progress.n_iter
+    while True:
+        # The certificate, that of a Newton step.
+        means = Means(problem, point.weights)
+        slope = p * means.edges
+        down = penalty.steepest(point.lam, slope)
+        move = np.zeros_like(down)
+        if progress.n_iter >= first + _SWEEPS:
+            free = ~cornered | (point.lam != 0.0)
+            preconditioner = (few_rows or columns).preconditioner(point.weights.total, free)
+            move = _newton_step(means, penalty, preconditioner, free, down, progress.tol)
+        bound = certify_bounded(problem, point, means, penalty, move)
+        progress.arrive(point, bound.gap, down)
+        if progress.proved(bound.gap, bound.rounding + bound.hidden):
+            return Outcome("converged", progress.within(bound.gap))
+        if progress.exhausted:
+            return Outcome("max_iter", f"all {progress.limit} sweeps were taken; {_proof(bound)}")
+        if penalty.ridge and progress.n_iter >= first + _DOUBT:
+            return newton(problem, point.lam, penalty, progress, may_ask)
+        stuck = stuck + 1 if bound.gap > 0.5 * best else 0
+        best = min(best, bound.gap)
+        if stuck >= _PATIENCE and progress.is_flat(bound.rounding + bound.hidden):
+            return Outcome("stalled", f"rounding hides any further progress; {_proof(bound)}")
+
+        # The step, and a sweep from there.
+        share, point = _line_search(problem, progress, point, cornered, down, move)
+        lam, _ = columns.sweep(point.lam, point.weights.total, least)
+        edges = means.edges
+        del means, point  # with many rows, weights are what memory is spent on
+        point = problem.point(lam)
+        if progress.step(edges, share, point):
+            return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(bound)}")
+
+
+SHAPES = Solver(shapes, supports=NEWTON.supports, steps=4)
+
+
+def _proof(bound: Bound) -> str:
+    return f"its gap was at most {bound.gap:.2g}"
+
+
+def _newton_step(
+    means: Means,
+    penalty: Penalty,
+    solved: Callable[[Vector], Vector],
+    free: NDArray[np.bool_],
+    down: Vector,
+    tol: float,
+) -> Vector:
+    """Return the Newton step of the free coefficients, as exactly as its use requires.
+
+    It is near enough where the next product would add little to what the quadratic model falls (Nash & Sofer,
+    Operations Research Letters 9, 1990), and where the rest does no harm to the certificate.
+    """
+    move, rest, fall = np.zeros_like(down), np.where(free, down, 0.0), 0.0
+    direction = steepest = solved(rest)
+    inner = float(rest @ steepest)
+    scale = np.where(free, 0.5 / np.where(penalty.l2 > 0.0, penalty.l2, 1.0), 0.0)
+    for k in range(1, _PRODUCTS + 1):
+        if not inner > 0.0 or float(np.square(rest) @ scale) <= 0.01 * tol:
+            break
+        product = np.where(free, hessian_times(means, direction) + penalty.l2 * direction, 0.0)
+        curvature = float(direction @ product)
+        if not curvature > 0.0:
+            break
+        share = inner / curvature
+        move += share * direction
+        rest = rest - share * product
+        gain = 0.5 * share * inner
+        fall += gain
+        if fall > 10.0 * tol and k * gain <= min(0.1, math.sqrt(fall)) * fall:
+            break
+        steepest = solved(rest)
+        inner, before = float(rest @ steepest), inner
+        direction = steepest + (inner / before) * direction
+    return move
+
+
+def _line_search(
+    problem: Problem,
+    progress: Progress,
+    point: Point,
+    cornered: NDArray[np.bool_],
+    down: Vector,
+    move: Vector,
+) -> tuple[float, Point]:
+    """Halve a step until the objective falls by a fraction of what its slope promises; zero where it does not."""
+    if not move.any():
+        return 0.0, problem.point(point.lam)
+    before, slack = progress.value(point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
+    promised, span = float(down @ move), problem.objective.traits.p * problem.span_of(move)
+
+    def at(share: float) -> Point:
+        lam = point.lam + share * move
+        lam[cornered & (lam * point.lam <= 0.0)] = 0.0
+        return problem.point(lam)
+
+    share = min(1.0, _FAR / span) if span > 0.0 else 1.0
+    after = at(share)
+    if progress.value(after) <= before - 1e-4 * share * promised + slack:
+        while share < 1.0:  # far from the minimiser, the objective falls for long as its slope says
+            farther = at(min(1.0, 2.0 * share))
+            if not progress.value(farther) < progress.value(after):
+                break
+            share, after = min(1.0, 2.0 * share), farther
+        return share, after
+    for _ in range(_HALVINGS):
+        share *= 0.5
+        after = at(share)
+        if progress.value(after) <= before - 1e-4 * share * promised + slack:
+            return share, after
+    return 0.0, problem.point(point.lam)

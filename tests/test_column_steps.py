@@ -1,0 +1,268 @@
+"""Sweeps over whole columns with Newton steps, against Newton's method, a general solver, and all active sets."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize as scipy_minimize
+from scipy.special import logsumexp
+
+import pnorm
+from pnorm._core import _shapes
+from pnorm._solvers import minimize
+from pnorm._solvers.columns import Columns, Trees, coded_tables
+from pnorm._solvers.newton import NEWTON
+from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.problem import build
+from pnorm._solvers.shapes import SHAPES, serves
+from pnorm._threads import Pool
+from pnorm.objectives._pnorm import push
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+def problem_of(pos, neg, H, p, weights=(None, None), side="top", threads=1):
+    pool = Pool(threads, len(pos) + len(neg))
+    return build(pos, neg, H, push(p), *weights, None, None, push=side, pool=pool).centred()
+
+
+def two_sides(rng, rows, columns):
+    X = rng.normal(size=(rows, columns))
+    X[:, 1:] += 0.5 * X[:, :1]
+    good = X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(0, 2, rows) > 1
+    return X[good], X[~good]
+
+
+def mixed(rng, rows=400):
+    """Both sides and rankers: cuts of columns with missing values, and levels, several columns to a word."""
+    pos, neg = two_sides(rng, rows, 4)
+    few = [np.round(2.0 * np.c_[X[:, :2], rng.normal(size=(len(X), 2))]).astype(int).astype(str) for X in (pos, neg)]
+    for X in (pos, neg):
+        X[rng.random(X.shape) < 0.1] = np.nan
+    cuts = pnorm.rankers.quantile_thresholds(pos, neg, 12, missing="own")
+    return (pos, neg, cuts), (*few, pnorm.rankers.categories(*few))
+
+
+def run(problem, penalty, tol=1e-10, solver=SHAPES, **options):
+    """Minimise with one solver, whichever is the best."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minimize, "_solver", lambda *_: solver)
+        return minimize.solve(problem, penalty, tol, **options)[:2]
+
+
+def objective(problem, penalty, lam, p):
+    """The objective by its definition."""
+    f_pos, f_neg = (table.matrix() @ lam for table in problem.tables)
+    return p * logsumexp(-f_pos) + logsumexp(p * f_neg) + penalty.value(lam)
+
+
+# Trees --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_best_shape_of_a_tree_is_that_of_the_best_active_set(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    parent = np.array([0, *[rng.integers(0, c) for c in range(1, n)]])
+    sign = rng.integers(-1, 2, n)
+    low, high = np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)
+    rigid = rng.random(n) < 0.2
+    low[rigid] = high[rigid] = 0.0
+    l1, l2 = rng.choice([0.0, 0.2, 1.0]) * np.ones(n), rng.uniform(0.05, 1.0, n)
+    weights, moments = rng.uniform(0.0, 1.0, n) * (rng.random(n) < 0.8) + np.eye(n)[0], rng.normal(size=n)
+    penalty = np.array([l1, l2, low, high])
+    state, shape, jump = rng.integers(-1, 3, n).astype(np.int8), np.empty(n), np.empty(n)
+    assert _shapes.fit_tree(parent, penalty, weights, moments, state, shape, jump, np.empty(3 * n)) == 0
+
+    def value(x, jumps):
+        return 0.5 * weights @ x**2 - moments @ x + l1[1:] @ abs(jumps[1:]) + 0.5 * l2[1:] @ jumps[1:] ** 2
+
+    above = np.zeros((n, n))  # a column for each jump, and the first for the level
+    for c in range(n):
+        above[c] = above[parent[c]]
+        above[c, c] = 1.0
+    above[:, 0] = 1.0
+    best = np.inf
+    for signs in itertools.product(*[(-1, 0, 1)] * (n - 1)):
+        sign_of = np.array([1, *signs])
+        on = np.flatnonzero(sign_of)
+        A = above.T @ (weights[:, None] * above) + np.diag(np.r_[0.0, l2[1:]])
+        x = np.zeros(n)
+        x[on] = np.linalg.lstsq(A[np.ix_(on, on)], (above.T @ moments - np.r_[0.0, (l1 * sign_of)[1:]])[on])[0]
+        inside = (x[1:] * sign_of[1:] >= -1e-12) & (x[1:] >= low[1:] - 1e-12) & (x[1:] <= high[1:] + 1e-12)
+        if inside.all():
+            best = min(best, value(above @ x, x))
+    np.testing.assert_allclose(value(shape, jump), best, rtol=1e-9, atol=1e-11)
+    assert (jump[1:] >= low[1:]).all()
+    assert (jump[1:] <= high[1:]).all()
+
+
+def test_every_ranker_of_codes_is_one_edge_or_one_line(rng):
+    for rows in mixed(rng):
+        problem = problem_of(*rows, 2.0)
+        trees = Trees.of(problem.table.schema)
+        edges = trees.ranker[trees.ranker >= 0]
+        assert sorted([*edges, *trees.line]) == list(range(problem.n_rankers))
+        lam = rng.normal(size=problem.n_rankers)
+        np.testing.assert_array_equal(trees.join(*trees.split(lam), lam.size), lam)
+
+
+# Sweeps -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["top", "bottom"])
+def test_a_sweep_lowers_the_objective_by_what_it_says(rng, side):
+    for rows in mixed(rng):
+        weights = [rng.uniform(0.5, 2.0, len(X)) for X in rows[:2]]
+        problem = problem_of(*rows, 3.0, weights, side)
+        penalty = Penalty.of(problem.n_rankers, 1e-2, 0.1)
+        columns = Columns(problem, coded_tables(problem), penalty)
+        lam = np.zeros(problem.n_rankers)
+        for _ in range(3):
+            point = problem.point(lam)
+            before = point.log_f + penalty.value(lam)
+            lam, fall = columns.sweep(lam, point.weights.total, 0.0)
+            assert fall > 0.0
+            np.testing.assert_allclose(before - problem.point(lam).log_f - penalty.value(lam), fall, rtol=1e-8)
+
+
+# The solver ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [1.0, 4.0, 16.0])
+@pytest.mark.parametrize("side", ["top", "bottom"])
+def test_with_l2_alone_it_finds_what_newtons_method_finds(rng, p, side):
+    for rows in mixed(rng):
+        weights = [rng.uniform(0.5, 2.0, len(X)) for X in rows[:2]]
+        problem = problem_of(*rows, p, weights, side)
+        penalty = Penalty.of(problem.n_rankers, l2=0.05)
+        assert serves(problem, penalty)
+        lam, trace = run(problem, penalty)
+        expected, by_newton = run(problem, penalty, solver=NEWTON)
+        assert trace.status == by_newton.status == "converged"
+        apart = np.sqrt(2.0 / 0.05) * (np.sqrt(trace.gap) + np.sqrt(by_newton.gap))  # the objective is strongly convex
+        assert np.linalg.norm(lam - expected) <= apart < 1e-4
+        assert trace.objective[-1] - by_newton.objective[-1] + by_newton.gap >= -1e-12
+        assert trace.objective[-1] - by_newton.objective[-1] <= trace.gap
+
+
+def test_on_separable_rows_newtons_method_goes_on(rng):
+    pos, neg = rng.normal(size=(30, 3)), rng.normal(size=(50, 3))
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 40)
+    problem = problem_of(pos, neg, H, 64.0)
+    penalty = Penalty.of(problem.n_rankers, l2=1e-3)
+    _, trace = run(problem, penalty, 1e-6)
+    _, by_newton = run(problem, penalty, 1e-6, solver=NEWTON)
+    assert trace.status == by_newton.status == "converged"
+    assert trace.n_iter > 25
+    assert abs(trace.objective[-1] - by_newton.objective[-1]) <= max(trace.gap, by_newton.gap)
+    assert trace.objective[-1] < -1000.0
+
+
+@pytest.mark.parametrize(("p", "l1", "l2"), [(1.0, 0.05, 0.1), (4.0, 0.02, 0.05), (4.0, 0.0, 0.05), (32.0, 0.1, 0.2)])
+def test_l1_and_signs_against_a_general_solver(rng, p, l1, l2):
+    pos, neg = two_sides(rng, 300, 3)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 6)
+    problem = problem_of(pos, neg, H, p)
+    n = problem.n_rankers
+    signs = np.repeat([1, -1, 0], n // 3).astype(np.int8)
+    penalty = Penalty.of(n, l1, l2, signs)
+    lam, trace = run(problem, penalty, 1e-9)
+    assert trace.status == "converged"
+    assert (lam * signs >= 0.0).all()
+    assert lam.any()
+    outputs = [table.matrix() for table in problem.tables]
+
+    def split(x):  # lam = x[:n] - x[n:], both at least zero
+        f_pos, f_neg = [h @ (x[:n] - x[n:]) for h in outputs]
+        log_u, log_w = logsumexp(-f_pos), logsumexp(p * f_neg)
+        slope = p * (outputs[1].T @ np.exp(p * f_neg - log_w) - outputs[0].T @ np.exp(-f_pos - log_u))
+        slope = slope + l2 * (x[:n] - x[n:])
+        value = p * log_u + log_w + l1 * x.sum() + 0.5 * l2 * ((x[:n] - x[n:]) ** 2).sum()
+        return value, np.r_[slope + l1, l1 - slope]
+
+    bounds = [(0.0, 0.0 if s < 0 else None) for s in signs] + [(0.0, 0.0 if s > 0 else None) for s in signs]
+    options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 5000, "maxfun": 50000}
+    found = scipy_minimize(split, np.zeros(2 * n), jac=True, bounds=bounds, method="L-BFGS-B", options=options)
+    value = trace.objective[-1]
+    np.testing.assert_allclose(lam, found.x[:n] - found.x[n:], atol=2e-4)
+    assert value <= found.fun + 1e-9
+    assert value - trace.gap <= found.fun
+    np.testing.assert_allclose(value, objective(problem, penalty, lam, p), rtol=1e-12)
+
+
+def test_where_it_ends_no_coefficient_is_pulled(rng):
+    pos, neg = two_sides(rng, 500, 4)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 30)
+    problem = problem_of(pos, neg, H, 4.0)
+    penalty = Penalty.of(problem.n_rankers, 0.05, 0.02, np.repeat([1, 0, 0, -1], 30).astype(np.int8))
+    lam, trace = run(problem, penalty, 1e-12)
+    slope = 4.0 * problem.edges_at(problem.point(lam))
+    used = lam != 0.0
+    assert 5 < used.sum() < 115
+    np.testing.assert_allclose(slope[used], 0.02 * lam[used] + 0.05 * np.sign(lam[used]), atol=1e-5)
+    assert (slope[~used & (penalty.high > 0.0)] <= 0.05 + 1e-5).all()
+    assert (slope[~used & (penalty.low < 0.0)] >= -0.05 - 1e-5).all()
+    assert (slope[~used & (penalty.high == 0.0)] > 0.05).any()  # held by its sign alone
+
+
+def test_every_gap_on_the_way_is_a_bound(rng):
+    pos, neg = two_sides(rng, 400, 3)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 20)
+    problem = problem_of(pos, neg, H, 8.0)
+    penalty = Penalty.of(problem.n_rankers, 0.01, 0.05)
+    _, trace = run(problem, penalty, 1e-11)
+    assert (trace.objective - trace.objective[-1] <= trace.gaps + 1e-12).all()
+    assert (np.diff(trace.objective) <= 1e-12).all()
+    assert np.isfinite(trace.gaps).all()
+
+
+def test_the_number_of_threads_changes_no_bit(rng):
+    pos, neg = two_sides(rng, 140_000, 2)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 5)
+    found = []
+    for threads in (1, 2, 7):
+        problem = problem_of(pos, neg, H, 4.0, threads=threads)
+        found.append(run(problem, Penalty.of(problem.n_rankers, 1e-3, 1e-2), 1e-6)[0].tobytes())
+    assert len(set(found)) == 1
+
+
+def test_the_start_does_not_matter(rng):
+    pos, neg = two_sides(rng, 300, 3)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 10)
+    problem = problem_of(pos, neg, H, 4.0)
+    penalty = Penalty.of(problem.n_rankers, 0.01, 0.05, np.ones(problem.n_rankers, np.int8))
+    lam, _ = run(problem, penalty)
+    for init in (rng.normal(size=lam.size), -5.0 * np.ones(lam.size)):
+        again, trace = run(problem, penalty, init=init)
+        assert trace.status == "converged"
+        np.testing.assert_allclose(again, lam, atol=1e-6)
+
+
+def test_steps_run_out_and_callbacks_stop(rng):
+    pos, neg = two_sides(rng, 300, 3)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 10)
+    problem = problem_of(pos, neg, H, 4.0)
+    penalty = Penalty.of(problem.n_rankers, 0.01, 0.05)
+    lam, trace = run(problem, penalty, max_iter=0)
+    assert (trace.status, trace.n_iter) == ("max_iter", 0)
+    assert not lam.any()
+    assert 0.0 < trace.gap < np.inf
+    _, trace = run(problem, penalty, callback=lambda trace: trace.n_iter == 2)
+    assert (trace.status, trace.n_iter) == ("callback", 2)
+
+
+def test_what_it_serves(rng):
+    pos, neg = two_sides(rng, 60, 2)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 5)
+    penalty = Penalty.of(len(H), 0.1, 0.1)
+    problem = problem_of(pos, neg, H, 2.0)
+    assert serves(problem, penalty)
+    assert not serves(problem, Penalty.of(len(H), 0.1))  # nothing bounds what l1 alone leaves
+    assert not serves(problem_of(pos, neg, pnorm.rankers.columns(2), 2.0), Penalty.of(2, 0.1, 0.1))
+    groups = [np.arange(len(X)) % 3 for X in (pos, neg)]
+    grouped = build(pos, neg, H, push(2.0), None, None, *groups)
+    assert not serves(grouped, penalty)
