@@ -84,7 +84,8 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
         if way.times > 1.0 and here.promised(point.lam, step.at(1.0), slope) <= _NEAR:
             point = problem.point(way.arrive(point.lam, problem.separation(point) > 0.0))
             continue
-        bound = _certify(problem, point, means, here, step, progress.tol) if way.times == 1.0 else _NOTHING
+        known = way.times == 1.0 or penalty.is_bounded  # with l2 any step will do
+        bound = _certify(problem, point, means, penalty, step, progress.tol) if known else _NOTHING
         close = bound.gap < 2.0 * max(progress.tol, bound.rounding)
         if not point.precise and close and bound.rounding > 0.25 * progress.tol:
             precise = True
