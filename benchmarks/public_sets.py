@@ -1,12 +1,90 @@
 """Public sets in random splits, for studies that take long."""
 
+import csv
+import gzip
+import io
 import json
+import os
 import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import pnorm
+from pnorm import metrics
+
+OVERLAP = 0.5
+"""Rows to judge by for each row to train on: see `splits`."""
+MOST_ROWS = 9_000
+"""Rows to train on in a study of many fits, at most."""
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Rows of numbers and categories; a category is the number of its level."""
+
+    X: Any
+    y: Any
+    category: Any
+    """Which columns are categories, (d,)."""
+
+    def indicators(self):
+        """Rows of numbers only: a category becomes a column for each of its levels."""
+        of_levels = [self.X[:, [j]] == np.unique(self.X[:, j]) for j in np.flatnonzero(self.category)]
+        return np.hstack([self.X[:, ~self.category], *of_levels]).astype(np.float64)
+
+
+def dense(name):
+    """A set of `pnorm.datasets` as rows of numbers."""
+    data = getattr(pnorm.datasets, name)()
+    X = data.X.toarray() if hasattr(data.X, "toarray") else data.X
+    return Mixed(np.asarray(X, np.float64), data.y, np.zeros(X.shape[1], bool))
+
+
+def housing():
+    """Which houses are dear: a median value above 25,000 dollars, from the other thirteen columns."""
+    A = np.loadtxt(_folder() / "housing.csv", delimiter=",")
+    return Mixed(A[:, :-1], (A[:, -1] > 25.0).astype(int), np.zeros(A.shape[1] - 1, bool))
+
+
+def adult():
+    """Who earns more than 50,000 dollars a year; without fnlwgt, which weighs a sample."""
+    return _mixed("adult.data.gz", ",", ">50K", left_out=2)
+
+
+def bank():
+    """Which calls of a bank sell a deposit; without the duration, which is known after the call only."""
+    return _mixed("bank-full.csv.gz", ";", "yes", left_out=11, header=1)
+
+
+def _mixed(file, delimiter, positive, left_out, header=0):
+    """Rows of a file of text, whose last column is the label."""
+    with gzip.open(_folder() / file, "rt") as lines:
+        rows = [row for row in csv.reader(io.StringIO(lines.read()), delimiter=delimiter, skipinitialspace=True) if row]
+    *columns, label = zip(*rows[header:], strict=True)
+    del columns[left_out]
+    numbers, category = [], []
+    for column in columns:
+        try:
+            numbers.append(np.array(column, np.float64))
+        except ValueError:
+            numbers.append(np.unique(column, return_inverse=True)[1].astype(np.float64))
+            category.append(len(numbers) - 1)
+    is_category = np.isin(range(len(numbers)), category)
+    return Mixed(np.stack(numbers, 1), (np.array(label) == positive).astype(int), is_category)
+
+
+def _folder():
+    return Path(os.environ["PNORM_DATA"])
+
+
+READERS = {name: partial(dense, name) for name in ("pima", "ionosphere", "wdbc", "spambase", "magic", "a9a")}
+READERS |= {"housing": housing, "adult": adult, "bank": bank}
+"""How to read the sets on which additive scores are compared."""
 
 
 def splits(data, n):
@@ -14,19 +92,63 @@ def splits(data, n):
     return StratifiedShuffleSplit(n, test_size=1 / 3, random_state=0).split(np.zeros(len(data.y)), data.y)
 
 
-def over_splits(n_splits, judged, out):
-    """Return by set what `judged(data, train, test)` finds in each split; a file keeps what is known after each set.
+def few(train):
+    """At most `MOST_ROWS` of the rows to train on, which are in random order."""
+    return train[:MOST_ROWS]
+
+
+def over_splits(n_splits, judged, out, readers=None):
+    """Return by set what `judged(data, train, test)` finds in each split, as a dictionary.
+
+    A file keeps what is known after each split. What is found anew takes the place of what it had.
 
     n_splits : the number of splits of each set.
+    readers : what reads the sets, by name; those of `pnorm.datasets` if not given.
     """
     found = json.loads(out.read_text()) if out and out.exists() else {}
     for name, n in n_splits.items():
-        data, runs = getattr(pnorm.datasets, name)(), []
-        for train, test in splits(data, n):
-            runs.append(judged(data, train, test))
+        data, runs = (readers[name] if readers else getattr(pnorm.datasets, name))(), []
+        known = found.get(name, {}).get("runs", [])
+        for i, (train, test) in enumerate(splits(data, n)):
+            runs.append((known[i] if i < len(known) else {}) | judged(data, train, test))
             print(f"\r{name}: split {len(runs)}", end="", file=sys.stderr, flush=True)
+            found[name] = {"rows": len(data.y), "positives": int(data.y.sum()), "runs": runs}
+            if out:
+                out.write_text(json.dumps(found))
         print(file=sys.stderr)
-        found[name] = {"rows": len(data.y), "positives": int(data.y.sum()), "runs": runs}
-        if out:
-            out.write_text(json.dumps(found))
     return found
+
+
+MEASURES = {
+    "pAUC 1 %": lambda pos, neg: metrics.partial_auc(pos, neg, 0.01, standardized=True),
+    "precision 1 %": lambda pos, neg: metrics.precision_at(pos, neg, 0.01),
+    "AP": metrics.average_precision,
+    "AUC": metrics.auc,
+}
+
+
+def measured(f, y):
+    """Every measure of one list."""
+    return {name: float(measure(f[y == 1], f[y == 0])) for name, measure in MEASURES.items()}
+
+
+def corrected_error(differences):
+    """Standard error of a mean over splits that share rows (Nadeau and Bengio, 2003)."""
+    d = np.asarray(differences)
+    return float(d.std(ddof=1) * np.sqrt(1 / d.size + OVERLAP))
+
+
+def compared(runs, base):
+    """A line per method: means of the measures, and differences to one of them with their errors."""
+    lines = [["method", *MEASURES]]
+    for method in runs[0]:
+        cells = []
+        for measure in MEASURES:
+            values, of_base = (np.array([run[which][measure] for run in runs]) for which in (method, base))
+            d = values - of_base
+            cell = f"{values.mean():.3f}"
+            if method != base:
+                cell += f" {d.mean():+.3f} \u00b1{corrected_error(d):.3f} ({(d > 0).sum()}:{(d < 0).sum()})"
+            cells.append(cell)
+        lines.append([method, *cells])
+    return lines

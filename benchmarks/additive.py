@@ -1,0 +1,274 @@
+"""Compare additive scores, and judge rules by which ours is chosen: the table behind the default of `PNormPush`.
+
+    PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/additive.py --out additive.json     # to measure
+    python -P benchmarks/additive.py --show additive.json [--rst doc/additive.inc]            # to write tables again
+
+Random splits, stratified, two thirds to train on and one third to judge by; of magic, adult, bank and a9a at most 9,000
+rows to train on. All methods see the same splits. All scores are sums of one function of each column; the last method,
+HistGradientBoosting, is not, and shows what interactions are worth.
+
+Ours: `pnorm.minimize_path` on a grid of p, l2 and three kinds of weak rankers, with the penalty that counts columns
+alike (``penalty="shapes"``): straight lines, 63 cuts of each column, and both. Each point is fitted to all training
+rows and, in 5-fold cross-validation, to four fifths of them. The file keeps the measures of all points, held out and on
+the rows to judge by, so that rules of choice are compared without another fit. "default" takes the point with the
+largest mean average precision held out, "simplest" the strongest penalty within one standard error of it, the others
+are restricted to one p or kind, or choose by another measure.
+
+Theirs: logistic regression on columns of unit variance and on cubic splines with quantile knots, both with C by 5-fold
+cross-validation of the log loss; AdaBoost, 100 stumps; LightGBM with trees of depth one, their number by early stopping
+in 5-fold cross-validation; an explainable boosting machine (EBM) without interactions, with the defaults of
+interpret-core. Categories are categories for EBM, LightGBM and HistGradientBoosting, and indicators for all others.
+
+Differences are to the default, with their standard errors, corrected for splits that share rows (Nadeau and Bengio,
+2003), and the numbers of splits with more and less. pAUC is standardised, 0.5 is chance. Seconds are processor time for
+training, choosing and scoring, in the median; for ours, of the whole grid.
+"""
+
+import argparse
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from lightgbm import Dataset, cv, early_stopping, train
+from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer, StandardScaler
+
+import pnorm
+from pnorm import metrics, rankers
+from pnorm._command.reproduce import print_columns
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from public_sets import MEASURES, READERS, compared, corrected_error, few, measured, over_splits
+from tables import list_table
+
+SPLITS = {"pima": 20, "housing": 20, "wdbc": 20, "ionosphere": 20, "spambase": 10, "magic": 10, "adult": 10, "bank": 10}
+FOLDS = 5
+
+# Ours -------------------------------------------------------------------------------------------------
+
+POWERS = (1, 2, 4, 8, 16)
+PENALTIES = 10.0 ** np.arange(1.0, -4.1, -0.5)
+"""l2 / p: the penalties of larger p are larger in proportion, as log F_p is."""
+KINDS = {
+    "lines": rankers.normalized,
+    "cuts": partial(rankers.quantile_thresholds, n_cuts=63),
+    "both": partial(rankers.quantile_thresholds, n_cuts=63, linear=True),
+}
+HELD: dict[str, Callable] = MEASURES | {
+    "pAUC of 10": lambda pos, neg: metrics.partial_auc(pos, neg, max_fp=max(10, len(neg) // 100), standardized=True),
+    "pAUC 5 %": lambda pos, neg: metrics.partial_auc(pos, neg, 0.05, standardized=True),
+}
+"""By what to choose; of the rows that are held out."""
+TOL = 1e-4
+"""Nats: far below what a choice could tell."""
+
+
+def grid(X, y, judged, of_judged, measures):
+    """Every measure of other rows at every point of the grid: (kind, p, penalty, measure)."""
+    pos, neg = X[y == 1], X[y == 0]
+    values = np.empty((len(KINDS), len(POWERS), len(PENALTIES), len(measures)))
+    for a, recipe in enumerate(KINDS.values()):
+        H = recipe(pos, neg)
+        for b, p in enumerate(POWERS):
+            path = pnorm.minimize_path(pos, neg, H, p, l2=p * PENALTIES, penalty="shapes", tol=TOL)
+            for c, lam in enumerate(path.lam):
+                f = pnorm.score(judged, H, lam)
+                values[a, b, c] = [measure(f[of_judged == 1], f[of_judged == 0]) for measure in measures.values()]
+    return values
+
+
+def ours(X, y, judged, of_judged):
+    """What is known of every point, held out in every fold and on the rows to judge by; five digits."""
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)
+    held = [grid(X[rest], y[rest], X[fold], y[fold], HELD) for rest, fold in folds]
+    return {"held": np.round(held, 5).tolist(), "judged": np.round(grid(X, y, judged, of_judged, MEASURES), 5).tolist()}
+
+
+def best(held, measure="AP", kinds=tuple(KINDS), powers=POWERS):
+    """The point with the largest mean over folds, among some."""
+    mean = held[..., list(HELD).index(measure)].mean(axis=0)
+    allowed = np.ix_([list(KINDS).index(k) for k in kinds], [POWERS.index(p) for p in powers])
+    among = np.full(mean.shape, -np.inf)
+    among[allowed] = mean[allowed]
+    return np.unravel_index(among.argmax(), mean.shape)
+
+
+def simplest(held):
+    """The strongest penalty, then the smallest p, then the first kind, within one standard error of the best."""
+    values = held[..., list(HELD).index("AP")]
+    behind = values[(slice(None), *best(held))][:, None, None, None] - values
+    near = behind.mean(axis=0) <= behind.std(axis=0, ddof=1) / np.sqrt(len(held))
+    kind, p, penalty = np.nonzero(near)
+    first = np.lexsort((kind, p, penalty))[0]
+    return kind[first], p[first], penalty[first]
+
+
+RULES: dict[str, Callable] = {"default": best, "simplest": simplest}
+RULES |= {f"p = {p}": partial(best, powers=(p,)) for p in POWERS}
+RULES |= {f"{kind} only": partial(best, kinds=(kind,)) for kind in KINDS}
+RULES |= {f"by {measure}": partial(best, measure=measure) for measure in HELD if measure != "AP"}
+
+# Theirs -----------------------------------------------------------------------------------------------
+
+
+def logistic(data, rows, judged, *, splines=False):
+    """Logistic regression on columns, or on splines of those that are numbers."""
+    X = data.indicators()
+    if splines:
+        knots = make_pipeline(StandardScaler(), SplineTransformer(n_knots=6, knots="quantile", extrapolation="linear"))
+        numbers = int((~data.category).sum())  # they come first
+        knots.fit(X[rows, :numbers])
+        X = np.hstack([knots.transform(X[:, :numbers]), X[:, numbers:]])
+    classifier = LogisticRegressionCV(Cs=np.logspace(-4, 2, 7), cv=FOLDS, scoring="neg_log_loss", max_iter=300)
+    return make_pipeline(StandardScaler(), classifier).fit(X[rows], data.y[rows]).decision_function(X[judged])
+
+
+def adaboost(data, rows, judged):
+    """AdaBoost on stumps."""
+    X = data.indicators()
+    return AdaBoostClassifier(n_estimators=100, random_state=0).fit(X[rows], data.y[rows]).decision_function(X[judged])
+
+
+def stumps(data, rows, judged):
+    """LightGBM with trees of depth one."""
+    how = {"objective": "binary", "num_leaves": 2, "min_data_in_leaf": 5, "verbose": -1, "num_threads": 1, "seed": 0}
+
+    def of_rows():
+        of = np.flatnonzero(data.category).tolist()
+        return Dataset(data.X[rows], data.y[rows], categorical_feature=of, params={"verbose": -1})
+
+    tried = cv(how, of_rows(), 2000, nfold=FOLDS, seed=0, callbacks=[early_stopping(50, verbose=False)])
+    return train(how, of_rows(), len(tried["valid binary_logloss-mean"])).predict(data.X[judged])
+
+
+def ebm(data, rows, judged):
+    """An explainable boosting machine."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    kinds = ["nominal" if category else "continuous" for category in data.category]
+    model = ExplainableBoostingClassifier(interactions=0, n_jobs=1, random_state=0, feature_types=kinds)
+    return model.fit(data.X[rows], data.y[rows]).predict_proba(data.X[judged])[:, 1]
+
+
+def trees(data, rows, judged):
+    """Trees of any depth: not additive."""
+    model = HistGradientBoostingClassifier(random_state=0, categorical_features=data.category)
+    return model.fit(data.X[rows], data.y[rows]).predict_proba(data.X[judged])[:, 1]
+
+
+RIVALS = {
+    "logistic regression": logistic,
+    "logistic, splines": partial(logistic, splines=True),
+    "AdaBoost": adaboost,
+    "LightGBM, depth 1": stumps,
+    "EBM": ebm,
+    "HistGradientBoosting": trees,
+}
+
+# The measurements -------------------------------------------------------------------------------------
+
+
+def split(data, rows, judged, wanted):
+    """What was asked for, on one split."""
+    rows, y, found = few(rows), data.y, {}
+    if "ours" in wanted:
+        X = data.indicators()
+        start = time.process_time()
+        found["ours"] = ours(X[rows], y[rows], X[judged], y[judged])
+        found["ours"]["seconds"] = time.process_time() - start
+    for name in [name for name in RIVALS if name in wanted]:
+        start = time.process_time()
+        f = RIVALS[name](data, rows, judged)
+        found[name] = measured(f, y[judged]) | {"seconds": time.process_time() - start}
+    return found
+
+
+def methods(run):
+    """Measures by method: every rule applied to our grid, then the others."""
+    found = {}
+    if "ours" in run:
+        held, judged = (np.array(run["ours"][of]) for of in ("held", "judged"))
+        for name, rule in RULES.items():
+            point = tuple(int(i) for i in rule(held))
+            found[name] = dict(zip(MEASURES, judged[point].tolist(), strict=True)) | {"point": point}
+        found["default"]["seconds"] = run["ours"]["seconds"]
+    return found | {name: of for name, of in run.items() if name != "ours"}
+
+
+def chosen(runs):
+    """What the default was, in words."""
+    for axis, words in enumerate((tuple(KINDS), [f"p = {p}" for p in POWERS], [f"l2 = {r:.2g} p" for r in PENALTIES])):
+        found = [run["default"]["point"][axis] for run in runs]
+        yield ", ".join(f"{words[i]} in {found.count(i)}" for i in sorted(set(found)))
+
+
+def table(runs):
+    """Means, differences to the first method, and seconds."""
+    lines = compared(runs, next(iter(runs[0])))
+    lines[0].append("seconds")
+    for line in lines[1:]:
+        seconds = np.median([run[line[0]].get("seconds", np.nan) for run in runs])
+        line.append(f"{seconds:.2f}" if seconds == seconds else "")
+    return lines
+
+
+def verdicts(found):
+    """Where a rule is behind the best additive method by more than one standard error of the difference."""
+    for rule in RULES:
+        behind = []
+        for name, runs in found.items():
+            others = [other for other in RIVALS if other in runs[0] and other != "HistGradientBoosting"]
+            for measure in MEASURES:
+                values = {method: np.array([run[method][measure] for run in runs]) for method in (rule, *others)}
+                top = max(values, key=lambda method: values[method].mean())
+                d = values[top] - values[rule]
+                if d.mean() > corrected_error(d):
+                    behind.append(f"{measure} on {name} (-{d.mean():.3f}, {top})")
+        yield f"{rule}: behind in {len(behind)} of {len(found) * len(MEASURES)}: {'; '.join(behind) or 'none'}"
+
+
+def show(found, rst=None):
+    """Print a table per set and what became of each rule, or write the tables for the documentation."""
+    text, of_sets = "", {}
+    for name, of in found.items():
+        of_sets[name] = runs = [methods(run) for run in of["runs"]]
+        title = f"{name}: {of['rows']} rows, {of['positives']} positive; {len(runs)} splits"
+        said = "".join(f"\nChosen: {words}." for words in chosen(runs)) if "default" in runs[0] else ""
+        if rst:
+            text += f"{title}\n{'-' * len(title)}\n\n{list_table(table(runs), ':class: dense')}{said}\n\n"
+        else:
+            print(f"\n{title}")
+            print_columns(table(runs))
+            print(said[1:])
+    if rst:
+        rst.write_text(text.replace(" \u00b1", "\u00a0\u00b1\u00a0"), encoding="utf-8")
+    elif all("default" in runs[0] for runs in of_sets.values()):
+        print("", *verdicts(of_sets), sep="\n")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", action="append", choices=READERS, help="only this one; may be repeated")
+    parser.add_argument("--method", action="append", choices=("ours", *RIVALS), help="only this one; may be repeated")
+    parser.add_argument("--splits", type=int, help="how many, for every set")
+    parser.add_argument("--out", type=Path, help="add every number to this file")
+    parser.add_argument("--show", type=Path, help="print the tables of a file written before")
+    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for the documentation")
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore", category=FutureWarning, module="sklearn")
+    warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    if arguments.show:
+        show(json.loads(arguments.show.read_text()), arguments.rst)
+    else:
+        wanted = arguments.method or ("ours", *RIVALS)
+        n_splits = {name: arguments.splits or SPLITS.get(name, 10) for name in arguments.set or SPLITS}
+        show(over_splits(n_splits, partial(split, wanted=wanted), arguments.out, READERS))
