@@ -10,9 +10,11 @@ HistGradientBoosting, is not, and shows what interactions are worth.
 Ours: `pnorm.minimize_path` on a grid of p, l2 and three kinds of weak rankers, with the penalty that counts columns
 alike (``penalty="shapes"``): straight lines, 63 cuts of each column, and both. Each point is fitted to all training
 rows and, in 5-fold cross-validation, to four fifths of them. The file keeps the measures of all points, held out and on
-the rows to judge by, so that rules of choice are compared without another fit. "default" takes the point with the
-largest mean average precision held out, "simplest" the strongest penalty within one standard error of it, the others
-are restricted to one p or kind, or choose by another measure.
+the rows to judge by, so that rules of choice are compared without another fit. "default" chooses among cuts and both:
+of the points whose partial AUC down to the first ten negatives of a fold (or 1 % of them, if that is more) is within
+one standard error of the best, the one with the largest average precision. "simplest" takes the strongest penalty
+within one standard error of the best average precision. The others are restricted to one p or kind, or choose by one
+measure alone.
 
 Theirs: logistic regression on columns of unit variance and on cubic splines with quantile knots, both with C by 5-fold
 cross-validation of the log loss; AdaBoost, 100 stumps; LightGBM with trees of depth one, their number by early stopping
@@ -63,6 +65,8 @@ KINDS = {
     "cuts": partial(rankers.quantile_thresholds, n_cuts=63),
     "both": partial(rankers.quantile_thresholds, n_cuts=63, linear=True),
 }
+BOTH = ("cuts", "both")
+"""The kinds among which the default chooses; lines alone are there to compare."""
 HELD: dict[str, Callable] = MEASURES | {
     "pAUC of 10": lambda pos, neg: metrics.partial_auc(pos, neg, max_fp=max(10, len(neg) // 100), standardized=True),
     "pAUC 5 %": lambda pos, neg: metrics.partial_auc(pos, neg, 0.05, standardized=True),
@@ -93,29 +97,44 @@ def ours(X, y, judged, of_judged):
     return {"held": np.round(held, 5).tolist(), "judged": np.round(grid(X, y, judged, of_judged, MEASURES), 5).tolist()}
 
 
-def best(held, measure="AP", kinds=tuple(KINDS), powers=POWERS):
-    """The point with the largest mean over folds, among some."""
-    mean = held[..., list(HELD).index(measure)].mean(axis=0)
+def means(held, measure, kinds, powers):
+    """Means over folds at the points that are allowed, -inf elsewhere."""
     allowed = np.ix_([list(KINDS).index(k) for k in kinds], [POWERS.index(p) for p in powers])
-    among = np.full(mean.shape, -np.inf)
-    among[allowed] = mean[allowed]
-    return np.unravel_index(among.argmax(), mean.shape)
+    among = np.full(held.shape[1:-1], -np.inf)
+    among[allowed] = held[..., list(HELD).index(measure)].mean(axis=0)[allowed]
+    return among
+
+
+def best(held, measure="AP", kinds=BOTH, powers=POWERS):
+    """The point with the largest mean over folds, among some."""
+    mean = means(held, measure, kinds, powers)
+    return np.unravel_index(mean.argmax(), mean.shape)
+
+
+def near(held, measure, kinds, powers):
+    """The points within one standard error of the best one."""
+    point = best(held, measure, kinds, powers)
+    values = held[(slice(None), *point, list(HELD).index(measure))]
+    return means(held, measure, kinds, powers) >= values.mean() - values.std(ddof=1) / np.sqrt(len(values))
+
+
+def top_then_all(held, kinds=BOTH, powers=POWERS):
+    """The largest average precision of those whose partial AUC cannot be told from the best."""
+    mean = np.where(near(held, "pAUC of 10", kinds, powers), means(held, "AP", kinds, powers), -np.inf)
+    return np.unravel_index(mean.argmax(), mean.shape)
 
 
 def simplest(held):
-    """The strongest penalty, then the smallest p, then the first kind, within one standard error of the best."""
-    values = held[..., list(HELD).index("AP")]
-    behind = values[(slice(None), *best(held))][:, None, None, None] - values
-    near = behind.mean(axis=0) <= behind.std(axis=0, ddof=1) / np.sqrt(len(held))
-    kind, p, penalty = np.nonzero(near)
+    """The strongest penalty, then the smallest p, of those whose average precision cannot be told from the best."""
+    kind, p, penalty = np.nonzero(near(held, "AP", BOTH, POWERS))
     first = np.lexsort((kind, p, penalty))[0]
     return kind[first], p[first], penalty[first]
 
 
-RULES: dict[str, Callable] = {"default": best, "simplest": simplest}
-RULES |= {f"p = {p}": partial(best, powers=(p,)) for p in POWERS}
-RULES |= {f"{kind} only": partial(best, kinds=(kind,)) for kind in KINDS}
-RULES |= {f"by {measure}": partial(best, measure=measure) for measure in HELD if measure != "AP"}
+RULES: dict[str, Callable] = {"default": top_then_all, "simplest": simplest}
+RULES |= {f"p = {p}": partial(top_then_all, powers=(p,)) for p in POWERS}
+RULES |= {f"{kind} only": partial(top_then_all, kinds=(kind,)) for kind in KINDS}
+RULES |= {f"by {measure}": partial(best, measure=measure) for measure in HELD}
 
 # Theirs -----------------------------------------------------------------------------------------------
 
