@@ -7,14 +7,14 @@ Random splits, stratified, two thirds to train on and one third to judge by; of 
 rows to train on. All methods see the same splits. All scores are sums of one function of each column; the last method,
 HistGradientBoosting, is not, and shows what interactions are worth.
 
-Ours: `pnorm.minimize_path` on a grid of p, l2 and three kinds of weak rankers, with the penalty that counts columns
-alike (``penalty="shapes"``): straight lines, 63 cuts of each column, and both. Each point is fitted to all training
-rows and, in 5-fold cross-validation, to four fifths of them. The file keeps the measures of all points, held out and on
-the rows to judge by, so that rules of choice are compared without another fit. "default" chooses among cuts and both:
-of the points whose partial AUC down to the first ten negatives of a fold (or 1 % of them, if that is more) is within
-one standard error of the best, the one with the largest average precision. "simplest" takes the strongest penalty
-within one standard error of the best average precision. The others are restricted to one p or kind, or choose by one
-measure alone.
+Ours: `pnorm.minimize_path` on a grid of p, a penalty and four kinds of scores, with the penalties that count columns
+alike (``penalty="shapes"``): straight lines, 255 cuts of each column, and both, with l2; and "steps", the cuts with l1,
+which asks for few jumps. Each point is fitted to all training rows and, in 5-fold cross-validation, to four fifths of
+them. The file keeps the measures of all points, held out and on the rows to judge by, so that rules of choice are
+compared without another fit. "default" chooses among cuts, both and steps: of the points whose partial AUC down to the
+first ten negatives of a fold (or 1 % of them, if that is more) is within one standard error of the best, the one with
+the largest average precision. "simplest" takes the strongest penalty within one standard error of the best average
+precision. The others are restricted to one p or kind, or choose by one measure alone.
 
 Theirs: logistic regression on columns of unit variance and on cubic splines with quantile knots, both with C by 5-fold
 cross-validation of the log loss; AdaBoost, 100 stumps; LightGBM with trees of depth one, their number by early stopping
@@ -58,14 +58,19 @@ FOLDS = 5
 # Ours -------------------------------------------------------------------------------------------------
 
 POWERS = (1, 2, 4, 8, 16)
-PENALTIES = 10.0 ** np.arange(1.0, -4.1, -0.5)
-"""l2 / p: the penalties of larger p are larger in proportion, as log F_p is."""
-KINDS = {
-    "lines": rankers.normalized,
-    "cuts": partial(rankers.quantile_thresholds, n_cuts=63),
-    "both": partial(rankers.quantile_thresholds, n_cuts=63, linear=True),
+PENALTIES = {"l2": 10.0 ** np.arange(0.0, -5.1, -0.5), "l1": 10.0 ** np.linspace(-0.4, -4.0, 11)}
+"""Relative to p: the penalties of larger p are larger in proportion, as log F_p is."""
+LEAST = 1e-6
+"""l2 / p beside l1, so that there is a minimiser and a certificate."""
+cuts = partial(rankers.quantile_thresholds, n_cuts=255)
+KINDS: dict[str, tuple[Callable, str]] = {
+    "lines": (rankers.normalized, "l2"),
+    "cuts": (cuts, "l2"),
+    "both": (partial(cuts, linear=True), "l2"),
+    "steps": (cuts, "l1"),
 }
-BOTH = ("cuts", "both")
+"""Weak rankers, and the penalty that is varied."""
+CHOSEN = ("cuts", "both", "steps")
 """The kinds among which the default chooses; lines alone are there to compare."""
 HELD: dict[str, Callable] = MEASURES | {
     "pAUC of 10": lambda pos, neg: metrics.partial_auc(pos, neg, max_fp=max(10, len(neg) // 100), standardized=True),
@@ -79,11 +84,12 @@ TOL = 1e-4
 def grid(X, y, judged, of_judged, measures):
     """Every measure of other rows at every point of the grid: (kind, p, penalty, measure)."""
     pos, neg = X[y == 1], X[y == 0]
-    values = np.empty((len(KINDS), len(POWERS), len(PENALTIES), len(measures)))
-    for a, recipe in enumerate(KINDS.values()):
+    values = np.empty((len(KINDS), len(POWERS), len(PENALTIES["l2"]), len(measures)))
+    for a, (recipe, along) in enumerate(KINDS.values()):
         H = recipe(pos, neg)
         for b, p in enumerate(POWERS):
-            path = pnorm.minimize_path(pos, neg, H, p, l2=p * PENALTIES, penalty="shapes", tol=TOL)
+            penalties = {"l2": LEAST * p} | {along: p * PENALTIES[along]}
+            path = pnorm.minimize_path(pos, neg, H, p, **penalties, penalty="shapes", tol=TOL)
             for c, lam in enumerate(path.lam):
                 f = pnorm.score(judged, H, lam)
                 values[a, b, c] = [measure(f[of_judged == 1], f[of_judged == 0]) for measure in measures.values()]
@@ -105,7 +111,7 @@ def means(held, measure, kinds, powers):
     return among
 
 
-def best(held, measure="AP", kinds=BOTH, powers=POWERS):
+def best(held, measure="AP", kinds=CHOSEN, powers=POWERS):
     """The point with the largest mean over folds, among some."""
     mean = means(held, measure, kinds, powers)
     return np.unravel_index(mean.argmax(), mean.shape)
@@ -118,7 +124,7 @@ def near(held, measure, kinds, powers):
     return means(held, measure, kinds, powers) >= values.mean() - values.std(ddof=1) / np.sqrt(len(values))
 
 
-def top_then_all(held, kinds=BOTH, powers=POWERS):
+def top_then_all(held, kinds=CHOSEN, powers=POWERS):
     """The largest average precision of those whose partial AUC cannot be told from the best."""
     mean = np.where(near(held, "pAUC of 10", kinds, powers), means(held, "AP", kinds, powers), -np.inf)
     return np.unravel_index(mean.argmax(), mean.shape)
@@ -126,7 +132,7 @@ def top_then_all(held, kinds=BOTH, powers=POWERS):
 
 def simplest(held):
     """The strongest penalty, then the smallest p, of those whose average precision cannot be told from the best."""
-    kind, p, penalty = np.nonzero(near(held, "AP", BOTH, POWERS))
+    kind, p, penalty = np.nonzero(near(held, "AP", CHOSEN, POWERS))
     first = np.lexsort((kind, p, penalty))[0]
     return kind[first], p[first], penalty[first]
 
@@ -225,9 +231,13 @@ def methods(run):
 
 def chosen(runs):
     """What the default was, in words."""
-    for axis, words in enumerate((tuple(KINDS), [f"p = {p}" for p in POWERS], [f"l2 = {r:.2g} p" for r in PENALTIES])):
-        found = [run["default"]["point"][axis] for run in runs]
-        yield ", ".join(f"{words[i]} in {found.count(i)}" for i in sorted(set(found)))
+    kinds, powers, places = zip(*[run["default"]["point"] for run in runs], strict=True)
+    yield ", ".join(f"{list(KINDS)[k]} in {kinds.count(k)}" for k in sorted(set(kinds)))
+    yield ", ".join(f"p = {POWERS[k]} in {powers.count(k)}" for k in sorted(set(powers)))
+    for along, values in PENALTIES.items():
+        of = [places[i] for i, kind in enumerate(kinds) if list(KINDS.values())[kind][1] == along]
+        if of:
+            yield f"{along} / p = {values[int(np.median(of))]:.2g} in the median"
 
 
 def table(runs):
