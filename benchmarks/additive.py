@@ -1,4 +1,4 @@
-"""Compare additive scores, and judge rules by which ours is chosen: the table behind the default of `PNormPush`.
+"""Compare additive scores, and judge rules by which ours can be chosen: by which p, penalty and kind of cuts.
 
     PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/additive.py --out additive.json     # to measure
     python -P benchmarks/additive.py --show additive.json [--rst doc/additive.inc]            # to write tables again
