@@ -195,7 +195,7 @@ def test_a_stop_iteration_of_a_signal_handler_in_scipys_lines_is_not_lost(monkey
     def interrupted(self, intermediate_result):
         raise StopIteration("mine")
 
-    monkeypatch.setattr(_lbfgs._Descent, "_after_iteration", interrupted)
+    monkeypatch.setattr(_lbfgs.Descent, "_after_iteration", interrupted)
     with pytest.raises(StopIteration):
         RUNS["minimize by L-BFGS"](None)
 

@@ -398,3 +398,29 @@ def test_shapes_and_few_columns_along_a_path_and_in_partitions():
     lam, trace = pnorm.dask.minimize(*parts, H, 2, l1=0.1, l2=0.01, **how)
     assert trace.status == "converged"
     np.testing.assert_allclose(lam, path.lam[1], atol=1e-4)
+
+
+def test_signs_and_l2_where_rows_are_separable():
+    """The way through larger penalties begins without an l1 here."""
+    rng = np.random.default_rng(15)
+    pos, neg = rng.normal(size=(10, 8)) + 0.5, rng.normal(size=(10, 8))
+    lam, trace = pnorm.minimize(pos, neg, None, 16, l2=1e-3, signs=[1] + [0] * 7)
+    assert trace.status == "converged"
+    assert lam[0] >= 0.0
+    free, without = pnorm.minimize(pos, neg, None, 16, l2=1e-3)
+    assert trace.objective[-1] >= without.objective[-1] - without.gap
+
+
+@pytest.mark.parametrize("how", [{"l1": 0.1}, {"l2": 0.01}, {"l1": 0.1, "l2": 0.01}])
+@pytest.mark.parametrize("kind", ["columns", "cuts"])
+def test_as_many_columns_as_there_are_leave_the_minimiser(kind, how):
+    rng = np.random.default_rng(30)
+    pos, neg = rng.normal(size=(40, 4)) + 0.3, rng.normal(size=(40, 4))
+    for X in (pos, neg):
+        X[:, 1] = 0.9 * X[:, 0] + 0.3 * X[:, 1]
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 5) if kind == "cuts" else None
+    values = [pnorm.minimize(pos, neg, H, 4, max_columns=most, **how)[1] for most in (None, 4, 2)]
+    assert [trace.status for trace in values] == ["converged"] * 3
+    whole, all_columns, two = [trace.objective[-1] for trace in values]
+    assert abs(all_columns - whole) < 1e-9
+    assert two > whole + 1e-6

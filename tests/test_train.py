@@ -347,3 +347,12 @@ def test_columns_of_any_scale(scale):
         scaled, again = pnorm.train(A * scale, B * scale, None, 4, 12, tol=0)
         np.testing.assert_array_equal(again.ranker, trace.ranker)
         np.testing.assert_allclose(scaled * scale, lam, rtol=1e-6)
+
+
+@pytest.mark.parametrize("power", [-300, -260, -240, 250, 260, 300])
+def test_columns_times_a_power_of_two_have_steps_over_it(power):
+    rng = np.random.default_rng(3)
+    pos, neg = rng.normal(size=(2, 30, 2))
+    _, trace = pnorm.train(pos, neg, p=4, t_max=6, tol=0)
+    _, scaled = pnorm.train(pos * 2.0**power, neg * 2.0**power, p=4, t_max=6, tol=0)
+    np.testing.assert_array_equal(scaled.step * 2.0**power, trace.step)

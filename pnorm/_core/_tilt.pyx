@@ -20,7 +20,7 @@ at a time: their exponents stay in the first cache, and a sum of such sums keeps
 of a million rows near that of a thousand. `log_c` may be None: no case weights.
 """
 
-from libc.math cimport INFINITY, NAN, exp, fabs, fmax, fmin, log, log1p
+from libc.math cimport INFINITY, NAN, exp, fabs, fmax, fmin, frexp, ldexp, log, log1p
 from libc.string cimport memcpy, memset
 
 cdef extern from "_exp.h" nogil:
@@ -497,11 +497,20 @@ def root_step(
 
 cdef bint next_step(Search* at, double width, double g, double slope, double bend) noexcept nogil:
     """Do as `root_step` does; returns whether the search goes on."""
-    cdef double x = at.x, rho, near, move, y
+    cdef:
+        double x = at.x, rho, near, move, y, unit
+        int exponent
     rho = width * fabs(g) / slope if slope > 0.0 else INFINITY
     near = fmin(log1p(rho), 700.0) / width
+    # In units of a power of two near the width, in which fourth powers of columns are numbers.
+    frexp(width, &exponent)
+    unit = ldexp(1.0, min(max(-exponent, -1000), 1000))
+    g *= unit
+    slope *= unit
+    slope *= unit
+    bend = bend * unit * unit * unit
     move = 2.0 * slope * slope - g * bend
-    move = fmax(2.0 * fabs(g) * slope / move, near) if move > 0.0 else INFINITY
+    move = fmax(2.0 * fabs(g) * slope / move * unit, near) if move > 0.0 else INFINITY
     if rho < 1.0:
         move = fmin(move, -log1p(-rho) / width)
     elif at.hi == INFINITY and g < 0.0:

@@ -68,13 +68,13 @@ def minimise_few(
     chosen = set(column[np.flatnonzero(lam)].tolist())
     if len(chosen) > most:
         lam, chosen = np.zeros_like(lam), set()
-    tried: set[int] = set()
+    tried: dict[int, None] = {}
     progress.tol = max(tol, _ROUGH)
     while len(chosen) < most:
-        best = _best(problem, problem.point(lam), penalty, column, chosen | tried)
+        best = _best(problem, problem.point(lam), penalty, column, chosen.union(tried))
         if best is None:
             break
-        tried.add(best)
+        tried[best] = None
         chosen.add(best)
         of_chosen = penalty.only(np.isin(column, [*chosen]))
         outcome = solver.run(problem, lam, of_chosen, progress)
@@ -84,6 +84,8 @@ def minimise_few(
         lam = progress.last.lam
         chosen = set(column[np.flatnonzero(lam)].tolist())
     progress.tol = tol
+    # Those that were zero to the rough tolerance may have a little to add.
+    chosen.update([k for k in tried if k not in chosen][: most - len(chosen)])
     of_chosen = penalty.only(np.isin(column, [*chosen]))
     return solver.run(problem, lam, of_chosen, progress), of_chosen
 

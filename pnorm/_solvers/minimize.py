@@ -57,7 +57,7 @@ def solve(
     penalty = Penalty.of(problem.n_rankers) if penalty is None else penalty
     for l2 in (penalty.l2.min(), penalty.l2.max()):
         problem.check_magnitudes(float(l2), init)
-    solver = _solver(problem, penalty if few is None else penalty.only(np.zeros(problem.n_rankers, bool)), method)
+    solver = _solver(problem, penalty, method, few is not None)
     limit = solver.steps * max_iter
     bar = iter(progress_range(limit, progress, "step"))
     next(bar, None)  # the first step is under way
@@ -90,11 +90,12 @@ def units_of(problem: Problem, rankers: Rankers, counted: str) -> tuple[float | 
     return problem.span, number * np.square(problem.span)
 
 
-def _solver(problem: Problem, penalty: Penalty, method: str | None) -> Solver:
+def _solver(problem: Problem, penalty: Penalty, method: str | None, some_stay_zero: bool = False) -> Solver:
     """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian is small."""
-    if method is None and (penalty.ridge is None or problem.n_rankers > _FEW_CODED) and serves(problem, penalty):
+    cornered = penalty.ridge is None or some_stay_zero
+    if method is None and (cornered or problem.n_rankers > _FEW_CODED) and serves(problem, penalty):
         return SHAPES
-    if penalty.ridge is None:
+    if cornered:
         return PROXIMAL if NEWTON.supports(problem.objective) and method != "lbfgs" else BOUNDED
     if method is not None:
         return NEWTON if method == "newton" else LBFGS

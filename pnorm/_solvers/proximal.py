@@ -171,9 +171,11 @@ class _Way:
 def _large(penalty: Penalty, slope: Vector) -> float:
     """Return a factor of the penalty with which little can be gained, given the slope at zero."""
     pull = np.abs(Penalty(np.zeros_like(slope), penalty.l2, penalty.low, penalty.high).pull(slope))
+    pulled = pull > 0.0
+    pull, l1, l2 = pull[pulled], penalty.l1[pulled], penalty.l2[pulled]
     with np.errstate(divide="ignore"):
-        of_l1 = (pull / penalty.l1).max(initial=0.0)
-        of_l2 = float((np.square(pull) / penalty.l2).sum())
+        of_l1 = (pull / l1).max(initial=0.0)
+        of_l2 = float((np.square(pull) / l2).sum())
     return max(0.3 * min(float(of_l1), of_l2), 1.0)
 
 
