@@ -330,6 +330,23 @@ def test_the_certificate_of_any_coefficients(l1, l2, signs):
             pnorm.diagnostics.certificate(pos, neg, None, 4, -np.array(signs), **how)
 
 
+def test_the_certificate_keeps_the_signs_of_the_rankers():
+    pos, neg, H = cuts(9, monotone={1: -1})  # against what the rows say: without signs they are far from a minimum
+    for how in ({"l2": 0.1}, {"l1": 0.5}, {"l1": 0.5, "l2": 0.1}):
+        lam, trace = pnorm.minimize(pos, neg, H, 4, **how)
+        here = pnorm.diagnostics.certificate(pos, neg, H, 4, lam, **how)
+        assert here.objective == pytest.approx(trace.objective[-1], abs=1e-12)
+        assert here.gap < 1e-9
+        without = pnorm.diagnostics.certificate(H.evaluate(pos), H.evaluate(neg), None, 4, lam, **how)
+        assert without.gap > 1e-2
+        named = pnorm.diagnostics.certificate(H.evaluate(pos), H.evaluate(neg), None, 4, lam, signs=H.signs, **how)
+        assert named.gap == pytest.approx(here.gap, abs=1e-12)
+    with pytest.raises(ValueError, match="its sign is to be -1"):
+        pnorm.diagnostics.certificate(pos, neg, H, 4, np.abs(H.signs), l2=0.1)
+    with pytest.raises(ValueError, match=r"signs has 1 for x1 > .*its own sign is -1"):
+        pnorm.diagnostics.certificate(pos, neg, H, 4, lam, l2=0.1, signs=-H.signs)
+
+
 def cuts(n_cuts, levels=(), rows=200, seed=13, **how):
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(rows, 3))

@@ -321,8 +321,8 @@ def certificate(
     l2 : float
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
     signs : array_like, shape (n,), optional
-        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. Those of
-        `H` are not asked: coefficients may come from elsewhere.
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. They join
+        those of `H` (`Rankers.signs`, from ``monotone``), and must not contradict them.
     push : {"top", "bottom"}
         Which end of the list is to be right. As in `pnorm.train`. Functions without this argument take the reverse
         push as ``report(-H.evaluate(neg), -H.evaluate(pos), None, p, lam)``.
@@ -367,11 +367,12 @@ def certificate(
     """
     _checks.push(push)
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, push=push, group_weight=group_weight)
+    pos, neg, rankers = rankers_of(pos, neg, H)
+    problem, lam = _problem_and(lam, "lam", pos, neg, rankers, p, *of_rows, push=push, group_weight=group_weight)
     l1, l2 = _checks.nonnegative(l1, "l1"), _checks.nonnegative(l2, "l2")
-    no_signs = np.zeros(problem.n_rankers, np.int8)
-    penalty = Penalty.of(problem.n_rankers, l1, l2, _checks.signs(signs, problem.names, no_signs))
-    return _certificate(problem, _checks.within(lam, penalty.low, penalty.high, problem.names), penalty)
+    signs = _checks.signs(signs, rankers.names, rankers.signs)
+    penalty = Penalty.of(len(rankers), l1, l2, signs)
+    return _certificate(problem, _checks.within(lam, penalty.low, penalty.high, rankers.names), penalty)
 
 
 def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate:
