@@ -1,7 +1,9 @@
 """Sweeps over whole columns with Newton steps, against Newton's method, a general solver, and all active sets."""
 
 import itertools
+import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import minimize as scipy_minimize
@@ -9,7 +11,7 @@ from scipy.special import logsumexp
 
 import pnorm
 from pnorm._core import _shapes
-from pnorm._solvers import minimize
+from pnorm._solvers import minimize, shapes
 from pnorm._solvers.columns import Columns, Trees, coded_tables
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
@@ -218,6 +220,23 @@ def test_every_gap_on_the_way_is_a_bound(rng):
     assert (trace.objective - trace.objective[-1] <= trace.gaps + 1e-12).all()
     assert (np.diff(trace.objective) <= 1e-12).all()
     assert np.isfinite(trace.gaps).all()
+
+
+def test_rounding_of_scores_does_not_hide_the_end_of_a_small_problem(rng, monkeypatch):
+    pos, neg = two_sides(rng, 100, 4)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 50)
+    l1, l2 = 0.01, 0.01
+    for affordable in (0, 2**24):
+        monkeypatch.setattr(shapes, "_PRECISE", affordable)
+        lam, trace = run(problem_of(pos, neg, H, 4.0), Penalty.of(len(H), l1, l2))
+        assert trace.status == "converged"
+        with mpmath.workdps(40):
+            A, B = ([math.fsum(row * lam) for row in H.evaluate(X)] for X in (pos, neg))
+            exact = 4 * mpmath.log(mpmath.fsum(mpmath.exp(-mpmath.mpf(f)) for f in A))
+            exact += mpmath.log(mpmath.fsum(mpmath.exp(4 * mpmath.mpf(f)) for f in B))
+            exact += l1 * mpmath.fsum(map(abs, lam)) + l2 / 2 * mpmath.fsum(mpmath.mpf(x) ** 2 for x in lam)
+            assert abs(trace.objective[-1] - exact) <= trace.gap
+        assert (trace.gap <= 1e-10) == (affordable > 0)
 
 
 def test_the_number_of_threads_changes_no_bit(rng):
