@@ -244,3 +244,12 @@ def test_nothing_to_choose_where_no_ranker_has_an_edge():
         pnorm.minimize_path([[1.0], [0.0]], [[0.0], [1.0]])
     path = pnorm.minimize_path([[1.0], [0.0]], [[0.0], [1.0]], l2=[1, 2])
     assert (path.lam == 0).all()
+
+
+@pytest.mark.parametrize(("l1", "l2"), [([1.0, 1e-160], 0.5), ([1.0, 1e-300], 2.0)])
+def test_no_start_is_too_large_for_its_penalty(l1, l2):
+    pos, neg = np.array([[2.0, 1.0], [3.0, 2.0]]), np.array([[0.0, 1.5], [1.0, 0.0]])  # separable
+    path = pnorm.minimize_path(pos, neg, None, 2, l1=l1, l2=l2)
+    lam, _ = pnorm.minimize(pos, neg, None, 2, l1=l1[1], l2=l2)
+    assert path.status == ("converged", "converged")
+    np.testing.assert_allclose(path.lam[1], lam, rtol=1e-4)

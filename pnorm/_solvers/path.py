@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.few_columns import FewColumns
 from pnorm._solvers.minimize import solve
@@ -46,17 +47,19 @@ def follow(
                 if penalty[k] != penalty[before]:
                     with np.errstate(divide="ignore", over="ignore"):
                         grown *= penalty[before] / penalty[k]
-            start = _scale_warm_start(problem, lam, grown)
+            start = _scale_warm_start(problem, lam, float(grown), float(of_l2[k]))
         omega = Penalty.of(problem.n_rankers, of_l1[k] * units[0], of_l2[k] * units[1], signs)
         lam, trace, _ = solve(problem, omega, tol, max_iter, start, method, few=few)
         yield k, lam, trace
         before = k
 
 
-def _scale_warm_start(problem: Problem, lam: Vector, times: float) -> Vector:
+def _scale_warm_start(problem: Problem, lam: Vector, times: float, l2: float) -> Vector:
     """Return coefficients to start from when p / l2 has grown by a factor.
 
     Coefficients that separate grow about in proportion, as log F_p falls by p times the margin for each unit. Others
-    change little.
+    change little. No start is so large that a penalty of it is no number.
     """
-    return times * lam if times < math.inf and problem.margin_at(lam) > 0.0 else lam
+    largest = _checks.ROOT / math.sqrt(max(l2, 1.0))
+    grows = times * float(np.abs(lam).max()) <= largest and problem.margin_at(lam) > 0.0
+    return times * lam if grows else lam
