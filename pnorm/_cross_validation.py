@@ -18,7 +18,8 @@ from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import CaseWeights, Vector
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
-from pnorm._solvers.minimize import check_supported
+from pnorm._solvers.few_columns import few_of
+from pnorm._solvers.minimize import check_supported, units_of
 from pnorm._solvers.path import follow
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
 from pnorm._storage.base import Table
@@ -292,6 +293,8 @@ def cross_validate(
     *,
     l1: float | Sequence[float] = 0.0,
     l2: float | Sequence[float] | None = None,
+    penalty: str = "coefficients",
+    max_columns: int | None = None,
     folds: Any = 5,
     metric: str | Callable[..., float] = "partial_auc",
     rounds: int | Sequence[int] | None = None,
@@ -346,6 +349,10 @@ def cross_validate(
     l2 : float or sequence of float, optional
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Several are compared, with one `l1`, by
         minimisers in the place of rounds. As in `minimize`, in the units of log F_p and of the weak rankers.
+    penalty : {"coefficients", "shapes"}
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `minimize`.
+    max_columns : int, optional
+        Largest number of columns whose weak rankers have coefficients. As in `minimize`; each fold chooses its own.
     folds : int, or pair of array_like of int, shapes (I,) and (K,)
         The number of folds, two or more, each of which gets its share of either side; or the number of the fold in
         which each row is held out, from 0 on, and -1 for rows that are always trained on. ``folds=(a, b)`` with 0 and
@@ -399,7 +406,7 @@ def cross_validate(
     ValueError, TypeError
         If there are more folds than rows of a side, or groups, or a fold or what is left without it lacks a side; if
         the measure is not a finite number; if penalties are given together with `t_max`, `rounds` or `selection`, or
-        both `l1` and `l2` are sequences.
+        both `l1` and `l2` are sequences; if `max_columns` or ``penalty="shapes"`` is given without penalties.
 
     See Also
     --------
@@ -483,7 +490,7 @@ def cross_validate(
         p = _POWERS if price is None else 1.0
     powers = _checks.several(p, "p", _checks.power)
     makes = [objective_of(power, price, loss, smoothing) for power in powers]
-    method: Any = _method(t_max, rounds, selection, tol, l1, l2)
+    method: Any = _method(t_max, rounds, selection, tol, l1, l2, penalty, max_columns)
     bottom = _checks.push(push) == "bottom"
     n_threads = _checks.threads(n_threads)
     kinds = _kinds(H)
@@ -527,11 +534,11 @@ def cross_validate(
             else:
                 score = scorer_of_lists(measure, counted, held)
             keep = _checks.signs(signs, rankers.names, rankers.signs)
-            return _Fold(problem.centred(), keep, train, _selected(tables, held), shift, offsets, score)
+            return _Fold(problem.centred(), rankers, keep, train, _selected(tables, held), shift, offsets, score)
 
         def run(job: tuple[_Fold, Objective]) -> tuple[Any, Vector | None]:
             fold, objective = job
-            record = method.run(fold.problem.with_objective(objective.select_rows(*fold.train)), fold.signs, jobs)
+            record = method.run(fold, fold.problem.with_objective(objective.select_rows(*fold.train)), jobs)
             return record, None if callable(metric) else method.judged(fold, record)
 
         # Rounds of other objectives hold the interpreter's lock, and may call functions of the user's.
@@ -565,6 +572,7 @@ class _Fold:
     """A fold: the problem of all other rows, with the objective of the first p, and its own rows to judge by."""
 
     problem: Problem
+    rankers: Rankers
     signs: Signs
     train: Sides
     """The rows of the problem."""
@@ -599,9 +607,9 @@ class _Rounds:
     def check(self, problem: Problem) -> None:
         """Refuse a problem that this is not for."""
 
-    def run(self, problem: Problem, signs: Signs, jobs: Pool) -> Trace:
-        """Train on a problem."""
-        state = DescentState(problem, np.zeros(problem.n_rankers), signs)
+    def run(self, fold: _Fold, problem: Problem, jobs: Pool) -> Trace:
+        """Train on the problem of a fold and a p."""
+        state = DescentState(problem, np.zeros(problem.n_rankers), fold.signs)
         return descend(state, jobs.steps(self.t_max), self.selection, self.tol, None)
 
     def judged(self, fold: _Fold, trace: Trace) -> Vector:
@@ -641,6 +649,8 @@ class _Penalties:
     l1: Vector
     l2: Vector
     tol: float
+    counted: str
+    max_columns: int | None
 
     @property
     def size(self) -> int:
@@ -651,10 +661,12 @@ class _Penalties:
         """Refuse a problem that this is not for."""
         check_supported(problem, None)
 
-    def run(self, problem: Problem, signs: Signs, jobs: Pool) -> dict[int, _Minimiser]:
+    def run(self, fold: _Fold, problem: Problem, jobs: Pool) -> dict[int, _Minimiser]:
         """Minimise for all penalties, each from the one before."""
         of_p = np.full(self.size, problem.objective.traits.p)
-        path = follow(problem, [problem.objective], of_p, self.l1, self.l2, signs, self.tol)
+        few, units = few_of(self.max_columns, fold.rankers), units_of(problem, fold.rankers, self.counted)
+        of_l = self.l1, self.l2
+        path = follow(problem, [problem.objective], of_p, *of_l, fold.signs, self.tol, units=units, few=few)
         steps = zip(jobs.steps(self.size), path, strict=False)
         return {k: _Minimiser(lam, trace.gap, trace.status) for _, (k, lam, trace) in steps}
 
@@ -717,10 +729,17 @@ def _rounds(rounds: Any, t_max: int) -> Index:
     return np.array(at, np.intp)
 
 
-def _method(t_max: Any, rounds: Any, selection: Any, tol: Any, l1: Any, l2: Any) -> _Rounds | _Penalties:
+def _method(
+    t_max: Any, rounds: Any, selection: Any, tol: Any, l1: Any, l2: Any, counted: str, max_columns: Any
+) -> _Rounds | _Penalties:
     """Return what is run for each p: `train` for some rounds, or `minimize` along a path."""
     one = isinstance(l1, numbers.Real)
+    _checks.choice(counted, "penalty", ("coefficients", "shapes"))
+    most = None if max_columns is None else _checks.count(max_columns, "max_columns", 1)
     if l2 is None and one and l1 == 0.0:
+        for name, given in (("max_columns", most is not None), ("penalty='shapes'", counted == "shapes")):
+            if given:
+                raise ValueError(f"{name} is for minimisers, and rounds are compared; give l1 or l2, or l2=0")
         t_max = _checks.count(_T_MAX if t_max is None else t_max, "t_max", 1)
         at, selection = _rounds(rounds, t_max), _checks.selection(selection)
         return _Rounds(t_max, at, selection, _checks.nonnegative(1e-10 if tol is None else tol, "tol"))
@@ -736,7 +755,8 @@ def _method(t_max: Any, rounds: Any, selection: Any, tol: Any, l1: Any, l2: Any)
     weights = _checks.several(l1, "l1", lambda x: _checks.nonnegative(x, "l1"))
     penalties = _checks.several(0.0 if l2 is None else l2, "l2", lambda x: _checks.nonnegative(x, "l2"))
     of_l1, of_l2 = (np.array(values) for values in np.broadcast_arrays(weights, penalties))
-    return _Penalties(along, of_l1, of_l2, _checks.nonnegative(1e-6 if tol is None else tol, "tol"))
+    tol = _checks.nonnegative(1e-6 if tol is None else tol, "tol")
+    return _Penalties(along, of_l1, of_l2, tol, counted, most)
 
 
 def _kinds(H: Any) -> dict[str, Any]:

@@ -223,7 +223,15 @@ def _numbers(rows):
 def _of_pnorm():
     return {
         "cross_validate": plain(
-            pnorm.cross_validate, folds=2, rounds=2, t_max=3, p=np.array([1.0, 4.0]), tol=0.01, l1=..., l2=...
+            pnorm.cross_validate,
+            folds=2,
+            rounds=2,
+            t_max=3,
+            p=np.array([1.0, 4.0]),
+            tol=0.01,
+            l1=...,
+            l2=...,
+            max_columns=...,
         ),
         "cross_validate, l2": plain(
             pnorm.cross_validate,
@@ -233,7 +241,17 @@ def _of_pnorm():
             p=2.0,
             l1=...,
             signs=...,
+            max_columns=...,
             l2=np.array([1.0, 0.5]),
+            tol=0.01,
+        ),
+        "cross_validate, l1": plain(
+            pnorm.cross_validate,
+            folds=2,
+            rounds=...,
+            t_max=...,
+            p=2.0,
+            l1=np.array([1.0, 0.5]),
             tol=0.01,
         ),
         "cross_validate, folds": Call(

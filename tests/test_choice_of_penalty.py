@@ -126,6 +126,30 @@ def test_signs_are_kept():
         assert found.scores[0, k, 0] == pytest.approx(margins(pos[held[0]] @ lam, neg[held[1]] @ lam), rel=1e-3)
 
 
+@pytest.mark.parametrize("recipe", [False, True])
+@pytest.mark.parametrize("push", ["top", "bottom"])
+@pytest.mark.parametrize("how", [{"penalty": "shapes"}, {"max_columns": 2}, {"penalty": "shapes", "max_columns": 2}])
+def test_columns_are_penalised_and_chosen_as_by_minimize(how, push, recipe):
+    pos, neg = problem(12)
+    pos, neg = (np.c_[X[:, :3], X[:, 3:].round()] for X in (pos, neg))  # columns of many cuts, and of few
+    cuts = partial(rankers.quantile_thresholds, n_cuts=9, linear=True)
+    H = cuts if recipe else cuts(pos, neg)
+    found = pnorm.cross_validate(
+        pos, neg, H, POWERS, l1=[0.03], l2=0.1, **how, folds=2, metric=margins, tol=1e-9, push=push
+    )
+    plain = pnorm.cross_validate(pos, neg, H, POWERS, l1=[0.03], l2=0.1, folds=2, metric=margins, push=push)
+    assert np.abs(found.scores - plain.scores).min() > 1e-3
+    for k in range(2):
+        sides, held = [[X[(n == k) == out] for X, n in zip((pos, neg), found.folds, strict=True)] for out in (0, 1)]
+        made = H(*sides) if recipe else H
+        for i, p in enumerate(POWERS):
+            lam, trace = pnorm.minimize(*sides, made, p, l1=0.03, l2=0.1, **how, tol=1e-9, push=push)
+            assert np.unique(made.column[np.flatnonzero(lam)]).size <= how.get("max_columns", 6)
+            f = [pnorm.score(X, made, lam) for X in held]
+            assert found.status[i, k, 0] == trace.status == "converged"
+            assert found.scores[i, k, 0] == pytest.approx(margins(*f), rel=1e-4)
+
+
 def test_the_order_of_penalties_and_the_number_of_threads_change_no_bit():
     pos, neg = problem(4)
     calls = partial(pnorm.cross_validate, pos, neg, KINDS["cuts"], POWERS, folds=3)
@@ -295,6 +319,10 @@ def test_a_bar_over_the_folds_of_all_kinds(capsys):
         ({"l2": [1], "rounds": 5}, ValueError, "rounds and l2 are both given"),
         ({"l2": [1], "selection": "signed"}, ValueError, "selection and l2 are both given"),
         ({"l1": 1, "rounds": 5}, ValueError, "rounds and l1 are both given"),
+        ({"max_columns": 2}, ValueError, "max_columns is for minimisers"),
+        ({"penalty": "shapes", "t_max": 5}, ValueError, "penalty='shapes' is for minimisers"),
+        ({"penalty": "shape", "l2": [1]}, ValueError, "penalty must be one of"),
+        ({"max_columns": 0, "l2": [1]}, ValueError, "max_columns must be"),
         ({"l1": [1, 2], "l2": [1, 2]}, ValueError, "one of l1 and l2 may be a sequence, the path, and the other a number"),
         ({"l1": -1}, ValueError, "l1 must be zero or more"),
         ({"l2": []}, ValueError, "l2 is empty; at least one number is needed"),
