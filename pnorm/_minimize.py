@@ -257,7 +257,6 @@ def minimize(
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
-        of_l1, of_l2 = units_of(problem, rankers, penalty)
-        added = Penalty.of(len(rankers), l1 * of_l1, l2 * of_l2, signs)
+        added = Penalty.of(len(rankers), l1, l2, signs, units_of(problem, rankers, penalty))
         lam, trace, _ = solve(problem, added, tol, max_iter, start, method, callback, progress, few)
     return lam, trace

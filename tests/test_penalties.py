@@ -441,3 +441,13 @@ def test_as_many_columns_as_there_are_leave_the_minimiser(kind, how):
     whole, all_columns, two = [trace.objective[-1] for trace in values]
     assert abs(all_columns - whole) < 1e-9
     assert two > whole + 1e-6
+
+
+@pytest.mark.parametrize("name", ["l1", "l2"])
+def test_the_largest_weight_serves_shapes_too(name):
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(0.5, 10, (20, 3)), rng.normal(0, 10, (30, 3))  # ranges and numbers of cuts above one
+    for H in (None, pnorm.rankers.quantile_thresholds(pos, neg, 5)):
+        lam, trace = pnorm.minimize(pos, neg, H, 2, **{name: 1e308}, penalty="shapes")
+        assert trace.status == "converged"
+        assert np.abs(lam).max() < 1e-300

@@ -48,7 +48,7 @@ def follow(
                     with np.errstate(divide="ignore", over="ignore"):
                         grown *= penalty[before] / penalty[k]
             start = _scale_warm_start(problem, lam, float(grown), float(of_l2[k]))
-        omega = Penalty.of(problem.n_rankers, of_l1[k] * units[0], of_l2[k] * units[1], signs)
+        omega = Penalty.of(problem.n_rankers, of_l1[k], of_l2[k], signs, units)
         lam, trace, _ = solve(problem, omega, tol, max_iter, start, method, few=few)
         yield k, lam, trace
         before = k

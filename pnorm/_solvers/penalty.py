@@ -36,12 +36,24 @@ class Penalty:
 
     @classmethod
     def of(
-        cls, n: int, l1: float | Vector = 0.0, l2: float | Vector = 0.0, signs: NDArray[np.int8] | None = None
+        cls,
+        n: int,
+        l1: float | Vector = 0.0,
+        l2: float | Vector = 0.0,
+        signs: NDArray[np.int8] | None = None,
+        units: tuple[float | Vector, float | Vector] = (1.0, 1.0),
     ) -> Penalty:
-        """The penalty of n coefficients; signs are 1 (at least zero), -1 (at most zero) or 0."""
+        """The penalty of n coefficients; signs are 1 (at least zero), -1 (at most zero) or 0.
+
+        `units` are what l1 and l2 are multiplied by; the products are as large as a float can be, at most.
+        """
         signs = np.zeros(n, np.int8) if signs is None else signs
         low, high = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
-        both = [np.broadcast_to(np.asarray(x, float), n) for x in (l1, l2)]
+        with np.errstate(over="ignore"):
+            weights = [
+                np.minimum(np.multiply(x, unit), np.finfo(float).max) for x, unit in zip((l1, l2), units, strict=True)
+            ]
+        both = [np.broadcast_to(x, n) for x in weights]
         return cls(both[0], both[1], low, high)
 
     def of_columns(self, which: NDArray[np.intp]) -> Penalty:
