@@ -161,6 +161,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `transform` returns, sparse or not. One that is not fitted is cloned and fitted on the training rows.
     n_cuts : int
         Cuts per column of ``"thresholds"``, at most.
+    linear : bool
+        Whether to add a straight line to the cuts of each column, for ``solver="newton"`` with a penalty. It is for the
+        rankers ``"thresholds"``; see `pnorm.rankers.quantile_thresholds`.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It is for the rankers
         ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has signs of its own.
@@ -176,8 +179,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         as it is.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `pnorm.train`.
+    l1 : float
+        Weight of the penalty ``l1 |lam|_1``, zero or more. It is used by ``solver="newton"``.
     l2 : float
         Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is used by ``solver="newton"``.
+    penalty : {"coefficients", "shapes"}
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`.
+    max_columns : int, optional
+        Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`. It is used by
+        ``solver="newton"``.
     early_stopping : bool
         Whether to hold out rows, to stop when they have not been ranked better for `n_iter_no_change` rounds, and to
         take the coefficients of the best round.
@@ -255,13 +265,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         rankers: Any = "thresholds",
         n_cuts: int = 255,
+        linear: bool = False,
         monotone: Mapping[Any, int] | None = None,
         t_max: int = 200,
         solver: str = "coordinate",
         loss: Any = "exponential",
         push: str = "top",
         group_weight: str = "pairs",
+        l1: float = 0.0,
         l2: float = 0.0,
+        penalty: str = "coefficients",
+        max_columns: int | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
@@ -272,13 +286,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.p = p
         self.rankers = rankers
         self.n_cuts = n_cuts
+        self.linear = linear
         self.monotone = monotone
         self.t_max = t_max
         self.solver = solver
         self.loss = loss
         self.push = push
         self.group_weight = group_weight
+        self.l1 = l1
         self.l2 = l2
+        self.penalty = penalty
+        self.max_columns = max_columns
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -384,9 +402,18 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             quasi-separable (see `pnorm.minimize`).
         """
         newton = _checks.choice(self.solver, "solver", ("coordinate", "newton")) == "newton"
-        l2, t_max = _checks.nonnegative(self.l2, "l2"), _checks.count(self.t_max, "t_max", 0)
-        if l2 > 0.0 and not newton:
-            raise ValueError(f"l2 = {l2:g} is for solver='newton'; 'coordinate' regularises by stopping early (t_max)")
+        l1, l2 = _checks.nonnegative(self.l1, "l1"), _checks.nonnegative(self.l2, "l2")
+        _checks.choice(self.penalty, "penalty", ("coefficients", "shapes"))
+        t_max = _checks.count(self.t_max, "t_max", 0)
+        if self.max_columns is not None:
+            _checks.count(self.max_columns, "max_columns", 1)
+        added: dict[str, Any] = {"l1": l1, "l2": l2, "penalty": self.penalty, "max_columns": self.max_columns}
+        for name, value in added.items():
+            if not newton and value not in (0.0, None, "coefficients"):
+                got = repr(value) if isinstance(value, str) else f"{value:g}"
+                raise ValueError(
+                    f"{name} = {got} is for solver='newton'; 'coordinate' regularises by stopping early (t_max)"
+                )
         if self.early_stopping:
             _checks.count(self.n_iter_no_change, "n_iter_no_change", 1)
         X, y = self._read(X, y, reset=True)
@@ -399,7 +426,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         about = {"push": self.push, "group_weight": self.group_weight, **known.about()}
         how = dict(p=self.p, loss=self.loss, callback=stop, n_threads=self._n_threads, **about)
         if newton:
-            lam, trace = minimize(pos, neg, H, l2=l2, max_iter=t_max, **how)
+            lam, trace = minimize(pos, neg, H, max_iter=t_max, **added, **how)
         else:
             lam, trace = train(pos, neg, H, t_max=t_max, **how)
         if newton and (trace.status == "max_iter" or (trace.direction is not None and trace.gap < np.inf)):
@@ -421,7 +448,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.threshold_ = -float(trace.intercepts[self.n_iter_])
         else:
             self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
-        proved = partial(_certificate, known, H, self.p, self.lam_, l2, self.push, self.group_weight)
+        proved = partial(_certificate, known, H, self.p, self.lam_, self.push, self.group_weight, **added)
         self._proof = _Proof(proved if self._exponential else _none)
         return self
 
@@ -479,6 +506,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"monotone is for rankers among {', '.join(map(repr, _OF_NUMBERS))}; for others make a collection with "
                 "signs, as pnorm.rankers.thresholds(..., monotone=...) does"
             )
+        if _checks.flag(self.linear, "linear") and not (isinstance(kind, str) and kind == "thresholds"):
+            raise ValueError(
+                "linear is for rankers='thresholds'; for others make a collection with lines, as "
+                "pnorm.rankers.quantile_thresholds(..., linear=True) does"
+            )
         if isinstance(kind, Rankers):
             return kind
         if isinstance(kind, str):
@@ -492,6 +524,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     names=names,
                     missing="own",
                     monotone=monotone,
+                    linear=self.linear,
                     n_threads=self._n_threads,
                 )
             if kind == "categories":
@@ -636,7 +669,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         That of `pnorm.diagnostics.certificate`, computed on first use from the rows of `fit`, which the estimator
         refers to until then and which must not have changed. They are no part of a pickle: there it is left only if
-        it was looked at before. For the exponential loss.
+        it was looked at before. For the exponential loss. The minimum is that of the penalised objective, within the
+        signs of the weak rankers and, with `max_columns`, over the columns that have coefficients.
         """
         check_is_fitted(self)
         found: diagnostics.Certificate = self._proof.certificate
@@ -680,11 +714,20 @@ def _some(generator: Any, share: float, of: NDArray[np.intp], what: str) -> NDAr
 
 
 def _certificate(
-    rows: _Rows, H: Rankers, p: float, lam: Vector, l2: float, push: str, group_weight: str
+    rows: _Rows,
+    H: Rankers,
+    p: float,
+    lam: Vector,
+    push: str,
+    group_weight: str,
+    max_columns: int | None,
+    **added: Any,
 ) -> diagnostics.Certificate:
+    about = rows.about()
+    of_rows = [about.get(f"{side}_{what}") for what in ("weight", "group") for side in ("pos", "neg")]
     pos, neg = rows.sides()
-    how = {"l2": l2, "push": push, "group_weight": group_weight, **rows.about()}
-    return diagnostics.certificate(pos, neg, H, p, lam, **how)
+    how: dict[str, Any] = {"few": max_columns is not None, "push": push, "group_weight": group_weight, **added}
+    return diagnostics._certificate_of_model(pos, neg, H, p, lam, *of_rows, **how)
 
 
 def _threshold(f: Vector, positive: NDArray[np.bool_], weight: Vector | None) -> float:

@@ -529,7 +529,7 @@ def _of_sklearn():
         return made.lam_, made.threshold_, made.classes_
 
     theirs = {**MESSAGE_ALIASES, "X": r"np\.matrix|Found array|Expected 2D|Input", "y": r"np\.matrix|Input"}
-    unused = {"l2": ..., "validation_fraction": ..., "n_iter_no_change": ...}
+    unused = {"l1": ..., "l2": ..., "max_columns": ..., "validation_fraction": ..., "n_iter_no_change": ...}
 
     def fit(**how):
         made = plain(s.PNormPush, **{**unused, **how})
@@ -541,6 +541,8 @@ def _of_sklearn():
         "PNormPush.fit": fit(t_max=3),
         "PNormPush.fit, columns": fit(t_max=3, rankers="columns", n_cuts=...),
         "PNormPush.fit, newton": fit(t_max=30, l2=0.5, rankers="normalized", n_cuts=..., solver="newton"),
+        "PNormPush.fit, shapes": fit(t_max=30, l1=0.125, l2=0.5, penalty="shapes", max_columns=2, n_cuts=3, linear=True,
+                                     solver="newton"),
         "PNormPush.fit, stopping": fit(
             t_max=3, n_cuts=..., validation_fraction=0.5, n_iter_no_change=2, early_stopping=True
         ).without("sample_weight", "groups"),

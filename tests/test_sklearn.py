@@ -91,6 +91,7 @@ _ESTIMATORS = [
         for kind in ("thresholds", "columns", "normalized", "categories")
     ),
     PNormPush(rankers="columns", solver="newton", l2=0.01),
+    PNormPush(linear=True, solver="newton", l1=0.1, l2=0.1, penalty="shapes", max_columns=2),
     PNormPush(rankers="normalized", early_stopping=True, loss="logistic", t_max=5),
     PNormPush(rankers=RandomTreesEmbedding(3, random_state=0), t_max=20),
 ]
@@ -145,6 +146,27 @@ def test_newton_is_minimize(data, loss):
     np.testing.assert_array_equal(model.lam_, lam)
     assert model.trace_.status == trace.status == "converged"
     assert model.n_iter_ == trace.n_iter
+
+
+@pytest.mark.parametrize("more", [{"l1": 0.5}, {"l2": 0.1, "max_columns": 2}, {"l1": 0.1, "l2": 0.1, "max_columns": 2}])
+@pytest.mark.parametrize("penalty", ["coefficients", "shapes"])
+def test_newton_penalises_and_chooses_columns_as_minimize_does(data, penalty, more):
+    X, y, c, g = data
+    rows, named = sides(X, y, weight=c + 1, group=g)
+    H = pnorm.rankers.quantile_thresholds(*rows, 9, linear=True)
+    lam, trace = pnorm.minimize(*rows, H, 4.0, penalty=penalty, max_iter=200, **more, **named)
+    how = {"n_cuts": 9, "solver": "newton"}
+    model = PNormPush(linear=True, penalty=penalty, **how, **more).fit(X, y, c + 1, g)
+    np.testing.assert_array_equal(model.lam_, lam)
+    assert model.trace_.status == trace.status == "converged"
+    assert [name for name in model.rankers_.names if "line" in name]
+    used = np.flatnonzero(lam)
+    assert 0 < np.unique(H.column[used]).size <= more.get("max_columns", X.shape[1])
+    plain = PNormPush(linear=True, l2=0.1, **how).fit(X, y, c + 1, g)
+    assert used.size < np.count_nonzero(plain.lam_)
+    found = model.certificate_
+    assert found.gap < 1e-6
+    assert found.objective == pytest.approx(trace.objective[-1], rel=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
@@ -326,6 +348,7 @@ def test_coefficients_only_where_scores_are_linear(data):
     "how",
     [
         {"solver": "newton", "l2": 0.5},
+        {"solver": "newton", "l1": 0.5, "monotone": {0: -1}},
         {"t_max": 2000, "early_stopping": True, "scoring": "log_objective", "random_state": 1},
         {"t_max": 300},
     ],
@@ -339,7 +362,9 @@ def test_the_certificate_is_that_of_the_rows_trained_on(data, how):
     if "early_stopping" not in how:
         keep = c > 0
         rows, named = sides(X[keep], y[keep], weight=c[keep], group=g[keep])
-        expected = pnorm.diagnostics.certificate(*rows, None, 4.0, model.lam_, l2=how.get("l2", 0.0), **named)
+        named |= {name: how.get(name, 0.0) for name in ("l1", "l2")}
+        signs = model.rankers_.signs
+        expected = pnorm.diagnostics.certificate(*rows, None, 4.0, model.lam_, signs=signs, **named)
         assert found == expected
         assert found.gap < 1e-6
     assert model.certificate_ is found
@@ -851,6 +876,13 @@ def test_scorers_say_what_is_wrong(data):
         (dict(solver="sgd"), "solver must be one of 'coordinate', 'newton'; got 'sgd'"),
         (dict(l2=1.0), "l2 = 1 is for solver='newton'"),
         (dict(l2=-1.0, solver="newton"), "l2 must be zero or more"),
+        (dict(l1=0.5), "l1 = 0.5 is for solver='newton'"),
+        (dict(l1=-1.0, solver="newton"), "l1 must be zero or more"),
+        (dict(max_columns=3), "max_columns = 3 is for solver='newton'"),
+        (dict(max_columns=0, solver="newton"), "max_columns must be at least 1"),
+        (dict(penalty="shapes"), "penalty = 'shapes' is for solver='newton'"),
+        (dict(penalty="cuts", solver="newton"), "penalty must be one of 'coefficients', 'shapes'"),
+        (dict(linear=True, rankers="columns"), "linear is for rankers='thresholds'"),
         (dict(t_max=-1), "t_max must be at least 0"),
         (dict(n_cuts=0), "n_cuts must be at least 1"),
         (dict(loss="log"), "loss must be"),

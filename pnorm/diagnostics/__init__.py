@@ -23,7 +23,7 @@ from pnorm import _checks
 from pnorm._checks import Array, Vector
 from pnorm._solvers.certificate import certify
 from pnorm._solvers.hessian import LARGEST_HESSIAN, null_space
-from pnorm._solvers.minimize import solve
+from pnorm._solvers.minimize import solve, units_of
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem, build, rankers_of
 from pnorm._solvers.proximal import certified
@@ -373,6 +373,30 @@ def certificate(
     signs = _checks.signs(signs, rankers.names, rankers.signs)
     penalty = Penalty.of(len(rankers), l1, l2, signs)
     return _certificate(problem, _checks.within(lam, penalty.low, penalty.high, rankers.names), penalty)
+
+
+def _certificate_of_model(
+    pos: Any,
+    neg: Any,
+    H: Any,
+    p: float,
+    lam: Vector,
+    *of_rows: Any,
+    l1: float,
+    l2: float,
+    penalty: str,
+    few: bool,
+    **how: Any,
+) -> Certificate:
+    """Return the certificate for coefficients as `minimize` has found them: within the signs of the weak rankers.
+
+    If it was asked for few columns, the others stay out of the score.
+    """
+    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, **how)
+    added = Penalty.of(len(H), l1, l2, H.signs, units_of(problem, H, penalty))
+    if few:
+        added = added.only(np.isin(H.column, H.column[np.flatnonzero(lam)]))
+    return _certificate(problem, lam, added)
 
 
 def _certificate(problem: Problem, lam: Vector, penalty: Penalty) -> Certificate:
