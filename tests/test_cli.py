@@ -12,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from functools import partial
 
 import numpy as np
 import pandas
@@ -143,6 +144,65 @@ def test_columns_of_a_file_are_monotone(capsys, table, kind, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "how", "told"),
+    [
+        (["--l2", "0.1"], {"l2": 0.1}, "minimised with l2 = 0.1 on the coefficients"),
+        (["--l1", "0.5", "--rankers", "thresholds"], {"l1": 0.5}, "minimised with l1 = 0.5 on the coefficients"),
+        (
+            ["--l1", "0.5", "--l2", "0.1", "--penalty", "shapes", "--rankers", "thresholds", "--linear"],
+            {"l1": 0.5, "l2": 0.1, "penalty": "shapes"},
+            "minimised with l1 = 0.5 and l2 = 0.1 on the shapes",
+        ),
+        (["--max-columns", "1", "--push", "bottom"], {"max_columns": 1}, "minimised with no penalty, 1 column at most"),
+    ],
+)
+def test_a_file_is_ranked_by_a_penalised_minimum(capsys, table, tmp_path, arguments, how, told):
+    path, X, y = table
+    model = tmp_path / "model.json"
+    status, out, err = run(capsys, path, "--label", "bought", "--ignore", "city", *arguments, "--save", model)
+    assert (status, err) == (0, "")
+    make = pnorm.rankers.normalized
+    if "thresholds" in arguments:
+        make = partial(pnorm.rankers.quantile_thresholds, n_cuts=31, linear="--linear" in arguments)
+    H = make(X[y], X[~y], names=["visits", "age", "noise"])
+    push = "bottom" if "bottom" in arguments else "top"
+    lam, trace = pnorm.minimize(X[y], X[~y], H, 4, push=push, **how)
+    found = pnorm.load(model)
+    np.testing.assert_array_equal(found.lam, lam)
+    assert found.H.names == H.names
+    assert any("line" in name for name in H.names) == ("--linear" in arguments)
+    np.testing.assert_array_equal(pnorm.score(X, found.H, found.lam), pnorm.score(X, H, lam))
+    assert {name: found.metadata[name] for name in how} == how
+    assert found.metadata["steps"] == trace.n_iter
+    assert f"{trace.status}\n{told}\nafter {trace.n_iter} steps: {trace.message}" in out
+    assert f"({min(10, np.count_nonzero(lam))} of {np.count_nonzero(lam)} in use)" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--l1", "-1"], "--l1 must be zero or more and finite; got -1"),
+        (["--l2", "inf"], "--l2 must be zero or more and finite; got inf"),
+        (["--l2", "1e-200"], "l2 must be zero, or at least 1e-140; got 1e-200"),
+        (["--max-columns", "0"], "--max-columns must be at least 1; got 0"),
+        (["--penalty", "shapes"], "--penalty needs --l1 or --l2"),
+        (["--penalty", "shapes", "--max-columns", "2"], "--penalty needs --l1 or --l2"),
+        (["--l2", "0.1", "-t", "5"], "-t counts rounds, and --l2 asks for the minimum; leave one out"),
+        (["--max-columns", "2", "-t", "5"], "-t counts rounds, and --max-columns asks for the minimum"),
+        (["--linear", "--l2", "0.1"], "--linear is for --rankers thresholds"),
+        (["--linear", "--rankers", "thresholds"], "--linear needs --l1, --l2 or --max-columns"),
+        (["--l2", "0.1", "--model", "m.json"], "--l2 is for training, and --model ranks by what was learned before"),
+        (["--max-columns", "1", "--model", "m.json"], "--max-columns is for training"),
+    ],
+)
+def test_what_does_not_go_with_a_penalised_minimum(capsys, table, arguments, message):
+    label = [] if "--model" in arguments else ["--label", "bought", "--ignore", "city"]
+    status, out, err = run(capsys, table[0], *label, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"pnorm: error: {message}")
+
+
+@pytest.mark.parametrize(
     ("labels", "arguments", "positive"),
     [
         (["1", "0", "1.0"], [], [0, 2]),
@@ -230,6 +290,8 @@ def test_options_of_a_file_without_one(capsys):
         ["--push", "top"],
         ["--top", "3"],
         ["--out", "s.csv"],
+        ["--l1", "1"],
+        ["--max-columns", "1"],
     ):
         message = f"pnorm: error: {option[0]} needs a FILE to work on; see --help\n"
         assert run(capsys, *option) == (2, "", message)

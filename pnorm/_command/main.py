@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ examples:
   pnorm                                       the P-Norm Push on tic-tac-toe, p = 1 to 64
   pnorm leads.csv --label bought              rank your own rows; 1, yes or true is positive
   pnorm leads.csv --label stage --positive won -p 8 --out scores.csv --save model.json
+  pnorm leads.csv --label bought --rankers thresholds --l2 0.01 --penalty shapes --max-columns 5
   pnorm new.parquet --model model.json        rank other rows by what was learned
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
@@ -47,6 +49,10 @@ A weak ranker is one way to order the rows: here a column, or whether a column e
 cut. The list is ordered by their sum, each times its coefficient. log F_p is what
 training lowers; AUC is the share of pairs of a positive and a negative in right order.
 """
+
+
+_MINIMUM = ("linear", "l1", "l2", "penalty", "max_columns")
+"""Options of a penalised minimum."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -119,6 +125,26 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         help="let no score fall as a column rises (income=+), or none rise (age=-); may be repeated",
     )
+    add("--linear", action="store_const", const=True, help="add a straight line to the cuts of each column")
+    add(
+        "--l1",
+        type=float,
+        metavar="WEIGHT",
+        help="find the minimum, with this times the sum of the |coefficients| added",
+    )
+    add(
+        "--l2",
+        type=float,
+        metavar="WEIGHT",
+        help="find the minimum, with half of this times their sum of squares added",
+    )
+    add(
+        "--penalty",
+        choices=("coefficients", "shapes"),
+        help="what --l1 and --l2 are of: the coefficients as they are (default), or the shapes that they give to "
+        "columns, so that a column of few cuts and one of many pay alike",
+    )
+    add("--max-columns", type=int, metavar="N", help="find the minimum, with N columns in use at most")
     add(
         "--push",
         choices=_checks.PUSHES,
@@ -143,22 +169,27 @@ def _train_or_rank(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other or are out of range, before any work."""
     if arguments.file is None:
-        for option in ("label", "positive", "ignore", "rankers", "monotone", "push", "top", "out", "save", "model"):
+        for option in (
+            "label",
+            "positive",
+            "ignore",
+            "rankers",
+            "monotone",
+            *_MINIMUM,
+            "push",
+            "top",
+            "out",
+            "save",
+            "model",
+        ):
             if getattr(arguments, option) is not None:
-                raise CommandError(f"--{option} needs a FILE to work on; see --help")
+                raise CommandError(f"{_dashed(option)} needs a FILE to work on; see --help")
     elif arguments.seed is not None:
         raise CommandError("--seed is for the tic-tac-toe boards; with a FILE all rows are used")
     elif arguments.model is not None:
-        for option, name in (
-            ("p", "-p"),
-            ("t", "-t"),
-            ("rankers", "--rankers"),
-            ("monotone", "--monotone"),
-            ("push", "--push"),
-            ("save", "--save"),
-        ):
+        for option in ("p", "t", "rankers", "monotone", *_MINIMUM, "push", "save"):
             if getattr(arguments, option) is not None:
-                raise CommandError(f"{name} is for training, and --model ranks by what was learned before")
+                raise CommandError(f"{_dashed(option)} is for training, and --model ranks by what was learned before")
         if arguments.positive is not None and arguments.label is None:
             raise CommandError("--positive needs --label COLUMN")
     if arguments.p is not None and not 1 <= arguments.p < math.inf:
@@ -166,6 +197,31 @@ def _check(arguments: argparse.Namespace) -> None:
     for option, value in (("-t", arguments.t), ("--top", arguments.top), ("--seed", arguments.seed)):
         if value is not None and value < 0:
             raise CommandError(f"{option} must be zero or more; got {value}")
+    _check_minimum(arguments)
+
+
+def _dashed(option: str) -> str:
+    """Return the name of an option as it is typed."""
+    return f"-{option}" if len(option) == 1 else f"--{option.replace('_', '-')}"
+
+
+def _check_minimum(arguments: argparse.Namespace) -> None:
+    """Refuse what does not go with a penalised minimum, or needs one."""
+    for option in ("l1", "l2"):
+        value = getattr(arguments, option)
+        if value is not None and not 0 <= value < math.inf:
+            raise CommandError(f"--{option} must be zero or more and finite; got {value:g}")
+    if arguments.max_columns is not None and arguments.max_columns < 1:
+        raise CommandError(f"--max-columns must be at least 1; got {arguments.max_columns}")
+    if arguments.penalty is not None and not arguments.l1 and not arguments.l2:
+        raise CommandError("--penalty needs --l1 or --l2, which it is about")
+    if arguments.linear and arguments.rankers != "thresholds":
+        raise CommandError("--linear is for --rankers thresholds")
+    minimum = [option for option in ("l1", "l2", "max_columns") if getattr(arguments, option) is not None]
+    if minimum and arguments.t is not None:
+        raise CommandError(f"-t counts rounds, and {_dashed(minimum[0])} asks for the minimum; leave one out")
+    if arguments.linear and not minimum:
+        raise CommandError("--linear needs --l1, --l2 or --max-columns: rounds take cuts before lines")
 
 
 # The main job on embedded data ----------------------------------------------------------------------
@@ -253,14 +309,20 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     pos, neg = pnorm.split(X, y)
 
     p, kind = 4.0 if arguments.p is None else arguments.p, arguments.rankers or "normalized"
-    H = _rankers(kind, pos, neg, names, _signs(arguments.monotone or [], names))
+    H = _rankers(kind, pos, neg, names, _signs(arguments.monotone or [], names), bool(arguments.linear))
     push = arguments.push or "top"
-    lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments), push=push)
+    added = _penalty(arguments)
+    if added:
+        lam, trace = pnorm.minimize(pos, neg, H, p, push=push, **added)
+    else:
+        lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments), push=push)
     f = pnorm.score(X, H, lam)
 
     print(f"{path_shown(path)}: {_labelled(y, arguments.label, positive)}")
     print(f"P-Norm Push with p = {p:g}{_where(push)} on {counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
-    print(f"after {counted(trace.n_iter, 'round')}: {trace.message}")
+    if added:
+        print(_minimised(added))
+    print(f"after {counted(trace.n_iter, 'step' if added else 'round')}: {trace.message}")
     if trace.status == "separable":
         print("Look at what separates: was it known before the label was?")
     _print_measures("On these rows, the ones trained on", f, y, push, f", log F_p {trace.log_objective[-1]:.6g}")
@@ -268,10 +330,28 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     _print_end(f, arguments.top, labels, push)
     if arguments.save is not None:
         about = {"file": os.path.basename(path), "label": arguments.label, "positive": sorted(positive)}
-        about |= {"push": push, "rounds": trace.n_iter, "status": trace.status}
+        about |= {"push": push, **({"steps": trace.n_iter, **added} if added else {"rounds": trace.n_iter})}
+        about["status"] = trace.status
         pnorm.save(arguments.save, lam, H, p, about, intercept=trace.intercept)
         print(f"\nThe model, for --model or pnorm.load: {path_shown(arguments.save)}")
     _write_scores(f, p, trace.intercept, arguments.out)
+
+
+def _penalty(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what `minimize` is given; nothing for `train`."""
+    if arguments.l1 is None and arguments.l2 is None and arguments.max_columns is None:
+        return {}
+    given = {"l1": arguments.l1 or 0.0, "l2": arguments.l2 or 0.0, "penalty": arguments.penalty or "coefficients"}
+    return given | {"max_columns": arguments.max_columns}
+
+
+def _minimised(added: dict[str, Any]) -> str:
+    """Say what was minimised."""
+    told = [f"{name} = {added[name]:g}" for name in ("l1", "l2") if added[name]]
+    told = [f"{' and '.join(told)} on the {added['penalty']}"] if told else ["no penalty"]
+    if added["max_columns"] is not None:
+        told.append(f"{counted(added['max_columns'], 'column')} at most")
+    return f"minimised with {', '.join(told)}"
 
 
 def _score_file(arguments: argparse.Namespace) -> None:
@@ -359,7 +439,7 @@ def _signs(given: Sequence[str], names: list[str]) -> dict[int, int]:
 
 
 def _rankers(
-    kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], names: list[str], signs: dict[int, int]
+    kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], names: list[str], signs: dict[int, int], linear: bool
 ) -> pnorm.rankers.Rankers:
     """Return weak rankers that find the columns of later files by name."""
     if kind == "columns":
@@ -367,7 +447,7 @@ def _rankers(
     elif kind == "normalized":
         made = pnorm.rankers.normalized(pos, neg, names=names, monotone=signs)
     else:
-        made = pnorm.rankers.quantile_thresholds(pos, neg, n_cuts=31, names=names, monotone=signs)
+        made = pnorm.rankers.quantile_thresholds(pos, neg, 31, names=names, monotone=signs, linear=linear)
     return pnorm.rankers.from_dict({**made.to_dict(), "columns": names})
 
 
