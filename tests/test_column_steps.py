@@ -151,6 +151,7 @@ def test_with_l2_alone_it_finds_what_newtons_method_finds(rng, p, side):
         assert trace.objective[-1] - by_newton.objective[-1] <= trace.gap
 
 
+@pytest.mark.long
 def test_on_separable_rows_newtons_method_goes_on(rng):
     pos, neg = rng.normal(size=(30, 3)), rng.normal(size=(50, 3))
     H = pnorm.rankers.quantile_thresholds(pos, neg, 40)
@@ -239,6 +240,7 @@ def test_rounding_of_scores_does_not_hide_the_end_of_a_small_problem(rng, monkey
         assert (trace.gap <= 1e-10) == (affordable > 0)
 
 
+@pytest.mark.long
 def test_the_number_of_threads_changes_no_bit(rng):
     pos, neg = two_sides(rng, 140_000, 2)
     H = pnorm.rankers.quantile_thresholds(pos, neg, 5)

@@ -239,10 +239,10 @@ def test_many_threads_may_ask_one_estimator_for_its_certificate(monkeypatch):
     sklearn = pytest.importorskip("pnorm.sklearn", exc_type=ImportError)
     asked, prove = [], sklearn._certificate
 
-    def slow(*rows):
+    def slow(*rows, **how):
         asked.append(rows)
         time.sleep(0.05)  # the others come while one is at it
-        return prove(*rows)
+        return prove(*rows, **how)
 
     monkeypatch.setattr(sklearn, "_certificate", slow)
     model = sklearn.PNormPush(rankers="columns", t_max=10).fit(ROWS, np.arange(200) < 90)

@@ -96,7 +96,8 @@ class Penalty:
         """Omega at coefficients within the bounds."""
         if self.ridge is not None:
             return 0.5 * self.ridge * float(lam @ lam) if self.ridge else 0.0
-        return float(self.l1 @ np.abs(lam)) + 0.5 * float(self.l2 @ np.square(lam))
+        with np.errstate(over="ignore"):  # a line search may look too far
+            return float(self.l1 @ np.abs(lam)) + 0.5 * float(self.l2 @ np.square(lam))
 
     def pull(self, slope: Vector) -> Vector:
         """What a slope has beyond l1 and the bounds: it is zero where a coefficient of zero is best."""

@@ -88,7 +88,8 @@ class Progress(History):
         return self.stopped_by(self._callback)
 
     def _iterate(self, point: Point, gap: float = math.nan, slope: Vector | None = None) -> Iterate:
-        norm = math.nan if slope is None else float(np.linalg.norm(slope))
+        with np.errstate(over="ignore"):
+            norm = math.nan if slope is None else float(np.linalg.norm(slope))
         intercept = self._problem.users_intercept(point.intercept)
         return Iterate(point.lam, point.log_f, point.log_mass, self.value(point), intercept, gap, norm)
 
