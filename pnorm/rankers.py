@@ -1179,7 +1179,7 @@ def quantile_thresholds(
 
     Notes
     -----
-    The cuts divide a column into levels :math:`0, \dots, m`. The line has one value for each level,
+    The cuts divide a column into levels :math:`0, \ldots, m`. The line has one value for each level,
 
     .. math:: h(x) = \frac{\bar x_\ell - \bar x_0}{\bar x_m - \bar x_0}, \qquad \ell = \text{the level of } x,
 

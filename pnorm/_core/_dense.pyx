@@ -175,9 +175,11 @@ def finite(const real_t[::1] values):
     """
     cdef:
         real_t nothing[LANES]
-        const real_t* x = &values[0]
+        const real_t* x = NULL
         Py_ssize_t size = values.shape[0], r = 0
         int k
+    if size:
+        x = &values[0]
     with nogil:
         memset(nothing, 0, sizeof(nothing))
         while r + LANES <= size:
