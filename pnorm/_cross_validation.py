@@ -25,8 +25,7 @@ from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of
 from pnorm._storage.base import Table
 from pnorm._threads import SERIAL, Pool, batches, slices
 from pnorm._trace import Trace, progress_range
-from pnorm.metrics._by_name import LARGER, named, one_by_one, scorer, scorer_of_lists, takes
-from pnorm.objectives._base import Objective
+from pnorm.metrics._by_name import LARGER, Measure, named, one_by_one, scorer, scorer_of_lists, takes
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -46,7 +45,7 @@ Sides = tuple[Index, Index]
 
 
 class Choice(tuple[float, ...]):
-    """What was chosen, as the pair (p, t), (p, l2) or (p, l1), which unpacks.
+    """What was chosen, as the pair (p, t), (p, l2) or (p, l1), or as (p, l1, l2), which unpacks.
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class Choice(tuple[float, ...]):
     t : int
         The number of rounds, if that was chosen.
     l1, l2 : float
-        The penalties, one of which was chosen; not with rounds.
+        The penalties, one or both of which were chosen; not with rounds.
     kind : str or None
         The kind of weak rankers, if there were several.
     """
@@ -81,8 +80,9 @@ class Choice(tuple[float, ...]):
         return f"Choice({', '.join(told)}" + (f", kind={self.kind!r})" if self.kind else ")")
 
     def __str__(self) -> str:
-        """Return the choice in words."""
-        told = [f"{value} rounds" if name == "t" else f"{name} = {value:.4g}" for name, value in self._numbers()]
+        """Return the choice in words; of two penalties, without one that is zero."""
+        shown = [(name, value) for name, value in self._numbers() if value or name != "l1" or not self.__dict__["l2"]]
+        told = [f"{value} rounds" if name == "t" else f"{name} = {value:.4g}" for name, value in shown]
         return ", ".join([self.kind, *told] if self.kind else told)
 
 
@@ -106,18 +106,23 @@ class CrossValidation:
         ``traces[i][k]`` is the run of `train` with ``p[i]`` on all rows but those of fold k; empty with penalties.
     metric : str
         The name of the measure.
-    l1, l2 : ndarray, shape (S,), or None
-        The penalties, in the order in which they were given; None with rounds.
+    l1, l2 : ndarray, shape (P, S), or None
+        The penalties of each run, in the order in which they were given; None with rounds.
     gap : ndarray, shape (P, F, S), or None
         The certificates of the minimisers whose scores were measured; None with rounds.
     status : ndarray of str, shape (P, F, S), or None
         How their runs ended; None with rounds.
     tol : float or None
         What their certificates were to reach; None with rounds.
-    along : {"t", "l1", "l2"}
-        What the S judgements of a run are of.
+    along : {"t", "l1", "l2", "l1, l2"}
+        What the S judgements of a run are of. With ``"l1, l2"`` both penalties change, in one run or in different
+        ones.
     kinds : tuple of str, length P
         The kind of weak rankers of each of `p`; empty if there was one.
+    second_scores : ndarray, shape (P, F, S), or None
+        The second measure on the same rows; None if there was none.
+    second_metric : str or None
+        Its name.
     """
 
     p: Vector
@@ -133,6 +138,8 @@ class CrossValidation:
     tol: float | None = None
     along: str = "t"
     kinds: tuple[str, ...] = ()
+    second_scores: NDArray[np.float64] | None = None
+    second_metric: str | None = None
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -156,7 +163,10 @@ class CrossValidation:
 
     @property
     def best(self) -> Choice:
-        """The pair (p, t), (p, l2) or (p, l1) with the largest mean; of several, the simplest.
+        """The pair (p, t), (p, l2) or (p, l1), or (p, l1, l2), with the largest mean; of several, the simplest.
+
+        With a second measure it has the largest mean of that, among those whose mean of the first is no more than one
+        standard error (of the largest one) below the largest.
 
         A pair (p, t) goes straight into training: ``pnorm.train(pos, neg, H, *found.best)``. Penalties go by their
         names: ``pnorm.minimize(pos, neg, H, found.best.p, l1=found.best.l1, l2=found.best.l2)``. Of several kinds of
@@ -179,45 +189,62 @@ class CrossValidation:
         """What the rule of one standard error takes, a pair as `best`.
 
         The first kind of weak rankers, of that the smallest p, and of that the fewest rounds or the largest penalty,
-        whose mean is no more than one standard error (of the best one) below the largest: what the folds cannot tell
-        from the best, and rests on more of the rows. With one fold there is no error to go by, and this is `best`.
+        whose mean is no more than one standard error (of the largest one) below the largest: what the folds cannot tell
+        from the best, and rests on more of the rows. Of two penalties, `l1` goes before `l2`. With one fold there is no
+        error to go by, and this is the largest itself.
         """
         return self._choice(*self._simplest_place)
 
     @property
-    def _best_place(self) -> tuple[int, int]:
+    def _top_place(self) -> tuple[int, int]:
+        """The place of the largest mean."""
         mean = self.mean
         return self._first(mean >= _nearly(mean.max()))
 
     @property
+    def _near(self) -> NDArray[np.bool_]:
+        """Which means are within one standard error of the largest, (P, S)."""
+        top = self._top_place
+        error = np.nan_to_num(self.standard_error[top])  # nan: one fold
+        return np.asarray(self.mean >= _nearly(self.mean[top]) - error)
+
+    @property
+    def _best_place(self) -> tuple[int, int]:
+        if self.second_scores is None:
+            return self._top_place
+        second = np.where(self._near, self.second_scores.mean(axis=1), -np.inf)
+        return self._first(second >= _nearly(second.max()))
+
+    @property
     def _simplest_place(self) -> tuple[int, int]:
-        best = self._best_place
-        return self._first(self.mean >= self.mean[best] - np.nan_to_num(self.standard_error[best]))  # nan: one fold
+        return self._first(self._near)
 
     def _first(self, allowed: NDArray[np.bool_]) -> tuple[int, int]:
         """Return the place of what is simplest among what is allowed, (P, S)."""
-        order = self._order
         kind = [self.kinds.index(name) for name in self.kinds] or [0] * self.p.size
         i = min(np.flatnonzero(allowed.any(axis=1)).tolist(), key=lambda i: (kind[i], float(self.p[i])))
+        order = self._order[i]
         return i, int(order[allowed[i, order].argmax()])
 
     @property
-    def _stages(self) -> NDArray[Any]:
-        """The rounds or penalties, (S,)."""
-        return np.asarray(self.rounds if self.along == "t" else getattr(self, self.along))
+    def _changing(self) -> dict[str, NDArray[Any]]:
+        """The rounds, or the penalties that change, by their names, each (P, S)."""
+        if self.rounds is not None:
+            return {"t": np.broadcast_to(self.rounds, self.mean.shape)}
+        return {name: getattr(self, name) for name in self.along.split(", ")}
 
     @property
     def _order(self) -> Index:
-        """The places of the rounds or penalties from the simplest on."""
-        return np.argsort(self._stages if self.along == "t" else -self._stages)
+        """The places of the rounds or penalties from the simplest on, (P, S)."""
+        keys = [values if name == "t" else -values for name, values in self._changing.items()]
+        return np.lexsort(keys[::-1])
 
     def _choice(self, i: int, s: int) -> Choice:
         kind = self.kinds[i] if self.kinds else None
-        if self.l1 is None or self.l2 is None:
-            return Choice((float(self.p[i]), int(self._stages[s])), ("p", "t"), kind=kind)
-        both = {"l1": float(self.l1[s]), "l2": float(self.l2[s])}
-        chosen = both.pop(self.along)
-        return Choice((float(self.p[i]), chosen), ("p", self.along), **both, kind=kind)
+        chosen = {name: values[i, s].item() for name, values in self._changing.items()}
+        beside = {} if self.l1 is None or self.l2 is None else {"l1": float(self.l1[i, s]), "l2": float(self.l2[i, s])}
+        beside = {name: value for name, value in beside.items() if name not in chosen}
+        return Choice((float(self.p[i]), *chosen.values()), ("p", *chosen), **beside, kind=kind)
 
     def __repr__(self) -> str:
         several = len(set(self.kinds))
@@ -232,30 +259,38 @@ class CrossValidation:
     def __str__(self) -> str:
         """Return a table: each p at its best number of rounds or penalty, and its distance from the best."""
         mean, error, order = self.mean, self.standard_error, self._order
-        at = order[(mean >= _nearly(mean.max(axis=1, keepdims=True)))[:, order].argmax(axis=1)]
         each = np.arange(self.p.size)
-        i, s = self._best_place
+        peaks = mean >= _nearly(mean.max(axis=1, keepdims=True))
+        at = order[each, np.take_along_axis(peaks, order, 1).argmax(axis=1)]
+        i, s = self._top_place
         behind = self.scores[i, :, s] - self.scores[each, :, at]
-        decimals = max(0, 3 - math.floor(math.log10(max(float(np.abs(mean).max()), 1e-3))))
-
-        def told(value: float, error: float) -> str:
-            return f"{value:.{decimals}f}" + (f" ± {error:.{decimals}f}" if error == error else "")
-
-        stage = "rounds" if self.along == "t" else self.along
-        values = [str(t) if self.along == "t" else f"{t:.4g}" for t in self._stages]
-        width, wide = max([6, *map(len, values)]), max([0, *[len(name) + 2 for name in self.kinds]])
+        top = "best" if self.second_scores is None else "largest"
+        columns = []
+        for name, values in self._changing.items():
+            texts = [[str(x) if name == "t" else f"{x:.4g}" for x in of_p] for of_p in values]
+            columns.append((texts, max(6, *[len(text) for of_p in texts for text in of_p])))
+        names = ["rounds" if name == "t" else name for name in self._changing]
+        heads = "".join([f"  {name:>{width}}" for name, (_, width) in zip(names, columns, strict=True)])
+        wide = max([0, *[len(name) + 2 for name in self.kinds]])
         lines = [
             f"{self.metric} on held-out rows: means of {self.scores.shape[1]} folds with standard errors",
-            f"{'':{wide}}{'p':>10}  {stage:>{width}}              mean      behind the best",
+            f"{'':{wide}}{'p':>10}{heads}              mean      behind the {top}",
         ]
         for k, (power, t) in enumerate(zip(self.p, at, strict=True)):
-            lag = told(behind[k].mean(), self._error(behind)[k]) if k != i else ""
+            lag = _told(behind[k].mean(), self._error(behind)[k], mean) if k != i else ""
             kind = f"{self.kinds[k] if self.kinds else '':{wide}}"
-            value = told(mean[k, t], error[k, t])
-            lines.append(f"{kind}{power:10g}  {values[t]:>{width}}  {value:>16}  {lag:>19}".rstrip())
-        lines.append(f"simplest within one standard error of the best: {self.simplest}")
-        if s == order[-1] != order[0] and mean[i, s] > mean[i, order[-2]] and values[s] != "0":
-            end = "last round: a larger t_max" if self.along == "t" else f"smallest {stage}: a smaller one"
+            stage = "".join([f"  {texts[k][t]:>{width}}" for texts, width in columns])
+            lines.append(f"{kind}{power:10g}{stage}  {_told(mean[k, t], error[k, t], mean):>16}  {lag:>19}".rstrip())
+        lines.append(f"simplest within one standard error of the {top}: {self.simplest}")
+        judged, (i, s) = mean, self._best_place
+        if self.second_scores is not None:
+            judged, spread = self.second_scores.mean(axis=1), self._error(self.second_scores)
+            value = _told(judged[i, s], spread[i, s], judged)
+            lines.append(f"of those, {self.second_metric} is largest for {self.best}: {value}")
+        path = {name: values[i] for name, values in self._changing.items() if np.ptp(values[i]) > 0}
+        last, before = order[i, [-1, -2]] if path else (-1, -1)
+        if s == last and judged[i, s] > judged[i, before] and all(values[s] for values in path.values()):
+            end = "last round: a larger t_max" if "t" in path else f"smallest {' and '.join(path)}: a smaller one"
             lines.append(f"the best is at the {end} may be better")
         lines += [self._ends] if self._ends else []
         return "\n".join(lines)
@@ -275,6 +310,12 @@ class CrossValidation:
         return f"{all_of} runs certified within {within:.2g}" + (f"; {rest}" if rest else "")
 
 
+def _told(value: float, error: float, means: NDArray[np.float64]) -> str:
+    """Return a mean and its error with the digits that suit all means."""
+    decimals = max(0, 3 - math.floor(math.log10(max(float(np.abs(means).max()), 1e-3))))
+    return f"{value:.{decimals}f}" + (f" ± {error:.{decimals}f}" if error == error else "")
+
+
 def _counted(ended: Counter[str]) -> str:
     return ", ".join(f"{n} {status}" for status, n in sorted(ended.items()))
 
@@ -291,12 +332,13 @@ def cross_validate(
     p: float | Sequence[float] | None = None,
     t_max: int | None = None,
     *,
-    l1: float | Sequence[float] = 0.0,
-    l2: float | Sequence[float] | None = None,
+    l1: Any = 0.0,
+    l2: Any = None,
     penalty: str = "coefficients",
     max_columns: int | None = None,
     folds: Any = 5,
     metric: str | Callable[..., float] = "partial_auc",
+    second_metric: str | Callable[..., float] | None = None,
     rounds: int | Sequence[int] | None = None,
     seed: Any = 0,
     push: str = "top",
@@ -344,11 +386,13 @@ def cross_validate(
         None takes 1, 4, 16 and 64, or the `price` alone.
     t_max : int, optional
         Largest number of rounds; None takes 200. Not with penalties.
-    l1 : float or sequence of float
-        Weight of the penalty ``l1 |lam|_1``, zero or more. Several are compared, with one `l2`, as below.
-    l2 : float or sequence of float, optional
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Several are compared, with one `l1`, by
-        minimisers in the place of rounds. As in `minimize`, in the units of log F_p and of the weak rankers.
+    l1 : float, sequence of float, function of p, or mapping of these
+        Weight of the penalty ``l1 |lam|_1``, zero or more. Several are compared, as those of `l2`.
+    l2 : float, sequence of float, function of p, or mapping of these, optional
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. Several are compared, by minimisers in the
+        place of rounds. As in `minimize`, in the units of log F_p and of the weak rankers. A function returns the
+        penalties for a p, ``lambda p: p * grid``, as log F_p grows with p. A mapping has them for each kind of weak
+        rankers by its name. If `l1` is a sequence as well, both are as long, and go in pairs.
     penalty : {"coefficients", "shapes"}
         With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `minimize`.
     max_columns : int, optional
@@ -359,10 +403,14 @@ def cross_validate(
         -1 only is a single set of rows to judge by.
     metric : str or callable
         What is to be large. ``"partial_auc"`` is `pnorm.metrics.partial_auc`, standardised, down to the first ten
-        negatives of the held-out rows. ``"positives_at_top"``, ``"average_precision"``, ``"bedroc"``,
-        ``"discounted_gain_at_top"``, ``"enrichment_factor"`` and ``"auc"`` are those of `pnorm.metrics`. Or a function
-        of ``(f_pos, f_neg)`` that returns a number: ``functools.partial(pnorm.metrics.precision_at, k=20)``. If there
-        are weights, it is called with those of the held-out rows as ``pos_weight`` and ``neg_weight``.
+        negatives of the held-out rows, or the first 1 % of them if that is more. ``"positives_at_top"``,
+        ``"average_precision"``, ``"bedroc"``, ``"discounted_gain_at_top"``, ``"enrichment_factor"`` and ``"auc"`` are
+        those of `pnorm.metrics`. Or a function of ``(f_pos, f_neg)`` that returns a number:
+        ``functools.partial(pnorm.metrics.precision_at, k=20)``. If there are weights, it is called with those of the
+        held-out rows as ``pos_weight`` and ``neg_weight``.
+    second_metric : str or callable, optional
+        What settles what `metric` cannot tell: `best` then has the largest mean of it, among those whose mean of
+        `metric` is within one standard error of the largest. The same kinds of values as `metric`.
     rounds : int or sequence of int, optional
         After which rounds to judge; None for 0, 1, ..., `t_max`. A number m is for 0 and some m more up to `t_max`, in
         about equal ratios. Not with penalties.
@@ -398,15 +446,17 @@ def cross_validate(
     CrossValidation
         `scores` for every p, fold, and number of rounds or penalty, with `mean` and `standard_error` over the folds;
         `best`, the pair (p, t), (p, l2) or (p, l1) with the largest mean, and `simplest`, the one that the rule of one
-        standard error takes. Each has the chosen kind of weak rankers, if there were several, as its `kind`. It prints
-        as a table.
+        standard error takes. They are (p, l1, l2) where both penalties change. Each has the chosen kind of weak
+        rankers, if there were several, as its `kind`. It prints as a table.
 
     Raises
     ------
     ValueError, TypeError
         If there are more folds than rows of a side, or groups, or a fold or what is left without it lacks a side; if
         the measure is not a finite number; if penalties are given together with `t_max`, `rounds` or `selection`, or
-        both `l1` and `l2` are sequences; if `max_columns` or ``penalty="shapes"`` is given without penalties.
+        `l1` and `l2` are sequences of different lengths; if runs have different numbers of penalties; if a mapping of
+        penalties does not have the names of the kinds; if `max_columns` or ``penalty="shapes"`` is given without
+        penalties.
 
     See Also
     --------
@@ -435,7 +485,8 @@ def cross_validate(
     With penalties a path costs a few steps of Newton's method for each, O((I + K) n**2), and scores of held-out rows
     one pass. A certificate within 1e-6 nats is more than a choice needs: `gap` and `status` say what was proved of each
     minimiser, and the table sums it up. The penalty counts for as many rows as are there, as log F_p does not grow with
-    them but by a constant: what is best on four fifths of the rows is about right for all of them.
+    them but by a constant: what is best on four fifths of the rows is about right for all of them. A larger p wants a
+    larger penalty, about in proportion or more: ``l2=lambda p: p * grid`` compares like with like.
 
     The measure should be about as far-sighted as whoever looks at the list. `positives_at_top` hangs on one row of each
     fold, which makes it the noisiest to choose by; the partial AUC down to some negatives sees a little more, and
@@ -444,6 +495,10 @@ def cross_validate(
     list of all rows is worth. Counts such as `positives_at_top` grow with the positives of a list and fall with its
     negatives; where folds of your own differ in size, take a share. The largest of many means is
     too large, as an estimate: judge the chosen p and t on rows that had no part in the choice.
+
+    A measure of the top rests on few rows, so that many points are within its error. The plain choice among them is a
+    draw. A second measure of more of the list, ``second_metric="average_precision"``, chooses among them by what the
+    top does not decide.
 
     The rule of one standard error is that of [1]_; that no unbiased estimate of this error exists is shown in [2]_.
 
@@ -490,16 +545,18 @@ def cross_validate(
         p = _POWERS if price is None else 1.0
     powers = _checks.several(p, "p", _checks.power)
     makes = [objective_of(power, price, loss, smoothing) for power in powers]
-    method: Any = _method(t_max, rounds, selection, tol, l1, l2, penalty, max_columns)
+    kinds = _kinds(H)
+    method: Any = _method(t_max, rounds, selection, tol, l1, l2, penalty, max_columns, list(kinds), powers)
     bottom = _checks.push(push) == "bottom"
     n_threads = _checks.threads(n_threads)
-    kinds = _kinds(H)
     recipes = [_recipe(of_kind) for of_kind in kinds.values()]
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     of_rows = pos_weight, neg_weight, pos_group, neg_group
     counted = _checks.case_weights(n_pos, n_neg, *of_rows)
     trained = _checks.case_weights(n_pos, n_neg, *of_rows, group_weight=group_weight)
-    measure, name = named(metric, LARGER, counted, push)
+    given = {"metric": metric} if second_metric is None else {"metric": metric, "second_metric": second_metric}
+    measures = [named(value, LARGER, counted, push, argument) for argument, value in given.items()]
+    own_measure = [callable(value) for value in given.values()]
     where = counted.select(np.arange(n_pos), np.arange(n_neg))
     _checks.summable(counted.c_pos, "pos_weight")
     _checks.summable(counted.c_neg, "neg_weight")
@@ -510,8 +567,8 @@ def cross_validate(
         for recipe, of_kind in zip(recipes, kinds.values(), strict=True)
     ]
     seen: list[Seen] = []
-    scores = np.empty((len(kinds) * len(powers), n_folds, method.size))
-    records: list[list[Any]] = [[] for _ in scores]
+    scores = np.empty((len(measures), len(kinds) * len(powers), n_folds, method.size))
+    records: list[list[Any]] = [[] for _ in scores[0]]
     bar = iter(progress_range(len(kinds) * n_folds, progress, "fold"))
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         objectives = objectives_of(makes, trained.seen_by(push), pool)
@@ -529,17 +586,15 @@ def cross_validate(
             problem = Problem.of_tables(own, rankers.names, objectives[0].select_rows(*train), None, pool)
             method.check(problem)
             shift, offsets = [-x if bottom else x for x in (problem.shift, problem.offsets())]
-            if callable(metric):
-                score = one_by_one(scorer(measure, name, counted, held), name)
-            else:
-                score = scorer_of_lists(measure, counted, held)
+            score = _judge(measures, own_measure, counted, held)
             keep = _checks.signs(signs, rankers.names, rankers.signs)
             return _Fold(problem.centred(), rankers, keep, train, _selected(tables, held), shift, offsets, score)
 
-        def run(job: tuple[_Fold, Objective]) -> tuple[Any, Vector | None]:
-            fold, objective = job
-            record = method.run(fold, fold.problem.with_objective(objective.select_rows(*fold.train)), jobs)
-            return record, None if callable(metric) else method.judged(fold, record)
+        def run(job: tuple[_Fold, int]) -> tuple[Any, NDArray[np.float64] | None]:
+            fold, row = job
+            objective = objectives[row % len(powers)].select_rows(*fold.train)
+            record = method.run(fold, fold.problem.with_objective(objective), jobs, row)
+            return record, method.judged(fold, record) if not any(own_measure) else None
 
         # Rounds of other objectives hold the interpreter's lock, and may call functions of the user's.
         small = pool.n_threads == 1 and all([objective.traits.factored for objective in objectives])
@@ -548,23 +603,41 @@ def cross_validate(
                 tables = [] if recipe is not None else tables_of(*source, counted, pool)[0]
                 for some in batches(islice(bar, n_folds), min(jobs.n_threads, n_folds)):
                     of_folds = [prepared(k % n_folds, source, recipe, tables) for k in some]
-                    runs = jobs.each(run, [(fold, objective) for fold in of_folds for objective in objectives])
-                    for (f, k), i in product(enumerate(some), range(len(powers))):
-                        record, judged = runs[f * len(powers) + i]
-                        row = c * len(powers) + i
-                        scores[row, k % n_folds] = method.judged(of_folds[f], record) if judged is None else judged
+                    todo = list(
+                        product(zip(some, of_folds, strict=True), range(c * len(powers), (c + 1) * len(powers)))
+                    )
+                    runs = jobs.each(run, [(fold, row) for (_, fold), row in todo])
+                    for ((k, fold), row), (record, judged) in zip(todo, runs, strict=True):
+                        scores[:, row, k % n_folds] = method.judged(fold, record) if judged is None else judged
                         records[row].append(record)
             next(bar, None)  # the end of a progress bar
     tell(held_out(seen), strict=False)
     whole = (_checks.spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
     return CrossValidation(
         p=np.array(powers * len(kinds)),
-        scores=scores,
+        scores=scores[0],
         folds=tuple(whole),
-        metric=name,
+        metric=measures[0][1],
         kinds=tuple([kind for kind in kinds for _ in powers]) if isinstance(H, Mapping) else (),
+        second_scores=scores[1] if len(measures) > 1 else None,
+        second_metric=measures[1][1] if len(measures) > 1 else None,
         **method.told(records),
     )
+
+
+Scorer = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+"""A function of the scores of lists, (S, I) and (S, K), that returns their measures, (M, S)."""
+
+
+def _judge(measures: Sequence[tuple[Measure, str]], own: Sequence[bool], counted: CaseWeights, held: Sides) -> Scorer:
+    """Return what measures lists of held-out rows in every way; `own` says which measures are functions of the user."""
+    if not any(own):
+        return scorer_of_lists([measure for measure, _ in measures], counted, held)
+    each = [
+        one_by_one(scorer(measure, name, counted, held), name) if of_user else scorer_of_lists([measure], counted, held)
+        for (measure, name), of_user in zip(measures, own, strict=True)
+    ]
+    return lambda f_pos, f_neg: np.vstack([score(f_pos, f_neg) for score in each])
 
 
 @dataclass(frozen=True, eq=False)
@@ -581,8 +654,8 @@ class _Fold:
     """Taken off the outputs of one ranker, so that scores keep their digits."""
     offsets: Vector
     """The same of all rankers at once: zero for those near zero."""
-    score: Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]
-    """Returns the measure of lists, of which the scores are the rows of two matrices."""
+    score: Scorer
+    """Returns the measures of lists, of which the scores are the rows of two matrices: a row for each measure."""
 
     @property
     def lists_at_once(self) -> int:
@@ -607,13 +680,13 @@ class _Rounds:
     def check(self, problem: Problem) -> None:
         """Refuse a problem that this is not for."""
 
-    def run(self, fold: _Fold, problem: Problem, jobs: Pool) -> Trace:
-        """Train on the problem of a fold and a p."""
+    def run(self, fold: _Fold, problem: Problem, jobs: Pool, row: int) -> Trace:
+        """Train on the problem of a fold and a p, the same for every row of the result."""
         state = DescentState(problem, np.zeros(problem.n_rankers), fold.signs)
         return descend(state, jobs.steps(self.t_max), self.selection, self.tol, None)
 
-    def judged(self, fold: _Fold, trace: Trace) -> Vector:
-        """Return the measure of the held-out rows after some rounds of a run."""
+    def judged(self, fold: _Fold, trace: Trace) -> NDArray[np.float64]:
+        """Return the measures of the held-out rows after some rounds of a run."""
         stages = np.minimum(self.at, trace.n_iter)  # it keeps the value of the last one
         new = np.r_[True, np.diff(stages) > 0]
         wanted, found = stages[new], []
@@ -626,7 +699,7 @@ class _Rounds:
             here = wanted[(wanted >= rounds.start + (rounds.start > 0)) & (wanted <= rounds.stop)] - rounds.start
             if here.size:
                 found.append(fold.score(*[of_side[here] for of_side in after]))
-        return np.repeat(np.concatenate(found), np.diff(np.flatnonzero(np.r_[new, True])))
+        return np.repeat(np.concatenate(found, axis=1), np.diff(np.flatnonzero(np.r_[new, True])), axis=1)
 
     def told(self, records: list[list[Trace]]) -> dict[str, Any]:
         """What the result says of the runs."""
@@ -643,11 +716,11 @@ class _Minimiser(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Penalties:
-    """The minimisers along a path of penalties."""
+    """The minimisers along paths of penalties, of which each kind and p has its own, (P, S)."""
 
     along: str
-    l1: Vector
-    l2: Vector
+    l1: NDArray[np.float64]
+    l2: NDArray[np.float64]
     tol: float
     counted: str
     max_columns: int | None
@@ -655,23 +728,23 @@ class _Penalties:
     @property
     def size(self) -> int:
         """The number of judgements of a run."""
-        return self.l2.size
+        return int(self.l2.shape[1])
 
     def check(self, problem: Problem) -> None:
         """Refuse a problem that this is not for."""
         check_supported(problem, None)
 
-    def run(self, fold: _Fold, problem: Problem, jobs: Pool) -> dict[int, _Minimiser]:
-        """Minimise for all penalties, each from the one before."""
+    def run(self, fold: _Fold, problem: Problem, jobs: Pool, row: int) -> dict[int, _Minimiser]:
+        """Minimise for all penalties of a row of the result, each from the one before."""
         of_p = np.full(self.size, problem.objective.traits.p)
         few, units = few_of(self.max_columns, fold.rankers), units_of(problem, fold.rankers, self.counted)
-        of_l = self.l1, self.l2
+        of_l = self.l1[row], self.l2[row]
         path = follow(problem, [problem.objective], of_p, *of_l, fold.signs, self.tol, units=units, few=few)
         steps = zip(jobs.steps(self.size), path, strict=False)
         return {k: _Minimiser(lam, trace.gap, trace.status) for _, (k, lam, trace) in steps}
 
-    def judged(self, fold: _Fold, found: dict[int, _Minimiser]) -> Vector:
-        """Return the measure of the held-out rows for every penalty."""
+    def judged(self, fold: _Fold, found: dict[int, _Minimiser]) -> NDArray[np.float64]:
+        """Return the measures of the held-out rows for every penalty."""
         held = [table.subtract(fold.offsets) for table in fold.held]
         judged = []
         for some in slices(self.size, fold.lists_at_once):
@@ -681,7 +754,7 @@ class _Penalties:
             for of_side, name in zip(f, ("pos", "neg"), strict=True):
                 _checks.held_out(of_side, name)
             judged.append(fold.score(*f))
-        return np.concatenate(judged)
+        return np.concatenate(judged, axis=1)
 
     def told(self, records: list[list[dict[int, _Minimiser]]]) -> dict[str, Any]:
         """What the result says of the runs."""
@@ -730,9 +803,18 @@ def _rounds(rounds: Any, t_max: int) -> Index:
 
 
 def _method(
-    t_max: Any, rounds: Any, selection: Any, tol: Any, l1: Any, l2: Any, counted: str, max_columns: Any
+    t_max: Any,
+    rounds: Any,
+    selection: Any,
+    tol: Any,
+    l1: Any,
+    l2: Any,
+    counted: str,
+    max_columns: Any,
+    kinds: Sequence[str],
+    powers: Sequence[float],
 ) -> _Rounds | _Penalties:
-    """Return what is run for each p: `train` for some rounds, or `minimize` along a path."""
+    """Return what is run for each kind and p: `train` for some rounds, or `minimize` along a path."""
     one = isinstance(l1, numbers.Real)
     _checks.choice(counted, "penalty", ("coefficients", "shapes"))
     most = None if max_columns is None else _checks.count(max_columns, "max_columns", 1)
@@ -743,20 +825,37 @@ def _method(
         t_max = _checks.count(_T_MAX if t_max is None else t_max, "t_max", 1)
         at, selection = _rounds(rounds, t_max), _checks.selection(selection)
         return _Rounds(t_max, at, selection, _checks.nonnegative(1e-10 if tol is None else tol, "tol"))
-    along = "l2" if one and l2 is not None else "l1"
+    single = "l2" if one and l2 is not None else "l1"
     for name, value, unused in (("t_max", t_max, None), ("rounds", rounds, None), ("selection", selection, "absolute")):
         if value is not None and value != unused:
             raise ValueError(
-                f"{name} and {along} are both given: {name} is for runs of train, which few rounds regularise, and "
-                f"{along} for minimisers, which a penalty does; leave one out"
+                f"{name} and {single} are both given: {name} is for runs of train, which few rounds regularise, and "
+                f"{single} for minimisers, which a penalty does; leave one out"
             )
-    if not one and l2 is not None and not isinstance(l2, numbers.Real):
-        raise ValueError("one of l1 and l2 may be a sequence, the path, and the other a number; both are a sequence")
-    weights = _checks.several(l1, "l1", lambda x: _checks.nonnegative(x, "l1"))
-    penalties = _checks.several(0.0 if l2 is None else l2, "l2", lambda x: _checks.nonnegative(x, "l2"))
-    of_l1, of_l2 = (np.array(values) for values in np.broadcast_arrays(weights, penalties))
+    paths = _paths(l1, 0.0 if l2 is None else l2, kinds, powers)
+    changing = [name for name, values in zip(("l1", "l2"), paths, strict=True) if np.ptp(values, axis=1).any()]
     tol = _checks.nonnegative(1e-6 if tol is None else tol, "tol")
-    return _Penalties(along, of_l1, of_l2, tol, counted, most)
+    return _Penalties(", ".join(changing or [single]), *paths, tol, counted, most)
+
+
+def _paths(
+    l1: Any, l2: Any, kinds: Sequence[str], powers: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return l1 and l2 of every run, each (P, S): all powers of the first kind, those of the second, and so on."""
+    of_kinds = [_checks.of_kinds(values, name, kinds) for values, name in ((l1, "l1"), (l2, "l2"))]
+    runs, found = list(product(kinds, powers)), []
+    for kind, p in runs:
+        found.append(_checks.penalty_path(of_kinds[0][kind], of_kinds[1][kind], p))
+        if len(found[-1][0]) != len(found[0][0]):
+            raise ValueError(
+                f"all runs must have the same number of penalties: there are {len(found[0][0])} for "
+                f"{_run(*runs[0])}, and {len(found[-1][0])} for {_run(kind, p)}"
+            )
+    return np.array([of_l1 for of_l1, _ in found]), np.array([of_l2 for _, of_l2 in found])
+
+
+def _run(kind: str, p: float) -> str:
+    return f"{_checks.shown(kind)} and p = {p:g}" if kind else f"p = {p:g}"
 
 
 def _kinds(H: Any) -> dict[str, Any]:

@@ -178,9 +178,10 @@ def early_stopping(
     neg_val : array_like, shape (K, d), or sequence of K things
         Negative validation rows.
     metric : str or callable
-        What their list is worth. ``"partial_auc"``, the area under the ROC curve down to the first ten negatives,
-        scaled to 1 if perfect, as in `pnorm.cross_validate`; or ``"average_precision"``, ``"auc"``, ``"bedroc"``,
-        ``"discounted_gain_at_top"``, ``"enrichment_factor"``, ``"positives_at_top"``, ``"r_max"`` of `pnorm.metrics`;
+        What their list is worth. ``"partial_auc"``, the area under the ROC curve down to the first ten negatives, or
+        the first 1 % of them if that is more, scaled to 1 if perfect, as in `pnorm.cross_validate`; or
+        ``"average_precision"``, ``"auc"``, ``"bedroc"``, ``"discounted_gain_at_top"``, ``"enrichment_factor"``,
+        ``"positives_at_top"``, ``"r_max"`` of `pnorm.metrics`;
         ``"log_objective"``, what training lowers, on these rows; or a function of ``(f_pos, f_neg)``,
         ``functools.partial(pnorm.metrics.precision_at, k=100)``. With weights it is also given ``pos_weight`` and
         ``neg_weight``.

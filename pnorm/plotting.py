@@ -238,7 +238,8 @@ def cross_validation(found: CrossValidation, *, ax: Any = None) -> Any:
     -------
     Axes
         Means over the folds, with a band of one standard error on either side, and rounds on a logarithmic axis on
-        which 0 has a place, too; or penalties, the largest on the left. With several kinds of weak rankers, a curve for
+        which 0 has a place, too; or penalties, the largest on the left. Where both penalties change, their places on
+        the path are in the place of their values. With several kinds of weak rankers, a curve for
         each kind and p. A circle is at the best, a square at the simplest within one standard error of it. What is far
         below every p at its best is out of the picture.
 
@@ -262,23 +263,27 @@ def cross_validation(found: CrossValidation, *, ax: Any = None) -> Any:
         raise TypeError(f"found must be what pnorm.cross_validate returned; got {type(found).__name__}")
     ax = _axes(1, (5.0, 4.0)) if ax is None else ax
     mean, error = found.mean, found.standard_error
-    stages = found._stages
     along = found._order
+    several = len(found._changing) > 1
+    stages: Any = np.argsort(along, axis=1) + 1 if several else found._changing[found.along]
     order = np.argsort(found.p, kind="stable")
     for i, colour in zip(order, _shades(order.size), strict=True):
         label = _label(float(found.p[i])) if not found.kinds else f"{found.kinds[i]}, p = {found.p[i]:g}"
-        ax.plot(stages[along], mean[i, along], color=colour, lw=1.4, label=label)
-        if np.isfinite(error[i]).all():
-            low, high = mean[i] - error[i], mean[i] + error[i]
-            ax.fill_between(stages[along], low[along], high[along], color=colour, alpha=0.13, lw=0)
+        x, y, half = (values[i, along[i]] for values in (stages, mean, error))
+        ax.plot(x, y, color=colour, lw=1.4, label=label)
+        if np.isfinite(half).all():
+            ax.fill_between(x, y - half, y + half, color=colour, alpha=0.13, lw=0)
     for (i, s), marker, what in ((found._best_place, "o", "best"), (found._simplest_place, "s", "simplest")):
-        ax.plot([stages[s]], mean[i, s], marker, mfc="none", mec="black", ms=8, label=what)
-    if found.rounds is None:
+        ax.plot([stages[i, s]], mean[i, s], marker, mfc="none", mec="black", ms=8, label=what)
+    ax.set_ylabel(f"{found.metric} on held-out rows")
+    if several:
+        ax.set(xlabel="penalties, from the largest", xlim=(1, stages.shape[1]), xticks=range(1, stages.shape[1] + 1))
+    elif found.rounds is None:
         _penalties_axis(ax, stages, found.along)
-        ax.set(xlim=(stages.max(), stages.min()), ylabel=f"{found.metric} on held-out rows")  # rounds grow as l2 falls
+        ax.set_xlim(stages.max(), stages.min())  # rounds grow as l2 falls
     else:
         ax.set_xscale("symlog", linthresh=1.0)
-        ax.set(xlabel="rounds", xlim=(stages[0], None), ylabel=f"{found.metric} on held-out rows")
+        ax.set(xlabel="rounds", xlim=(found.rounds[0], None))
     peaks = mean.max(axis=1)
     below = 3.0 * float(np.ptp(peaks)) + 4.0 * float(np.nan_to_num(error).max(axis=1).min())
     if below > 0.0:

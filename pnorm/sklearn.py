@@ -197,8 +197,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Rounds to wait for a better score.
     scoring : str, callable or None
         What the list of the held-out rows is worth: a measure by its name in `pnorm.callbacks.early_stopping`, None
-        being the partial AUC down to the first ten negatives and ``"log_objective"`` what training lowers; or a
-        scorer of scikit-learn, or its name, that asks for `decision_function`. With groups it is the mean over these.
+        being the partial AUC down to the first ten negatives, or the first 1 % of them if that is more, and
+        ``"log_objective"`` what training lowers; or a scorer of scikit-learn, or its name, that asks for
+        `decision_function`. With groups it is the mean over these.
     random_state : int, RandomState or None
         Which rows are held out.
     n_jobs : int or None

@@ -227,6 +227,19 @@ def test_the_measure_by_default_looks_down_to_ten_negatives():
     np.testing.assert_allclose(light.scores, by_hand(pos, neg, None, [4], 8, light.folds, whole, *c), rtol=1e-9)
 
 
+@pytest.mark.parametrize(("n_neg", "end"), [(1000, 10), (1001, 10.01), (2500, 25)])
+def test_the_measure_by_default_looks_down_to_a_hundredth_of_many_negatives(n_neg, end):
+    rng = np.random.default_rng(17)
+    f_pos, f_neg = rng.normal(2, 1, 50), rng.normal(size=n_neg)
+    expected = metrics.partial_auc(f_pos, f_neg, max_fp=end, standardized=True)
+    measure, counted = _by_name.LARGER["partial_auc"], _checks.case_weights(50, n_neg)
+    assert measure(f_pos, f_neg) == expected
+    assert _by_name.scorer_of_lists([measure], counted)(f_pos[None], f_neg[None]) == pytest.approx(expected, rel=1e-13)
+    doubled = {"pos_weight": np.full(50, 3.0), "neg_weight": np.full(n_neg, 2.0)}
+    twice = metrics.partial_auc(f_pos, f_neg, max_fp=max(10, 0.02 * n_neg), standardized=True, **doubled)
+    assert measure(f_pos, f_neg, **doubled) == pytest.approx(twice, rel=1e-13)
+
+
 def kinds_of_rows(n_pos, n_neg):
     """Weights and groups of rows, as `case_weights` takes them."""
     rng = np.random.default_rng(15)
@@ -266,8 +279,9 @@ def test_many_lists_are_measured_as_one_by_one(name, kind, push):
     one = _by_name.scorer(measure, told, counted, rows)
     f_pos, f_neg = f_pos[:, rows[0]], f_neg[:, rows[1]]
     expected = [one(*lists) for lists in zip(f_pos, f_neg, strict=True)]
-    found = _by_name.scorer_of_lists(measure, counted, rows)(f_pos, f_neg)
+    found, again = _by_name.scorer_of_lists([measure, measure], counted, rows)(f_pos, f_neg)
     np.testing.assert_allclose(found, expected, rtol=1e-13)
+    np.testing.assert_array_equal(again, found)  # the lists are as they were
     assert len(set(expected)) > 1
 
 
@@ -277,7 +291,7 @@ def test_many_lists_are_finite():
         f_neg = np.zeros((4, 3))
         f_neg[2, 1] = bad
         with pytest.raises(ValueError, match=f"f_neg has {bad} at position 1; every value must be finite"):
-            _by_name.scorer_of_lists(measure, rows)(np.zeros((4, 2)), f_neg)
+            _by_name.scorer_of_lists([measure], rows)(np.zeros((4, 2)), f_neg)
 
 
 # What is read, and by whom

@@ -56,7 +56,7 @@ def test_every_score_is_that_of_a_minimiser_on_the_rows_alone(kind, fixed):
     found = pnorm.cross_validate(pos, neg, H, POWERS, l2=PENALTIES, folds=3, metric=margins, tol=0)
     np.testing.assert_allclose(found.scores, by_hand(pos, neg, H, found.folds, margins), rtol=1e-4, atol=1e-4)
     assert found.scores.shape == found.gap.shape == found.status.shape == (2, 3, 3)
-    assert (found.p.tolist(), found.l2.tolist(), found.rounds) == (POWERS, PENALTIES, None)
+    assert (found.p.tolist(), found.l2.tolist(), found.rounds) == (POWERS, [PENALTIES] * 2, None)
     assert found.traces == ()
     assert set(found.status.ravel()) == {"converged"}
     i, s = np.unravel_index(found.mean.argmax(), (2, 3))
@@ -102,7 +102,8 @@ def test_either_penalty_may_be_the_path_beside_the_other(path):
     assert found.along == along
     for s, value in enumerate(path[along]):
         more = {"l1": l1, "l2": l2, along: value}
-        assert (found.l1[s], found.l2[s]) == (more["l1"], more["l2"])
+        assert found.l1[:, s].tolist() == [more["l1"]] * 2
+        assert found.l2[:, s].tolist() == [more["l2"]] * 2
         for k in range(2):
             sides, held = [[X[(n == k) == out] for X, n in zip((pos, neg), found.folds, strict=True)] for out in (0, 1)]
             for i, p in enumerate(POWERS):
@@ -114,6 +115,81 @@ def test_either_penalty_may_be_the_path_beside_the_other(path):
     assert {"l1", "l2"} < set(vars(best))
     assert str(found).splitlines()[1].split()[1] == along
     assert np.isin(best.l1, l1)
+
+
+GRID = np.array([1.0, 0.01, 0.1])
+OF_P = {
+    "a function of p": ({"l2": lambda p: p * GRID}, "l2"),
+    "numbers of p": ({"l2": lambda p: 0.1 * p}, "l2"),
+    "a number beside a path": ({"l1": lambda p: p * GRID, "l2": lambda p: 1e-3 * p}, "l1"),
+    "kinds": ({"l2": {"lines": lambda p: GRID / p, "cuts": GRID}}, "l2"),
+    "paths of kinds": ({"l1": {"lines": 0, "cuts": 0.1 * GRID}, "l2": {"lines": GRID, "cuts": lambda p: 1e-3 * p}}, "l1, l2"),
+    "pairs": ({"l1": 0.1 * GRID, "l2": lambda p: p * GRID[::-1]}, "l1, l2"),
+    "pairs that share a penalty": ({"l1": [0.1, 0.1, 0], "l2": [1, 0.1, 0.1]}, "l1, l2"),
+}  # fmt: skip
+
+
+def penalty_of(given, kind, p, s):
+    """One penalty, read from what was given."""
+    given = given[kind] if isinstance(given, dict) else given
+    given = given(p) if callable(given) else given
+    return given if isinstance(given, float | int) else given[s]
+
+
+@pytest.mark.parametrize("given", OF_P)
+def test_every_kind_and_p_has_its_own_penalties(given):
+    path, along = OF_P[given]
+    pos, neg = problem(13)
+    kinds = {"lines": rankers.normalized(pos, neg), "cuts": rankers.quantile_thresholds(pos, neg, 5)}
+    more = {"folds": 2, "metric": margins, "tol": 1e-9}
+    found = pnorm.cross_validate(pos, neg, kinds, POWERS, **path, **more, n_threads=1)
+    for n_threads in (2, 7):
+        again = pnorm.cross_validate(pos, neg, kinds, POWERS, **path, **more, n_threads=n_threads)
+        np.testing.assert_array_equal(again.scores, found.scores)
+    assert found.along == along
+    assert found.l1.shape == found.l2.shape == found.mean.shape == (4, 1 if given == "numbers of p" else 3)
+    for i, s in np.ndindex(found.mean.shape):
+        kind, p = found.kinds[i], found.p[i]
+        own = {name: penalty_of(path.get(name, 0), kind, p, s) for name in ("l1", "l2")}
+        assert (found.l1[i, s], found.l2[i, s]) == (own["l1"], own["l2"])
+        for k in range(2):
+            sides, held = [[X[(n == k) == out] for X, n in zip((pos, neg), found.folds, strict=True)] for out in (0, 1)]
+            lam, _ = pnorm.minimize(*sides, kinds[kind], p, **own, tol=1e-9)
+            expected = margins(*[pnorm.score(X, kinds[kind], lam) for X in held])
+            assert found.scores[i, k, s] == pytest.approx(expected, rel=2e-3, abs=1e-3)
+    best, (i, s) = found.best, found._best_place
+    assert found.mean[i, s] == found.mean.max()
+    assert vars(best) == {"kind": found.kinds[i], "p": found.p[i], "l1": found.l1[i, s], "l2": found.l2[i, s]}
+    assert best == (best.p, *[getattr(best, name) for name in along.split(", ")])
+    pnorm.minimize(pos, neg, kinds[best.kind], best.p, l1=best.l1, l2=best.l2)
+
+
+@pytest.mark.parametrize("path", [{"l2": [1.0, 0.01, 0.1]}, {"rounds": [0, 2, 9]}])
+@pytest.mark.parametrize("second", ["auc", margins])
+@pytest.mark.parametrize("first", ["partial_auc", metrics.positives_at_top])
+def test_a_second_measure_of_the_same_minimisers(first, second, path):
+    pos, neg = problem(14)
+    calls = partial(pnorm.cross_validate, pos, neg, None, POWERS, folds=3, **path)
+    both = calls(metric=first, second_metric=second, n_threads=1)
+    for n_threads in (2, 7):
+        again = calls(metric=first, second_metric=second, n_threads=n_threads)
+        np.testing.assert_array_equal(again.scores, both.scores)
+        np.testing.assert_array_equal(again.second_scores, both.second_scores)
+    one, two = calls(metric=first), calls(metric=second)
+    np.testing.assert_array_equal(both.scores, one.scores)
+    np.testing.assert_array_equal(both.second_scores, two.scores)
+    assert (both.metric, both.second_metric) == (one.metric, two.metric)
+    assert (one.second_scores, one.second_metric) == (None, None)
+    assert np.ptp(both.second_scores) > 0
+
+
+def test_a_second_measure_has_weights_and_reads_the_list_from_below():
+    pos, neg = problem(15)
+    weights = rows_of("weights")
+    calls = partial(pnorm.cross_validate, pos, neg, None, POWERS, l2=PENALTIES, folds=3, push="bottom", **weights)
+    both = calls(metric="auc", second_metric="positives_at_top")
+    np.testing.assert_array_equal(both.second_scores, calls(metric="positives_at_top").scores)
+    assert both.second_metric == "positives_at_top, read from below"
 
 
 def test_signs_are_kept():
@@ -203,35 +279,54 @@ def test_runs_without_a_minimiser_are_counted():
 # The choice
 
 
-def result(scores, p=(16.0, 1.0, 4.0), l2=(0.1, 10.0, 1.0), kinds=()):
+def result(scores, p=(16.0, 1.0, 4.0), l2=(0.1, 10.0, 1.0), kinds=(), second=None, l1=None):
     """A result with these scores, (P, F, S)."""
     scores = np.array(scores, float)
+    second = None if second is None else np.array(second, float)
     gap = np.full(scores.shape, 1e-9)
     status = np.full(scores.shape, "converged")
     p = np.array(p[: len(scores)])
-    l1, l2 = np.zeros(len(l2)), np.array(l2)
-    return pnorm.CrossValidation(p, None, scores, (np.zeros(2), np.zeros(2)), (), "auc", l1, l2, gap, status, 1e-6, "l2", kinds)  # fmt: skip
+    along, shape = "l2" if l1 is None else "l1, l2", scores[:, 0].shape
+    penalties = [np.broadcast_to(np.array(x, float), shape) for x in (0.0 if l1 is None else l1, l2)]
+    return pnorm.CrossValidation(
+        p,
+        None,
+        scores,
+        (np.zeros(2), np.zeros(2)),
+        (),
+        "auc",
+        *penalties,
+        gap,
+        status,
+        1e-6,
+        along,
+        kinds,
+        second,
+        "top",
+    )
 
 
-def literal(found, allowance):
-    """The first kind, of that the smallest p, of that the largest penalty, that is near enough to the best."""
+def literal(found, allowance, second=None):
+    """The first kind, of that the smallest p, of that the largest penalty, that is near enough to the best.
+
+    With a second measure only those count that have the largest mean of it among those that are near enough.
+    """
     n_p, n_folds, n_l2 = found.scores.shape
     mean = [[sum(found.scores[i, :, s]) / n_folds for s in range(n_l2)] for i in range(n_p)]
     top, at = max((mean[i][s], (i, s)) for i in range(n_p) for s in range(n_l2))
     spread = found.scores[at[0], :, at[1]]
     error = np.sqrt(sum((x - top) ** 2 for x in spread) / (n_folds - 1) / n_folds)
+    near = [(i, s) for i in range(n_p) for s in range(n_l2) if mean[i][s] >= top - allowance * error - 1e-12]
+    if second is not None:
+        of_near = [sum(second[i, :, s]) / n_folds for i, s in near]
+        near = [place for place, value in zip(near, of_near, strict=True) if value >= max(of_near) - 1e-12]
     kinds = list(dict.fromkeys(found.kinds)) or [None]
-    for kind in kinds:
-        for p in sorted(set(found.p)):
-            for l2 in sorted(found.l2, reverse=True):
-                for i in range(n_p):
-                    for s in range(n_l2):
-                        own = found.kinds[i] if found.kinds else None
-                        if (own, found.p[i], found.l2[s]) == (kind, p, l2) and mean[i][
-                            s
-                        ] >= top - allowance * error - 1e-12:
-                            return kind, p, l2
-    raise AssertionError
+    found_at = [
+        ((kinds.index(found.kinds[i] if found.kinds else None), found.p[i], -found.l1[i, s], -found.l2[i, s]), (i, s))
+        for i, s in near
+    ]
+    i, s = min(found_at)[1]
+    return found.kinds[i] if found.kinds else None, found.p[i], found.l2[i, s]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -244,6 +339,26 @@ def test_best_and_simplest_against_the_rules_read_literally(seed):
     for choice, allowance in ((found.best, 0), (found.simplest, 1)):
         assert (choice.kind, choice.p, choice.l2) == literal(found, allowance)
         assert choice == (choice.p, choice.l2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_second_measure_settles_what_the_first_cannot_tell(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 4, (6, 5, 4)) + rng.integers(0, 3, (6, 1, 4))
+    second = rng.integers(0, 2, (6, 5, 4)) + rng.integers(0, 2, (6, 1, 4)) / 8
+    l1, l2 = rng.choice([0, 0.5, 2], (6, 4)), rng.permuted(np.tile([10.0, 0.1, 1.0, 0.01], (6, 1)), axis=1)
+    kinds = ("z", "z", "z", "a", "a", "a")
+    found, plain = [result(scores, (4, 16, 1) * 2, l2, kinds, of_list, l1) for of_list in (second, None)]
+    for choice, asked in (
+        (found.best, (1, second)),
+        (found.simplest, (1,)),
+        (plain.best, (0,)),
+        (plain.simplest, (1,)),
+    ):
+        assert (choice.kind, choice.p, choice.l2) == literal(found, *asked)
+        assert choice == (choice.p, choice.l1, choice.l2)
+    once = result(scores[:, :1], (4, 16, 1) * 2, l2, kinds, second[:, :1], l1)  # one fold has no error to go by
+    assert (once.best.kind, once.best.p, once.best.l2) == literal(result(scores[:, [0, 0]], (4, 16, 1) * 2, l2, kinds, None, l1), 0, second[:, [0, 0]])  # fmt: skip
 
 
 def test_what_was_chosen_unpacks_has_names_and_travels():
@@ -274,6 +389,19 @@ def test_it_prints_what_was_found():
     several = result([worse, best], p=(4.0, 4.0), kinds=("lines", "cuts"))
     assert repr(several) == "<CrossValidation: auc 0.85 at cuts, p = 4 and l2 = 1; 2 kinds, 1 p, 2 folds>"
     assert [line.split()[0] for line in str(several).splitlines()[2:4]] == ["lines", "cuts"]
+    kinds, l1 = ("cuts", "steps"), [[0.0] * 3, [1.0, 3.0, 2.0]]
+    second = [[[0.1, 0.2, 0.3]] * 2, [[0.1, 0.3, 0.7]] * 2]
+    both = result([worse, [[0.0, 0.5, 0.8], [0.0, 0.6, 0.8]]], (4.0, 4.0), kinds=kinds, second=second, l1=l1)
+    assert repr(both) == "<CrossValidation: auc 0.8 at steps, p = 4, l1 = 2 and l2 = 1; 2 kinds, 1 p, 2 folds>"
+    assert str(both).splitlines()[1:] == [
+        "                p      l1      l2              mean      behind the largest",
+        "cuts            4       0       1   0.6500 ± 0.0500      0.1500 ± 0.0500",
+        "steps           4       2       1   0.8000 ± 0.0000",
+        "simplest within one standard error of the largest: steps, p = 4, l1 = 2, l2 = 1",
+        "of those, top is largest for steps, p = 4, l1 = 2, l2 = 1: 0.7000 ± 0.0000",
+        "all 12 runs certified within 1e-06",
+    ]
+    assert str(result([worse], kinds=("cuts",), l1=[l1[0]]).best) == "cuts, p = 16, l2 = 1"
     falling = result([[[0.9, 0.1, 0.2], [0.9, 0.3, 0.2]]])
     assert "the best is at the smallest l2: a smaller one may be better" in str(falling)
     assert "smaller" not in str(result([[[0.9, 0.1, 0.2], [0.9, 0.3, 0.2]]], l2=(0.0, 10.0, 1.0)))
@@ -323,10 +451,20 @@ def test_a_bar_over_the_folds_of_all_kinds(capsys):
         ({"penalty": "shapes", "t_max": 5}, ValueError, "penalty='shapes' is for minimisers"),
         ({"penalty": "shape", "l2": [1]}, ValueError, "penalty must be one of"),
         ({"max_columns": 0, "l2": [1]}, ValueError, "max_columns must be"),
-        ({"l1": [1, 2], "l2": [1, 2]}, ValueError, "one of l1 and l2 may be a sequence, the path, and the other a number"),
+        ({"l1": [1, 2], "l2": [1, 2, 3]}, ValueError, "l1 and l2 are both sequences, which go in pairs and must be as long as each other; they have 2 and 3"),
+        ({"l1": [1, 1], "l2": [2, 2]}, ValueError, "l1 = 1, l2 = 2 is there 2 times; once is enough"),
+        ({"l2": lambda p: [-p]}, ValueError, "l2(1) must be zero or more; got -1"),
+        ({"l2": lambda p: None}, TypeError, "l2(1) must be a sequence of numbers; got None"),
+        ({"l2": lambda p: []}, ValueError, "l2(1) is empty"),
+        ({"l2": lambda p: [1, 2] if p == 1 else [1], "p": [1, 4]}, ValueError, "the same number of penalties: there are 2 for p = 1, and 1 for p = 4"),
+        ({"l2": {"a": 1, "b": [1, 2]}, "H": {"a": None, "b": None}}, ValueError, "there are 1 for 'a' and p = 1, and 2 for 'b' and p = 1"),
+        ({"l2": {"a": 1}, "H": {"a": None, "b": None}}, ValueError, "l2 is a mapping, which must have the names of the weak rankers in H ('a', 'b'); got 'a'"),
+        ({"l1": {}, "l2": 1}, ValueError, "l1 is a mapping, which must have the names of the weak rankers in H (which are no mapping); got no names"),
+        ({"second_metric": "auk"}, ValueError, "second_metric must be one of 'partial_auc'"),
+        ({"second_metric": 3}, TypeError, "second_metric must be a name or a function"),
         ({"l1": -1}, ValueError, "l1 must be zero or more"),
         ({"l2": []}, ValueError, "l2 is empty; at least one number is needed"),
-        ({"l2": [1, 1.0]}, ValueError, "l2 has 1 2 times"),
+        ({"l2": [1, 1.0]}, ValueError, "l2 = 1 is there 2 times; once is enough"),
         ({"l2": [-1]}, ValueError, "l2 must be zero or more; got -1"),
         ({"l2": "path"}, TypeError, "l2 must be a sequence of numbers; got 'path'"),
         ({"l2": 1, "tol": -1}, ValueError, "tol must be zero or more"),

@@ -166,6 +166,16 @@ def test_cross_validation_of_penalties_falls_from_left_to_right(runs):
     assert (ax.get_xlabel(), ax.get_xscale(), ax.get_xlim()) == ("l2", "log", (10.0, 0.1))
     assert ax.lines[4].get_xydata().tolist() == [[found.best.l2, found.mean.max()]]
     assert ax.lines[5].get_xydata()[0, 0] == found.simplest.l2
+    of_p = pnorm.cross_validate(pos, neg, None, [4, 1], l2=lambda p: p * np.array([1, 0.1]), folds=3)
+    lines = plotting.cross_validation(of_p).lines
+    assert [line.get_xdata().tolist() for line in lines[:2]] == [[1, 0.1], [4, 0.4]]
+    both = pnorm.cross_validate(pos, neg, {"a": None, "b": None}, 4, l1={"a": [0.1, 1, 0.3], "b": 0}, l2={"a": 0.1, "b": [1, 2, 3]}, second_metric="auc", folds=3)  # fmt: skip
+    ax = plotting.cross_validation(both)
+    for line, i, order in zip(ax.lines, (0, 1), ([1, 2, 0], [2, 1, 0]), strict=False):
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([[1, 2, 3], both.mean[i, order]]))
+    assert (ax.get_xlabel(), ax.get_xscale(), ax.get_xlim()) == ("penalties, from the largest", "linear", (1.0, 3.0))
+    i, s = both._best_place
+    assert ax.lines[2].get_xydata().tolist() == [[[[3, 1, 2], [3, 2, 1]][i][s], both.mean[i, s]]]
     zero = plotting.cross_validation(pnorm.cross_validate(pos, neg, None, [1], l2=[0, 1], folds=2))
     assert (zero.get_xscale(), zero.get_xlim()) == ("symlog", (1.0, 0.0))
 

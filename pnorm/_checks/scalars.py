@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,45 @@ def squared(value: float, name: str) -> float:
 def nonnegative(x: Any, name: str) -> float:
     """Return a number that is zero or more."""
     return _within(x, name, lambda value: value >= 0.0, "zero or more")
+
+
+def of_kinds(values: Any, name: str, kinds: Sequence[str]) -> dict[str, Any]:
+    """Return what is given for each kind of weak rankers; what is no mapping is for all of them."""
+    if not isinstance(values, Mapping):
+        return dict.fromkeys(kinds, values)
+    if set(values) != set(kinds):
+        named = ", ".join(map(repr, kinds)) if any(kinds) else "which are no mapping"
+        raise ValueError(
+            f"{name} is a mapping, which must have the names of the weak rankers in H ({named}); got "
+            f"{', '.join(map(shown, values)) or 'no names'}"
+        )
+    return dict(values)
+
+
+def penalty_path(l1: Any, l2: Any, p: float) -> tuple[list[float], list[float]]:
+    """Return l1 and l2 of each point of a path for a p; each is a number, a sequence, or a function of p."""
+    found: list[list[float]] = []
+    several = []
+    for given, name in ((l1, "l1"), (l2, "l2")):
+        values, called = (given(p), f"{name}({p:g})") if callable(given) else (given, name)
+        several.append(not isinstance(values, numbers.Real))
+        listed = numbers_of(values, called) if several[-1] else [values]
+        found.append([nonnegative(value, called) for value in listed])
+        if not found[-1]:
+            raise ValueError(f"{called} is empty; at least one number is needed")
+    lengths = [len(values) for values in found]
+    if all(several) and lengths[0] != lengths[1]:
+        raise ValueError(
+            "l1 and l2 are both sequences, which go in pairs and must be as long as each other; they have "
+            f"{lengths[0]} and {lengths[1]} numbers"
+        )
+    found = [values if many else values * max(lengths) for values, many in zip(found, several, strict=True)]
+    points = list(zip(*found, strict=True))
+    for point in points:
+        if points.count(point) > 1:
+            told = [f"{name} = {x:g}" for name, x, many in zip(("l1", "l2"), point, several, strict=True) if many]
+            raise ValueError(f"{', '.join(told)} is there {points.count(point)} times; once is enough")
+    return found[0], found[1]
 
 
 def _within(x: Any, name: str, suits: Callable[[float], bool], expected: str) -> float:

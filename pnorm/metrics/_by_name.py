@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,8 @@ from pnorm import _checks, metrics
 from pnorm._checks import CaseWeights, Vector
 from pnorm.metrics._ranked_list import RankedLists
 
-_NEGATIVES = 10
-"""Number of negatives at the top for the partial AUC by default."""
+_NEGATIVES, _SHARE = 10, 0.01
+"""Negatives at the top for the partial AUC by default: so many, or this share of them if that is more."""
 
 _ALL: tuple[Any, Any] = (slice(None), slice(None))
 
@@ -28,7 +28,9 @@ def _first_negatives(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weig
         n_neg = f_pos.n_neg * f_pos.unit
     else:
         n_neg = f_neg.size if neg_weight is None else float(neg_weight.sum())
-    end = _NEGATIVES if n_neg > (1.0 + 1e-9) * _NEGATIVES else None  # the sum may round otherwise elsewhere
+    end: Any = None
+    if n_neg > (1.0 + 1e-9) * _NEGATIVES:  # the sum may round otherwise elsewhere
+        end = max(float(_NEGATIVES), _SHARE * n_neg)
     return metrics.partial_auc(
         f_pos, f_neg, max_fp=end, standardized=True, pos_weight=pos_weight, neg_weight=neg_weight
     )
@@ -55,7 +57,9 @@ MEASURES = sorted({*LARGER, *SMALLER, "p_norm_risk", "precision_at", "recall_at"
 """All measures of one list, given as two sides."""
 
 
-def named(metric: Any, names: Mapping[str, Measure], counted: CaseWeights, push: str = "top") -> tuple[Measure, str]:
+def named(
+    metric: Any, names: Mapping[str, Measure], counted: CaseWeights, push: str = "top", argument: str = "metric"
+) -> tuple[Measure, str]:
     """Return the measure that a user passes, as one of some names or as a function, and its name.
 
     A name means the end of the list that the push is at. A function gets the scores as they are.
@@ -66,18 +70,18 @@ def named(metric: Any, names: Mapping[str, Measure], counted: CaseWeights, push:
         name += "".join(f", {key}={value!r}" for key, value in keywords.items())
         measure = metric
     elif not isinstance(metric, str):
-        raise TypeError(f"metric must be a name or a function of (f_pos, f_neg); got {type(metric).__name__}")
+        raise TypeError(f"{argument} must be a name or a function of (f_pos, f_neg); got {type(metric).__name__}")
     elif metric not in names and metric in MEASURES:
         raise ValueError(
-            f"metric {metric!r} needs more than a name: pass functools.partial(pnorm.metrics.{metric}, ...); by name "
-            f"there are {', '.join(map(repr, names))}"
+            f"{argument} {metric!r} needs more than a name: pass functools.partial(pnorm.metrics.{metric}, ...); by "
+            f"name there are {', '.join(map(repr, names))}"
         )
     else:
-        name, measure = metric, names[_checks.choice(metric, "metric", names)]
+        name, measure = metric, names[_checks.choice(metric, argument, names)]
     weighted = counted.c_pos is not None or counted.c_neg is not None
     if weighted and not takes(measure, None, None, pos_weight=None, neg_weight=None):
         raise ValueError(
-            f"rows have weights, and the metric {name} takes none: pass a function of (f_pos, f_neg, pos_weight, "
+            f"rows have weights, and the {argument} {name} takes none: pass a function of (f_pos, f_neg, pos_weight, "
             "neg_weight)"
         )
     if push == "bottom" and isinstance(metric, str):
@@ -128,19 +132,20 @@ def one_by_one(
 
 
 def scorer_of_lists(
-    measure: Measure, counted: CaseWeights, rows: tuple[Any, Any] = _ALL
-) -> Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]:
-    """Return a function that measures many lists of the same rows at once, by a measure that has a name.
+    measures: Sequence[Measure], counted: CaseWeights, rows: tuple[Any, Any] = _ALL
+) -> Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]:
+    """Return a function that measures many lists of the same rows at once, by measures that have names.
 
-    Scores are (S, I) and (S, K), a row for each list.
+    Scores are (S, I) and (S, K), a row for each list. What is returned is (M, S), a row for each measure. A list is
+    sorted once for all of them.
     """
     of_lists = lists(counted, rows)
 
-    def score(f_pos: NDArray[np.float64], f_neg: NDArray[np.float64]) -> Vector:
-        total = np.zeros(len(f_pos))
+    def score(f_pos: NDArray[np.float64], f_neg: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.zeros((len(measures), len(f_pos)))
         for i, k, given in of_lists:
-            weights = given.get("pos_weight"), given.get("neg_weight")
-            total += measure(RankedLists(f_pos[:, i], f_neg[:, k], *weights), None)
+            ranked = RankedLists(f_pos[:, i], f_neg[:, k], given.get("pos_weight"), given.get("neg_weight"))
+            total += [measure(ranked, None) for measure in measures]
         return total / len(of_lists)
 
     return score
