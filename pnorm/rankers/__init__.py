@@ -1,0 +1,60 @@
+"""Weak rankers: from rows of data to outputs h_1(x), ..., h_n(x).
+
+A collection knows its `names` and its length, gives one weak ranker by index (a callable), turns
+rows into the matrix of all outputs, can be added to another and written to JSON. `pnorm.train`
+and `pnorm.score` take a collection, a plain sequence of callables, or None, which stands for the columns of the data.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The private names are for other modules, and for pickles of versions in which all of this was one file.
+from pnorm import _checks
+from pnorm._categories import UnknownLevelWarning
+from pnorm.rankers._base import (
+    Rankers,
+    Signs,
+    WeakRanker,
+    _Callables,
+    _Closed,
+    _Curve,
+    _Levels,
+    _Union,
+    callables,
+    closed,
+    from_dict,
+    names_of,
+)
+from pnorm.rankers._columns import (
+    _Columns,
+    _Normalized,
+    _Thresholds,
+    columns,
+    normalized,
+    quantile_thresholds,
+    thresholds,
+)
+from pnorm.rankers._levels import _Categories, categories
+
+__all__ = [
+    "Rankers",
+    "UnknownLevelWarning",
+    "WeakRanker",
+    "callables",
+    "categories",
+    "closed",
+    "columns",
+    "from_dict",
+    "normalized",
+    "quantile_thresholds",
+    "thresholds",
+]
+
+
+def as_rankers(H: Any, X: Any, name: str) -> Rankers:
+    """Return H as a collection: None stands for the columns of X, called `name` in messages."""
+    if H is None:
+        width, found = _checks.width(X, name), _checks.column_names(X)
+        return _Columns(names_of(None, found, width), width, found)
+    return H if isinstance(H, Rankers) else callables(H)
