@@ -113,7 +113,14 @@ class Trace:
 
     @property
     def objective(self) -> Vector:
-        """What was minimised, shape (T + 1,): log F_p plus the penalty ``l2/2 |lam|**2`` if there is one.
+        r"""What was minimised, shape (T + 1,): log F_p with its penalties,
+
+        .. math:: \log F_p(\lambda) + l1\, |\lambda|_1 + \tfrac{l2}{2} |\lambda|^2 ,
+
+        or with ``penalty="shapes"``, for weak rankers of range :math:`r_j` in columns of :math:`m_j` cuts (one for
+        weak rankers that are no cuts),
+
+        .. math:: \log F_p(\lambda) + \sum_j l1\, r_j |\lambda_j| + \tfrac{l2}{2}\, m_j (r_j \lambda_j)^2 .
 
         For another price or loss `minimize` lowers R ** (1 / p) for the price ``Power(p)``, log R for the
         exponential price, and R for others, with the penalty.
