@@ -164,7 +164,9 @@ def _of_widest_margin(problem: Problem, progress: Progress) -> tuple[Vector, Tra
 def _of_margin(problem: Problem, progress: Progress) -> tuple[Vector, Trace]:
     """Scale coefficients, within their signs, to a margin of one; the larger they are, the lower the objective."""
     lam = progress.last.lam
-    lam = lam / problem.separation(problem.point(lam))
+    with np.errstate(over="ignore"):
+        scaled = lam / problem.separation(problem.point(lam))
+    lam = scaled if np.isfinite(scaled).all() else lam  # of outputs near the smallest double
     progress.arrive(problem.point(lam), np.inf)
     message = (
         "the coefficients put every positive above every negative, and the larger they are, the more "
