@@ -346,7 +346,7 @@ def _of_diagnostics():
     return {
         **{
             name: plain(getattr(d, name), H=None)
-            for name in ("certificate", "q_limit", "q_prime", "report", "same_limit")
+            for name in ("certificate", "q_limit", "q_prime", "report", "same_limit", "separability")
         },
         "convergence": plain(d.convergence, trace=trace),
         "Limit.distance": plain(d.q_limit(POS, NEG, None, 2).distance),

@@ -296,18 +296,36 @@ MINIMIZE = [
     ({"init": [1.0]}, ValueError, "init must have shape (2,), one coefficient per weak ranker"),
     ({"init": [1e308, -1e308]}, ValueError, "init gives scores that, times p, overflow"),
 ]
+SIGNS = [
+    ({"signs": [1, 2]}, ValueError, "signs has 2 at position 1; a sign is 1 (at least zero), -1 (at most zero) or 0"),
+    ({"signs": [1]}, ValueError, "signs must have shape (2,), one sign per weak ranker; got shape (1,)"),
+]
+BOTH_PENALTIES = [
+    *PENALTY,
+    ({"l1": -1}, ValueError, "l1 must be zero or more; got -1"),
+    ({"penalty": "cuts"}, ValueError, "penalty must be one of 'coefficients', 'shapes'; got 'cuts'"),
+]
 LAM = {"lam": [1.0, 0.0]}
+WITHIN = [({"signs": [-1, 0]}, ValueError, "lam has 1 for x0, and its sign is to be -1")]
 
 
 @pytest.mark.parametrize(
     ("function", "given", "wrong"),
     [
         (pnorm.train, {}, SHARED + GRADES + POWER),
-        (pnorm.minimize, {}, SHARED + GRADES + POWER + PENALTY + MINIMIZE),
+        (pnorm.minimize, {}, SHARED + GRADES + POWER + BOTH_PENALTIES + SIGNS + MINIMIZE),
         (pnorm.minimize_path, {}, SHARED + GRADES),
-        (pnorm.diagnostics.certificate, {"H": None, "p": 2, **LAM}, SHARED + GRADES + POWER + PENALTY + COEFFICIENTS),
-        (pnorm.diagnostics.report, {"H": None, "p": 2, **LAM}, SHARED + POWER + PENALTY + COEFFICIENTS),
-        (pnorm.diagnostics.separability, {}, SHARED),
+        (
+            pnorm.diagnostics.certificate,
+            {"H": None, "p": 2, **LAM},
+            SHARED + GRADES + POWER + BOTH_PENALTIES + SIGNS + COEFFICIENTS + WITHIN,
+        ),
+        (
+            pnorm.diagnostics.report,
+            {"H": None, "p": 2, **LAM},
+            SHARED + POWER + BOTH_PENALTIES + SIGNS + COEFFICIENTS + WITHIN,
+        ),
+        (pnorm.diagnostics.separability, {}, SHARED + SIGNS),
         (pnorm.diagnostics.q_limit, {"H": None, "p": 2}, SHARED + POWER),
         (pnorm.diagnostics.q_prime, {"H": None, **LAM}, SHARED + COEFFICIENTS),
         (pnorm.diagnostics.same_limit, {"H": None, "lam1": [1.0, 0.0], "lam2": [1.0, 0.0]}, SHARED),
@@ -324,7 +342,7 @@ def test_minimize_computes_nothing_before_the_checks():
     def never(X):
         raise AssertionError("evaluated")
 
-    for arguments, error, _ in POWER + PENALTY + MINIMIZE[:-2] + SHARED[3:]:
+    for arguments, error, _ in POWER + BOTH_PENALTIES + MINIMIZE[:-2] + SHARED[3:]:
         with pytest.raises(error):
             pnorm.minimize(GOOD, GOOD, [never], **arguments)
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import exact
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,18 +35,19 @@ from pnorm.diagnostics import (
 # Separability
 
 
-def zero_pairs(pos, neg):
+def zero_pairs(pos, neg, signs=(0, 0)):
     """The pairs that some direction in the plane separates while it puts no pair the wrong way round: exactly.
 
-    The directions that put no pair the wrong way round form a cone. If it is not the origin alone,
-    its edges are perpendicular to a difference, or it is the plane, a half-plane or a line along one.
+    The directions that put no pair the wrong way round form a cone, within the signs too. If it is not the origin
+    alone, its edges are perpendicular to a difference or to an axis, or it is the plane, a half-plane or a line along
+    one.
     """
     differences = [(int(a[0] - b[0]), int(a[1] - b[1])) for a in pos for b in neg]
     zero = np.zeros(len(differences), bool)
     for x, y in set(differences) | {(1, 0), (0, 1)}:
         for d in ((x, y), (-x, -y), (-y, x), (y, -x)):
             margins = np.array([d[0] * m[0] + d[1] * m[1] for m in differences])
-            if (margins >= 0).all():
+            if (margins >= 0).all() and d[0] * signs[0] >= 0 and d[1] * signs[1] >= 0:
                 zero |= margins > 0
     return zero.reshape(len(pos), len(neg))
 
@@ -61,6 +63,103 @@ def test_the_support_is_that_of_brute_force_in_the_plane(seed):
     np.testing.assert_array_equal(~np.outer(found.support_pos, found.support_neg), zero)
     assert found.kind == ("separable" if zero.all() else "quasi-separable" if zero.any() else "overlapping")
     assert_separates(found, pos, neg)
+
+
+def kind_of(zero):
+    return "separable" if zero.all() else "quasi-separable" if zero.any() else "overlapping"
+
+
+@pytest.mark.parametrize("signs", [[1, 0], [0, -1], [1, 1], [1, -1], [-1, -1]])
+def test_the_support_within_signs_is_that_of_brute_force_in_the_plane(signs):
+    kinds, changed = [], 0
+    for seed in range(60):
+        rng = np.random.default_rng([1, seed])
+        size, wide = rng.integers(1, 6, 2), rng.integers(1, 5)
+        pos = rng.integers(0, wide + 1, (size[0], 2)) + rng.integers(0, 2, 2) * signs
+        neg = rng.integers(0, wide + 1, (size[1], 2))
+        zero = zero_pairs(pos, neg, signs)
+        found = separability(pos, neg, signs=signs)
+        kinds.append(found.kind)
+        assert found.kind == kind_of(zero)
+        np.testing.assert_array_equal(~np.outer(found.support_pos, found.support_neg), zero)
+        assert_separates(found, pos, neg)
+        assert found.direction is None or (found.direction * signs >= 0).all()
+        _, trace = pnorm.minimize(pos, neg, None, 2, signs=signs)
+        assert (trace.status == "converged") == (found.kind == "overlapping")
+        changed += separability(pos, neg).kind != found.kind
+    assert min(map(kinds.count, ("overlapping", "quasi-separable", "separable"))) > 5
+    assert changed > 5
+
+
+def zero_by_program(pos, neg, signs, same):
+    """The pairs that directions of these signs separate, each by one at least, while no pair is the wrong way round.
+
+    One program for all: directions add up, so that all pairs that can be separated are so at once.
+    """
+    i, k = np.nonzero(same)
+    margins = pos[i] - neg[k]  # of a direction, >= t for each pair
+    n, m = pos.shape[1], len(margins)
+    done = scipy.optimize.linprog(
+        np.r_[np.zeros(n), -np.ones(m)],
+        A_ub=np.c_[-margins, np.eye(m)],
+        b_ub=np.zeros(m),
+        bounds=[(0 if s > 0 else None, 0 if s < 0 else None) for s in signs] + [(0, 1)] * m,
+    )
+    assert done.status == 0
+    zero = np.zeros_like(same)
+    zero[i, k] = done.x[n:] > 0.5
+    return zero
+
+
+@pytest.mark.parametrize("storage", [np.array, scipy.sparse.csr_array])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_support_within_signs_is_that_of_a_program_over_pairs(grouped, storage):
+    kinds = []
+    for seed in range(40):
+        rng = np.random.default_rng([2, seed])
+        pos, neg = (rng.integers(0, 3, (m, 4)).astype(float) for m in rng.integers(2, 9, 2))
+        signs = rng.integers(-1, 2, 4)
+        pos += rng.integers(0, 2, 4) * signs
+        groups = [np.arange(len(X)) % 2 * grouped for X in (pos, neg)]
+        same = np.equal.outer(*groups)
+        zero = zero_by_program(pos, neg, signs, same)
+        found = separability(storage(pos), storage(neg), signs=signs, pos_group=groups[0], neg_group=groups[1])
+        kinds.append(found.kind)
+        assert found.kind == kind_of(zero[same])
+        np.testing.assert_array_equal(~np.outer(found.support_pos, found.support_neg)[same], zero[same])
+        assert_separates(found, pos, neg, same)
+        assert found.direction is None or (found.direction * signs >= 0).all()
+    assert min(map(kinds.count, ("overlapping", "quasi-separable", "separable"))) > 1
+
+
+def test_separability_keeps_the_signs_of_weak_rankers():
+    pos, neg = [[2.0, 0.0], [3.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]
+    falls, rises = (rankers.columns(2, monotone={0: sign}) for sign in (-1, 1))
+    assert separability(pos, neg, rises).kind == separability(pos, neg).kind == "separable"
+    assert separability(pos, neg, falls).kind == separability(pos, neg, signs=[-1, 0]).kind == "overlapping"
+    assert separability(pos, neg, falls, signs=[0, 1]).kind == "overlapping"
+    scaled = rankers.normalized([[0.0, 0.0]], [[7.0, 1.1]])
+    assert separability(pos, neg, scaled, signs=[-1, 0]).kind == "overlapping"
+    assert separability(pos, neg, scaled, signs=[1, 0]).kind == "separable"
+    with pytest.raises(ValueError, match="signs has 1 for x0, and its own sign is -1"):
+        separability(pos, neg, falls, signs=[1, 0])
+
+
+def test_the_limit_within_signs_is_that_of_long_descent():
+    rng = np.random.default_rng(5)
+    pos, neg = rng.normal(0.3, 1, (20, 3)), rng.normal(0, 1, (25, 3))
+    pos[:4, 2], pos[4:, 2], neg[:, 2] = 1.0, 0.0, 0.0  # no coefficient of the last column is too large
+    for signs, kind in (([0, -1, 1], "quasi-separable"), ([0, -1, -1], "overlapping")):
+        H = rankers.columns(3, monotone={j: sign for j, sign in enumerate(signs) if sign})
+        limit = q_limit(pos, neg, H, 2)
+        lam, trace = pnorm.train(pos, neg, None, 2, 3000, signs=signs)
+        assert limit.kind == kind
+        assert (limit.lam * signs >= 0).all()
+        assert limit.support_pos.sum() == (16 if kind == "quasi-separable" else 20)
+        assert -limit.gap <= trace.log_objective[-1] - limit.log_objective < 1e-4
+        assert limit.distance(pnorm.score(pos, None, lam), pnorm.score(neg, None, lam)) < 1e-2
+        free = q_limit(pos, neg, None, 2)
+        assert free.log_objective < limit.log_objective - 1e-3
 
 
 def assert_separates(found, pos, neg, same=None):
@@ -551,6 +650,33 @@ def test_the_geometry_is_safe_at_zero_and_at_the_edge_of_doubles():
     )
 
 
+@pytest.mark.parametrize("penalty", ["coefficients", "shapes"])
+@pytest.mark.parametrize(
+    "options", [{"l2": 0.3}, {"l1": 0.1}, {"l1": 0.1, "l2": 0.3}, {"l1": 0.05, "signs": [1, 0, -1]}]
+)
+def test_the_certificate_is_that_of_minimize_with_the_same_options(options, penalty):
+    rng = np.random.default_rng(6)
+    scale = [1.0, 30.0, 0.2]
+    pos, neg = scale * rng.normal(0.4, 1, (30, 3)), scale * rng.normal(0, 1, (40, 3))
+    coded = rankers.quantile_thresholds(pos, neg, 5)
+    signs = options.get("signs", [0, 0, 0])
+    for H in (None, coded):
+        how = options | {"penalty": penalty, "signs": signs if H is None else np.array(signs)[H.column]}
+        lam, trace = pnorm.minimize(pos, neg, H, 4, **how)
+        found = certificate(pos, neg, H, 4, lam, **how)
+        assert trace.status == "converged"
+        assert found.objective == pytest.approx(trace.objective[-1], rel=1e-13)
+        assert found.gap == pytest.approx(trace.gap, abs=1e-11)
+        assert found.gap < 1e-9
+        other = certificate(pos, neg, H, 4, 0.9 * lam, **how)
+        assert other.objective > trace.objective[-1] + 1e-4
+        assert other.lower_bound <= trace.objective[-1] + 1e-12
+        if H is not None and "l2" not in options:
+            continue  # to l1 alone, cuts count alike
+        wrong = how | {"penalty": "coefficients" if penalty == "shapes" else "shapes"}
+        assert certificate(pos, neg, H, 4, lam, **wrong).gap > 1e-4
+
+
 # The report
 
 
@@ -565,13 +691,26 @@ def test_the_geometry_is_safe_at_zero_and_at_the_edge_of_doubles():
             {},
             ["separable", "these coefficients put every positive above every negative", "inf F_p is 0"],
         ),
-        ([[1.0], [3.0]], [[0.0]], {"l2": 0.5}, ["0.25 |lam|^2", "exist and be unique", "pnorm.minimize with this l2"]),
+        ([[1.0], [3.0]], [[0.0]], {"l2": 0.5}, ["0.25 |lam|^2", "exist and be unique", "with the same penalty"]),
+        ([[1.0], [3.0]], [[2.0]], {"l1": 0.5, "l2": 0.5}, ["log F_p + 0.5 |lam|_1 + 0.25 |lam|^2 =", "exist and be"]),
+        ([[1.0], [3.0]], [[2.0]], {"l1": 0.5}, ["log F_p + 0.5 |lam|_1 =", "score differences are unique, unless"]),
+        ([[1.0], [3.0]], [[2.0]], {"l1": 0.5, "penalty": "shapes"}, ["0.5 |lam|_1 (penalty of shapes) ="]),
+        (
+            [[1.0], [3.0]],
+            [[0.0]],
+            {"l1": 0.5},
+            ["separable: some", "none: l1 is too small", "these coefficients put", "a larger l1"],
+        ),
+        ([[1.0], [3.0]], [[0.0]], {"l1": 40.0}, ["to 1e-12", "pnorm.minimize with the same penalty"]),
+        ([[1.0], [3.0]], [[2.0]], {"signs": [1]}, ["1 coefficient with a sign", "overlapping within the signs: a min"]),
+        ([[1.0], [3.0]], [[0.0]], {"signs": [1]}, ["separable within the signs: some"]),
         (
             [[1.0, 1.0], [3.0, 3.0]],
             [[2.0, 2.0]],
             {},
-            ["no score difference depends on 1 combination of the weak rankers"],
+            ["lam is not: no score difference depends on 1 combination of the weak rankers"],
         ),
+        ([[1.0, 1.0], [3.0, 3.0]], [[2.0, 2.0]], {"signs": [1, 1]}, ["lam may not be: no score difference depends"]),
         ([[1.0], [3.0]], [[2.0]], {"pos_group": [0, 0], "neg_group": [0]}, ["1 negative, 1 weak ranker, 1 group"]),
     ],
 )
@@ -583,10 +722,11 @@ def test_the_report_says_what_matters(pos, neg, options, phrases):
 
 
 def test_the_report_of_a_minimiser_asks_for_nothing():
-    for options in ({}, {"l2": 0.1}):
+    for options in ({}, {"l2": 0.1}, {"l1": 0.1}, {"l1": 0.1, "l2": 0.2, "penalty": "shapes"}, {"signs": [-1]}):
         lam, _ = pnorm.minimize([[1.0], [3.0]], [[2.0]], p=4, **options)
         text = report([[1.0], [3.0]], [[2.0]], None, 4, lam, **options)
         assert "none needed: this is the minimiser" in text
+        assert "pnorm.minimize" in report([[1.0], [3.0]], [[2.0]], None, 4, lam - 0.1, **options)
 
 
 @needs("wdbc.data")
@@ -618,6 +758,16 @@ def test_quasi_separable_data_with_uneven_weights_are_not_called_overlapping():
         "neg_weight": [0.38291794, 0.01157087, 62.633283, 0.04551571, 0.01859722],
     }
     assert q_limit(pos, neg, None, 4, **weights).kind == separability(pos, neg).kind == "quasi-separable"
+
+
+def test_separable_data_too_small_for_a_margin_of_one():
+    pos = np.outer([-1, 1, -1, 1], [5e-324, -5e-324, 5e-324])
+    neg = [[1.0, 2.0, 0.0], [3.0, 4.0, 1.0], [0.0, 3.0, 1.0], [2.0, 0.0, 0.0], [4.0, 2.0, 1.0]]
+    groups = {"pos_group": [0, 1, 0, 1], "neg_group": [0, 1, 1, 1, 0]}
+    with np.errstate(over="raise"):
+        lam, trace = pnorm.minimize(pos, neg, None, 2, signs=[1, -1, 0], pos_weight=[1, 2, 1, 3], **groups)
+    assert trace.status == "separable"
+    assert np.isfinite(lam).all()
 
 
 def test_weights_that_nearly_match_do_not_change_what_the_linear_program_says(monkeypatch):

@@ -9,6 +9,9 @@ with equal masses on the two sides of every group: as the solutions form a cone,
 support and zero off it. Its dual asks for a direction whose margins, f - theta on the positives and
 theta - f on the negatives, are zero on the support and at least one off it.
 
+A moment whose coefficient must not be below zero need only be at most as large on the positives as on the negatives,
+and the other way round; the direction then has the sign.
+
 Weights that are about to match show most of the support at once, and all that its rows span is of no matter to the
 others: the program that is left has a constraint for each direction that they do not span, often none. On 14,000 rows
 of 122 indicators of adults it is asked about 113 rows and 5 directions, and takes 2 ms in the place of 12 s.
@@ -51,8 +54,8 @@ def find_separation(
     """Find the support, and the direction in which the rest goes to infinity; undecided for rows on a cluster.
 
     The weights at a point near the end of Newton's method save work. Scaled columns are decided as the user has them:
-    no rounding of the scaling parts or joins the two sides. With signs of coefficients, only moments of coefficients
-    that may grow need match, and the direction has these signs; whether the data overlap is then not proved.
+    no rounding of the scaling parts or joins the two sides. With signs of coefficients, moments need match only where a
+    coefficient may have either sign, and the direction has these signs. Weights are of no use then.
     """
     if not problem.in_memory:
         return Separation("undecided", np.zeros(0, bool), np.zeros(0, bool), None)
@@ -61,16 +64,19 @@ def find_separation(
         found = find_separation(columns, weights, signs)
         return found if found.direction is None else replace(found, direction=found.direction / factors)
     n_pos, n_neg = problem.n_pos, problem.n_neg
+    signs = None if signs is None or not signs.any() else signs
     varies = np.flatnonzero(problem.high > problem.low)
     rows, scale = _moments(problem, varies)
     sure = np.zeros(n_pos + n_neg, bool)
     free = np.eye(rows.shape[1])
-    if weights is not None and problem.n_rankers <= LARGEST_HESSIAN:
+    if weights is not None and signs is None and problem.n_rankers <= LARGEST_HESSIAN:
         sure = _surely_on(rows, np.concatenate(weights.total))
         unspanned = _unspanned(rows[sure])
         sure, free = (sure, unspanned) if unspanned is not None else (np.zeros_like(sure), free)
     left = (rows[~sure] @ free).T if sure.any() else rows.T
-    of_rows = None if signs is None else np.r_[signs[varies], np.zeros(left.shape[0] - varies.size, np.int8)]
+    of_rows = np.zeros(left.shape[0], np.int8)
+    if signs is not None:
+        of_rows[: varies.size] = signs[varies]
     solved = _program(left, of_rows)
     nothing = np.zeros(n_pos + n_neg, bool)
     if solved is None:
@@ -80,8 +86,8 @@ def find_separation(
     support[~sure] = share > 0.5
     pos, neg = support[:n_pos], support[n_pos:]
     clear = bool(((share < 1e-3) | (share > 0.999)).all())
-    if support.all() and clear and (signs is not None or _matches(left, weight)):
-        return Separation("overlapping" if signs is None else "undecided", pos, neg, None)
+    if support.all() and clear and _matches(left, weight, of_rows):
+        return Separation("overlapping", pos, neg, None)
     kind = "quasi-separable" if support.any() else "separable"
     multipliers = np.zeros(problem.n_rankers)
     multipliers[varies] = (free @ duals)[: varies.size] / scale
@@ -116,7 +122,7 @@ def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
     return np.hstack([(rows - sign[:, None] * (low[varies] + 0.5 * scale)) / scale, masses.toarray()]), scale
 
 
-def _program(equal: Any, signs: NDArray[np.int8] | None = None) -> tuple[Vector, Vector, Vector] | None:
+def _program(equal: Any, signs: NDArray[np.int8]) -> tuple[Vector, Vector, Vector] | None:
     """Solve the linear program: return t, t + s, and the multipliers of the moments; None where that fails.
 
     A moment of sign 1 need only be at most zero, one of sign -1 at least zero.
@@ -129,7 +135,6 @@ def _program(equal: Any, signs: NDArray[np.int8] | None = None) -> tuple[Vector,
         return np.ones(size), np.ones(size), np.zeros(0)
     if size == 0:
         return np.zeros(0), np.zeros(0), np.zeros(directions)
-    signs = np.zeros(directions, np.int8) if signs is None else signs
     exact, bounded = np.flatnonzero(signs == 0), np.flatnonzero(signs)
     both = csr_array(hstack([csr_array(equal), csr_array(equal)]))
     found = linprog(
@@ -205,17 +210,23 @@ def _unspanned(rows: Any) -> NDArray[np.float64] | None:
     return basis
 
 
-def _matches(equal: Any, weights: Vector) -> bool:
-    """Return whether a change of less than one in every weight, all at least one, makes them match exactly."""
+def _matches(equal: Any, weights: Vector, signs: NDArray[np.int8]) -> bool:
+    """Return whether a change of less than one in every weight, all at least one, makes them match exactly.
+
+    A moment of sign 1 may also be below zero, one of sign -1 above.
+    """
     from scipy.linalg import lstsq
 
     if 0 in equal.shape:
         return True
-    residual = equal @ weights
-    square = equal @ equal.T
+    residual, tiny = equal @ weights, 1e-9 * weights.sum()
+    held = (signs == 0) | (signs * residual > -tiny)
+    rows = equal[held]
+    square = rows @ rows.T
     square = square.toarray() if is_sparse(square) else square
-    change = equal.T @ lstsq(square, residual)[0]
-    return bool(np.abs(change).max() < 1.0 and np.abs(equal @ (weights - change)).max() < 1e-9 * weights.sum())
+    change = rows.T @ lstsq(square, residual[held])[0] if held.any() else np.zeros(weights.size)
+    left = equal @ (weights - change)
+    return bool(np.abs(change).max() < 1.0 and np.where(signs == 0, np.abs(left), signs * left).max() < tiny)
 
 
 def _candidates(direction: Vector, size: Vector) -> list[Vector]:

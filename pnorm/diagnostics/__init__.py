@@ -67,7 +67,7 @@ class Certificate:
     log_objective : float
         log F_p at the coefficients, in nats.
     objective : float
-        The same with the penalty ``l2/2 |lam|**2``.
+        The same with its penalties: what `Trace.objective` has.
     lower_bound : float
         A number that the objective does not go below, whatever the coefficients: objective - gap.
     gap : float
@@ -143,10 +143,11 @@ class Limit:
     gap : float
         How far above, at most.
     lam : ndarray, shape (n,), or None
-        The coefficients of least norm that give ``q'*`` on its support; None if the data are separable.
+        Coefficients that give ``q'*`` on its support, without signs those of least norm; None if the data are
+        separable.
     lam_unique : bool
         Whether they are the only minimiser: the data overlap, and different coefficients give
-        different score differences.
+        different score differences. False where they do not, even if signs leave one minimiser.
     direction : ndarray, shape (n,), or None
         Where the data do not overlap, what has to go to infinity.
     """
@@ -281,6 +282,7 @@ def certificate(
     l1: float = 0.0,
     l2: float = 0.0,
     signs: Any = None,
+    penalty: str = "coefficients",
     push: str = "top",
     pos_weight: Any = None,
     neg_weight: Any = None,
@@ -323,6 +325,8 @@ def certificate(
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. They join
         those of `H` (`Rankers.signs`, from ``monotone``), and must not contradict them.
+    penalty : {"coefficients", "shapes"}
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts, as in `pnorm.minimize`.
     push : {"top", "bottom"}
         Which end of the list is to be right. As in `pnorm.train`. Functions without this argument take the reverse
         push as ``report(-H.evaluate(neg), -H.evaluate(pos), None, p, lam)``.
@@ -367,12 +371,31 @@ def certificate(
     """
     _checks.push(push)
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-    pos, neg, rankers = rankers_of(pos, neg, H)
-    problem, lam = _problem_and(lam, "lam", pos, neg, rankers, p, *of_rows, push=push, group_weight=group_weight)
+    how = {"push": push, "group_weight": group_weight}
+    return _certificate(*_penalised(lam, pos, neg, H, p, l1, l2, signs, penalty, *of_rows, **how))
+
+
+def _penalised(
+    lam: Any,
+    pos: Any,
+    neg: Any,
+    H: Any,
+    p: float,
+    l1: float,
+    l2: float,
+    signs: Any,
+    penalty: str,
+    *of_rows: Any,
+    **how: Any,
+) -> tuple[Problem, Vector, Penalty]:
+    """Return the problem, the coefficients, and the penalty with its signs, all checked."""
     l1, l2 = _checks.nonnegative(l1, "l1"), _checks.nonnegative(l2, "l2")
+    _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
+    pos, neg, rankers = rankers_of(pos, neg, H)
     signs = _checks.signs(signs, rankers.names, rankers.signs)
-    penalty = Penalty.of(len(rankers), l1, l2, signs)
-    return _certificate(problem, _checks.within(lam, penalty.low, penalty.high, rankers.names), penalty)
+    problem, lam = _problem_and(lam, "lam", pos, neg, rankers, p, *of_rows, **how)
+    added = Penalty.of(len(rankers), l1, l2, signs, units_of(problem, rankers, penalty))
+    return problem, _checks.within(lam, added.low, added.high, rankers.names), added
 
 
 def _certificate_of_model(
@@ -425,6 +448,7 @@ def separability(
     neg: Any,
     H: Any = None,
     *,
+    signs: Any = None,
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
@@ -441,6 +465,9 @@ def separability(
     and its dual the direction in which all other rows go to infinity. The direction is turned into
     small whole numbers where it is near such and confirmed by an exact comparison of scores.
 
+    With signs the question is whether coefficients that have them reach a minimum. A moment is then at most zero where
+    the coefficient is at least zero, :math:`(H^\top u - \tilde H^\top w)_j \le 0`, and the other way round.
+
     Parameters
     ----------
     pos : array_like, shape (I, d), or sequence of I things
@@ -449,6 +476,9 @@ def separability(
         The negative rows.
     H : None, sequence of callables, or Rankers
         The weak rankers. As in `pnorm.train`.
+    signs : array_like, shape (n,), optional
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. They join
+        those of `H` (`Rankers.signs`, from ``monotone``), and must not contradict them.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
@@ -476,10 +506,17 @@ def separability(
     >>> s = pnorm.diagnostics.separability(pos, neg)
     >>> s.kind, s.support_pos, s.direction
     ('quasi-separable', array([ True,  True, False]), array([0., 1.]))
+
+    Where that column must not raise a score, there is a minimiser:
+
+    >>> pnorm.diagnostics.separability(pos, neg, signs=[0, -1]).kind
+    'overlapping'
     """
-    problem = _build(pos, neg, H, 1.0, pos_weight, neg_weight, pos_group, neg_group)
+    pos, neg, rankers = rankers_of(pos, neg, H)
+    signs = _checks.signs(signs, rankers.names, rankers.signs)
+    problem = _build(pos, neg, rankers, 1.0, pos_weight, neg_weight, pos_group, neg_group)
     problem.check_magnitudes()
-    found = find_separation(problem)
+    found = find_separation(problem, signs=signs)
     return Separability(
         found.kind, problem.spread(found.pos, 0, False), problem.spread(found.neg, 1, False), found.direction
     )
@@ -502,7 +539,8 @@ def q_limit(
     .. math:: q'^*  = \operatorname{argmin} \sum_k \Bigl(\sum_i q'_{ik}\Bigr)^p \quad\text{over the closure of}\quad
               \bigl\{ q' : q'_{ik} = e^{-(f(x_i) - f(\tilde x_k))}, \; f = \sum_j \lambda_j h_j \bigr\} .
 
-    It is unique even where the coefficients are not, and exists even where they go to infinity.
+    It is unique even where the coefficients are not, and exists even where they go to infinity. Where weak
+    rankers have signs (`Rankers.signs`, from ``monotone``), coefficients are those that have them.
 
     Parameters
     ----------
@@ -539,11 +577,13 @@ def q_limit(
            [0.   , 0.   ]])
     """
     of_rows = pos_weight, neg_weight, pos_group, neg_group
-    return _limit(_build(pos, neg, H, p, *of_rows, group_weight=group_weight))
+    pos, neg, rankers = rankers_of(pos, neg, H)
+    within = Penalty.of(len(rankers), signs=rankers.signs)
+    return _limit(_build(pos, neg, rankers, p, *of_rows, group_weight=group_weight), within)
 
 
-def _limit(problem: Problem, progress: bool = False) -> Limit:
-    lam, trace, found = solve(problem, tol=0.0, progress=progress)  # q' is as far off as the square root of the gap
+def _limit(problem: Problem, within: Penalty, progress: bool = False) -> Limit:
+    lam, trace, found = solve(problem, within, tol=0.0, progress=progress)  # q' errs by the square root of the gap
     pos, neg = np.ones(problem.n_pos, bool), np.ones(problem.n_neg, bool)
     kind = "overlapping" if trace.status == "converged" else "undecided"
     if found is not None:
@@ -812,7 +852,10 @@ def report(
     p: float,
     lam: Any,
     *,
+    l1: float = 0.0,
     l2: float = 0.0,
+    signs: Any = None,
+    penalty: str = "coefficients",
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
@@ -834,8 +877,15 @@ def report(
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
+    l1 : float
+        Weight of the penalty ``l1 |lam|_1``, zero or more. Penalties and signs are those that `lam` was trained with.
     l2 : float
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is the one that they were trained with.
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
+    signs : array_like, shape (n,), optional
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. They join
+        those of `H` (`Rankers.signs`, from ``monotone``), and must not contradict them.
+    penalty : {"coefficients", "shapes"}
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts, as in `pnorm.minimize`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. As in `pnorm.train`.
     pos_group, neg_group : sequence of labels, of length I and K, optional
@@ -880,39 +930,60 @@ def report(
                   regularise
     """
     of_rows = pos_weight, neg_weight, pos_group, neg_group
-    problem, lam = _problem_and(lam, "lam", pos, neg, H, p, *of_rows, group_weight=group_weight)
-    l2 = _checks.nonnegative(l2, "l2")
-    here = _certificate(problem, lam, Penalty.of(problem.n_rankers, l2=l2))
+    problem, lam, added = _penalised(lam, pos, neg, H, p, l1, l2, signs, penalty, *of_rows, group_weight=group_weight)
+    here = _certificate(problem, lam, added)
     counts = [(problem.n_pos, "positive"), (problem.n_neg, "negative"), (problem.n_rankers, "weak ranker")]
     if problem.objective.groups:
         counts.append((problem.objective.groups.n, "group"))
-    lines = {"problem": ", ".join([f"p = {p:g}", *(_count(*each) for each in counts)])}
+    about = [f"p = {p:g}", *(_count(*each) for each in counts)]
+    if n_signs := int(np.count_nonzero(added.signs)):
+        about.append(f"{_count(n_signs, 'coefficient')} with a sign")
+    lines = {"problem": ", ".join(about)}
     bound = f"no certificate: {here.message}"
     if here.gap < math.inf:
         bound = f"at most {max(here.gap, _FINE):.2g} above its infimum"
-    name = "log F_p" if l2 == 0.0 else f"log F_p + {l2 / 2:g} |lam|^2"
-    lines["coefficients"] = f"{name} = {here.objective:.10g}, {bound}"
-    if l2 == 0.0:
+    terms = ["log F_p"]
+    if l1 > 0.0:
+        terms.append(f"{l1:g} |lam|_1")
+    if l2 > 0.0:
+        terms.append(f"{l2 / 2:g} |lam|^2")
+    units = " (penalty of shapes)" if penalty == "shapes" and len(terms) > 1 else ""
+    lines["coefficients"] = f"{' + '.join(terms)}{units} = {here.objective:.10g}, {bound}"
+    if added.ridge == 0.0:
         lines["coefficients"] += f"; largest edge {here.gradient_norm:.2g}"
-    about = _about_penalised if l2 > 0.0 else _about_data
-    return _page(lines | about(problem, lam, here, l2, progress))
+    tell = _about_penalised if len(terms) > 1 else _about_data
+    return _page(lines | tell(problem, lam, here, added, progress))
 
 
-def _about_penalised(problem: Problem, lam: Vector, here: Certificate, l2: float, progress: bool) -> dict[str, str]:
-    best, trace, _ = solve(problem, Penalty.of(problem.n_rankers, l2=l2), progress=progress)
+def _about_penalised(
+    problem: Problem, lam: Vector, here: Certificate, added: Penalty, progress: bool
+) -> dict[str, str]:
+    best, trace, _ = solve(problem, added, progress=progress)
+    if trace.status == "separable":
+        return {
+            "kind": "separable: some combination puts every positive above every negative",
+            "infimum": "none: l1 is too small, and along this combination log F_p falls faster than the penalty rises",
+            "distance": _right_or_not(problem, lam),
+            "advice": "use l2 > 0, or a larger l1",
+        }
+    if added.is_bounded:
+        unique = "whatever the data, a penalty with l2 makes the minimiser exist and be unique"
+    else:
+        unique = "score differences are unique, unless some combination of the weak rankers is the label itself; "
+        unique += "so is lam, unless weak rankers depend on each other"
     done = here.gap <= max(_CLOSE, 2.0 * trace.gap)
     return {
         "infimum": f"{trace.objective[-1]:.10g}, to {max(trace.gap, _FINE):.2g}",
         "distance": f"score differences are within {_apart(problem, lam - best):.2g} of the minimiser's",
-        "uniqueness": "whatever the data, a penalty makes the minimiser exist and be unique",
-        "advice": "none needed: this is the minimiser" if done else "pnorm.minimize with this l2 gives the minimiser",
+        "uniqueness": unique,
+        "advice": f"{'none needed: this is' if done else 'pnorm.minimize with the same penalty gives'} the minimiser",
     }
 
 
-def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float, progress: bool) -> dict[str, str]:
-    limit = _limit(problem, progress)
-    meaning, advice = _KINDS[limit.kind]
-    lines = {"kind": f"{limit.kind}: {meaning}"}
+def _about_data(problem: Problem, lam: Vector, here: Certificate, within: Penalty, progress: bool) -> dict[str, str]:
+    limit, any_signs = _limit(problem, within, progress), not within.is_smooth
+    of_hulls, meaning, advice = _KINDS[limit.kind]
+    lines = {"kind": f"{limit.kind} within the signs: {meaning}" if any_signs else f"{limit.kind}: {of_hulls}{meaning}"}
     if limit.kind in ("overlapping", "quasi-separable"):
         n_pos, n_neg = int(limit.support_pos.sum()), int(limit.support_neg.sum())
         lines["support"] = (
@@ -931,16 +1002,21 @@ def _about_data(problem: Problem, lam: Vector, here: Certificate, _: float, prog
         if here.gap > max(_CLOSE, 2.0 * limit.gap):
             advice = "pnorm.minimize gives the minimiser; stopping early on purpose is a way to regularise"
     if limit.kind == "separable":
-        right = "put every" if problem.margin(problem.scores(lam)) > 0.0 else "do not put every"
-        lines["distance"] = f"these coefficients {right} positive above every negative"
+        lines["distance"] = _right_or_not(problem, lam)
     if limit.lam_unique:
         lines["uniqueness"] = "q' is unique, and so is lam: the scores determine every coefficient"
     elif limit.kind != "separable":
         why = ["part of it goes to infinity"] if limit.kind == "quasi-separable" else []
         if missing := null_space(problem).size:
             why.append(f"no score difference depends on {_count(missing, 'combination')} of the weak rankers")
-        lines["uniqueness"] = "q' is unique, lam is not: " + ", and ".join(why or ["its kind is undecided"])
+        is_not = "may not be" if any_signs and limit.kind != "quasi-separable" else "is not"
+        lines["uniqueness"] = f"q' is unique, lam {is_not}: " + ", and ".join(why or ["its kind is undecided"])
     return lines | {"advice": advice}
+
+
+def _right_or_not(problem: Problem, lam: Vector) -> str:
+    right = "put every" if problem.margin(problem.scores(lam)) > 0.0 else "do not put every"
+    return f"these coefficients {right} positive above every negative"
 
 
 def _count(n: int, what: str) -> str:
@@ -954,20 +1030,28 @@ _FINE = 1e-12
 """Smallest gap that a report prints: the digits of smaller ones differ between machines."""
 
 _KINDS = {
-    "overlapping": ("the hulls of the two sides overlap, and a minimiser exists", "none needed: this is the minimiser"),
+    "overlapping": (
+        "the hulls of the two sides overlap, and ",
+        "a minimiser exists",
+        "none needed: this is the minimiser",
+    ),
     "quasi-separable": (
-        "the hulls touch, and some coefficients go to infinity",
+        "the hulls touch, and ",
+        "some coefficients go to infinity",
         "use l2 > 0 for a finite minimiser, or stop early, or score with pnorm.minimize's lam + s * direction, s large",
     ),
     "separable": (
+        "",
         "some combination puts every positive above every negative; inf F_p is 0",
         "pnorm.minimize gives coefficients that do; to choose among them use l2 > 0, stop early, or ask new rows",
     ),
     "undecided": (
+        "",
         "the linear program and an exact comparison of scores do not agree",
         "use l2 > 0, or look for columns that are nearly but not quite dependent",
     ),
 }
+"""What the hulls do, which is no matter where coefficients have signs; what follows; and advice."""
 
 
 def _apart(problem: Problem, difference: Vector) -> float:
