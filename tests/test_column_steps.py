@@ -11,8 +11,9 @@ from scipy.special import logsumexp
 
 import pnorm
 from pnorm._core import _shapes
-from pnorm._solvers import minimize, shapes
+from pnorm._solvers import columns, minimize, shapes
 from pnorm._solvers.columns import Columns, Trees, coded_tables
+from pnorm._solvers.hessian import Means
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import build
@@ -121,14 +122,58 @@ def test_a_sweep_lowers_the_objective_by_what_it_says(rng, side):
         weights = [rng.uniform(0.5, 2.0, len(X)) for X in rows[:2]]
         problem = problem_of(*rows, 3.0, weights, side)
         penalty = Penalty.of(problem.n_rankers, 1e-2, 0.1)
-        columns = Columns(problem, coded_tables(problem), penalty)
+        solver = Columns(problem, coded_tables(problem), penalty)
         lam = np.zeros(problem.n_rankers)
-        for _ in range(3):
+        for sweeps in (1, 1, 3):
             point = problem.point(lam)
             before = point.log_f + penalty.value(lam)
-            lam, fall = columns.sweep(lam, point.weights.total, 0.0)
-            assert fall > 0.0
-            np.testing.assert_allclose(before - problem.point(lam).log_f - penalty.value(lam), fall, rtol=1e-8)
+            lam, falls = solver.sweeps(lam, point.weights.total, 0.0, 0.0, 1.0, sweeps)
+            assert falls.size == sweeps
+            assert (falls > 0.0).all()
+            after = problem.point(lam)
+            np.testing.assert_allclose(before - after.log_f - penalty.value(lam), falls.sum(), rtol=1e-8)
+
+
+def test_one_call_takes_the_sweeps_that_threads_share(rng, monkeypatch):
+    for rows in mixed(rng):
+        problem = problem_of(*rows, 3.0)
+        penalty, found = Penalty.of(problem.n_rankers, 1e-2, 0.1), []
+        for few in (0, 2**16):
+            monkeypatch.setattr(columns, "_FEW", few)
+            solver, weights = Columns(problem, coded_tables(problem), penalty), problem.point(np.zeros(len(rows[2])))
+            found.append(solver.sweeps(np.zeros(len(rows[2])), weights.weights.total, 0.0, 1e-8, 1.0, 30))
+        (lam, falls), (again, as_far) = found
+        assert 2 < falls.size == as_far.size < 30
+        assert falls[-1] <= 1e-8 < falls[-2]
+        np.testing.assert_allclose(lam, again, atol=1e-12)
+        np.testing.assert_allclose(falls, as_far, rtol=1e-6, atol=1e-13)
+
+
+@pytest.mark.parametrize("few", [0, 2**16])
+def test_the_product_and_the_blocks_are_those_of_the_hessian(rng, monkeypatch, few):
+    monkeypatch.setattr(columns, "_FEW", few)
+    for rows in mixed(rng):
+        problem = problem_of(*rows, 3.0)
+        n = problem.n_rankers
+        free, penalty = rng.random(n) < 0.7, Penalty.of(n, 0.01, 0.1)
+        solver = Columns(problem, coded_tables(problem), penalty.only(~problem.constant))
+        free &= ~problem.constant
+        point = problem.point(0.1 * rng.normal(size=n))
+        weights = point.weights.total
+        hessian = sum(
+            factor * np.cov(table.matrix(), rowvar=False, aweights=w, bias=True)
+            for factor, table, w in zip((3.0, 9.0), problem.tables, weights, strict=True)
+        )
+        x = rng.normal(size=n)
+        times = solver.product(Means(problem, point.weights), weights)
+        np.testing.assert_allclose(times(x), hessian @ x, atol=1e-11)
+        solve, feature = solver.preconditioner(weights)(free), problem.table.schema.feature
+        both = np.concatenate([factor * w for factor, w in zip((3.0, 9.0), weights, strict=True)])
+        outputs = np.concatenate([table.matrix() for table in problem.tables])
+        together = 12.0 * np.cov(outputs, rowvar=False, aweights=both, bias=True)  # about the mean of both sides
+        blocks = np.where(feature == feature[:, None], together, 0.0) + 0.1 * np.eye(n)
+        np.testing.assert_allclose((blocks @ solve(x))[free], x[free], atol=1e-9)
+        assert not solve(x)[~free].any()
 
 
 # The solver ---------------------------------------------------------------------------------------
@@ -272,6 +317,9 @@ def test_steps_run_out_and_callbacks_stop(rng):
     assert (trace.status, trace.n_iter) == ("max_iter", 0)
     assert not lam.any()
     assert 0.0 < trace.gap < np.inf
+    problem = problem_of(pos, neg, pnorm.rankers.quantile_thresholds(pos, neg, 50), 16.0)
+    penalty = Penalty.of(problem.n_rankers, 1e-2, 1e-2)
+    assert run(problem, penalty)[1].n_iter > 2
     _, trace = run(problem, penalty, callback=lambda trace: trace.n_iter == 2)
     assert (trace.status, trace.n_iter) == ("callback", 2)
 

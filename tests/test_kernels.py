@@ -93,8 +93,8 @@ def test_docstrings_say_what_is_in_and_what_is_out(name):
 
 def arguments_that_are(role, name):
     """The arguments of one role: the last paragraph of a docstring names those of each."""
-    found = re.search(rf"^ *(?:.*\. )?{role}: ([A-Za-z_, ]+)\.", COMPILED[name].__doc__, re.MULTILINE)
-    return found.group(1).split(", ") if found else []
+    found = re.search(rf"^ *(?:.*\. )?{role}: ([A-Za-z_,\s]+)\.", COMPILED[name].__doc__, re.MULTILINE)
+    return re.split(r",\s+", found.group(1)) if found else []
 
 
 # Arguments ----------------------------------------------------------------------------------------
@@ -612,15 +612,26 @@ def fit_tree(rng, n):
         yield [parent, penalty, weights, moments, state, np.empty(size), np.empty(size), np.empty(3 * size)]
 
 
-@case
-def solve_trees(rng, n):
+def forests_of(rng, n):
+    """Yield a root alone, and then a tree, with penalties, and states of their jumps."""
     size = min(n + 2, 9)
     for parent, penalty in trees_of(rng, size):
-        first, both = np.array([0, 1, size + 1]), np.r_[0, parent]  # a root alone comes first
-        weights, rest = rng.uniform(0.1, 1.0, size + 1), rng.normal(size=size + 1)
-        state = rng.integers(0, 2, size + 1).astype(np.int8)
-        penalty = np.c_[np.zeros(4), penalty]
-        yield [first, both, penalty, weights, state, rest, np.empty(size + 1), np.empty(3 * size)]
+        first, both = np.array([0, 1, size + 1]), np.r_[0, parent]
+        yield first, both, np.c_[np.zeros(4), penalty], rng.integers(0, 2, size + 1).astype(np.int8)
+
+
+@case
+def factor_trees(rng, n):
+    for first, parent, penalty, state in forests_of(rng, n):
+        weights = rng.uniform(0.1, 1.0, parent.size)
+        yield [first, parent, penalty, weights, state, np.empty((3, parent.size))]
+
+
+@case
+def solve_trees(rng, n):
+    for first, parent, _, _ in forests_of(rng, n):
+        factors, rest = rng.uniform(0.1, 1.0, (3, parent.size)), rng.normal(size=parent.size)
+        yield [first, parent, factors, rest, np.empty(parent.size), np.empty(2 * parent.size)]
 
 
 @case
@@ -642,6 +653,47 @@ def visit(rng, n):
             np.arange(2), levels, radixes, *trees, penalties, state, jump, lines, values, of_lines, np.zeros(2), p,
             1e-9, 3, u / u.sum(), w / w.sum(), *factors, room,
         ]  # fmt: skip
+
+
+def words_of(rng, n, sizes):
+    """Codes of words of one byte, and of two: as many words as there are sizes."""
+    return tuple(
+        np.array([rng.integers(0, m, n) for m in own], kind).reshape(len(own), n)
+        for own, kind in zip(sizes, (np.uint8, np.uint16), strict=True)
+    )
+
+
+@case
+def sweeps(rng, n):
+    n, size = n + 3, 5
+    features, levels, radix = np.array([0, 1, 2]), np.array([size, 3, size]), np.array([1, size, 1])
+    for (parent, penalty), (enough, slow, far) in itertools.product(
+        itertools.islice(trees_of(rng, size), 0, 9, 2),
+        ((0.0, 2.0, 9e9), (0.0, 0.3, 9e9), (0.1, 2.0, 9e9), (0.0, 2.0, 1.0)),
+    ):  # two features in a word of one byte, a line among them, and one in a word of two bytes
+        trees = np.array([0, size, size + 1, 2 * size + 1]), np.r_[parent, 0, parent]
+        cells, penalties = np.r_[np.arange(size), -1, np.arange(size)], np.c_[penalty, np.zeros(4), penalty]
+        lines, of_lines = np.array([0, 0, 1, 1]), np.array([[0.1], [0.5], [-np.inf], [np.inf]])
+        pos, neg = [words_of(rng, n + k, ([3 * size], [size])) for k in (0, 2)]
+        u, w = [rng.random(n + k) for k in (0, 2)]
+        scratch = np.empty(16 * size + 12 * size + _bins.scratch_size(3 * size))
+        yield [
+            *pos, u / u.sum(), *neg, w / w.sum(), np.array([0, 2, 3]), np.array([3 * size, size]), features, levels,
+            radix, *trees, cells, penalties, np.zeros(2 * size + 1, np.int8), np.zeros(2 * size + 1), lines,
+            rng.normal(size=(1, size)), of_lines, np.zeros(1), 2.0, 1e-9, 3, enough, slow, far, np.zeros(4), scratch,
+        ]  # fmt: skip
+
+
+@case
+def curvature_sums(rng, n):
+    n += 1
+    for sizes in (([3, 200], []), ([], [300]), ([2, 3, 4, 5, 6, 7], [300, 9])):
+        codes = np.array(sizes[0] + sizes[1])
+        starts = np.r_[0, np.cumsum(codes)]
+        pos, neg = words_of(rng, n, sizes), words_of(rng, n + 2, sizes)
+        u, w, tables = rng.random(n), rng.random(n + 2), rng.normal(size=starts[-1])
+        scratch = np.empty(n + 2 + starts[-1] + _bins.scratch_size(int(codes.max())))
+        yield [*pos, u / u.sum(), *neg, w / w.sum(), starts, tables, 2.0, np.empty(starts[-1]), scratch]
 
 
 @case

@@ -471,12 +471,28 @@ def fit_tree(parent, penalty, weights, moments, state, shape, jump, scratch):
     return 0
 
 
-def solve_trees(first, parent, penalty, weights, state, rest, jump, scratch):
+def factor_trees(first, parent, penalty, weights, state, factors):
     for a, b in itertools.pairwise(first):
-        T, h, on = _shapes_of(parent[a:b]), weights[a:b], np.flatnonzero(np.r_[False, state[a + 1 : b] != 0])
-        A = T.T @ (np.diag(h) - np.outer(h, h) / h.sum()) @ T + np.diag(penalty[1, a:b])
-        jump[a:b] = 0
-        jump[a + on] = np.linalg.solve(A[np.ix_(on, on)], rest[a + on])
+        for c in reversed(range(a + 1, b)):
+            total = weights[c] + penalty[1, c]
+            free = state[c] != 0
+            over = 1 / total if free and total > 0 else 0.0
+            factors[:, c] = penalty[1, c] * over if free else 1.0, weights[c] * over, over
+            weights[a + parent[c]] += factors[0, c] * weights[c]
+        factors[:, a] = weights[a], 0, 1 / weights[a] if weights[a] > 0 else 0
+
+
+def solve_trees(first, parent, factors, rest, jump, scratch):
+    kept, moved, over = factors
+    for a, b in itertools.pairwise(first):
+        moment, shape = np.zeros(b - a), np.zeros(b - a)
+        for c in reversed(range(1, b - a)):
+            moment[parent[a + c]] += kept[a + c] * moment[c] - moved[a + c] * rest[a + c]
+        shape[0], jump[a] = moment[0] * over[a], 0
+        for c in range(1, b - a):
+            before = shape[parent[a + c]]
+            jump[a + c] = (moment[c] + rest[a + c]) * over[a + c] - moved[a + c] * before
+            shape[c] = before + jump[a + c]
 
 
 def visit(
@@ -484,7 +500,7 @@ def visit(
     most, u, w, of_u, of_w, scratch,
 ):  # fmt: skip
     of_u[:] = of_w[:] = 1
-    fall = promise = 0.0
+    fall = promise = moved = 0.0
     for k in features:
         digit = np.arange(u.size) // radix[k] % levels[k]
         column = _Column(np.bincount(digit, u), np.bincount(digit, w), p)
@@ -502,10 +518,44 @@ def visit(
         if begun > 0:
             after = _omega(penalty[:, nodes], jump[nodes]) + sum(_omega(line_penalty[:, j], lam[j]) for j in own)
             fall += before - after - column.value(column.change)
+            moved += p * np.ptp(column.change)
             for sums, factors, tilted in ((u, of_u, column.tilted()[0]), (w, of_w, column.tilted()[1])):
                 factors *= tilted[digit]
                 sums *= tilted[digit]
-    return fall, promise
+    return fall, promise, moved
+
+
+def sweeps(
+    pos_narrow, pos_wide, of_pos, neg_narrow, neg_wide, of_neg, words, codes, features, levels, radix, first, parent,
+    cell, penalty, state, jump, lines, values, line_penalty, lam, p, least, most, enough, slow, far, falls, scratch,
+):  # fmt: skip
+    sides = ([*pos_narrow, *pos_wide], of_pos), ([*neg_narrow, *neg_wide], of_neg)
+    moved = 0.0
+    for n in range(falls.size):
+        falls[n] = 0.0
+        for k, (a, b) in enumerate(itertools.pairwise(words)):
+            sums = [np.bincount(own[k], weights, codes[k]) for own, weights in sides]
+            factors = np.empty((2, codes[k]))
+            fall, _, change = visit(
+                features[a:b], levels, radix, first, parent, cell, penalty, state, jump, lines, values, line_penalty,
+                lam, p, least, most, *sums, *factors, None,
+            )  # fmt: skip
+            falls[n] += fall
+            moved += change
+            for (own, weights), factor in zip(sides, factors, strict=True):
+                weights *= factor[own[k]]
+        if falls[n] <= enough or moved > far or (n > 0 and falls[n] > slow * falls[n - 1]):
+            break
+    return n + 1
+
+
+def curvature_sums(pos_narrow, pos_wide, u, neg_narrow, neg_wide, w, starts, tables, p, sums, scratch):
+    sums[:] = 0
+    for words, weights, factor in (([*pos_narrow, *pos_wide], u, p), ([*neg_narrow, *neg_wide], w, p * p)):
+        places = [a + own for a, own in zip(starts, words, strict=False)]
+        f = sum(tables[place] for place in places)
+        for place in places:
+            np.add.at(sums, place, factor * weights * (f - weights @ f))
 
 
 def _omega(penalty, jump):

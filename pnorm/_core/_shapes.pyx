@@ -14,12 +14,13 @@ greatest value, each zero or infinite. Rigid nodes have the bounds zero.
 (a) sums of the weights by code, and the weights, from one column to the next
 (b) a quadratic objective on a tree
 (c) the objective itself, along one column
+(d) sweeps over all columns, and products with the Hessian
 """
 
 from libc.math cimport fabs, fmax, fmin, log
 from libc.stdint cimport int8_t, uint8_t, uint16_t
 
-from pnorm._core._bins cimport marginal
+from pnorm._core._bins cimport marginal, multiply_rows, sums_of_words
 from pnorm._core._tilt cimport weigh_codes
 
 ctypedef fused first_t:
@@ -241,58 +242,75 @@ cdef Tree tree_of(
     return tree
 
 
-def solve_trees(
-    const Py_ssize_t[::1] first, const Py_ssize_t[::1] parent, const double[:, ::1] penalty, const double[::1] weights,
-    const int8_t[::1] state, const double[::1] rest, double[::1] jump, double[::1] scratch,
+def factor_trees(
+    const Py_ssize_t[::1] first, const Py_ssize_t[::1] parent, const double[:, ::1] penalty, double[::1] weights,
+    const int8_t[::1] state, double[:, ::1] factors,
 ):
-    """Solve (T' C T + l2) jump = rest on each tree, for jumps that are not held at zero; C is centred diag(weights).
+    """Find the factors with which `solve_trees` solves (T' C T + l2) jump = rest on each tree.
 
-    T takes the jumps of a tree to its shape. Tree k has the nodes first[k]:first[k + 1]. The l1 is left out.
+    T takes the jumps of a tree to its shape, C is centred diag(weights), and jumps of state 0 are held at zero. Tree k
+    has the nodes first[k]:first[k + 1]. The l1 is left out. Of each node, the factors are those of its moment and of
+    its right-hand side in the moment of its parent, and what divides its jump. The weights become those of all that
+    hangs on a node, and are left so.
 
-    In: first, parent, penalty, weights, state, rest. Out: jump. Scratch: scratch.
+    In: first, parent, penalty, state. Changed: weights. Out: factors.
     """
     cdef:
-        Tree tree
-        Py_ssize_t k, c, start, n
-        double* weight = &scratch[0]
-        double* moment
+        Py_ssize_t k, c, up, start, n = parent.shape[0]
+        double total
+        double* weight
+        double* kept = &factors[0, 0]
+        double* moved = kept + n
+        double* over = moved + n
+        const double* l2 = &penalty[1, 0]
     with nogil:
         for k in range(first.shape[0] - 1):
             start = first[k]
-            n = first[k + 1] - start
-            tree = tree_of(&parent[0], &penalty[0, 0], penalty.shape[1], start, first[k + 1])
-            moment = weight + n
-            for c in range(n):
-                weight[c] = weights[start + c]
-                moment[c] = 0.0
-            solve_tree(&tree, &state[start], &rest[start], weight, moment, moment + n, &jump[start])
+            weight = &weights[start]
+            for c in range(first[k + 1] - 1, start, -1):
+                up = parent[c]
+                total = weights[c] + l2[c]
+                kept[c] = 1.0
+                moved[c] = over[c] = 0.0
+                if state[c] != 0 and total > 0.0:
+                    over[c] = 1.0 / total
+                    moved[c] = weights[c] * over[c]
+                    kept[c] = l2[c] * over[c]
+                elif state[c] != 0:
+                    kept[c] = 0.0
+                weight[up] += kept[c] * weights[c]
+            kept[start] = weights[start]
+            moved[start] = 0.0
+            over[start] = 1.0 / weights[start] if weights[start] > 0.0 else 0.0
 
 
-cdef void solve_tree(
-    const Tree* tree, const int8_t* state, const double* rest, double* weight, double* moment, double* shape,
-    double* jump,
-) noexcept nogil:
-    """Do as `solve_trees` does, on one of them."""
+def solve_trees(
+    const Py_ssize_t[::1] first, const Py_ssize_t[::1] parent, const double[:, ::1] factors, const double[::1] rest,
+    double[::1] jump, double[::1] scratch,
+):
+    """Solve the systems of all trees, with the factors of `factor_trees`. Scratch has two numbers for each node.
+
+    In: first, parent, factors, rest. Out: jump. Scratch: scratch.
+    """
     cdef:
-        Py_ssize_t c, up
-        double total
-    for c in range(tree.n - 1, 0, -1):
-        up = tree.parent[c]
-        total = weight[c] + tree.l2[c]
-        if state[c] == 0:
-            weight[up] += weight[c]
-            moment[up] += moment[c]
-        elif total > 0.0:
-            moment[up] += (tree.l2[c] * moment[c] - weight[c] * rest[c]) / total
-            weight[up] += weight[c] * (tree.l2[c] / total)
-    shape[0] = moment[0] / weight[0] if weight[0] > 0.0 else 0.0
-    jump[0] = 0.0
-    for c in range(1, tree.n):
-        total = weight[c] + tree.l2[c]
-        jump[c] = 0.0
-        if state[c] != 0 and total > 0.0:
-            jump[c] = (moment[c] + rest[c] - weight[c] * shape[tree.parent[c]]) / total
-        shape[c] = shape[tree.parent[c]] + jump[c]
+        Py_ssize_t k, c, start, n = parent.shape[0]
+        const double* kept = &factors[0, 0]
+        const double* moved = kept + n
+        const double* over = moved + n
+        double* moment = &scratch[0]
+        double* shape = moment + n
+    with nogil:
+        for c in range(n):
+            moment[c] = 0.0
+        for k in range(first.shape[0] - 1):
+            start = first[k]
+            for c in range(first[k + 1] - 1, start, -1):
+                moment[start + parent[c]] += kept[c] * moment[c] - moved[c] * rest[c]
+            shape[start] = moment[start] * over[start]
+            jump[start] = 0.0
+            for c in range(start + 1, first[k + 1]):
+                jump[c] = (moment[c] + rest[c]) * over[c] - moved[c] * shape[start + parent[c]]
+                shape[c] = shape[start + parent[c]] + jump[c]
 
 
 # (c) ---------------------------------------------------------------------------------------------
@@ -442,6 +460,114 @@ cdef double step_along(
     return -promised if search(column, line, lam, &after, along, promised, trial, of_u, of_w) else 0.0
 
 
+cdef struct Forest:
+    # The trees and lines of all features, with their penalties, their coefficients, and how to step.
+    const Py_ssize_t* levels
+    const Py_ssize_t* radix
+    const Py_ssize_t* first
+    const Py_ssize_t* parent
+    const Py_ssize_t* cell
+    const double* penalty
+    Py_ssize_t across
+    int8_t* state
+    double* jump
+    const Py_ssize_t* lines
+    const double* values
+    Py_ssize_t width
+    const double* line_penalty
+    Py_ssize_t line_across
+    double* lam
+    double p
+    double least
+    Py_ssize_t most
+    double* room
+
+
+cdef double penalties_of(const Forest* forest, Py_ssize_t k) noexcept nogil:
+    """The penalties of the coefficients of a feature."""
+    cdef:
+        Py_ssize_t j
+        Tree tree = tree_of(forest.parent, forest.penalty, forest.across, forest.first[k], forest.first[k + 1])
+        double total = penalties(&tree, forest.jump + forest.first[k])
+    for j in range(forest.lines[k], forest.lines[k + 1]):
+        tree = tree_of(forest.parent, forest.line_penalty, forest.line_across, j, j + 1)
+        total += penalties(&tree, forest.lam + j)
+    return total
+
+
+cdef double steps_of(const Forest* forest, Py_ssize_t k, Column* column, double* scratch) noexcept nogil:
+    """Bring a feature near its minimum; return what its first step promises."""
+    cdef:
+        Py_ssize_t taken, j, start = forest.first[k]
+        Tree line, tree = tree_of(forest.parent, forest.penalty, forest.across, start, forest.first[k + 1])
+        double begun = 0.0, now
+    for taken in range(forest.most):
+        now = 0.0
+        if tree.n > 1:
+            now = step(
+                column, &tree, forest.cell + start, forest.state + start, forest.jump + start, forest.least, scratch
+            )
+        for j in range(forest.lines[k], forest.lines[k + 1]):
+            line = tree_of(forest.parent, forest.line_penalty, forest.line_across, j, j + 1)
+            now += step_along(
+                column, &line, forest.values + j * forest.width, forest.lam + j, forest.least, scratch
+            )
+        if taken == 0:
+            begun = now
+        if now <= 0.1 * begun:
+            break
+    return begun
+
+
+cdef void visit_word(
+    const Forest* forest, const Py_ssize_t* features, Py_ssize_t n, Py_ssize_t size, double* u, double* w,
+    double* of_u, double* of_w, double* found,
+) noexcept nogil:
+    """Do as `visit` does; found = the fall, what is promised, and the most that exponents change."""
+    cdef:
+        Column column
+        Py_ssize_t f, k, b, code
+        double start, promised, low, high
+        double* own_u = forest.room
+        double* own_w
+    found[0] = found[1] = found[2] = 0.0
+    for b in range(size):
+        of_u[b] = of_w[b] = 1.0
+    for f in range(n):
+        k = features[f]
+        column.p = forest.p
+        column.levels = forest.levels[k]
+        own_w = own_u + column.levels
+        column.change = own_w + column.levels
+        column.tilted_u = column.change + column.levels
+        column.tilted_w = column.tilted_u + column.levels
+        column.u = own_u
+        column.w = own_w
+        column.value = 0.0
+        marginal(u, size, forest.radix[k], column.levels, own_u)
+        marginal(w, size, forest.radix[k], column.levels, own_w)
+        for b in range(column.levels):
+            column.change[b] = 0.0
+            column.tilted_u[b] = column.tilted_w[b] = 1.0
+        start = penalties_of(forest, k)
+        promised = steps_of(forest, k, &column, column.tilted_w + column.levels)
+        if not promised > 0.0:
+            continue
+        found[0] += start - penalties_of(forest, k) - column.value
+        found[1] += promised
+        low = high = column.change[0]
+        for b in range(1, column.levels):
+            low = fmin(low, column.change[b])
+            high = fmax(high, column.change[b])
+        found[2] += forest.p * (high - low)
+        for b in range(size):
+            code = (b // forest.radix[k]) % column.levels
+            of_u[b] *= column.tilted_u[code]
+            of_w[b] *= column.tilted_w[code]
+            u[b] *= column.tilted_u[code]
+            w[b] *= column.tilted_w[code]
+
+
 def visit(
     const Py_ssize_t[::1] features, const Py_ssize_t[::1] levels, const Py_ssize_t[::1] radix,
     const Py_ssize_t[::1] first, const Py_ssize_t[::1] parent, const Py_ssize_t[::1] cell,
@@ -455,7 +581,7 @@ def visit(
     u, w are sums of the weights by the codes of the word, of sum one; they become those at the new jumps. of_u, of_w
     are the factors by which weights change with the codes. Each feature takes Newton steps, at most so many, until one
     promises less than a tenth of what the first one did, and none that promises less than `least`. Return how far the
-    objective falls, and how much the first steps of the features promise.
+    objective falls, how much the first steps of the features promise, and the most that exponents change.
 
     Feature k is a digit of the word, with the nodes first[k]:first[k + 1] and lines lines[k]:lines[k + 1].
 
@@ -463,65 +589,179 @@ def visit(
     Changed: state, jump, lam, u, w. Out: of_u, of_w. Scratch: scratch.
     """
     cdef:
-        Column column
-        Tree tree, line
-        Py_ssize_t f, k, b, size = u.shape[0], taken, j, code
-        double fall = 0.0, promise = 0.0, start, begun, now
-        double* room = &scratch[0]
-        double* own_u
-        double* own_w
-    column.p = p
+        Forest forest = Forest(
+            &levels[0], &radix[0], &first[0], &parent[0], &cell[0], &penalty[0, 0], penalty.shape[1], &state[0],
+            &jump[0], &lines[0], &values[0, 0], values.shape[1], &line_penalty[0, 0], line_penalty.shape[1], &lam[0],
+            p, least, most, &scratch[0],
+        )
+        double[3] found
     with nogil:
-        for b in range(size):
-            of_u[b] = of_w[b] = 1.0
-        for f in range(features.shape[0]):
-            k = features[f]
-            column.levels = levels[k]
-            own_u = room
-            own_w = own_u + column.levels
-            column.change = own_w + column.levels
-            column.tilted_u = column.change + column.levels
-            column.tilted_w = column.tilted_u + column.levels
-            column.u = own_u
-            column.w = own_w
-            column.value = 0.0
-            marginal(&u[0], size, radix[k], column.levels, own_u)
-            marginal(&w[0], size, radix[k], column.levels, own_w)
-            for b in range(column.levels):
-                column.change[b] = 0.0
-                column.tilted_u[b] = column.tilted_w[b] = 1.0
-            tree = tree_of(&parent[0], &penalty[0, 0], penalty.shape[1], first[k], first[k + 1])
-            start = penalties(&tree, &jump[first[k]])
-            for j in range(lines[k], lines[k + 1]):
-                line = tree_of(&parent[0], &line_penalty[0, 0], line_penalty.shape[1], j, j + 1)
-                start += penalties(&line, &lam[j])
-            begun = 0.0
-            for taken in range(most):
-                now = 0.0
-                if tree.n > 1:
-                    now = step(
-                        &column, &tree, &cell[first[k]], &state[first[k]], &jump[first[k]], least,
-                        column.tilted_w + column.levels,
-                    )
-                for j in range(lines[k], lines[k + 1]):
-                    line = tree_of(&parent[0], &line_penalty[0, 0], line_penalty.shape[1], j, j + 1)
-                    now += step_along(&column, &line, &values[j, 0], &lam[j], least, column.tilted_w + column.levels)
-                if taken == 0:
-                    begun = now
-                if now <= 0.1 * begun:
-                    break
-            promise += begun
-            if not begun > 0.0:
-                continue
-            start -= penalties(&tree, &jump[first[k]])
-            for j in range(lines[k], lines[k + 1]):
-                line = tree_of(&parent[0], &line_penalty[0, 0], line_penalty.shape[1], j, j + 1)
-                start -= penalties(&line, &lam[j])
-            fall += start - column.value
-            for b in range(size):
-                code = (b // radix[k]) % column.levels
-                of_u[b] *= column.tilted_u[code]
-                of_w[b] *= column.tilted_w[code]
-                u[b] *= column.tilted_u[code]
-                w[b] *= column.tilted_w[code]
-    return fall, promise
+        visit_word(&forest, &features[0], features.shape[0], u.shape[0], &u[0], &w[0], &of_u[0], &of_w[0], found)
+    return found[0], found[1], found[2]
+
+
+# (d) ---------------------------------------------------------------------------------------------
+
+cdef void sums_of_word(
+    const uint8_t[:, ::1] narrow, const uint16_t[:, ::1] wide, Py_ssize_t word, const double* weights,
+    Py_ssize_t codes, double* sums, double* lanes,
+) noexcept nogil:
+    """Sums of the weights by the codes of a word; the words of one byte come first."""
+    cdef Py_ssize_t[2] ends
+    ends[0] = 0
+    ends[1] = codes
+    if word < narrow.shape[0]:
+        sums_of_words(&narrow[word, 0], narrow.shape[1], 1, weights, narrow.shape[1], NULL, ends, sums, lanes)
+    else:
+        word -= narrow.shape[0]
+        sums_of_words(&wide[word, 0], wide.shape[1], 1, weights, wide.shape[1], NULL, ends, sums, lanes)
+
+
+cdef void multiply_word(
+    const uint8_t[:, ::1] narrow, const uint16_t[:, ::1] wide, Py_ssize_t word, const double* factors, double* weights
+) noexcept nogil:
+    """Multiply the weights by what a table says for the codes of a word."""
+    if word < narrow.shape[0]:
+        multiply_rows(&narrow[word, 0], factors, narrow.shape[1], weights)
+    else:
+        multiply_rows(&wide[word - narrow.shape[0], 0], factors, wide.shape[1], weights)
+
+
+def sweeps(
+    const uint8_t[:, ::1] pos_narrow, const uint16_t[:, ::1] pos_wide, double[::1] of_pos,
+    const uint8_t[:, ::1] neg_narrow, const uint16_t[:, ::1] neg_wide, double[::1] of_neg,
+    const Py_ssize_t[::1] words, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] features,
+    const Py_ssize_t[::1] levels, const Py_ssize_t[::1] radix,
+    const Py_ssize_t[::1] first, const Py_ssize_t[::1] parent, const Py_ssize_t[::1] cell,
+    const double[:, ::1] penalty, int8_t[::1] state, double[::1] jump,
+    const Py_ssize_t[::1] lines, const double[:, ::1] values, const double[:, ::1] line_penalty, double[::1] lam,
+    double p, double least, Py_ssize_t most, double enough, double slow, double far, double[::1] falls,
+    double[::1] scratch,
+):
+    """Visit all words in turn, again and again, with the weights of_pos, of_neg; return how many sweeps were taken.
+
+    Word k, of codes[k] codes, has the features features[words[k]:words[k + 1]]; words of one byte come first. The rest
+    is as in `visit`. falls[i] is how far sweep i lowers the objective. The last sweep is one that lowers it by no more
+    than `enough`, or by more than the share `slow` of what the one before did; one after which exponents may have
+    changed by more than `far`; or the one with the last place in falls. Scratch has the scratch of `visit`, four
+    numbers for each code of the largest word, and the scratch of `sums_by_code`.
+
+    In: pos_narrow, pos_wide, neg_narrow, neg_wide, words, codes, features, levels, radix, first, parent, cell,
+    penalty, lines, values, line_penalty, p, least, most, enough, slow, far. Changed: of_pos, of_neg, state, jump, lam.
+    Out: falls. Scratch: scratch.
+    """
+    cdef:
+        Forest forest = Forest(
+            &levels[0], &radix[0], &first[0], &parent[0], &cell[0], &penalty[0, 0], penalty.shape[1], &state[0],
+            &jump[0], &lines[0], &values[0, 0], values.shape[1], &line_penalty[0, 0], line_penalty.shape[1], &lam[0],
+            p, least, most, NULL,
+        )
+        Py_ssize_t k, n = 0, size = 0
+        double moved = 0.0
+        double[3] found
+        double* u = &scratch[0]
+        double* w
+        double* of_u
+        double* of_w
+        double* lanes
+    with nogil:
+        for k in range(codes.shape[0]):
+            size = max(size, codes[k])
+        w = u + size
+        of_u = w + size
+        of_w = of_u + size
+        lanes = of_w + size
+        forest.room = lanes + 2 * LANES * ((size + 7) // 8 * 8 + PAD)
+        while n < falls.shape[0]:
+            falls[n] = 0.0
+            for k in range(codes.shape[0]):
+                sums_of_word(pos_narrow, pos_wide, k, &of_pos[0], codes[k], u, lanes)
+                sums_of_word(neg_narrow, neg_wide, k, &of_neg[0], codes[k], w, lanes)
+                visit_word(&forest, &features[words[k]], words[k + 1] - words[k], codes[k], u, w, of_u, of_w, found)
+                falls[n] += found[0]
+                moved += found[2]
+                if found[1] > 0.0:
+                    multiply_word(pos_narrow, pos_wide, k, of_u, &of_pos[0])
+                    multiply_word(neg_narrow, neg_wide, k, of_w, &of_neg[0])
+            n += 1
+            if falls[n - 1] <= enough or moved > far or (n > 1 and falls[n - 1] > slow * falls[n - 2]):
+                break
+    return n
+
+
+def curvature_sums(
+    const uint8_t[:, ::1] pos_narrow, const uint16_t[:, ::1] pos_wide, const double[::1] u,
+    const uint8_t[:, ::1] neg_narrow, const uint16_t[:, ::1] neg_wide, const double[::1] w,
+    const Py_ssize_t[::1] starts, const double[::1] tables, double p, double[::1] sums, double[::1] scratch,
+):
+    """sums = p u (f - mean) + p**2 w (f - mean), added up by the codes of all words.
+
+    f are the scores, found in the tables of all words, that of word k from starts[k] on; u, w are the weights, of sum
+    one, and the means of each side are weighted by them. Scratch has a number for each row of the larger side, one for
+    each code, and the scratch of `sums_by_code`.
+
+    In: pos_narrow, pos_wide, u, neg_narrow, neg_wide, w, starts, tables, p. Out: sums. Scratch: scratch.
+    """
+    cdef:
+        Py_ssize_t k, n = sums.shape[0]
+        double* own = &scratch[0]
+        double* room = own + n
+    with nogil:
+        add_curvature(pos_narrow, pos_wide, &u[0], u.shape[0], starts, &tables[0], p, &sums[0], room)
+        add_curvature(neg_narrow, neg_wide, &w[0], w.shape[0], starts, &tables[0], p * p, own, room)
+        for k in range(n):
+            sums[k] += own[k]
+
+
+cdef void add_curvature(
+    const uint8_t[:, ::1] narrow, const uint16_t[:, ::1] wide, const double* weights, Py_ssize_t rows,
+    const Py_ssize_t[::1] starts, const double* tables, double factor, double* sums, double* room,
+) noexcept nogil:
+    """sums = factor weights (f - mean) by the codes of all words, on one side."""
+    cdef:
+        Py_ssize_t r
+        double mean = 0.0
+        double* f = room
+        double* lanes = f + rows
+    for r in range(rows):
+        f[r] = 0.0
+    if narrow.shape[0]:
+        add_tables(&narrow[0, 0], rows, narrow.shape[0], &starts[0], tables, f)
+    if wide.shape[0]:
+        add_tables(&wide[0, 0], rows, wide.shape[0], &starts[narrow.shape[0]], tables, f)
+    for r in range(rows):
+        mean += weights[r] * f[r]
+    for r in range(rows):
+        f[r] = factor * weights[r] * (f[r] - mean)
+    if narrow.shape[0]:
+        sums_of_words(&narrow[0, 0], rows, narrow.shape[0], f, rows, NULL, &starts[0], sums, lanes)
+    if wide.shape[0]:
+        sums_of_words(&wide[0, 0], rows, wide.shape[0], f, rows, NULL, &starts[narrow.shape[0]], sums, lanes)
+
+
+cdef void add_tables(
+    const first_t* codes, Py_ssize_t rows, Py_ssize_t words, const Py_ssize_t* starts, const double* tables, double* f
+) noexcept nogil:
+    """f += what the tables of all words say for their codes; four words at a time."""
+    cdef:
+        Py_ssize_t k = 0, r
+        const first_t* a
+        const double* t0
+        const double* t1
+        const double* t2
+        const double* t3
+    while k + 3 < words:
+        a = codes + k * rows
+        t0 = tables + starts[k]
+        t1 = tables + starts[k + 1]
+        t2 = tables + starts[k + 2]
+        t3 = tables + starts[k + 3]
+        for r in range(rows):
+            f[r] += (t0[a[r]] + t1[a[rows + r]]) + (t2[a[2 * rows + r]] + t3[a[3 * rows + r]])
+        k += 4
+    while k < words:
+        a = codes + k * rows
+        t0 = tables + starts[k]
+        for r in range(rows):
+            f[r] += t0[a[r]]
+        k += 1

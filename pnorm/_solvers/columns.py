@@ -6,16 +6,21 @@ to its minimum without a pass over the rows; one pass then changes the weights, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._core import _bins, _shapes
+from pnorm._solvers.hessian import Means
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
+from pnorm._solvers.wide import hessian_times
 from pnorm._storage.base import Index, added, bounds_of
 from pnorm._storage.coded import Coded, Schema
 from pnorm._storage.combined import Negated
@@ -26,6 +31,12 @@ _LINES = 4
 
 _MOST = 4
 """Newton steps of a column at each visit, at most."""
+
+_FAR = 300.0
+"""Change of the exponents in sweeps after which the weights are formed anew: products that underflow stay zero."""
+
+_FEW = 2**16
+"""Rows up to which sweeps are one call, without threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +53,8 @@ class Trees:
     """The ranker of every line."""
     values: NDArray[np.float64]
     """Values by code of the lines."""
+    place: Index
+    """The node of every ranker, or the number of its line after all nodes."""
 
     @classmethod
     def of(cls, schema: Schema) -> Trees:
@@ -60,7 +73,10 @@ class Trees:
             row[: own.size] = own
         sizes, n_lines = [bounds_of(np.array([x.size for x in some], np.intp)) for some in (parent, rest)]
         nodes = [np.concatenate(x) for x in (parent, cell, ranker)]
-        return cls(sizes, nodes[0], nodes[1], nodes[2], n_lines, line, values)
+        place = np.empty(schema.n_rankers, np.intp)
+        edges = np.flatnonzero(nodes[2] >= 0)
+        place[nodes[2][edges]], place[line] = edges, nodes[2].size + np.arange(line.size)
+        return cls(sizes, nodes[0], nodes[1], nodes[2], n_lines, line, values, place)
 
     def split(self, lam: Vector) -> tuple[Vector, Vector]:
         """A number for every ranker as numbers for nodes and for lines."""
@@ -102,6 +118,16 @@ def _tree(own: Index, at: Index, levels: int) -> tuple[Index, Index, Index, Inde
     return parent.astype(np.intp), cell.astype(np.intp), ranker.astype(np.intp), np.array(rest, np.intp)
 
 
+_TREES: WeakKeyDictionary[Schema, Trees] = WeakKeyDictionary()
+
+
+def _trees_of(schema: Schema) -> Trees:
+    """The trees of a schema, found once for all problems of a path."""
+    if schema not in _TREES:
+        _TREES[schema] = Trees.of(schema)
+    return _TREES[schema]
+
+
 def coded_tables(problem: Problem) -> list[Coded] | None:
     """The tables of both sides, if codes are all that they have, whatever their sign."""
     tables = [table.base if isinstance(table, Negated) else table for table in problem.tables]
@@ -117,57 +143,134 @@ class Columns:
         self._tables, self._schema = tables, tables[0].schema
         self._pool = problem.sides[0].parts[0].pool
         self._sign = -1.0 if problem.exchanged else 1.0
-        self._trees = trees = Trees.of(self._schema)
+        self._trees = trees = _trees_of(self._schema)
         low, high = (penalty.low, penalty.high) if self._sign > 0.0 else (-penalty.high, -penalty.low)
         split = [trees.split(x) for x in (penalty.l1, penalty.l2, low, high)]
         self._penalty, self._of_lines = [np.array(x) for x in zip(*split, strict=True)]
         self._state = np.zeros(trees.ranker.size, np.int8)
         self._words = list(self._schema.words_in_order())
         most_nodes, most_codes = int((trees.first[1:] - trees.first[:-1]).max()), int(self._schema.levels.max())
-        self._scratch = np.empty(9 * most_codes + 7 * most_nodes)
+        self._few = problem.n_pos + problem.n_neg <= _FEW
+        largest = max(n for _, _, _, n in self._words)
+        self._scratch = np.empty(9 * most_codes + 7 * most_nodes + 4 * largest + _bins.scratch_size(largest))
+        features = [own for own, *_ in self._words]
+        sizes = np.array([own.size for own in features], np.intp)
+        codes = np.array([n for _, _, _, n in self._words], np.intp)
+        self._members = bounds_of(sizes), codes, np.concatenate(features)
+        """The features of the words, one word after the other: where they begin, the codes of the word, and they."""
         first_cell = np.repeat(self._schema.cells[:-1], np.diff(trees.first))
         self._cells = np.where(trees.cell >= 0, first_cell + trees.cell, -1)
 
     # Steps of columns
 
-    def sweep(self, lam: Vector, weights: tuple[Vector, Vector], least: float) -> tuple[Vector, float]:
-        """Visit every column once, from coefficients whose weights are given, and changed.
+    def sweeps(
+        self, lam: Vector, weights: tuple[Vector, Vector], least: float, enough: float, slow: float, limit: int
+    ) -> tuple[Vector, Vector]:
+        """Visit every column, again and again, from coefficients whose weights are given, and changed.
 
-        Steps that promise less than `least` are not taken. Return the coefficients, and how far the objective falls.
+        Steps that promise less than `least` are not taken. The last sweep is one that lowers the objective by no more
+        than `enough`, or by more than the share `slow` of what the one before did. Return the coefficients, and how far
+        each sweep lowers the objective.
         """
-        trees, schema = self._trees, self._schema
+        trees, falls = self._trees, np.zeros(limit)
         of_nodes, of_lines = trees.split(self._sign * lam)
-        fall = 0.0
-        sums = self._sums(0, weights)
-        for k, (features, _, _, n) in enumerate(self._words):
-            factors = np.empty(n), np.empty(n)
-            fallen, promised = _shapes.visit(
-                features,
-                schema.levels,
-                schema.words.radix,
-                trees.first,
-                trees.parent,
-                trees.cell,
-                self._penalty,
-                self._state,
-                of_nodes,
-                trees.lines,
-                trees.values,
-                self._of_lines,
-                of_lines,
-                self._p,
-                least,
-                _MOST,
-                sums[0],
-                sums[1],
-                factors[0],
-                factors[1],
-                self._scratch,
-            )
-            fall += fallen
-            if k + 1 < len(self._words):
-                sums = self._carry(k, factors, weights) if promised > 0.0 else self._sums(k + 1, weights)
-        return self._sign * trees.join(of_nodes, of_lines, self._n), fall
+        if self._few:
+            n = self._sweep_few_rows(of_nodes, of_lines, weights, least, enough, slow, falls)
+        else:
+            n = self._sweep_many_rows(of_nodes, of_lines, weights, least, enough, slow, falls)
+        return self._sign * trees.join(of_nodes, of_lines, self._n), falls[:n]
+
+    def _sweep_few_rows(
+        self,
+        of_nodes: Vector,
+        of_lines: Vector,
+        weights: tuple[Vector, Vector],
+        least: float,
+        enough: float,
+        slow: float,
+        falls: Vector,
+    ) -> int:
+        """Take sweeps in one call; return how many."""
+        trees, schema = self._trees, self._schema
+        pos, neg = self._tables
+        return _shapes.sweeps(
+            *pos.words,
+            weights[0],
+            *neg.words,
+            weights[1],
+            *self._members,
+            schema.levels,
+            schema.words.radix,
+            trees.first,
+            trees.parent,
+            trees.cell,
+            self._penalty,
+            self._state,
+            of_nodes,
+            trees.lines,
+            trees.values,
+            self._of_lines,
+            of_lines,
+            self._p,
+            least,
+            _MOST,
+            enough,
+            slow,
+            _FAR,
+            falls,
+            self._scratch,
+        )
+
+    def _sweep_many_rows(
+        self,
+        of_nodes: Vector,
+        of_lines: Vector,
+        weights: tuple[Vector, Vector],
+        least: float,
+        enough: float,
+        slow: float,
+        falls: Vector,
+    ) -> int:
+        """Take sweeps whose passes over the rows threads share; return how many."""
+        trees, schema = self._trees, self._schema
+        moved, sums = 0.0, self._sums(0, weights)
+        for sweep in range(falls.size):
+            for k, (features, _, _, n) in enumerate(self._words):
+                factors = np.empty(n), np.empty(n)
+                fall, promised, change = _shapes.visit(
+                    features,
+                    schema.levels,
+                    schema.words.radix,
+                    trees.first,
+                    trees.parent,
+                    trees.cell,
+                    self._penalty,
+                    self._state,
+                    of_nodes,
+                    trees.lines,
+                    trees.values,
+                    self._of_lines,
+                    of_lines,
+                    self._p,
+                    least,
+                    _MOST,
+                    sums[0],
+                    sums[1],
+                    factors[0],
+                    factors[1],
+                    self._scratch,
+                )
+                falls[sweep] += fall
+                moved += change
+                following = (k + 1) % len(self._words)
+                if promised > 0.0:
+                    sums = self._carry(k, following, factors, weights)
+                elif following != k:
+                    sums = self._sums(following, weights)
+            before = falls[sweep - 1] if sweep else np.inf
+            if falls[sweep] <= enough or falls[sweep] > slow * before or moved > _FAR:
+                return sweep + 1
+        return int(falls.size)
 
     def _sums(self, k: int, weights: tuple[Vector, Vector]) -> Any:
         """Sums of the weights of both sides by the codes of a word."""
@@ -187,9 +290,9 @@ class Columns:
 
         return self._pool.run(*[of_side(*side) for side in zip(self._tables, weights, strict=True)])
 
-    def _carry(self, k: int, factors: tuple[Vector, Vector], weights: tuple[Vector, Vector]) -> Any:
-        """Change the weights by the factors of a word, and return their sums by the codes of the next one."""
-        (_, wide, word, _), (_, next_wide, next_word, n) = self._words[k : k + 2]
+    def _carry(self, k: int, following: int, factors: tuple[Vector, Vector], weights: tuple[Vector, Vector]) -> Any:
+        """Change the weights by the factors of a word, and return their sums by the codes of the following one."""
+        (_, wide, word, _), (_, next_wide, next_word, n) = self._words[k], self._words[following]
 
         def of_side(table: Coded, of_codes: Vector, of_rows: Vector) -> Pass:
             before, codes = table.words[wide][word], table.words[next_wide][next_word]
@@ -206,8 +309,27 @@ class Columns:
 
     # Newton steps of all columns
 
-    def preconditioner(self, weights: tuple[Vector, Vector], free: NDArray[np.bool_]) -> Preconditioner:
-        """The blocks of the columns in the Hessian with its penalty, for the coefficients that are free."""
+    def product(self, means: Means, weights: tuple[Vector, Vector]) -> Callable[[Vector], Vector]:
+        """The function that multiplies the Hessian of log F_p at these weights with a vector."""
+        if not self._few:
+            return partial(hessian_times, means)
+        schema = self._schema
+        (pos, neg), (narrow, wide) = self._tables, schema.starts
+        starts, sums = np.r_[narrow, wide[1:]], np.empty(schema.n_cells)
+        rows = max(x.size for x in weights)
+        scratch = np.empty(rows + schema.n_cells + schema.scratch)
+
+        def times(x: Vector) -> Vector:
+            tables = schema.tables_of_words(x)
+            _shapes.curvature_sums(
+                *pos.words, weights[0], *neg.words, weights[1], starts, tables, self._p, sums, scratch
+            )
+            return schema.of_rankers(schema.totals(sums), schema.terms)
+
+        return times
+
+    def preconditioner(self, weights: tuple[Vector, Vector]) -> Callable[[NDArray[np.bool_]], Preconditioner]:
+        """The blocks of the columns in the Hessian with its penalty, given the coefficients that are free."""
         schema, trees, p = self._schema, self._trees, self._p
         tallies = self._pool.run(*[table.tally(w) for table, w in zip(self._tables, weights, strict=True)])
         u, w = [schema.totals(tally) for tally in tallies]
@@ -219,26 +341,21 @@ class Columns:
             own = by_code[schema.cells[k] : schema.cells[k + 1]]
             values = trees.values[i, : own.size] - trees.values[i, : own.size] @ own / own.sum()
             bend[i] = own @ np.square(values) + self._of_lines[1, i]
-        state = np.where(trees.ranker >= 0, free[trees.ranker], False).astype(np.int8)
-        return Preconditioner(trees, self._penalty, of_nodes, bend, state, free)
+        return partial(Preconditioner, trees, self._penalty, of_nodes, 1.0 / bend[: trees.line.size])
 
 
-@dataclass(frozen=True, eq=False)
 class Preconditioner:
-    """Solves for Newton steps of the columns by themselves."""
+    """Solves for Newton steps of the columns by themselves, of the coefficients that are free."""
 
-    trees: Trees
-    penalty: Any
-    weights: Vector
-    """Curvature by node."""
-    bend: Vector
-    """Curvature along the lines, with the penalty."""
-    state: NDArray[np.int8]
-    free: NDArray[np.bool_]
+    def __init__(self, trees: Trees, penalty: Any, of_nodes: Vector, of_lines: Vector, free: NDArray[np.bool_]) -> None:
+        """Curvature by node, and its inverse along the lines, the latter with the penalty."""
+        self._trees = trees
+        self._of_lines = np.where(free[trees.line], of_lines, 0.0)
+        state = np.where(trees.ranker >= 0, free[trees.ranker], False).astype(np.int8)
+        self._factors, self._scratch = np.empty((3, state.size)), np.empty(2 * state.size)
+        _shapes.factor_trees(trees.first, trees.parent, penalty, of_nodes.copy(), state, self._factors)
 
     def __call__(self, rest: Vector) -> Vector:
-        trees = self.trees
-        of_nodes, of_lines = trees.split(rest)
-        jump, scratch = np.empty_like(of_nodes), np.empty(3 * int(np.diff(trees.first).max()))
-        _shapes.solve_trees(trees.first, trees.parent, self.penalty, self.weights, self.state, of_nodes, jump, scratch)
-        return np.where(self.free, trees.join(jump, of_lines / self.bend, rest.size), 0.0)
+        trees, jump = self._trees, np.empty(self._trees.ranker.size)
+        _shapes.solve_trees(trees.first, trees.parent, self._factors, rest[trees.ranker], jump, self._scratch)
+        return np.concatenate([jump, self._of_lines * rest[trees.line]])[trees.place]

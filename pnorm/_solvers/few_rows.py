@@ -7,6 +7,7 @@ products of the rows' outputs, of which Z 1/l2 Z' is made, do not change with th
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,11 @@ class FewRows:
         n_rows, n = problem.n_pos + problem.n_neg, problem.n_rankers
         return n_rows <= _MOST_ROWS and 2 * n_rows <= n and n_rows * n <= _ROOM
 
-    def preconditioner(self, weights: tuple[Vector, Vector], free: NDArray[np.bool_]) -> Any:
+    def preconditioner(self, weights: tuple[Vector, Vector]) -> Any:
+        """Return, as a function of the coefficients that are free, the one that solves for steps at these weights."""
+        return partial(self._solver, weights)
+
+    def _solver(self, weights: tuple[Vector, Vector], free: NDArray[np.bool_]) -> Any:
         """Return the function that solves for steps of the free coefficients at these weights."""
         from scipy.linalg import cho_factor, cho_solve
 

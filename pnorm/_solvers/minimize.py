@@ -85,9 +85,15 @@ def units_of(problem: Problem, rankers: Rankers, counted: str) -> tuple[float | 
         return 1.0, 1.0
     column, table = rankers.column, problem.table
     cuts = table.coded.copy()
-    cuts[cuts] = [np.unique(table.values(j)).size == 2 for j in np.flatnonzero(cuts).tolist()]
+    cuts[cuts] = [_are_two(table.values(j)) for j in np.flatnonzero(cuts).tolist()]
     number = np.where(cuts, np.bincount(column, cuts)[column], 1.0)
     return problem.span, number * np.square(problem.span)
+
+
+def _are_two(values: Vector) -> bool:
+    """Return whether two different values are all that there are."""
+    low, high = values.min(), values.max()
+    return bool(low < high and ((values == low) | (values == high)).all())
 
 
 def _solver(problem: Problem, penalty: Penalty, method: str | None, some_stay_zero: bool = False) -> Solver:

@@ -1,24 +1,26 @@
 """Steps of whole columns and Newton steps in turn: many cuts, levels and leaves of columns that are kept as codes.
 
 A sweep brings one column after the other to its minimum (`columns`). It finds the coefficients that are zero, but is
-slow where columns are correlated. A Newton step of the others, by conjugate gradients, finds them together; those
-that it takes across zero end there. The blocks of the columns in the Hessian precondition it: they are solved in a
+slow where columns are correlated. Then a Newton step of the others, by conjugate gradients, finds them together; those
+that it takes across zero stop there. The blocks of the columns in the Hessian precondition it: they are solved in a
 number of operations that is linear in the codes.
 
-Every iteration has a certificate, that of `certify_bounded`.
+Every iteration has a certificate: one of slopes alone where that will do or the end is far, else that of
+`certify_bounded`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._blas import calm
 from pnorm._checks import Vector
-from pnorm._solvers.certificate import Bound, certify_bounded
+from pnorm._solvers.certificate import certify_bounded, penalised_gap
 from pnorm._solvers.columns import Columns, coded_tables
 from pnorm._solvers.few_rows import FewRows
 from pnorm._solvers.hessian import Means
@@ -26,10 +28,21 @@ from pnorm._solvers.newton import NEWTON, newton
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
-from pnorm._solvers.wide import hessian_times
 
-_SWEEPS = 2
-"""Sweeps before the first Newton step."""
+_SWEEPS = 50
+"""Sweeps before the next Newton step, at most."""
+
+_ENOUGH = 1e-3
+"""Share of the tolerance that a sweep must lower the objective for another one to follow."""
+
+_SLOW = 0.93
+"""Share of the fall of the sweep before, above which sweeps are slow, and a Newton step is worth its time."""
+
+_NEAR = 10.0
+"""Times the tolerance that a Newton step may promise where a certificate is asked."""
+
+_ROUNDS = 6
+"""Times that coefficients stop at zero or leave it within a Newton step, at most."""
 
 _PRODUCTS = 200
 """Products with the Hessian for one step, at most."""
@@ -75,70 +88,126 @@ def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, 
     point, stuck, best, precise = problem.point(penalty.nearest(start)), 0, math.inf, False
     first = progress.n_iter
     while True:
-        # The certificate, that of a Newton step.
         means = Means(problem, point.weights)
         slope = p * means.edges
         down = penalty.steepest(point.lam, slope)
-        move = np.zeros_like(down)
-        if progress.n_iter >= first + _SWEEPS:
-            free = ~cornered | (point.lam != 0.0)
-            preconditioner = (few_rows or columns).preconditioner(point.weights.total, free)
-            move = _newton_step(means, penalty, preconditioner, free, down, progress.tol)
-        bound = certify_bounded(problem, point, means, penalty, move)
-        if affordable and not precise and progress.tol < bound.gap < 2.0 * bound.rounding:
-            precise = True
-            point = problem.point(point.lam, precise)
-            continue
-        progress.arrive(point, bound.gap, down)
-        if progress.proved(bound.gap, bound.rounding + bound.hidden):
-            return Outcome("converged", progress.within(bound.gap))
+        step, rounding = None, 0.0
+        gap, _ = penalised_gap(problem, point, means.edges, penalty)
+        if gap > progress.tol and (progress.n_iter > first or progress.exhausted):
+            step = _newton_step(
+                columns.product(means, point.weights.total),
+                (few_rows or columns).preconditioner(point.weights.total),
+                penalty,
+                cornered,
+                point.lam,
+                slope,
+                progress.tol,
+            )
+            if step.promised <= _NEAR * progress.tol or progress.exhausted:
+                bound = certify_bounded(problem, point, means, penalty, step.move)
+                if affordable and not precise and progress.tol < bound.gap < 2.0 * bound.rounding:
+                    precise = True
+                    point = problem.point(point.lam, precise)
+                    continue
+                if bound.gap <= gap:
+                    gap, rounding = bound.gap, bound.rounding + bound.hidden
+        progress.arrive(point, gap, down)
+        if progress.proved(gap, rounding):
+            return Outcome("converged", progress.within(gap))
         if progress.exhausted:
-            return Outcome("max_iter", f"all {progress.limit} sweeps were taken; {_proof(bound)}")
+            return Outcome("max_iter", f"all {progress.limit} sweeps were taken; {_proof(gap)}")
         if penalty.ridge and progress.n_iter >= first + _DOUBT:
             return newton(problem, point.lam, penalty, progress, may_ask)
-        stuck = stuck + 1 if bound.gap > 0.5 * best else 0
-        best = min(best, bound.gap)
-        if stuck >= _PATIENCE and progress.is_flat(bound.rounding + bound.hidden):
-            return Outcome("stalled", f"rounding hides any further progress; {_proof(bound)}")
+        stuck = stuck + 1 if gap > 0.5 * best else 0
+        best = min(best, gap)
+        if stuck >= _PATIENCE and progress.is_flat(rounding):
+            return Outcome("stalled", f"rounding hides any further progress; {_proof(gap)}")
 
-        # The step, and a sweep from there.
-        share, point = _line_search(problem, progress, point, cornered, down, move)
-        lam, _ = columns.sweep(point.lam, point.weights.total, least)
+        # The step, and sweeps from there.
+        share = 0.0
+        if step is not None:
+            share, point = _line_search(problem, progress, point, step)
+        lam, _ = columns.sweeps(point.lam, point.weights.total, least, _ENOUGH * progress.tol, _SLOW, _SWEEPS)
         edges = means.edges
         del means, point  # with many rows, weights are what memory is spent on
         point = problem.point(lam, precise)
         if progress.step(edges, share, point):
-            return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(bound)}")
+            return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(gap)}")
 
 
 SHAPES = Solver(shapes, supports=NEWTON.supports, steps=4)
 
 
-def _proof(bound: Bound) -> str:
-    return f"its gap was at most {bound.gap:.2g}"
+def _proof(gap: float) -> str:
+    return f"its gap was at most {gap:.2g}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A step of all coefficients, none of which crosses zero where it has a corner."""
+
+    move: Vector
+    sign: Vector
+    """Signs of the coefficients with a corner on the way; zero where these stay zero, or where there is no corner."""
+    promised: float
+    """How far the quadratic model falls."""
+    slope: float
+    """How fast the objective falls where the step begins."""
 
 
 def _newton_step(
-    means: Means,
+    times: Callable[[Vector], Vector],
+    solver: Callable[[NDArray[np.bool_]], Callable[[Vector], Vector]],
     penalty: Penalty,
+    cornered: NDArray[np.bool_],
+    lam: Vector,
+    slope: Vector,
+    tol: float,
+) -> _Step:
+    """Minimise the quadratic model of the objective, over the coefficients that sweeps have left off zero.
+
+    Those that would cross zero stop there, all at once, and the others are found again.
+    """
+    sign = np.where(cornered, np.sign(lam), 0.0)
+    move, product = np.zeros_like(lam), np.zeros_like(lam)
+    inside = slope - penalty.l1 * sign - penalty.l2 * lam
+    for _ in range(_ROUNDS):
+        free = ~cornered | (sign != 0.0)
+        rest = np.where(free, inside - product - penalty.l2 * move, 0.0)
+        move = move + _solved(times, solver(free), penalty, free, rest, tol)
+        product = times(move)
+        crossed = (lam + move) * sign < 0.0
+        if not crossed.any():
+            break
+        sign = np.where(crossed, 0.0, sign)
+        stopped = np.where(crossed, -lam, move)
+        product, move = product + times(stopped - move), stopped
+    down = float(inside @ move)
+    return _Step(move, np.sign(lam) * cornered, down - 0.5 * float(move @ (product + penalty.l2 * move)), down)
+
+
+def _solved(
+    times: Callable[[Vector], Vector],
     solved: Callable[[Vector], Vector],
+    penalty: Penalty,
     free: NDArray[np.bool_],
-    down: Vector,
+    rest: Vector,
     tol: float,
 ) -> Vector:
-    """Return the Newton step of the free coefficients, as exactly as its use requires.
+    """Return the Newton step of the free coefficients from what is left of the slope, as exactly as its use requires.
 
     It is near enough where the next product would add little to what the quadratic model falls (Nash & Sofer,
     Operations Research Letters 9, 1990), and where the rest does no harm to the certificate.
     """
-    move, rest, fall = np.zeros_like(down), np.where(free, down, 0.0), 0.0
+    move, fall = np.zeros_like(rest), 0.0
     direction = steepest = solved(rest)
     inner = float(rest @ steepest)
     scale = np.where(free, 0.5 / np.where(penalty.l2 > 0.0, penalty.l2, 1.0), 0.0)
+    l2, kept = np.where(free, penalty.l2, 0.0), free.astype(float)
     for k in range(1, _PRODUCTS + 1):
         if not inner > 0.0 or float(np.square(rest) @ scale) <= 0.01 * tol:
             break
-        product = np.where(free, hessian_times(means, direction) + penalty.l2 * direction, 0.0)
+        product = kept * times(direction) + l2 * direction
         curvature = float(direction @ product)
         if not curvature > 0.0:
             break
@@ -155,23 +224,16 @@ def _newton_step(
     return move
 
 
-def _line_search(
-    problem: Problem,
-    progress: Progress,
-    point: Point,
-    cornered: NDArray[np.bool_],
-    down: Vector,
-    move: Vector,
-) -> tuple[float, Point]:
+def _line_search(problem: Problem, progress: Progress, point: Point, step: _Step) -> tuple[float, Point]:
     """Halve a step until the objective falls by a fraction of what its slope promises; zero where it does not."""
-    if not move.any():
+    if not step.slope > 0.0:
         return 0.0, problem.point(point.lam)
     before, slack = progress.value(point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
-    promised, span = float(down @ move), problem.objective.traits.p * problem.span_of(move)
+    promised, span = step.slope, problem.objective.traits.p * problem.span_of(step.move)
 
     def at(share: float) -> Point:
-        lam = point.lam + share * move
-        lam[cornered & (lam * point.lam <= 0.0)] = 0.0
+        lam = point.lam + share * step.move
+        lam[lam * step.sign < 0.0] = 0.0
         return problem.point(lam)
 
     share = min(1.0, _FAR / span) if span > 0.0 else 1.0

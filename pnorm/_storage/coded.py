@@ -380,8 +380,10 @@ class Schema(Codebook):
     def words_of(self, features: Any) -> tuple[Index, Index]:
         """The numbers of the words of some features, of those of one byte and of those of two."""
         wide, word = self.words.wide[features], self.words.word[features]
-        narrow, wider = [np.unique(word[wide == kind]) for kind in (False, True)]
-        return narrow, wider
+        used = [np.zeros(sizes.size, bool) for sizes in self.words.size]
+        used[0][word[~wide]] = True
+        used[1][word[wide]] = True
+        return np.flatnonzero(used[0]), np.flatnonzero(used[1])
 
 
 class Coded:
