@@ -28,6 +28,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 import calibration  # noqa: E402
 import curves as _curves  # noqa: E402
+import readable as _readable  # noqa: E402
 import uneven as _uneven  # noqa: E402
 from certified import kinds  # noqa: E402
 from prices import FALSE_POSITIVE_RATES, data, experiment  # noqa: E402
@@ -338,6 +339,77 @@ def draw_constructed(scores, made):
     made.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.55, 0.97))
 
 
+def readable():
+    """Scores that a person can read: shapes of the first split, and the numbers beside them as files for the page."""
+    for name in _readable.SPLITS:
+        found = _readable.measured(name)
+        (ROOT / "doc" / f"readable_{name}.inc").write_text(_readable.rst(found), encoding="utf-8")
+        data, X = _readable.rows_of(name)
+        smooth, monotone, steps, three = (fits[0] for fits in found.values())
+        ranges = dict(zip(data.names, np.nanquantile(X, (0.005, 0.995), axis=0).T.tolist(), strict=True))
+        mpl.rcParams["path.simplify_threshold"] = 0.3  # of a point: curves of 255 jumps would make large files
+        draw_shapes(f"{name}-smooth", smooth, order_of(smooth)[:8], X, ranges)
+        draw_shapes(f"{name}-monotone", monotone, list(_readable.MONOTONE[name]), X, ranges, smooth)
+        draw_shapes(f"{name}-steps", steps, order_of(steps)[:8], X, ranges, smooth)
+        draw_shapes(f"{name}-three", three, order_of(three), X, ranges, smooth)
+    points = list_table(_readable.points(steps), ":class: dense")  # of Pima, the last
+    (ROOT / "doc" / "readable_points.inc").write_text(points, encoding="utf-8")
+
+
+def order_of(fit):
+    """The columns of a score, those that move it the most first."""
+    return [ax.get_xlabel() for ax in shapes_of(fit, None)]
+
+
+def shapes_of(fit, columns, ax=None):
+    """The shapes of a score, on axes that are given or left to be closed."""
+    axes = pnorm.plotting.shapes(fit.lam, fit.rankers, columns, top=100, ax=ax)
+    if ax is None:
+        plt.close(axes[0].figure)
+    return axes
+
+
+def draw_shapes(file, fit, columns, X, ranges, behind=None):
+    """Shapes of some columns, over what nearly all rows have; in grey those of another score, below the deciles."""
+    across = min(len(columns), 4)
+    down = -(-len(columns) // across)
+    figure, axes = plt.subplots(down, across, figsize=(10, 0.3 + 2.1 * down), sharey=True, squeeze=False)
+    for ax, column in zip(axes.flat, columns, strict=False):
+        for score, colour in ((behind, "0.6"), (fit, BLUE)):
+            if score is not None and column in order_of(score):
+                draw_shape(ax, score, column, ranges[column], colour)
+        deciles = np.nanquantile(X[:, list(ranges).index(column)], np.arange(0.1, 0.95, 0.1))
+        ax.plot(deciles, np.full(9, 0.02), "|", color="black", ms=5, mew=0.7, transform=ax.get_xaxis_transform())
+        ax.set(xlabel=column, ylabel="part of the score" if ax in axes[:, 0] else "")
+    ends = [ax.dataLim.intervaly for ax in axes.flat[: len(columns)]]
+    room = 0.05 * np.ptp(ends)
+    axes[0, 0].set_ylim(np.min(ends) - 2 * room, np.max(ends) + room)  # deciles stand below the curves
+    for ax in axes.flat[len(columns) :]:
+        ax.set_axis_off()
+    save(figure, file)
+
+
+def draw_shape(ax, fit, column, limits, colour):
+    """The shape of one column from one end to the other, with the level of missing values on the left."""
+    known = len(ax.lines)
+    shapes_of(fit, column, ax)
+    curve, *dots, zero = ax.lines[known:]
+    low, high = limits
+    x, y = curve.get_data()
+    curve.set_data(np.r_[min(low, x[0]), x, max(high, x[-1])], np.r_[y[0], y, y[-1]])
+    curve.set(color=colour, lw=1.6 if colour == BLUE else 1.1)
+    zero.set(color="0.85", zorder=0)
+    room = 0.03 * (high - low)
+    for dot, label in zip(dots, ax.texts[-len(dots) :] if dots else (), strict=True):
+        low -= 4 * room
+        dot.set(xdata=[low], color=ORANGE if colour == BLUE else colour)
+        label.remove()
+        if colour == BLUE:
+            at, where = (low, dot.get_ydata()[0]), {"textcoords": "offset points", "fontsize": 8}
+            ax.annotate("missing", at, (-3, 6), color="0.3", **where)
+    ax.set_xlim(low - room, high + room)
+
+
 def lists():
     """Pima in training, one split: the top of the list by p, and which weak rankers carry it."""
     data = pnorm.datasets.pima()
@@ -493,6 +565,7 @@ if __name__ == "__main__":
         shares_of_kinds,
         gained_by_prices,
         lists,
+        readable,
         experiments,
         uneven,
         curves,
