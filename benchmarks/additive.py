@@ -5,16 +5,21 @@
 
 Random splits, stratified, two thirds to train on and one third to judge by; of magic, adult, bank and a9a at most 9,000
 rows to train on. All methods see the same splits. All scores are sums of one function of each column; the last method,
-HistGradientBoosting, is not, and shows what interactions are worth.
+HistGradientBoosting, is not, and shows what interactions are worth. `pip install --group rivals` has what is compared.
 
 Ours: `pnorm.minimize_path` on a grid of p, a penalty and four kinds of scores, with the penalties that count columns
 alike (``penalty="shapes"``): straight lines, 255 cuts of each column, and both, with l2; and "steps", the cuts with l1,
 which asks for few jumps. Each point is fitted to all training rows and, in 5-fold cross-validation, to four fifths of
 them. The file keeps the measures of all points, held out and on the rows to judge by, so that rules of choice are
-compared without another fit. "default" chooses among cuts, both and steps: of the points whose partial AUC down to the
-first ten negatives of a fold (or 1 % of them, if that is more) is within one standard error of the best, the one with
-the largest average precision. "simplest" takes the strongest penalty within one standard error of the best average
-precision. The others are restricted to one p or kind, or choose by one measure alone.
+compared without another fit. "default" chooses among all of them: of the points whose partial AUC down to the first ten
+negatives of a fold (or 1 % of them, if that is more) is within one standard error of the best, the one with the largest
+average precision. "simplest" takes the strongest penalty within one standard error of the best average precision. The
+others are restricted to one p or to some kinds, or choose by one measure alone.
+
+Not measured unless asked for: "bags", the mean of ten fits of the default's choice, each to rows drawn again with
+replacement; "a third chooses", a fit to all rows of what the default chooses by the first third of them, with the
+penalties as they are and divided by three. "200 rounds" is `pnorm.train` on 255 cuts with p = 4, stopped there: the
+push without a penalty.
 
 Theirs: logistic regression on columns of unit variance and on cubic splines with quantile knots, both with C by 5-fold
 cross-validation of the log loss; AdaBoost, 100 stumps; LightGBM with trees of depth one, their number by early stopping
@@ -70,8 +75,11 @@ KINDS: dict[str, tuple[Callable, str]] = {
     "steps": (cuts, "l1"),
 }
 """Weak rankers, and the penalty that is varied."""
-CHOSEN = ("cuts", "both", "steps")
-"""The kinds among which the default chooses; lines alone are there to compare."""
+CHOSEN = tuple(KINDS)
+"""The kinds among which the default chooses."""
+BAGS = 10
+THIRD = {"a third chooses": 1.0, "a third chooses, penalties / 3": 1 / 3}
+"""The share of the penalties that the fit to all rows gets, where a third of them has chosen."""
 HELD: dict[str, Callable] = MEASURES | {
     "pAUC of 10": lambda pos, neg: metrics.partial_auc(pos, neg, max_fp=max(10, len(neg) // 100), standardized=True),
     "pAUC 5 %": lambda pos, neg: metrics.partial_auc(pos, neg, 0.05, standardized=True),
@@ -96,11 +104,42 @@ def grid(X, y, judged, of_judged, measures):
     return values
 
 
+def held_out(X, y):
+    """What is known of every point in every fold."""
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)
+    return np.round([grid(X[rest], y[rest], X[fold], y[fold], HELD) for rest, fold in folds], 5)
+
+
 def ours(X, y, judged, of_judged):
     """What is known of every point, held out in every fold and on the rows to judge by; five digits."""
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)
-    held = [grid(X[rest], y[rest], X[fold], y[fold], HELD) for rest, fold in folds]
-    return {"held": np.round(held, 5).tolist(), "judged": np.round(grid(X, y, judged, of_judged, MEASURES), 5).tolist()}
+    measures = np.round(grid(X, y, judged, of_judged, MEASURES), 5)
+    return {"held": held_out(X, y).tolist(), "judged": measures.tolist()}
+
+
+def minimiser(X, y, judged, point, share=1.0):
+    """Scores of other rows by one point of the grid, with this share of its penalties."""
+    kind, p, penalty = point
+    (recipe, along), p = list(KINDS.values())[kind], POWERS[p]
+    penalties = {"l2": LEAST * p} | {along: p * PENALTIES[along][penalty]}
+    pos, neg = X[y == 1], X[y == 0]
+    H = recipe(pos, neg)
+    scaled = {name: share * value for name, value in penalties.items()}
+    return pnorm.score(judged, H, pnorm.minimize(pos, neg, H, p, **scaled, penalty="shapes", tol=TOL)[0])
+
+
+def bags(X, y, judged, point):
+    """Scores of other rows: the mean of fits to rows drawn with replacement."""
+    rng = np.random.default_rng(0)
+    drawn = [np.concatenate([rng.choice(np.flatnonzero(y == side), (y == side).sum()) for side in (0, 1)])
+             for _ in range(BAGS)]  # fmt: skip
+    return np.mean([minimiser(X[rows], y[rows], judged, point) for rows in drawn], axis=0)
+
+
+def rounds(X, y, judged, n=200, p=4):
+    """Scores of other rows after a fixed number of rounds without a penalty."""
+    pos, neg = X[y == 1], X[y == 0]
+    H = cuts(pos, neg)
+    return pnorm.score(judged, H, pnorm.train(pos, neg, H, p, t_max=n)[0])
 
 
 def means(held, measure, kinds, powers):
@@ -139,6 +178,7 @@ def simplest(held):
 
 RULES: dict[str, Callable] = {"default": top_then_all, "simplest": simplest}
 RULES |= {f"p = {p}": partial(top_then_all, powers=(p,)) for p in POWERS}
+RULES |= {f"without {kind}": partial(top_then_all, kinds=tuple(k for k in KINDS if k != kind)) for kind in KINDS}
 RULES |= {f"{kind} only": partial(top_then_all, kinds=(kind,)) for kind in KINDS}
 RULES |= {f"by {measure}": partial(best, measure=measure) for measure in HELD}
 
@@ -199,17 +239,34 @@ RIVALS = {
     "HistGradientBoosting": trees,
 }
 
+NOT_ADDITIVE = "HistGradientBoosting"
+METHODS = ("ours", "bags", "a third chooses", "200 rounds", *RIVALS)
+"""What can be measured; bags with ours only."""
+ON_PAGE = ("default", "p = 1", "p = 4", "200 rounds", "bags", *RIVALS)
+
 # The measurements -------------------------------------------------------------------------------------
 
 
 def split(data, rows, judged, wanted):
     """What was asked for, on one split."""
     rows, y, found = few(rows), data.y, {}
+    X = data.indicators() if {"ours", "200 rounds", "a third chooses"} & set(wanted) else None
     if "ours" in wanted:
-        X = data.indicators()
         start = time.process_time()
         found["ours"] = ours(X[rows], y[rows], X[judged], y[judged])
         found["ours"]["seconds"] = time.process_time() - start
+        if "bags" in wanted:
+            point = top_then_all(np.array(found["ours"]["held"]))
+            found["bags"] = measured(bags(X[rows], y[rows], X[judged], point), y[judged])
+    if "a third chooses" in wanted:
+        some = rows[: len(rows) // 3]
+        point = top_then_all(held_out(X[some], y[some]))
+        for name, share in THIRD.items():
+            found[name] = measured(minimiser(X[rows], y[rows], X[judged], point, share), y[judged])
+    if "200 rounds" in wanted:
+        start = time.process_time()
+        f = rounds(X[rows], y[rows], X[judged])
+        found["200 rounds"] = measured(f, y[judged]) | {"seconds": time.process_time() - start}
     for name in [name for name in RIVALS if name in wanted]:
         start = time.process_time()
         f = RIVALS[name](data, rows, judged)
@@ -226,7 +283,8 @@ def methods(run):
             point = tuple(int(i) for i in rule(held))
             found[name] = dict(zip(MEASURES, judged[point].tolist(), strict=True)) | {"point": point}
         found["default"]["seconds"] = run["ours"]["seconds"]
-    return found | {name: of for name, of in run.items() if name != "ours"}
+    order = ("bags", *THIRD, "200 rounds", *RIVALS)  # whatever was measured first
+    return found | {name: run[name] for name in order if name in run}
 
 
 def chosen(runs):
@@ -245,40 +303,62 @@ def table(runs):
     lines = compared(runs, next(iter(runs[0])))
     lines[0].append("seconds")
     for line in lines[1:]:
-        seconds = np.median([run[line[0]].get("seconds", np.nan) for run in runs])
+        seconds = np.median([run[line[0]].get("seconds", np.nan) for run in runs if line[0] in run])
         line.append(f"{seconds:.2f}" if seconds == seconds else "")
     return lines
+
+
+def behind(runs, rule):
+    """By measure, the additive method of others that is best in the mean, and what it has more than a rule."""
+    others = [other for other in RIVALS if other != NOT_ADDITIVE and all(other in run for run in runs)]
+    for measure in MEASURES:
+        values = {method: np.array([run[method][measure] for run in runs]) for method in (rule, *others)}
+        top = max(others, key=lambda method: values[method].mean())
+        yield measure, values[rule].mean(), top, values[top] - values[rule]
 
 
 def verdicts(found):
     """Where a rule is behind the best additive method by more than one standard error of the difference."""
     for rule in RULES:
-        behind = []
-        for name, runs in found.items():
-            others = [other for other in RIVALS if other in runs[0] and other != "HistGradientBoosting"]
-            for measure in MEASURES:
-                values = {method: np.array([run[method][measure] for run in runs]) for method in (rule, *others)}
-                top = max(values, key=lambda method: values[method].mean())
-                d = values[top] - values[rule]
-                if d.mean() > corrected_error(d):
-                    behind.append(f"{measure} on {name} (-{d.mean():.3f}, {top})")
-        yield f"{rule}: behind in {len(behind)} of {len(found) * len(MEASURES)}: {'; '.join(behind) or 'none'}"
+        lost = [
+            f"{measure} on {name} (-{d.mean():.3f}, {top})"
+            for name, runs in found.items()
+            for measure, _, top, d in behind(runs, rule)
+            if d.mean() > corrected_error(d)
+        ]
+        yield f"{rule}: behind in {len(lost)} of {len(found) * len(MEASURES)}: {'; '.join(lost) or 'none'}"
+
+
+def summary(found):
+    """The default beside the best other additive method of each set: what the default has more."""
+    lines = [["set", *MEASURES]]
+    for name, runs in found.items():
+        cells = []
+        for _, mean, top, d in behind(runs, "default"):
+            far = abs(d.mean()) > corrected_error(d)
+            cell = f"{-d.mean():+.3f} \u00b1{corrected_error(d):.3f}"
+            cells.append(f"{mean:.3f}, {f'**{cell}**' if far else cell} ({top})")
+        lines.append([name, *cells])
+    return lines
 
 
 def show(found, rst=None):
     """Print a table per set and what became of each rule, or write the tables for the documentation."""
     text, of_sets = "", {}
     for name, of in found.items():
-        of_sets[name] = runs = [methods(run) for run in of["runs"]]
+        runs = [methods(run) for run in of["runs"]]
+        of_sets[name] = runs = [run for run in runs if "default" in run] or runs
         title = f"{name}: {of['rows']} rows, {of['positives']} positive; {len(runs)} splits"
         said = "".join(f"\nChosen: {words}." for words in chosen(runs)) if "default" in runs[0] else ""
         if rst:
-            text += f"{title}\n{'-' * len(title)}\n\n{list_table(table(runs), ':class: dense')}{said}\n\n"
+            shown = [{method: run[method] for method in ON_PAGE if method in run} for run in runs]
+            text += f"{title}\n{'~' * len(title)}\n\n{list_table(table(shown), ':class: dense')}{said}\n\n"
         else:
             print(f"\n{title}")
             print_columns(table(runs))
             print(said[1:])
     if rst:
+        text = list_table(summary(of_sets), ":class: dense") + "\n" + text
         rst.write_text(text.replace(" \u00b1", "\u00a0\u00b1\u00a0"), encoding="utf-8")
     elif all("default" in runs[0] for runs in of_sets.values()):
         print("", *verdicts(of_sets), sep="\n")
@@ -287,7 +367,7 @@ def show(found, rst=None):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", action="append", choices=READERS, help="only this one; may be repeated")
-    parser.add_argument("--method", action="append", choices=("ours", *RIVALS), help="only this one; may be repeated")
+    parser.add_argument("--method", action="append", choices=METHODS, help="only this one; may be repeated")
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
@@ -298,6 +378,6 @@ if __name__ == "__main__":
     if arguments.show:
         show(json.loads(arguments.show.read_text()), arguments.rst)
     else:
-        wanted = arguments.method or ("ours", *RIVALS)
+        wanted = arguments.method or ("ours", "200 rounds", *RIVALS)
         n_splits = {name: arguments.splits or SPLITS.get(name, 10) for name in arguments.set or SPLITS}
         show(over_splits(n_splits, partial(split, wanted=wanted), arguments.out, READERS))

@@ -112,7 +112,7 @@ def over_splits(n_splits, judged, out, readers=None):
         for i, (train, test) in enumerate(splits(data, n)):
             runs.append((known[i] if i < len(known) else {}) | judged(data, train, test))
             print(f"\r{name}: split {len(runs)}", end="", file=sys.stderr, flush=True)
-            found[name] = {"rows": len(data.y), "positives": int(data.y.sum()), "runs": runs}
+            found[name] = {"rows": len(data.y), "positives": int(data.y.sum()), "runs": runs + known[len(runs) :]}
             if out:
                 out.write_text(json.dumps(found))
         print(file=sys.stderr)
@@ -139,12 +139,16 @@ def corrected_error(differences):
 
 
 def compared(runs, base):
-    """A line per method: means of the measures, and differences to one of them with their errors."""
+    """A line per method: means of the measures, and differences to one of them with their errors.
+
+    Each method is compared on the splits for which there are both.
+    """
     lines = [["method", *MEASURES]]
-    for method in runs[0]:
+    for method in {name: None for run in runs for name in run}:
         cells = []
         for measure in MEASURES:
-            values, of_base = (np.array([run[which][measure] for run in runs]) for which in (method, base))
+            both = [run for run in runs if method in run and base in run]
+            values, of_base = (np.array([run[which][measure] for run in both]) for which in (method, base))
             d = values - of_base
             cell = f"{values.mean():.3f}"
             if method != base:
