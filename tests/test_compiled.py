@@ -79,7 +79,7 @@ def rankers(rng, pos, neg):
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_loops_agree_in_every_bit(monkeypatch, counted, kind):
     rng = np.random.default_rng(KINDS.index(kind))
-    for _ in range(150):
+    for _ in range(80):
         (n_pos, n_neg), n = rng.integers(1, 60, 2), rng.integers(1, 8)
         form = rng.choice(["C", "F"]), rng.choice([np.float32, np.float64]) if kind != "scales" else np.float64
         pos, neg = [np.asarray(X, order=form[0], dtype=form[1]) for X in matrices(rng, kind, ((n_pos, n), (n_neg, n)))]
@@ -330,7 +330,7 @@ def test_steps_from_sums_by_group_and_value_are_those_from_rows(monkeypatch, kin
         return found[-1]
 
     rng = np.random.default_rng(KINDS.index(kind))
-    for _ in range(20):
+    for _ in range(12):
         (n_pos, n_neg), n = rng.integers(30, 200, 2), rng.integers(1, 6)
         pos, neg = matrices(rng, kind, ((n_pos, n), (n_neg, n)))
         H = rankers(rng, pos, neg)

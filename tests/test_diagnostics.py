@@ -204,7 +204,7 @@ def scaled(which, pos, neg):
 @pytest.mark.parametrize("kind", ["overlapping", "quasi-separable", "separable"])
 def test_scaling_costs_no_decision(kind):
     rng = np.random.default_rng(34)
-    for which in range(36 if kind == "quasi-separable" else 8):
+    for which in range(12):  # all of `scaled`, near and far
         zero = None
         while zero is None or kind != (
             "separable" if zero.all() else "quasi-separable" if zero.any() else "overlapping"
@@ -317,14 +317,14 @@ def test_pima_real_features_overlap_and_the_papers_thresholds_do_so_rarely():
     X, y, H = pima()
     assert separability(X[y], X[~y]).kind == "overlapping"
     kinds = {300: [], 50: []}
-    for size, seed in itertools.product(kinds, range(20)):
+    for size, seed in itertools.product(kinds, range(10)):
         rows = np.random.default_rng(seed).permutation(len(X))[:size]
         pos, neg = X[rows][y[rows]], X[rows][~y[rows]]
         found = separability(pos, neg, H)
         kinds[size].append(found.kind)
         assert_separates(found, H.evaluate(pos), H.evaluate(neg))
-    assert kinds[300].count("quasi-separable") > 14
-    assert kinds[50].count("separable") > 14
+    assert kinds[300].count("quasi-separable") > 6
+    assert kinds[50].count("separable") > 6
 
 
 # The limit of training

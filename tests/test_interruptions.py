@@ -166,7 +166,7 @@ def test_an_error_between_any_two_lines_comes_out_as_it_is_with_a_whole_trace(na
 
     run()
     total, known = next(lines), 0
-    tries = 15 if "dask" in name else 60
+    tries = 9 if "dask" in name else 60
     for k, line in enumerate(np.random.default_rng(21).integers(0, total, tries)):
         end = line
         seen, lines = [], itertools.count()

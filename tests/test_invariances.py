@@ -190,7 +190,7 @@ def test_one_less_h_turns_the_sign_of_a_coefficient(problem, turned, l2):
 # What does not depend on how outputs are stored -------------------------------------------------------
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(problems(lattice=True, groups=False), SELECTIONS, st.integers(1, 9), PENALTIES)
 def test_all_storages_find_the_same(problem, selection, rows, l2):
     about, arguments = {"pos_weight": problem.c_pos, "neg_weight": problem.c_neg}, (problem.p, 12)

@@ -984,7 +984,7 @@ def test_the_step_of_groups_far_out_on_plateaus(p):
     # scores of hundreds: nearly all weight of a group lies at one level, and other groups have next to none
     rng = np.random.default_rng(int(p))
     compared = 0
-    for _ in range(40):
+    for _ in range(20):
         A, B = rng.integers(0, 3, (7, 3)).astype(float), rng.integers(0, 3, (8, 3)).astype(float)
         groups = np.r_[0, 1, rng.integers(0, 2, 5)], np.r_[0, 1, rng.integers(0, 2, 6)]
         init = np.round(300 * rng.normal(size=3), 1)
@@ -997,7 +997,7 @@ def test_the_step_of_groups_far_out_on_plateaus(p):
             continue
         compared += 1
         assert trace.step[0] == pytest.approx(exact_root_of_groups(A, B, groups, init, j, sign, p), rel=1e-8)
-    assert compared > 10
+    assert compared > 5
 
 
 def exact_root_of_groups(A, B, groups, init, j, sign, p):
