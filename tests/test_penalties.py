@@ -402,6 +402,17 @@ def test_at_most_so_many_columns(loss):
     assert values[0] == pytest.approx(min(trace.objective[-1] for trace in others), abs=1e-7)
 
 
+@pytest.mark.parametrize("how", [{"l2": 0.5}, {"l1": 0.1, "l2": 0.5}, {"l1": 0.1}], ids=str)
+def test_a_constant_ranker_has_a_penalty_of_shapes_too(how):
+    pos, neg, _ = cuts(4)
+    sides = [np.column_stack([X, np.full(len(X), 3.0)]) for X in (pos, neg)]
+    lam, trace = pnorm.minimize(*sides, None, 4, penalty="shapes", **how)
+    alone, without = pnorm.minimize(pos, neg, None, 4, penalty="shapes", **how)
+    assert trace.status == without.status == "converged"
+    assert lam[-1] == 0.0
+    np.testing.assert_allclose(lam[:-1], alone, atol=1e-6)
+
+
 def test_shapes_and_few_columns_along_a_path_and_in_partitions():
     pos, neg, H = cuts(6)
     how = {"penalty": "shapes", "max_columns": 2}

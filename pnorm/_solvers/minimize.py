@@ -79,7 +79,8 @@ def units_of(problem: Problem, rankers: Rankers, counted: str) -> tuple[float | 
 
     One, or for shapes what makes them serve columns of any number of cuts: coefficients count in units of one over the
     range of their ranker, and the squares of m jumps of one column m times. Their sum is then about the mean square of
-    the column's slope over quantiles.
+    the column's slope over quantiles. A constant ranker counts as though its range were one: any penalty keeps it at
+    zero, and without one there would be no certificate.
     """
     if counted == "coefficients":
         return 1.0, 1.0
@@ -87,7 +88,8 @@ def units_of(problem: Problem, rankers: Rankers, counted: str) -> tuple[float | 
     cuts = table.coded.copy()
     cuts[cuts] = [_are_two(table.values(j)) for j in np.flatnonzero(cuts).tolist()]
     number = np.where(cuts, np.bincount(column, cuts)[column], 1.0)
-    return problem.span, number * np.square(problem.span)
+    span = np.where(problem.constant, 1.0, problem.span)
+    return span, number * np.square(span)
 
 
 def _are_two(values: Vector) -> bool:
