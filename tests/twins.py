@@ -512,7 +512,7 @@ def visit(
             now = column.step(*trees, least) if first[k + 1] - first[k] > 1 else 0.0
             now += sum(column.step_along(values[j, : levels[k]], line_penalty[:, j], lam, j, least) for j in own)
             begun = now if taken == 0 else begun
-            if now <= 0.1 * begun:
+            if now <= 0.1 * begun or p * begun <= 0.01:
                 break
         promise += begun
         if begun > 0:

@@ -39,6 +39,8 @@ cdef enum:
     HALVINGS = 40
     FREE = 2          # the state of a jump without a corner and without bounds
 
+cdef double SMALL = 0.01  # p times what a step promises, up to which another one would do next to nothing
+
 
 # (a) ---------------------------------------------------------------------------------------------
 
@@ -514,7 +516,7 @@ cdef double steps_of(const Forest* forest, Py_ssize_t k, Column* column, double*
             )
         if taken == 0:
             begun = now
-        if now <= 0.1 * begun:
+        if now <= 0.1 * begun or forest.p * begun <= SMALL:
             break
     return begun
 
@@ -580,7 +582,8 @@ def visit(
 
     u, w are sums of the weights by the codes of the word, of sum one; they become those at the new jumps. of_u, of_w
     are the factors by which weights change with the codes. Each feature takes Newton steps, at most so many, until one
-    promises less than a tenth of what the first one did, and none that promises less than `least`. Return how far the
+    promises less than a tenth of what the first one did, but no second one after a small first one, and none that
+    promises less than `least`. Return how far the
     objective falls, how much the first steps of the features promise, and the most that exponents change.
 
     Feature k is a digit of the word, with the nodes first[k]:first[k + 1] and lines lines[k]:lines[k + 1].

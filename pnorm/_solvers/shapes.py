@@ -35,7 +35,7 @@ _SWEEPS = 50
 _ENOUGH = 1e-3
 """Share of the tolerance that a sweep must lower the objective for another one to follow."""
 
-_SLOW = 0.93
+_SLOW = 0.8
 """Share of the fall of the sweep before, above which sweeps are slow, and a Newton step is worth its time."""
 
 _NEAR = 10.0
