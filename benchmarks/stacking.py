@@ -1,7 +1,7 @@
-"""Join the scores of several kinds of trees: what is beyond additive scores, on the page "Benchmarks".
+"""Join the scores of several kinds of trees: the tables of the page "Stacking".
 
     PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/stacking.py --out stacking.json    # to measure
-    python -P benchmarks/stacking.py --show stacking.json                                    # to print the table again
+    python -P benchmarks/stacking.py --show stacking.json [--rst doc/stacking.inc]           # to write the tables again
 
 Random splits, stratified, two thirds to train on and one third to judge by; of magic, adult and bank at most 9,000 rows
 to train on. Three kinds of trees, LightGBM, HistGradientBoosting and ExtraTrees, score each training row by models of
@@ -31,6 +31,7 @@ from pnorm._command.reproduce import print_columns
 sys.path.insert(0, str(Path(__file__).parent))
 
 from public_sets import READERS, compared, few, measured, over_splits
+from tables import list_table
 
 SPLITS = {"pima": 10, "spambase": 5, "magic": 5, "adult": 5, "bank": 5}
 FOLDS = 5
@@ -72,16 +73,31 @@ def split(data, train, test):
     return {name: measured(f, y[test]) | found.get(name, {}) for name, f in scores.items()}
 
 
-def show(found):
-    """Print a table per set."""
+def tables(found):
+    """By set, a title, the lines of a table, and what became of the push."""
     for name, of in found.items():
         runs = of["runs"]
-        print(f"\n{name}: {of['rows']} rows, {of['positives']} positive; {len(runs)} splits")
-        print_columns(compared(runs, "LightGBM"))
         push = [run["push, p = 4"] for run in runs]
         weights = zip(np.mean([x["weights"] for x in push], axis=0), TREES, strict=True)
         words = ", ".join(f"{weight:.2f} {trees}" for weight, trees in weights)
-        print(f"push, p = 4: {words} in the mean; largest gap {max(x['gap'] for x in push):.1e}")
+        title = f"{name}: {of['rows']} rows, {of['positives']} positive; {len(runs)} splits"
+        note = f"push, p = 4: {words} in the mean; largest gap {max(x['gap'] for x in push):.1e}"
+        yield title, compared(runs, "LightGBM"), note
+
+
+def show(found, rst=None):
+    """Print the tables, or write them for the documentation."""
+    if rst:
+        pages = [
+            f"{title}\n{'-' * len(title)}\n\n{list_table(lines, ':class: dense')}\n{note}.\n"
+            for title, lines, note in tables(found)
+        ]
+        rst.write_text("\n".join(pages).replace(" \u00b1", "\u00a0\u00b1\u00a0"), encoding="utf-8")
+        return
+    for title, lines, note in tables(found):
+        print(f"\n{title}")
+        print_columns(lines)
+        print(note)
 
 
 if __name__ == "__main__":
@@ -90,9 +106,10 @@ if __name__ == "__main__":
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
+    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/stacking.inc")
     arguments = parser.parse_args()
     if arguments.show:
-        show(json.loads(arguments.show.read_text()))
+        show(json.loads(arguments.show.read_text()), arguments.rst)
     else:
         n_splits = {name: arguments.splits or SPLITS.get(name, 5) for name in arguments.set or SPLITS}
         show(over_splits(n_splits, split, arguments.out, READERS))

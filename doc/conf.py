@@ -86,6 +86,7 @@ PAGES = (
     "queries",
     "curves",
     "quality",
+    "stacking",
     "bounds",
     "scale",
     "cluster",
