@@ -198,8 +198,8 @@ def test_with_l2_alone_it_finds_what_newtons_method_finds(rng, p, side):
 
 @pytest.mark.long
 def test_on_separable_rows_newtons_method_goes_on(rng):
-    pos, neg = rng.normal(size=(30, 3)), rng.normal(size=(50, 3))
-    H = pnorm.rankers.quantile_thresholds(pos, neg, 40)
+    pos, neg = rng.normal(size=(20, 3)), rng.normal(size=(30, 3))
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 20)
     problem = problem_of(pos, neg, H, 64.0)
     penalty = Penalty.of(problem.n_rankers, l2=1e-3)
     _, trace = run(problem, penalty, 1e-6)
@@ -208,6 +208,27 @@ def test_on_separable_rows_newtons_method_goes_on(rng):
     assert trace.n_iter > 25
     assert abs(trace.objective[-1] - by_newton.objective[-1]) <= max(trace.gap, by_newton.gap)
     assert trace.objective[-1] < -1000.0
+
+
+@pytest.mark.parametrize("sign", [0, 1])
+def test_on_separable_rows_it_begins_with_a_larger_l2(rng, monkeypatch, sign):
+    pos, neg = rng.normal(size=(30, 3)), rng.normal(size=(50, 3))
+    pos[:, 0] += 5.0 * sign  # cuts that must not fall separate them, too
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 25)
+    problem = problem_of(pos, neg, H, 64.0)
+    penalty = Penalty.of(problem.n_rankers, 1e-2, 1e-3, np.full(problem.n_rankers, sign, np.int8))
+    lam, trace = run(problem, penalty, 1e-4)
+    assert trace.status == "converged"
+    assert problem.margin_at(lam) > 1.0
+    size = abs(trace.objective[-1])
+    assert (np.diff(trace.objective) <= 1e-12 * size).all()
+    assert (trace.objective - trace.objective[-1] <= trace.gaps + 1e-12 * size).all()
+    monkeypatch.setattr(shapes, "_LONG", 10**6)
+    _, without = run(problem, penalty, 1e-4, max_iter=trace.n_iter // 4 + 1)
+    assert trace.objective[-1] <= without.objective[-1] + trace.gap
+    if not sign:
+        assert without.status == "max_iter"
+        assert without.objective[-1] > 0.9 * trace.objective[-1]
 
 
 @pytest.mark.parametrize(("p", "l1", "l2"), [(1.0, 0.05, 0.1), (4.0, 0.02, 0.05), (4.0, 0.0, 0.05), (32.0, 0.1, 0.2)])

@@ -12,7 +12,7 @@ Every iteration has a certificate: one of slopes alone where that will do or the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,15 @@ _PRECISE = 2**24
 _DOUBT = 25
 """Iterations after which Newton's method goes on, with l2 alone: rows may be separable, and it knows of margins."""
 
+_LONG = 10
+"""Iterations after which the minimiser of a larger l2 is looked for first, where rows are separable."""
+
+_EXPONENT = 20.0
+"""Largest exponents, about, at the minimiser of the largest l2: all rows count."""
+
+_STEPS = 40
+"""Iterations for each larger l2, at most."""
+
 _PATIENCE = 6
 """Iterations in a row that do not halve the gap, after which rounding may be the cause."""
 
@@ -76,7 +85,9 @@ def shapes(problem: Problem, start: Vector, penalty: Penalty, progress: Progress
         return _run(problem, start, penalty, progress, may_ask)
 
 
-def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool) -> Outcome:
+def _run(
+    problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool, may_go_back: bool = True
+) -> Outcome:
     tables = coded_tables(problem)
     assert tables is not None
     p = problem.objective.traits.p
@@ -103,7 +114,7 @@ def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, 
                 slope,
                 progress.tol,
             )
-            if step.promised <= _NEAR * progress.tol or progress.exhausted:
+            if step.promised <= _NEAR * progress.tol or progress.exhausted or stuck >= _PATIENCE:
                 bound = certify_bounded(problem, point, means, penalty, step.move)
                 if affordable and not precise and progress.tol < bound.gap < 2.0 * bound.rounding:
                     precise = True
@@ -118,10 +129,22 @@ def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, 
             return Outcome("max_iter", f"all {progress.limit} sweeps were taken; {_proof(gap)}")
         if penalty.ridge and progress.n_iter >= first + _DOUBT:
             return newton(problem, point.lam, penalty, progress, may_ask)
+        if may_go_back and progress.n_iter >= first + _LONG and gap > 1.0:
+            may_go_back = False
+            for after in _from_larger_l2(problem, point, penalty, progress):
+                if progress.value(after) < progress.value(point):
+                    edges, point = problem.edges_at(point), after
+                    stop = progress.step(edges, math.nan, point)
+                    gap, _ = penalised_gap(problem, point, problem.edges_at(point), penalty)
+                    progress.arrive(point, gap)
+                    if stop:
+                        return _stopped(progress, gap)
+            continue
         stuck = stuck + 1 if gap > 0.5 * best else 0
         best = min(best, gap)
         if stuck >= _PATIENCE and progress.is_flat(rounding):
-            return Outcome("stalled", f"rounding hides any further progress; {_proof(gap)}")
+            cause = "rounding hides any further progress" if gap <= 100.0 * rounding else "no step leads further down"
+            return Outcome("stalled", f"{cause}; {_proof(gap)}")
 
         # The step, and sweeps from there.
         share = 0.0
@@ -132,7 +155,7 @@ def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, 
         del means, point  # with many rows, weights are what memory is spent on
         point = problem.point(lam, precise)
         if progress.step(edges, share, point):
-            return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(gap)}")
+            return _stopped(progress, gap)
 
 
 SHAPES = Solver(shapes, supports=NEWTON.supports, steps=4)
@@ -140,6 +163,33 @@ SHAPES = Solver(shapes, supports=NEWTON.supports, steps=4)
 
 def _proof(gap: float) -> str:
     return f"its gap was at most {gap:.2g}"
+
+
+def _stopped(progress: Progress, gap: float) -> Outcome:
+    return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(gap)}")
+
+
+def _from_larger_l2(problem: Problem, point: Point, penalty: Penalty, progress: Progress) -> Iterator[Point]:
+    """Yield the minimisers of a larger l2 and of one half as large and so on, down to the wanted one.
+
+    Where rows are separable, and l2 small, coefficients that separate are large: along them log F_p falls by p times
+    the margin for each unit, until l2 stops it. Weights are then on few rows, and a step knows of these alone. From one
+    l2 to half of it coefficients double, and these rows change little.
+    """
+    p, lam = problem.objective.traits.p, point.lam
+    fall = p * problem.margin_at(lam)
+    pull, square = fall - float(penalty.l1 @ np.abs(lam)), float(penalty.l2 @ np.square(lam))
+    if not pull > 0.0:
+        return
+    doublings = max(math.ceil(math.log2(fall * pull / (_EXPONENT * square))), 0)
+    lam = lam * (pull / square) * 0.5**doublings
+    for k in range(doublings, 0, -1):
+        larger = Penalty(penalty.l1, penalty.l2 * 2.0**k, penalty.low, penalty.high)
+        tol = max(progress.tol, 1e-3 * abs(progress.value_with(larger, problem.point(lam))))
+        stage = Progress(problem, larger, tol, _STEPS, None, iter(()))
+        _run(problem, lam, larger, stage, may_ask=False, may_go_back=False)
+        lam = 2.0 * stage.last.lam
+        yield problem.point(lam)
 
 
 @dataclass(frozen=True, eq=False)
