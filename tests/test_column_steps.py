@@ -223,7 +223,7 @@ def test_on_separable_rows_it_begins_with_a_larger_l2(rng, monkeypatch, sign):
     size = abs(trace.objective[-1])
     assert (np.diff(trace.objective) <= 1e-12 * size).all()
     assert (trace.objective - trace.objective[-1] <= trace.gaps + 1e-12 * size).all()
-    monkeypatch.setattr(shapes, "_LONG", 10**6)
+    monkeypatch.setattr(shapes, "_DOUBT", 10**6)
     _, without = run(problem, penalty, 1e-4, max_iter=trace.n_iter // 4 + 1)
     assert trace.objective[-1] <= without.objective[-1] + trace.gap
     if not sign:

@@ -56,10 +56,8 @@ _PRECISE = 2**24
 """Outputs up to which scores are found in twice the working precision, where rounding hides the end: some 0.4 s."""
 
 _DOUBT = 25
-"""Iterations after which Newton's method goes on, with l2 alone: rows may be separable, and it knows of margins."""
-
-_LONG = 10
-"""Iterations after which the minimiser of a larger l2 is looked for first, where rows are separable."""
+"""Iterations after which rows may be separable: with l2 alone Newton's method goes on, which knows of margins; else
+the minimisers of larger l2 lead the way."""
 
 _EXPONENT = 20.0
 """Largest exponents, about, at the minimiser of the largest l2: all rows count."""
@@ -129,7 +127,7 @@ def _run(
             return Outcome("max_iter", f"all {progress.limit} sweeps were taken; {_proof(gap)}")
         if penalty.ridge and progress.n_iter >= first + _DOUBT:
             return newton(problem, point.lam, penalty, progress, may_ask)
-        if may_go_back and progress.n_iter >= first + _LONG and gap > 1.0:
+        if may_go_back and progress.n_iter >= first + _DOUBT and gap > 1.0:
             may_go_back = False
             for after in _from_larger_l2(problem, point, penalty, progress):
                 if progress.value(after) < progress.value(point):
