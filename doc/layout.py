@@ -47,6 +47,7 @@ NOTES = {
     "pnorm.bounds": "generalisation",
     "pnorm.boosting": "LightGBM, XGBoost",
     "pnorm._score": "score",
+    "pnorm._reasons": "what columns add",
     "pnorm._train": "train",
     "pnorm._minimize": "minimize",
     "pnorm._minimize_path": "minimize_path",

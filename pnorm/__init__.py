@@ -54,11 +54,16 @@ if _TYPE_CHECKING:  # what is imported when somebody asks for it
     from pnorm._cross_validation import CrossValidation, cross_validate
     from pnorm._minimize import minimize
     from pnorm._minimize_path import MinimizerPath, minimize_path
+    from pnorm._reasons.explain import Explanation, explain
+    from pnorm._reasons.shapes import Shape, Shapes, shapes
 
 __all__ = [
     "CrossValidation",
+    "Explanation",
     "MinimizerPath",
     "ScoringFunction",
+    "Shape",
+    "Shapes",
     "Trace",
     "__version__",
     "boosting",
@@ -67,6 +72,7 @@ __all__ = [
     "cross_validate",
     "datasets",
     "diagnostics",
+    "explain",
     "intercept",
     "kernel",
     "listwise",
@@ -80,16 +86,22 @@ __all__ = [
     "rankers",
     "save",
     "score",
+    "shapes",
     "split",
     "train",
 ]
 
 _HOMES = {
     "CrossValidation": "_cross_validation",
+    "Explanation": "_reasons.explain",
     "MinimizerPath": "_minimize_path",
+    "Shape": "_reasons.shapes",
+    "Shapes": "_reasons.shapes",
     "cross_validate": "_cross_validation",
+    "explain": "_reasons.explain",
     "minimize": "_minimize",
     "minimize_path": "_minimize_path",
+    "shapes": "_reasons.shapes",
 }
 """Modules of the names that are imported when somebody asks for them."""
 

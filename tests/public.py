@@ -120,6 +120,7 @@ SCALARS = {
     "max_grade": 4.0,
     "max_columns": 2,
     "empty": 0.5,
+    "row": 1,
 }
 
 OTHERS = {
@@ -202,6 +203,14 @@ def plain(function, **fixed):
 
 def _linear():
     return pnorm.ScoringFunction(ARRAYS["lam"], pnorm.rankers.columns(3), 2.0, {}, "0", 0.5)
+
+
+def _cut():
+    return pnorm.rankers.thresholds([[2], [], [0, 1]])
+
+
+def _explained():
+    return pnorm.explain(NEG, None, ARRAYS["lam"])
 
 
 def _model():
@@ -290,6 +299,12 @@ def _of_pnorm():
             {"X": NEG, "y": LABELS, "more": F_NEG},
             aliases={"more": "argument 1"},
         ),
+        "explain": plain(pnorm.explain, H=None, reference=...),
+        "explain, thresholds": plain(pnorm.explain, H=_cut(), reference=NEG),
+        "Explanation.top": plain(_explained().top),
+        "Explanation.reasons": plain(_explained().reasons),
+        "shapes": plain(pnorm.shapes, H=_cut()),
+        "Shape.at": None,  # of numbers that are known to be right
         "save": None,
         "load": None,
         "ScoringFunction.probability": plain(_linear().probability),

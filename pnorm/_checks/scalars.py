@@ -148,6 +148,14 @@ def count(n: Any, name: str, least: int) -> int:
     return value
 
 
+def place_of(i: Any, name: str, size: int) -> int:
+    """Return the place of an item among `size` of them; negative ones count from the end."""
+    place = count(i, name, -size)
+    if place >= size:
+        raise ValueError(f"{name} must be below {size}, counted from 0; got {place}")
+    return place % size
+
+
 def positive(x: Any, name: str) -> float:
     """Return a number above 0."""
     return _within(x, name, lambda value: value > 0.0, "above 0")

@@ -741,6 +741,21 @@ def rows(X: Any, places: NDArray[np.intp]) -> Any:
     return type(X)([X[i] for i in places.tolist()]) if isinstance(X, (list, tuple)) else [X[i] for i in places.tolist()]
 
 
+def some_rows(X: Any, name: str, table: bool) -> Any:
+    """Return rows; of a `table`, a single row becomes a table of one."""
+    if isinstance(X, (str, bytes, Mapping)):
+        raise TypeError(f"{name} must be rows in the form of X, or a single row; got {type(X).__name__}")
+    shape = shape_of(X)
+    if not table or len(shape) > 1 or is_sparse(X):
+        return X
+    if hasattr(X, "iloc"):
+        return X.to_frame().T.infer_objects()
+    if len(shape) == 1:
+        return np.asarray(X)[None]
+    flat = isinstance(X, (list, tuple)) and len(X) > 0 and (isinstance(X[0], str) or not hasattr(X[0], "__len__"))
+    return [X] if flat else X
+
+
 def pairs(q: Any, name: str) -> NDArray[np.float64]:
     """Return one number per pair, zero or more, as a float64 matrix (I, K)."""
     a = np.array(matrix(q, name), dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Why rows have their scores: contributions, shapes and scorecards, for people."""

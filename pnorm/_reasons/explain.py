@@ -1,0 +1,308 @@
+"""Why a row has its score: what each column adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import Seen, tell
+from pnorm._checks import Vector
+from pnorm._checks.text import shown
+from pnorm._reasons import sheet
+from pnorm._reasons.shapes import places_of
+from pnorm._storage import scoring
+from pnorm._threads import Pool
+from pnorm.rankers import Rankers, as_rankers
+
+_ROWS, _COLUMNS = 10, 6
+"""Size of the table that is printed."""
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """What each column adds to the scores of rows, beside what it adds on the average of a reference.
+
+    It is made by `pnorm.explain`. Printed, and in a notebook, it is a table of the first rows and of the columns that
+    move scores the most.
+
+    Attributes
+    ----------
+    contributions : ndarray, shape (N, columns)
+        How much each column moves the score of each row away from `base`. With `base`, those of a row add up to its
+        score, to rounding.
+    base : float
+        The mean score of the reference.
+    names : tuple of str
+        The columns, as in ``H.column_names``.
+    scores : ndarray, shape (N,)
+        The scores of the rows.
+    """
+
+    contributions: Matrix
+    base: float
+    names: tuple[str, ...]
+    scores: Vector
+    _rows: Any
+    _places: tuple[int | None, ...]
+    """Where in the rows each column is; None where it is in no table."""
+
+    @property
+    def importance(self) -> Vector:
+        """Mean of the absolute contributions of each column over the rows, shape (columns,)."""
+        return np.asarray(np.abs(self.contributions).mean(axis=0))
+
+    @property
+    def ranges(self) -> Vector:
+        """Largest contribution of each column less the smallest one, shape (columns,)."""
+        return np.asarray(np.ptp(self.contributions, axis=0))
+
+    def top(self, row: int, n: int = 3) -> list[str]:
+        """Return the columns that raise the score of one row the most.
+
+        Parameters
+        ----------
+        row : int
+            The number of the row, from 0; -1 is the last one.
+        n : int
+            Largest number of columns.
+
+        Returns
+        -------
+        list of str
+            Texts such as ``income = 52,000 (+1.3)``, the largest contribution first. Columns that lower the score
+            are not among them, so there may be less than n, or none.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no such row, or n is below 1.
+        """
+        n, i = _checks.count(n, "n", 1), _checks.place_of(row, "row", len(self.scores))
+        return self._reasons(np.array([i]), n)[0]
+
+    def reasons(self, n: int = 3) -> list[str]:
+        """Return for each row the columns that raise its score the most.
+
+        Parameters
+        ----------
+        n : int
+            Largest number of columns of a row.
+
+        Returns
+        -------
+        list of str
+            What `top` returns for each row, in one text, divided by semicolons.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If n is below 1.
+        """
+        found = self._reasons(np.arange(len(self.scores)), _checks.count(n, "n", 1))
+        return ["; ".join(of_row) for of_row in found]
+
+    def to_frame(self) -> Any:
+        """Return the contributions as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+            A column for each of `names`. The index is that of the rows, if they were a frame of pandas.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        return sheet.frame(self.contributions, self.names, getattr(self._rows, "index", None))
+
+    def _reasons(self, rows: Any, n: int) -> list[list[str]]:
+        parts = self.contributions[rows]
+        first = np.argsort(-parts, axis=1, kind="stable")[:, :n]
+        write = sheet.same_digits(self.contributions)
+        places = {place for place in (self._places[c] for c in np.unique(first)) if place is not None}
+        cells = _cells(self._rows, rows, places)
+        return [
+            [self._reason(i, c, write(parts[i, c]), cells) for c in of_row if parts[i, c] > 0.0]
+            for i, of_row in enumerate(first.tolist())
+        ]
+
+    def _reason(self, i: int, c: int, change: str, cells: dict[int, Any]) -> str:
+        name, place = shown(self.names[c], sheet.WIDEST), self._places[c]
+        if place is None:
+            return f"{name} ({change})"
+        value = sheet.value_text(cells[place][i])
+        return f"{name} is missing ({change})" if value is None else f"{name} = {value} ({change})"
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {len(self.scores)} rows by {len(self.names)} columns>"
+
+    def _table(self) -> tuple[list[str], list[list[str]], Matrix, str]:
+        """Return the head, the cells, their sizes relative to the largest one, and what is left out."""
+        n, few = len(self.scores), np.argsort(-self.importance, kind="stable")[:_COLUMNS]
+        parts = self.contributions[:_ROWS][:, few]
+        write, write_score = sheet.same_digits(self.contributions), sheet.same_digits(self.scores, sign=False)
+        cells = [
+            [str(i), write_score(float(f)), *map(write, of_row)]
+            for i, (f, of_row) in enumerate(zip(self.scores[:_ROWS], parts.tolist(), strict=True))
+        ]
+        largest = float(np.abs(self.contributions).max(initial=0.0)) or 1.0
+        sizes = np.hstack([np.zeros((len(cells), 2)), parts / largest])
+        lost = [(n - len(cells), "row"), (len(self.names) - few.size, "column")]
+        left = " and ".join(f"{k} more {what}{'s' if k > 1 else ''}" for k, what in lost if k > 0)
+        note = f"base {write_score(self.base)}" + (f"; {left}" if left else "")
+        return ["row", "score", *[self.names[c] for c in few]], cells, sizes, note
+
+    def __str__(self) -> str:
+        head, cells, _, note = self._table()
+        return f"{sheet.plain(head, cells)}\n{note}"
+
+    def _repr_html_(self) -> str:
+        head, cells, sizes, note = self._table()
+        return sheet.as_html(head, cells, note=note, shades=sizes.tolist())
+
+
+def explain(X: Any, H: Any, lam: Any, *, reference: Any = None, n_threads: int | None = None) -> Explanation:
+    r"""Split the scores of rows into what each column adds to them.
+
+    .. math::
+
+       f(x) = b + \sum_c \bigl(f_c(x) - b_c\bigr), \qquad f_c = \sum_{j \text{ reads } c} \lambda_j h_j,
+       \qquad b = \sum_c b_c,
+
+    with the mean :math:`b_c` of :math:`f_c` over the rows of a reference. A score is a sum over columns, so this is
+    all that there is to know of it. No order of the columns and no sampling is involved, and the Shapley values of
+    the columns are the same numbers.
+
+    Parameters
+    ----------
+    X : array_like, shape (N, d), or sequence of N things where the rankers are callables
+        The rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. They are those that `train` was given.
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker.
+    reference : rows, or a single row, optional
+        What scores are compared with, in the form of X: the negatives, for "what tells this row from the average
+        negative", or another row, for "why is this one above that one". By default, X.
+    n_threads : int, optional
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+
+    Returns
+    -------
+    Explanation
+        `contributions`, shape (N, columns), and `base`, which add up to the scores. The columns are those of
+        ``H.column_names``; a function is a column by itself.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X or the reference does not fit the rankers, or `lam` is not one finite number per ranker.
+    OverflowError
+        If a score, or a part of its sum, is more than a double holds.
+
+    Warns
+    -----
+    UnknownLevelWarning
+        If values are no levels that `pnorm.rankers.categories` knows. As in `score`.
+
+    See Also
+    --------
+    shapes : What each column adds, as a function of its value.
+    importance : What the top of the list loses without a column.
+
+    Notes
+    -----
+    Contributions are in the units of scores. They say what the scoring function does, and not what would happen if a
+    value were changed.
+
+    The cost is one pass over each column that has a coefficient, and one more over those of the reference. Memory is N
+    numbers for each column of `H`; those of columns without coefficients are zero, which most systems do not store.
+    Sparse rows are read once for each column.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.columns(2, names=["income", "visits"])
+    >>> found = pnorm.explain([[52000, 3], [31000, 9], [40000, 0]], H, [1e-4, 0.5])
+    >>> found.contributions.round(2)
+    array([[ 1.1, -0.5],
+           [-1. ,  2.5],
+           [-0.1, -2. ]])
+    >>> print(found)
+    row  score  visits  income
+    0     6.70   -0.50   +1.10
+    1     7.60   +2.50   -1.00
+    2     4.00   -2.00   -0.10
+    base 6.10
+
+    Why is the second row above the first one?
+
+    >>> pnorm.explain([[31000, 9]], H, [1e-4, 0.5], reference=[52000, 3]).top(0)
+    ['visits = 9 (+3.00)']
+    """
+    n_threads = _checks.threads(n_threads)
+    rankers = as_rankers(H, X, "X")
+    lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
+    beside = (
+        X
+        if reference is None
+        else _checks.some_rows(reference, "reference", not all(map(_is_function, dict(rankers._reads()))))
+    )
+    parts, seen = parts_of(X, rankers, lam, n_threads)
+    tell(seen)
+    others = parts
+    if reference is not None:
+        try:
+            others, seen = parts_of(beside, rankers, lam, n_threads)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{error} (X is the reference here)") from None
+        tell(seen, strict=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        means, scores = others.mean(axis=1), parts.sum(axis=0)
+        base = float(means.sum())
+        parts -= means[:, None]
+        finite = np.isfinite(base) and np.isfinite(scores).all() and np.isfinite(parts).all()
+    if not finite:
+        raise OverflowError("a contribution is more than a double holds; scale lam down")
+    return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers))
+
+
+def parts_of(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> tuple[Matrix, list[Seen]]:
+    """Return what the rankers of each column add to the scores of rows, (columns, N), and values that are no levels."""
+    n_rows, of_column = _checks.n_rows(X, "X"), rankers.column
+    used = np.unique(of_column[lam != 0.0])
+    if used.size > 1 and not any(map(_is_function, dict(rankers._reads()))):
+        # What would be converted for each column is converted once. Functions get the rows as they are.
+        X = _checks.sparse(X, "X").tocsc() if _checks.is_sparse(X) else _checks.list_to_array(X, "X")
+    parts, seen = np.zeros((len(rankers.column_names), n_rows)), list[Seen]()
+    with Pool(n_threads, n_rows) as pool:
+        for c in used if used.size else range(1):  # rows are checked in any case
+            terms = rankers._terms(X, np.where(of_column == c, lam, 0.0))
+            seen += scoring.unknown_levels(terms)
+            parts[c] = scoring.total(terms, n_rows, pool)
+    return parts, seen
+
+
+def _is_function(key: Hashable) -> bool:
+    """Whether what a weak ranker reads is no column of a table: columns have names, or numbers."""
+    return not isinstance(key, (int, str))
+
+
+def _cells(X: Any, rows: Any, places: set[int]) -> dict[int, Any]:
+    """Return the values of some rows in some columns."""
+    if not places:
+        return {}
+    some = X if len(rows) == _checks.n_rows(X, "X") else _checks.rows(X, rows)
+    if _checks.is_sparse(some):
+        columns = some.tocsc()
+        return {j: columns[:, [j]].toarray().ravel() for j in places}
+    table, _ = _checks.table(some, "X", places)
+    return {j: table[j] for j in places}

@@ -1,0 +1,400 @@
+"""What each column adds to a score, as a function of its value: as data, to be printed, drawn and rounded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._categories import Column
+from pnorm._checks import Vector
+from pnorm._checks.text import first, shown
+from pnorm._reasons import sheet
+from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Union
+
+_PIECES = 12
+"""Pieces of a shape that are printed."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shape:
+    """What one column adds to a score: a number for each piece of its values, or for each of its levels.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    cuts : ndarray, shape (m,)
+        Ends of the pieces, in ascending order; none for a column of levels. A piece holds its upper end.
+    levels : tuple of str
+        The levels; none for a column of numbers.
+    scores : ndarray, shape (m + 1,), or one for each level
+        What the pieces add, from the lowest one to the highest one, or the levels; with a line, at `origin`.
+    slope : float
+        Of a straight line that is added, ``slope * (x - origin)``; 0.0 for none.
+    origin : float
+        Where the line is zero.
+    ends : tuple of two floats
+        Values between which the line was made, or of the rows; infinite where there is no line.
+    missing : float
+        What a missing value adds; nan where the weak rankers have no indicator of these.
+    shares : ndarray
+        Share of the rows in each piece, or of each level; empty if there were no rows.
+    missing_share : float
+        Share of the rows whose value is missing, or no known level; nan if there were no rows.
+    """
+
+    name: str
+    cuts: Vector
+    levels: tuple[str, ...]
+    scores: Vector
+    slope: float = 0.0
+    origin: float = 0.0
+    ends: tuple[float, float] = (-math.inf, math.inf)
+    missing: float = math.nan
+    shares: Vector = field(default_factory=lambda: np.empty(0))
+    missing_share: float = math.nan
+    _keys: tuple[Any, ...] = ()
+    """The levels as the rows have them."""
+    _column: int = 0
+    """The number of the column in `Rankers.column_names`."""
+
+    def at(self, x: Vector, above: Any = False) -> Vector:
+        """Return what values of a column of numbers add; just above them, where `above`."""
+        piece = np.where(above, self.cuts.searchsorted(x, "right"), self.cuts.searchsorted(x))
+        return np.asarray(self.scores[piece] + (self.slope * (x - self.origin) if self.slope else 0.0))
+
+    @property
+    def pieces(self) -> tuple[Vector, Vector]:
+        """Lower and upper ends of the pieces: infinite at the outside or, with a line, its `ends`."""
+        low, high = self.ends
+        low, high = (low, high) if not self.cuts.size else (min(low, self.cuts[0]), max(high, self.cuts[-1]))
+        return np.r_[low, self.cuts], np.r_[self.cuts, high]
+
+    @property
+    def range(self) -> float:
+        """Largest score less the smallest one, with zero among them: how much the column moves a score."""
+        values = self.scores
+        if self.slope:
+            low, high = self.pieces
+            some = np.isfinite(low) & np.isfinite(high)
+            values = np.r_[self.at(low[some], True), self.at(high[some])]
+        values = np.r_[values, 0.0, [] if math.isnan(self.missing) else self.missing]
+        return float(np.ptp(values))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the table of the column.
+
+        Returns
+        -------
+        list of dict
+            One for each piece or level, and for missing values: ``column``; ``from`` and ``to``, the ends of a piece;
+            ``level``; ``score``, with a line that at the lower end of the piece; ``slope``; and ``share``, the share of
+            rows there. What does not apply is None.
+        """
+        shares = self.shares.tolist() if self.shares.size else [None] * self.scores.size
+        if self.levels:
+            found = [
+                _row(self.name, level=level, score=score, share=share)
+                for level, score, share in zip(self.levels, self.scores.tolist(), shares, strict=True)
+            ]
+        else:
+            low, high = self.pieces
+            start = np.where(np.isfinite(low), low, high) if self.slope else low
+            scores = self.at(start, True) if self.slope else self.scores
+            found = [
+                _row(self.name, a, b, score=score, slope=self.slope or None, share=share)
+                for a, b, score, share in zip(low.tolist(), high.tolist(), scores.tolist(), shares, strict=True)
+            ]
+        if not math.isnan(self.missing):
+            share = None if math.isnan(self.missing_share) else self.missing_share
+            found.append(_row(self.name, level="(missing)", score=self.missing, share=share))
+        return found
+
+    def __repr__(self) -> str:
+        what = f"{len(self.levels)} levels" if self.levels else f"{self.scores.size} pieces"
+        return f"<Shape of {self.name}: {what}, range {self.range:.3g}>"
+
+
+def _row(name: str, low: Any = None, high: Any = None, **values: Any) -> dict[str, Any]:
+    return {
+        "column": name,
+        "from": low,
+        "to": high,
+        "level": None,
+        "score": None,
+        "slope": None,
+        "share": None,
+    } | values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shapes(Sequence[Shape]):
+    """Shapes of columns, those that move a score the most first; made by `pnorm.shapes`.
+
+    It is a sequence of `Shape`. By the name of a column, in brackets, it gives that of the column. Printed, and in a
+    notebook, it is a table.
+
+    Attributes
+    ----------
+    columns : tuple of Shape
+        The shapes.
+    """
+
+    columns: tuple[Shape, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, str):
+            return self.columns[index]
+        for shape in self.columns:
+            if shape.name == index:
+                return shape
+        raise KeyError(f"no column {index!r:.60} has a shape; there are {first([s.name for s in self.columns], 8)}")
+
+    def to_frame(self) -> Any:
+        """Return all pieces as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``column``, ``from``, ``to``, ``level``, ``score``, ``slope`` and ``share``; see `Shape.rows`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        return sheet.frame([row for shape in self.columns for row in shape.rows()])
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows, left = [], 0
+        for shape in self.columns:
+            write, found = sheet.same_digits(shape.scores), shape.rows()
+            rows += [_shown(row, write) for row in found[:_PIECES]]
+            left += max(0, len(found) - _PIECES)
+        note = f"{left} more pieces" if left else ""
+        shares = any(shape.shares.size for shape in self.columns)
+        return ["column", "values", "score", "share"][: 3 + shares], [row[: 3 + shares] for row in rows], note
+
+    def __str__(self) -> str:
+        head, rows, note = self._table()
+        return sheet.plain(head, rows, left=2) + (f"\n{note}" if note else "")
+
+    def __repr__(self) -> str:
+        return f"<Shapes of {len(self)} columns>"
+
+    def _repr_html_(self) -> str:
+        head, rows, note = self._table()
+        return sheet.as_html(head, rows, left=2, note=note)
+
+
+def _shown(row: dict[str, Any], write: Any) -> list[str]:
+    score = write(row["score"]) + (f" {row['slope']:+.3g} per unit" if row["slope"] else "")
+    share = "" if row["share"] is None else f"{100 * row['share']:.1f} %"
+    return [row["column"], values_text(row["from"], row["to"], row["level"]), score, share]
+
+
+def values_text(low: float | None, high: float | None, level: str | None) -> str:
+    """Return a piece or a level in words: the upper end is in a piece, the lower end is not."""
+    if low is None or high is None:
+        return str(level)
+    if math.isinf(low) and math.isinf(high):
+        return "any"
+    if math.isinf(low):
+        return f"<= {high:.10g}"
+    return f"> {low:.10g}" if math.isinf(high) else f"> {low:.10g} and <= {high:.10g}"
+
+
+def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
+    r"""Return what each column adds to a score, as a function of its value.
+
+    .. math:: f(x) = \sum_c f_c(x_c), \qquad f_c = \sum_{j \text{ reads } c} \lambda_j h_j.
+
+    Parameters
+    ----------
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker.
+    H : Rankers
+        The weak rankers. Functions have no shape. Columns as they are have one where there is X, over its values.
+    X : array_like, shape (N, d), optional
+        Rows of which to give the share in each piece.
+
+    Returns
+    -------
+    Shapes
+        A `Shape` for each column that has coefficients, those that move a score the most first.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If H is no collection, or X does not fit it.
+
+    See Also
+    --------
+    pnorm.plotting.shapes : The same, drawn.
+    scorecard : Shapes in whole points.
+
+    Notes
+    -----
+    Shapes are given but for a constant, which changes no order: cuts are zero below the first one, scaled columns at
+    their lowest value in training, and levels where none is known.
+
+    The cost is that of the pieces, and of a pass over each column of X.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4]], names=["visits"])
+    >>> print(pnorm.shapes([0.5, -0.25], H, [[1], [3], [3], [7]]))
+    column  values         score   share
+    visits  <= 2          +0.000  25.0 %
+    visits  > 2 and <= 4  +0.500  50.0 %
+    visits  > 4           +0.250  25.0 %
+    """
+    rankers, lam = coefficients(lam, H)
+    found = shapes_of(lam, rankers, X)
+    return Shapes(tuple(sorted(found, key=lambda shape: -shape.range)))
+
+
+def coefficients(lam: Any, H: Any) -> tuple[Rankers, Vector]:
+    """Return a collection with its coefficients, which have to be of a size that can be added up."""
+    if not isinstance(H, Rankers):
+        raise TypeError(f"H must be a collection made by pnorm.rankers; got {type(H).__name__}")
+    lam = _checks.vector(lam, "lam", len(H), "one coefficient per weak ranker")
+    if np.abs(lam).max() > _checks.ROOT:
+        raise ValueError("lam is too large to draw; scale it down")
+    return H, lam
+
+
+def shapes_of(lam: Vector, H: Rankers, X: Any = None) -> list[Shape]:
+    """Return the shapes of the columns of numbers, and then those of levels, in the order of the collection."""
+    names, number = H.column_names, H.column
+    places = () if X is None else places_of(X, H)
+    curves: dict[int, list[_Curve]] = {}
+    slopes: dict[int, float] = {}
+    levels: dict[int, dict[Any, tuple[str, float]]] = {}
+    for part, of_part, start in leaves(H, lam):
+        if isinstance(part, _Columns):
+            for j in np.flatnonzero(of_part).tolist():
+                c = int(number[start + j])
+                slopes[c] = slopes.get(c, 0.0) + float(of_part[j])
+        for j, shape in part._shapes(of_part):
+            c = int(number[start + j])
+            if isinstance(shape, _Curve):
+                curves.setdefault(c, []).append(shape)
+                continue
+            of_column = levels.setdefault(c, {})
+            for key, name, value in zip(_levels(part, j), shape.names, shape.values.tolist(), strict=True):
+                of_column[key] = name, of_column.get(key, (name, 0.0))[1] + value
+    found = []
+    for c in sorted({*curves, *(slopes if X is not None else ())}):
+        of_numbers = _summed(names[c], c, curves.get(c, []), slopes.get(c, 0.0))
+        found.append(_counted(of_numbers, column_of(X, _known(places[c], names[c]))) if places else of_numbers)
+    for c, of_column in levels.items():
+        texts, values = zip(*of_column.values(), strict=True)
+        of_levels = Shape(names[c], np.empty(0), texts, np.array(values), _keys=tuple(of_column), _column=c)
+        if places:
+            codes = codes_of(of_levels, X, _known(places[c], names[c]))
+            shares = np.bincount(codes, minlength=len(texts) + 1) / codes.size
+            of_levels = replace(of_levels, shares=shares[:-1], missing_share=float(shares[-1]))
+        found.append(of_levels)
+    return found
+
+
+def _summed(name: str, c: int, parts: list[_Curve], slope: float) -> Shape:
+    """Return the sum of curves, and of a straight line through zero."""
+    lines = [(slope, 0.0)] if slope else []
+    lines += [(part.rise / float(part.cuts[-1] - part.cuts[0]), float(part.cuts[0])) for part in parts if part.rise]
+    ends = [float(end) for part in parts if part.rise for end in part.cuts[[0, -1]]]
+    stairs = [part for part in parts if not part.rise or part.values.any()]
+    cuts = np.unique(np.concatenate([np.empty(0), *[part.cuts for part in stairs]]))
+    values = np.zeros(cuts.size + 1)
+    for part in stairs:
+        values += part.values[np.r_[part.cuts.searchsorted(cuts), part.cuts.size]]
+    origin = ends[0] if ends else 0.0
+    values += sum([slope * (origin - start) for slope, start in lines])
+    missing = [part.missing for part in parts if not math.isnan(part.missing)]
+    return Shape(
+        name,
+        cuts,
+        (),
+        values,
+        sum([slope for slope, _ in lines]),
+        origin,
+        (min(ends), max(ends)) if ends else (-math.inf, math.inf),
+        sum(missing) if missing else math.nan,
+        _column=c,
+    )
+
+
+def _counted(shape: Shape, x: Vector) -> Shape:
+    """Return a shape with the share of values in each piece; a line has the values as its ends, if it had none."""
+    known = x[~np.isnan(x)]
+    shares = np.bincount(shape.cuts.searchsorted(known), minlength=shape.scores.size) / x.size
+    shape = replace(shape, shares=shares, missing_share=1.0 - known.size / x.size)
+    if shape.slope and math.isinf(shape.ends[0]) and known.size:
+        shape = replace(shape, ends=(float(known.min()), float(known.max())))
+    return shape
+
+
+def leaves(H: Rankers, lam: Vector, start: int = 0) -> Iterator[tuple[Rankers, Vector, int]]:
+    """Yield the collections that H is made of, with the coefficients and the number of the first ranker of each."""
+    if isinstance(H, _Closed):
+        n = len(H._half)
+        yield from leaves(H._half, lam[:n] - lam[n:], start)
+    elif isinstance(H, _Union):
+        for part in H._members:
+            yield from leaves(part, lam[: len(part)], start)
+            lam, start = lam[len(part) :], start + len(part)
+    else:
+        yield H, lam, start
+
+
+def places_of(X: Any, H: Rankers) -> tuple[int | None, ...]:
+    """Return where in rows X the columns of a collection are; None for functions, and columns that a frame lacks."""
+    keys, found = list(dict(H._reads())), _checks.column_names(X)
+    if found is None:
+        parts = leaves(H, np.zeros(len(H)))
+        found = next((part._found for part, *_ in parts if part._found is not None), ())
+    place = {name: j for j, name in enumerate(found)}
+    places = [key if isinstance(key, int) else place.get(str(key)) for key in keys]
+    last = max([-1 if place is None else place for place in places])
+    if last >= 0 and last >= _checks.width(X, "X"):
+        raise ValueError(
+            f"X has {_checks.width(X, 'X')} columns; these weak rankers read column {last}, counted from 0"
+        )
+    return tuple(places)
+
+
+def _known(place: int | None, name: str) -> int:
+    if place is None:
+        raise ValueError(f"X lacks the column {shown(name)}, of which a shape is wanted")
+    return place
+
+
+def column_of(X: Any, place: int) -> Vector:
+    """Return a column of rows as numbers; nan where a value is missing."""
+    if _checks.is_sparse(X):
+        column = _checks.sparse_columns(X, "X", True, np.array([place]))
+        return np.asarray(column.toarray(), np.float64).ravel()
+    some = _checks.some(X, "X", True, np.array([place]))
+    return np.asarray(_checks.floats(some.A)[:, some.at[0]], np.float64)
+
+
+def codes_of(shape: Shape, X: Any, place: int) -> Any:
+    """Return the numbers of the levels of a column of rows; one after the last where none is known."""
+    table, names = _checks.table(X, "X", {place})
+    return Column(shape._keys).codes(table[place], "X", place, True, names)[0]
+
+
+def _levels(part: Rankers, j: int) -> Sequence[Any]:
+    """Return the levels, as rows have them, of the column of which ranker j is the first one."""
+    assert isinstance(part, _Categories)
+    return part._levels[int(part._ends.searchsorted(j, "right")) - 1]

@@ -1,0 +1,138 @@
+"""Tables for people: as lines of text, and as HTML that needs nothing else and fits light and dark pages."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._checks.text import shown
+
+WIDEST = 40
+"""Characters of a cell, at most."""
+
+_WHOLE = 1e15
+"""Numbers up to this are written with all digits before the point."""
+
+_STYLE = (
+    "border-collapse:collapse;font-variant-numeric:tabular-nums",
+    "padding:.15em .6em;border-bottom:1px solid rgba(128,128,128,.5)",
+    "padding:.15em .6em;border-bottom:1px solid rgba(128,128,128,.2)",
+)
+"""Styles of a table, of a cell of its head, and of others. Colours of text and page are those of what is around."""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 15px/1.45 system-ui, sans-serif; margin: 1.5em auto; max-width: 60em; padding: 0 1em; }}
+table {{ display: block; overflow-x: auto; margin: 1em 0; }}
+@media print {{ body {{ margin: 0; }} tr {{ break-inside: avoid; }} }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def value_text(value: Any) -> str | None:
+    """Return a value of a table as people write it; None for a missing one."""
+    if _checks.is_missing(value):
+        return None
+    value = _checks.python(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return shown(str(value), WIDEST)
+    if isinstance(value, float) and not (value.is_integer() and abs(value) < _WHOLE):
+        return f"{value:,.2f}" if 1e4 <= abs(value) < _WHOLE else f"{value:.6g}"
+    return shown(f"{int(value):,}" if abs(value) >= 10_000 else str(int(value)), WIDEST)
+
+
+def same_digits(values: Any, sign: bool = True) -> Callable[[float], str]:
+    """Return a function that writes numbers like these with as many decimals each, three digits for the largest."""
+    largest = float(np.abs(np.asarray(values, float)).max(initial=0.0))
+    plus = "+" if sign else ""
+    if largest and not 1e-4 <= largest < 1e9:
+        return lambda value: f"{value:{plus}.2e}"
+    decimals = max(0, 2 - math.floor(math.log10(largest))) if largest else 0
+    return lambda value: f"{value + 0.0 if round(value, decimals) else 0.0:{plus}.{decimals}f}"
+
+
+def plain(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return lines of text; the first columns are set flush left, as many as `left`."""
+    cells = [[shown(cell, WIDEST) for cell in row] for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if k < left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join(lines)
+
+
+def as_html(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    left: int = 1,
+    caption: str = "",
+    note: str = "",
+    shades: Sequence[Sequence[float]] | None = None,
+) -> str:
+    """Return a table as HTML; `shades` from -1 (orange) to 1 (blue) lie behind the cells."""
+    table, of_head, of_cell = _STYLE
+    above = f'<caption style="text-align:left;padding:.3em .6em">{escaped(caption)}</caption>' if caption else ""
+    parts = [f'<table style="{table}">{above}<thead><tr>']
+    parts += [f'<th style="{of_head};{_flush(k < left)}">{escaped(cell)}</th>' for k, cell in enumerate(head)]
+    parts.append("</tr></thead><tbody>")
+    for i, row in enumerate(rows):
+        parts.append("<tr>")
+        for k, cell in enumerate(row):
+            behind = _shade(shades[i][k]) if shades is not None else ""
+            parts.append(f'<td style="{of_cell};{_flush(k < left)}{behind}">{escaped(cell)}</td>')
+        parts.append("</tr>")
+    parts.append("</tbody></table>")
+    if note:
+        parts.append(f'<p style="margin:.3em .6em">{escaped(note)}</p>')
+    return "".join(parts)
+
+
+def page(title: str, body: str) -> str:
+    """Return a page of HTML that needs nothing else, with `body` as it is."""
+    return _PAGE.format(title=escaped(title), body=body)
+
+
+def frame(values: Any, names: Sequence[str] | None = None, index: Any = None) -> Any:
+    """Return a data frame of pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("to_frame needs pandas: pip install pandas") from error
+    return pandas.DataFrame(values, columns=None if names is None else list(names), index=index)
+
+
+def escaped(cell: str) -> str:
+    """Return a text for HTML, on one line."""
+    return html.escape(shown(cell, 200))
+
+
+def _flush(left: bool) -> str:
+    return "text-align:left" if left else "text-align:right"
+
+
+def _shade(value: float) -> str:
+    if not value:
+        return ""
+    colour = "0,114,178" if value > 0.0 else "230,159,0"
+    return f";background:rgba({colour},{0.5 * min(abs(value), 1.0):.2f})"

@@ -1,0 +1,218 @@
+"""Contributions of columns, checked against scores with the coefficients of one column at a time."""
+
+import math
+
+import numpy as np
+import pytest
+
+import pnorm
+from pnorm import rankers
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(60, 3)).round(1)
+HOLES = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
+TOWNS = [[town, float(size)] for town, size in zip(RNG.choice(["Bonn", "Köln", "Ulm"], 60), X[:, 0], strict=True)]
+
+
+def halves(rows):
+    return rows[: len(rows) // 2], rows[len(rows) // 2 :]
+
+
+def length(rows):
+    return [len(row) for row in rows]
+
+
+def first_length(rows):
+    return [len(str(row[0])) for row in rows]
+
+
+def second(rows):
+    return [float(row[1]) for row in rows]
+
+
+COLLECTIONS = {
+    "None": (X, None),
+    "columns": (X, rankers.columns(3)),
+    "normalized": (X, rankers.normalized(*halves(X), -1.0, 1.0)),
+    "cuts": (X, rankers.quantile_thresholds(*halves(X), 4)),
+    "cuts, missing, lines": (HOLES, rankers.quantile_thresholds(*halves(HOLES), 4, missing="own", linear=True)),
+    "categories": (TOWNS, rankers.categories(*halves(TOWNS))),
+    "closed": (X, rankers.closed(rankers.quantile_thresholds(*halves(X), 4))),
+    "closed, columns": (X, rankers.closed(rankers.normalized(*halves(X)))),
+    "union": (X, rankers.columns(3) + rankers.closed(rankers.thresholds([[0], [], [-1, 1]])) + rankers.normalized(*halves(X))),
+    "callables": (TOWNS, [first_length, second]),
+    "callables and categories": (TOWNS, rankers.categories(*halves(TOWNS)) + rankers.callables([first_length, second])),
+}  # fmt: skip
+
+
+def literal(rows, H, lam):
+    """The score of rows with the coefficients of each column alone, and those of all."""
+    H = H if isinstance(H, rankers.Rankers) else rankers.columns(X) if H is None else rankers.callables(H)
+    parts = [pnorm.score(rows, H, np.where(H.column == c, lam, 0.0)) for c in range(len(H.column_names))]
+    return np.array(parts).T, pnorm.score(rows, H, lam)
+
+
+def size_of(H):
+    return 3 if H is None else len(H)
+
+
+@pytest.mark.parametrize("kind", COLLECTIONS)
+def test_contributions_and_the_base_add_up_to_the_score(kind):
+    rows, H = COLLECTIONS[kind]
+    lam = RNG.normal(size=size_of(H))
+    parts, f = literal(rows, H, lam)
+    for reference, beside in ((None, rows), (rows[20:50], rows[20:50]), (rows[7:8], rows[7:8])):
+        found = pnorm.explain(rows, H, lam, reference=reference)
+        means = literal(beside, H, lam)[0].mean(axis=0)
+        np.testing.assert_allclose(found.contributions, parts - means, atol=1e-12)
+        np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), f, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(found.scores, f, rtol=1e-13, atol=1e-13)
+        assert found.contributions.shape == (60, len(found.names))
+        np.testing.assert_allclose(found.base, literal(beside, H, lam)[1].mean(), atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["columns", "cuts", "cuts, missing, lines", "normalized"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_sparse_rows_have_the_contributions_of_dense_ones(kind, form):
+    sparse = pytest.importorskip("scipy.sparse")
+    rows, H = COLLECTIONS[kind]
+    rows = np.where(RNG.random(rows.shape) < 0.5, 0.0, rows)
+    lam = RNG.normal(size=len(H))
+    dense = pnorm.explain(rows, H, lam)
+    found = pnorm.explain(sparse.coo_array(rows).asformat(form), H, lam)
+    np.testing.assert_allclose(found.contributions, dense.contributions, atol=1e-12)
+    assert found.reasons(2) == dense.reasons(2)
+
+
+TABLE = {"a": X[:, 0], "town": [town for town, _ in TOWNS], "b": X[:, 1]}
+
+
+def frame(package, names):
+    columns = {name: TABLE.get(name, ["?"] * 60) for name in names}
+    module = pytest.importorskip(package)
+    return module.table(columns) if package == "pyarrow" else module.DataFrame(columns)
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
+def test_frames_are_read_by_name(package):
+    numbers, towns = frame(package, ["a", "b"]), frame(package, ["town"])
+    H = rankers.quantile_thresholds(numbers, numbers, 3) + rankers.categories(towns, towns)
+    lam = RNG.normal(size=len(H))
+    whole = frame(package, ["more", "town", "b", "a"])
+    found = pnorm.explain(whole, H, lam)
+    assert found.names == ("a", "b", "town")
+    np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), pnorm.score(whole, H, lam), atol=1e-13)
+    texts = [text.split(" (")[0].split(" = ") for of_row in found.reasons() for text in of_row.split("; ") if text]
+    rows = [i for i, of_row in enumerate(found.reasons()) for text in of_row.split("; ") if text]
+    assert len(texts) > 60
+    for i, (name, value) in zip(rows, texts, strict=True):
+        assert value == TABLE["town"][i] if name == "town" else float(value) == TABLE[name][i]
+
+
+def test_only_columns_in_use_are_read():
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"a": [1.0, 2.0], "b": ["no number", None]})
+    H = rankers.thresholds([[1.5], [0.5]], names=["a", "b"])
+    found = pnorm.explain(rows, H, [2.0, 0.0])
+    np.testing.assert_array_equal(found.contributions, [[-1.0, 0.0], [1.0, 0.0]])
+    H = rankers.columns(rows[["a"]]) + rankers.columns(rows[["a"]].rename(columns={"a": "gone"}))
+    lacking = pnorm.explain(rows, H, [2.0, 0.0])
+    assert lacking.reasons() == ["", "a = 2 (+1.00)"]
+
+
+def test_a_single_row_may_be_the_reference_in_any_form():
+    pandas = pytest.importorskip("pandas")
+    H, lam = rankers.columns(3, names=["a", "b", "c"]), np.array([1.0, -2.0, 0.5])
+    expected = pnorm.explain(X, H, lam, reference=X[[4]]).contributions
+    for other in (X[4], X[4].tolist(), tuple(X[4]), pandas.Series(X[4], list("abc"))):
+        np.testing.assert_allclose(pnorm.explain(X, H, lam, reference=other).contributions, expected, atol=1e-15)
+    assert not pnorm.explain(X, H, lam, reference=X[4]).contributions[4].any()
+    mixed = pandas.DataFrame({"a": X[:, 0], "town": [town for town, _ in TOWNS]})
+    H = rankers.columns(mixed[["a"]]) + rankers.categories(mixed[["town"]], mixed[["town"]])
+    lam = RNG.normal(size=len(H))
+    by_row = pnorm.explain(mixed, H, lam, reference=mixed.iloc[3])
+    np.testing.assert_allclose(by_row.contributions, pnorm.explain(mixed, H, lam, reference=mixed[3:4]).contributions)
+    town = (
+        pnorm.explain(TOWNS, rankers.categories(TOWNS, TOWNS[:1]), np.ones(50), reference=TOWNS[2]) if False else None
+    )
+    assert town is None
+
+
+def test_importance_and_ranges():
+    found = pnorm.explain(X, None, [1.0, 0.0, -2.0])
+    np.testing.assert_allclose(found.importance, np.abs(X - X.mean(axis=0)).mean(axis=0) * [1, 0, 2])
+    np.testing.assert_allclose(found.ranges, np.ptp(X, axis=0) * [1, 0, 2])
+
+
+def test_reasons_are_the_largest_contributions_that_raise_the_score():
+    rows = [[52000, 3, 0.25], [31000, 9, 0.5]]
+    H = rankers.columns(3, names=["income", "visits", "share"])
+    found = pnorm.explain(rows, H, [1e-4, -0.5, 0.0], reference=[41000, 3, 0.0])
+    assert found.top(0) == ["income = 52,000 (+1.10)"]
+    assert found.top(-1) == []
+    assert found.reasons() == ["income = 52,000 (+1.10)", ""]
+    other = pnorm.explain(rows, H, [1e-4, 0.5, 8.0], reference=[31000, 2, 0.0])
+    assert other.top(0, 2) == ["income = 52,000 (+2.10)", "share = 0.25 (+2.00)"]
+    assert other.top(0, 9) == ["income = 52,000 (+2.10)", "share = 0.25 (+2.00)", "visits = 3 (+0.50)"]
+    with pytest.raises(ValueError, match="row must be below 2, counted from 0; got 2"):
+        found.top(2)
+    with pytest.raises(ValueError, match="n must be at least 1; got 0"):
+        found.reasons(0)
+
+
+def test_reasons_name_missing_values_and_functions():
+    H = rankers.thresholds([[2.0]], names=["age"], missing="own") + rankers.callables([length])
+    by_name = {"age is missing": 3.0, "age > 2": 1.0, "length": 0.5}
+    found = pnorm.explain([[math.nan], [5.0]], H, [by_name[name] for name in H.names], reference=[[0.0]])
+    assert found.top(0) == ["age is missing (+3.00)"]
+    assert found.top(1) == ["age = 5 (+1.00)"]
+    texts = pnorm.explain(["a", "abc"], [length], [1.0], reference=["ab"])
+    assert texts.reasons() == ["", "length (+1.00)"]
+
+
+def test_tables_show_what_they_leave_out_and_no_code():
+    wide = RNG.normal(size=(25, 9))
+    names = ["<b>&\x1b[31m", *[f"x{j}" for j in range(8)]]
+    found = pnorm.explain(wide, rankers.columns(9, names=names), np.r_[100.0, np.ones(8)])
+    text, page = str(found), found._repr_html_()
+    assert text.splitlines()[-1].endswith("; 15 more rows and 3 more columns")
+    assert "\x1b" not in text + page
+    assert "<b>" in text
+    assert "<b>" not in page
+    assert "&lt;b&gt;&amp;" in page
+    assert "http" not in page
+    assert page.count("<tr>") == 11
+    assert repr(found) == "<Explanation of 25 rows by 9 columns>"
+    few = str(pnorm.explain(wide[:1], rankers.columns(9), np.ones(9), reference=wide[1]))
+    assert "more rows" not in few
+
+
+def test_a_frame_of_the_contributions():
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"a": [1.0, 2.0], "b": [0.0, 4.0]}, index=["u", "v"])
+    found = pnorm.explain(rows, None, [1.0, 0.5]).to_frame()
+    pandas.testing.assert_frame_equal(found, pandas.DataFrame({"a": [-0.5, 0.5], "b": [-1.0, 1.0]}, index=["u", "v"]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reference", "error", "message"),
+    [
+        ((X, None, [1.0, 2.0]), None, ValueError, r"lam must have shape \(3,\)"),
+        ((X, None, [1.0, 2.0, 3.0]), X[:, :2], ValueError, r"X has 2 columns; .* \(X is the reference here\)"),
+        ((X, None, [1.0, 2.0, 3.0]), "first", TypeError, "reference must be rows in the form of X, or a single row"),
+        ((X[:0], None, [1.0, 2.0, 3.0]), None, ValueError, "X is empty"),
+        ((X * np.nan, None, [0.0, 0.0, 1.0]), None, ValueError, "X has nan at row 0, column 2"),
+        ((X, None, [1e308, -1e308, 0.0]), X[0] + 1e3, OverflowError, "more than a double holds"),
+    ],
+)
+def test_what_cannot_be_explained(arguments, reference, error, message):
+    with pytest.raises(error, match=message):
+        pnorm.explain(*arguments, reference=reference)
+
+
+def test_unknown_levels_are_told_of_once():
+    H = rankers.categories([["a", "u"]], [["b", "v"]])
+    with pytest.warns(pnorm.rankers.UnknownLevelWarning) as told:
+        found = pnorm.explain([["a", "new"], ["b", "u"]], H, [1.0, 2.0, 3.0, 4.0])
+    assert len(told) == 1
+    np.testing.assert_array_equal(found.contributions, [[-0.5, -1.5], [0.5, 1.5]])
