@@ -55,11 +55,13 @@ if _TYPE_CHECKING:  # what is imported when somebody asks for it
     from pnorm._minimize import minimize
     from pnorm._minimize_path import MinimizerPath, minimize_path
     from pnorm._reasons.explain import Explanation, explain
+    from pnorm._reasons.importance import Importance, importance
     from pnorm._reasons.shapes import Shape, Shapes, shapes
 
 __all__ = [
     "CrossValidation",
     "Explanation",
+    "Importance",
     "MinimizerPath",
     "ScoringFunction",
     "Shape",
@@ -73,6 +75,7 @@ __all__ = [
     "datasets",
     "diagnostics",
     "explain",
+    "importance",
     "intercept",
     "kernel",
     "listwise",
@@ -94,11 +97,13 @@ __all__ = [
 _HOMES = {
     "CrossValidation": "_cross_validation",
     "Explanation": "_reasons.explain",
+    "Importance": "_reasons.importance",
     "MinimizerPath": "_minimize_path",
     "Shape": "_reasons.shapes",
     "Shapes": "_reasons.shapes",
     "cross_validate": "_cross_validation",
     "explain": "_reasons.explain",
+    "importance": "_reasons.importance",
     "minimize": "_minimize",
     "minimize_path": "_minimize_path",
     "shapes": "_reasons.shapes",

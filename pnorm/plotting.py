@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,9 @@ from pnorm import _checks, metrics
 from pnorm._checks import Vector, text
 from pnorm._cross_validation import CrossValidation
 from pnorm._minimize_path import MinimizerPath
+from pnorm._reasons.shapes import Shape, coefficients, shapes_of
 from pnorm._trace import Trace
-from pnorm.rankers import Rankers, _Curve, _Levels, as_rankers
+from pnorm.rankers import Rankers, as_rankers
 
 __all__ = ["coefficient_path", "cross_validation", "push_path", "ranked_list", "roc", "shapes", "trace", "weights"]
 
@@ -476,41 +476,24 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
     >>> axes[0].get_xlabel(), axes[0].get_ylabel()
     ('middle-middle', 'part of the score')
     """
-    if not isinstance(H, Rankers):
-        raise TypeError(f"H must be a collection made by pnorm.rankers; got {type(H).__name__}")
     top = _checks.count(top, "top", 1)
-    lam = _checks.vector(lam, "lam", len(H), "one coefficient per weak ranker")
-    if np.abs(lam).max() > _checks.ROOT:
-        raise ValueError("lam is too large to draw; scale it down")
-    names, number = H.column_names, H.column
-    parts: dict[str, list[_Curve]] = {}
-    levels: dict[str, dict[str, float]] = {}
-    for j, shape in H._shapes(lam):
-        name = names[number[j]]
-        if isinstance(shape, _Levels):
-            of_level = levels.setdefault(name, {})
-            for level, value in zip(shape.names, shape.values.tolist(), strict=True):
-                of_level[level] = of_level.get(level, 0.0) + value
-        else:
-            parts.setdefault(name, []).append(shape)
-    curves = [(name, _Drawn.of(of_column)) for name, of_column in parts.items()]
-    curves += [(name, _Drawn(list(of_level), np.array(list(of_level.values())))) for name, of_level in levels.items()]
-    found = [name for name, _ in curves]
+    rankers, lam = coefficients(lam, H)
+    curves = sorted(shapes_of(lam, rankers), key=lambda shape: -shape.range)
+    found = [shape.name for shape in curves]
     wanted = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
     lost = [name for name in wanted or () if name not in found]
     if lost or not found:
         known = f"; those with one are {text.first(found, 8, repr)}" if found else ""
         what = f"the column {lost[0]!r:.60} has no shape" if lost else "no column has a shape"
         raise ValueError(f"{what} with these coefficients{known}")
-    curves.sort(key=lambda curve: -curve[1].range)
-    curves = curves[:top] if wanted is None else [curve for curve in curves if curve[0] in wanted]
+    curves = curves[:top] if wanted is None else [shape for shape in curves if shape.name in wanted]
     axes = np.atleast_1d(_axes(len(curves), (3.2 * len(curves), 3.0)) if ax is None else ax).ravel()
     if axes.size != len(curves):
         raise ValueError(f"ax must be {len(curves)} Axes, one for each column; got {axes.size}")
-    for each, (name, curve) in zip(axes, curves, strict=True):
-        curve.draw(each)
+    for each, shape in zip(axes, curves, strict=True):
+        _draw_shape(each, shape)
         each.axhline(0.0, color="black", lw=0.7, zorder=0)
-        each.set_xlabel(name)
+        each.set_xlabel(shape.name)
     axes[0].set_ylabel("part of the score")
     ends = [end for each in axes for end in each.get_ylim()]
     for each in axes:
@@ -518,44 +501,23 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
     return axes
 
 
-@dataclass(frozen=True, eq=False)
-class _Drawn:
-    """What a column adds to the score, at some x, or at some levels."""
-
-    x: Any
-    y: Vector
-    missing: float = math.nan
-    """Where the value is missing; nan where none is."""
-
-    @classmethod
-    def of(cls, parts: list[_Curve]) -> _Drawn:
-        """The sum of curves, with two points at every cut."""
-        missing = [part.missing for part in parts if not math.isnan(part.missing)]
-        cuts = np.unique(np.concatenate([part.cuts for part in parts]))
-        room = (0.05 * float(cuts[-1] - cuts[0]) if cuts.size else 0.0) or 0.5
-        outer = cuts[[0, -1]] if cuts.size else np.zeros(2)
-        x = np.r_[outer[0] - room, np.repeat(cuts, 2), outer[1] + room]
-        above = np.r_[False, np.tile([False, True], cuts.size), False]
-        return cls(
-            x, sum([part.at(x, above) for part in parts], np.zeros(x.size)), sum(missing) if missing else math.nan
-        )
-
-    @property
-    def range(self) -> float:
-        """How much the column moves a score."""
-        return float(np.nanmax(np.r_[self.y, self.missing, 0.0]) - np.nanmin(np.r_[self.y, self.missing, 0.0]))
-
-    def draw(self, ax: Any) -> None:
-        """Draw the curve, or a dot for each level."""
-        if isinstance(self.x, list):
-            ax.plot(self.y, "o", color=_BLUE, ms=5)
-            ax.set_xticks(range(len(self.x)), [text.shown(level, 12) for level in self.x], rotation=45, ha="right")
-            return
-        ax.plot(self.x, self.y, color=_BLUE, lw=1.6)
-        if not math.isnan(self.missing):
-            at = self.x[0] - 0.08 * (self.x[-1] - self.x[0])
-            ax.plot([at], [self.missing], "o", color=_ORANGE, ms=5)
-            ax.annotate("missing", (at, self.missing), (5, 4), textcoords="offset points", fontsize="x-small")
+def _draw_shape(ax: Any, shape: Shape) -> None:
+    """Draw a curve, with two points at every cut, or a dot for each level."""
+    if shape.levels:
+        ax.plot(shape.scores, "o", color=_BLUE, ms=5)
+        levels = [text.shown(level, 12) for level in shape.levels]
+        ax.set_xticks(range(len(levels)), levels, rotation=45, ha="right")
+        return
+    low, high = shape.pieces
+    ends = np.unique([end for end in (*low, *high) if math.isfinite(end)])
+    outer = ends[[0, -1]] if ends.size else np.zeros(2)
+    room = 0.05 * float(outer[1] - outer[0]) or 0.5
+    x = np.r_[outer[0] - room, np.repeat(ends, 2), outer[1] + room]
+    ax.plot(x, shape.at(x, np.r_[False, np.tile([False, True], ends.size), False]), color=_BLUE, lw=1.6)
+    if not math.isnan(shape.missing):
+        at = x[0] - 0.08 * (x[-1] - x[0])
+        ax.plot([at], [shape.missing], "o", color=_ORANGE, ms=5)
+        ax.annotate("missing", (at, shape.missing), (5, 4), textcoords="offset points", fontsize="x-small")
 
 
 def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:

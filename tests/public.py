@@ -303,6 +303,7 @@ def _of_pnorm():
         "explain, thresholds": plain(pnorm.explain, H=_cut(), reference=NEG),
         "Explanation.top": plain(_explained().top),
         "Explanation.reasons": plain(_explained().reasons),
+        "importance": plain(pnorm.importance, H=None),
         "shapes": plain(pnorm.shapes, H=_cut()),
         "Shape.at": None,  # of numbers that are known to be right
         "save": None,

@@ -1,5 +1,6 @@
-"""Contributions of columns, checked against scores with the coefficients of one column at a time."""
+"""Contributions, shapes and importance of columns, checked against scores of rows that were made for it."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ import pnorm
 from pnorm import rankers
 
 RNG = np.random.default_rng(5)
-X = RNG.normal(size=(60, 3)).round(1)
+X = RNG.normal(size=(60, 3)).round(1) + 0.0  # no -0.0
 HOLES = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
 TOWNS = [[town, float(size)] for town, size in zip(RNG.choice(["Bonn", "Köln", "Ulm"], 60), X[:, 0], strict=True)]
 
@@ -216,3 +217,123 @@ def test_unknown_levels_are_told_of_once():
         found = pnorm.explain([["a", "new"], ["b", "u"]], H, [1.0, 2.0, 3.0, 4.0])
     assert len(told) == 1
     np.testing.assert_array_equal(found.contributions, [[-0.5, -1.5], [0.5, 1.5]])
+
+
+# Importance of columns -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["partial_auc", "auc", "positives_at_top", "r_max"])
+def test_importance_is_the_measure_with_a_column_held_at_its_mean(metric):
+    pos, neg = RNG.normal(0.4, size=(25, 3)), RNG.normal(size=(35, 3))
+    H, lam = rankers.columns(3), np.array([1.0, -0.25, 0.5])
+    found = pnorm.importance(pos, neg, H, lam, metric)
+    whole = np.r_[pos, neg]
+    for c in range(3):
+        held = whole.copy()
+        held[:, c] = whole[:, c].mean()
+        f = pnorm.score(held, H, lam)
+        expected = measured(metric, f[:25], f[25:])
+        np.testing.assert_allclose(found.without[c], expected, atol=1e-12)
+    f = pnorm.score(whole, H, lam)
+    np.testing.assert_allclose(found.value, measured(metric, f[:25], f[25:]), atol=1e-12)
+    sign = -1.0 if metric == "r_max" else 1.0
+    np.testing.assert_allclose(found.losses, sign * (found.value - found.without), atol=1e-12)
+    np.testing.assert_allclose(found.ranges, np.abs(lam) * np.ptp(whole, axis=0), atol=1e-12)
+
+
+def measured(metric, f_pos, f_neg):
+    if metric == "partial_auc":
+        return pnorm.metrics.partial_auc(f_pos, f_neg, max_fp=10, standardized=True)
+    return getattr(pnorm.metrics, metric)(f_pos, f_neg)
+
+
+def test_rows_that_are_tied_without_a_column_stay_tied():
+    pos, neg = np.array([[0.1, 0.3, 0.7]]), np.array([[0.1, 0.3, 0.2], [0.1, 0.3, -0.1]])
+    found = pnorm.importance(pos, neg, None, [1.0, 1.0, 1.0], "auc")
+    np.testing.assert_array_equal(found.without, [1.0, 1.0, 0.5])
+    np.testing.assert_array_equal(found.losses, [0.0, 0.0, 0.5])
+    cost = pnorm.importance(pos, neg, None, [1.0, 1.0, 1.0], pnorm.metrics.r_max)
+    np.testing.assert_array_equal(cost.losses, [0.0, 0.0, 1.0])
+    assert str(cost).splitlines()[1].split() == ["x2", "0.800", "1.00", "+1.00"]
+    assert str(cost).endswith("r_max with all columns: 0")
+    assert "<table" in cost._repr_html_()
+    pandas = pytest.importorskip("pandas")
+    expected = pandas.DataFrame(
+        {"range": [0.0, 0.0, 0.8], "without": [0.0, 0.0, 1.0], "loss": [0.0, 0.0, 1.0]}, index=["x0", "x1", "x2"]
+    )
+    pandas.testing.assert_frame_equal(cost.to_frame(), expected)
+
+
+def test_importance_names_the_side_that_does_not_fit():
+    with pytest.raises(ValueError, match=r"X has 2 columns; these weak rankers were made for 3 \(X is neg here\)"):
+        pnorm.importance(X, X[:, :2], None, [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="metric must be one of 'partial_auc'"):
+        pnorm.importance(X, X, None, [1.0, 2.0, 3.0], "best")
+
+
+# Shapes of columns ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [kind for kind in COLLECTIONS if "callables" not in kind and kind != "None"])
+def test_shapes_are_contributions_but_for_a_constant(kind):
+    rows, H = COLLECTIONS[kind]
+    lam = RNG.normal(size=len(H))
+    found, parts = pnorm.shapes(lam, H, rows), literal(rows, H, lam)[0]
+    covered = {name: np.zeros(len(rows)) for name in H.column_names}
+    for shape in found:
+        values = [row[H.column_names.index(shape.name)] for row in rows]
+        if shape.levels:
+            covered[shape.name] += [dict(zip(shape.levels, shape.scores, strict=True))[str(value)] for value in values]
+            shares = [np.mean([str(value) == level for value in values]) for level in shape.levels]
+        else:
+            x = np.array(values)
+            covered[shape.name] += np.where(np.isnan(x), shape.missing, shape.at(np.nan_to_num(x)))
+            ends = np.r_[-np.inf, shape.cuts, np.inf]
+            shares = [((a < x) & (x <= b)).mean() for a, b in itertools.pairwise(ends)]
+            np.testing.assert_allclose(shape.missing_share, np.isnan(x).mean(), atol=1e-12)
+        np.testing.assert_allclose(shape.shares, shares, atol=1e-12)
+    for c, name in enumerate(H.column_names):
+        moved = parts[:, c] - covered[name]
+        np.testing.assert_allclose(moved, moved[0], atol=1e-12)
+
+
+def test_shapes_come_in_the_order_of_their_ranges_and_by_name():
+    H = rankers.thresholds([[0.0], [1.0, 2.0], [3.0]], names=["a", "b", "c"])
+    found = pnorm.shapes([1.0, -2.0, 3.0, 0.0], H)
+    assert [shape.name for shape in found] == ["b", "a"]
+    assert [shape.range for shape in found] == [3.0, 1.0]
+    assert found["a"] is found[1]
+    assert found["b"].shares.size == 0
+    with pytest.raises(KeyError, match="no column 'c' has a shape; there are b, a"):
+        found["c"]
+    assert repr(found) == "<Shapes of 2 columns>"
+    assert repr(found["b"]) == "<Shape of b: 3 pieces, range 3>"
+
+
+def test_a_table_of_shapes_says_lines_as_slopes_and_missing_values():
+    H = rankers.normalized([[0.0, 7.0], [4.0, 7.0]], [[2.0, 7.0]]) + rankers.thresholds([[], [1.0]], missing="own")
+    by_name = {"x0": 2.0, "x1": 5.0, "x1 > 1": 1.0, "x1 is missing": -3.0}
+    lam = [by_name[name] for name in H.names]
+    lines = str(pnorm.shapes(lam, H)).splitlines()
+    assert lines == [
+        "column  values        score  per unit",
+        "x1      <= 1          +0.00",
+        "x1      > 1           +1.00",
+        "x1      (missing)     -3.00",
+        "x0      > 0 and <= 4  +0.00      +0.5",
+    ]
+    pandas = pytest.importorskip("pandas")
+    table = pnorm.shapes(lam, H).to_frame()
+    assert table.columns.tolist() == ["column", "from", "to", "level", "score", "slope", "share"]
+    assert table["score"].tolist() == [0.0, 1.0, -3.0, 0.0]
+    assert pandas.isna(table["share"]).all()
+
+
+def test_columns_as_they_are_have_a_shape_over_the_values_of_rows():
+    H = rankers.columns(2, names=["a", "b"])
+    assert len(pnorm.shapes([2.0, 0.0], H)) == 0
+    (shape,) = pnorm.shapes([2.0, 0.0], H, [[1.0, 0.0], [5.0, 9.0]])
+    assert (shape.slope, shape.ends, shape.range) == (2.0, (1.0, 5.0), 10.0)
+    np.testing.assert_array_equal(shape.at(np.array([1.0, 5.0])), [2.0, 10.0])
+    with pytest.raises(ValueError, match="X has 1 columns; these weak rankers read column 1"):
+        pnorm.shapes([2.0, 0.0], H, [[1.0]])

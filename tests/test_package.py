@@ -164,6 +164,9 @@ def layout(of_rooms):
         "pnorm._minimize_path",
         "pnorm._files",
         "pnorm._split",
+        "pnorm._reasons.explain",
+        "pnorm._reasons.importance",
+        "pnorm._reasons.shapes",
         "pnorm.diagnostics._bregman",
     ],
 )

@@ -176,12 +176,15 @@ class Shapes(Sequence[Shape]):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows, left = [], 0
         for shape in self.columns:
-            write, found = sheet.same_digits(shape.scores), shape.rows()
+            write, found = sheet.same_digits([*shape.scores, shape.range]), shape.rows()
             rows += [_shown(row, write) for row in found[:_PIECES]]
             left += max(0, len(found) - _PIECES)
-        note = f"{left} more pieces" if left else ""
-        shares = any(shape.shares.size for shape in self.columns)
-        return ["column", "values", "score", "share"][: 3 + shares], [row[: 3 + shares] for row in rows], note
+        given = [True] * 3 + [any([row[k] for row in rows]) for k in (3, 4)]
+        head, *rows = [
+            [cell for cell, there in zip(row, given, strict=True) if there]
+            for row in (["column", "values", "score", "per unit", "share"], *rows)
+        ]
+        return head, rows, f"{left} more pieces" if left else ""
 
     def __str__(self) -> str:
         head, rows, note = self._table()
@@ -196,9 +199,9 @@ class Shapes(Sequence[Shape]):
 
 
 def _shown(row: dict[str, Any], write: Any) -> list[str]:
-    score = write(row["score"]) + (f" {row['slope']:+.3g} per unit" if row["slope"] else "")
+    slope = f"{row['slope']:+.3g}" if row["slope"] else ""
     share = "" if row["share"] is None else f"{100 * row['share']:.1f} %"
-    return [row["column"], values_text(row["from"], row["to"], row["level"]), score, share]
+    return [row["column"], values_text(row["from"], row["to"], row["level"]), write(row["score"]), slope, share]
 
 
 def values_text(low: float | None, high: float | None, level: str | None) -> str:

@@ -1,0 +1,178 @@
+"""How much columns matter: what they move, and what the top of the list loses without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._categories import tell
+from pnorm._checks import Vector
+from pnorm._reasons import sheet
+from pnorm._reasons.explain import parts_of
+from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, named, scorer
+from pnorm.rankers import as_rankers
+
+_ROWS = 30
+"""Columns that are printed."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance:
+    """How much each column matters for a list; made by `pnorm.importance`.
+
+    Printed, and in a notebook, it is a table, the columns first without which the list is worst.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns, as in ``H.column_names``.
+    ranges : ndarray, shape (columns,)
+        Largest part of a score that is of the column, less the smallest one, over all rows.
+    metric : str
+        The measure of the list.
+    value : float
+        The measure with all columns.
+    without : ndarray, shape (columns,)
+        The measure without each column.
+    losses : ndarray, shape (columns,)
+        How much worse the list is without the column. It is negative where it is better.
+    """
+
+    names: tuple[str, ...]
+    ranges: Vector
+    metric: str
+    value: float
+    without: Vector
+    losses: Vector
+
+    def to_frame(self) -> Any:
+        """Return the table as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``range``, ``without`` and ``loss``; the index is `names`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        table = {"range": self.ranges, "without": self.without, "loss": self.losses}
+        return sheet.frame(table, index=list(self.names))
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        order = np.lexsort([-self.ranges, -self.losses])[:_ROWS]
+        columns = [(self.ranges, False), (self.without, False), (self.losses, True)]
+        texts = [list(map(sheet.same_digits(values, sign), values[order].tolist())) for values, sign in columns]
+        rows = [list(row) for row in zip([self.names[c] for c in order], *texts, strict=True)]
+        left = len(self.names) - order.size
+        note = f"{self.metric} with all columns: {self.value:.4g}" + (f"; {left} more columns" if left else "")
+        return ["column", "range", "without", "loss"], rows, note
+
+    def __str__(self) -> str:
+        head, rows, note = self._table()
+        return f"{sheet.plain(head, rows)}\n{note}"
+
+    def __repr__(self) -> str:
+        return f"<Importance of {len(self.names)} columns for {self.metric}>"
+
+    def _repr_html_(self) -> str:
+        head, rows, note = self._table()
+        return sheet.as_html(head, rows, note=note)
+
+
+def importance(
+    pos: Any, neg: Any, H: Any, lam: Any, metric: Any = "partial_auc", *, n_threads: int | None = None
+) -> Importance:
+    """Measure what a list loses without each column.
+
+    Parameters
+    ----------
+    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
+        The positive rows.
+    neg : array_like, shape (K, d), or sequence of K things
+        The negative rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. They are those that `train` was given.
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker.
+    metric : str or callable
+        A measure of a list, by its name or as a function of ``(f_pos, f_neg)``. As in `cross_validate`; the names
+        are partial_auc, positives_at_top, average_precision, bedroc, discounted_gain_at_top, enrichment_factor, auc
+        and r_max. A function is taken for one that is better the larger it is, but for those of `pnorm.metrics`.
+    n_threads : int, optional
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+
+    Returns
+    -------
+    Importance
+        For each column its range, the measure without it, and the loss.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the rows do not fit the rankers, or there is no such measure.
+
+    Warns
+    -----
+    UnknownLevelWarning
+        If values are no levels that `pnorm.rankers.categories` knows. As in `score`.
+
+    See Also
+    --------
+    explain : The same for single rows.
+
+    Notes
+    -----
+    Without a column means that what it adds is the same for all rows, its mean for instance, which changes no order.
+    The other coefficients stay: nothing is trained again. Two columns that say the same may each be worth little, as
+    the other one is still there, and a model that never had the column may do better than this says. Rows that were
+    not trained on give honest figures.
+
+    The cost is one pass over each column, and the measure once for each; memory is twice the rows times the columns.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
+    >>> found = pnorm.importance(data.pos, data.neg, None, lam, "auc")
+    >>> found.names[found.losses.argmax()], float(found.losses.max().round(3))
+    ('x4', 0.115)
+    """
+    n_threads = _checks.threads(n_threads)
+    rankers = as_rankers(H, pos, "pos")
+    lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
+    n_pos = _checks.n_rows(pos, "pos")
+    counted = _checks.case_weights(n_pos, _checks.n_rows(neg, "neg"), None, None)
+    measure, name = named(metric, {**LARGER, **SMALLER}, counted)
+    sides = []
+    for X, side in ((pos, "pos"), (neg, "neg")):
+        try:
+            parts, seen = parts_of(X, rankers, lam, n_threads)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{error} (X is {side} here)") from None
+        tell(seen, strict=False)
+        sides.append(parts)
+    parts = np.hstack(sides)
+    worth = scorer(measure, name, counted)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ranges = np.ptp(parts, axis=1)
+        # Sums of the columns before and after one: rows that are tied without it stay so, which differences would not.
+        after = np.zeros((len(parts) + 1, parts.shape[1]))
+        np.cumsum(parts[::-1], axis=0, out=after[1:])
+        after = after[::-1]
+    if not (np.isfinite(after).all() and np.isfinite(ranges).all()):
+        raise OverflowError("a score is more than a double holds; scale lam down")
+    value, before = worth(after[0, :n_pos], after[0, n_pos:]), np.zeros(parts.shape[1])
+    without = np.empty(len(parts))
+    for c, part in enumerate(parts):
+        f = before + after[c + 1]
+        without[c] = worth(f[:n_pos], f[n_pos:])
+        before += part
+    better = -1.0 if measure in COSTS else 1.0
+    return Importance(rankers.column_names, ranges, name, value, without, better * (value - without))
