@@ -56,6 +56,7 @@ if _TYPE_CHECKING:  # what is imported when somebody asks for it
     from pnorm._minimize_path import MinimizerPath, minimize_path
     from pnorm._reasons.explain import Explanation, explain
     from pnorm._reasons.importance import Importance, importance
+    from pnorm._reasons.scorecard import PointsOf, Rounding, Scorecard, scorecard
     from pnorm._reasons.shapes import Shape, Shapes, shapes
 
 __all__ = [
@@ -63,6 +64,9 @@ __all__ = [
     "Explanation",
     "Importance",
     "MinimizerPath",
+    "PointsOf",
+    "Rounding",
+    "Scorecard",
     "ScoringFunction",
     "Shape",
     "Shapes",
@@ -89,6 +93,7 @@ __all__ = [
     "rankers",
     "save",
     "score",
+    "scorecard",
     "shapes",
     "split",
     "train",
@@ -99,6 +104,9 @@ _HOMES = {
     "Explanation": "_reasons.explain",
     "Importance": "_reasons.importance",
     "MinimizerPath": "_minimize_path",
+    "PointsOf": "_reasons.scorecard",
+    "Rounding": "_reasons.scorecard",
+    "Scorecard": "_reasons.scorecard",
     "Shape": "_reasons.shapes",
     "Shapes": "_reasons.shapes",
     "cross_validate": "_cross_validation",
@@ -106,6 +114,7 @@ _HOMES = {
     "importance": "_reasons.importance",
     "minimize": "_minimize",
     "minimize_path": "_minimize_path",
+    "scorecard": "_reasons.scorecard",
     "shapes": "_reasons.shapes",
 }
 """Modules of the names that are imported when somebody asks for them."""

@@ -121,6 +121,7 @@ SCALARS = {
     "max_columns": 2,
     "empty": 0.5,
     "row": 1,
+    "points": 10,
 }
 
 OTHERS = {
@@ -207,6 +208,10 @@ def _linear():
 
 def _cut():
     return pnorm.rankers.thresholds([[2], [], [0, 1]])
+
+
+def _card():
+    return pnorm.scorecard(_cut(), ARRAYS["lam"], points=10)
 
 
 def _explained():
@@ -305,6 +310,12 @@ def _of_pnorm():
         "Explanation.reasons": plain(_explained().reasons),
         "importance": plain(pnorm.importance, H=None),
         "shapes": plain(pnorm.shapes, H=_cut()),
+        "scorecard": plain(pnorm.scorecard, H=_cut(), X=...),
+        "scorecard, rows": plain(pnorm.scorecard, H=pnorm.rankers.columns(3), pos=..., neg=...),
+        "Scorecard.score": plain(_card().score),
+        "Scorecard.compare": plain(_card().compare),
+        "Scorecard.to_sql": None,  # takes names
+        "Scorecard.to_python": None,
         "Shape.at": None,  # of numbers that are known to be right
         "save": None,
         "load": None,

@@ -318,8 +318,8 @@ def test_a_table_of_shapes_says_lines_as_slopes_and_missing_values():
     assert lines == [
         "column  values        score  per unit",
         "x1      <= 1          +0.00",
-        "x1      > 1           +1.00",
-        "x1      (missing)     -3.00",
+        "        > 1           +1.00",
+        "        (missing)     -3.00",
         "x0      > 0 and <= 4  +0.00      +0.5",
     ]
     pandas = pytest.importorskip("pandas")

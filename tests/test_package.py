@@ -166,6 +166,7 @@ def layout(of_rooms):
         "pnorm._split",
         "pnorm._reasons.explain",
         "pnorm._reasons.importance",
+        "pnorm._reasons.scorecard",
         "pnorm._reasons.shapes",
         "pnorm.diagnostics._bregman",
     ],

@@ -14,7 +14,7 @@ from pnorm._categories import Column
 from pnorm._checks import Vector
 from pnorm._checks.text import first, shown
 from pnorm._reasons import sheet
-from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Union
+from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 
 _PIECES = 12
 """Pieces of a shape that are printed."""
@@ -58,6 +58,8 @@ class Shape:
     missing: float = math.nan
     shares: Vector = field(default_factory=lambda: np.empty(0))
     missing_share: float = math.nan
+    _may_miss: bool = False
+    """Whether a value may be missing, with an indicator or without."""
     _keys: tuple[Any, ...] = ()
     """The levels as the rows have them."""
     _column: int = 0
@@ -177,7 +179,8 @@ class Shapes(Sequence[Shape]):
         rows, left = [], 0
         for shape in self.columns:
             write, found = sheet.same_digits([*shape.scores, shape.range]), shape.rows()
-            rows += [_shown(row, write) for row in found[:_PIECES]]
+            cells = [_shown(row, write) for row in found[:_PIECES]]
+            rows += [[shape.name if k == 0 else "", *row[1:]] for k, row in enumerate(cells)]
             left += max(0, len(found) - _PIECES)
         given = [True] * 3 + [any([row[k] for row in rows]) for k in (3, 4)]
         head, *rows = [
@@ -258,11 +261,13 @@ def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
     >>> print(pnorm.shapes([0.5, -0.25], H, [[1], [3], [3], [7]]))
     column  values         score   share
     visits  <= 2          +0.000  25.0 %
-    visits  > 2 and <= 4  +0.500  50.0 %
-    visits  > 4           +0.250  25.0 %
+            > 2 and <= 4  +0.500  50.0 %
+            > 4           +0.250  25.0 %
     """
     rankers, lam = coefficients(lam, H)
-    found = shapes_of(lam, rankers, X)
+    found = shapes_of(lam, rankers, X is not None)
+    if X is not None:
+        found = counted(found, [X], rankers)
     return Shapes(tuple(sorted(found, key=lambda shape: -shape.range)))
 
 
@@ -276,43 +281,71 @@ def coefficients(lam: Any, H: Any) -> tuple[Rankers, Vector]:
     return H, lam
 
 
-def shapes_of(lam: Vector, H: Rankers, X: Any = None) -> list[Shape]:
-    """Return the shapes of the columns of numbers, and then those of levels, in the order of the collection."""
+def shapes_of(lam: Vector, H: Rankers, straight: bool = False) -> list[Shape]:
+    """Return the shapes of the columns of numbers, and then those of levels, in the order of the collection.
+
+    With `straight`, columns as they are have one too.
+    """
     names, number = H.column_names, H.column
-    places = () if X is None else places_of(X, H)
     curves: dict[int, list[_Curve]] = {}
     slopes: dict[int, float] = {}
     levels: dict[int, dict[Any, tuple[str, float]]] = {}
+    strict = set[tuple[int, bool]]()  # columns in which no value may be missing, as numbers or as levels
     for part, of_part, start in leaves(H, lam):
-        if isinstance(part, _Columns):
+        if straight and isinstance(part, _Columns):
             for j in np.flatnonzero(of_part).tolist():
                 c = int(number[start + j])
                 slopes[c] = slopes.get(c, 0.0) + float(of_part[j])
+                strict.add((c, False))
         for j, shape in part._shapes(of_part):
             c = int(number[start + j])
+            if not getattr(part, "_missing", False):
+                strict.add((c, isinstance(shape, _Levels)))
             if isinstance(shape, _Curve):
                 curves.setdefault(c, []).append(shape)
                 continue
             of_column = levels.setdefault(c, {})
-            for key, name, value in zip(_levels(part, j), shape.names, shape.values.tolist(), strict=True):
+            for key, name, value in zip(_keys(part, j), shape.names, shape.values.tolist(), strict=True):
                 of_column[key] = name, of_column.get(key, (name, 0.0))[1] + value
-    found = []
-    for c in sorted({*curves, *(slopes if X is not None else ())}):
-        of_numbers = _summed(names[c], c, curves.get(c, []), slopes.get(c, 0.0))
-        found.append(_counted(of_numbers, column_of(X, _known(places[c], names[c]))) if places else of_numbers)
+    found = [
+        replace(
+            _summed(curves.get(c, []), slopes.get(c, 0.0)), name=names[c], _column=c, _may_miss=(c, False) not in strict
+        )
+        for c in sorted({*curves, *slopes})
+    ]
     for c, of_column in levels.items():
         texts, values = zip(*of_column.values(), strict=True)
-        of_levels = Shape(names[c], np.empty(0), texts, np.array(values), _keys=tuple(of_column), _column=c)
-        if places:
-            codes = codes_of(of_levels, X, _known(places[c], names[c]))
-            shares = np.bincount(codes, minlength=len(texts) + 1) / codes.size
-            of_levels = replace(of_levels, shares=shares[:-1], missing_share=float(shares[-1]))
-        found.append(of_levels)
+        may_miss = (c, True) not in strict
+        of_levels = Shape(names[c], np.empty(0), texts, np.array(values), _may_miss=may_miss)
+        found.append(replace(of_levels, _keys=tuple(of_column), _column=c))
     return found
 
 
-def _summed(name: str, c: int, parts: list[_Curve], slope: float) -> Shape:
-    """Return the sum of curves, and of a straight line through zero."""
+def counted(found: list[Shape], tables: Sequence[Any], H: Rankers) -> list[Shape]:
+    """Return shapes with the share of rows in each piece; lines that had no ends get the extremes of the rows."""
+    places = [places_of(X, H) for X in tables]
+    made = []
+    for shape in found:
+        at = []
+        for X, of_table in zip(tables, places, strict=True):
+            place = of_table[shape._column]
+            if place is None:
+                raise ValueError(f"X lacks the column {shown(shape.name)}, of which a shape is wanted")
+            at.append((X, place))
+        if shape.levels:
+            codes = np.concatenate([_codes_of(shape, X, place) for X, place in at])
+        else:
+            x = np.concatenate([_column_of(X, place) for X, place in at])
+            codes = np.where(np.isnan(x), shape.scores.size, shape.cuts.searchsorted(x))
+            if shape.slope and math.isinf(shape.ends[0]) and not np.isnan(x).all():
+                shape = replace(shape, ends=(float(np.nanmin(x)), float(np.nanmax(x))))
+        shares = np.bincount(codes, minlength=shape.scores.size + 1) / codes.size
+        made.append(replace(shape, shares=shares[:-1], missing_share=float(shares[-1])))
+    return made
+
+
+def _summed(parts: list[_Curve], slope: float) -> Shape:
+    """Return the sum of curves, and of a straight line through zero; its column is not known here."""
     lines = [(slope, 0.0)] if slope else []
     lines += [(part.rise / float(part.cuts[-1] - part.cuts[0]), float(part.cuts[0])) for part in parts if part.rise]
     ends = [float(end) for part in parts if part.rise for end in part.cuts[[0, -1]]]
@@ -325,7 +358,7 @@ def _summed(name: str, c: int, parts: list[_Curve], slope: float) -> Shape:
     values += sum([slope * (origin - start) for slope, start in lines])
     missing = [part.missing for part in parts if not math.isnan(part.missing)]
     return Shape(
-        name,
+        "",
         cuts,
         (),
         values,
@@ -333,18 +366,7 @@ def _summed(name: str, c: int, parts: list[_Curve], slope: float) -> Shape:
         origin,
         (min(ends), max(ends)) if ends else (-math.inf, math.inf),
         sum(missing) if missing else math.nan,
-        _column=c,
     )
-
-
-def _counted(shape: Shape, x: Vector) -> Shape:
-    """Return a shape with the share of values in each piece; a line has the values as its ends, if it had none."""
-    known = x[~np.isnan(x)]
-    shares = np.bincount(shape.cuts.searchsorted(known), minlength=shape.scores.size) / x.size
-    shape = replace(shape, shares=shares, missing_share=1.0 - known.size / x.size)
-    if shape.slope and math.isinf(shape.ends[0]) and known.size:
-        shape = replace(shape, ends=(float(known.min()), float(known.max())))
-    return shape
 
 
 def leaves(H: Rankers, lam: Vector, start: int = 0) -> Iterator[tuple[Rankers, Vector, int]]:
@@ -376,13 +398,7 @@ def places_of(X: Any, H: Rankers) -> tuple[int | None, ...]:
     return tuple(places)
 
 
-def _known(place: int | None, name: str) -> int:
-    if place is None:
-        raise ValueError(f"X lacks the column {shown(name)}, of which a shape is wanted")
-    return place
-
-
-def column_of(X: Any, place: int) -> Vector:
+def _column_of(X: Any, place: int) -> Vector:
     """Return a column of rows as numbers; nan where a value is missing."""
     if _checks.is_sparse(X):
         column = _checks.sparse_columns(X, "X", True, np.array([place]))
@@ -391,13 +407,13 @@ def column_of(X: Any, place: int) -> Vector:
     return np.asarray(_checks.floats(some.A)[:, some.at[0]], np.float64)
 
 
-def codes_of(shape: Shape, X: Any, place: int) -> Any:
+def _codes_of(shape: Shape, X: Any, place: int) -> Any:
     """Return the numbers of the levels of a column of rows; one after the last where none is known."""
     table, names = _checks.table(X, "X", {place})
     return Column(shape._keys).codes(table[place], "X", place, True, names)[0]
 
 
-def _levels(part: Rankers, j: int) -> Sequence[Any]:
+def _keys(part: Rankers, j: int) -> Sequence[Any]:
     """Return the levels, as rows have them, of the column of which ranker j is the first one."""
     assert isinstance(part, _Categories)
     return part._levels[int(part._ends.searchsorted(j, "right")) - 1]

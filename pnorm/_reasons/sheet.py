@@ -127,6 +127,11 @@ def escaped(cell: str) -> str:
     return html.escape(shown(cell, 200))
 
 
+def escaped_lines(lines: str) -> str:
+    """Return lines of text for HTML."""
+    return "\n".join(map(escaped, lines.splitlines()))
+
+
 def _flush(left: bool) -> str:
     return "text-align:left" if left else "text-align:right"
 

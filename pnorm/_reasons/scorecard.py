@@ -1,0 +1,774 @@
+"""Scores in whole points: a table for people to add up, and for other programs, with what the rounding costs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks, metrics
+from pnorm._checks import Vector
+from pnorm._checks.text import first, shown
+from pnorm._reasons import sheet
+from pnorm._reasons.shapes import Shape, coefficients, counted, leaves, shapes_of, values_text
+from pnorm._score import score
+from pnorm.objectives import Power, value
+from pnorm.rankers import Rankers, _Callables, as_rankers, from_dict
+
+_SHARES = np.linspace(1.0, 0.5, 100, endpoint=False)
+"""Scales that are tried, relative to the largest one."""
+
+_TOGETHER = 50
+"""Terms of a sum in one pair of parentheses: SQLite takes no sum of more than a thousand."""
+
+_FORMAT, _VERSION = "pnorm.scorecard", 1
+
+Points = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointsOf:
+    """The points of one column of a scorecard.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    cuts : tuple of float
+        Ends of the pieces of a column of numbers, in ascending order; a piece holds its upper end.
+    levels : tuple of str, float, bool or None
+        The levels of a column of levels; None is a missing value.
+    points : tuple of int
+        The points of each piece, one more than there are cuts, or of each level.
+    other : int or None
+        The points of a value that is no known level; None for a column of numbers.
+    missing : int or None
+        The points of a missing value; None where none may be missing.
+    shares : tuple of float
+        Share of the rows in each piece, or of each level; empty if there were no rows.
+    missing_share : float
+        Share of the rows whose value is missing, or no known level; nan if there were no rows.
+    """
+
+    name: str
+    cuts: tuple[float, ...]
+    levels: tuple[Any, ...]
+    points: tuple[int, ...]
+    other: int | None
+    missing: int | None
+    shares: tuple[float, ...] = ()
+    missing_share: float = math.nan
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the table of the column.
+
+        Returns
+        -------
+        list of dict
+            One for each piece, and one for each number of points that levels have: ``column``; ``from`` and ``to``, the
+            ends of a piece; ``level``, a list of levels; ``points``; and ``share``, the share of rows there. What does
+            not apply is None.
+        """
+        shares: Sequence[Any] = self.shares or [None] * len(self.points)
+        found = []
+        if self.other is None:
+            ends = (-math.inf, *self.cuts, math.inf)
+            for low, high, points, share in zip(ends, ends[1:], self.points, shares, strict=False):
+                found.append(_row(self.name, low, high, None, points, share))
+        else:
+            by_points: dict[int, list[tuple[Any, Any]]] = {}
+            for level, points, share in zip(self.levels, self.points, shares, strict=True):
+                if level is not None:
+                    by_points.setdefault(points, []).append((level, share))
+            for points, members in by_points.items():
+                share = sum([share for _, share in members]) if self.shares else None
+                found.append(_row(self.name, None, None, [str(level) for level, _ in members], points, share))
+            found.append(_row(self.name, None, None, ["(any other)"], self.other, None))
+        if self.missing is not None:
+            share = None if math.isnan(self.missing_share) or self.other is not None else self.missing_share
+            found.append(_row(self.name, None, None, ["(missing)"], self.missing, share))
+        return found
+
+
+def _row(name: str, low: Any, high: Any, level: Any, points: int, share: Any) -> dict[str, Any]:
+    return {"column": name, "from": low, "to": high, "level": level, "points": points, "share": share}
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """What rounding to whole points costs on some rows; made by `Scorecard.compare`.
+
+    Attributes
+    ----------
+    p : float
+        The power of the objective.
+    log_objective : tuple of two floats
+        log F_p of the scores, and of the points, in units of scores.
+    positives_at_top : tuple of two ints
+        Positives above every negative, by the scores and by the points.
+    auc : tuple of two floats
+        Area under the ROC curve, by the scores and by the points.
+    reordered : float
+        Share of the pairs of a positive and a negative whose order is another one.
+    tied : float
+        Share of those pairs whose scores differ, and whose points do not.
+    """
+
+    p: float
+    log_objective: tuple[float, float]
+    positives_at_top: tuple[int, int]
+    auc: tuple[float, float]
+    reordered: float
+    tied: float
+
+    def __str__(self) -> str:
+        pairs = [
+            (f"log F_{self.p:g}", [f"{x:.4f}" for x in self.log_objective]),
+            ("positives at the top", [str(x) for x in self.positives_at_top]),
+            ("AUC", [f"{x:.4f}" for x in self.auc]),
+        ]
+        table = sheet.plain(["", "scores", "points"], [[what, *cells] for what, cells in pairs])
+        return f"{table}\npairs in another order {100 * self.reordered:.2f} %, tied {100 * self.tied:.2f} %"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scorecard:
+    """A scoring function in whole points; made by `pnorm.scorecard`.
+
+    The points of a row are the sum of those of its columns. Printed, and in a notebook, it is the table to be worked
+    through by hand, with cuts of ten digits; all other forms have all digits.
+
+    Attributes
+    ----------
+    columns : tuple of PointsOf
+        The points of each column.
+    scale : float
+        Points per unit of the score.
+    bound : float
+        Largest change of a difference of two scores by the rounding, for rows within the range of those of training or,
+        of columns as they are, of those given. log F_p changes by p times this at most.
+    rounding : Rounding or None
+        What the rounding costs on the rows that were given; None without positives and negatives.
+    H : Rankers
+        Weak rankers whose outputs, with the coefficients `lam`, add up to the points but for a constant, `offset`.
+    lam : ndarray, shape (n,)
+        Their coefficients, whole numbers.
+    offset : int
+        Points of a row of which all these weak rankers are zero.
+    """
+
+    columns: tuple[PointsOf, ...]
+    scale: float
+    bound: float
+    rounding: Rounding | None
+    H: Rankers
+    lam: Vector
+    offset: int
+    _scored: tuple[Rankers, Vector]
+    """The weak rankers and coefficients that were rounded."""
+
+    def score(self, X: Any) -> Points:
+        """Return the points of rows.
+
+        Parameters
+        ----------
+        X : array_like, shape (N, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of int, shape (N,)
+            The points.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X does not fit the columns, or a value is missing where none may be.
+
+        Warns
+        -----
+        UnknownLevelWarning
+            If values are no levels that the scorecard knows. As in `pnorm.score`.
+        """
+        return np.rint(self.offset + score(X, self.H, self.lam)).astype(np.int64)
+
+    def compare(self, pos: Any, neg: Any, p: float = 1.0) -> Rounding:
+        """Return what the rounding costs on some rows.
+
+        Parameters
+        ----------
+        pos : array_like, shape (I, d)
+            The positive rows.
+        neg : array_like, shape (K, d)
+            The negative rows.
+        p : float
+            Power of the price r ** p that a negative pays for the positives below it; at least 1.
+
+        Returns
+        -------
+        Rounding
+            The objective, the positives at the top, the AUC, and the pairs whose order changes.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If rows do not fit the weak rankers.
+        """
+        p = _checks.power(p)
+        before = [score(X, *self._scored) for X in (pos, neg)]
+        after = [self.score(X) for X in (pos, neg)]
+        units = [points / self.scale for points in after]
+        return Rounding(
+            p,
+            (value(before[0], before[1], Power(p)), value(units[0], units[1], Power(p))),
+            (int(metrics.positives_at_top(*before)), int(metrics.positives_at_top(*units))),
+            (float(metrics.auc(*before)), float(metrics.auc(*units))),
+            *_changed(before, after),
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the table.
+
+        Returns
+        -------
+        list of dict
+            What `PointsOf.rows` returns of each column.
+        """
+        return [row for column in self.columns for row in column.rows()]
+
+    def to_frame(self) -> Any:
+        """Return the table as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``column``, ``from``, ``to``, ``level``, ``points`` and ``share``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        return sheet.frame([row | {"level": row["level"] and ", ".join(row["level"])} for row in self.rows()])
+
+    def to_csv(self) -> str:
+        """Return the table as CSV.
+
+        Returns
+        -------
+        str
+            The columns ``column``, ``from``, ``to``, ``level``, ``points`` and ``share``. A level has a line of its
+            own. Texts stand as they are: a spreadsheet may take one that begins with ``=`` for a formula.
+        """
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(["column", "from", "to", "level", "points", "share"])
+        for row in self.rows():
+            ends = ["" if end is None or math.isinf(end) else repr(end) for end in (row["from"], row["to"])]
+            for level in row["level"] or [""]:
+                share = "" if row["share"] is None or len(row["level"] or "1") > 1 else f"{row['share']:.6g}"
+                writer.writerow([row["column"], *ends, level, row["points"], share])
+        return out.getvalue()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the points as a dictionary that `json.dumps` takes.
+
+        Returns
+        -------
+        dict
+            ``format``, ``version``, ``scale``, ``bound``, and ``columns``: for each column ``column``, ``points``,
+            ``missing``, and either ``cuts`` or ``levels`` and ``other``, as in `PointsOf`.
+        """
+        columns = [
+            {"column": c.name, "points": list(c.points), "missing": c.missing}
+            | ({"cuts": list(c.cuts)} if c.other is None else {"levels": list(c.levels), "other": c.other})
+            for c in self.columns
+        ]
+        head = {"format": _FORMAT, "version": _VERSION, "scale": self.scale, "bound": self.bound}
+        return {**head, "columns": columns}
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON.
+
+        Returns
+        -------
+        str
+            One line of ASCII. Numbers have as many digits as tell them from all others.
+        """
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def to_html(self) -> str:
+        """Return a page with the table.
+
+        Returns
+        -------
+        str
+            HTML that needs nothing else, for light and dark screens and for paper.
+        """
+        return sheet.page("Scorecard", f"<h1>Scorecard</h1>{self._repr_html_()}")
+
+    def to_sql(self, table: str = "rows", *, name: str = "points") -> str:
+        """Return a query that adds the points to the rows of a table.
+
+        Parameters
+        ----------
+        table : str
+            The table, without a schema. Its columns have the names of `columns`, and values of the types that the rows
+            of training had; NULL is a missing value.
+        name : str
+            The name of the column of points.
+
+        Returns
+        -------
+        str
+            A SELECT of standard SQL: one CASE for each column. Where a value is missing and none may be, the points are
+            NULL. Numbers are written with all their digits, so that comparisons are exact.
+
+        Raises
+        ------
+        ValueError
+            If a name or a level holds a NUL, which no SQL can hold.
+        """
+        terms = [_case(column) for column in self.columns]
+        while len(terms) > 1:
+            parts = [terms[k : k + _TOGETHER] for k in range(0, len(terms), _TOGETHER)]
+            terms = ["(" + "\n    + ".join(part) + ")" for part in parts]
+        return f"SELECT r.*,\n    {terms[0]} AS {_quoted(name)}\nFROM {_quoted(table)} AS r"
+
+    def to_python(self, name: str = "points") -> str:
+        """Return the source of a function that adds up the points of a row.
+
+        Parameters
+        ----------
+        name : str
+            The name of the function.
+
+        Returns
+        -------
+        str
+            Python that imports nothing but its own `bisect`. The function takes a dictionary of the values of a row by
+            column; None and nan are missing values. Where one is missing and none may be, it raises a ValueError.
+
+        Raises
+        ------
+        ValueError
+            If `name` is no name of a function.
+        """
+        if not name.isidentifier():
+            raise ValueError(f"name must be a name of a function; got {shown(name)!r}")
+        lines = ["from bisect import bisect_left", "", "", f"def {name}(row):", '    """Return the points of a row."""']
+        lines.append("    total = 0")
+        for column in self.columns:
+            key = ascii(column.name)
+            lines += [f"    x = row[{key}]", "    if x is None or x != x:"]
+            if column.missing is None:
+                lines.append(f"        raise ValueError({column.name + ' is missing'!a})")
+            else:
+                lines.append(f"        total += {column.missing}")
+            lines.append("    else:")
+            if column.other is None:
+                cuts, points = ", ".join(map(repr, column.cuts)), ", ".join(map(str, column.points))
+                lines.append(f"        total += [{points}][bisect_left([{cuts}], x)]")
+            else:
+                pairs = zip(column.levels, column.points, strict=True)
+                known = ", ".join([f"{level!a}: {n}" for level, n in pairs if level is not None])
+                lines.append(f"        total += {{{known}}}.get(x, {column.other})")
+        return "\n".join([*lines, "    return total", ""])
+
+    def _notes(self) -> list[str]:
+        notes = [
+            f"one point is {1.0 / self.scale:.4g} of the score; rounding moves a difference of two scores by "
+            f"{self.bound:.4g} at most"
+        ]
+        return notes + ([] if self.rounding is None else str(self.rounding).splitlines())
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        shares = any(column.shares for column in self.columns)
+        head, rows = ["column", "values", "points", "share"][: 3 + shares], []
+        last = None
+        for row in self.rows():
+            level = None if row["level"] is None else first(row["level"], 8)
+            share = "" if row["share"] is None else f"{100 * row['share']:.1f} %"
+            name = row["column"] if row["column"] != last else ""
+            last = row["column"]
+            cells = [name, values_text(row["from"], row["to"], level), str(row["points"]), share]
+            rows.append(cells[: 3 + shares])
+        return head, rows
+
+    def __str__(self) -> str:
+        head, rows = self._table()
+        return "\n".join([sheet.plain(head, rows, left=2), "", *self._notes()])
+
+    def __repr__(self) -> str:
+        return f"<Scorecard of {len(self.columns)} columns: rounding moves a difference by {self.bound:.3g} at most>"
+
+    def _repr_html_(self) -> str:
+        head, rows = self._table()
+        notes = [f"<p>{sheet.escaped(self._notes()[0])}</p>"]
+        if self.rounding is not None:
+            notes.append(f"<pre>{sheet.escaped_lines(str(self.rounding))}</pre>")
+        return sheet.as_html(head, rows, left=2) + "".join(notes)
+
+
+def scorecard(
+    H: Any,
+    lam: Any = None,
+    *,
+    points: int = 100,
+    pos: Any = None,
+    neg: Any = None,
+    X: Any = None,
+    p: float | None = None,
+) -> Scorecard:
+    r"""Round a scoring function to whole points per column.
+
+    .. math:: \sum_c q_c(x_c) \approx s f(x) + \text{const}, \qquad f(x) = \sum_c f_c(x_c),
+
+    with whole numbers :math:`q_c \ge 0` for each piece of the values of a column, and points s per unit of the score.
+
+    Parameters
+    ----------
+    H : Rankers, or a model
+        The weak rankers. They are columns, scaled columns, cuts, categories, and sums and complements of these. Or a
+        `ScoringFunction`, or another model with `H` and `lam`.
+    lam : array_like, shape (n,), optional
+        Coefficients, one per weak ranker. They are left out with a model.
+    points : int
+        Largest number of points of a column. With 10 the table is short and coarse, with 100 long and fine.
+    pos : array_like, shape (I, d), optional
+        The positive rows. With `neg`, they say what the rounding costs, and which share of rows each piece has.
+    neg : array_like, shape (K, d), optional
+        The negative rows.
+    X : array_like, shape (N, d), optional
+        Rows without labels, in the place of these.
+    p : float, optional
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. By default that of a
+        model, else 1. It is that of the objective that is compared.
+
+    Returns
+    -------
+    Scorecard
+        The points, a bound on what the rounding costs, and what it costs on the rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If functions are among the weak rankers, or all coefficients are zero; if there are columns as they are, and no
+        rows, which say how far their lines go.
+
+    See Also
+    --------
+    shapes : The same before the rounding.
+
+    Notes
+    -----
+    Of the scales at which the largest range of a column is between half of `points` and all of them, that one is taken
+    at which the bound is lowest. The lowest piece of each column has no points. A straight line becomes steps of about
+    one point each, at short numbers; beyond the values that it was made for, or those of the rows, it stays at its last
+    step. Neighbours of the same points are one piece.
+
+    The bound adds up, over the columns, the largest difference of the residues :math:`q_c(x) / s - f_c(x)` of two
+    values. So no difference of two scores changes by more, and log F_p changes by p times the bound at most.
+
+    Two columns of one name would be one in a table of SQL, and in a dictionary: rename one.
+
+    The cost is one pass over each column of the rows, and a sort of their scores.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[31, 2], [45, 5], [52, 1]], [[22, 0], [28, 3], [39, 0], [47, 1]]
+    >>> H = pnorm.rankers.thresholds([[30, 40, 50], [0, 2]], names=["age", "visits"])
+    >>> lam, trace = pnorm.minimize(pos, neg, H, p=2, l2=0.1)
+    >>> card = pnorm.scorecard(H, lam, points=10, pos=pos, neg=neg, p=2)
+    >>> print(card)
+    column  values          points   share
+    age     <= 30                0  28.6 %
+            > 30 and <= 40       8  28.6 %
+            > 40 and <= 50       5  28.6 %
+            > 50                10  14.3 %
+    visits  <= 0                 0  28.6 %
+            > 0 and <= 2         5  42.9 %
+            > 2                  9  28.6 %
+    <BLANKLINE>
+    one point is 0.5962 of the score; rounding moves a difference of two scores by 0.4955 at most
+                           scores   points
+    log F_2               -2.1416  -2.0085
+    positives at the top        3        3
+    AUC                    1.0000   1.0000
+    pairs in another order 0.00 %, tied 0.00 %
+    >>> card.score([[45, 5]])
+    array([14])
+    """
+    rankers, lam, p = _model(H, lam, p)
+    most, p = _checks.count(points, "points", 1), _checks.power(p)
+    if (pos is None) != (neg is None):
+        raise ValueError("pos and neg go together; rows without labels are X")
+    tables = [rows for rows in (pos, neg, X) if rows is not None]
+    if rankers is None:
+        if not tables:
+            raise ValueError("H=None means columns as they are, which need rows: pass pos and neg, or X")
+        rankers = as_rankers(None, tables[0], "the rows")
+    rankers, lam = coefficients(lam, rankers)
+    for part, of_part, _ in leaves(rankers, lam):
+        if isinstance(part, _Callables) and of_part.any():
+            name = part.names[int(np.flatnonzero(of_part)[0])]
+            raise TypeError(f"{shown(name)} is a function, which has no table; a scorecard needs columns")
+    found = [_with_ends(shape, tables, rankers) for shape in shapes_of(lam, rankers, True)]
+    scale = _best_scale(found, most)
+    made = [_rounded(shape, scale) for shape in found]
+    rounded, bound = [shape for shape, _ in made], sum([spread for _, spread in made])
+    if tables:
+        rounded = counted(rounded, tables, rankers)
+    columns = tuple(map(_points_of, rounded))
+    bound += 1e-12 * (1.0 + bound)  # its own rounding
+    card = Scorecard(columns, scale, bound, None, *_as_rankers(rounded, rankers), (rankers, lam))
+    return card if pos is None else replace(card, rounding=card.compare(pos, neg, p))
+
+
+def _model(H: Any, lam: Any, p: float | None) -> tuple[Any, Any, float]:
+    """Return the weak rankers, coefficients and power of a model, or those that were passed."""
+    known = p
+    if lam is None:
+        for names in (("H", "lam"), ("rankers_", "lam_")):
+            if all(hasattr(H, name) for name in names):
+                known = getattr(H, "p", None) if p is None else p
+                H, lam = [getattr(H, name) for name in names]
+                break
+        else:
+            raise TypeError(f"lam is missing: pass scorecard(H, lam), or a model; got {type(H).__name__}")
+    return H, lam, 1.0 if known is None else known
+
+
+def _with_ends(shape: Shape, tables: Sequence[Any], H: Rankers) -> Shape:
+    """Return a shape whose line, if it has one, goes somewhere."""
+    if not shape.slope or math.isfinite(shape.ends[0]):
+        return shape
+    if not tables:
+        raise ValueError(f"{shown(shape.name)} is a column as it is: pass pos and neg, or X, which say how far it goes")
+    return counted([shape], tables, H)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """The scores of a shape: at both ends of each piece, where a value is missing, and where it is no known level."""
+
+    at_start: Vector
+    at_end: Vector
+    others: Vector
+
+    @classmethod
+    def of(cls, shape: Shape) -> _Values:
+        missing = [] if not shape._may_miss or shape.levels else [0.0 if math.isnan(shape.missing) else shape.missing]
+        others = np.array([0.0] if shape.levels else missing)
+        if not shape.slope:
+            return cls(shape.scores, shape.scores, others)
+        low, high = shape.pieces
+        return cls(shape.at(low, True), shape.at(high), others)
+
+    @property
+    def all(self) -> Vector:
+        return np.concatenate([self.at_start, self.at_end, self.others])
+
+
+def _best_scale(found: Sequence[Shape], most: int) -> float:
+    """Return the scale at which rounding costs least, as if each line, which has steps of a point, cost that."""
+    values = [of_shape.all - of_shape.all.min() for of_shape in map(_Values.of, found)]
+    largest = max([float(of_column.max()) for of_column in values], default=0.0)
+    if largest == 0.0:
+        raise ValueError("no column moves the score, so there is nothing to round: all coefficients are zero")
+    stairs = [of_column for of_column, shape in zip(values, found, strict=True) if not shape.slope]
+    together, starts = np.concatenate([np.zeros(1), *stairs]), np.cumsum([1, *map(len, stairs)])[:-1]
+    scales, costs = most * _SHARES / largest, []
+    for scale in scales.tolist():
+        residues = np.rint(scale * together) / scale - together
+        spread = (
+            np.maximum.reduceat(residues, starts) - np.minimum.reduceat(residues, starts) if stairs else np.zeros(1)
+        )
+        costs.append(float(spread.sum()) + (len(found) - len(stairs)) / scale)
+    return float(scales[int(np.argmin(costs))])
+
+
+def _rounded(shape: Shape, scale: float) -> tuple[Shape, float]:
+    """Return a shape in whole points, and the largest difference of two of its residues."""
+    floor = float(_Values.of(shape).all.min())
+    if shape.slope:
+        shape = _cut(shape, scale, floor)
+    values = _Values.of(shape)
+    points = np.rint(scale * (0.5 * values.at_start + 0.5 * values.at_end - floor))
+    others = np.rint(scale * (values.others - floor))
+    residues = np.r_[
+        points / scale - (values.at_start - floor),
+        points / scale - (values.at_end - floor),
+        others / scale - (values.others - floor),
+    ]
+    differ = np.ones(points.size, bool) if shape.levels else np.r_[True, points[1:] != points[:-1]]
+    made = replace(
+        shape,
+        cuts=shape.cuts[differ[1:]] if not shape.levels else shape.cuts,
+        scores=points[differ],
+        slope=0.0,
+        ends=(-math.inf, math.inf),
+        missing=float(others[0]) if others.size else math.nan,
+    )
+    return made, float(np.ptp(residues))
+
+
+def _cut(shape: Shape, scale: float, floor: float) -> Shape:
+    """Return a shape with a line and with cuts about where its points, rounded, change.
+
+    The cuts have as few digits as move them by a twentieth of a step at most.
+    """
+    low, high = shape.pieces
+    start, end = [scale * (values - floor) for values in (shape.at(low, True), shape.at(high))]
+    decimals = 1 - math.floor(math.log10(1.0 / (scale * abs(shape.slope))))
+    cuts = [shape.cuts]
+    for a, b, x, y in zip(low.tolist(), high.tolist(), start.tolist(), end.tolist(), strict=True):
+        halves = np.arange(math.floor(min(x, y)), math.ceil(max(x, y))) + 0.5
+        halves = halves[(halves > min(x, y)) & (halves < max(x, y))]
+        if halves.size and a < b:
+            cuts.append(np.round(a + (halves - x) / (y - x) * (b - a), decimals).clip(a, b))
+    every = np.unique(np.concatenate(cuts))
+    return replace(shape, cuts=every, scores=shape.scores[shape.cuts.searchsorted(np.r_[every, np.inf])])
+
+
+def _points_of(shape: Shape) -> PointsOf:
+    """Return whole scores as points."""
+    points = tuple([int(value) for value in shape.scores])
+    shares, share = tuple(shape.shares.tolist()), shape.missing_share
+    if not shape.levels:
+        missing = None if math.isnan(shape.missing) else int(shape.missing)
+        return PointsOf(shape.name, tuple(shape.cuts.tolist()), (), points, None, missing, shares, share)
+    other, by_level = int(shape.missing), dict(zip(shape._keys, points, strict=True))
+    missing = by_level.get(None, other if shape._may_miss else None)
+    return PointsOf(shape.name, (), shape._keys, points, other, missing, shares, share)
+
+
+def _as_rankers(rounded: Sequence[Shape], H: Rankers) -> tuple[Rankers, Vector, int]:
+    """Return weak rankers with whole coefficients, and a constant, that add up to points."""
+    keys = list(dict(H._reads()))
+    own = {part._found: part._width for part, *_ in leaves(H, np.zeros(len(H)))}
+    named = [found for found in own if found is not None]
+    found, width = (named[0], len(named[0])) if named else (None, max([n or 0 for n in own.values()]) or None)
+    if len(named) > 1:  # made from frames with different columns, and so read by name
+        found = tuple([str(keys[shape._column]) for shape in rounded])
+        width = len(found)
+    place = [
+        key if isinstance(key, int) else (found or ()).index(str(key))
+        for key in [keys[shape._column] for shape in rounded]
+    ]
+    parts, lam, offset = [], list[float](), 0
+    for may_miss in (False, True):
+        cuts, heights, levels = list[Any](), list[float](), list[list[Any]]([[] for _ in range(width or 0)])
+        names, of_levels = list[str](), dict[int, list[float]]()
+        for shape, at in zip(rounded, place, strict=True):
+            if shape._may_miss is not may_miss:
+                continue
+            if shape.levels:
+                levels[at] = list(shape._keys)
+                of_levels[at] = (shape.scores - shape.missing).tolist()
+                offset += int(shape.missing)
+                continue
+            offset += int(shape.scores[0])
+            cuts += [[at, cut] for cut in shape.cuts.tolist()]
+            heights += np.diff(shape.scores).tolist()
+            names += [f"{shape.name} > {cut:.10g}" for cut in shape.cuts.tolist()]
+            if may_miss and shape.missing != shape.scores[0]:
+                cuts.append([at, None])
+                heights.append(float(shape.missing - shape.scores[0]))
+                names.append(f"{shape.name} is missing")
+        shared = {"format": "pnorm.rankers", "version": 1, "columns": found and list(found), "missing": may_miss}
+        if cuts:
+            parts.append(from_dict({**shared, "kind": "thresholds", "width": width, "cuts": cuts, "names": names}))
+            lam += heights
+        if of_levels:
+            names = [f"{at}: {level}" for at, column in enumerate(levels) for level in column]
+            parts.append(from_dict({**shared, "kind": "categories", "levels": levels, "names": names}))
+            lam += [height for at in sorted(of_levels) for height in of_levels[at]]
+    return sum(parts[1:], parts[0]), np.array(lam), offset
+
+
+def _changed(before: Sequence[Vector], after: Sequence[Points]) -> tuple[float, float]:
+    """Return the shares of pairs of both sides whose order is another one, and that are tied only after."""
+    both = [(np.concatenate(before), np.concatenate(after)), *zip(before, after, strict=True)]
+    (turned, *own_turned), (tied, *own_tied) = zip(*[(_turned(f, q), _tied(f, q)) for f, q in both], strict=True)
+    pairs = before[0].size * before[1].size
+    return (turned - sum(own_turned)) / pairs, (tied - sum(own_tied)) / pairs
+
+
+def _turned(f: Vector, q: Points) -> int:
+    """Return the number of pairs of rows that have one order in f and the other one in q.
+
+    It counts the pairs in which the larger q comes first, when f rises: bit by bit, from the highest, those of which
+    this is the first bit that differs.
+    """
+    codes = np.unique(q, return_inverse=True)[1][np.lexsort((q, f))]
+    found = 0
+    for bit in reversed(range(int(codes.max()).bit_length())):
+        ones = codes >> bit & 1
+        before = np.cumsum(ones)
+        group = codes >> (bit + 1)
+        starts = np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
+        earlier = np.repeat(before[starts] - ones[starts], np.diff(np.r_[starts, codes.size]))
+        found += int((before - earlier)[ones == 0].sum())
+        codes = codes[np.argsort(codes >> bit, kind="stable")]
+    return found
+
+
+def _tied(f: Vector, q: Points) -> int:
+    """Return the number of pairs of rows with one q and different f."""
+    of_f, of_q = np.unique(f, return_inverse=True)[1], np.unique(q, return_inverse=True)[1]
+    return _pairs(of_q) - _pairs(of_q * f.size + of_f)
+
+
+def _pairs(codes: NDArray[np.intp]) -> int:
+    counts = np.unique(codes, return_counts=True)[1].astype(object)
+    return int((counts * (counts - 1) // 2).sum())
+
+
+def _case(column: PointsOf) -> str:
+    """Return the points of a column as an expression of SQL."""
+    x = f"r.{_quoted(column.name)}"
+    missing = "NULL" if column.missing is None else str(column.missing)
+    parts = [f"CASE WHEN {x} IS NULL THEN {missing}"]
+    if column.other is None:
+        *below, last = column.points
+        parts += [f"WHEN {x} <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, below, strict=True)]
+        return " ".join([*parts, f"ELSE {last} END"])
+    levels = [level for level in column.levels if level is not None]
+    if len({isinstance(level, str) for level in levels}) > 1:  # a column of text
+        x, levels = f"CAST({x} AS VARCHAR)", [level if isinstance(level, str) else str(level) for level in levels]
+    by_points: dict[int, list[str]] = {}
+    points = [n for level, n in zip(column.levels, column.points, strict=True) if level is not None]
+    for level, n in zip(levels, points, strict=True):
+        if n != column.other:
+            by_points.setdefault(n, []).append(_literal(level))
+    parts += [f"WHEN {x} IN ({', '.join(texts)}) THEN {n}" for n, texts in by_points.items()]
+    return " ".join([*parts, f"ELSE {column.other} END"])
+
+
+def _literal(value: Any) -> str:
+    """Return a value as SQL has it; a number with an exponent is a double there, and not a decimal number."""
+    if isinstance(value, str):
+        return "'" + _without_nul(value).replace("'", "''") + "'"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    text = repr(value)
+    return text if isinstance(value, int) or "e" in text else f"{text}e0"
+
+
+def _quoted(name: str) -> str:
+    return '"' + _without_nul(name).replace('"', '""') + '"'
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError(f"{shown(text)} holds a NUL, which no SQL can hold")
+    return text

@@ -1,0 +1,371 @@
+"""Scorecards, checked against points that are looked up by hand, and in every form that they are written in."""
+
+import bisect
+import csv
+import gzip
+import importlib.util
+import io
+import itertools
+import json
+import math
+import sqlite3
+
+import numpy as np
+import pytest
+from problems import HOME, needs
+
+import pnorm
+from pnorm import rankers
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(80, 3)).round(2) + 0.0
+HOLES = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
+TOWNS = [
+    [town, float(size)] for town, size in zip(RNG.choice(["Bonn", "Köln", "Ulm"], 80), X[:, 0].round(), strict=True)
+]
+GAPS = [[None if RNG.random() < 0.2 else town, size] for town, size in TOWNS]
+
+
+def halves(rows):
+    return rows[: len(rows) // 2], rows[len(rows) // 2 :]
+
+
+COLLECTIONS = {
+    "columns": (X, rankers.columns(3)),
+    "normalized": (X, rankers.normalized(*halves(X), -1.0, 1.0)),
+    "cuts": (X, rankers.quantile_thresholds(*halves(X), 9)),
+    "cuts, missing, lines": (HOLES, rankers.quantile_thresholds(*halves(HOLES), 9, missing="own", linear=True)),
+    "categories": (TOWNS, rankers.categories(*halves(TOWNS))),
+    "categories, missing": (GAPS, rankers.categories(*halves(GAPS), missing="own")),
+    "closed": (X, rankers.closed(rankers.quantile_thresholds(*halves(X), 4))),
+    "union": (X, rankers.columns(3) + rankers.closed(rankers.thresholds([[0], [], [-1, 1]])) + rankers.normalized(*halves(X))),
+}  # fmt: skip
+
+
+def made(kind, points=20):
+    rows, H = COLLECTIONS[kind]
+    lam = np.random.default_rng(3).normal(size=len(H))
+    pos, neg = halves(rows)
+    return rows, H, lam, pnorm.scorecard(H, lam, points=points, pos=pos, neg=neg, p=4)
+
+
+def looked_up(table, row):
+    """The points of a row, a dictionary by column, from the dictionary of a scorecard; None where it has none."""
+    total = 0
+    for column in table["columns"]:
+        x = row[column["column"]]
+        if x is None or x != x:
+            points = column["missing"]
+        elif "cuts" in column:
+            points = column["points"][bisect.bisect_left(column["cuts"], x)]
+        else:
+            points = dict(zip(column["levels"], column["points"], strict=True)).get(x, column["other"])
+        total = None if points is None or total is None else total + points
+    return total
+
+
+def from_sqlite(query, names, rows):
+    with sqlite3.connect(":memory:") as base:
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        base.execute(f"CREATE TABLE rows ({quoted})")
+        base.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(names))})", rows)
+        found = base.execute(query)
+        assert [head[0] for head in found.description] == [*names, "points"]
+        return [row[-1] for row in found]
+
+
+def from_duckdb(query, names, rows):
+    import duckdb
+    import pyarrow
+
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    with duckdb.connect() as base:
+        base.register("rows", pyarrow.table(columns))
+        return [row[-1] for row in base.execute(query).fetchall()]
+
+
+def from_python(source, names, rows):
+    space = {}
+    exec(source, space)
+    return [space["points"](dict(zip(names, row, strict=True))) for row in rows]
+
+
+def plain(rows):
+    """Rows as lists of Python values, with None for missing values."""
+    return [[None if value != value else value for value in row] for row in (np.asarray(rows, object)).tolist()]
+
+
+def check_exports(card, names, rows, points):
+    """Every form of a scorecard gives the points of every row."""
+    points = points.tolist()
+    assert from_sqlite(card.to_sql(), names, rows) == points
+    assert from_python(card.to_python(), names, rows) == points
+    table = json.loads(card.to_json())
+    assert table == card.to_dict()
+    assert [looked_up(table, dict(zip(names, row, strict=True))) for row in rows] == points
+    if importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"):
+        assert from_duckdb(card.to_sql(), names, rows) == points
+
+
+@pytest.mark.parametrize("kind", COLLECTIONS)
+@pytest.mark.parametrize("points", [1, 10, 100])
+def test_rounding_moves_no_difference_by_more_than_the_bound(kind, points):
+    rows, H, lam, card = made(kind, points)
+    f, q = pnorm.score(rows, H, lam), card.score(rows)
+    moved = q / card.scale - f
+    assert np.ptp(moved) <= card.bound
+    assert card.bound <= 1.100001 * len(card.columns) / card.scale  # a residue is half a point and a bit at most
+    largest = max([max(c.points + tuple(n for n in (c.other, c.missing) if n is not None)) for c in card.columns])
+    assert points / 2 - 1 <= largest <= points
+    assert all(min(c.points + ((c.other,) if c.other is not None else ())) >= 0 for c in card.columns)
+    pos, neg = halves(rows)
+    for p in (1.0, 4.0, 64.0):
+        found = card.compare(pos, neg, p)
+        assert abs(found.log_objective[1] - found.log_objective[0]) <= p * card.bound + 1e-9
+    assert card.compare(pos, neg, 4) == card.rounding
+
+
+@pytest.mark.parametrize("kind", COLLECTIONS)
+def test_all_forms_give_the_same_points(kind):
+    rows, H, lam, card = made(kind)
+    check_exports(card, H.column_names, plain(rows), card.score(rows))
+
+
+def test_a_finer_card_costs_less():
+    bounds = [made("cuts", points)[3].bound for points in (5, 50, 500)]
+    assert bounds[0] > 5 * bounds[1] > 25 * bounds[2]
+
+
+@pytest.mark.parametrize("kind", COLLECTIONS)
+def test_neighbours_have_different_points_and_shares_add_up(kind):
+    rows, H, lam, card = made(kind)
+    for column in card.columns:
+        if column.other is None:
+            assert all(a != b for a, b in itertools.pairwise(column.points))
+            assert len(column.points) == len(column.cuts) + 1
+        np.testing.assert_allclose(sum(column.shares) + column.missing_share, 1.0, atol=1e-12)
+    table = card.to_frame() if pytest.importorskip("pandas") else None
+    np.testing.assert_array_equal(table["points"], [row["points"] for row in card.rows()])
+
+
+def test_a_card_is_a_scoring_function_of_its_own(tmp_path):
+    rows, _, _, card = made("cuts, missing, lines")
+    np.testing.assert_array_equal(card.lam, np.rint(card.lam))
+    pnorm.save(tmp_path / "card.json", card.lam, card.H)
+    loaded = pnorm.load(tmp_path / "card.json")
+    np.testing.assert_array_equal(card.offset + loaded.score(rows), card.score(rows))
+
+
+def test_lines_become_steps_of_one_point_and_stay_at_their_ends():
+    card = pnorm.scorecard(rankers.columns(1), [0.5], points=4, X=[[0.0], [8.0]])
+    (column,) = card.columns
+    assert column.points == (0, 1, 2, 3, 4)
+    np.testing.assert_allclose(column.cuts, [1.0, 3.0, 5.0, 7.0], atol=1e-12)
+    assert card.score([[-100.0], [1.5], [100.0]]).tolist() == [0, 1, 4]
+    np.testing.assert_allclose(card.bound, 1.0, atol=1e-8)  # half a point, two of which are 1, either way
+    digits = pnorm.scorecard(rankers.columns(1), [1 / 7.0], points=3, X=[[1 / 3.0], [1000 / 3.0]])
+    assert digits.columns[0].cuts == (60.0, 170.0, 280.0)
+    falling = pnorm.scorecard(rankers.normalized([[0.0], [8.0]], [[4.0]]), [-3.0], points=2)
+    assert falling.columns[0].points == (2, 1, 0)
+    np.testing.assert_allclose(falling.columns[0].cuts, [2.0, 6.0], atol=1e-12)
+    assert falling.rounding is None
+
+
+def test_pairs_in_another_order_are_counted():
+    from pnorm._reasons.scorecard import _changed
+
+    for n in (1, 2, 7, 40):
+        f_pos, f_neg = RNG.integers(0, 9, n) / 7.0, RNG.integers(0, 9, 2 * n) / 7.0
+        q_pos, q_neg = RNG.integers(0, 5, n), RNG.integers(0, 5, 2 * n)
+        f, q = f_pos[:, None] - f_neg, q_pos[:, None] - q_neg
+        expected = ((f * q < 0).mean(), ((f != 0) & (q == 0)).mean())
+        np.testing.assert_allclose(_changed((f_pos, f_neg), (q_pos, q_neg)), expected, atol=1e-15)
+
+
+def test_the_comparison_is_that_of_the_measures():
+    rows, H, lam, card = made("cuts", 5)
+    (f_pos, f_neg), (q_pos, q_neg) = halves(pnorm.score(rows, H, lam)), halves(card.score(rows))
+    found = card.rounding
+    objective = pnorm.objectives.value(q_pos / card.scale, q_neg / card.scale, pnorm.objectives.Power(4))
+    np.testing.assert_allclose(found.log_objective[1], objective, rtol=1e-12)
+    assert found.positives_at_top == (
+        pnorm.metrics.positives_at_top(f_pos, f_neg),
+        pnorm.metrics.positives_at_top(q_pos, q_neg),
+    )
+    np.testing.assert_allclose(found.auc[1], pnorm.metrics.auc(q_pos.astype(float), q_neg.astype(float)))
+    assert 0.0 < found.reordered < 0.2
+    assert 0.0 < found.tied < 0.2
+    assert "pairs in another order" in str(card)
+
+
+NAMES = ['a "b"', "c'd; DROP TABLE rows", "<i>\x1b", "Größe"]
+STRANGE = [
+    ['x"y', 1.5, True, "it's"],
+    ["", -0.1, False, "=1+1"],
+    ["None", 3e-300, True, "; --"],
+    ["\u202etxt", 1e22, False, "NULL"],
+]
+
+
+def strange():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(STRANGE, columns=NAMES)
+    H = rankers.categories(frame[[NAMES[0], NAMES[2], NAMES[3]]], frame[[NAMES[0], NAMES[2], NAMES[3]]])
+    return frame, H + rankers.quantile_thresholds(frame[[NAMES[1]]], frame[[NAMES[1]]], 3)
+
+
+def test_strange_names_and_values_are_quoted():
+    frame, H = strange()
+    lam = np.arange(1.0, 1.0 + len(H)) * (-1.0) ** np.arange(len(H))
+    card = pnorm.scorecard(H, lam, points=1000, X=frame)
+    assert len(set(card.score(frame))) == 4
+    check_exports(card, NAMES, STRANGE, card.score(frame))
+    page, text = card.to_html(), str(card)
+    assert "<i>" not in page
+    assert "\x1b" not in page + text
+    assert "http" not in page
+    read = list(csv.DictReader(io.StringIO(card.to_csv())))
+    assert {row["column"] for row in read} == set(NAMES)
+    assert {row["level"] for row in read if row["column"] == NAMES[3]} >= {"it's", "=1+1", "NULL"}
+    with pytest.raises(ValueError, match=r"holds a NUL, which no SQL can hold"):
+        card.to_sql("a\0b")
+
+
+def test_values_that_no_training_row_had():
+    H = rankers.categories([["a", 1.0], ["b", 2.0]], [["c", None], ["a", 2.0]], names=["u", "v"], missing="own")
+    lam = [3.0, -1.0, 2.0, 1.0, -2.0, -5.0]
+    card = pnorm.scorecard(H, lam, points=10)
+    rows = [["a", 1.0], ["z", 2.0], ["b", 7.5], [None, None], ["c", None]]
+    with pytest.warns(pnorm.rankers.UnknownLevelWarning):
+        points = card.score(rows)
+    with pytest.warns(pnorm.rankers.UnknownLevelWarning):
+        f = pnorm.score(rows, H, lam)
+    assert np.ptp(points / card.scale - f) <= card.bound
+    check_exports(card, ["u", "v"], rows, points)
+
+
+def test_a_missing_value_where_none_may_be_has_no_points():
+    card = pnorm.scorecard(rankers.thresholds([[1.0]], names=["a"]), [2.0], points=10)
+    assert from_sqlite(card.to_sql(), ["a"], [[None], [0.0], [2.0]]) == [None, 0, 10]
+    assert looked_up(card.to_dict(), {"a": math.nan}) is None
+    with pytest.raises(ValueError, match="a is missing"):
+        from_python(card.to_python(), ["a"], [[None]])
+    with pytest.raises(ValueError, match="X has nan"):
+        card.score([[math.nan]])
+
+
+def test_a_column_that_a_table_lacks_is_an_error_in_sql():
+    card = pnorm.scorecard(rankers.thresholds([[1.0]], names=["a"]), [2.0], points=10)
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        from_sqlite(card.to_sql(), ["b"], [[0.0]])
+
+
+def test_many_columns_are_added_in_groups():
+    n = 1200
+    rows = RNG.integers(0, 2, (3, n)).astype(float)
+    card = pnorm.scorecard(rankers.thresholds([[0.5]] * n), np.ones(n), points=1)
+    assert from_sqlite(card.to_sql(), [f"x{j}" for j in range(n)], rows.tolist()) == rows.sum(axis=1).tolist()
+
+
+def test_frames_of_different_columns_are_read_by_name():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"town": [t for t, _ in TOWNS], "more": "?", "b": X[:, 1], "a": X[:, 0]})
+    H = rankers.quantile_thresholds(frame[["a"]], frame[["a"]], 4) + rankers.normalized(frame[["b"]], frame[["b"]])
+    H = H + rankers.categories(frame[["town"]], frame[["town"]])
+    lam = RNG.normal(size=len(H))
+    card = pnorm.scorecard(H, lam, pos=frame[:40], neg=frame[40:])
+    assert np.ptp(card.score(frame) / card.scale - pnorm.score(frame, H, lam)) <= card.bound
+    names = ["a", "b", "town"]
+    check_exports(card, names, frame[names].to_numpy(object).tolist(), card.score(frame))
+
+
+def test_models_bring_their_own_rankers():
+    H, lam = rankers.thresholds([[0.0], [1.0, 2.0]]), np.array([1.0, 0.5, -0.25])
+    model = pnorm.ScoringFunction(lam, H, 4.0, {}, "0")
+    pos, neg = X[:40, :2], X[40:, :2]
+    card = pnorm.scorecard(model, pos=pos, neg=neg)
+    assert card.to_json() == pnorm.scorecard(H, lam).to_json()
+    assert card.rounding.p == 4.0
+    of_columns = pnorm.scorecard(None, [1.0, -2.0], pos=pos, neg=neg)
+    assert [column.name for column in of_columns.columns] == ["x0", "x1"]
+    pytest.importorskip("sklearn")
+    from pnorm.sklearn import PNormPush
+
+    fitted = PNormPush(t_max=10).fit(X, np.arange(80) % 2)
+    q = pnorm.scorecard(fitted).score(X)
+    assert np.ptp(q / pnorm.scorecard(fitted).scale - pnorm.score(X, fitted.rankers_, fitted.lam_)) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (([len], [1.0]), {}, TypeError, "H must be a collection"),
+        ((rankers.callables([len]), [1.0]), {}, TypeError, "len is a function, which has no table"),
+        ((rankers.columns(1), [1.0]), {}, ValueError, "x0 is a column as it is: pass pos and neg, or X"),
+        ((None, [1.0]), {}, ValueError, "H=None means columns as they are, which need rows"),
+        ((rankers.thresholds([[1]]), [0.0]), {}, ValueError, "no column moves the score"),
+        ((rankers.thresholds([[1]]), [1.0]), {"points": 0}, ValueError, "points must be at least 1"),
+        ((rankers.thresholds([[1]]), [1.0]), {"pos": [[1.0]]}, ValueError, "pos and neg go together"),
+        ((rankers.thresholds([[1]]), [1.0]), {"X": [["a"]]}, (TypeError, ValueError), "X has"),
+        ((rankers.thresholds([[1]]),), {}, TypeError, "lam is missing"),
+        ((rankers.thresholds([[1]]), [1.0]), {"p": 0.5}, ValueError, "p must be at least 1"),
+    ],
+)
+def test_what_has_no_scorecard(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        pnorm.scorecard(*arguments, **options)
+
+
+def test_the_name_of_the_function_is_a_name():
+    card = pnorm.scorecard(rankers.thresholds([[1.0]]), [2.0], points=10)
+    assert "def risk(row):" in card.to_python("risk")
+    with pytest.raises(ValueError, match="name must be a name of a function; got 'a b'"):
+        card.to_python("a b")
+
+
+# Public sets ---------------------------------------------------------------------------------------------
+
+FILES = {"pima": "pima-indians-diabetes.csv", "wdbc": "wdbc.data", "housing": "housing.csv", "magic": "magic04.data",
+         "ionosphere": "ionosphere.data", "spambase": "spambase.data"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=needs(file)) for name, file in FILES.items()])
+def test_all_forms_agree_on_public_sets_of_numbers(name):
+    data = getattr(pnorm.datasets, name)(HOME)
+    H = rankers.quantile_thresholds(data.pos, data.neg, 32, names=data.names)
+    check_public(data.pos, data.neg, H, data.names)
+
+
+def test_all_forms_agree_on_boards():
+    data = pnorm.datasets.tic_tac_toe()
+    check_public(data.pos, data.neg, rankers.normalized(data.pos, data.neg, names=data.names), data.names)
+
+
+@pytest.mark.parametrize(
+    ("file", "delimiter", "positive", "names"),
+    [
+        pytest.param("adult.data.gz", ",", ">50K", [f"c{j}" for j in range(14)], marks=needs("adult.data.gz")),
+        pytest.param("bank-full.csv.gz", ";", "yes", None, marks=needs("bank-full.csv.gz")),
+    ],
+    ids=["adult", "bank"],
+)
+def test_all_forms_agree_on_public_sets_with_text(file, delimiter, positive, names):
+    pandas = pytest.importorskip("pandas")
+    with gzip.open(HOME / file, "rt") as lines:
+        frame = pandas.read_csv(lines, sep=delimiter, skipinitialspace=True, header=None if names else 0)
+    y = frame.iloc[:, -1] == positive
+    frame = frame.iloc[:, :-1].set_axis(names or frame.columns[:-1], axis=1)
+    text = [name for name in frame if not pandas.api.types.is_numeric_dtype(frame[name])]
+    pos, neg = frame[y], frame[~y]
+    numbers = [name for name in frame if name not in text]
+    H = rankers.quantile_thresholds(pos[numbers], neg[numbers], 32, missing="own", linear=True)
+    check_public(pos, neg, H + rankers.categories(pos[text], neg[text]), frame.columns)
+
+
+def check_public(pos, neg, H, names):
+    lam, _ = pnorm.train(pos, neg, H, p=4, t_max=60)
+    card = pnorm.scorecard(H, lam, pos=pos, neg=neg, p=4)
+    rows = [row for side in (pos, neg) for row in np.asarray(side, object).tolist()]
+    check_exports(card, list(names), rows, np.r_[card.score(pos), card.score(neg)])
+    moved = [card.score(side) / card.scale - pnorm.score(side, H, lam) for side in (pos, neg)]
+    assert np.ptp(np.concatenate(moved)) <= card.bound
