@@ -91,6 +91,8 @@ class Seen:
     found: tuple[Any, ...]
     known: tuple[Any, ...]
     """Some levels; none if a missing value is the only level."""
+    as_rare: bool = False
+    """Whether an unknown value counts as a rare one, which has a level."""
 
     @property
     def foreign(self) -> bool:
@@ -112,7 +114,9 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
     fold or partition may be new.
     """
     every = dict.fromkeys(columns)
-    told = [seen for seen in every if seen.unknown and seen.known]
+    told = [
+        seen for seen in every if seen.unknown and seen.known and (not seen.as_rare or seen.n == seen.unknown >= _FEW)
+    ]
     for seen in told:
         if seen.n == seen.unknown >= _FEW and (strict or seen.foreign):
             raise ValueError(
@@ -121,15 +125,18 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
                 "that it had in training, or make the weak rankers of rows like these"
             )
     for seen in told:
-        _warn(
+        becomes = "they count as rare ones" if seen.as_rare else "all indicators of the column are 0 there"
+        warn(
             f"levels that the weak rankers do not know, in {seen.column} of {seen.where}: {seen.unknown} of {seen.n} "
-            f"values, such as {_list(seen.found)}; all indicators of the column are 0 there"
+            f"values, such as {_list(seen.found)}; {becomes}",
+            UnknownLevelWarning,
         )
     for seen in every:
         if seen.n == 0 and seen.missing >= _FEW:
-            _warn(
+            warn(
                 f"all {seen.missing} values of {seen.column} of {seen.where} are missing, and the weak rankers know no "
-                "missing value there; all indicators of the column are 0"
+                "missing value there; all indicators of the column are 0",
+                UnknownLevelWarning,
             )
 
 
@@ -152,12 +159,12 @@ def _list(values: Iterable[Any]) -> str:
     return ", ".join(map(_checks.shown, values))
 
 
-def _warn(message: str) -> None:
+def warn(message: str, category: type[Warning]) -> None:
     """Warn with the place of the caller of pnorm."""
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pnorm":
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(message, UnknownLevelWarning, stacklevel=depth)
+    warnings.warn(message, category, stacklevel=depth)
 
 
 def distinct(column: Values, name: str, c: int, names: Names) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -171,10 +178,13 @@ def distinct(column: Values, name: str, c: int, names: Names) -> tuple[NDArray[n
 
 
 class Column:
-    """The levels of a column by number; None is a missing value."""
+    """The levels of a column by number; None is a missing value.
 
-    def __init__(self, levels: Sequence[Any]) -> None:
-        self._levels = levels
+    Unknown values may count as the level number `rare`.
+    """
+
+    def __init__(self, levels: Sequence[Any], rare: int | None = None) -> None:
+        self._levels, self._rare = levels, rare
         self._missing = next((k for k, level in enumerate(levels) if level is None), None)
         self._texts, self._numbers = dict[str, int](), dict[str, int]()
         self._stripped, self._read = dict[str, int](), dict[str, int]()  # of texts: as such, and as numbers
@@ -188,8 +198,8 @@ class Column:
             elif level is not None:
                 self._numbers[_spelled(level)] = k
 
-    def _number(self, value: Any) -> int:
-        """Return the code of a value's level."""
+    def number(self, value: Any) -> int:
+        """Return the code of a value's level; a negative one if there is none."""
         if isinstance(value, str):
             if value in self._texts:
                 return self._texts[value]
@@ -209,7 +219,7 @@ class Column:
     def codes(self, column: Values, name: str, c: int, missing: bool, names: Names) -> tuple[NDArray[np.uint16], Seen]:
         """Return the code of every value's level, one after the last for unknown values, and counts of these."""
         rows, which = distinct(column, name, c, names)
-        number = [self._number(column[row]) for row in rows]
+        number = [self.number(column[row]) for row in rows]
         found: list[Any] = []
         for k, row in enumerate(rows.tolist()):
             if number[k] < 0:
@@ -229,8 +239,11 @@ class Column:
             int(np.count_nonzero(codes == _UNKNOWN)),
             int(n_missing) if self._missing is None else 0,
             tuple(found),
-            tuple([level for level in self._levels[:4] if level is not None])[:3],
+            tuple([level for k, level in enumerate(self._levels[:5]) if level is not None and k != self._rare])[:3],
+            self._rare is not None,
         )
+        if self._rare is not None:
+            codes[codes == _UNKNOWN] = self._rare
         codes[codes < 0] = len(self._levels)
         return codes.astype(np.uint16), seen
 

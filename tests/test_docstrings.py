@@ -24,13 +24,13 @@ AS_IN = re.compile(r"[Aa]s in `([\w.]+)`")
 SHARED = {
     "pos": (
         [ROWS.format("I", "I") + " where the rankers are callables", ROWS.format("I", "I"), "array_like, shape (I, d)",
-         "array_like, shape (I, d), or int", "array_like, shape (I, d), or data frame",
+         "array_like, shape (I, d), or int", "array_like, shape (I, d), or data frame", "table of I rows",
          "dask Array, shape (I, d), or dask DataFrame"],
         ["The positive rows"],
     ),
     "neg": (
         [ROWS.format("K", "K"), "array_like, shape (K, d)", "array_like, shape (K, d), optional",
-         "array_like, shape (K, d), or data frame", "dask Array, shape (K, d), or dask DataFrame"],
+         "array_like, shape (K, d), or data frame", "table of K rows", "dask Array, shape (K, d), or dask DataFrame"],
         ["The negative rows"],
     ),
     "pos_weight, neg_weight": ([OPTIONAL, DASK], ["Case weights, zero or more."]),

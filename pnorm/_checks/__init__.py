@@ -6,6 +6,7 @@ what was expected, and where it helps what to try.
 """
 
 from pnorm._checks.arrays import *
+from pnorm._checks.cells import *
 from pnorm._checks.documents import *
 from pnorm._checks.functions import *
 from pnorm._checks.grouping import *

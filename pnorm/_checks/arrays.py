@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ def shape_of(X: Any) -> tuple[int, ...]:
 
 
 def n_rows(X: Any, name: str) -> int:
-    """Return the number of rows of anything with a length; refuse none."""
+    """Return the number of rows of anything with a length, or of a dictionary of columns; refuse none."""
     if isinstance(X, np.ndarray) and X.size > 0 and X.ndim > 0:
         return len(X)
     if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
@@ -40,6 +40,8 @@ def n_rows(X: Any, name: str) -> int:
             f"{name} is a Dask {type(X).__name__}: pnorm.dask.train takes these, and {name}.compute() brings the rows "
             "into memory; cuts can be placed by a sample of them"
         )
+    if isinstance(X, Mapping):
+        X = next(iter(X.values()), ())
     try:
         rows = (shape_of(X) or (len(X),))[0]
     except (TypeError, ValueError, OverflowError):

@@ -113,6 +113,17 @@ class Fields:
             raise self._wrong(key, "a list" + (f" of {size!s:.80}" if size else " that is not empty"), value)
         return value
 
+    def inner(self, key: str, size: int | None = None) -> list[Fields]:
+        """Return the fields of each dictionary in a list."""
+        found = []
+        for item in self.items(key, size):
+            if not isinstance(item, dict):
+                raise self._wrong(key, "a list of dictionaries", item)
+            fields = Fields.__new__(Fields)
+            fields._data, fields._what, fields._known = item, f"{key!r} of {self._what}", set()
+            found.append(fields)
+        return found
+
     def strings(self, key: str, size: int | None) -> tuple[str, ...]:
         """Return a list of strings."""
         values = self.items(key, size)

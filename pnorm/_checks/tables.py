@@ -344,7 +344,7 @@ def monotone(given: Any, labels: Sequence[str], name: str) -> dict[int, int]:
         raise TypeError(f"monotone must be a mapping from a column to 1 or -1; got {shown(given)}")
     signs: dict[int, int] = {}
     for column, sign in given.items():
-        place = _place(column, labels, name)
+        place = place_of(column, labels, name, "monotone")
         try:
             known = not isinstance(sign, (bool, np.bool_)) and sign in (1, -1, 0)
         except (TypeError, ValueError):
@@ -359,20 +359,20 @@ def monotone(given: Any, labels: Sequence[str], name: str) -> dict[int, int]:
     return {place: signs[place] for place in sorted(signs) if signs[place]}
 
 
-def _place(column: Any, labels: Sequence[str], name: str) -> int:
-    """Return the place of a column that `monotone` has by name or number."""
+def place_of(column: Any, labels: Sequence[str], name: str, argument: str) -> int:
+    """Return the place of a column that an argument has by name or number."""
     if not isinstance(column, str):
-        place = count(column, "a column of monotone", 0)
+        place = count(column, f"a column of {argument}", 0)
         if place >= len(labels):
-            raise ValueError(f"monotone has column {place}, counted from 0, and {name} has {len(labels)} columns")
+            raise ValueError(f"{argument} has column {place}, counted from 0, and {name} has {len(labels)} columns")
         return place
     found = [place for place, label in enumerate(labels) if label == column]
     if not found:
         near = difflib.get_close_matches(column, labels, 1)
         hint = f"; did you mean {near[0]!r:.60}?" if near else f"; its columns are {text.first(labels, 8, shown)}"
-        raise ValueError(f"monotone names the column {column!r:.60}, which {name} has not{hint}")
+        raise ValueError(f"{argument} names the column {column!r:.60}, which {name} has not{hint}")
     if len(found) > 1:
-        raise ValueError(f"monotone names the column {column!r:.60}, and {name} has two of this name; use a number")
+        raise ValueError(f"{argument} names the column {column!r:.60}, and {name} has two of this name; use a number")
     return found[0]
 
 
@@ -736,6 +736,8 @@ def rows(X: Any, places: NDArray[np.intp]) -> Any:
         return X.iloc[places]
     if type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(places)
+    if isinstance(X, Mapping):
+        return {name: rows(column, places) for name, column in X.items()}
     if shape_of(X):
         return (X if hasattr(X, "__getitem__") and not isinstance(X, memoryview) else np.asarray(X))[places]
     return type(X)([X[i] for i in places.tolist()]) if isinstance(X, (list, tuple)) else [X[i] for i in places.tolist()]

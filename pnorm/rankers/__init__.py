@@ -36,9 +36,11 @@ from pnorm.rankers._columns import (
     thresholds,
 )
 from pnorm.rankers._levels import _Categories, categories
+from pnorm.rankers._table import TableWarning, from_table
 
 __all__ = [
     "Rankers",
+    "TableWarning",
     "UnknownLevelWarning",
     "WeakRanker",
     "callables",
@@ -46,6 +48,7 @@ __all__ = [
     "closed",
     "columns",
     "from_dict",
+    "from_table",
     "normalized",
     "quantile_thresholds",
     "thresholds",

@@ -410,7 +410,7 @@ class _Union(Rankers):
         Rows without names are refused where the members, made from frames, read different columns.
         """
         of_members = {part._found for part in self._members if part._found is not None}
-        if len(of_members) > 1 and _checks.column_names(X) is None:
+        if len(of_members) > 1 and not _checks.named_columns(X):
             raise ValueError(
                 f"{name} has no names of columns, by which these weak rankers, made from different columns of a frame, "
                 "tell them apart; pass a frame"

@@ -1,0 +1,341 @@
+"""Columns of tables of any kind by what their type says: numbers, truth values, dates, durations, times, or values."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+import numbers
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pnorm._checks.arrays import Array, Vector, n_rows
+from pnorm._checks.grouping import distinct, key
+from pnorm._checks.scalars import shown
+from pnorm._checks.tables import (
+    Coded,
+    Names,
+    Values,
+    cell,
+    column_called,
+    column_names,
+    column_of,
+    column_values,
+    is_missing,
+    level,
+    listed,
+    place_of,
+    places,
+    table,
+)
+
+_MICRO = datetime.timedelta(microseconds=1)
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+NUMBER, BOOLEAN, DATE, DURATION, TIME = "number", "boolean", "date", "duration", "time"
+VALUES, UNREAD = "values", "unread"
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A column of a table."""
+
+    kind: str
+    """What the values are by their type. `VALUES` are texts, mixed with numbers or not; `UNREAD` ones are of no use."""
+    values: Values
+    """Floats, NaN where missing; of dates microseconds since 1970, of times since midnight. Of `VALUES`, a `Coded`."""
+    order: tuple[Any, ...] | None = None
+    """The levels of an ordered category, from the lowest to the highest."""
+    declared: bool = False
+    """Whether the type of the column says that it is a category."""
+    type: str = ""
+    """Of `UNREAD` ones, what they are."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def known(self) -> Array:
+        """Return which rows have a value."""
+        if isinstance(self.values, Coded):
+            there = np.array([not is_missing(value) for value in self.values.values], bool)
+            return there[self.values.codes]
+        if isinstance(self.values, list):
+            return np.array([not is_missing(value) for value in self.values], bool)
+        return np.asarray(~np.isnan(self.values))
+
+
+def headings(X: Any, name: str) -> tuple[tuple[str, ...] | None, int]:
+    """Return the names of the columns of a table, a dictionary of columns included, and their number."""
+    if isinstance(X, Mapping):
+        n_rows(X, name)
+        return tuple([str(key) for key in X]), len(X)
+    names = column_names(X)
+    return names, len(table(X, name, ())[0]) if names is None else len(names)
+
+
+def named_columns(X: Any) -> bool:
+    """Return whether the columns of X have names."""
+    return isinstance(X, Mapping) or column_names(X) is not None
+
+
+def cells_of(X: Any, name: str, expected: Names, width: int, columns: Sequence[int]) -> list[Cells]:
+    """Return some columns of a table that has `width` of them; by their names if these are known."""
+    found, size = headings(X, name)
+    if expected is None or found is None:
+        if size != width:
+            hint = f", {', '.join(map(shown, expected[:4]))}{', ...' * (width > 4)}" if expected else ""
+            raise ValueError(f"{name} has {size} columns; these weak rankers were made for {width}{hint}")
+        at = list(columns)
+    else:
+        at = places(found, [expected[c] for c in columns], name)
+    n = n_rows(X, name)
+    if isinstance(X, Mapping):
+        given = list(X.values())
+        sources = [given[place] for place in at]
+    elif found is not None:
+        sources = [column_of(X, place, found) for place in at]
+    else:
+        values, _ = table(X, name, set(at))
+        sources = [values[place] for place in at]
+    read = []
+    for c, source in zip(columns, sources, strict=True):
+        called = f"{name} has in {column_called(c, expected or found)}"
+        if isinstance(source, (str, bytes, Mapping)) or not hasattr(source, "__len__"):
+            raise TypeError(f"{called} {shown(source)}; a column must be a sequence of values, one for each row")
+        if len(getattr(source, "shape", (n,))) != 1 or len(source) != n:
+            got = getattr(source, "shape", (len(source),))
+            raise ValueError(f"{called} values of shape {got}, and {n} rows; every column needs one value for each row")
+        read.append(_cells(source))
+    return read
+
+
+def unread(value: Any, name: str, row: int, column: int, names: Names, what: str) -> ValueError:
+    """Return the error for a value that is not what its column is."""
+    if name in ("pos", "neg"):
+        hint = "correct the value, leave it empty if it is not known, or make the column another kind with kinds"
+        return ValueError(f"{name} has {shown(value)} at {cell(row, column, names)}, which is to be {what}: {hint}")
+    return ValueError(
+        f"{name} has {shown(value)} at {cell(row, column, names)}, which was {what} when the weak rankers were made; "
+        "correct the value, or leave it empty if it is not known"
+    )
+
+
+def same_columns(pos: Sequence[str], neg: Sequence[str]) -> None:
+    """Refuse two sides whose columns have not the same names, in whatever order."""
+    places(pos, pos, "pos")
+    places(neg, neg, "neg")
+    for name, found, other, others in (("pos", pos, "neg", neg), ("neg", neg, "pos", pos)):
+        odd = [column for column in found if column not in others]
+        if odd:
+            raise ValueError(
+                f"{name} has the column {shown(odd[0])}, which {other} has not; both sides need the same columns"
+            )
+
+
+def kinds(given: Any, labels: Sequence[str], known: Collection[str]) -> dict[int, Any]:
+    """Return what is asked of columns, by place: one of the known words, or a tuple of levels in their order."""
+    if given is None:
+        return {}
+    words = f"{', '.join(map(repr, known))}, or a list of levels in their order"
+    if not isinstance(given, Mapping):
+        raise TypeError(f"kinds must be a mapping from a column to a kind ({words}); got {shown(given)}")
+    found: dict[int, Any] = {}
+    for column, kind in given.items():
+        place = place_of(column, labels, "pos", "kinds")
+        if place in found:
+            raise ValueError(f"kinds has column {place}, {shown(labels[place])}, twice")
+        if isinstance(kind, (list, tuple)) and len(kind) > 1:
+            levels = tuple([level(value, f"kinds[{shown(column)}]", k, place, False) for k, value in enumerate(kind)])
+            if len({key(value) for value in levels}) < len(levels):
+                raise ValueError(f"kinds[{shown(column)}] has a level twice; levels in their order are needed")
+            found[place] = levels
+        elif isinstance(kind, str) and kind in known:
+            found[place] = kind
+        else:
+            raise ValueError(f"kinds[{shown(column)}] must be one of {words}; got {shown(kind)}")
+    return found
+
+
+# By container ---------------------------------------------------------------------------------------
+
+
+def _cells(column: Any) -> Cells:
+    if hasattr(column, "iloc"):
+        return _of_pandas(column)
+    if hasattr(column, "to_physical"):
+        return _of_polars(column)
+    if hasattr(column, "null_count") and hasattr(column, "to_pylist"):
+        return _of_arrow(column)
+    return _of_array(column) if isinstance(column, np.ndarray) else _of_values(column)
+
+
+def _of_array(A: Array) -> Cells:
+    kind = A.dtype.kind
+    if isinstance(A, np.ma.MaskedArray):
+        return _of_values(A.tolist())
+    if kind in "buif":
+        with np.errstate(over="ignore"):
+            return Cells(BOOLEAN if kind == "b" else NUMBER, A.astype(np.float64))
+    if kind in "mM":
+        try:
+            ticks = A.astype(f"{kind}8[us]")
+        except (TypeError, OverflowError):
+            return Cells(UNREAD, listed(A), type=str(A.dtype))
+        x = ticks.view(np.int64).astype(np.float64)
+        x[np.isnat(ticks)] = math.nan
+        return Cells(DATE if kind == "M" else DURATION, x)
+    if kind in "OU":
+        return _of_values(column_values(A))
+    return Cells(UNREAD, listed(A), type=str(A.dtype))
+
+
+def _of_pandas(column: Any) -> Cells:
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):
+        return _of_array(column.to_numpy())
+    kind = str(dtype).lower()
+    if kind == "category":
+        return _declared(listed(dtype.categories), np.asarray(column.cat.codes), bool(dtype.ordered))
+    if hasattr(dtype, "tz"):
+        return _of_array(column.dt.tz_localize(None).to_numpy())
+    if kind.startswith("period"):
+        return _of_array(column.dt.to_timestamp().to_numpy())
+    if kind.startswith("sparse"):
+        return _of_array(np.asarray(column))
+    if dtype.kind in "buif":
+        return Cells(
+            BOOLEAN if dtype.kind == "b" else NUMBER, np.array(column.to_numpy(dtype=np.float64, na_value=math.nan))
+        )
+    return _of_values(column_values(column))
+
+
+def _of_polars(column: Any) -> Cells:
+    import polars
+
+    dtype, kind = column.dtype, str(column.dtype).lower()
+    if kind == "boolean" or dtype.is_numeric():
+        return Cells(BOOLEAN if kind == "boolean" else NUMBER, np.array(column.cast(polars.Float64).to_numpy()))
+    if kind.startswith("date"):
+        if getattr(dtype, "time_zone", None):
+            column = column.dt.replace_time_zone(None)
+        return _of_array(column.cast(polars.Datetime("us")).to_numpy())
+    if kind.startswith("duration"):
+        return _of_array(column.cast(polars.Duration("us")).to_numpy())
+    if kind == "time":
+        return Cells(TIME, np.array(column.to_physical().cast(polars.Float64).to_numpy()) / 1e3)
+    if kind.startswith(("categorical", "enum")):
+        order = tuple(listed(dtype.categories)) if kind.startswith("enum") else None
+        return Cells(VALUES, _coded(column_values(column)), order, declared=True)
+    if kind in ("string", "null", "object"):
+        return _of_values(column_values(column))
+    return Cells(UNREAD, listed(column), type=kind)
+
+
+def _of_arrow(column: Any) -> Cells:
+    import pyarrow
+    import pyarrow.compute
+
+    kind, types = str(column.type), pyarrow.types
+    if types.is_boolean(column.type):
+        return Cells(BOOLEAN, np.asarray(column.cast("int8"), dtype=np.float64))
+    if types.is_decimal(column.type):
+        column = column.cast("float64")
+    if types.is_integer(column.type) or types.is_floating(column.type) or types.is_decimal(column.type):
+        return Cells(NUMBER, np.array(column, dtype=np.float64))
+    if types.is_timestamp(column.type) and column.type.tz is not None:
+        column = pyarrow.compute.local_timestamp(column)
+    if types.is_date(column.type) or types.is_timestamp(column.type) or types.is_duration(column.type):
+        return _of_array(np.asarray(column))
+    if types.is_time(column.type):
+        ticks = column.cast(pyarrow.time64("ns")).cast("int64")
+        return Cells(TIME, np.array(ticks, dtype=np.float64) / 1e3)
+    if types.is_dictionary(column.type):
+        if hasattr(column, "unify_dictionaries"):
+            column = column.unify_dictionaries()
+        chunks = getattr(column, "chunks", [column])
+        if chunks:
+            codes = [chunk.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False) for chunk in chunks]
+            return _declared(listed(chunks[0].dictionary), np.concatenate(codes), bool(column.type.ordered))
+    if kind in ("string", "large_string", "string_view", "null"):
+        return _of_values(column_values(column))
+    return Cells(UNREAD, listed(column), type=kind)
+
+
+def _declared(levels: list[Any], codes: Array, ordered: bool) -> Cells:
+    """Return a column whose type is a category: the codes of its levels, negative where missing."""
+    of_levels = _of_values(Coded([*levels, None], np.where(codes < 0, len(levels), codes).astype(np.intp)))
+    if of_levels.kind == UNREAD or of_levels.kind in (DATE, DURATION, TIME):
+        return of_levels
+    values = Coded([*levels, None], np.where(codes < 0, len(levels), codes).astype(np.intp))
+    return Cells(VALUES, values, tuple(levels) if ordered else None, declared=True)
+
+
+# By the types of values -----------------------------------------------------------------------------
+
+
+def _coded(values: Values) -> Coded:
+    if isinstance(values, Coded):
+        return values
+    first, codes = distinct(values)
+    return Coded([values[row] for row in first.tolist()], codes)
+
+
+def _of_values(values: Any) -> Cells:
+    if isinstance(values, np.ndarray) and values.dtype.kind in "buif":
+        return _of_array(values)
+    try:
+        coded = _coded(values if isinstance(values, (Coded, list)) else listed(values))
+    except (TypeError, ArithmeticError):  # a list has no hash, and neither has a nan that signals
+        example = next((value for value in values if not is_missing(value)), None)
+        return Cells(UNREAD, listed(values), type=type(example).__name__)
+    known = [value for value in coded.values if not is_missing(value)]
+    kinds = {_kind(value) for value in known}
+    if not kinds or kinds <= {VALUES, NUMBER, BOOLEAN}:
+        if not kinds or VALUES in kinds:
+            return Cells(VALUES, coded)
+        return Cells(NUMBER if NUMBER in kinds else BOOLEAN, _floats(coded, NUMBER))
+    if len(kinds) == 1 and kinds <= {DATE, DURATION, TIME}:
+        (kind,) = kinds
+        return Cells(kind, _floats(coded, kind))
+    odd = [value for value in known if _kind(value) not in (VALUES, NUMBER, BOOLEAN)]
+    return Cells(UNREAD, coded, type=" and ".join(sorted({type(value).__name__ for value in odd})[:3]))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return VALUES
+    if isinstance(value, (datetime.date, np.datetime64)):
+        return DATE
+    if isinstance(value, (datetime.timedelta, np.timedelta64)):
+        return DURATION
+    if isinstance(value, datetime.time):
+        return TIME
+    if isinstance(value, (bool, np.bool_)):
+        return BOOLEAN
+    return NUMBER if isinstance(value, (numbers.Real, decimal.Decimal)) else UNREAD
+
+
+def _floats(coded: Coded, kind: str) -> Vector:
+    of_values = [math.nan if is_missing(value) else _float(value, kind) for value in coded.values]
+    return np.array(of_values, dtype=np.float64)[coded.codes]
+
+
+def _float(value: Any, kind: str) -> float:
+    """Return a number, or the microseconds of a date, a duration or a time."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return float(value.astype(f"{value.dtype.kind}8[us]").astype(np.int64))
+    if kind == DURATION:
+        return float(value / _MICRO)
+    if kind == DATE:
+        if not isinstance(value, datetime.datetime):
+            value = datetime.datetime.combine(value, datetime.time())
+        return float((value.replace(tzinfo=None) - _EPOCH) / _MICRO)
+    if kind == TIME:
+        return 1e6 * float(3600 * value.hour + 60 * value.minute + value.second) + float(value.microsecond)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,279 @@
+"""How text in a table is read: as numbers, truth values, dates, durations and times of day.
+
+One form has to fit all values of a column. Where two forms fit and mean different values, none is chosen.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pnorm._categories import numeral
+
+UNITS = ("%", "$", "€", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD")
+_UNIT = "|".join(map(re.escape, UNITS))
+_DRESSED = re.compile(rf"([+-]?)(?:({_UNIT})\s*)?([+-]?)(.*?)(?:\s*({_UNIT}))?", re.DOTALL)
+_PLAINER = str.maketrans({"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"})
+"""Blanks, an apostrophe and a minus that stand for plainer ones."""
+
+_MARKS = {".": "[, ']", ",": "[. ']"}
+"""Marks between thousands, by the mark before the fraction."""
+
+_NUMBER = {
+    point: re.compile(rf"[+-]?(?:\d{{1,3}}({marks})\d{{3}}(?:\1\d{{3}})*(?:{re.escape(point)}\d*)?"
+                      rf"|\d+(?:{re.escape(point)}\d*)?(?:[eE][+-]?\d+)?|{re.escape(point)}\d+)", re.ASCII)
+    for point, marks in _MARKS.items()
+}  # fmt: skip
+
+_CODE = re.compile(r"0\d+", re.ASCII)
+
+_TRUTHS = dict.fromkeys(("true", "t", "yes", "y"), 1.0) | dict.fromkeys(("false", "f", "no", "n"), 0.0)
+
+DAY_FIRST, MONTH_FIRST = "day first", "month first"
+
+_CLOCK = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([AaPp])\.?[Mm]\.?)?"
+_WHEN = rf"(?:[T ]+{_CLOCK}(?:\s*(?:Z|UTC|GMT|[+-]\d{{2}}:?(?:\d{{2}})?))?)?"
+_YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _WHEN, re.ASCII)
+_YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}),?" + _WHEN, re.ASCII)
+_DIGITS = re.compile(r"(\d{4})()(\d{2})(\d{2})" + _WHEN, re.ASCII)
+_DAY_NAMED = re.compile(r"(\d{1,2})([ .-]+)([A-Za-z]{3,9})[ .,-]+(\d{4}),?" + _WHEN, re.ASCII)
+_MONTH_NAMED = re.compile(r"([A-Za-z]{3,9})([ .]+)(\d{1,2}),?[ ]+(\d{4}),?" + _WHEN, re.ASCII)
+_TIME = re.compile(_CLOCK, re.ASCII)
+_SPAN = re.compile(r"(?:([+-]?\d{1,9}) days?,?)?(?:(?:^| )([+-]?)(\d{1,6}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?", re.ASCII)
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTH = {
+    name[:length]: k + 1
+    for k, name in enumerate(
+        ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+         "december"))
+    for length in (3, len(name))
+} | {"sept": 9}  # fmt: skip
+
+_LONGEST = 64
+"""Characters of a number or a date, at most."""
+
+_SOME = 2000
+"""Words, at most, of which it is looked whether nearly all are numbers."""
+
+MANY = 1000
+"""Dates from which on NumPy reads them faster."""
+
+_EPOCH, _MICRO = datetime.datetime(1970, 1, 1), datetime.timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the text of a column is written, and what it says of doubts."""
+
+    point: str = ""
+    """The mark before the fraction of a number; "" where no value shows it."""
+    unit: str = ""
+    """The unit that numbers have, "%" or a currency."""
+    order: str = ""
+    """Whether the day or the month comes first, in dates that do not say so."""
+
+
+def all_of(read: Callable[[str], float | None], words: Iterable[str]) -> list[float] | None:
+    """Return what all words mean; None if one has no meaning."""
+    found = []
+    for word in words:
+        value = read(word)
+        if value is None:
+            return None
+        found.append(value)
+    return found
+
+
+# Numbers --------------------------------------------------------------------------------------------
+
+
+def number(word: str, form: Form) -> float | None:
+    """Return the number that a word stands for."""
+    if len(word) > _LONGEST:
+        return None
+    value = _plain(word) if form.point != "," else None
+    if value is not None and form.unit != "%":
+        return value
+    bare, unit = _bare(word)
+    if unit not in (form.unit, "") or (form.unit == "%" and not unit):
+        return None
+    if not form.point:
+        return _plain(bare)
+    return _marked(bare, form.point)
+
+
+def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
+    """Return the form in which all words are numbers, or none and what is in doubt."""
+    if any(map(_CODE.fullmatch, words)):
+        return None, "digits with zeros in front are codes"
+    if all_of(_plain, words) is not None:
+        return Form("." if any("." in word for word in words) else ""), ""
+    if max(map(len, words)) > _LONGEST or not any(character.isdigit() for character in words[0]):
+        return None, ""
+    dressed = [_bare(word) for word in words]
+    units = {unit for _, unit in dressed}
+    if len(units - {""}) > 1 or (len(units) > 1 and "%" in units):
+        return None, ""
+    unit = max(units)
+    bare = [word for word, _ in dressed]
+    if all_of(_plain, bare) is not None:
+        return Form("." if any("." in word for word in bare) else "", unit), ""
+    fits = {point: all_of(lambda word, point=point: _marked(word, point), bare) for point in _MARKS}  # type: ignore[misc]
+    of_point, of_comma = fits["."], fits[","]
+    if of_point is not None and of_comma is not None and of_point != of_comma:
+        return (
+            None,
+            f"{min(bare, key=len)!r} may mean two numbers: 'decimal point' or 'decimal comma' says which",
+        )
+    if of_point is not None:
+        return Form(".", unit), ""
+    return (Form(",", unit), "") if of_comma is not None else (None, "")
+
+
+def odd_one(words: Sequence[str]) -> str | None:
+    """Return a word that is no number where nearly all others are."""
+    words = words[:_SOME]
+    odd = [word for word in words if number(word, Form(".")) is None]
+    return odd[0] if 0 < len(odd) <= 0.1 * len(words) else None
+
+
+def unit_of(words: Iterable[str]) -> str:
+    """Return the unit that some words have, if there is only one."""
+    units = {_bare(word)[1] for word in words if len(word) <= _LONGEST} - {""}
+    return units.pop() if len(units) == 1 else ""
+
+
+def _bare(word: str) -> tuple[str, str]:
+    """Return a word without its unit, and this."""
+    found = _DRESSED.fullmatch(word.strip().translate(_PLAINER))
+    if found is None:
+        return word, ""
+    sign, before, inner, rest, after = found.groups()
+    if (sign and inner) or (before and after):
+        return word, ""
+    return f"{sign}{inner}{rest}", before or after or ""
+
+
+def _plain(word: str) -> float | None:
+    try:
+        value = numeral(word)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _marked(word: str, point: str) -> float | None:
+    found = _NUMBER[point].fullmatch(word)
+    if found is None:
+        return None
+    if found[1]:
+        word = word.replace(found[1], "")
+    return _plain(word.replace(point, "."))
+
+
+# Truth values, dates, times -------------------------------------------------------------------------
+
+
+def truth(word: str) -> float | None:
+    """Return 1 for a yes and 0 for a no."""
+    return _TRUTHS.get(word.lower())
+
+
+def date(word: str, order: str = "", digits: bool = False) -> float | None:
+    """Return the microseconds since 1970 on the clock that a date was written by; its zone does not count."""
+    if len(word) > _LONGEST:
+        return None
+    found = _YEAR_FIRST.fullmatch(word) or (_DIGITS.fullmatch(word) if digits else None)
+    if found:
+        return _microseconds(found[1], found[3], found[4], found.groups()[4:])
+    found = _DAY_NAMED.fullmatch(word)
+    if found:
+        return _microseconds(found[4], _MONTH.get(found[3].lower(), 0), found[1], found.groups()[4:])
+    found = _MONTH_NAMED.fullmatch(word)
+    if found:
+        return _microseconds(found[4], _MONTH.get(found[1].lower(), 0), found[3], found.groups()[4:])
+    found = _YEAR_LAST.fullmatch(word) if order else None
+    if not found:
+        return None
+    day, month = (found[1], found[3]) if order == DAY_FIRST else (found[3], found[1])
+    return _microseconds(found[4], month, day, found.groups()[4:])
+
+
+def dates(words: Sequence[str], order: str, digits: bool = False) -> list[float] | None:
+    """Return `date` of all words; None if one is no date."""
+    if len(words) > MANY and all(len(word) in (10, 19) and word[4:5] == word[7:8] == "-" for word in words):
+        try:  # NumPy reads many of the commonest form fast
+            found: list[float] = np.array(words, "M8[us]").astype(np.int64).astype(np.float64).tolist()
+        except ValueError:
+            pass
+        else:
+            return found
+    return all_of(lambda word: date(word, order, digits), words)
+
+
+def date_form(words: Sequence[str], digits: bool = False) -> tuple[Form | None, str]:
+    """Return the form in which all words are dates, or none and what is in doubt."""
+    if date(words[0], DAY_FIRST, digits) is None and date(words[0], MONTH_FIRST, digits) is None:
+        return None, ""
+    if dates(words, "", digits) is not None:
+        return Form(), ""
+    fits = {order: dates(words, order, digits) for order in (DAY_FIRST, MONTH_FIRST)}
+    day, month = fits[DAY_FIRST], fits[MONTH_FIRST]
+    if day is not None and month is not None and day != month:
+        found = [_YEAR_LAST.fullmatch(word) for word in words]
+        if any(match and match[2] == "." for match in found):
+            return Form(order=DAY_FIRST), ""
+        odd = next(word for word, a, b in zip(words, day, month, strict=True) if a != b)
+        return None, f"{odd!r} may begin with the day or the month: 'day first' or 'month first' says which"
+    if day is not None:
+        return Form(order=DAY_FIRST), ""
+    return (Form(order=MONTH_FIRST), "") if month is not None else (None, "")
+
+
+def _microseconds(year: str, month: str | int, day: str, clock: Sequence[str | None]) -> float | None:
+    try:
+        at = datetime.datetime(int(year), int(month), int(day))
+    except ValueError:
+        return None
+    start = float((at - _EPOCH) / _MICRO)
+    since = _since_midnight(*clock) if clock[0] is not None else 0.0
+    return None if since is None else start + since
+
+
+def _since_midnight(
+    hour: str | None, minute: str | None, second: str | None, fraction: str | None, half: str | None
+) -> float | None:
+    h, m, s = int(hour or 0), int(minute or 0), int(second or 0)
+    if half is not None:
+        if not 1 <= h <= 12:
+            return None
+        h = h % 12 + 12 * (half in "Pp")
+    if h > 23 or m > 59 or s > 60:
+        return None
+    return 1e6 * (3600 * h + 60 * m + s) + _fraction(fraction)
+
+
+def _fraction(digits: str | None) -> float:
+    return float((digits or "0")[:6].ljust(6, "0"))
+
+
+def time(word: str) -> float | None:
+    """Return the microseconds since midnight of a time of day."""
+    found = _TIME.fullmatch(word[: _LONGEST + 1])
+    return _since_midnight(*found.groups()) if found else None
+
+
+def duration(word: str) -> float | None:
+    """Return the microseconds of a duration as Python and pandas write it."""
+    found = _SPAN.fullmatch(word[: _LONGEST + 1])
+    if not found or not word:
+        return None
+    days, sign, hours, minutes, seconds, fraction = found.groups()
+    clock = 1e6 * (3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0)) + _fraction(fraction)
+    return 86400e6 * int(days or 0) + (-clock if sign == "-" else clock)

@@ -1,0 +1,186 @@
+"""What the values of a column mean: one reading for the rows of training and for new rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import Column, Seen, reads_as_missing
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, VALUES, Cells, Coded, Vector
+from pnorm.rankers import _forms
+from pnorm.rankers._forms import Form
+
+CATEGORY, ORDERED = "category", "ordered"
+
+KINDS = (NUMBER, BOOLEAN, CATEGORY, ORDERED, DATE, TIME, DURATION)
+
+RARE = "(rare)"
+
+_WAS = {NUMBER: "a number", BOOLEAN: "a truth value", ORDERED: "one of the ordered levels", DATE: "a date",
+        TIME: "a time of day", DURATION: "a duration", CATEGORY: "text, a number or a truth value"}  # fmt: skip
+
+_DAY, _HOUR = 86400e6, 3600e6
+"""In microseconds."""
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+LEVELS_OF = {"weekday": DAYS, "month": _forms.MONTHS}
+"""The levels of what is read off a date."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """The place of a column, for messages."""
+
+    name: str
+    """The name of the rows."""
+    column: int
+    names: Sequence[str] | None
+
+    def refuse(self, value: Any, row: int, was: str) -> ValueError:
+        return _checks.unread(value, self.name, row, self.column, self.names, was)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the values of a column are read."""
+
+    kind: str
+    """One of `KINDS`."""
+    form: Form = field(default_factory=Form)
+    levels: tuple[Any, ...] = ()
+    """Of a category those that have an indicator, of an ordered one all, from the lowest to the highest."""
+
+    @cached_property
+    def _column(self) -> Column:
+        return Column(self.levels, self.levels.index(RARE) if self.kind == CATEGORY and RARE in self.levels else None)
+
+    def numbers(self, cells: Cells, at: Where) -> Vector:
+        """Return numbers, nan where a value is missing.
+
+        Truth values are 0 and 1, levels of an ordered category their places, dates microseconds since 1970, times
+        those since midnight, durations days.
+        """
+        found, kind = cells.values, cells.kind
+        if kind == NUMBER and self.kind == BOOLEAN:
+            self._refuse_first(np.asarray(found), ~np.isin(found, (0.0, 1.0)) & cells.known(), at)
+        takes = {NUMBER: (NUMBER, BOOLEAN), BOOLEAN: (NUMBER, BOOLEAN)}.get(self.kind, (self.kind,))
+        if kind in takes and self.form.unit != "%":
+            x = np.asarray(found)
+            self._refuse_first(x, np.isinf(x), at)
+            return x
+        if (kind == BOOLEAN and self.kind == ORDERED) or (kind == NUMBER and self.kind in (ORDERED, DATE)):
+            rows, codes = _checks.distinct(found)
+            found, kind = Coded([_whole(value) for value in np.asarray(found)[rows].tolist()], codes), VALUES
+        if kind != VALUES or not isinstance(found, Coded):
+            known = cells.known()
+            if known.any():
+                row = int(np.argmax(known))
+                value = found[row] if kind == _checks.UNREAD else f"{kind} {found[row]}"
+                raise at.refuse(value, row, _WAS[self.kind])
+            return np.full(len(cells), math.nan)
+        return self._of_values(found, at)
+
+    def _of_values(self, found: Coded, at: Where) -> Vector:
+        numbers = self._meanings(found.values)
+        wrong = [k for k, number in enumerate(numbers) if number is None]
+        if wrong:
+            bad = np.zeros(len(numbers), bool)
+            bad[wrong] = True
+            rows = np.flatnonzero(bad[found.codes])
+            if rows.size:
+                raise at.refuse(found[rows[0]], int(rows[0]), self.called())
+        return np.array([math.nan if number is None else number for number in numbers])[found.codes]
+
+    def _meanings(self, values: Sequence[Any]) -> Sequence[float | None]:
+        """Return the number of each value, nan for a missing one and None for one that has none."""
+        if self.kind == DATE and len(values) > _forms.MANY and all(isinstance(value, str) for value in values):
+            fast = _forms.dates([value.strip() for value in values], self.form.order)
+            if fast is not None:
+                return fast
+        meaning = self.meaning()
+        return [math.nan if is_missing(value) else meaning(value) for value in values]
+
+    def called(self) -> str:
+        """Return what a value was in training, for a message."""
+        if self.form.unit == "%":
+            return "a number with %"
+        return _WAS[self.kind] + " written with a decimal comma" * (self.form.point == ",")
+
+    def meaning(self) -> Callable[[Any], float | None]:
+        """Return the function from a value to its number, None if it has none."""
+        form = self.form
+
+        def of_text(read: Callable[[str], float | None], of_number: Callable[[float], float | None]) -> Any:
+            def meaning(value: Any) -> float | None:
+                if isinstance(value, str):
+                    return read(value.strip())
+                number = float(value)
+                return of_number(number) if math.isfinite(number) else None
+
+            return meaning
+
+        if self.kind == NUMBER:
+            return of_text(lambda word: _forms.number(word, form), lambda x: None if form.unit == "%" else x)  # type: ignore[no-any-return]
+        if self.kind == BOOLEAN:
+            return of_text(_truth, lambda x: x if x in (0.0, 1.0) else None)  # type: ignore[no-any-return]
+        if self.kind == ORDERED:
+            return self._place
+        if self.kind == DATE:
+            return of_text(lambda word: _forms.date(word, form.order, True), lambda x: None)  # type: ignore[no-any-return]
+        return of_text(_forms.time if self.kind == TIME else _forms.duration, lambda x: None)  # type: ignore[no-any-return]
+
+    def _place(self, value: Any) -> float | None:
+        place = self._column.number(value)
+        return float(place) if place >= 0 else None
+
+    def _refuse_first(self, x: Vector, wrong: NDArray[np.bool_], at: Where) -> None:
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise at.refuse(float(x[row]), row, "a finite number" if self.kind == NUMBER else _WAS[self.kind])
+
+    def codes(self, cells: Cells, at: Where) -> tuple[NDArray[np.uint16], Seen]:
+        """Return the numbers of the levels of a category, and counts of values that are none."""
+        if cells.kind not in (VALUES, NUMBER, BOOLEAN) and cells.known().any():
+            row = int(np.argmax(cells.known()))
+            raise at.refuse(cells.values[row], row, _WAS[CATEGORY])
+        return self._column.codes(cells.values, at.name, at.column, True, at.names)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value means a missing one, words for it included."""
+    return reads_as_missing(value) if isinstance(value, str) else _checks.is_missing(value)
+
+
+def _truth(word: str) -> float | None:
+    value = _forms.truth(word)
+    return {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}.get(word) if value is None else value
+
+
+def _whole(value: float) -> Any:
+    return int(value) if value == math.floor(value) and abs(value) < 2.0**53 else value
+
+
+def derived(of: str, x: Vector) -> Vector:
+    """Return what is read off dates, times or durations; other numbers as they are."""
+    if of == "trend":
+        return x / _DAY
+    if of == "weekday":
+        return (np.floor(x / _DAY) + 3.0) % 7.0
+    if of == "hour":
+        return np.floor(x / _HOUR) % 24.0
+    if of == "hours":
+        return x / _HOUR
+    if of == "month":
+        known = ~np.isnan(x)
+        months = np.full(x.size, math.nan)
+        months[known] = x[known].astype(np.int64).view("M8[us]").astype("M8[M]").astype(np.int64) % 12
+        return months
+    return x
