@@ -68,7 +68,8 @@ def read(text: str) -> str | float:
 
 def reads_as_missing(text: str) -> bool:
     """Return whether a text is one of the words for a missing value."""
-    return text.strip().lower() in _NO_VALUE
+    word = text.strip()
+    return len(word) <= 4 and word.lower() in _NO_VALUE
 
 
 def _spelled(value: float) -> str:

@@ -291,8 +291,10 @@ def _of_values(values: Any) -> Cells:
     except (TypeError, ArithmeticError):  # a list has no hash, and neither has a nan that signals
         example = next((value for value in values if not is_missing(value)), None)
         return Cells(UNREAD, listed(values), type=type(example).__name__)
+    if set(map(type, coded.values)) <= {str, type(None)}:
+        return Cells(VALUES, coded)
     known = [value for value in coded.values if not is_missing(value)]
-    kinds = {_kind(value) for value in known}
+    kinds = {kind_of(value) for value in known}
     if not kinds or kinds <= {VALUES, NUMBER, BOOLEAN}:
         if not kinds or VALUES in kinds:
             return Cells(VALUES, coded)
@@ -300,11 +302,13 @@ def _of_values(values: Any) -> Cells:
     if len(kinds) == 1 and kinds <= {DATE, DURATION, TIME}:
         (kind,) = kinds
         return Cells(kind, _floats(coded, kind))
-    odd = [value for value in known if _kind(value) not in (VALUES, NUMBER, BOOLEAN)]
-    return Cells(UNREAD, coded, type=" and ".join(sorted({type(value).__name__ for value in odd})[:3]))
+    odd = {type(value).__name__ for value in known if kind_of(value) == UNREAD}
+    odd = odd or {"text" if kind == VALUES else kind for kind in kinds}
+    return Cells(UNREAD, coded, type=" and ".join(sorted(odd)[:3]))
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """Return what a value is by its type."""
     if isinstance(value, str):
         return VALUES
     if isinstance(value, (datetime.date, np.datetime64)):
@@ -319,11 +323,11 @@ def _kind(value: Any) -> str:
 
 
 def _floats(coded: Coded, kind: str) -> Vector:
-    of_values = [math.nan if is_missing(value) else _float(value, kind) for value in coded.values]
+    of_values = [math.nan if is_missing(value) else float_of(value, kind) for value in coded.values]
     return np.array(of_values, dtype=np.float64)[coded.codes]
 
 
-def _float(value: Any, kind: str) -> float:
+def float_of(value: Any, kind: str) -> float:
     """Return a number, or the microseconds of a date, a duration or a time."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return float(value.astype(f"{value.dtype.kind}8[us]").astype(np.int64))

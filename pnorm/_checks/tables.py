@@ -65,6 +65,8 @@ _WHOLE = 2**1023
 
 def is_missing(value: Any) -> bool:
     """Return whether a value of a table means a missing one: None, NaN, pandas' NA and NaT."""
+    if type(value) is str:
+        return False
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, (float, np.floating, np.datetime64)):

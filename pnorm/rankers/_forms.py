@@ -58,6 +58,9 @@ _MONTH = {
 _LONGEST = 64
 """Characters of a number or a date, at most."""
 
+_FIRST = 20
+"""Words by which it is seen that a column holds no numbers."""
+
 _SOME = 2000
 """Words, at most, of which it is looked whether nearly all are numbers."""
 
@@ -95,8 +98,6 @@ def all_of(read: Callable[[str], float | None], words: Iterable[str]) -> list[fl
 
 def number(word: str, form: Form) -> float | None:
     """Return the number that a word stands for."""
-    if len(word) > _LONGEST:
-        return None
     value = _plain(word) if form.point != "," else None
     if value is not None and form.unit != "%":
         return value
@@ -114,8 +115,8 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
         return None, "digits with zeros in front are codes"
     if all_of(_plain, words) is not None:
         return Form("." if any("." in word for word in words) else ""), ""
-    if max(map(len, words)) > _LONGEST or not any(character.isdigit() for character in words[0]):
-        return None, ""
+    if not all(any(_marked(_bare(word)[0], point) is not None for point in _MARKS) for word in words[:_FIRST]):
+        return None, ""  # a look at some words spares one at all
     dressed = [_bare(word) for word in words]
     units = {unit for _, unit in dressed}
     if len(units - {""}) > 1 or (len(units) > 1 and "%" in units):
@@ -127,9 +128,10 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
     fits = {point: all_of(lambda word, point=point: _marked(word, point), bare) for point in _MARKS}  # type: ignore[misc]
     of_point, of_comma = fits["."], fits[","]
     if of_point is not None and of_comma is not None and of_point != of_comma:
+        odd = next(word for word, a, b in zip(bare, of_point, of_comma, strict=True) if a != b)
         return (
             None,
-            f"{min(bare, key=len)!r} may mean two numbers: 'decimal point' or 'decimal comma' says which",
+            f"{odd!r} may mean two numbers: 'decimal point' or 'decimal comma' says which",
         )
     if of_point is not None:
         return Form(".", unit), ""
@@ -145,12 +147,14 @@ def odd_one(words: Sequence[str]) -> str | None:
 
 def unit_of(words: Iterable[str]) -> str:
     """Return the unit that some words have, if there is only one."""
-    units = {_bare(word)[1] for word in words if len(word) <= _LONGEST} - {""}
+    units = {_bare(word)[1] for word in words} - {""}
     return units.pop() if len(units) == 1 else ""
 
 
 def _bare(word: str) -> tuple[str, str]:
     """Return a word without its unit, and this."""
+    if len(word) > _LONGEST:
+        return word, ""
     found = _DRESSED.fullmatch(word.strip().translate(_PLAINER))
     if found is None:
         return word, ""
@@ -169,7 +173,7 @@ def _plain(word: str) -> float | None:
 
 
 def _marked(word: str, point: str) -> float | None:
-    found = _NUMBER[point].fullmatch(word)
+    found = _NUMBER[point].fullmatch(word) if len(word) <= _LONGEST else None
     if found is None:
         return None
     if found[1]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Column, Seen, reads_as_missing
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, VALUES, Cells, Coded, Vector
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector
 from pnorm.rankers import _forms
 from pnorm.rankers._forms import Form
 
@@ -79,11 +79,11 @@ class Reading:
         if (kind == BOOLEAN and self.kind == ORDERED) or (kind == NUMBER and self.kind in (ORDERED, DATE)):
             rows, codes = _checks.distinct(found)
             found, kind = Coded([_whole(value) for value in np.asarray(found)[rows].tolist()], codes), VALUES
-        if kind != VALUES or not isinstance(found, Coded):
+        if kind not in (VALUES, UNREAD) or not isinstance(found, Coded):
             known = cells.known()
             if known.any():
                 row = int(np.argmax(known))
-                value = found[row] if kind == _checks.UNREAD else f"{kind} {found[row]}"
+                value = found[row] if kind == UNREAD else f"{kind} {found[row]}"
                 raise at.refuse(value, row, _WAS[self.kind])
             return np.full(len(cells), math.nan)
         return self._of_values(found, at)
@@ -116,26 +116,33 @@ class Reading:
 
     def meaning(self) -> Callable[[Any], float | None]:
         """Return the function from a value to its number, None if it has none."""
-        form = self.form
-
-        def of_text(read: Callable[[str], float | None], of_number: Callable[[float], float | None]) -> Any:
-            def meaning(value: Any) -> float | None:
-                if isinstance(value, str):
-                    return read(value.strip())
-                number = float(value)
-                return of_number(number) if math.isfinite(number) else None
-
-            return meaning
-
-        if self.kind == NUMBER:
-            return of_text(lambda word: _forms.number(word, form), lambda x: None if form.unit == "%" else x)  # type: ignore[no-any-return]
-        if self.kind == BOOLEAN:
-            return of_text(_truth, lambda x: x if x in (0.0, 1.0) else None)  # type: ignore[no-any-return]
-        if self.kind == ORDERED:
+        form, kind = self.form, self.kind
+        if kind == ORDERED:
             return self._place
-        if self.kind == DATE:
-            return of_text(lambda word: _forms.date(word, form.order, True), lambda x: None)  # type: ignore[no-any-return]
-        return of_text(_forms.time if self.kind == TIME else _forms.duration, lambda x: None)  # type: ignore[no-any-return]
+        of_word: dict[str, Callable[[str], float | None]] = {
+            NUMBER: lambda word: _forms.number(word, form),
+            BOOLEAN: _truth,
+            DATE: lambda word: _forms.date(word, form.order, True),
+            TIME: _forms.time,
+            DURATION: _forms.duration,
+        }
+        of_number: dict[str, Callable[[float], float | None]] = {
+            NUMBER: lambda x: None if form.unit == "%" else x,
+            BOOLEAN: lambda x: x if x in (0.0, 1.0) else None,
+            DATE: lambda x: _forms.date(str(_whole(x)), "", True),
+        }
+        read, convert = of_word[kind], of_number.get(kind)
+
+        def meaning(value: Any) -> float | None:
+            if isinstance(value, str):
+                return read(value.strip())
+            of_kind = _checks.kind_of(value)
+            if of_kind in (NUMBER, BOOLEAN):
+                number = _checks.float_of(value, NUMBER)
+                return convert(number) if convert is not None and math.isfinite(number) else None
+            return _checks.float_of(value, kind) if of_kind == kind else None
+
+        return meaning
 
     def _place(self, value: Any) -> float | None:
         place = self._column.number(value)
@@ -170,7 +177,7 @@ def _whole(value: float) -> Any:
 
 def derived(of: str, x: Vector) -> Vector:
     """Return what is read off dates, times or durations; other numbers as they are."""
-    if of == "trend":
+    if of in ("trend", "days"):
         return x / _DAY
     if of == "weekday":
         return (np.floor(x / _DAY) + 3.0) % 7.0

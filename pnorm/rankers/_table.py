@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -193,16 +193,20 @@ class _Table(Rankers):
 
     def _prepared(self, X: Any, name: str, wanted: Sequence[bool]) -> Iterator[tuple[Rankers, slice, Any]]:
         """Yield the wanted parts, with the numbers of their rankers and what these read."""
-        used = [s for s in self._sources if any(w for w, (own, _) in zip(wanted, self._parts, strict=True) if own is s)]
+        parts = [
+            (source, part, slice(end - len(part.rankers), end))
+            for (source, part), end, want in zip(self._parts, self._ends.tolist(), wanted, strict=True)
+            if want
+        ]
+        used = {source.column: source for source, _, _ in parts}
         assert self._width is not None
-        columns = _checks.cells_of(X, name, self._found, self._width, [source.column for source in used])
+        columns = _checks.cells_of(X, name, self._found, self._width, list(used))
         read = {
-            id(source): source.prepared(cells, Where(name, source.column, self._found))
-            for source, cells in zip(used, columns, strict=True)
+            column: source.prepared(cells, Where(name, column, self._found))
+            for (column, source), cells in zip(used.items(), columns, strict=True)
         }
-        for (source, part), end, want in zip(self._parts, self._ends.tolist(), wanted, strict=True):
-            if want:
-                yield part.rankers, slice(end - len(part.rankers), end), read[id(source)][source.parts.index(part)]
+        for source, part, own in parts:
+            yield part.rankers, own, read[source.column][source.parts.index(part)]
 
     def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         every = [True] * len(self._parts)
@@ -528,11 +532,13 @@ class _Learner:
             cells for cells, missing in zip(self._sides, self._missing, strict=True) if missing < len(cells)
         ]  # a side on which all is missing has no say
         kinds = {cells.kind for cells in there}
-        words: list[str] = []
+        words, numbers = list[str](), NUMBER in kinds
         for tally in tallies:
-            words += [value for value in (tally.counts if tally else ()) if isinstance(value, str)]
+            if tally is not None:
+                words, numbers = words + tally.words, numbers or tally.numbers
+        words = list(dict.fromkeys(words))
         if asked is not None:
-            return Reading(asked, self._form(asked, wish, list(dict.fromkeys(words))))
+            return Reading(asked, self._form(asked, wish, words))
         if UNREAD in kinds:
             odd = next(cells for cells in there if cells.kind == UNREAD)
             raise _LeaveOut(f"values of type {shown(odd.type, 30)} cannot be read")
@@ -547,14 +553,14 @@ class _Learner:
             return Reading(ORDERED, levels=order)
         if not kinds <= {VALUES, NUMBER, BOOLEAN}:
             raise _LeaveOut(f"values are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
-        return self._of_text(list(dict.fromkeys(words)), kinds, any(cells.declared for cells in there))
+        return self._of_text(words, kinds, numbers, any(cells.declared for cells in there))
 
-    def _of_text(self, words: list[str], kinds: set[str], declared: bool) -> Reading:
+    def _of_text(self, words: list[str], kinds: set[str], numbers: bool, declared: bool) -> Reading:
         """Return the reading of text that fits all words; a category if none does."""
         if not words:
-            return Reading(CATEGORY)
-        only_text = kinds == {VALUES} and not self._any_number()
-        if kinds <= {VALUES, BOOLEAN} and not self._any_number() and _forms.all_of(_forms.truth, words) is not None:
+            return Reading(CATEGORY if numbers else BOOLEAN)
+        only_text = kinds == {VALUES} and not numbers
+        if not numbers and _forms.all_of(_forms.truth, words) is not None:
             return Reading(BOOLEAN)
         if declared:
             return Reading(CATEGORY)
@@ -573,15 +579,6 @@ class _Learner:
         if doubt or odd is not None:
             self._notes.append(doubt or f"{shown(odd, 20)} is no number, as nearly all others are")
         return Reading(CATEGORY)
-
-    def _any_number(self) -> bool:
-        """Return whether numbers stand among the text."""
-        return any(
-            not isinstance(value, (str, bool, np.bool_)) and not is_missing(value)
-            for cells in self._sides
-            if isinstance(cells.values, Coded)
-            for value in cells.values.values
-        )
 
     def _form(self, asked: str, wish: str, words: list[str]) -> Form:
         """Return the form of a kind that a user asks for; the values have to fit when they are read."""
@@ -672,7 +669,8 @@ class _Learner:
         of_sides = [tally or _tally(cells) for tally, cells in zip(tallies, self._sides, strict=True)]
         counts: Counter[Any] = Counter()
         for tally, cells, at in zip(of_sides, self._sides, self._where, strict=True):
-            Reading(CATEGORY).codes(cells, at)  # which refuses what can be no level
+            if cells.kind not in (VALUES, NUMBER, BOOLEAN) or not tally.finite:
+                Reading(CATEGORY).codes(cells, at)  # which says what can be no level
             counts.update(tally.counts)
         n_known, self._n_values = counts.total(), len(counts)
         if self._wish is None and n_known >= _FEW and self._n_values > _DIFFERENT * n_known:
@@ -718,7 +716,8 @@ class _Learner:
         if RARE in levels:
             sums = [tally.counts.total() + tally.missing for tally in of_sides]
             of_levels[:, levels.index(RARE)] += np.array(sums) - of_levels.sum(axis=1)
-        pos, neg = of_levels
+        small = of_levels.sum(axis=0) < _FEW  # together, as their shares say little
+        pos, neg = np.column_stack([of_levels[:, ~small], of_levels[:, small].sum(axis=1)])
         if min(pos.sum(), neg.sum()) < _FEW:
             return 0.5
         order = np.argsort(pos / np.maximum(pos + neg, 1.0))
@@ -745,6 +744,12 @@ class _Tally:
 
     counts: Counter[Any]
     missing: int
+    words: list[str] = field(default_factory=list)
+    """The text among the values."""
+    numbers: bool = False
+    """Whether there are numbers as well, truth values aside."""
+    finite: bool = True
+    """Whether the others can be levels."""
 
 
 def _tally(cells: Cells) -> _Tally:
@@ -762,12 +767,21 @@ def _tally(cells: Cells) -> _Tally:
         values, of_values = np.unique(np.asarray(cells.values), return_counts=True)
         spelled = values.astype(bool) if cells.kind == BOOLEAN and not np.isnan(values).any() else values
         pairs = zip(spelled.tolist(), of_values.tolist(), strict=True)
+    numbers, finite = False, True
     for value, count in pairs:
-        if count and is_missing(value):
+        if not count:
+            continue
+        if is_missing(value):
             missing += count
-        elif count:
-            counts[value.strip() if isinstance(value, str) else _plain(value)] += count
-    return _Tally(counts, missing)
+        elif isinstance(value, str):
+            counts[value.strip()] += count
+        else:
+            level = _plain(value)
+            counts[level] += count
+            numbers |= not isinstance(level, bool)
+            finite &= isinstance(level, int) or (isinstance(level, float) and math.isfinite(level))
+    words = [value for value in counts if isinstance(value, str)]
+    return _Tally(counts, missing, words, numbers, finite)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,934 @@
+"""Weak rankers of mixed tables: every kind of column in every container, and what is left out or told."""
+
+import copy
+import datetime
+import itertools
+import json
+import math
+import pickle
+import re
+import traceback
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import partitions
+import pyarrow as pa
+import pytest
+
+import pnorm
+from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, from_table
+from pnorm.rankers._table import LEFT_OUT
+
+N = 160
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def table(n, seed, shift=0.0):
+    """A table with a column of every kind, as plain Python has them."""
+    draw = np.random.default_rng(seed)
+
+    def holes(values, share=0.1):
+        return [None if hole else value for value, hole in zip(values, draw.random(n) < share, strict=True)]
+
+    start = datetime.datetime(2020, 1, 1)
+    hours = draw.integers(0, 700 * 24, n).tolist()
+    return {
+        "age": draw.integers(18, 60, n).tolist(),
+        "pay": holes((np.round(draw.normal(10 + shift, 2, n), 3)).tolist()),
+        "smoker": (draw.random(n) < 0.4).tolist(),
+        "member": holes((draw.random(n) < 0.4).tolist()),
+        "city": holes(
+            draw.choice(["Rome", "Oslo", "São Paulo", "Ulm", "Bern"], n, p=[0.5, 0.3, 0.16, 0.02, 0.02]).tolist()
+        ),
+        "when": holes([start + datetime.timedelta(hours=h) for h in hours]),
+        "day": [(start + datetime.timedelta(hours=h)).date() for h in hours],
+        "wait": holes([datetime.timedelta(minutes=15 * h) for h in hours]),
+        "at": holes([datetime.time(h % 24, 30) for h in hours]),
+    }
+
+
+POS, NEG = table(N, 0, 1.0), table(N, 1)
+
+
+def made(pos, neg, **how):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TableWarning)
+        return from_table(pos, neg, **how)
+
+
+def quietly(pos, neg, **how):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)
+        return from_table(pos, neg, **how)
+
+
+def told(pos, neg, **how):
+    with pytest.warns(TableWarning) as caught:
+        H = from_table(pos, neg, **how)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    return H, str(caught[0].message)
+
+
+H = made(POS, NEG)
+
+
+def missing(value):
+    return value is None or value != value
+
+
+def literal(name, row, levels):
+    """The output of a weak ranker on a row, by its name."""
+    if name.endswith(" is missing"):
+        return missing(row[name.removesuffix(" is missing")])
+    if " = " in name:
+        of, level = name.split(" = ")
+        column, _, what = of.partition(" (")
+        value = row[column]
+        if what == "weekday)":
+            return not missing(value) and DAYS[value.weekday()] == level
+        if what == "month)":
+            return not missing(value) and MONTHS[value.month - 1] == level
+        return not missing(value) and (value if value in levels[column] else "(rare)") == level
+    if " > " not in name:
+        return row[name] is True
+    of, cut = name.split(" > ")
+    column, _, what = of.partition(" (")
+    value = row[column]
+    if missing(value):
+        return False
+    if what == "hour)":
+        return value.hour > float(cut)
+    if isinstance(value, datetime.timedelta):
+        return value / datetime.timedelta(days=1) > float(cut)
+    if isinstance(value, datetime.time):
+        return value.hour + value.minute / 60 > float(cut)
+    if isinstance(value, datetime.datetime):
+        return value > datetime.datetime.fromisoformat(cut)
+    if isinstance(value, datetime.date):
+        return datetime.datetime.combine(value, datetime.time()) > datetime.datetime.fromisoformat(cut)
+    return value > float(cut)
+
+
+def expected(names, columns):
+    levels = {}
+    for name in names:
+        if " = " in name:
+            levels.setdefault(*name.split(" = ")[:1], set()).add(name.split(" = ")[1])
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return np.array([[literal(name, row, levels) for name in names] for row in rows], float)
+
+
+def as_text(columns):
+    """What a file has."""
+    return {name: ["" if x is None else str(x) for x in values] for name, values in columns.items()}
+
+
+def by_polars(columns, **more):
+    return pytest.importorskip("polars").DataFrame(columns, strict=False, **more)
+
+
+def categorical(columns):
+    frame = pd.DataFrame(columns)
+    return frame.astype({"city": "category", "smoker": "category"})
+
+
+FORMS = {
+    "lists": lambda columns: columns,
+    "tuples": lambda columns: {name: tuple(values) for name, values in columns.items()},
+    "arrays": lambda columns: {name: np.array(values) for name, values in columns.items()},
+    "pandas": pd.DataFrame,
+    "pandas, categorical": categorical,
+    "pandas, nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "pandas, Arrow": lambda columns: pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype),
+    "pandas, objects": lambda columns: pd.DataFrame({name: pd.Series(x, dtype=object) for name, x in columns.items()}),
+    "polars": by_polars,
+    "Arrow": pa.table,
+    "Arrow, in parts": lambda columns: pa.concat_tables([pa.table(columns)[:7], pa.table(columns)[7:]]),
+    "Arrow, dictionary": lambda columns: pa.table({**columns, "city": pa.array(columns["city"]).dictionary_encode()}),
+    "text": as_text,
+    "pandas, text": lambda columns: pd.DataFrame(as_text(columns)),
+    "polars, text": lambda columns: by_polars(as_text(columns)),
+    "Arrow, text": lambda columns: pa.table(as_text(columns)),
+}
+
+
+# Every kind, from every container -----------------------------------------------------------------
+
+
+def test_outputs_are_what_the_names_say():
+    both = {name: POS[name] + NEG[name] for name in POS}
+    wanted = expected(H.names, both)
+    assert len(H) > 400
+    assert ((wanted.sum(axis=0) > 0) & (wanted.sum(axis=0) < 2 * N)).all()  # no weak ranker is constant
+    assert np.array_equal(H.evaluate(both), wanted)
+
+
+def test_what_becomes_of_each_kind():
+    assert {of.name: of.kind for of in H.plan} == {
+        "age": "number", "pay": "number", "smoker": "boolean", "member": "boolean", "city": "category",
+        "when": "date", "day": "date", "wait": "duration", "at": "time",
+    }  # fmt: skip
+    names = set(H.names)
+    assert {"smoker", "member", "member is missing", "pay is missing", "city is missing", "city = (rare)",
+            "when is missing", "when (weekday) = Sun", "when (month) = Dec", "when (hour) > 12.5"} <= names  # fmt: skip
+    assert not names & {"age is missing", "city = Ulm", "when (hour) is missing", "day (hour) > 12.5"}
+    for of in H.plan:
+        column = POS[of.name] + NEG[of.name]
+        assert of.missing == sum(map(missing, column))
+        assert of.values == len({value for value in column if not missing(value)})
+        assert of.rankers == sum(name.startswith((f"{of.name} ", of.name + "|")) for name in [f"{n}|" for n in H.names])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_containers_make_the_same_weak_rankers_and_give_the_same_outputs(form):
+    pos, neg = FORMS[form](POS), FORMS[form](NEG)
+    again = made(pos, neg)
+    assert again.names == H.names
+    assert again.plan == H.plan
+    assert np.array_equal(again.evaluate(neg), H.evaluate(NEG))
+    assert np.array_equal(H.evaluate(pos), H.evaluate(POS))
+    assert np.array_equal(again.evaluate(POS), H.evaluate(POS))
+
+
+@pytest.mark.parametrize("rows", [list, np.array])
+def test_rows_without_names_are_read_by_place(rows):
+    pos, neg = [rows([list(row) for row in zip(*side.values(), strict=True)]) for side in (POS, NEG)]
+    unnamed = made(pos, neg)
+    names = {f"x{c}": name for c, name in enumerate(POS)}
+    assert tuple(re.sub(r"^x\d", lambda found: names[found[0]], name) for name in unnamed.names) == H.names
+    assert np.array_equal(unnamed.evaluate(pos), H.evaluate(POS))
+    assert np.array_equal(H.evaluate(pos), H.evaluate(POS))
+    assert np.array_equal(unnamed.evaluate(pd.DataFrame(POS)), H.evaluate(POS))
+    with pytest.raises(ValueError, match="X has 8 columns; these weak rankers were made for 9"):
+        unnamed.evaluate([row[:8] for row in pos])
+
+
+def test_columns_are_known_by_name():
+    assert H.column_names[:5] == ("age", "pay", "smoker", "member", "city")
+    assert H.column_names[5:9] == ("when (trend)", "when (weekday)", "when (hour)", "when (month)")
+    assert [H.column_names[c] for c in (H.column[0], H.column[-1])] == ["age", "at"]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_threads_change_nothing(n_threads, monkeypatch):
+    monkeypatch.setattr("pnorm._threads._FEW", 10)
+    assert made(POS, NEG, n_threads=n_threads) == H
+
+
+def test_time_zones_count_as_their_clocks_show():
+    when = pd.Series(pd.date_range("2021-03-01 00:30", periods=60, freq="31h", tz="Asia/Kolkata"))
+    plain = made({"when": when.dt.tz_localize(None)}, {"when": when.dt.tz_localize(None)})
+    assert "when (hour) > 0.5" in plain.names
+    zoned = [{"when": when}, pd.DataFrame({"when": when}), {"when": when.dt.to_pydatetime()}, {"when": list(when)},
+             {"when": [t.isoformat() for t in when]}, {"when": [str(t) for t in when]},
+             pa.table({"when": pa.array(when)}), by_polars({"when": list(when.dt.tz_localize(None))}).with_columns(
+                 __import__("polars").col("when").dt.replace_time_zone("Asia/Kolkata"))]  # fmt: skip
+    for X in zoned:
+        assert made(X, X) == plain
+        assert np.array_equal(plain.evaluate(X), plain.evaluate({"when": when.dt.tz_localize(None)}))
+
+
+# With the rest of the package ---------------------------------------------------------------------
+
+
+def test_scores_are_sums_of_outputs():
+    lam, _ = pnorm.train(POS, NEG, H, p=2, t_max=60)
+    assert 3 < np.count_nonzero(lam) < len(H) / 2
+    for form in ("lists", "pandas", "polars", "Arrow", "text"):
+        X = FORMS[form](NEG)
+        assert pnorm.score(X, H, lam) == pytest.approx(H.evaluate(NEG) @ lam, abs=1e-12)
+    assert H[3](NEG) == pytest.approx(H.evaluate(NEG)[:, 3])
+    matrix = H.evaluate(POS), H.evaluate(NEG)
+    assert lam == pytest.approx(pnorm.train(*matrix, p=2, t_max=60)[0], abs=1e-9)
+
+
+def test_columns_without_coefficients_are_not_read():
+    lam = np.zeros(len(H))
+    lam[0] = 1.0
+    assert pnorm.score({"age": [10, 60]}, H, lam).tolist() == [0.0, 1.0]
+    lam[H.names.index("city = Rome")] = 2.0
+    assert pnorm.score({"age": [10, 60], "city": ["Rome", "Ulm"]}, H, lam).tolist() == [2.0, 1.0]
+    with pytest.raises(ValueError, match="X lacks the column 'city'"):
+        pnorm.score({"age": [10, 60]}, H, lam)
+
+
+def test_minimize_and_cross_validation_take_it():
+    lam, trace = pnorm.minimize(POS, NEG, H, p=2, l2=1e-2)
+    assert trace.log_objective[-1] < trace.log_objective[0]
+    found = pnorm.cross_validate(POS, NEG, lambda a, b: from_table(a, b, n_cuts=7), p=[1, 2], folds=3, t_max=20)
+    frames = [pd.DataFrame(side) for side in (POS, NEG)]
+    again = pnorm.cross_validate(*frames, lambda a, b: from_table(a, b, n_cuts=7), p=[1, 2], folds=3, t_max=20)
+    assert str(found) == str(again)
+    assert str(pnorm.cross_validate(POS, NEG, from_table, p=[1], folds=2, t_max=5)).startswith("partial_auc")
+
+
+def test_labels_decide_nothing():
+    swapped = quietly(NEG, POS)
+    assert swapped.names == H.names
+    both = {name: POS[name] + NEG[name] for name in POS}
+    some = [{name: [values[i] for i in of] for name, values in both.items()}
+            for of in np.array_split(np.random.default_rng(3).permutation(2 * N), 2)]  # fmt: skip
+    assert made(*some).names == H.names
+
+
+def test_sums_complements_and_files(tmp_path):
+    more = H + pnorm.rankers.quantile_thresholds(pd.DataFrame({"age": POS["age"]}), pd.DataFrame({"age": NEG["age"]}))
+    frame = pd.DataFrame(NEG)
+    assert np.array_equal(more.evaluate(frame)[:, : len(H)], H.evaluate(NEG))
+    assert more.column.max() == H.column.max()  # one column by name
+    both = made({"age": POS["age"]}, {"age": NEG["age"]}) + made({"city": POS["city"]}, {"city": NEG["city"]})
+    assert np.array_equal(both.evaluate(NEG), H.evaluate(NEG)[:, [n.startswith(("age", "city")) for n in H.names]])
+    closed = pnorm.rankers.closed(H)
+    assert np.array_equal(closed.evaluate(NEG)[:, len(H) :], 1.0 - H.evaluate(NEG))
+    for G in (H, more, closed, made(POS, NEG, linear=True, monotone={"age": 1, "when": -1})):
+        back = [pnorm.rankers.from_dict(json.loads(json.dumps(G.to_dict()))), pickle.loads(pickle.dumps(G))]
+        for again in back:
+            assert again == G
+            assert np.array_equal(again.evaluate(frame), G.evaluate(frame))
+            assert np.array_equal(again.signs, G.signs)
+    lam, _ = pnorm.train(POS, NEG, H, t_max=20)
+    path = tmp_path / "model.json"
+    pnorm.save(path, lam, H)
+    model = pnorm.load(path)
+    assert np.array_equal(model.score(NEG), pnorm.score(NEG, H, lam))
+    assert repr(model.H.plan) == repr(H.plan)
+
+
+def test_rows_in_parts_are_the_same_rows():
+    frames = [pd.DataFrame(side) for side in (POS, NEG)]
+    lam, _ = pnorm.train(*frames, H, t_max=30)
+    assert partitions.train(*frames, H, t_max=30)[0] == pytest.approx(lam, abs=1e-9)
+
+
+def test_signs_and_lines():
+    G = made(POS, NEG, linear=True, monotone={"pay": 1, "when": -1, "smoker": 1}, n_cuts=5)
+    signs = dict(zip(G.names, G.signs.tolist(), strict=True))
+    assert {name for name, sign in signs.items() if sign > 0} == {
+        name for name in G.names if name == "smoker" or re.match(r"pay( >| \(line)", name)
+    }
+    assert {name for name, sign in signs.items() if sign < 0} == {
+        name for name in G.names if re.match(r"when( >| \(line)", name)
+    }
+    assert max(sum(name.startswith(f"{column} >") for name in G.names) for column in POS) == 5
+    outputs = G.evaluate(NEG)[:, G.names.index("pay (line)")]
+    known = [k for k, value in enumerate(NEG["pay"]) if value is not None]
+    assert (np.diff(outputs[known][np.argsort(np.array(NEG["pay"], float)[known])]) >= 0).all()
+    assert {0.0, 1.0} <= set(outputs[known])
+    with pytest.raises(ValueError, match="monotone names 'city', a category"):
+        quietly(POS, NEG, monotone={"city": 1})
+    left = quietly({"a": [1, 2], "b": [5, 5]}, {"a": [3, 4], "b": [5, 5]}, monotone={"b": 1})
+    assert left.names == ("a > 1.5", "a > 2.5", "a > 3.5")
+
+
+def test_shapes_are_of_columns():
+    lam = np.random.default_rng(0).normal(size=len(H))
+    shapes = H._shapes(lam)
+    assert [H.column[j] for j, _ in shapes] == list(range(len(H.column_names)))
+    (city,) = [shape for j, shape in shapes if H.names[j].startswith("city")]
+    assert dict(zip(city.names, city.values, strict=True))["Rome"] == lam[H.names.index("city = Rome")]
+
+
+# Text ---------------------------------------------------------------------------------------------
+
+NUMBERS = [
+    (["1", "2.5", " 3 "], [1, 2.5, 3]),
+    (["1e3", "-2E-1", "+.5", "7."], [1000, -0.2, 0.5, 7]),
+    (["$5", "-$1,234.50", "$ 7.25"], [5, -1234.5, 7.25]),
+    (["5 EUR", "1.234,5 EUR", "12"], [5, 1234.5, 12]),
+    (["3,5", "0,25", "12"], [3.5, 0.25, 12]),
+    (["1.234.567", "12"], [1234567, 12]),
+    (["1,234,567", "12"], [1234567, 12]),
+    (["1 234,5", "1\u00a0000", "7"], [1234.5, 1000, 7]),
+    (["1'234.5", "1’000", "7"], [1234.5, 1000, 7]),
+    (["12 %", "7.5%", "100%"], [12, 7.5, 100]),
+    (["12,5 %", "7%", "100%"], [12.5, 7, 100]),
+    (["\u22125", "3"], [-5, 3]),
+    (["€1.234,56", "€0,50"], [1234.56, 0.5]),
+    (["1.234", "5.678"], [1.234, 5.678]),  # as Python reads it
+]
+NO_NUMBERS = [
+    ["1,234", "5,678"],  # thousands, or fractions
+    ["007", "012"],  # codes
+    ["12%", "12"],
+    ["$5", "€5"],
+    ["1,23,456", "1"],
+    ["1_000", "2"],
+    ["٣", "٤"],
+    ["1 2", "3"],
+    ["inf", "1"],
+    ["1e999", "1"],
+    ["--5", "5"],
+    ["$-$5", "$5"],
+    ["1.2.3", "1"],
+    ["1,5.5", "2"],
+    ["5 EUR EUR", "5 EUR"],
+    ["1" * 70 + ",5", "2,5"],
+]
+
+
+@pytest.mark.parametrize(("words", "values"), NUMBERS)
+def test_text_that_is_numbers(words, values):
+    form, doubt = _forms.number_form([word.strip() for word in words])
+    assert not doubt
+    assert [_forms.number(word.strip(), form) for word in words] == values
+    G = quietly({"n": words, "x": [0] * len(words)}, {"n": ["?"] * 3, "x": [1] * 3})
+    assert G.plan[0].kind == "number"
+    cuts = [float(name.split(" > ")[1]) for name in G.names if name.startswith("n > ")]
+    ordered = sorted(values)
+    assert cuts == pytest.approx([(a + b) / 2 for a, b in itertools.pairwise(ordered)], rel=1e-5)
+    below = [
+        [name for name in G.names if name.startswith("n > ")].index(name) for name in G.names if name.startswith("n > ")
+    ]
+    assert G.evaluate({"n": words, "x": [0] * len(words)})[:, below].sum(axis=1).tolist() == [
+        ordered.index(value) for value in values
+    ]
+
+
+@pytest.mark.parametrize("words", NO_NUMBERS)
+def test_text_that_is_no_number(words):
+    assert _forms.number_form(words)[0] is None
+
+
+def test_the_mark_before_the_fraction_can_be_told():
+    pos, neg = {"n": ["1,234", "5,678"]}, {"n": ["2,345", "7,654"]}
+    _, said = told(pos | {"x": [0, 1]}, neg | {"x": [0, 1]})
+    assert "'1,234' may mean two numbers: 'decimal point' or 'decimal comma' says which" in said
+    assert made(pos, neg, kinds={"n": "decimal comma"}).names == ("n > 1.7895", "n > 4.0115", "n > 6.666")
+    assert made(pos, neg, kinds={"n": "decimal point"}).names == ("n > 1789.5", "n > 4011.5", "n > 6666")
+    with pytest.raises(ValueError, match=r"pos has '1,234' at row 0, column 0 \('n'\), which is to be a number"):
+        made(pos, neg, kinds={"n": "number"})
+
+
+def test_text_that_is_numbers_but_for_a_word_says_so():
+    words = [*map(str, range(100, 160)), "n.d."]
+    _, said = told({"n": words, "x": [*words[:-1], "1"]}, {"n": words, "x": [*words[:-1], "1"]}, min_rows=3)
+    assert "n (no value is in 3 rows; n.d. is no number, as nearly all others are)" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["yes", "no"], ["Y", "N"], ["true", "false"], ["True", "False"], ["t", "f"], ["YES", "No"], [" yes", "no "]],
+)
+def test_truth_values(words):
+    G = made({"flag": [*words, "?"]}, {"flag": [*words, ""]})
+    assert G.names == ("flag", "flag is missing")
+    assert G.evaluate({"flag": [*words, "NA"]}).tolist() == [[1, 0], [0, 0], [0, 1]]
+    for values in ([True, False, None], [1, 0, math.nan], ["1", "0", ""], ["Yes", "NO", "-"]):
+        assert G.evaluate({"flag": values}).tolist() == [[1, 0], [0, 0], [0, 1]]
+    with pytest.raises(ValueError, match=r"X has 'maybe' at row 1, column 0 \('flag'\), which was a truth value when"):
+        G.evaluate({"flag": ["yes", "maybe"]})
+    with pytest.raises(ValueError, match=r"X has 2.0 at row 0, column 0 \('flag'\), which was a truth value when"):
+        G.evaluate({"flag": [2.0, 1.0]})
+
+
+DATES = [
+    (["2020-01-31", "2021-02-01"], ["2020-01-31", "2021-02-01"]),
+    (["2020-01-31T10:30", "2021-02-01T00:00:01.5"], ["2020-01-31T10:30", "2021-02-01T00:00:01.5"]),
+    (["2020-01-31 10:30:00Z", "2021-02-01 10:30:00+05:30"], ["2020-01-31T10:30", "2021-02-01T10:30"]),
+    (["2020/1/31", "2021/12/1"], ["2020-01-31", "2021-12-01"]),
+    (["31/12/2020", "1/2/2021"], ["2020-12-31", "2021-02-01"]),
+    (["12/31/2020", "1/2/2021"], ["2020-12-31", "2021-01-02"]),
+    (["12/31/2020 11:30 PM", "1/2/2021 12:05 am"], ["2020-12-31T23:30", "2021-01-02T00:05"]),
+    (["01.02.2020", "03.04.2021"], ["2020-02-01", "2021-04-03"]),
+    (["31 Dec 2020", "1 February 2021"], ["2020-12-31", "2021-02-01"]),
+    (["31-Dec-2020", "01-Feb-2021"], ["2020-12-31", "2021-02-01"]),
+    (["Dec 31, 2020", "Sept 1, 2021"], ["2020-12-31", "2021-09-01"]),
+]
+
+
+@pytest.mark.parametrize(("words", "dates"), DATES)
+def test_text_that_is_dates(words, dates):
+    form, doubt = _forms.date_form(words)
+    assert not doubt
+    moments = [np.datetime64(date, "us").astype(np.int64).item() for date in dates]
+    assert [_forms.date(word, form.order) for word in words] == moments
+    G = made({"d": words}, {"d": ["", "?", "NA"]})
+    assert G.plan[0].kind == "date"
+    assert np.array_equal(G.evaluate({"d": words}), G.evaluate({"d": np.array(dates, "M8[us]")}))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["01/02/2020", "03/04/2021"], ["2020-13-01"], ["2020-02-30"], ["31/31/2020"], ["2020"], ["20200131"], ["1/2/20"],
+     ["2020-01-31 25:00"], ["2020-01-31 13:00 pm"], ["31 Foo 2020"], ["2020-01/31"], ["12/31/2020", "31/12/2020"],
+     ["2020-01-01 " + "1" * 200]],
+)  # fmt: skip
+def test_text_that_is_no_date(words):
+    assert _forms.date_form(words)[0] is None
+
+
+def test_many_dates_are_read_as_one_by_one():
+    words = [f"20{i // 336:02}-{i // 28 % 12 + 1:02}-{i % 28 + 1:02} 0{i % 10}:00:0{i % 7}" for i in range(2000)]
+    assert len(words) > _forms.MANY
+    assert _forms.dates(words, "") == [_forms.date(word) for word in words]
+    assert _forms.dates([*words, "2020-02-30 00:00:00"], "") is None
+
+
+def test_the_order_of_day_and_month_can_be_told():
+    words = {"d": ["01/02/2020", "03/04/2020", "05/06/2020"]}
+    _, said = told(words | {"x": [0, 1, 2]}, words | {"x": [0, 1, 2]})
+    assert "'01/02/2020' may begin with the day or the month: 'day first' or 'month first' says which" in said
+    assert made(words, words, kinds={"d": "day first"}).names[0] == "d > 2020-03-03"
+    assert made(words, words, kinds={"d": "month first"}).names[0] == "d > 2020-02-02"
+    days = made({"d": [20200131, 20210201]}, {"d": ["20200201", None]}, kinds={"d": "date"})
+    assert days.names[0] == "d > 2020-01-31 12:00"
+
+
+def test_times_and_durations_in_text():
+    G = made({"at": ["08:30", "23:59:59"], "wait": ["1 day", "2 days, 3:00:00"]},
+             {"at": ["10:00", "8:30"], "wait": ["-1 days +12:00:00", "0 days 00:30:00"]})  # fmt: skip
+    assert [of.kind for of in G.plan] == ["time", "duration"]
+    assert G.names[:3] == ("at > 9.25", "at > 16.9999", "wait > -0.239583")
+
+
+# What is left out, and what is told ---------------------------------------------------------------
+
+
+def sides(column):
+    """Both sides of a table with a column, in any order, and one of numbers that are of use."""
+    n = len(column) // 2
+    column = [column[k] for k in np.random.default_rng(1).permutation(len(column))]
+    rest = np.random.default_rng(0).integers(0, 5, 2 * n).tolist()
+    return {"c": column[:n], "rest": rest[:n]}, {"c": column[n:], "rest": rest[n:]}
+
+
+WORDS = np.random.default_rng(5).permutation(100)
+USELESS = {
+    "an id: nearly all values differ": [f"TX{i:05}" for i in WORDS],
+    "free text: nearly all values differ": [f"the parcel {i} was late" for i in WORDS],
+    "an id: whole numbers one after the other": (7 + WORDS).tolist(),
+    "all values are equal": [3] * 100,
+    "all values are missing": [None, "", "?", math.nan] * 25,
+    "no value is in 10 rows": [f"word {i // 2}" for i in range(100)],
+    "values of type list cannot be read": [[1, 2]] * 100,
+    "values of type dict cannot be read": [{"a": 1}] * 100,
+    "values of type date and number cannot be read": [datetime.date(2020, 1, 1)] * 50 + [1.5, 2.0] * 25,
+    "values of type complex cannot be read": [1j, 2j] * 50,
+}
+
+
+@pytest.mark.parametrize("why", USELESS)
+def test_what_is_left_out_is_named_with_the_reason(why):
+    G, said = told(*sides(USELESS[why]))
+    assert f"from_table leaves out c ({why})" in said
+    assert G.plan[0].kind == LEFT_OUT
+    assert G.plan[0].note == why
+    assert G.column_names == ("rest",)
+    assert G.evaluate({"rest": [3, 4]}).shape == (2, len(G))
+
+
+def test_a_number_is_an_id_by_its_name():
+    numbers = np.random.default_rng(0).integers(0, 10**9, 100).tolist()
+    for name in ("id", "ID", "customer_id", "PassengerId", "userid", "account number", "Order-No", "uuid"):
+        pos, neg = sides(numbers)
+        _, said = told({name: pos["c"], **pos}, {name: neg["c"], **neg})
+        assert f"leaves out {name} (an id by its name: nearly all values differ)." in said
+    for name in ("paid", "humid", "valid", "number_of_rooms", "ideal"):
+        pos, neg = sides(numbers)
+        assert made({name: pos["c"], **pos}, {name: neg["c"], **neg}).plan[0].kind == "number"
+    pos, neg = sides((np.array(numbers) + 0.5).tolist())
+    assert made({"id": pos["c"], **pos}, {"id": neg["c"], **neg}).plan[0].kind == "number"
+
+
+def test_numbers_that_repeat_or_spread_are_no_ids():
+    draw = np.random.default_rng(0)
+    for values in (draw.integers(0, 60, 100), draw.integers(0, 10**6, 100), draw.normal(size=100)):
+        assert made(*sides(values.tolist())).plan[0].kind == "number"
+
+
+def test_what_is_asked_for_is_not_warned_of():
+    pos, neg = sides([f"TX{i:05}" for i in WORDS])
+    assert made(pos, neg, kinds={"c": "leave out"}).plan[0].note == "as asked"
+    assert made(pos, neg, kinds={"c": "category"}, min_rows=1).plan[0].rankers == 100
+    pos, neg = sides((7 + WORDS).tolist())
+    assert made(pos, neg, kinds={0: "number"}).plan[0].kind == "number"
+    G = made(*sides([1, 2, 3, 4] * 25), kinds={"c": "category"})
+    assert G.names[:4] == ("c = 1", "c = 2", "c = 3", "c = 4")
+
+
+def test_a_column_that_tells_the_sides_apart_alone_is_named():
+    n = 40
+    rest = {"rest": [0, 1] * (n // 2)}
+    leaks = {
+        "numbers": (list(range(100, 300, 5)), list(range(0, 80, 2))),
+        "numbers, downwards": (list(range(0, 80, 2)), list(range(100, 300, 5))),
+        "levels": (["paid", "settled"] * 20, ["open", "new"] * 20),
+        "missing": ([1.0, 2.0] * 20, [None] * 40),
+        "missing levels": (["a", "b"] * 20, [None] * 40),
+    }
+    for name, (a, b) in leaks.items():
+        G, said = told(rest | {name: a}, rest | {name: b})
+        assert f"it keeps {name}, which separates the sides nearly alone" in said.replace(
+            "from_table keeps", "it keeps"
+        )
+        assert "separates the sides nearly alone (AUC" in G.plan[1].note
+        few = {key: values[:19] for key, values in (rest | {name: a}).items()}
+        made(few, rest | {name: b})  # too few rows to say so
+    near = {"x": list(range(40))}, {"x": list(range(20, 60))}
+    assert made(*near).plan[0].note == ""
+
+
+def test_one_warning_has_it_all():
+    pos, neg = sides([f"TX{i:05}" for i in WORDS])
+    _, said = told(pos | {"one": [1] * 50, "leak": [1.5] * 50}, neg | {"one": [1] * 50, "leak": [2.5] * 50})
+    assert said.startswith(
+        "from_table leaves out c (an id: nearly all values differ), one (all values are equal); it keeps leak, which"
+    )
+
+
+def test_a_table_of_no_use_is_refused():
+    with pytest.raises(
+        ValueError, match=r"no column of pos and neg can be used .a: all values are equal; b: all values"
+    ):
+        from_table({"a": [1], "b": [None]}, {"a": [1], "b": [None]})
+
+
+def test_rare_levels_are_one():
+    column = ["a"] * 30 + ["b"] * 20 + ["c"] * 9 + [" c "] + ["d"] * 9 + ["e"] * 6 + [None] * 5 + ["f"] * 20
+    pos, neg = sides(column)
+    G = made(pos, neg)
+    names = [name for name in G.names if name.startswith("c")]
+    assert names == ["c = a", "c = b", "c = c", "c = f", "c = (rare)", "c is missing"]
+    assert G.plan[0].note == "2 rare values are the level (rare)"
+    outputs = G.evaluate({"c": ["a", "d", "unseen", None, " b", "?"], "rest": [0] * 6})[:, : len(names)]
+    assert outputs.argmax(axis=1).tolist() == [0, 4, 4, 5, 1, 5]
+    assert outputs.sum(axis=1).tolist() == [1] * 6
+    most = made(pos, neg, max_levels=2)
+    assert [name for name in most.names if name.startswith("c")] == ["c = a", "c = b", "c = (rare)", "c is missing"]
+    every = made(pos, neg, min_rows=1)
+    assert "c = e" in every.names
+    assert "c = (rare)" not in every.names
+    with pytest.warns(UnknownLevelWarning, match="such as 'unseen'; all indicators of the column are 0 there"):
+        outputs = every.evaluate({"c": ["a", "unseen"], "rest": [0, 0]})
+    assert outputs[:, [name.startswith("c") for name in every.names]].sum(axis=1).tolist() == [1, 0]
+
+
+def test_levels_of_which_none_is_known_are_told():
+    G = made(*sides(["a"] * 40 + ["b"] * 40 + ["c"] * 9 + ["d"] * 11))
+    assert "c = (rare)" in G.names
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        G.evaluate({"c": ["A"] * 19 + ["a"], "rest": [0] * 20})
+    with pytest.raises(ValueError, match=r"none of the 20 values of column 0 \('c'\) of X is a level"):
+        G.evaluate({"c": ["A"] * 20, "rest": [0] * 20})
+
+
+# Ordered levels -----------------------------------------------------------------------------------
+
+
+def ordered_forms(values, order):
+    pl = pytest.importorskip("polars")
+    codes = pa.array([None if x is None else order.index(x) for x in values], pa.int8())
+    return {
+        "pandas": pd.DataFrame({"grade": pd.Categorical(values, order, ordered=True)}),
+        "polars": pl.DataFrame({"grade": pl.Series(values, dtype=pl.Enum(order))}),
+        "Arrow": pa.table({"grade": pa.DictionaryArray.from_arrays(codes, pa.array(order), ordered=True)}),
+    }
+
+
+def test_ordered_levels_are_cut():
+    values, order = ["low", "mid", None, "top", "low", "mid", "high"], ["low", "mid", "high", "top"]
+    forms = ordered_forms(values, order)
+    plain = {"grade": values}
+    asked = made(plain, plain, kinds={"grade": order})
+    assert asked.names == ("grade > low", "grade > mid", "grade > high", "grade is missing")
+    assert asked.evaluate(plain).tolist() == [
+        [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]
+    ]  # fmt: skip
+    for X in forms.values():
+        G = made(X, X)
+        assert asked == G
+        assert np.array_equal(G.evaluate(plain), asked.evaluate(X))
+    up = made(plain, plain, kinds={"grade": order}, monotone={"grade": 1})
+    assert up.signs.tolist() == [1, 1, 1, 0]
+    ((_, shape),) = asked._shapes(np.array([1.0, 2.0, 4.0, -1.0]))
+    assert shape.names == ("low", "mid", "high", "top", "missing")
+    assert shape.values.tolist() == [0, 1, 3, 7, -1]
+    with pytest.raises(ValueError, match=r"X has 'best' at row 1, column 0 \('grade'\), which was one of the ordered"):
+        asked.evaluate({"grade": ["low", "best"]})
+    sizes = made({"s": [1, 2, 5]}, {"s": ["2", 1.0, 5]}, kinds={"s": [5, 2, 1]})
+    assert sizes.names == ("s > 5", "s > 2")
+    assert sizes.evaluate({"s": [5, 1, "2"]}).tolist() == [[0, 0], [1, 1], [1, 0]]
+
+
+def test_levels_that_no_training_row_has_are_known():
+    grade = pd.Categorical(["low", "top", "low"], ["low", "mid", "top"], ordered=True)
+    G = made(pd.DataFrame({"grade": grade}), pd.DataFrame({"grade": grade}))
+    assert G.names == ("grade > mid",)
+    assert G.evaluate({"grade": ["low", "mid", "top"]}).tolist() == [[0], [0], [1]]
+
+
+# Errors -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kinds", "message"),
+    [
+        ({"aeg": "number"}, "kinds names the column 'aeg', which pos has not; did you mean 'age'"),
+        ({"age": "integer"}, r"kinds\['age'\] must be one of 'number', 'decimal point', .*; got 'integer'"),
+        ({"age": ["only"]}, r"kinds\['age'\] must be one of"),
+        ({"age": ["a", "a"]}, r"kinds\['age'\] has a level twice"),
+        ({"age": ["a", None]}, r"kinds\['age'\] has None"),
+        ({12: "number"}, "kinds has column 12, counted from 0, and pos has 9 columns"),
+        ({"age": "number", 0: "number"}, "kinds has column 0, 'age', twice"),
+        ({"city": "number"}, r"pos has '(Rome|Oslo)' at row \d, column 4 \('city'\), which is to be a number"),
+        ({"age": "date"}, r"pos has \d\d at row 0, column 0 \('age'\), which is to be a date"),
+        ({"when": "category"}, r"pos has .* column 5 \('when'\), which is to be text, a number or a truth value"),
+        ({"when": "number"}, r"pos has .* column 5 \('when'\), which is to be a number"),
+        ({"age": "boolean"}, r"pos has \d\d.0 at row 0, column 0 \('age'\), which is to be a truth value"),
+    ],
+)
+def test_kinds_that_do_not_fit(kinds, message):
+    with pytest.raises(ValueError, match=message):
+        from_table(POS, NEG, kinds=kinds)
+
+
+def test_arguments():
+    for how, message in [
+        ({"n_cuts": 0}, "n_cuts must be at least 1"),
+        ({"min_rows": 0}, "min_rows must be at least 1"),
+        ({"max_levels": 10**6}, "max_levels must be at most"),
+        ({"monotone": {"pay": 3}}, "must be 1"),
+        ({"monotone": {"nothing": 1}}, "monotone names the column 'nothing'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            from_table(POS, NEG, **how)
+    for how, message in [({"linear": 1}, "linear must be True or False"), ({"kinds": "number"}, "kinds must be a map")]:
+        with pytest.raises(TypeError, match=message):
+            from_table(POS, NEG, **how)
+
+
+def test_sides_and_columns_that_do_not_fit():
+    for pos, neg, message in [
+        ({"a": [1]}, {"b": [1]}, "pos has the column 'a', which neg has not"),
+        ({"a": [1]}, {"a": [1], "b": [1]}, "neg has the column 'b', which pos has not"),
+        ({"a": [1], "b": [2]}, [[1, 2, 3]], "pos has 2 columns and neg has 3"),
+        ({"a": [1]}, [[1]], "pos has 1 columns and neg has 1"),
+        (
+            {"a": [1, 2], "b": [2]},
+            {"a": [1], "b": [2]},
+            r"pos has in column 1 \('b'\) values of shape \(1,\), and 2 rows",
+        ),
+        ({"a": np.ones((2, 2))}, {"a": [1]}, r"values of shape \(2, 2\), and 2 rows"),
+        ({}, {}, "pos is empty"),
+        ({"a": []}, {"a": [1]}, "pos is empty"),
+        (
+            {"a": [1.0, math.inf]},
+            {"a": [2.0]},
+            r"pos has inf at row 1, column 0 \('a'\), which is to be a finite number",
+        ),
+        ({"a": [10**400, 1]}, {"a": [2.0]}, r"pos has inf at row 0, column 0 \('a'\), which is to be a finite number"),
+        (
+            pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            "two columns of one name",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            from_table(pos, neg)
+    for pos, message in [
+        ({"a": "text"}, r"pos has in column 0 \('a'\) 'text'; a column must be a sequence"),
+        ({"a": 5}, "pos must be a sequence of rows"),
+        (7, "pos must be a sequence of rows"),
+        (__import__("scipy.sparse").sparse.eye(3, format="csr"), "sparse"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            from_table(pos, pos)
+
+
+def test_new_rows():
+    back = {name: NEG[name] for name in reversed(NEG)} | {"more": [object()] * N}
+    assert np.array_equal(H.evaluate(back), H.evaluate(NEG))
+    assert np.array_equal(H.evaluate(pd.DataFrame(back)), H.evaluate(NEG))
+    for name, value, message in [
+        ("age", "old", r"X has 'old' at row 3, column 0 \('age'\), which was a number when the weak rankers were made"),
+        ("age", math.inf, r"X has inf at row 3, column 0 \('age'\), which was a finite number"),
+        ("age", "12%", "X has '12%' at row 3"),
+        ("when", "soon", r"X has 'soon' at row 3, column 5 \('when'\), which was a date"),
+        ("when", 7, r"X has 7 at row 3, column 5 \('when'\), which was a date"),
+        ("wait", "long", r"X has 'long' at row 3, column 7 \('wait'\), which was a duration"),
+        ("at", datetime.date(2020, 1, 1), r"at row 3, column 8 \('at'\), which was a time of day"),
+        ("age", datetime.date(2020, 1, 1), r"X has .* at row 3, column 0 \('age'\), which was a number"),
+        ("city", [1], r"X has .* at row \d, column 4 \('city'\), which was text"),
+        ("city", "x" * 200_000, None),
+        ("age", "9" * 200_000, r"X has '9+…9+' at row 3"),
+    ]:
+        column = [*NEG[name][:3], value, *NEG[name][4:]]
+        if message is None:
+            assert H.evaluate(NEG | {name: column}).shape == (N, len(H))
+            continue
+        with pytest.raises((ValueError, TypeError), match=message):
+            H.evaluate(NEG | {name: column})
+    for name in NEG:
+        lacking = {key: values for key, values in NEG.items() if key != name}
+        with pytest.raises(ValueError, match=f"X lacks the column '{name}'"):
+            H.evaluate(lacking)
+
+
+def test_names_and_values_are_shown_and_not_carried_out():
+    bad = "\x1b[31m\u202ered"
+    pos, neg = sides([f"{bad}{i:05}" for i in WORDS])
+    pos, neg = [{bad: side["c"], "rest" + bad: side["rest"]} for side in (pos, neg)]
+    G, said = told(pos, neg)
+    G2 = made({bad: [1, 2]}, {bad: [3, 4]})
+    messages = [said, repr(G.plan), repr(G), repr(G2), repr(G2.plan)]
+    for X in ({bad: [bad]}, {"other": [1]}):
+        with pytest.raises(ValueError, match="X") as caught:
+            G2.evaluate(X)
+        messages.append(str(caught.value))
+    with pytest.raises(ValueError, match="kinds") as caught:
+        from_table(pos, neg, kinds={bad + "x": bad})
+    messages.append(str(caught.value))
+    for message in messages:
+        assert all(c.isprintable() or c == "\n" for c in message), message
+
+
+def test_the_plan_prints_as_a_table():
+    G = made({"age": [61, 58, None], "kind of x": ["yes", "no", "yes"]}, {"age": [3, 5, 5], "kind of x": ["no"] * 3})
+    assert repr(G.plan) == (
+        "column     becomes  values  missing  weak rankers\n"
+        "age        number        4        1             4\n"
+        "kind of x  boolean       2        0             1"
+    )
+    assert pd.DataFrame(G.plan).loc[0, "rankers"] == 4
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def broken():
+    """What a file may say in place of a table, and what it is refused for."""
+
+    def change(*path):
+        *path, value = path
+
+        def make(data):
+            for key in path[:-1]:
+                data = data[key]
+            data[path[-1]] = value
+
+        return make
+
+    of_city, of_when = 4, 5
+    return [
+        (change("width", 3), "'columns' of the weak rankers must be a list of 3"),
+        (change("sources", []), "'sources'"),
+        (change("sources", [7]), "list of dictionaries"),
+        (change("sources", 1, "column", 0), "column 0 twice"),
+        (change("sources", 1, "column", 99), "its width 9"),
+        (change("sources", 0, "kind", "magic"), "'kind'"),
+        (change("sources", 0, "point", "x"), "'point'"),
+        (change("sources", 0, "more", 1), "'more'"),
+        (change("sources", 0, "parts", 0, "more", 1), "'more'"),
+        (change("sources", 0, "parts", 0, "of", "trend"), "'of'"),
+        (change("sources", 0, "parts", 0, "cuts", 0, [1, 0.5]), "cuts of columns 0 to 0"),
+        (change("sources", 0, "parts", 0, "names", []), "'names'"),
+        (change("sources", of_city, "parts", 0, "levels", [["Rome"]]), "levels of a category"),
+        (change("sources", of_city, "levels", []), "'levels'"),
+        (change("sources", of_when, "parts", 1, "levels", [[[]]]), "TypeError|level|string"),
+        (change("plan", 0, "values", -1), "at least 0"),
+        (change("plan", []), "'plan'"),
+        (change("plan", 0, "note", 5), "'note'"),
+        (change("names", ["a"]), "'names'"),
+    ]
+
+
+@pytest.mark.parametrize("k", range(len(broken())))
+def test_broken_files_are_refused(k):
+    change, message = broken()[k]
+    data = json.loads(json.dumps(H.to_dict()))
+    change(data)
+    with pytest.raises((ValueError, TypeError), match=message):
+        pnorm.rankers.from_dict(data)
+
+
+def places(data, path=()):
+    """The paths of all fields of a file, only the first of each list."""
+    if path:
+        yield path
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from places(value, (*path, key))
+    elif isinstance(data, list) and data:
+        yield from places(data[0], (*path, 0))
+
+
+def test_a_file_with_anything_in_it_is_read_or_refused():
+    data = json.loads(json.dumps(H.to_dict()))
+    for path in places(data):
+        for value in (None, -1, 1e308, True, "x", [], {}, [[]]):
+            changed = copy.deepcopy(data)
+            at = changed
+            for key in path[:-1]:
+                at = at[key]
+            at[path[-1]] = value
+            try:
+                G = pnorm.rankers.from_dict(changed)
+            except (ValueError, TypeError) as error:
+                own(error)
+            else:
+                try:
+                    assert G.evaluate(NEG).shape == (N, len(G))
+                except (ValueError, TypeError) as error:
+                    own(error)
+
+
+def own(error):
+    """Hold an error to be one of the package's own checks."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    assert "pnorm" in Path(frame.filename).parts, error
+    assert frame.line.startswith("raise"), (frame, error)
+
+
+# Anything -----------------------------------------------------------------------------------------
+
+ODD = [
+    None, math.nan, True, False, 0, 1, -3, 2**53 + 1, 10**30, 0.5, -0.0, math.inf, 1e-300, 5e-324, "", " ", "?", "na", "yes", "n",
+    "true", "1", "1.0", "007", "1,234", "1.234,5", "$5", "12%", "2020-01-31", "31/12/2020", "01/02/2020", "12:30", "3 days",
+    "a", "b", "a b c d", "\x1b[0m", "é", "=1+1", "x" * 1000, "9" * 400, "(rare)", "a is missing", b"bytes", [1], {}, 1j, np.float32(0.1),
+    np.int64(7), np.bool_(True), np.str_("a"), np.datetime64("2020-01-01"), np.datetime64("NaT"), np.timedelta64(3, "h"),
+    datetime.date(2020, 2, 29), datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59), datetime.timedelta(-5),
+    datetime.time(1, 2), datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), pd.NA, pd.NaT, pd.Timestamp("2020-01-01"),
+    __import__("decimal").Decimal("1.5"), __import__("decimal").Decimal("sNaN"), __import__("fractions").Fraction(1, 3),
+]  # fmt: skip
+
+
+def odd_column(draw, n):
+    """A column of values drawn from a few of those above."""
+    some = [ODD[k] for k in draw.integers(0, len(ODD), draw.choice([1, 2, 2, 3, 6]))]
+    return [some[k] for k in draw.integers(0, len(some), n)]
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_any_table_is_read_or_refused(seed):
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(1, 60, 3)
+    names = [f"c{j}" for j in range(draw.integers(1, 5))]
+    columns = [odd_column(draw, sizes.sum()) for _ in names]
+    ends = np.r_[0, sizes.cumsum()]
+    parts = [{name: x[a:b] for name, x in zip(names, columns, strict=True)} for a, b in itertools.pairwise(ends)]
+    if draw.random() < 0.4:
+        parts = [pd.DataFrame({name: pd.Series(x, dtype=object) for name, x in part.items()}) for part in parts]
+    pos, neg, new = parts
+    try:
+        G = quietly(pos, neg, min_rows=int(draw.integers(1, 5)), linear=bool(draw.random() < 0.5))
+    except (ValueError, TypeError) as error:
+        own(error)
+        return
+    again = pnorm.rankers.from_dict(json.loads(json.dumps(G.to_dict())))
+    assert again == G
+    outputs = np.concatenate([G.evaluate(pos), G.evaluate(neg)])
+    assert ((outputs >= 0.0) & (outputs <= 1.0)).all()
+    assert (outputs.min(axis=0) < outputs.max(axis=0)).all()  # each tells some rows apart
+    lam = draw.normal(size=len(G))
+    assert pnorm.score(pos, again, lam) == pytest.approx(outputs[: sizes[0]] @ lam, abs=1e-12)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnknownLevelWarning)
+            assert G.evaluate(new).shape == (sizes[2], len(G))
+    except (ValueError, TypeError) as error:
+        own(error)
