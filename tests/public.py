@@ -333,7 +333,7 @@ def _of_rankers():
         "closed": None,
         "from_dict": None,
         "columns": plain(r.columns),
-        "from_table": None,
+        "from_table": plain(r.from_table, n_cuts=2, min_rows=1, max_levels=3, kinds=...),
         "thresholds": Call(
             lambda a, b: r.thresholds([a, b]),
             {"a": np.array([1.0, 2.0]), "b": np.array([0.0, 2.0, 4.0])},

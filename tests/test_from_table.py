@@ -232,6 +232,90 @@ def test_time_zones_count_as_their_clocks_show():
         assert np.array_equal(plain.evaluate(X), plain.evaluate({"when": when.dt.tz_localize(None)}))
 
 
+def typed():
+    """Columns of many types, what they become, and the first weak ranker."""
+    whole, words, dates = [0, 1, 2] * 8, ["a", "b", None] * 8, pd.Series(pd.date_range("2020", periods=24, freq="31h"))
+    holes, spans = [1, None, 0] * 8, pd.Series(pd.to_timedelta(range(24), "h"))
+    first = "c > 2020-01-01 15:30"
+    yield from [
+        (pa.array(whole, of), "number", "c > 0.5") for of in (pa.int8(), pa.uint64(), pa.float32(), pa.float64())
+    ]
+    yield pa.array(whole).cast(pa.decimal128(30, 2)), "number", "c > 0.5"
+    yield pa.chunked_array([whole[:5], [], whole[5:]], pa.int64()), "number", "c > 0.5"
+    yield pa.array(holes).cast(pa.bool_()), "boolean", "c"
+    yield from [(pa.array(dates.astype(of)), "date", first) for of in ("M8[s]", "M8[ms]", "M8[ns]")]
+    yield pa.array(dates.dt.date), "date", "c > 2020-01-01 12:00"
+    yield pa.array(spans), "duration", "c > 0.0208333"
+    yield pa.array([datetime.time(k) for k in range(24)]).cast(pa.time32("s")), "time", "c > 0.5"
+    yield from [(pa.array(words, of), "category", "c = a") for of in (pa.string(), pa.large_string())]
+    yield pa.array([7, 8, None] * 8).dictionary_encode(), "category", "c = 7"
+    yield pa.array(dates).dictionary_encode(), "date", first
+    yield from [
+        (x, "left out", None)
+        for x in (pa.nulls(24), pa.array([[1]] * 24), pa.array([{"a": 1}] * 24), pa.array([b"a"] * 24))
+    ]
+    yield from [(pd.Series(holes, dtype=of), "number", "c > 0.5") for of in ("Int64", "Float32", "int8[pyarrow]")]
+    yield from [
+        (pd.Series([x if x is None else bool(x) for x in holes], dtype=of), "boolean", "c")
+        for of in ("boolean", "bool[pyarrow]")
+    ]
+    yield from [
+        (pd.Series(words, dtype=of), "category", "c = a") for of in ("string", "category", "string[pyarrow]", object)
+    ]
+    yield pd.Series(whole, dtype="category"), "category", "c = 0"
+    yield pd.Series([True, False, None] * 8, dtype="category"), "boolean", "c"
+    yield pd.Series(dates, dtype="category"), "date", first
+    yield pd.Series(pd.arrays.SparseArray(whole)), "number", "c > 0.5"
+    yield pd.Series(pd.period_range("2020", periods=24, freq="D")), "date", "c > 2020-01-01 12:00"
+    yield spans, "duration", "c > 0.0208333"
+    yield from [(pd.Series(x), "left out", None) for x in (pd.interval_range(0, 24), [1j, 2j] * 12, [None] * 24)]
+    yield from [(np.array(whole, of), "number", "c > 0.5") for of in (">i4", np.float16, np.longdouble, object)]
+    yield np.ma.array(whole, mask=[True, False, False] * 8), "number", "c > 1.5"
+    yield from [(np.array(words, of), "category", "c = a") for of in (object, "U4")]
+    yield dates.to_numpy("M8[h]"), "date", first
+    yield from [
+        (np.array(x, of), "left out", None)
+        for x, of in ((["a", "b"] * 12, "S1"), ([1j, 2j] * 12, complex), (["NaT"] * 24, "M8[s]"))
+    ]
+    yield range(24), "number", "c > 0.5"
+
+
+@pytest.mark.parametrize(("column", "kind", "first"), list(typed()))
+def test_types(column, kind, first):
+    X = {"c": column, "more": [0, 1] * 12}
+    G = quietly(X, X, min_rows=3)
+    assert G.plan[0].kind == kind
+    assert G.names[0] == (first or "more > 0.5")
+    if not isinstance(column, pd.Series):
+        return
+    frame = pd.DataFrame(X)
+    assert quietly(frame, frame, min_rows=3) == G
+    assert np.array_equal(G.evaluate(frame), G.evaluate(X))
+
+
+def test_types_of_polars():
+    pl = pytest.importorskip("polars")
+    whole, words = pl.Series([0, 1, 2] * 8), pl.Series(["a", "b", None] * 8)
+    dates = pl.Series(pd.date_range("2020", periods=24, freq="31h").to_pydatetime().tolist())
+    for column, kind, first in [
+        *[(whole.cast(of), "number", "c > 0.5") for of in (pl.Int8, pl.UInt64, pl.Float32, pl.Decimal(10, 2))],
+        (pl.Series([True, None, False] * 8), "boolean", "c"),
+        (dates, "date", "c > 2020-01-01 15:30"),
+        (dates.cast(pl.Datetime("ms")), "date", "c > 2020-01-01 15:30"),
+        (dates.dt.date(), "date", "c > 2020-01-01 12:00"),
+        (dates - dates[0], "duration", "c > 0.645833"),
+        (dates.dt.time(), "time", "c > 0.5"),
+        *[(words.cast(of), "category", "c = a") for of in (pl.String, pl.Categorical)],
+        *[
+            (x, "left out", "more > 0.5")
+            for x in (pl.Series([[1]] * 24), pl.Series([{"a": 1}] * 24), pl.Series([None] * 24))
+        ],
+    ]:
+        X = pl.DataFrame({"c": column, "more": [0, 1] * 12})
+        G = quietly(X, X, min_rows=3)
+        assert (G.plan[0].kind, G.names[0]) == (kind, first)
+
+
 # With the rest of the package ---------------------------------------------------------------------
 
 
@@ -302,6 +386,17 @@ def test_rows_in_parts_are_the_same_rows():
     frames = [pd.DataFrame(side) for side in (POS, NEG)]
     lam, _ = pnorm.train(*frames, H, t_max=30)
     assert partitions.train(*frames, H, t_max=30)[0] == pytest.approx(lam, abs=1e-9)
+
+
+def test_rows_on_a_cluster():
+    dask = pytest.importorskip("dask.dataframe")
+    frames = [pd.DataFrame(side).drop(columns=["day", "wait", "at"]) for side in (POS, NEG)]
+    G = made(*frames)
+    lam, _ = pnorm.train(*frames, G, t_max=10)
+    from pnorm import dask as on_dask
+
+    parts = [dask.from_pandas(frame, npartitions=3) for frame in frames]
+    assert on_dask.train(*parts, G, t_max=10)[0] == pytest.approx(lam, abs=1e-9)
 
 
 def test_signs_and_lines():
@@ -605,6 +700,13 @@ def test_rare_levels_are_one():
     with pytest.warns(UnknownLevelWarning, match="such as 'unseen'; all indicators of the column are 0 there"):
         outputs = every.evaluate({"c": ["a", "unseen"], "rest": [0, 0]})
     assert outputs[:, [name.startswith("c") for name in every.names]].sum(axis=1).tolist() == [1, 0]
+
+
+def test_a_level_may_be_called_rare():
+    G = made(*sides(["a"] * 40 + ["(rare)"] * 40 + ["b"] * 20))
+    assert G.names[:3] == ("c = a", "c = b", "c = (rare)")
+    assert pnorm.rankers.from_dict(G.to_dict()) == G
+    assert G.evaluate({"c": ["(rare)", "new"], "rest": [0, 0]})[:, 2].tolist() == [1, 1]
 
 
 def test_levels_of_which_none_is_known_are_told():

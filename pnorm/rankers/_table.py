@@ -675,8 +675,9 @@ class _Learner:
         n_known, self._n_values = counts.total(), len(counts)
         if self._wish is None and n_known >= _FEW and self._n_values > _DIFFERENT * n_known:
             self._refuse_text(counts)
-        ranked = [value for value, count in counts.most_common() if count >= self._how.min_rows]
-        kept, rare = ranked[: self._how.max_levels], self._n_values - min(len(ranked), self._how.max_levels)
+        frequent = [value for value, count in counts.most_common() if count >= self._how.min_rows and value != RARE]
+        kept = frequent[: self._how.max_levels]
+        rare = self._n_values - len(kept)
         missing = sum(self._missing)
         if not kept and not missing:
             raise _LeaveOut(f"no value is in {self._how.min_rows} rows")
