@@ -148,7 +148,7 @@ def count(n: Any, name: str, least: int) -> int:
     return value
 
 
-def place_of(i: Any, name: str, size: int) -> int:
+def item(i: Any, name: str, size: int) -> int:
     """Return the place of an item among `size` of them; negative ones count from the end."""
     place = count(i, name, -size)
     if place >= size:

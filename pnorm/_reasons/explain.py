@@ -84,7 +84,7 @@ class Explanation:
         ValueError, TypeError
             If there is no such row, or n is below 1.
         """
-        n, i = _checks.count(n, "n", 1), _checks.place_of(row, "row", len(self.scores))
+        n, i = _checks.count(n, "n", 1), _checks.item(row, "row", len(self.scores))
         return self._reasons(np.array([i]), n)[0]
 
     def reasons(self, n: int = 3) -> list[str]:
