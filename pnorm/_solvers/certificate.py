@@ -20,6 +20,7 @@ reported as the objective.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,11 +37,22 @@ from pnorm._threads import ROWS, slices
 
 _EPS = float(np.finfo(float).eps)
 
+_INSIDE = (1e-2, 1e-4)
+"""Shares by which slopes are to be within l1, for a certificate without a penalty on squares."""
+
 _TRIES = 5
 """Times that coefficients at zero may join those that are not."""
 
 _LEAST = 1e-9
 """Least share of its weight that a row must keep: rounding must not decide the sign of a weight."""
+
+_LARGEST = 1e100
+"""Ratio by which no weight of a certificate grows."""
+
+_FAR = "a step changes weights by more than a float can hold"
+
+_CUT = 1.5 * _LEAST - 1.0
+"""Change of a weight that is cut off just above zero, as a share of it."""
 
 
 @dataclass(frozen=True)
@@ -111,14 +123,21 @@ def certify_bounded(problem: Problem, point: Point, means: Means, penalty: Penal
     """Bound an objective whose coefficients all have a penalty on their squares, with a step: any weights will do."""
     p = problem.objective.traits.p
     rounding = _rounding_of_value(problem, point, means, penalty)
-    moved = _Moved(problem, point, means, delta)
-    if moved.lowest < _LEAST:
-        moved = _Moved(problem, point, means, np.zeros_like(delta))
-    residual, error = _residual(problem, point, means, moved, False)
-    gap = penalty.gap(point.lam, p * residual, p * error)
-    hidden = gap - penalty.gap(point.lam, p * residual)
-    gap = moved.entropy + gap + _effect_of_scores(problem, point, moved) + rounding
-    return Bound(gap, rounding, float(np.abs(residual).max()), moved.lowest, "", hidden=hidden)
+
+    def bound(delta: Vector) -> Bound:
+        moved = _Moved(problem, point, means, delta, cut=True)
+        if moved.entropy == math.inf:
+            return Bound(math.inf, rounding, math.nan, moved.lowest, _FAR)
+        residual, error = _residual(problem, point, means, moved, False)
+        gap = penalty.gap(point.lam, p * residual, p * error)
+        hidden = gap - penalty.gap(point.lam, p * residual)
+        gap = moved.entropy + gap + _effect_of_scores(problem, point, moved) + rounding
+        return Bound(gap, rounding, float(np.abs(residual).max()), moved.lowest, "", hidden=hidden)
+
+    found = bound(delta)
+    if found.least >= 2.0 * _LEAST:
+        return found
+    return min(found, bound(np.zeros_like(delta)), key=lambda bound: bound.gap)
 
 
 def certify_signs(problem: Problem, point: Point, means: Means, penalty: Penalty) -> Bound:
@@ -174,19 +193,19 @@ def certify_within(
     chosen: Chosen,
     tol: float,
 ) -> Bound:
-    """Bound an objective with l1 and no penalty on squares, with a step and one to slopes that are all within l1.
+    """Bound an objective with l1, with a step and one to slopes that are all within l1.
 
-    The slopes after the first step are beyond l1 by its rounding. Some of the weights after the other one bring them
+    What bounds it without its penalty on squares bounds it with it, and is the better the smaller that is. The slopes after the first step are beyond l1 by its rounding. Some of the weights after the other one bring them
     back: slopes are linear in the weights, and entropies concave. Where rounding of the slopes is above the tolerance,
     those of the chosen weak rankers are found in twice the working precision.
     """
     p = problem.objective.traits.p
     rounding = _rounding_of_value(problem, point, means, penalty)
-    both = [_Moved(problem, point, means, step) for step in (delta, inner)]
+    both = [_Moved(problem, point, means, step, cut=True) for step in (delta, inner)]
     lowest = min(moved.lowest for moved in both)
-    if lowest < _LEAST:
-        reason = "the weights that a step gives are not all positive"
-        return Bound(math.inf, rounding, math.nan, lowest, reason)
+    if max(moved.entropy for moved in both) == math.inf:
+        return Bound(math.inf, rounding, math.nan, lowest, _FAR)
+    squares = 0.5 * float(penalty.l2 @ np.square(point.lam))
     slack = max(_effect_of_scores(problem, point, moved) for moved in both) + rounding
     found = [_residual(problem, point, means, moved, False) for moved in both]
     for careful in (False, True):
@@ -194,7 +213,7 @@ def certify_within(
             which, own = chosen.which, chosen.problem
             here = replace(point, lam=point.lam[which], weights=chosen.means.weights)
             for step, (residual, error) in zip((delta, inner), found, strict=True):
-                moved = _Moved(own, here, chosen.means, step[which])
+                moved = _Moved(own, here, chosen.means, step[which], cut=True)
                 residual[which], error[which] = _residual(own, here, chosen.means, moved, True)
         (slope, error), (inside, of_inside) = [(p * residual, p * error) for residual, error in found]
         worst = float(np.abs(slope).max()) / p
@@ -211,9 +230,44 @@ def certify_within(
         hidden += float(np.abs(point.lam) @ np.maximum(error, of_inside))
         gap = max(fall + share * (other - fall), 0.0)
         if careful or hidden <= 0.1 * max(gap, tol):
-            return Bound(gap + hidden + slack, rounding + hidden, worst, lowest, "")
+            return Bound(gap + squares + hidden + slack, rounding + hidden, worst, lowest, "")
     reason = "no weights were found whose slopes are all within l1"
     return Bound(math.inf, rounding, worst, lowest, reason)
+
+
+def certify_penalised(
+    problem: Problem,
+    point: Point,
+    means: Means,
+    penalty: Penalty,
+    delta: Vector,
+    inner: Callable[[float], Vector] | None,
+    chosen: Chosen | None,
+    tol: float,
+) -> Bound:
+    """Bound an objective with a penalty, with a step from the point: the least of the bounds that serve there.
+
+    A penalty on squares serves if it is worth more than the rounding of slopes; else l1 does. Where the whole penalty
+    is next to nothing, what bounds the objective without it is as good. `inner` returns the step to slopes that are
+    within l1 by a share, and `chosen` is the working set; they are None where that is too large.
+    """
+    found = []
+    if penalty.is_bounded:
+        found.append(certify_bounded(problem, point, means, penalty, delta))
+        if found[0].hidden <= 0.1 * max(tol, found[0].gap - found[0].hidden):
+            return found[0]
+    if penalty.l1.any() and inner is not None and chosen is not None:
+        for share in _INSIDE:
+            found.append(certify_within(problem, point, means, penalty, delta, inner(share), chosen, tol))
+            if found[-1].gap < math.inf:
+                break
+    added = penalty.value(point.lam)
+    if inner is not None and added <= tol and not any(bound.gap <= tol for bound in found):
+        bound = certify_signs(problem, point, means, penalty.bounds_alone())
+        found.append(replace(bound, gap=bound.gap + added))
+    if not found:
+        found.append(Bound(math.inf, 0.0, math.nan, math.nan, "too many weak rankers for a certificate without l2"))
+    return min(found, key=lambda bound: bound.gap)
 
 
 def certify_to(problem: Problem, point: Point, curvature: Means, delta: Vector, tol: float) -> tuple[Point, Bound]:
@@ -266,23 +320,28 @@ def far_gap(problem: Problem, point: Point, between: Vector, l2: float) -> tuple
 
 
 class _Moved:
-    """The weights u', w' that a Newton step makes of u, w, and their relative entropies."""
+    """The weights u', w' that a Newton step makes of u, w, and their relative entropies.
 
-    def __init__(self, problem: Problem, point: Point, curvature: Means, delta: Vector) -> None:
+    Weights that the step would make negative are `cut` off just above zero: those serve where moments need not match.
+    """
+
+    def __init__(self, problem: Problem, point: Point, curvature: Means, delta: Vector, cut: bool = False) -> None:
         p, weights = problem.objective.traits.p, point.weights
         means = curvature.means_along(delta)
         # Ratios u'/u are (1 + of_group) (1 + x), the first factor for the group, the second within it.
         of_group = p * (means[1] - means[0])
         of_group -= weights.share @ of_group
+        least = _CUT if cut else -math.inf
+        of_group = np.maximum(of_group, least)
         scale = 1.0 + of_group
         self.lowest = float(scale.min())
         self.entropy = math.inf
         if self.lowest < _LEAST:
             return
-        self.steps = _Step(delta, means[0], scale, -1.0), _Step(delta, means[1], scale, p)
+        self.steps = _Step(delta, means[0], scale, -1.0, least), _Step(delta, means[1], scale, p, least)
         found = problem.reduce_weighted(weights, _changes, self.steps)
         self.lowest *= min(float(least) for least, *_ in found)
-        if self.lowest < _LEAST:
+        if (self.lowest < _LEAST and not cut) or not max(float(largest) for _, largest, *_ in found) < _LARGEST:
             return
         (_, largest_u, excess_u, kl_u, shift_u, turn_u), (_, largest_w, excess_w, kl_w, shift_w, turn_w) = found
         mass, entropy = _normalised(weights.share, of_group)
@@ -305,13 +364,15 @@ class _Step:
     scale: Vector
     """The ratio of the group's mass."""
     sign: float
+    least: float
+    """What x is, at least."""
 
     def ratios(self, rows: WeightedRows) -> Vector:
         """Return x of u'/u = scale (1 + x), for every row."""
         x = rows.rows.scores(self.delta)  # a new array, and changed in place: copies of all rows are large
         x -= self.mean[rows.group]
         x *= self.sign / self.scale[rows.group]
-        return np.asarray(x)
+        return np.asarray(np.maximum(x, self.least, out=x))
 
 
 @reduction("min", "max", "sum", "sum", "sum", "sum")

@@ -30,6 +30,9 @@ _COMPARED = 8
 _ROOM = 2**26
 """Numbers in a copy of a column's outputs, at most."""
 
+_TINY = 1e-290
+"""The least divisor: curvatures are squares of columns, whatever these are measured in."""
+
 _ROUGH = 1e-4
 """Tolerance of the minimisers on the way."""
 
@@ -96,7 +99,7 @@ def _best(problem: Problem, point: Point, penalty: Penalty, column: Index, out: 
     slope = problem.fall(point) * edges
     pull = np.where(np.isin(column, [*out]), 0.0, penalty.pull(slope))
     bend = _bend(problem, point) + penalty.l2
-    gains = np.bincount(column, np.square(pull) / np.maximum(bend, 1e-290))
+    gains = np.bincount(column, np.square(pull) / np.maximum(bend, _TINY))
     leading = np.argsort(-gains, kind="stable")[:_COMPARED]
     leading = leading[gains[leading] > 0.0]
     if not leading.size:
@@ -122,6 +125,6 @@ def _promised(problem: Problem, point: Point, penalty: Penalty, slope: Vector, w
     """Return what the quadratic model of some coefficients at zero falls by."""
     own, g = penalty.of_columns(which), slope[which]
     hessian = Moments(problem.columns(which), point.weights).hessian
-    hessian[np.diag_indices_from(hessian)] += 1e-10 * hessian.diagonal() + 1e-30
+    hessian[np.diag_indices_from(hessian)] += np.maximum(1e-10 * hessian.diagonal(), _TINY)
     x = least(hessian, g, own, np.zeros(which.size))
     return float(g @ x - 0.5 * x @ hessian @ x) - own.value(x)

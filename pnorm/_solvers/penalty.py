@@ -60,9 +60,15 @@ class Penalty:
         """The penalty of some coefficients by themselves."""
         return Penalty(*[getattr(self, field)[which] for field in ("l1", "l2", "low", "high")])
 
-    def times(self, factor: float) -> Penalty:
-        """The penalty times a factor, with the same bounds."""
-        return self if factor == 1.0 else Penalty(factor * self.l1, factor * self.l2, self.low, self.high)
+    def enlarged(self, factor: float) -> Penalty:
+        """The penalty on squares times a factor, with all else the same; l1 too where some have no such penalty."""
+        l1 = self.l1 if self.is_bounded else factor * self.l1
+        return self if factor == 1.0 else Penalty(l1, factor * self.l2, self.low, self.high)
+
+    def bounds_alone(self) -> Penalty:
+        """The bounds without a penalty."""
+        nothing = np.zeros_like(self.l1)
+        return Penalty(nothing, nothing, self.low, self.high)
 
     def only(self, kept: NDArray[np.bool_]) -> Penalty:
         """The penalty where all other coefficients stay zero."""

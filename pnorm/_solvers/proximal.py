@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
-from pnorm._solvers.certificate import Bound, Chosen, certify_bounded, certify_signs, certify_within
+from pnorm._solvers.certificate import Bound, Chosen, certify_penalised
 from pnorm._solvers.hessian import FEW, Means, Moments
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
@@ -45,22 +45,28 @@ _ROOM = 2**26
 _RIDGE = 1e-10
 """What is added to the diagonal of a Hessian that may be singular, as a share of it: the step is a little shorter."""
 
+_TINY = 1e-290
+"""The least divisor: curvatures are squares of columns, whatever these are measured in."""
+
 _FAR = 100.0
 """Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
 
 _NEAR = 0.1
 """Nats that a step promises, at most, before a multiplied penalty falls."""
 
-_FALL, _LEAST_FALL = 4.0, 1.02
-"""What a multiplied penalty is divided by, each time, at most and at least."""
+_FALL, _LEAST_FALL, _MOST_FALL = 4.0, 1.02, 1e4
+"""What a multiplied penalty is divided by: at first, at least and at most."""
+
+_QUICK = 3
+"""Steps to a minimiser on the way that are few."""
+
+_LITTLE = 0.3
+"""Share of the least penalty with which nothing is gained, about, with which the way begins."""
 
 _SHORT, _PATIENCE = 0.05, 3
 """A share of a step that is short, and how many in a row are too many."""
 
 _NOTHING = Bound(math.inf, 0.0, math.nan, math.nan, "the penalty was still a larger one")
-
-_INSIDE = (1e-2, 1e-4)
-"""Shares by which slopes are to be within l1, for a certificate without a penalty on squares."""
 
 _PRODUCTS = 300
 """Products with the Hessian for one step, at most."""
@@ -78,11 +84,13 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
             progress.arrive(point, math.inf)
             return Outcome("separable", "")
         means = Means(problem, point.weights)
-        slope, here = p * means.edges, penalty.times(way.times)
+        slope, here = p * means.edges, penalty.enlarged(way.times)
         down = here.steepest(point.lam, slope)
         step = _step(problem, working, means, here, point.lam, slope, down)
         if way.times > 1.0 and here.promised(point.lam, step.at(1.0), slope) <= _NEAR:
-            point = problem.point(way.arrive(point.lam, problem.separation(point) > 0.0))
+            there = [problem.point(lam) for lam in way.arrive(point.lam, problem.separation(point) > 0.0)]
+            here = penalty.enlarged(way.times)
+            point = min(there, key=lambda point: progress.value_with(here, point))
             continue
         known = way.times == 1.0 or penalty.is_bounded  # with l2 any step will do
         bound = _certify(problem, point, means, penalty, step, progress.tol) if known else _NOTHING
@@ -105,7 +113,7 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
             if separation.direction is not None:
                 return without_minimiser(problem, progress, means.edges, separation)
         found = _line_search(problem, progress, point, here, slope, step, precise)
-        stuck = stuck + 1 if found is None or bound.gap > 0.9 * best else 0
+        stuck = stuck + 1 if found is None or bound.gap >= 0.9 * best else 0
         best = min(best, bound.gap)
         if found is None or (stuck >= 5 and progress.is_flat(bound.rounding)):
             if point.precise:
@@ -118,65 +126,76 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
             return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(bound)}")
 
         if way.is_lost(share):
-            lam = way.turn_back()
-            if lam is None:
-                point = problem.point(np.zeros_like(start))
+            starts = way.turn_back()
+            point = problem.point(starts[0] if starts else np.zeros_like(start))
+            if not starts:
                 way.begin(point.lam, _large(penalty, p * problem.edges_at(point)))
-            else:
-                point = problem.point(lam)
 
 
 class _Way:
     """The way to the minimiser of a small penalty, by those of larger ones, each of which is near the one before.
 
-    It is taken where steps turn out short: far from the minimiser the objective is made of flat pieces.
+    It is taken where steps turn out short: far from the minimiser the objective is made of flat pieces. Where rows are
+    separable, coefficients grow about as a constant over the penalty, plus another constant, as the penalty shrinks.
+    So two minimisers tell where the next one is. The fewer steps it took, the farther away may be the one after it.
     """
 
     def __init__(self) -> None:
         self.times = 1.0
         """What the penalty is multiplied by."""
-        self._short, self._fall = 0, _FALL
-        self._from: tuple[float, Vector] | None = None
+        self._short, self._taken, self._fall = 0, 0, _FALL
+        self._known: list[tuple[float, Vector]] = []
 
     def begin(self, lam: Vector, times: float) -> None:
         """Begin with a large penalty, and coefficients that are nearly best."""
-        self.times, self._from, self._short = times, (times, lam), 0
+        self.times, self._known, self._short = times, [(times, lam)], 0
 
     def is_lost(self, share: float) -> bool:
         """Take note of the share of a step; return whether too many in a row were short."""
+        self._taken += 1
         self._short = self._short + 1 if share < _SHORT else 0
         return self._short >= _PATIENCE and self._fall > _LEAST_FALL
 
-    def arrive(self, lam: Vector, grows: bool) -> Vector:
-        """Go from the minimiser of one penalty to a smaller one; return coefficients to start from."""
-        self._from, self._short = (self.times, lam), 0
-        self._fall = min(self._fall**1.5, _FALL)
+    def arrive(self, lam: Vector, grows: bool) -> list[Vector]:
+        """Go from the minimiser of one penalty to a smaller one; return coefficients to start from, for a choice."""
+        self._known = [known for known in self._known if known[0] > self.times][-1:] + [(self.times, lam)]
+        if self._taken <= _QUICK:
+            self._fall = min(self._fall**2, _MOST_FALL)
+        elif self._taken > 2 * _QUICK:
+            self._fall = self._fall**0.7
         return self._ahead(grows)
 
-    def turn_back(self) -> Vector | None:
-        """Go back to the last minimiser, for a penalty that is nearer to its own; None where there is none yet."""
-        self._short = 0
-        if self._from is None:
-            return None
+    def turn_back(self) -> list[Vector]:
+        """Go back to the last minimiser, for a penalty that is nearer to its own; nothing where there is none yet."""
+        if not self._known:
+            return []
         self._fall = math.sqrt(self._fall)
         return self._ahead(False)
 
-    def _ahead(self, grows: bool) -> Vector:
-        assert self._from is not None
-        before, lam = self._from
+    def _ahead(self, grows: bool) -> list[Vector]:
+        self._short = self._taken = 0
+        before, lam = self._known[-1]
         self.times = max(before / self._fall, 1.0)
-        return before / self.times * lam if grows else lam  # coefficients that separate grow so, about
+        starts = [lam]
+        if grows:
+            starts.append(before / self.times * lam)
+        if len(self._known) > 1:
+            first, other = self._known[0]
+            share = (1.0 / self.times - 1.0 / before) / (1.0 / before - 1.0 / first)
+            beyond = lam + share * (lam - other)
+            starts.append(np.where(beyond * lam > 0.0, beyond, 0.0))
+        return starts
 
 
 def _large(penalty: Penalty, slope: Vector) -> float:
     """Return a factor of the penalty with which little can be gained, given the slope at zero."""
-    pull = np.abs(Penalty(np.zeros_like(slope), penalty.l2, penalty.low, penalty.high).pull(slope))
-    pulled = pull > 0.0
-    pull, l1, l2 = pull[pulled], penalty.l1[pulled], penalty.l2[pulled]
-    with np.errstate(divide="ignore"):
-        of_l1 = (pull / l1).max(initial=0.0)
-        of_l2 = float((np.square(pull) / l2).sum())
-    return max(0.3 * min(float(of_l1), of_l2), 1.0)
+    if penalty.is_bounded:
+        free = penalty.l2 > 0.0
+        of_l2 = float((np.square(penalty.pull(slope)[free]) / penalty.l2[free]).sum())
+        return max(_LITTLE * of_l2, 1.0)
+    pull = np.abs(penalty.bounds_alone().pull(slope))
+    pulled = (pull > 0.0) & (penalty.l1 > 0.0)
+    return max(_LITTLE * float((pull[pulled] / penalty.l1[pulled]).max(initial=0.0)), 1.0)
 
 
 PROXIMAL = Solver(proximal, supports=NEWTON.supports, steps=1)
@@ -251,22 +270,21 @@ def _step(
     """Return the step to the minimiser of the quadratic model, or to about there."""
     of_pos, of_neg = np.square(means.deviation)
     bend = means.p * of_pos + means.p**2 * of_neg + np.square(means.moved).sum(axis=0) + penalty.l2
-    merit = np.where(lam == 0.0, np.square(down) / np.maximum(bend, 1e-290), 0.0)
+    merit = np.where(lam == 0.0, np.square(down) / np.maximum(bend, _TINY), 0.0)
     if not working.update(lam, merit):
         return _by_conjugate_gradients(means, penalty, lam, down, bend)
     which = working.which
     moments = Moments(working.problem, means.weights.of_columns(which))
     own, start = penalty.of_columns(which), lam[which]
-    ridge = np.where(own.l2 > 0.0, 0.0, _RIDGE) * np.maximum(moments.hessian.diagonal(), 1e-30)
+    ridge = np.where(own.l2 > 0.0, 0.0, _RIDGE) * np.maximum(moments.hessian.diagonal(), _TINY)
     hessian = moments.hessian + np.diag(np.where(moments.hessian.diagonal() + own.l2 > 0.0, ridge, 1.0))
-    linear = slope[which] + hessian @ start
 
     def embedded(after: Vector) -> Vector:
         delta = np.zeros_like(lam)
         delta[which] = after - start
         return delta
 
-    best = least(hessian, linear, own, start)
+    best = least(hessian, slope[which], own, start)
     delta = embedded(best)
 
     def at(share: float) -> Vector:
@@ -277,7 +295,7 @@ def _step(
 
     def inner(share: float) -> Vector:
         narrower = Penalty(own.l1 * (1.0 - share), own.l2, own.low, own.high)
-        return embedded(least(hessian, linear, narrower, best))
+        return embedded(least(hessian, slope[which] - hessian @ (best - start), narrower, best))
 
     return _Step(at, delta, inner, Chosen(which, working.problem, moments))
 
@@ -315,19 +333,7 @@ def _by_conjugate_gradients(means: Means, penalty: Penalty, lam: Vector, down: V
 
 def _certify(problem: Problem, point: Point, means: Means, penalty: Penalty, step: _Step, tol: float) -> Bound:
     """Bound the objective at a point, with a step from there."""
-    if penalty.is_bounded:
-        return certify_bounded(problem, point, means, penalty, step.delta)
-    if not penalty.l1.any() and not penalty.l2.any():
-        return certify_signs(problem, point, means, penalty)
-    bound = Bound(math.inf, 0.0, math.nan, math.nan, "too many weak rankers for a certificate without l2")
-    if step.inner is None or step.chosen is None:
-        return bound
-    for share in _INSIDE:
-        inner = step.inner(share)
-        bound = certify_within(problem, point, means, penalty, step.delta, inner, step.chosen, tol)
-        if bound.gap < math.inf:
-            break
-    return bound
+    return certify_penalised(problem, point, means, penalty, step.delta, step.inner, step.chosen, tol)
 
 
 def certified(problem: Problem, point: Point, penalty: Penalty, tol: float) -> Bound:
