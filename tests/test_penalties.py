@@ -144,7 +144,7 @@ def test_a_quadratic_is_minimised(l1, l2, signed):
     A, b = Z.T @ Z / 60, rng.normal(size=15)
     penalty = Penalty.of(15, l1, l2, rng.integers(-1, 2, 15).astype(np.int8) if signed else None)
     start = penalty.nearest(rng.normal(size=15))
-    found, slow = least(A, b - A @ start, penalty, start), by_sweeps(A, b, penalty)
+    found, slow = start + least(A, b - A @ start, penalty, start), by_sweeps(A, b, penalty)
     np.testing.assert_allclose(found, slow, atol=1e-12)
     assert ((found == 0.0) == (slow == 0.0)).all()
 

@@ -160,6 +160,24 @@ def _leverage(rows: WeightedRows, centres: _Centres, root: Any) -> float:
     return max(float(np.square(block @ root).sum(axis=1).max()) for _, block in centres.taken_off(rows))
 
 
+@reduction("list")
+def _rows_of_root(rows: WeightedRows, factor: float, means: Any, least: float) -> list[Any]:
+    kept = rows.total > least
+    root = np.sqrt(factor * rows.total)
+    return [
+        ((block - means[rows.groups[place]]) * root[place, None])[kept[place]] for place, block in rows.table.blocks()
+    ]
+
+
+def root_of_hessian(means: Means, least: float) -> Any:
+    """Return rows Z with Z.T @ Z the Hessian, given the means: one for each row of more than the least weight."""
+    p = means.p
+    sides = means.problem.reduce_weighted(means.weights, _rows_of_root, (p, p * p), tuple(means.means), (least, least))
+    root = np.concatenate([*sides[0], *sides[1], means.moved])
+    root[:, means.problem.constant] = 0.0
+    return root
+
+
 class Curvature(Moments):
     """The Hessian at given weights, factored: its pseudo-inverse is root @ root.T.
 

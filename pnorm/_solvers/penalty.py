@@ -111,6 +111,10 @@ class Penalty:
         down = np.where(self.low < 0.0, np.maximum(-slope - self.l1, 0.0), 0.0)
         return up - down
 
+    def best(self, slope: Vector) -> Vector:
+        """Return the coefficients that maximise <slope, lam> - Omega(lam), where all that may move have an l2."""
+        return np.asarray(self.pull(slope) / np.where(self.l2 > 0.0, self.l2, 1.0))
+
     def steepest(self, lam: Vector, slope: Vector) -> Vector:
         """Return the direction of steepest descent at coefficients within the bounds; zero at a minimiser."""
         inside = slope - self.l1 * np.sign(lam) - self.l2 * lam

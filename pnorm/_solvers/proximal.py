@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import Bound, Chosen, certify_penalised
-from pnorm._solvers.hessian import FEW, Means, Moments
+from pnorm._solvers.hessian import FEW, Means, Moments, root_of_hessian
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver, without_minimiser
-from pnorm._solvers.quadratic import least
+from pnorm._solvers.quadratic import least, least_of_rows
 from pnorm._solvers.separability import find_separation
 from pnorm._solvers.wide import hessian_times
 
@@ -41,6 +41,12 @@ _CHEAP = 4e9
 
 _ROOM = 2**26
 """Numbers in a copy of the working set, at most: 512 MB."""
+
+_SMALL = 2**22
+"""Numbers in the outputs of a working set that is taken whole where it has more weak rankers than there are rows."""
+
+_FADED = 1e-14
+"""Share of the largest weight below which a row has no part in a Hessian."""
 
 _RIDGE = 1e-10
 """What is added to the diagonal of a Hessian that may be singular, as a share of it: the step is a little shorter."""
@@ -57,8 +63,8 @@ _NEAR = 0.1
 _FALL, _LEAST_FALL, _MOST_FALL = 4.0, 1.02, 1e4
 """What a multiplied penalty is divided by: at first, at least and at most."""
 
-_QUICK = 3
-"""Steps to a minimiser on the way that are few."""
+_QUICK, _SLOW = 3, 12
+"""Steps to a minimiser on the way that are few, and those that are too many."""
 
 _LITTLE = 0.3
 """Share of the least penalty with which nothing is gained, about, with which the way begins."""
@@ -75,7 +81,7 @@ _PRODUCTS = 300
 def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
     """Take proximal Newton steps until the certificate is within the tolerance."""
     p = problem.objective.traits.p
-    working, precise = _WorkingSet(problem), False
+    working, precise = _WorkingSet(problem, penalty), False
     way, stuck, best, endless = _Way(), 0, math.inf, 0
     point = problem.point(penalty.nearest(start))
     while True:
@@ -87,11 +93,17 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
         slope, here = p * means.edges, penalty.enlarged(way.times)
         down = here.steepest(point.lam, slope)
         step = _step(problem, working, means, here, point.lam, slope, down)
-        if way.times > 1.0 and here.promised(point.lam, step.at(1.0), slope) <= _NEAR:
-            there = [problem.point(lam) for lam in way.arrive(point.lam, problem.separation(point) > 0.0)]
+        promised = here.promised(point.lam, step.at(1.0), slope)
+        if way.times > 1.0 and promised <= _NEAR:
+            there = [problem.point(lam) for lam in way.arrive(step.at(1.0), problem.separation(point) > 0.0)]
             here = penalty.enlarged(way.times)
             point = min(there, key=lambda point: progress.value_with(here, point))
             continue
+        if penalty.is_bounded and not way.begun and not point.lam.any() and promised > abs(point.log_f):
+            # No objective of rows that are not separable falls so far.
+            way.begin(point.lam, _large(penalty, slope))
+            if way.times > 1.0:
+                continue
         known = way.times == 1.0 or penalty.is_bounded  # with l2 any step will do
         bound = _certify(problem, point, means, penalty, step, progress.tol) if known else _NOTHING
         close = bound.gap < 2.0 * max(progress.tol, bound.rounding)
@@ -106,7 +118,7 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
             return Outcome("converged", progress.within(bound.gap))
         if progress.exhausted:
             return Outcome("max_iter", f"all {progress.limit} Newton steps were taken; {_proof(bound)}")
-        endless = endless + 1 if bound.gap == math.inf and here.promised(point.lam, step.at(1.0), slope) < 1e-6 else 0
+        endless = endless + 1 if bound.gap == math.inf and promised < 1e-6 else 0
         if may_ask and endless >= 3 and not penalty.value(np.ones_like(start)) and (penalty.low < penalty.high).all():
             may_ask = False
             separation = find_separation(problem, signs=penalty.signs)
@@ -146,6 +158,11 @@ class _Way:
         self._short, self._taken, self._fall = 0, 0, _FALL
         self._known: list[tuple[float, Vector]] = []
 
+    @property
+    def begun(self) -> bool:
+        """Whether this way has been taken."""
+        return bool(self._known)
+
     def begin(self, lam: Vector, times: float) -> None:
         """Begin with a large penalty, and coefficients that are nearly best."""
         self.times, self._known, self._short = times, [(times, lam)], 0
@@ -154,13 +171,15 @@ class _Way:
         """Take note of the share of a step; return whether too many in a row were short."""
         self._taken += 1
         self._short = self._short + 1 if share < _SHORT else 0
-        return self._short >= _PATIENCE and self._fall > _LEAST_FALL
+        if not self.begun:
+            return self._short >= _PATIENCE
+        return (self._short > 1 or self._taken > _SLOW) and self._fall > _LEAST_FALL
 
     def arrive(self, lam: Vector, grows: bool) -> list[Vector]:
         """Go from the minimiser of one penalty to a smaller one; return coefficients to start from, for a choice."""
         self._known = [known for known in self._known if known[0] > self.times][-1:] + [(self.times, lam)]
         if self._taken <= _QUICK:
-            self._fall = min(self._fall**2, _MOST_FALL)
+            self._fall = min(self._fall**1.5, _MOST_FALL)
         elif self._taken > 2 * _QUICK:
             self._fall = self._fall**0.7
         return self._ahead(grows)
@@ -233,10 +252,14 @@ class _Step:
 class _WorkingSet:
     """The weak rankers whose second moments are formed, and the problem of these."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, penalty: Penalty) -> None:
         self._whole = self.problem = problem
         n, rows = problem.n_rankers, problem.n_pos + problem.n_neg
+        self._dual = penalty.is_bounded and problem.in_memory
+        """Whether the dual function of the rows serves."""
         self._least = max(_FIRST, min(int(math.sqrt(_CHEAP / rows)), FEW))
+        if self._dual and 2 * rows <= n:
+            self._least = max(self._least, _SMALL // rows)
         self.which: Index = np.arange(n) if n <= self._least else np.zeros(0, np.intp)
 
     def update(self, lam: Vector, merit: Vector) -> bool:
@@ -261,7 +284,15 @@ class _WorkingSet:
 
     def _fits(self, size: int) -> bool:
         rows = self._whole.n_pos + self._whole.n_neg
-        return size <= _FIRST or (size <= FEW and size * rows <= _ROOM)
+        return size <= _FIRST or ((size <= FEW or self._is_wide(size)) and size * rows <= _ROOM)
+
+    def _is_wide(self, size: int) -> bool:
+        return self._dual and 2 * (self._whole.n_pos + self._whole.n_neg) <= size
+
+    @property
+    def wide(self) -> bool:
+        """Whether the working set has so many more weak rankers than there are rows that the dual function is used."""
+        return self._is_wide(self.which.size)
 
 
 def _step(
@@ -274,30 +305,61 @@ def _step(
     if not working.update(lam, merit):
         return _by_conjugate_gradients(means, penalty, lam, down, bend)
     which = working.which
+    if working.wide:
+        found = _in_rows(working, means, penalty, lam, slope)
+        if found is not None:
+            return found
+        if which.size > FEW:
+            return _by_conjugate_gradients(means, penalty, lam, down, bend)
     moments = Moments(working.problem, means.weights.of_columns(which))
     own, start = penalty.of_columns(which), lam[which]
     ridge = np.where(own.l2 > 0.0, 0.0, _RIDGE) * np.maximum(moments.hessian.diagonal(), _TINY)
     hessian = moments.hessian + np.diag(np.where(moments.hessian.diagonal() + own.l2 > 0.0, ridge, 1.0))
 
-    def embedded(after: Vector) -> Vector:
+    move = least(hessian, slope[which], own, start)
+    here = slope[which] - hessian @ move
+
+    def closer(narrower: Penalty) -> Vector:
+        return move + least(hessian, here, narrower, start + move)
+
+    return _to(lam, move, Chosen(which, working.problem, moments), penalty, closer)
+
+
+def _in_rows(working: _WorkingSet, means: Means, penalty: Penalty, lam: Vector, slope: Vector) -> _Step | None:
+    """The same by the dual function, which has a number for each row; None where it is not found."""
+    which = working.which
+    own, start, weights = penalty.of_columns(which), lam[which], means.weights.of_columns(which)
+    of_columns = Means(working.problem, weights)
+    root = root_of_hessian(of_columns, _FADED * max(float(part.max()) for part in weights.total))
+    move = least_of_rows(root, slope[which], own, start)
+    if move is None:
+        return None
+
+    def closer(narrower: Penalty) -> Vector:
+        found = least_of_rows(root, slope[which], narrower, start)
+        return move if found is None else found
+
+    return _to(lam, move, Chosen(which, working.problem, of_columns), penalty, closer)
+
+
+def _to(lam: Vector, move: Vector, chosen: Chosen, penalty: Penalty, minimised: Callable[[Penalty], Vector]) -> _Step:
+    """The step that moves the working set; `minimised` returns the move for another penalty of these coefficients."""
+    own = penalty.of_columns(chosen.which)
+
+    def embedded(move: Vector) -> Vector:
         delta = np.zeros_like(lam)
-        delta[which] = after - start
+        delta[chosen.which] = move
         return delta
 
-    best = least(hessian, slope[which], own, start)
-    delta = embedded(best)
+    delta = embedded(move)
 
     def at(share: float) -> Vector:
-        after = lam + share * delta
-        if share == 1.0:
-            after[which] = best
-        return penalty.nearest(after)
+        return penalty.nearest(lam + share * delta)
 
     def inner(share: float) -> Vector:
-        narrower = Penalty(own.l1 * (1.0 - share), own.l2, own.low, own.high)
-        return embedded(least(hessian, slope[which] - hessian @ (best - start), narrower, best))
+        return embedded(minimised(Penalty(own.l1 * (1.0 - share), own.l2, own.low, own.high)))
 
-    return _Step(at, delta, inner, Chosen(which, working.problem, moments))
+    return _Step(at, delta, inner, chosen)
 
 
 def _by_conjugate_gradients(means: Means, penalty: Penalty, lam: Vector, down: Vector, bend: Vector) -> _Step:
@@ -341,7 +403,7 @@ def certified(problem: Problem, point: Point, penalty: Penalty, tol: float) -> B
     means = Means(problem, point.weights)
     slope = means.p * means.edges
     down = penalty.steepest(point.lam, slope)
-    step = _step(problem, _WorkingSet(problem), means, penalty, point.lam, slope, down)
+    step = _step(problem, _WorkingSet(problem, penalty), means, penalty, point.lam, slope, down)
     return _certify(problem, point, means, penalty, step, tol)
 
 

@@ -6,7 +6,16 @@ by Newton steps from s among the coefficients that may move. A step that crosses
 Journal on Control and Optimization 20, 1982). Where too many do so that the function would not fall, it ends at the
 first.
 
-The function is written about s, so that near the minimiser its slope loses no digits to the size of the coefficients.
+Where A = Z^T Z has more columns than Z has rows, and all coefficients a penalty on their squares, the dual function
+is the smaller problem: one number y for each row, and
+
+.. math:: x = \arg\max_x \langle g - Z^\top y, x \rangle - \Omega(x), \qquad y = Z (x - s).
+
+It is smooth, and Newton's method for piecewise linear equations finds y (Li, Sun & Toh, SIAM Journal on Optimization
+28, 2018).
+
+The function is written about s, and what is returned is the step x - s: near the minimiser, neither loses its digits to
+the size of the coefficients.
 """
 
 from __future__ import annotations
@@ -30,12 +39,18 @@ _RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-6)
 A matrix with numbers that are none has no factor, with any of these. Then the step is that of steepest descent.
 """
 
+_SHORTEST = 1e-6
+"""Share of a step of the dual function below which there is none."""
+
 _SHARES = (1.0, 0.5, 0.25, 0.125)
 """Shares of a step that are tried before it ends at the first zero that it meets."""
 
 
 def least(A: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vector:
-    """Return the minimiser, given a positive semidefinite A, (n, n), and the slope g at the start s without penalty."""
+    """Return the step to the minimiser, given a positive semidefinite A, (n, n), and the slope g at the start s.
+
+    The slope is that without the penalty. A step of a coefficient to zero is minus this coefficient.
+    """
     A = A + np.diag(penalty.l2)
     root = np.sqrt(A.diagonal())
     root[root == 0.0] = 1.0
@@ -44,20 +59,57 @@ def least(A: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vector:
     b, sizes = slope * unit - l2 * first, np.abs(A)
     b_size = np.abs(slope * unit) + np.abs(l2 * first) + penalty.l1 * unit
     penalty, x = Penalty(penalty.l1 * unit, np.zeros_like(b), penalty.low, penalty.high), first
+    step = np.zeros_like(first)
     for _ in range(_MOST):
-        down = penalty.steepest(x, b - A @ (x - first))
-        down[np.abs(down) <= _ROUNDED * (b_size + sizes @ np.abs(x - first))] = 0.0
+        down = penalty.steepest(x, b - A @ step)
+        down[np.abs(down) <= _ROUNDED * (b_size + sizes @ np.abs(step))] = 0.0
         if not down.any():
             break
-        after = _step(A, x, down)
-        if after is None:
+        move = _step(A, x, down)
+        if move is None:
             break
-        x = after
-    return np.asarray(x * unit)
+        x, step = x + move, step + move
+    return np.where(x == 0.0, -start, step * unit)
+
+
+def least_of_rows(Z: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vector | None:
+    """Return the step, given Z, (m, n), where all coefficients that may move have an l2; None after too many steps."""
+    y, squares = np.zeros(len(Z)), np.where(penalty.l2 > 0.0, penalty.l2, 1.0)
+    first, sizes = penalty.steepest(start, slope), np.abs(Z)
+
+    def at(y: Vector) -> tuple[float, Vector, Vector, Vector]:
+        """Minus the dual function, the coefficients, the way to them, and the gradient."""
+        along = y @ Z
+        c = slope - along
+        x = penalty.best(c)
+        way = np.where(x * start > 0.0, (first - along) / squares, x - start)
+        value = 0.5 * float(y @ y) + 0.5 * float(penalty.l2 @ np.square(x)) - float(c @ start)
+        return value, x, way, y - Z @ way
+
+    value, x, way, down = at(y)
+    for _ in range(_MOST):
+        terms = np.abs(way) + (np.abs(first) + np.abs(y) @ sizes) / squares
+        if (np.abs(down) <= _ROUNDED * (np.abs(y) + sizes @ np.where(x != 0.0, terms, np.abs(way)))).all():
+            return way
+        free = np.flatnonzero(x)
+        own = Z[:, free]
+        step = -_solved(np.eye(len(Z)) + (own / squares[free]) @ own.T, down)
+        promised, slack = float(down @ step), _ROUNDED * (1.0 + abs(value))
+        share, size = 1.0, float(down @ down)
+        while True:
+            after = at(y + share * step)
+            if after[0] <= value + 1e-4 * share * promised or float(after[3] @ after[3]) <= 0.25 * size:
+                break
+            share *= 0.5
+            if share < _SHORTEST:
+                return way if -promised <= slack else None
+        y = y + share * step
+        value, x, way, down = after
+    return None
 
 
 def _step(A: Any, x: Vector, down: Vector) -> Vector | None:
-    """Return the coefficients after a step; None where nothing falls but by rounding."""
+    """Return a step that lowers the function; None where nothing falls but by rounding."""
     side = np.where(x != 0.0, np.sign(x), np.sign(down))
     free = np.flatnonzero(side)
     while free.size:
@@ -67,21 +119,20 @@ def _step(A: Any, x: Vector, down: Vector) -> Vector | None:
         if not slope > 0.0:
             return None
         for share in _SHARES:
-            after = x + share * delta
-            after[after * side < 0.0] = 0.0
-            move = after - x
+            move = share * delta
+            move = np.where((x + move) * side < 0.0, -x, move)
             if float(down @ move) - 0.5 * float(move @ (A @ move)) >= 1e-3 * share * slope:
-                return after
+                return move
         crossed = free[(x[free] + delta[free]) * side[free] < 0.0]
         if not crossed.size:
             return None
         shares = -x[crossed] / delta[crossed]
         first = float(shares.min())
         if first > 0.0:
-            after = x + first * delta
-            after[crossed[shares == first]] = 0.0
-            after[after * side < 0.0] = 0.0
-            return after
+            move = first * delta
+            at_zero = (x + move) * side < 0.0
+            at_zero[crossed[shares == first]] = True
+            return np.where(at_zero, -x, move)
         free = np.setdiff1d(free, crossed[shares == first])  # zero, and on their way to the wrong side
     return None
 
