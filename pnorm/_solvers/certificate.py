@@ -195,7 +195,9 @@ def certify_within(
 ) -> Bound:
     """Bound an objective with l1, with a step and one to slopes that are all within l1.
 
-    What bounds it without its penalty on squares bounds it with it, and is the better the smaller that is. The slopes after the first step are beyond l1 by its rounding. Some of the weights after the other one bring them
+    What bounds it without its penalty on squares bounds it with it, and is the better the smaller that is.
+
+    The slopes after the first step are beyond l1 by its rounding. Some of the weights after the other one bring them
     back: slopes are linear in the weights, and entropies concave. Where rounding of the slopes is above the tolerance,
     those of the chosen weak rankers are found in twice the working precision.
     """

@@ -161,18 +161,21 @@ def _leverage(rows: WeightedRows, centres: _Centres, root: Any) -> float:
 
 
 @reduction("list")
-def _rows_of_root(rows: WeightedRows, factor: float, means: Any, least: float) -> list[Any]:
-    kept = rows.total > least
+def _rows_of_root(rows: WeightedRows, factor: float, means: Any, share: float) -> list[Any]:
+    kept = rows.total > share * rows.total.max()
     root = np.sqrt(factor * rows.total)
     return [
         ((block - means[rows.groups[place]]) * root[place, None])[kept[place]] for place, block in rows.table.blocks()
     ]
 
 
-def root_of_hessian(means: Means, least: float) -> Any:
-    """Return rows Z with Z.T @ Z the Hessian, given the means: one for each row of more than the least weight."""
+def root_of_hessian(means: Means, share: float) -> Any:
+    """Return Z with Z.T @ Z the Hessian: a row for each that has more than a share of the largest weight of its side.
+
+    There is one more for every group.
+    """
     p = means.p
-    sides = means.problem.reduce_weighted(means.weights, _rows_of_root, (p, p * p), tuple(means.means), (least, least))
+    sides = means.problem.reduce_weighted(means.weights, _rows_of_root, (p, p * p), tuple(means.means), (share, share))
     root = np.concatenate([*sides[0], *sides[1], means.moved])
     root[:, means.problem.constant] = 0.0
     return root

@@ -72,6 +72,9 @@ _LITTLE = 0.3
 _SHORT, _PATIENCE = 0.05, 3
 """A share of a step that is short, and how many in a row are too many."""
 
+_CRITICAL = 1e-3
+"""Share by which an l1 may differ from the least with a minimiser and yet be undecided."""
+
 _NOTHING = Bound(math.inf, 0.0, math.nan, math.nan, "the penalty was still a larger one")
 
 _PRODUCTS = 300
@@ -117,7 +120,8 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
         if progress.proved(bound.gap, bound.rounding):
             return Outcome("converged", progress.within(bound.gap))
         if progress.exhausted:
-            return Outcome("max_iter", f"all {progress.limit} Newton steps were taken; {_proof(bound)}")
+            said = f"{_proof(bound)}{_critical(problem, penalty, point, bound)}"
+            return Outcome("max_iter", f"all {progress.limit} Newton steps were taken; {said}")
         endless = endless + 1 if bound.gap == math.inf and promised < 1e-6 else 0
         if may_ask and endless >= 3 and not penalty.value(np.ones_like(start)) and (penalty.low < penalty.high).all():
             may_ask = False
@@ -129,7 +133,8 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
         best = min(best, bound.gap)
         if found is None or (stuck >= 5 and progress.is_flat(bound.rounding)):
             if point.precise:
-                return Outcome("stalled", f"rounding hides any further progress; {_proof(bound)}")
+                said = f"{_proof(bound)}{_critical(problem, penalty, point, bound)}"
+                return Outcome("stalled", f"rounding hides any further progress; {said}")
             precise, stuck = True, 0
             point = problem.point(point.lam, precise=True)
             continue
@@ -177,7 +182,7 @@ class _Way:
 
     def arrive(self, lam: Vector, grows: bool) -> list[Vector]:
         """Go from the minimiser of one penalty to a smaller one; return coefficients to start from, for a choice."""
-        self._known = [known for known in self._known if known[0] > self.times][-1:] + [(self.times, lam)]
+        self._known = [*[known for known in self._known if known[0] > self.times][-1:], (self.times, lam)]
         if self._taken <= _QUICK:
             self._fall = min(self._fall**1.5, _MOST_FALL)
         elif self._taken > 2 * _QUICK:
@@ -222,6 +227,19 @@ PROXIMAL = Solver(proximal, supports=NEWTON.supports, steps=1)
 
 def _proof(bound: Bound) -> str:
     return f"no certificate: {bound.reason}" if bound.reason else f"its gap was at most {bound.gap:.2g}"
+
+
+def _critical(problem: Problem, penalty: Penalty, point: Point, bound: Bound) -> str:
+    """Say so where l1 is about p times the widest margin, below which there is no minimiser."""
+    value = penalty.value(point.lam)
+    if bound.gap < math.inf or not value > 0.0 or penalty.l2[point.lam != 0.0].any():
+        return ""
+    if abs(problem.objective.traits.p * problem.margin(point.f) - value) > _CRITICAL * value:
+        return ""
+    return (
+        f"; l1 is within {_CRITICAL:g} of the least with which there is a minimiser, and rounding hides whether it is "
+        "below: try an l1 that is larger by a thousandth, or add l2"
+    )
 
 
 def _falls_for_ever(problem: Problem, penalty: Penalty, point: Point) -> bool:
@@ -330,7 +348,7 @@ def _in_rows(working: _WorkingSet, means: Means, penalty: Penalty, lam: Vector, 
     which = working.which
     own, start, weights = penalty.of_columns(which), lam[which], means.weights.of_columns(which)
     of_columns = Means(working.problem, weights)
-    root = root_of_hessian(of_columns, _FADED * max(float(part.max()) for part in weights.total))
+    root = root_of_hessian(of_columns, _FADED)
     move = least_of_rows(root, slope[which], own, start)
     if move is None:
         return None
