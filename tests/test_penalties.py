@@ -10,7 +10,11 @@ from scipy.optimize import minimize as general
 import pnorm
 import pnorm.dask
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.quadratic import least
+from pnorm._solvers.problem import Problem
+from pnorm._solvers.progress import Progress
+from pnorm._solvers.quadratic import least, least_of_rows
+from pnorm._storage.dense import Dense
+from pnorm.objectives._pnorm import PNorm
 
 SETTINGS = [
     (0.3, 0.1, None),
@@ -149,6 +153,43 @@ def test_a_quadratic_is_minimised(l1, l2, signed):
     assert ((found == 0.0) == (slow == 0.0)).all()
 
 
+@pytest.mark.parametrize(("l1", "l2", "signed"), [(0.1, 0.1, True), (0.5, 1e-4, False), (0.0, 0.01, True)])
+def test_the_dual_function_finds_the_same(l1, l2, signed):
+    rng = np.random.default_rng(3)
+    Z, b = rng.normal(size=(6, 20)), rng.normal(size=20)
+    penalty = Penalty.of(20, l1, l2, rng.integers(-1, 2, 20).astype(np.int8) if signed else None)
+    start = penalty.nearest(rng.normal(size=20))
+    steps = (
+        least(Z.T @ Z, b - Z.T @ (Z @ start), penalty, start),
+        least_of_rows(Z, b - Z.T @ (Z @ start), penalty, start),
+    )
+    np.testing.assert_allclose(*steps, atol=1e-9)
+    assert ((start + steps[0] == 0.0) == (start + steps[1] == 0.0)).all()
+    # No coordinate of the answer has a slope beyond its penalty.
+    x = start + steps[1]
+    assert np.abs(penalty.steepest(x, b - Z.T @ (Z @ x))).max() < 1e-9 * (1.0 + l2 * np.abs(x).max())
+
+
+@pytest.mark.parametrize(
+    "A",
+    [
+        np.zeros((4, 4)),
+        np.ones((4, 4)),
+        np.outer([1, 1e100, 1e-100, 0], [1, 1e100, 1e-100, 0]),
+        np.diag([1.0, -1e-9, 1e-300, 1e300]),
+        np.full((4, 4), np.inf),
+        np.full((4, 4), np.nan),
+    ],
+)
+def test_a_singular_or_a_huge_quadratic_raises_nothing(A):
+    b = np.array([1.0, -2.0, 0.5, 0.0])
+    for l1, l2 in ((0.1, 0.0), (0.0, 1e-300), (0.1, 0.1), (1e300, 1e300)):
+        for signs in (None, np.array([1, -1, 0, 1], np.int8)):
+            with np.errstate(all="ignore"):
+                step = least(A, b, Penalty.of(4, l1, l2, signs), np.zeros(4))
+            assert step.shape == (4,)
+
+
 def test_from_a_known_l1_on_all_coefficients_are_zero():
     pos, neg = data(3, 5)
     edges = pos.mean(axis=0) - neg.mean(axis=0)
@@ -234,7 +275,7 @@ def test_a_path_over_l1():
 
 def test_rows_in_partitions():
     pos, neg = data(9, 5, (40, 50))
-    parts = [dask.array.from_array(X, chunks=(13, -1)) for X in (pos, neg)]
+    parts = [dask.array.from_array(X, chunks=(25, -1)) for X in (pos, neg)]
     for how in ({"l1": 0.5, "l2": 0.1, "signs": [1, -1, 0, 0, 1]}, {"l1": 0.5}):
         lam, trace = pnorm.minimize(pos, neg, None, 4, **how)
         found, of_parts = pnorm.dask.minimize(*parts, None, 4, **how)
@@ -463,3 +504,151 @@ def test_the_largest_weight_serves_shapes_too(name):
         lam, trace = pnorm.minimize(pos, neg, H, 2, **{name: 1e308}, penalty="shapes")
         assert trace.status == "converged"
         assert np.abs(lam).max() < 1e-300
+
+
+SEPARABLE = [
+    {"l1": 0.01, "l2": 1e-5},
+    {"l1": 1.0, "l2": 1e-4},
+    {"l1": 0.1, "l2": 1e-8, "signs": [1, -1] * 10},
+    {"l2": 1e-4, "signs": [1] + [0] * 19},
+]
+
+
+@pytest.mark.parametrize("p", [16, 64])
+@pytest.mark.parametrize("how", SEPARABLE)
+def test_a_small_l2_on_separable_rows(how, p):
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(size=(15, 20)) + 0.5, rng.normal(size=(15, 20))
+    lam, trace = pnorm.minimize(pos, neg, None, p, **how)
+    best = trace.objective[-1]
+    assert trace.status == "converged"
+    assert trace.gap <= 1e-10 * max(abs(best), 1.0)
+
+    def value(lam):
+        f, g = pos @ lam, neg @ lam
+        log_f = (
+            p * np.log(np.exp(f.min() - f).sum()) + np.log(np.exp(p * (g - g.max())).sum()) + p * (g.max() - f.min())
+        )
+        return log_f + how.get("l1", 0.0) * np.abs(lam).sum() + 0.5 * how["l2"] * lam @ lam
+
+    assert value(lam) == pytest.approx(best, rel=1e-12)
+    signs = np.array(how.get("signs", [0] * 20))
+    assert (lam * signs >= 0.0).all()
+    for size in (1e-6, 1e-3, 0.1):
+        for _ in range(20):
+            other = lam * (1.0 + size * rng.normal(size=20) * rng.integers(0, 2)) * (1.0 + size * rng.normal())
+            assert value(other) >= best - trace.gap
+    start, other = pnorm.minimize(pos, neg, None, p, init=0.3 * lam, **how)
+    assert abs(other.objective[-1] - best) <= max(trace.gap, other.gap)
+
+
+def test_small_penalties_find_what_a_general_solver_finds():
+    rng = np.random.default_rng(4)
+    pos, neg = rng.normal(size=(15, 12)) + 0.5, rng.normal(size=(15, 12))
+    for p, l1, l2 in ((1, 0.1, 0.01), (4, 0.5, 0.1)):
+        trace = pnorm.minimize(pos, neg, None, p, l1=l1, l2=l2)[1]
+        _, value = penalised(pos, neg, p, l1, l2, None)
+        assert trace.status == "converged"
+        assert -trace.gap <= value - trace.objective[-1] < 1e-5 * abs(value)
+
+
+def test_more_weak_rankers_than_rows_in_groups(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, g = rng.normal(size=(80, 5)), rng.integers(0, 3, 80)
+    y = X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=80) > 0
+    H = pnorm.rankers.quantile_thresholds(X[y], X[~y], 40)
+    how = {"l1": 0.01, "l2": 0.01, "pos_group": g[y], "neg_group": g[~y]}
+    lam, trace = pnorm.minimize(X[y], X[~y], H, 4, **how)
+    assert len(lam) > 2 * len(X)
+    assert trace.status == "converged"
+    assert trace.n_iter < 50
+    monkeypatch.setattr("pnorm._solvers.proximal._WorkingSet._is_wide", lambda working, size: False)
+    same, slow = pnorm.minimize(X[y], X[~y], H, 4, **how)
+    assert slow.status == "converged"
+    np.testing.assert_allclose(same, lam, atol=1e-5)
+
+
+def test_an_l2_far_below_l1_costs_no_certificate():
+    pos, neg, H = cuts(5)
+    alone = pnorm.minimize(pos, neg, H, 4, l1=0.1)[1]
+    for l2 in (1e-12, 1e-18, 1e-60):
+        for rankers in (H, None):
+            trace = pnorm.minimize(pos, neg, rankers, 4, l1=0.1, l2=l2)[1]
+            assert trace.status == "converged"
+            assert trace.gap < 1e-9
+            if rankers is H:
+                assert abs(trace.objective[-1] - alone.objective[-1]) < 1e-8
+
+
+@pytest.mark.parametrize("p", [1, 16])
+def test_a_penalty_below_rounding(p):
+    pos, neg = data(14, 4, (60, 80))
+    alone = pnorm.minimize(pos, neg, None, p)[1]
+    within = pnorm.minimize(pos, neg, None, p, signs=[1, -1, 1, -1])[1]
+    for how in ({"l1": 1e-18}, {"l1": 1e-13}, {"l1": 1e-12}, {"l2": 1e-60, "signs": [1, -1, 1, -1]}):
+        trace = pnorm.minimize(pos, neg, None, p, **how)[1]
+        assert trace.status == "converged"
+        assert trace.gap <= 1e-10
+        assert trace.n_iter < 10
+        assert trace.objective[-1] == pytest.approx((within if "l2" in how else alone).objective[-1], abs=1e-9)
+
+
+def test_an_l1_at_which_minimisers_end_is_said_to_be_one():
+    # With the margin 2 of (1, 0), log F_p falls by 2p for each unit in the end, and more before.
+    pos, neg = np.array([[1.0, 0.3], [1.5, -0.2]]), np.array([[-1.0, 0.1], [-1.2, 0.4]])
+    for p in (1, 4):
+        _, trace = pnorm.minimize(pos, neg, None, p, l1=2.0 * p)
+        assert trace.status in ("converged", "stalled", "max_iter")
+        if trace.status != "converged":
+            assert "l1 is within 0.001 of the least with which there is a minimiser" in trace.message
+        assert "is within 0.001" not in pnorm.minimize(pos, neg, None, p, l1=2.1 * p)[1].message
+
+
+@pytest.mark.parametrize("scale", [1e-22, 1e-100, 1e100])
+def test_units_of_columns_change_nothing(scale):
+    pos, neg = data(16, 5, (60, 80))
+    for how in ({"l1": 0.5}, {"signs": [1, -1, 1, 0, 1]}, {"l1": 0.5, "max_columns": 2}):
+        lam, trace = pnorm.minimize(pos, neg, None, 4, **how)
+        scaled = how | {"l1": how.get("l1", 0.0) * scale}
+        other, of_scaled = pnorm.minimize(pos * scale, neg * scale, None, 4, **scaled)
+        assert trace.status == of_scaled.status == "converged"
+        np.testing.assert_allclose(other * scale, lam, atol=1e-7)
+        assert of_scaled.objective[-1] == pytest.approx(trace.objective[-1], abs=1e-10)
+
+
+def test_shapes_name_the_column_whose_square_is_lost():
+    pos, neg = data(17, 3)
+    for X in (pos, neg):
+        X[:, 1] *= 1e-100
+    with pytest.raises(ValueError, match=r"'x1' spans only .*e-100: with penalty='shapes' .* scale the column"):
+        pnorm.minimize(pos, neg, None, 2, l1=0.1, l2=0.1, penalty="shapes")
+
+
+def test_the_best_point_visited_is_the_answer():
+    pos, neg = data(18)
+    problem = Problem.of_tables([Dense(pos), Dense(neg)], ("a", "b", "c"), PNorm(2, None, None))
+    penalty = Penalty.of(3, 0.1, 0.1)
+    progress = Progress(problem, penalty, 1e-10, 10, None, iter(()))
+    near, far = [problem.point(np.array([x, 0.0, 0.0])) for x in (0.3, 30.0)]
+    progress.arrive(near, 0.5)
+    progress.step(problem.edges_at(near), 1.0, far)
+    progress.arrive(far, 9.0)
+    assert "that of step 0, which is within 0.5" in progress.return_to_best(problem)
+    trace = progress.trace("max_iter", "")
+    assert trace.objective.argmin() in (0, 2)
+    assert trace.gap == 0.5
+    np.testing.assert_array_equal(trace.lam_at(2), near.lam)
+    assert progress.return_to_best(problem) == ""
+
+
+def test_the_certificate_far_from_the_minimiser():
+    """Weights that a step would make negative are cut off, and what they prove stays true."""
+    pos, neg = data()
+    rng = np.random.default_rng(0)
+    for how in ({"l1": 0.3, "l2": 0.1}, {"l2": 0.2, "signs": [1, -1, 0]}):
+        best = pnorm.minimize(pos, neg, None, 4, **how)[1]
+        for size in (1.0, 10.0, 100.0):
+            lam = size * np.abs(rng.normal(size=3)) * [1, -1, 1]
+            here = pnorm.diagnostics.certificate(pos, neg, None, 4, lam, **how)
+            assert best.objective[-1] - best.gap >= here.objective - here.gap
+            assert here.gap < 10.0 * (here.objective - best.objective[-1]) + 1.0

@@ -18,7 +18,7 @@ from pnorm._solvers.newton import NEWTON, newton
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
-from pnorm._solvers.proximal import PROXIMAL
+from pnorm._solvers.proximal import PROXIMAL, proximal
 from pnorm._solvers.separability import Separation
 from pnorm._solvers.shapes import SHAPES, serves
 from pnorm._trace import Trace, attach_trace, progress_range
@@ -55,8 +55,9 @@ def solve(
 ) -> tuple[Vector, Trace, Separation | None]:
     """Minimise a checked problem; the third value is the answer of the linear program, if it was asked."""
     penalty = Penalty.of(problem.n_rankers) if penalty is None else penalty
-    for l2 in (penalty.l2.min(), penalty.l2.max()):
-        problem.check_magnitudes(float(l2), init)
+    smallest, largest = float(penalty.l2.min()), float(penalty.l2.max())
+    problem.check_magnitudes(smallest, init, ranker=int(penalty.l2.argmin()) if smallest < largest else None)
+    problem.check_magnitudes(largest, init)
     solver = _solver(problem, penalty, method, few is not None)
     limit = solver.steps * max_iter
     bar = iter(progress_range(limit, progress, "step"))
@@ -102,7 +103,7 @@ def _solver(problem: Problem, penalty: Penalty, method: str | None, some_stay_ze
     """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian is small."""
     cornered = penalty.ridge is None or some_stay_zero
     if method is None and (cornered or problem.n_rankers > _FEW_CODED) and serves(problem, penalty):
-        return SHAPES
+        return CODED
     if cornered:
         return PROXIMAL if NEWTON.supports(problem.objective) and method != "lbfgs" else BOUNDED
     if method is not None:
@@ -130,6 +131,18 @@ def _both(problem: Problem, start: Vector, penalty: Penalty, progress: Progress,
 BOTH = Solver(_both, supports=NEWTON.supports, steps=LBFGS.steps)
 
 
+def _coded(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
+    """Minimise over whole columns of codes; where l2 is lost in the rounding of slopes, prove by l1 what that finds."""
+    outcome = SHAPES.run(problem, start, penalty, progress, may_ask)
+    lost = outcome.status in ("converged", "stalled") and progress.last.gap > 10.0 * progress.tol
+    if not lost or problem.n_rankers > FEW or not penalty.l1.any() or progress.exhausted:
+        return outcome
+    return proximal(problem, progress.last.lam, penalty, progress, may_ask)
+
+
+CODED = Solver(_coded, supports=SHAPES.supports, steps=SHAPES.steps)
+
+
 def _shrink_start(problem: Problem, lam: Vector, progress: Progress) -> Vector:
     """Halve a start as long as that lowers the objective: far out it is linear, and every method slow."""
     point = problem.point(lam)
@@ -152,6 +165,8 @@ def _answer(problem: Problem, solver: Solver, outcome: Outcome, progress: Progre
         return _on_support(problem, solver, separation, progress)
     if separation is not None and separation.kind == "undecided":
         message += "; whether the data are separable could not be decided"
+    if outcome.status in ("max_iter", "stalled"):
+        message += progress.return_to_best(problem)
     return progress.last.lam.copy(), progress.trace(outcome.status, message)
 
 

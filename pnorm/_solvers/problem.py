@@ -447,8 +447,19 @@ class Problem:
 
     # Columns
 
-    def check_magnitudes(self, l2: float = 0.0, lam: Vector | None = None, name: str = "init") -> None:
-        """Refuse numbers whose squares overflow, which second moments and penalties are made of."""
+    def check_magnitudes(
+        self, l2: float = 0.0, lam: Vector | None = None, name: str = "init", ranker: int | None = None
+    ) -> None:
+        """Refuse numbers whose squares overflow, which second moments and penalties are made of.
+
+        `ranker` is the one that l2 is of, where its unit is that of the ranker's outputs.
+        """
+        if 0.0 < l2 < 1.0 / _checks.ROOT and ranker is not None:
+            raise ValueError(
+                f"the column {_checks.shown(self.names[ranker])} spans only {self.span[ranker]:.3g}: with "
+                f"penalty='shapes' the l2 of its coefficient, l2 times the square of that, is {l2:.3g}, and must be "
+                f"at least {1.0 / _checks.ROOT:g}; scale the column to a range of about one"
+            )
         if 0.0 < l2 < 1.0 / _checks.ROOT:
             raise ValueError(f"l2 must be zero, or at least {1.0 / _checks.ROOT:g}; got {l2:g}")
         j = int(self.largest.argmax())

@@ -81,6 +81,24 @@ class Progress(History):
         """Record a move that is no step of a solver, and that the callback does not see."""
         self.add(edges, math.nan, self._iterate(after, gap))
 
+    def return_to_best(self, problem: Problem) -> str:
+        """Go back to the best point visited, with its gap, if it is better than the last by more than rounding; say so.
+
+        Steps on the way to a minimiser need not lower the objective.
+        """
+        trace, last = self.trace("", ""), self.last
+        values = np.where(np.isnan(trace.objective), math.inf, trace.objective)
+        k = int(values.argmin())
+        lam = trace.lam_at(k)
+        rounding = self.objective.rounding(last.log_f, problem.n_pos, problem.n_neg)
+        rounding += problem.objective.convex(last.log_f)[1] * problem.rounding_of_scores(lam)
+        if not values[k] < last.value - 2.0 * rounding - 8.0 * np.finfo(float).eps * self.penalty.value(lam):
+            return ""
+        gap = float(trace.gaps[k])
+        self.jump(problem.edges_at(problem.point(last.lam)), problem.point(lam), math.inf if math.isnan(gap) else gap)
+        proof = "has no certificate" if not gap < math.inf else f"is within {gap:.2g} of the infimum"
+        return f"; the answer is the best point visited, that of step {k}, which {proof}"
+
     def step(self, edges: Vector, share: float, after: Point) -> bool:
         """Record a step from a point with these edges, and return whether the callback asks to stop."""
         self.add(edges, share, self._iterate(after))
