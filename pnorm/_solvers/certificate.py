@@ -237,6 +237,7 @@ def certify_within(
     return Bound(math.inf, rounding, worst, lowest, reason)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is no number proves nothing
 def certify_penalised(
     problem: Problem,
     point: Point,
@@ -269,7 +270,7 @@ def certify_penalised(
         found.append(replace(bound, gap=bound.gap + added))
     if not found:
         found.append(Bound(math.inf, 0.0, math.nan, math.nan, "too many weak rankers for a certificate without l2"))
-    return min(found, key=lambda bound: bound.gap)
+    return min(found, key=lambda bound: bound.gap if bound.gap >= 0.0 else math.inf)
 
 
 def certify_to(problem: Problem, point: Point, curvature: Means, delta: Vector, tol: float) -> tuple[Point, Bound]:

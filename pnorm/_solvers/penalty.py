@@ -102,7 +102,7 @@ class Penalty:
         """Omega at coefficients within the bounds."""
         if self.ridge is not None:
             return 0.5 * self.ridge * float(lam @ lam) if self.ridge else 0.0
-        with np.errstate(over="ignore"):  # a line search may look too far
+        with np.errstate(over="ignore", invalid="ignore"):  # a line search may look too far
             return float(self.l1 @ np.abs(lam)) + 0.5 * float(self.l2 @ np.square(lam))
 
     def pull(self, slope: Vector) -> Vector:
@@ -115,11 +115,13 @@ class Penalty:
         """Return the coefficients that maximise <slope, lam> - Omega(lam), where all that may move have an l2."""
         return np.asarray(self.pull(slope) / np.where(self.l2 > 0.0, self.l2, 1.0))
 
+    @np.errstate(over="ignore", invalid="ignore")  # steps may be longer than a float can hold
     def steepest(self, lam: Vector, slope: Vector) -> Vector:
         """Return the direction of steepest descent at coefficients within the bounds; zero at a minimiser."""
         inside = slope - self.l1 * np.sign(lam) - self.l2 * lam
         return np.where(lam != 0.0, inside, self.pull(slope))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def promised(self, lam: Vector, after: Vector, slope: Vector) -> float:
         """What the slope, and Omega itself, say of the fall from some coefficients to others."""
         change = np.abs(after) - np.abs(lam)
@@ -147,5 +149,5 @@ class Penalty:
         pull = self.pull(slope)
         away = np.abs(lam) * (self.l1 - np.sign(lam) * (slope - pull))
         short = np.abs(self.l2 * lam - pull)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return away + np.where(short > 0.0, 0.5 * np.square(short) / self.l2, 0.0)

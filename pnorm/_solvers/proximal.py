@@ -66,6 +66,9 @@ _FALL, _LEAST_FALL, _MOST_FALL = 4.0, 1.02, 1e4
 _QUICK, _SLOW = 3, 12
 """Steps to a minimiser on the way that are few, and those that are too many."""
 
+_LARGEST = 1e290
+"""The largest penalty on squares that the way begins with."""
+
 _LITTLE = 0.3
 """Share of the least penalty with which nothing is gained, about, with which the way begins."""
 
@@ -215,8 +218,9 @@ def _large(penalty: Penalty, slope: Vector) -> float:
     """Return a factor of the penalty with which little can be gained, given the slope at zero."""
     if penalty.is_bounded:
         free = penalty.l2 > 0.0
-        of_l2 = float((np.square(penalty.pull(slope)[free]) / penalty.l2[free]).sum())
-        return max(_LITTLE * of_l2, 1.0)
+        with np.errstate(over="ignore"):
+            of_l2 = float((np.square(penalty.pull(slope)[free]) / penalty.l2[free]).sum())
+        return min(max(_LITTLE * of_l2, 1.0), _LARGEST / float(penalty.l2.max()))
     pull = np.abs(penalty.bounds_alone().pull(slope))
     pulled = (pull > 0.0) & (penalty.l1 > 0.0)
     return max(_LITTLE * float((pull[pulled] / penalty.l1[pulled]).max(initial=0.0)), 1.0)
@@ -369,7 +373,7 @@ def _to(lam: Vector, move: Vector, chosen: Chosen, penalty: Penalty, minimised: 
         delta[chosen.which] = move
         return delta
 
-    delta = embedded(move)
+    delta = embedded(np.where(np.isfinite(move), move, 0.0))
 
     def at(share: float) -> Vector:
         return penalty.nearest(lam + share * delta)

@@ -46,6 +46,7 @@ _SHARES = (1.0, 0.5, 0.25, 0.125)
 """Shares of a step that are tried before it ends at the first zero that it meets."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is no number is no step
 def least(A: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vector:
     """Return the step to the minimiser, given a positive semidefinite A, (n, n), and the slope g at the start s.
 
@@ -72,6 +73,7 @@ def least(A: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vector:
     return np.where(x == 0.0, -start, step * unit)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def least_of_rows(Z: Any, slope: Vector, penalty: Penalty, start: Vector) -> Vector | None:
     """Return the step, given Z, (m, n), where all coefficients that may move have an l2; None after too many steps."""
     y, squares = np.zeros(len(Z)), np.where(penalty.l2 > 0.0, penalty.l2, 1.0)
