@@ -174,7 +174,8 @@ def test_a_file_is_ranked_by_a_penalised_minimum(capsys, table, tmp_path, argume
     np.testing.assert_array_equal(pnorm.score(X, found.H, found.lam), pnorm.score(X, H, lam))
     assert {name: found.metadata[name] for name in how} == how
     assert found.metadata["steps"] == trace.n_iter
-    assert f"{trace.status}\n{told}\nafter {trace.n_iter} steps: {trace.message}" in out
+    message = trace.message.partition(" is within ")[0]  # of a gap of rounding the digits depend on the processor
+    assert f"{trace.status}\n{told}\nafter {trace.n_iter} step{'s' * (trace.n_iter != 1)}: {message}" in out
     assert f"({min(10, np.count_nonzero(lam))} of {np.count_nonzero(lam)} in use)" in out
 
 
