@@ -126,7 +126,8 @@ SCALARS = {
 
 OTHERS = {
     **dict.fromkeys(["H", "fs", "price", "kernel", "g", "dg", "l", "dl", "measure", "metric", "callback", "callbacks", "gain",
-                     "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax"], "an object or a function"),
+                     "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax",
+                     "second_metric"], "an object or a function"),
     **dict.fromkeys(["selection", "method", "missing", "progress", "push", "group_weight", "average", "normalized", "standardized", "maximize",
                      "ramp", "check", "positive", "name", "names", "label", "solver", "penalty", "early_stopping", "scoring", "linear"], "a word or a flag"),
     **dict.fromkeys(["data", "data_home", "files", "metadata"], "of files, which are fuzzed elsewhere"),
