@@ -835,7 +835,9 @@ def _method(
     paths = _paths(l1, 0.0 if l2 is None else l2, kinds, powers)
     changing = [name for name, values in zip(("l1", "l2"), paths, strict=True) if np.ptp(values, axis=1).any()]
     tol = _checks.nonnegative(1e-6 if tol is None else tol, "tol")
-    return _Penalties(", ".join(changing or [single]), *paths, tol, counted, most)
+    if not changing:
+        changing = ["l2" if l2 is not None and not paths[0].any() else single]
+    return _Penalties(", ".join(changing), *paths, tol, counted, most)
 
 
 def _paths(

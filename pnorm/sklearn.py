@@ -34,6 +34,7 @@ except ImportError as error:
     ) from error
 
 from pnorm import _checks, callbacks, diagnostics, metrics
+from pnorm import _default as default
 from pnorm import rankers as weak
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
@@ -48,6 +49,9 @@ __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer
 
 _OF_NUMBERS = ("thresholds", "columns", "normalized")
 """Weak rankers that need a matrix of numbers; all others get the rows unchanged."""
+
+_P, _T_MAX = 4.0, 200
+"""The power, and the largest number of rounds or steps, where nothing is said or chosen."""
 
 _WORDS = (*_OF_NUMBERS, "categories")
 
@@ -150,27 +154,33 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    p : float
-        Power of the price r ** p that a negative pays for the positives below it; at least 1.
-    rankers : str, Rankers, callable, list of callables, or estimator
-        The weak rankers. ``"thresholds"``: cuts of the columns (`pnorm.rankers.quantile_thresholds`), of which a
-        missing value, NaN, is above none and has a weak ranker of its own; ``"columns"``, as they are;
+    p : float, optional
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. None chooses it, or takes
+        4 with rounds.
+    rankers : str, Rankers, callable, list of callables, or estimator, optional
+        The weak rankers. None chooses among lines, cuts, lines and cuts, and cuts in few steps (see Notes), or takes
+        ``"thresholds"`` with rounds. ``"thresholds"``: cuts of the columns (`pnorm.rankers.quantile_thresholds`), of
+        which a missing value, NaN, is above none and has a weak ranker of its own; ``"columns"``, as they are;
         ``"normalized"``, scaled to [0, 1]; ``"categories"``, an indicator per level (`pnorm.rankers.categories`). Or a
         collection; a function of ``(pos, neg)`` that makes one of the training rows; functions of rows. Or a
         scikit-learn estimator: the leaves of its trees if it has `apply` (`leaves`), else the columns that its
         `transform` returns, sparse or not. One that is not fitted is cloned and fitted on the training rows.
     n_cuts : int
         Cuts per column of ``"thresholds"``, at most.
-    linear : bool
-        Whether to add a straight line to the cuts of each column, for ``solver="newton"`` with a penalty. It is for the
-        rankers ``"thresholds"``; see `pnorm.rankers.quantile_thresholds`.
+    linear : bool, optional
+        Whether to add a straight line to the cuts of each column, for minimisers with a penalty. None leaves it open
+        where the weak rankers are chosen, and is False elsewhere. It is for the rankers ``"thresholds"``; see
+        `pnorm.rankers.quantile_thresholds`.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It is for the rankers
-        ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has signs of its own.
-    t_max : int
-        Largest number of rounds, or of Newton steps.
-    solver : {"coordinate", "newton"}
-        `pnorm.train`, boosting round by round, or `pnorm.minimize`, the exact minimiser.
+        None, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has signs of its own.
+    t_max : int, optional
+        Largest number of rounds, or of Newton steps; None takes 200.
+    solver : {"auto", "coordinate", "newton"}
+        ``"coordinate"`` is `pnorm.train`, boosting round by round, and ``"newton"`` `pnorm.minimize`, the exact
+        minimiser. ``"auto"`` minimises, and chooses what is None by cross-validation. It takes rounds where `t_max`,
+        `early_stopping`, another `loss` than ``"exponential"``, an estimator as `rankers`, groups or sparse rows ask
+        for them.
     loss : str or Loss
         What a pair costs whose scores differ by z. As in `pnorm.train`.
     push : {"top", "bottom"}
@@ -179,15 +189,19 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         as it is.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `pnorm.train`.
-    l1 : float
-        Weight of the penalty ``l1 |lam|_1``, zero or more. It is used by ``solver="newton"``.
-    l2 : float
-        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is used by ``solver="newton"``.
-    penalty : {"coefficients", "shapes"}
-        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`.
+    l1 : float, optional
+        Weight of the penalty ``l1 |lam|_1``, zero or more. It is used by minimisers. If `l1` and `l2` are None,
+        ``solver="auto"`` chooses one of them; 0 for `l1` leaves the choice of `l2`. Else None is 0.
+    l2 : float, optional
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. It is used by minimisers. None as for `l1`.
+    penalty : {"coefficients", "shapes"}, optional
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`. None takes
+        ``"shapes"`` with ``solver="auto"``, and ``"coefficients"`` with ``"newton"``.
     max_columns : int, optional
         Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`. It is used by
-        ``solver="newton"``.
+        minimisers.
+    cv : int
+        Folds by which ``solver="auto"`` chooses, two or more; as many as a class has rows, if that is fewer.
     early_stopping : bool
         Whether to hold out rows, to stop when they have not been ranked better for `n_iter_no_change` rounds, and to
         take the coefficients of the best round.
@@ -201,7 +215,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``"log_objective"`` what training lowers; or a scorer of scikit-learn, or its name, that asks for
         `decision_function`. With groups it is the mean over these.
     random_state : int, RandomState or None
-        Which rows are held out.
+        Which rows are held out. With None `early_stopping` draws others in every fit, and ``solver="auto"`` deals the
+        same folds.
     n_jobs : int or None
         Threads, as in scikit-learn: None is one unless joblib's context says otherwise, -1 all. The coefficients do not
         depend on it.
@@ -215,6 +230,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         taken off.
     lam_ : ndarray, shape (n,)
         Their coefficients.
+    p_ : float
+        The power.
+    l1_, l2_ : float
+        The penalties; 0 with rounds.
+    kind_ : str or None
+        The kind of weak rankers that was chosen: ``"lines"``, ``"cuts"``, ``"line + cuts"`` or ``"steps"``; None if
+        `rankers` were given.
+    cross_validation_ : CrossValidation or None
+        What the choice was made by, with a table of all that was compared; None if nothing was chosen.
     threshold_ : float
         The score above which `predict` says the positive class: that of probability 1/2, minus the intercept of
         `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It is then the score
@@ -239,6 +263,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
+    What ``solver="auto"`` chooses, and by what, is on the page "Choosing p and when to stop". In short: straight lines,
+    255 cuts of each column, both, or cuts in few steps; p among 1, 2, 4, 8 and 16; and 11 penalties. Of all that are
+    within one standard error of the best partial AUC down to the first ten negatives, or the first 1 % of them if that
+    is more, it takes the one with the largest average precision. Then it minimises over all rows. What is given is not
+    chosen: with ``p=4`` only weak rankers and penalty are. Of more than 16,384 rows of a class as many are drawn to
+    choose by. Where a class has one row, nothing can be held out, and cuts with p = 4 and l2 = 0.4 are taken.
+
     Rows with a `sample_weight` of w count as w copies, those of weight zero as absent. (Where a column has more than
     `n_cuts` + 1 values, its cuts are placed by rows, whatever their weights.) With `groups`, a label per row, pairs
     form within a group only.
@@ -258,25 +289,29 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     585
     >>> model.rankers_.names[:3]
     ('x0 > 0.5', 'x0 > 1.5', 'x1 > 0.5')
+    >>> model = PNormPush(p=4).fit(data.X, data.y)
+    >>> print(model.cross_validation_.best)
+    steps, p = 4, l1 = 0.05782, l2 = 4e-05
     """
 
     def __init__(
         self,
-        p: float = 4.0,
+        p: float | None = None,
         *,
-        rankers: Any = "thresholds",
+        rankers: Any = None,
         n_cuts: int = 255,
-        linear: bool = False,
+        linear: bool | None = None,
         monotone: Mapping[Any, int] | None = None,
-        t_max: int = 200,
-        solver: str = "coordinate",
+        t_max: int | None = None,
+        solver: str = "auto",
         loss: Any = "exponential",
         push: str = "top",
         group_weight: str = "pairs",
-        l1: float = 0.0,
-        l2: float = 0.0,
-        penalty: str = "coefficients",
+        l1: float | None = None,
+        l2: float | None = None,
+        penalty: str | None = None,
         max_columns: int | None = None,
+        cv: int = 5,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
@@ -298,6 +333,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.l2 = l2
         self.penalty = penalty
         self.max_columns = max_columns
+        self.cv = cv
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -309,7 +345,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _of_numbers(self) -> bool:
-        return isinstance(self.rankers, str) and self.rankers in _OF_NUMBERS
+        return self.rankers is None or (isinstance(self.rankers, str) and self.rankers in _OF_NUMBERS)
 
     @property
     def _reads_tables(self) -> bool:
@@ -317,6 +353,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _takes(self) -> tuple[bool, bool]:
         """Return whether X may be sparse, and whether NaN may mean missing values."""
+        if self.rankers is None:
+            return True, True
         if isinstance(self.rankers, str):
             return self.rankers in ("thresholds", "columns"), self.rankers in ("thresholds", "categories")
         if _is_estimator(self.rankers):
@@ -369,6 +407,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _n_threads(self) -> int:
         return int(effective_n_jobs(self.n_jobs))
 
+    @property
+    def _names(self) -> list[str] | None:
+        return list(getattr(self, "feature_names_in_", ())) or None
+
     # Training ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> PNormPush:
@@ -402,32 +444,31 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If ``solver="newton"`` ends before the minimum is proved, or there is none since the data are
             quasi-separable (see `pnorm.minimize`).
         """
-        newton = _checks.choice(self.solver, "solver", ("coordinate", "newton")) == "newton"
-        l1, l2 = _checks.nonnegative(self.l1, "l1"), _checks.nonnegative(self.l2, "l2")
-        _checks.choice(self.penalty, "penalty", ("coefficients", "shapes"))
-        t_max = _checks.count(self.t_max, "t_max", 0)
-        if self.max_columns is not None:
-            _checks.count(self.max_columns, "max_columns", 1)
-        added: dict[str, Any] = {"l1": l1, "l2": l2, "penalty": self.penalty, "max_columns": self.max_columns}
-        for name, value in added.items():
-            if not newton and value not in (0.0, None, "coefficients"):
-                got = repr(value) if isinstance(value, str) else f"{value:g}"
-                raise ValueError(
-                    f"{name} = {got} is for solver='newton'; 'coordinate' regularises by stopping early (t_max)"
-                )
-        if self.early_stopping:
-            _checks.count(self.n_iter_no_change, "n_iter_no_change", 1)
+        self._check()
         X, y = self._read(X, y, reset=True)
         rows = self._labelled(X, y, sample_weight, groups)
+        why = self._why_rounds(X, groups)
+        auto = self.solver == "auto" and why is None
+        newton = auto or self.solver == "newton"
+        added = self._added(newton, why)
         known, held_out = self._split(rows) if self.early_stopping else (rows, None)
 
         pos, neg = known.sides()
-        H = self._weak_rankers(known, pos, neg)
-        stop = None if held_out is None else self._watch(held_out, H)
+        chosen = self._choose(pos, neg, known, added["penalty"]) if auto else None
+        if chosen is None:
+            H = self._weak_rankers(known, pos, neg)
+            p, kind, found = _P if self.p is None else self.p, None, None
+        else:
+            H, p, kind, found = chosen.rankers, chosen.p, chosen.kind or None, chosen.cross_validation
+            added |= {"l1": chosen.l1, "l2": chosen.l2}
+            if chosen.alone:
+                warnings.warn(f"a class has one row, which cannot be held out: {chosen.told}", stacklevel=2)
+        stop = None if held_out is None else self._watch(held_out, H, p)
         about = {"push": self.push, "group_weight": self.group_weight, **known.about()}
-        how = dict(p=self.p, loss=self.loss, callback=stop, n_threads=self._n_threads, **about)
+        how = dict(p=p, loss=self.loss, callback=stop, n_threads=self._n_threads, **about)
+        t_max = _T_MAX if self.t_max is None else self.t_max
         if newton:
-            lam, trace = minimize(pos, neg, H, max_iter=t_max, **added, **how)
+            lam, trace = minimize(pos, neg, H, max_iter=t_max, tol=default.TOL if auto else 1e-10, **added, **how)
         else:
             lam, trace = train(pos, neg, H, t_max=t_max, **how)
         if newton and (trace.status == "max_iter" or (trace.direction is not None and trace.gap < np.inf)):
@@ -435,6 +476,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(f"{trace.message}{hint}", ConvergenceWarning, stacklevel=2)
 
         self.rankers_, self.trace_ = H, trace
+        self.p_, self.l1_, self.l2_ = float(p), float(added["l1"]), float(added["l2"])
+        self.kind_, self.cross_validation_ = kind, found
         # Newton's method may begin anew, on the rows that keep weight, and end there before it calls back.
         self.n_iter_ = trace.n_iter if stop is None else min(stop.best_iter, trace.n_iter)
         self.lam_ = lam if stop is None else trace.lam_at(self.n_iter_)
@@ -443,15 +486,79 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.validation_score_ = scores if self.scoring != "log_objective" else -scores
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
-        self._p = float(self.p)
         # Of the rows trained on: held-out rows that score high weigh e^(p f), and would rule the intercept.
         if trace.intercepts is not None:
             self.threshold_ = -float(trace.intercepts[self.n_iter_])
         else:
             self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
-        proved = partial(_certificate, known, H, self.p, self.lam_, self.push, self.group_weight, **added)
+        proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
         self._proof = _Proof(proved if self._exponential else _none)
         return self
+
+    def _check(self) -> None:
+        """Refuse parameters that are out of range, before the rows are read."""
+        _checks.choice(self.solver, "solver", ("auto", "coordinate", "newton"))
+        for name, check in (
+            ("p", lambda p, _: _checks.power(p)),
+            ("l1", _checks.nonnegative),
+            ("l2", _checks.nonnegative),
+        ):
+            if getattr(self, name) is not None:
+                check(getattr(self, name), name)
+        if self.penalty is not None:
+            _checks.choice(self.penalty, "penalty", ("coefficients", "shapes"))
+        for name, least in (("t_max", 0), ("max_columns", 1)):
+            if getattr(self, name) is not None:
+                _checks.count(getattr(self, name), name, least)
+        _checks.count(self.cv, "cv", 2)
+        if self.linear is not None:
+            _checks.flag(self.linear, "linear")
+        if self.early_stopping:
+            _checks.count(self.n_iter_no_change, "n_iter_no_change", 1)
+
+    def _why_rounds(self, X: Any, groups: Any) -> str | None:
+        """Return what asks for rounds; None if nothing does."""
+        if self.solver == "coordinate":
+            return "solver='coordinate'"
+        asked = {
+            "t_max": self.t_max is not None,
+            "early_stopping": bool(self.early_stopping),
+            f"loss={shown(str(self.loss))}": not self._exponential,
+            "groups": groups is not None,
+            "X is sparse and": _checks.is_sparse(X),
+            "an estimator as rankers": _is_estimator(self.rankers) and not isinstance(self.rankers, Rankers),
+        }
+        return next((name for name, does in asked.items() if does), None)
+
+    def _added(self, newton: bool, why: str | None) -> dict[str, Any]:
+        """Return what a minimiser is given beside the objective; refuse it where rounds are asked for."""
+        added = {name: getattr(self, name) for name in ("l1", "l2", "penalty", "max_columns")}
+        for name, value in added.items():
+            if not newton and value not in (0.0, None, "coefficients"):
+                got = repr(value) if isinstance(value, str) else f"{value:g}"
+                raise ValueError(
+                    f"{name} = {got} is for minimisers, solver='newton'; {why} asks for rounds, which regularise by "
+                    "stopping early (t_max)"
+                )
+        penalty = default.PENALTY if self.solver == "auto" else "coefficients"
+        given = {name: value for name, value in added.items() if value is not None}
+        return {"l1": 0.0, "l2": 0.0, "penalty": penalty, "max_columns": None} | given
+
+    def _choose(self, pos: Any, neg: Any, rows: _Rows, penalty: str) -> default.Chosen:
+        """Choose what is None."""
+        if self.rankers is None:
+            how: dict[str, Any] = {"names": self._names, "monotone": self.monotone, "linear": self.linear}
+            kinds = default.kinds(pos, neg, n_cuts=self.n_cuts, n_threads=self._n_threads, **how)
+        else:
+            own = callable(self.rankers) and not isinstance(self.rankers, Rankers)
+            kinds = {"": default.Kind(lambda pos, neg: self._weak_rankers(rows, pos, neg), "l2", own)}
+        state = self.random_state
+        seed = 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
+        weights = {name: c for name, c in rows.about().items() if name.endswith("weight")}
+        more: dict[str, Any] = {"push": self.push, "penalty": penalty, "max_columns": self.max_columns}
+        more |= {"group_weight": self.group_weight, "n_threads": self._n_threads}
+        more |= {"p": self.p, "l1": self.l1, "l2": self.l2, "folds": self.cv}
+        return default.choose(pos, neg, kinds, seed=seed, **weights, **more)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> _Rows:
         """Return the rows of positive weight."""
@@ -489,11 +596,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             out = np.isin(rows.group, _some(generator, share, mixed, "groups with rows of both classes"))
         return rows.take(np.flatnonzero(~out)), rows.take(np.flatnonzero(out))
 
-    def _watch(self, rows: _Rows, H: Rankers) -> callbacks.EarlyStopping:
+    def _watch(self, rows: _Rows, H: Rankers, p: float) -> callbacks.EarlyStopping:
         metric = "partial_auc" if self.scoring is None else self.scoring
         more = {"push": self.push, "group_weight": self.group_weight, **rows.about()}
         if metric == "log_objective":
-            more |= {"p": self.p, "loss": self.loss}
+            more |= {"p": p, "loss": self.loss}
         elif not (isinstance(metric, str) and metric in callbacks.NAMES):
             metric = _Scored(self.classes_).measured_by(get_scorer(metric))
         pos, neg = rows.sides()
@@ -501,13 +608,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _weak_rankers(self, rows: _Rows, pos: Any, neg: Any) -> Rankers:
         """Return the weak rankers that `rankers` specifies, for these training rows."""
-        kind, monotone = self.rankers, self.monotone
+        kind, monotone = "thresholds" if self.rankers is None else self.rankers, self.monotone
         if monotone and not self._of_numbers:
             raise ValueError(
                 f"monotone is for rankers among {', '.join(map(repr, _OF_NUMBERS))}; for others make a collection with "
                 "signs, as pnorm.rankers.thresholds(..., monotone=...) does"
             )
-        if _checks.flag(self.linear, "linear") and not (isinstance(kind, str) and kind == "thresholds"):
+        if self.linear and not (isinstance(kind, str) and kind == "thresholds"):
             raise ValueError(
                 "linear is for rankers='thresholds'; for others make a collection with lines, as "
                 "pnorm.rankers.quantile_thresholds(..., linear=True) does"
@@ -516,7 +623,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return kind
         if isinstance(kind, str):
             _checks.choice(kind, "rankers", _WORDS)
-            names = list(getattr(self, "feature_names_in_", ())) or None
+            names = self._names
             if kind == "thresholds":
                 return weak.quantile_thresholds(
                     pos,
@@ -525,7 +632,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     names=names,
                     missing="own",
                     monotone=monotone,
-                    linear=self.linear,
+                    linear=bool(self.linear),
                     n_threads=self._n_threads,
                 )
             if kind == "categories":
@@ -604,7 +711,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         not sure enough (page "Probabilities"). ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
         """
         f = self.decision_function(X)
-        return np.column_stack([sigmoid(side, self._p, 0.0) for side in (-f, f)])
+        return np.column_stack([sigmoid(side, self.p_, 0.0) for side in (-f, f)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Tell the classes apart, at `threshold_`.

@@ -119,6 +119,7 @@ SCALARS = {
     "relevance_level": 1.0,
     "max_grade": 4.0,
     "max_columns": 2,
+    "cv": 2,
     "empty": 0.5,
     "row": 1,
     "points": 10,
@@ -569,6 +570,7 @@ def _of_sklearn():
         "PNormPush": None,  # checked where it is fitted
         "PNormPush.fit": fit(t_max=3),
         "PNormPush.fit, columns": fit(t_max=3, rankers="columns", n_cuts=...),
+        "PNormPush.fit, chosen": fit(t_max=..., p=..., l2=0.5, rankers="columns", n_cuts=...),
         "PNormPush.fit, newton": fit(t_max=30, l2=0.5, rankers="normalized", n_cuts=..., solver="newton"),
         "PNormPush.fit, shapes": fit(t_max=30, l1=0.125, l2=0.5, penalty="shapes", max_columns=2, n_cuts=3, linear=True,
                                      solver="newton"),

@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse
 
 import pnorm
+from pnorm import _default
 
 sklearn = pytest.importorskip("sklearn")
 import joblib  # noqa: E402
@@ -38,6 +39,14 @@ from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
 from pnorm._core import _threads  # noqa: E402
 from pnorm.sklearn import PNormPush, leaves, partial_auc_scorer, positives_at_top_scorer, scorer  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def few_points(monkeypatch):
+    """A choice among few points, which is quick; the whole grid is that of test_default.py."""
+    monkeypatch.setattr(_default, "POWERS", (1.0, 4.0))
+    monkeypatch.setattr(_default, "L1", _default.L1[[3, 7]])
+    monkeypatch.setattr(_default, "L2", _default.L2[[0, 4]])
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +103,8 @@ _ESTIMATORS = [
     PNormPush(linear=True, solver="newton", l1=0.1, l2=0.1, penalty="shapes", max_columns=2),
     PNormPush(rankers="normalized", early_stopping=True, loss="logistic", t_max=5),
     PNormPush(rankers=RandomTreesEmbedding(3, random_state=0), t_max=20),
+    PNormPush(cv=2, n_cuts=7),
+    PNormPush(p=4, rankers="columns", cv=2),
 ]
 
 
@@ -108,7 +119,8 @@ _ESTIMATORS = [
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_checks(estimator, check):
     copies = name_of(check).startswith(("check_sample_weight_equivalence", "check_sample_weights_invariance"))
-    if copies and (estimator.early_stopping or not isinstance(estimator.rankers, str)):
+    held_out = estimator.early_stopping or estimator.solver == "auto"
+    if copies and (held_out or not isinstance(estimator.rankers, str)):
         pytest.skip("rows or splits are drawn blindly, and others are drawn where copies stand for weights")
     check(estimator)
 
@@ -172,8 +184,8 @@ def test_newton_penalises_and_chooses_columns_as_minimize_does(data, penalty, mo
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
 @pytest.mark.parametrize(
     "how",
-    [{}, {"rankers": "columns"}, {"rankers": "normalized", "solver": "newton", "l2": 0.1}, {"rankers": "categories"},
-     {"loss": "logistic", "t_max": 10}],
+    [{"solver": "coordinate"}, {"rankers": "columns", "t_max": 200}, {"rankers": "categories", "t_max": 200},
+     {"rankers": "normalized", "solver": "newton", "l2": 0.1}, {"loss": "logistic", "t_max": 10}],
     ids=str,
 )  # fmt: skip
 def test_a_weight_is_so_many_copies(data, how):
@@ -186,10 +198,95 @@ def test_a_weight_is_so_many_copies(data, how):
         np.testing.assert_allclose(model.predict_proba(X), copies.predict_proba(X), atol=1e-7)
 
 
-def test_any_number_of_jobs_gives_the_same(data):
+@pytest.mark.parametrize("how", [{"t_max": 10}, {"n_cuts": 7}], ids=str)
+def test_any_number_of_jobs_gives_the_same(data, how):
     X, y, *_ = data
-    one, two = (PNormPush(n_jobs=n, t_max=10).fit(X, y) for n in (None, 2))
+    one, two = (PNormPush(n_jobs=n, **how).fit(X, y) for n in (None, 2))
     np.testing.assert_array_equal(one.lam_, two.lam_)
+
+
+# What is chosen ---------------------------------------------------------------------------------------
+
+
+def scaled(pos, neg):
+    """A recipe of the user."""
+    return pnorm.rankers.normalized(pos, neg)
+
+
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"p": 4}, {"p": 2, "monotone": {0: 1}}, {"linear": True}, {"l2": 0.1, "p": 1}, {"rankers": "columns"},
+     {"rankers": "categories", "p": 1}, {"rankers": "thresholds", "linear": True, "penalty": "coefficients"},
+     {"rankers": scaled, "p": 2}, {"p": 2, "l2": 0.1, "rankers": "normalized"},
+     {"max_columns": 2, "p": 1, "rankers": "thresholds"}, {"push": "bottom", "p": 1, "linear": True}],
+    ids=lambda how: " ".join(how),
+)  # fmt: skip
+def test_what_is_not_given_is_chosen_and_minimised(data, how):
+    X, y, c, _ = data
+    model = PNormPush(n_cuts=7, **how).fit(X, y, c + 1)
+    rows, named = sides(X, y, weight=c + 1)
+    penalties = {"l1": model.l1_, "l2": model.l2_, "penalty": how.get("penalty", "shapes")}
+    more = {"max_columns": how.get("max_columns"), "push": how.get("push", "top"), **named}
+    lam, trace = pnorm.minimize(*rows, model.rankers_, model.p_, tol=1e-6, max_iter=200, **penalties, **more)
+    np.testing.assert_array_equal(model.lam_, lam)
+    assert model.trace_.status == trace.status == "converged"
+    assert model.certificate_.gap <= 1e-6
+    found = model.cross_validation_
+    if {"p", "l2", "rankers"} <= set(how):
+        assert (found, model.kind_, model.p_, model.l1_, model.l2_) == (None, None, 2, 0, 0.1)
+        return
+    best = found.best
+    assert (best.p, best.l1, best.l2) == (model.p_, model.l1_, model.l2_)
+    assert best.kind == (None if "rankers" in how or "linear" in how else model.kind_)
+    offered = [None] if "rankers" in how else ["line + cuts"] if "linear" in how else _default.OFFERED
+    assert model.kind_ in offered
+    assert set(found.p) == ({how["p"]} if "p" in how else {1, 4})
+    below = ", read from below" if "push" in how else ""
+    assert (found.metric, found.second_metric) == (f"partial_auc{below}", f"average_precision{below}")
+    assert found.scores.shape[1] == 5
+    assert "l2" not in how or set(found.l2.ravel()) == {how["l2"]}
+    signs = model.rankers_.signs
+    assert ("monotone" in how) == (signs is not None and signs.any())
+    if "max_columns" in how:
+        assert np.unique(model.rankers_.column[np.flatnonzero(lam)]).size <= 2
+
+
+@pytest.mark.parametrize(
+    "how", [{"t_max": 30}, {"early_stopping": True, "random_state": 0}, {"loss": "logistic", "t_max": 5},
+            {"loss": "squared"}, {"solver": "coordinate"}, {"rankers": RandomTreesEmbedding(3, random_state=0)}], ids=str)  # fmt: skip
+def test_what_asks_for_rounds(data, how):
+    X, y, *_ = data
+    model = PNormPush(**how).fit(X, y)
+    rounds = PNormPush(4, **{"rankers": "thresholds", "t_max": 200, **how, "solver": "coordinate"}).fit(X, y)
+    np.testing.assert_array_equal(model.lam_, rounds.lam_)
+    assert (model.p_, model.l1_, model.l2_, model.kind_, model.cross_validation_) == (4.0, 0.0, 0.0, None, None)
+
+
+def test_groups_and_sparse_rows_ask_for_rounds(data):
+    X, y, _, g = data
+    for rows, groups in ((X, g), (scipy.sparse.csr_matrix(X), None)):
+        model = PNormPush().fit(rows, y, groups=groups)
+        np.testing.assert_array_equal(model.lam_, PNormPush(solver="coordinate").fit(rows, y, groups=groups).lam_)
+        assert model.cross_validation_ is None
+
+
+def test_the_state_deals_the_folds(data):
+    X, y, *_ = data
+    one, again, other = (PNormPush(1, rankers="columns", random_state=state).fit(X, y) for state in (1, 1, 2))
+    for side in (0, 1):
+        of_one, of_again, of_other = (model.cross_validation_.folds[side] for model in (one, again, other))
+        np.testing.assert_array_equal(of_one, of_again)
+        assert (of_one != of_other).any()
+    assert PNormPush(1, rankers="columns", cv=3).fit(X, y).cross_validation_.scores.shape[1] == 3
+
+
+def test_a_class_of_one_row_is_told(data):
+    X, y, *_ = data
+    keep = np.r_[np.flatnonzero(y == 1)[:1], np.flatnonzero(y == 0)]
+    with pytest.warns(UserWarning, match="a class has one row, which cannot be held out: cuts, p = 4, l2 = 0.4"):
+        model = PNormPush().fit(X[keep], y[keep])
+    assert (model.kind_, model.p_, model.l2_, model.cross_validation_) == ("cuts", 4.0, 0.4, None)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +330,7 @@ def test_the_second_label_is_the_positive(data, labels):
 @pytest.mark.parametrize(
     "how",
     [
-        {},
+        {"n_cuts": 7},
         {"rankers": "columns", "p": 1},
         {"rankers": "normalized", "solver": "newton"},
         {"rankers": "columns", "push": "bottom"},
@@ -253,13 +350,13 @@ def test_probabilities(data, how):
         sides = {"pos_weight": c[y == 1], "neg_weight": c[y == 0]} if weight is not None else {}
         b = model.trace_.intercepts[model.n_iter_]
         if not model.early_stopping:
-            expected = pnorm.intercept(f[y == 1], f[y == 0], model.p, push=model.push, **sides)
+            expected = pnorm.intercept(f[y == 1], f[y == 0], model.p_, push=model.push, **sides)
             assert b == pytest.approx(expected, abs=1e-9)
-        expected = pnorm.probability(X, model.rankers_, model.lam_, model.p, b)
+        expected = pnorm.probability(X, model.rankers_, model.lam_, model.p_, b)
         np.testing.assert_allclose(found, np.column_stack([1 - expected, expected]), rtol=1e-12, atol=1e-15)
         np.testing.assert_array_equal(model.predict(X), labels[(expected > 0.5).astype(int)])
         np.testing.assert_allclose(
-            (1 + model.p) * model.decision_function(X), np.log(found[:, 1] / found[:, 0]), atol=1e-9
+            (1 + model.p_) * model.decision_function(X), np.log(found[:, 1] / found[:, 0]), atol=1e-9
         )
 
 
@@ -303,8 +400,12 @@ def test_of_equal_thresholds_the_highest():
 
 
 def test_where_nothing_was_learned_all_rows_score_the_same():
-    model = PNormPush(rankers="columns").fit([[1.0], [2.0], [1.0], [2.0]], [0, 0, 1, 1])
+    rows = [[1.0], [2.0], [1.0], [2.0]], [0, 0, 1, 1]
+    model = PNormPush(rankers="columns", solver="coordinate").fit(*rows)
     assert model.trace_.status == "stationary"
+    assert not model.decision_function([[1.0], [7.0]]).any()
+    model = PNormPush(rankers="columns").fit(*rows)
+    assert model.trace_.status == "converged"
     assert not model.decision_function([[1.0], [7.0]]).any()
 
 
@@ -873,16 +974,19 @@ def test_scorers_say_what_is_wrong(data):
     ("how", "message"),
     [
         (dict(p=0.5), "p must be at least 1"),
-        (dict(solver="sgd"), "solver must be one of 'coordinate', 'newton'; got 'sgd'"),
-        (dict(l2=1.0), "l2 = 1 is for solver='newton'"),
+        (dict(solver="sgd"), "solver must be one of 'auto', 'coordinate', 'newton'; got 'sgd'"),
+        (dict(l2=1.0, solver="coordinate"), "l2 = 1 is for minimisers"),
         (dict(l2=-1.0, solver="newton"), "l2 must be zero or more"),
-        (dict(l1=0.5), "l1 = 0.5 is for solver='newton'"),
+        (dict(l1=0.5, solver="coordinate"), "l1 = 0.5 is for minimisers"),
         (dict(l1=-1.0, solver="newton"), "l1 must be zero or more"),
-        (dict(max_columns=3), "max_columns = 3 is for solver='newton'"),
+        (dict(max_columns=3, solver="coordinate"), "max_columns = 3 is for minimisers"),
         (dict(max_columns=0, solver="newton"), "max_columns must be at least 1"),
-        (dict(penalty="shapes"), "penalty = 'shapes' is for solver='newton'"),
+        (dict(penalty="shapes", solver="coordinate"), "penalty = 'shapes' is for minimisers"),
         (dict(penalty="cuts", solver="newton"), "penalty must be one of 'coefficients', 'shapes'"),
         (dict(linear=True, rankers="columns"), "linear is for rankers='thresholds'"),
+        (dict(cv=1), "cv must be at least 2"),
+        (dict(l2=0.1, t_max=5), "l2 = 0.1 is for minimisers, solver='newton'; t_max asks for rounds"),
+        (dict(l1=0.1, loss="logistic"), "l1 = 0.1 is for minimisers, solver='newton'; loss=logistic asks for rounds"),
         (dict(t_max=-1), "t_max must be at least 0"),
         (dict(n_cuts=0), "n_cuts must be at least 1"),
         (dict(loss="log"), "loss must be"),

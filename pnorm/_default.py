@@ -1,0 +1,196 @@
+"""What is taken where a user does not say: weak rankers, a power and penalties, chosen by cross-validation.
+
+`pnorm.sklearn.PNormPush` and the command share it. The constants follow from ``benchmarks/additive.py``, which compares
+kinds of weak rankers, powers, penalties and rules of choice on eight public sets; its columns are what the comments
+name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pnorm import _checks, rankers
+from pnorm._cross_validation import CrossValidation, cross_validate
+from pnorm.rankers import Rankers
+
+LINES, CUTS, BOTH, STEPS = "lines", "cuts", "line + cuts", "steps"
+"""The kinds of weak rankers, the simplest first."""
+
+OFFERED = (LINES, CUTS, BOTH, STEPS)
+"""Those among which to choose. No kind is the best on all sets."""
+
+N_CUTS = 255
+"""Cuts of a column, at most, as many as fit a byte. The penalty, and not their number, keeps the score smooth."""
+
+POWERS = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Powers. Small noisy sets take 1 or 2, large ones 4 to 16."""
+
+L2 = 10.0 ** np.arange(0.0, -5.1, -0.5)
+L1 = 10.0 ** np.linspace(-0.4, -4.0, 11)
+"""Penalties, relative to p: log F_p grows with p, and so does what suits it. The best lie within, but for sets that are
+nearly separable."""
+
+LEAST = 1e-5
+"""l2 beside l1, relative to p: small enough to leave the steps to l1, large enough for a quick proof of the minimum."""
+
+PENALTY = "shapes"
+"""What the penalties are of: one number for columns of any number of cuts."""
+
+METRIC, SECOND_METRIC = "partial_auc", "average_precision"
+"""The top says what cannot be told from the best, and the whole list chooses among that. Each alone is worse somewhere:
+see the rows "by pAUC" and "by AP"."""
+
+FOLDS = 5
+"""As many as the benchmark has."""
+
+CHOOSING, TOL = 1e-3, 1e-6
+"""Nats to which minimisers are certified: those that are compared, far below what a choice could tell, and the last."""
+
+MOST = 2**14
+"""Rows of either side to choose by. log F_p does not depend on the ratio of the sides but by a constant."""
+
+_ALONE, _ALONE_P, _ALONE_L2 = CUTS, 4.0, 0.1
+"""What is taken where a side has one row, of which none can be held out: a kind, p, and l2 relative to p."""
+
+
+class Kind(NamedTuple):
+    """How weak rankers are made of the rows of both sides, and the penalty of which they have a path."""
+
+    make: Callable[[Any, Any], Rankers]
+    along: str
+    anew: bool = False
+    """Whether to make them of the rows of each fold, as they may know the labels."""
+
+
+def kinds(
+    pos: Any, neg: Any, *, names: Any = None, monotone: Any = None, linear: bool | None = None, **of_cuts: Any
+) -> dict[str, Kind]:
+    """Return the kinds of weak rankers that two matrices allow.
+
+    Lines cannot take missing values, and constant columns cannot be cut. `linear` says whether there must be a line
+    beside the cuts, or must not be; None leaves that open.
+    """
+    of_columns = {"names": names, "monotone": monotone}
+    cuts = partial(rankers.quantile_thresholds, **{"n_cuts": N_CUTS} | of_cuts, missing="own", **of_columns)
+    lines = partial(rankers.normalized, **of_columns)
+    found = {
+        LINES: Kind(lines, "l2"),
+        CUTS: Kind(cuts, "l2"),
+        BOTH: Kind(partial(cuts, linear=True), "l2"),
+        STEPS: Kind(cuts, "l1"),
+    }
+    offered = set(OFFERED) if linear is None else {BOTH} if linear else set(OFFERED) - {BOTH}
+    low, high = (of_two(*[of_side(X, axis=0) for X in (pos, neg)]) for of_side, of_two in _ENDS)
+    if np.isnan(low).any():
+        offered -= {LINES}
+    elif (low == high).all():
+        offered = {LINES}
+    return {name: kind for name, kind in found.items() if name in offered}
+
+
+_ENDS = (np.min, np.minimum), (np.max, np.maximum)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What to minimise: what was given, and what was chosen beside it."""
+
+    rankers: Rankers
+    kind: str
+    p: float
+    l1: float
+    l2: float
+    cross_validation: CrossValidation | None
+    """None where nothing was open, or no row can be held out."""
+    alone: bool = False
+    """Whether something was open, and a side has one row."""
+
+    @property
+    def told(self) -> str:
+        """What is minimised, in words."""
+        penalties = [f"{name} = {value:.4g}" for name, value in (("l1", self.l1), ("l2", self.l2)) if value]
+        return ", ".join([self.kind or "the weak rankers", f"p = {self.p:g}", *penalties])
+
+
+def choose(
+    pos: Any,
+    neg: Any,
+    kinds: Mapping[str, Kind],
+    *,
+    p: float | None = None,
+    l1: float | None = None,
+    l2: float | None = None,
+    folds: int = FOLDS,
+    seed: int = 0,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    **how: Any,
+) -> Chosen:
+    """Choose what is None, and the kind if there are several, by minimisers of rows of positive weight.
+
+    A side with fewer rows than folds makes these fewer. Of many rows some are drawn. Cuts are placed by all that are
+    drawn, held out or not, as they owe nothing to the labels. `how` goes to `cross_validate`.
+    """
+    given = bool(l1) or l2 is not None
+    if given or l1 is not None:
+        kinds = {name: kind for name, kind in kinds.items() if kind.along == "l2"}
+    rng = np.random.default_rng(seed)
+    drawn = [_drawn(X, c, rng) for X, c in ((pos, pos_weight), (neg, neg_weight))]
+    rows, weights = zip(*drawn, strict=True)
+    n_folds = min(folds, *[_checks.n_rows(X, "X") for X in rows])
+    found, is_open = None, p is None or not given or len(kinds) > 1
+    if is_open and n_folds > 1:
+        made = {name: kind.make if kind.anew else kind.make(*rows) for name, kind in kinds.items()}
+        paths = {name: _paths(kind.along, l1, l2) for name, kind in kinds.items()}
+        of_kinds: list[Any] = [made, *[{name: path[i] for name, path in paths.items()} for i in (0, 1)]]
+        H, of_l1, of_l2 = of_kinds if len(kinds) > 1 else [next(iter(values.values())) for values in of_kinds]
+        found = cross_validate(
+            rows[0],
+            rows[1],
+            H,
+            POWERS if p is None else p,
+            l1=of_l1,
+            l2=of_l2,
+            folds=n_folds,
+            metric=METRIC,
+            second_metric=SECOND_METRIC,
+            seed=rng,
+            pos_weight=weights[0],
+            neg_weight=weights[1],
+            tol=CHOOSING,
+            **how,
+        )
+        best = found.best
+        name = best.kind or next(iter(kinds))
+        p, l1, l2 = best.p, best.l1, best.l2
+        H = made[name]
+        if isinstance(H, Rankers) and rows[0] is pos and rows[1] is neg:
+            return Chosen(H, name, p, l1, l2, found)
+    else:
+        name = _ALONE if _ALONE in kinds else next(iter(kinds))
+        p = _ALONE_P if p is None else p
+        l1, l2 = [path(p) for path in _paths("l2", l1, l2 if given else _ALONE_L2 * p)]
+    return Chosen(kinds[name].make(pos, neg), name, p, l1, l2, found, is_open and found is None)
+
+
+def _paths(along: str, l1: float | None, l2: float | None) -> tuple[Callable[[float], Any], Callable[[float], Any]]:
+    """Return both penalties as functions of p: those given, or a path along one of them."""
+    if along == "l1":
+        return lambda p: p * L1, lambda p: p * LEAST
+    if not l1 and l2 is None:
+        return lambda p: 0.0, lambda p: p * L2
+    return lambda p: l1 or 0.0, lambda p: p * LEAST if l2 is None else l2
+
+
+def _drawn(X: Any, weight: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return rows and their weights, or some of them at random."""
+    n = _checks.n_rows(X, "X")
+    if n <= MOST:
+        return X, weight
+    where = np.sort(rng.choice(n, MOST, replace=False))
+    return _checks.rows(X, where), None if weight is None else weight[where]

@@ -1,0 +1,176 @@
+"""What is taken where a user does not say: which kinds are offered, and what is compared."""
+
+import numpy as np
+import pytest
+
+import pnorm
+from pnorm import _default, rankers
+
+HALVES, LOG_STEPS = 10.0 ** -(np.arange(11) / 2), 10.0 ** (-0.4 - 0.36 * np.arange(11))
+
+
+def problem(seed=0, n_pos=12, n_neg=17, n=2):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.5, 1, (n_pos, n)), rng.normal(0, 1, (n_neg, n))
+
+
+def cuts(pos, neg, **how):
+    return rankers.quantile_thresholds(pos, neg, 3, missing="own", **how)
+
+
+def test_all_that_is_compared_spelled_out():
+    pos, neg = problem()
+    found = _default.choose(pos, neg, _default.kinds(pos, neg, n_cuts=3), seed=3, penalty="shapes")
+    kinds = {
+        "lines": rankers.normalized(pos, neg),
+        "cuts": cuts(pos, neg),
+        "line + cuts": cuts(pos, neg, linear=True),
+        "steps": cuts(pos, neg),
+    }
+    assert list(kinds) == list(_default.OFFERED)
+    l1 = {name: (lambda p: p * LOG_STEPS) if name == "steps" else 0.0 for name in kinds}
+    l2 = {name: (lambda p: 1e-5 * p) if name == "steps" else (lambda p: p * HALVES) for name in kinds}
+    expected = pnorm.cross_validate(
+        pos, neg, kinds, [1, 2, 4, 8, 16], l1=l1, l2=l2, penalty="shapes", folds=5, metric="partial_auc",
+        second_metric="average_precision", seed=3, tol=1e-3,
+    )  # fmt: skip
+    for name in ("l1", "l2"):
+        np.testing.assert_allclose(getattr(found.cross_validation, name), getattr(expected, name), rtol=1e-14)
+    np.testing.assert_allclose(found.cross_validation.scores, expected.scores, rtol=1e-12)
+    np.testing.assert_allclose(found.cross_validation.second_scores, expected.second_scores, rtol=1e-12)
+    best = expected.best
+    assert (found.kind, found.p) == (best.kind, best.p)
+    np.testing.assert_allclose((found.l1, found.l2), (best.l1, best.l2), rtol=1e-14)
+    assert found.rankers.to_dict() == kinds[best.kind].to_dict()
+
+
+def test_columns_have_255_cuts():
+    pos, neg = problem(4, 300, 300, 1)
+    assert len(_default.kinds(pos, neg)["cuts"].make(pos, neg)) == 255
+
+
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(_default, "POWERS", (1.0, 4.0))
+    monkeypatch.setattr(_default, "L1", np.array([0.1, 0.01]))
+    monkeypatch.setattr(_default, "L2", np.array([1.0, 0.1]))
+
+
+def test_the_rows_say_which_kinds_there_are():
+    pos, neg = problem()
+    missing = pos.copy()
+    missing[0, 1] = np.nan
+    constant = np.full((3, 2), 7.0)
+    whole = ["lines", "cuts", "line + cuts", "steps"]
+    for rows, linear, expected in (
+        ((pos, neg), None, whole),
+        ((missing, neg), None, whole[1:]),
+        ((neg, missing), None, whole[1:]),
+        ((pos, neg), True, ["line + cuts"]),
+        ((missing, neg), True, ["line + cuts"]),
+        ((pos, neg), False, ["lines", "cuts", "steps"]),
+        ((constant, constant), None, ["lines"]),
+        ((constant, constant + np.arange(2)), None, whole),
+    ):
+        made = _default.kinds(*rows, linear=linear)
+        assert list(made) == expected
+        assert [kind.along for kind in made.values()] == ["l1" if name == "steps" else "l2" for name in expected]
+        for kind in made.values():
+            kind.make(*rows)
+    for kind in _default.kinds(pos, neg, names=["a", "b"], monotone={"b": -1}).values():
+        H = kind.make(pos, neg)
+        assert H.names[-1].startswith("b")
+        assert set(H.signs[H.column == 1]) == {-1}
+        assert not H.signs[H.column == 0].any()
+
+
+@pytest.mark.parametrize(
+    ("given", "kinds", "powers", "l1", "l2"),
+    [
+        ({"p": 2.0}, _default.OFFERED, [2], {0, 0.2, 0.02}, {2, 0.2, 2e-5}),
+        ({"l2": 0.3}, _default.OFFERED[:3], [1, 4], {0}, {0.3}),
+        ({"l2": 0.0}, _default.OFFERED[:3], [1, 4], {0}, {0}),
+        ({"l1": 0.3}, _default.OFFERED[:3], [1, 4], {0.3}, {1e-5, 4e-5}),
+        ({"l1": 0.0}, _default.OFFERED[:3], [1, 4], {0}, {1, 0.1, 4, 0.4}),
+        ({"l1": 0.3, "l2": 0.2, "p": 3.0}, _default.OFFERED[:3], [3], {0.3}, {0.2}),
+    ],
+)
+def test_what_is_given_is_not_chosen(few, given, kinds, powers, l1, l2):
+    pos, neg = problem(1, 40, 50)
+    found = _default.choose(pos, neg, _default.kinds(pos, neg, n_cuts=3), **given)
+    compared = found.cross_validation
+    assert compared.kinds == tuple(kind for kind in kinds for _ in powers)
+    assert compared.p.tolist() == powers * len(kinds)
+    for values, expected in ((compared.l1, l1), (compared.l2, l2)):
+        np.testing.assert_allclose(np.unique(values), sorted(expected), rtol=1e-14)
+    assert all(getattr(found, name) == value for name, value in given.items())
+    assert found.kind in kinds
+    assert not found.alone
+
+
+def test_one_point_is_not_compared_with_anything():
+    pos, neg = problem()
+    H = rankers.columns(2)
+    found = _default.choose(pos, neg, {"": _default.Kind(lambda *_: H, "l2")}, p=3.0, l2=0.2)
+    assert (found.rankers, found.p, found.l1, found.l2) == (H, 3.0, 0.0, 0.2)
+    assert (found.cross_validation, found.alone) == (None, False)
+
+
+def test_what_may_know_the_labels_is_made_of_each_fold():
+    pos, neg = problem()
+    made = []
+
+    def recipe(pos, neg):
+        made.append((len(pos), len(neg)))
+        return rankers.columns(2)
+
+    _default.choose(pos, neg, {"": _default.Kind(recipe, "l2", anew=True)}, p=1.0, folds=3)
+    assert sorted(made[:3]) == [(8, 11), (8, 11), (8, 12)]
+    assert made[3:] == [(12, 17)]
+
+
+def test_of_many_rows_some_are_drawn_to_choose_by(few, monkeypatch):
+    pos, neg = problem(2, 15, 70)
+    weight = np.arange(1.0, 71.0)
+    made, compared = [], []
+
+    def make(pos, neg):
+        made.append((pos, neg))
+        return rankers.normalized(pos, neg)
+
+    def watched(*rows, **how):
+        compared.append(how)
+        return pnorm.cross_validate(*rows, **how)
+
+    monkeypatch.setattr(_default, "MOST", 20)
+    monkeypatch.setattr(_default, "cross_validate", watched)
+    found = _default.choose(pos, neg, {"": _default.Kind(make, "l2")}, neg_weight=weight, seed=5)
+    (drawn_pos, drawn_neg), whole = made
+    assert drawn_pos is pos
+    assert (whole[0] is pos, whole[1] is neg) == (True, True)
+    where = [int(np.flatnonzero((neg == row).all(axis=1))[0]) for row in drawn_neg]
+    assert len(set(where)) == 20
+    np.testing.assert_array_equal(compared[0]["neg_weight"], weight[where])
+    assert found.cross_validation.folds[1].size == 20
+    assert found.rankers.to_dict() == rankers.normalized(pos, neg).to_dict()
+    _default.choose(pos, neg, {"": _default.Kind(make, "l2")}, neg_weight=weight, seed=6)
+    assert (made[2][1] != drawn_neg).any()
+
+
+def test_a_side_of_few_rows(few):
+    pos, neg = problem(3, 3, 30)
+    kinds = _default.kinds(pos, neg, n_cuts=3)
+    found = _default.choose(pos, neg, kinds)
+    assert found.cross_validation.scores.shape[1] == 3
+    for given, expected in (
+        ({}, ("cuts", 4.0, 0.0, 0.4)),
+        ({"p": 2.0}, ("cuts", 2.0, 0.0, 0.2)),
+        ({"l1": 0.5}, ("cuts", 4.0, 0.5, 4e-5)),
+        ({"l2": 0.5, "p": 1.0}, ("cuts", 1.0, 0.0, 0.5)),
+    ):
+        alone = _default.choose(pos[:1], neg, kinds, **given)
+        assert (alone.kind, alone.p, alone.l1) == expected[:3]
+        assert alone.l2 == pytest.approx(expected[3], rel=1e-14)
+        assert alone.cross_validation is None
+        assert alone.alone
+    assert alone.told == "cuts, p = 1, l2 = 0.5"
