@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import warnings
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
@@ -123,6 +124,8 @@ SCALARS = {
     "empty": 0.5,
     "row": 1,
     "points": 10,
+    "min_rows": 1,
+    "max_levels": 3,
 }
 
 OTHERS = {
@@ -133,7 +136,7 @@ OTHERS = {
                      "ramp", "check", "positive", "name", "names", "label", "solver", "penalty", "early_stopping", "scoring", "linear"], "a word or a flag"),
     **dict.fromkeys(["data", "data_home", "files", "metadata"], "of files, which are fuzzed elsewhere"),
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
-    **dict.fromkeys(["monotone", "columns"], "names of columns"),
+    **dict.fromkeys(["monotone", "columns", "kinds"], "names of columns"),
     **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
     **dict.fromkeys(["random_state", "n_jobs"], "scikit-learn's"),
 }  # fmt: skip
@@ -330,12 +333,18 @@ def _of_pnorm():
 def _of_rankers():
     r = pnorm.rankers
     some = [r.columns(3), r.normalized(POS, NEG), r.thresholds([[2, 4], [2], [0]]), r.categories(POS, NEG)]
+
+    def from_table(**how):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", r.TableWarning)
+            return r.from_table(**how)
+
     return {
+        "from_table": replace(plain(r.from_table), run=from_table),
         "callables": None,
         "closed": None,
         "from_dict": None,
         "columns": plain(r.columns),
-        "from_table": plain(r.from_table, n_cuts=2, min_rows=1, max_levels=3, kinds=...),
         "thresholds": Call(
             lambda a, b: r.thresholds([a, b]),
             {"a": np.array([1.0, 2.0]), "b": np.array([0.0, 2.0, 4.0])},

@@ -57,6 +57,14 @@ class Cells:
     def __len__(self) -> int:
         return len(self.values)
 
+    def odd(self) -> int:
+        """Return the first row whose value is of no kind; where there is none, the first that has a value."""
+        known = self.known()
+        if self.kind == UNREAD:
+            none = [kind_of(value) == UNREAD for value in self.values]
+            known = known & none if (known & none).any() else known
+        return int(np.argmax(known))
+
     def known(self) -> Array:
         """Return which rows have a value."""
         if isinstance(self.values, Coded):
@@ -289,8 +297,8 @@ def _of_values(values: Any) -> Cells:
     try:
         coded = _coded(values if isinstance(values, (Coded, list)) else listed(values))
     except (TypeError, ArithmeticError):  # a list has no hash, and neither has a nan that signals
-        example = next((value for value in values if not is_missing(value)), None)
-        return Cells(UNREAD, listed(values), type=type(example).__name__)
+        odd = next((value for value in values if kind_of(value) == UNREAD and not is_missing(value)), None)
+        return Cells(UNREAD, listed(values), type=type(odd).__name__)
     if set(map(type, coded.values)) <= {str, type(None)}:
         return Cells(VALUES, coded)
     known = [value for value in coded.values if not is_missing(value)]

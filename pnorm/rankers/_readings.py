@@ -80,9 +80,8 @@ class Reading:
             rows, codes = _checks.distinct(found)
             found, kind = Coded([_whole(value) for value in np.asarray(found)[rows].tolist()], codes), VALUES
         if kind not in (VALUES, UNREAD) or not isinstance(found, Coded):
-            known = cells.known()
-            if known.any():
-                row = int(np.argmax(known))
+            if cells.known().any():
+                row = cells.odd()
                 value = found[row] if kind == UNREAD else f"{kind} {found[row]}"
                 raise at.refuse(value, row, _WAS[self.kind])
             return np.full(len(cells), math.nan)
@@ -156,7 +155,7 @@ class Reading:
     def codes(self, cells: Cells, at: Where) -> tuple[NDArray[np.uint16], Seen]:
         """Return the numbers of the levels of a category, and counts of values that are none."""
         if cells.kind not in (VALUES, NUMBER, BOOLEAN) and cells.known().any():
-            row = int(np.argmax(cells.known()))
+            row = cells.odd()
             raise at.refuse(cells.values[row], row, _WAS[CATEGORY])
         return self._column.codes(cells.values, at.name, at.column, True, at.names)
 

@@ -402,7 +402,7 @@ def from_table(
     n_cuts, min_rows = _checks.count(n_cuts, "n_cuts", 1), _checks.count(min_rows, "min_rows", 1)
     max_levels = _checks.count(max_levels, "max_levels", 1)
     if max_levels > LARGEST_FEATURE - 4:
-        raise ValueError(f"max_levels must be at most {LARGEST_FEATURE - 4}; got {max_levels}")
+        raise ValueError(f"max_levels must be at most {LARGEST_FEATURE - 4}; got {shown(max_levels)}")
     linear, n_threads = _checks.flag(linear, "linear"), _checks.threads(n_threads)
     found, width = _checks.headings(pos, "pos")
     if width == 0:
@@ -410,7 +410,7 @@ def from_table(
     of_neg, width_of_neg = _checks.headings(neg, "neg")
     if found is not None and of_neg is not None:
         _checks.same_columns(found, of_neg)
-    elif width != width_of_neg or (found is None) != (of_neg is None):
+    elif width != width_of_neg:
         raise ValueError(f"pos has {width} columns and neg has {width_of_neg}; both sides need the same columns")
     labels = found or tuple([f"x{c}" for c in range(width)])
     wishes = _checks.kinds(kinds, labels, _WISHES)
@@ -630,7 +630,8 @@ class _Learner:
         known = values[: int(np.searchsorted(values, np.nan))]
         if of in ("", "trend", "days", "hours"):
             self._n_values = int(np.count_nonzero(known[1:] != known[:-1])) + (known.size > 0)
-            self._span = float(known[-1] - known[0]) if known.size else 0.0
+            with np.errstate(over="ignore"):
+                self._span = float(known[-1] - known[0]) if known.size else 0.0
             if reading.kind == NUMBER and self._wish is None:
                 self._refuse_id(known)
         if not cuts:
@@ -662,7 +663,7 @@ class _Learner:
             return
         if _NAMED_ID.search(self._label):
             raise _LeaveOut("an id by its name: nearly all values differ")
-        if n > 2 * _FEW and known[-1] - known[0] <= 3.0 * n:
+        if n > 2 * _FEW and self._span <= 3.0 * n:
             raise _LeaveOut("an id: whole numbers one after the other")
 
     def _levels(self, tallies: Sequence[_Tally | None]) -> tuple[Reading, list[_Part]]:
