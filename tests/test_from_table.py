@@ -19,7 +19,7 @@ import pytest
 
 import pnorm
 from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, from_table
-from pnorm.rankers._table import LEFT_OUT
+from pnorm.rankers._from_table import LEFT_OUT
 
 N = 160
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -566,7 +566,8 @@ def test_many_dates_are_read_as_one_by_one():
 def test_the_order_of_day_and_month_can_be_told():
     words = {"d": ["01/02/2020", "03/04/2020", "05/06/2020"]}
     _, said = told(words | {"x": [0, 1, 2]}, words | {"x": [0, 1, 2]})
-    assert "'01/02/2020' may begin with the day or the month: 'day first' or 'month first' says which" in said
+    why = "'01/02/2020' may begin with the day or the month: 'day first' or 'month first' says which"
+    assert f"from_table takes the text of d ({why}) for categories." in said
     assert made(words, words, kinds={"d": "day first"}).names[0] == "d > 2020-03-03"
     assert made(words, words, kinds={"d": "month first"}).names[0] == "d > 2020-02-02"
     days = made({"d": [20200131, 20210201]}, {"d": ["20200201", None]}, kinds={"d": "date"})
@@ -608,7 +609,7 @@ USELESS = {
 
 @pytest.mark.parametrize("why", USELESS)
 def test_what_is_left_out_is_named_with_the_reason(why):
-    G, said = told(*sides(USELESS[why]))
+    G, said = told(*sides(USELESS[why]), min_rows=10)
     assert f"from_table leaves out c ({why})" in said
     assert G.plan[0].kind == LEFT_OUT
     assert G.plan[0].note == why
@@ -685,13 +686,14 @@ def test_a_table_of_no_use_is_refused():
 def test_rare_levels_are_one():
     column = ["a"] * 30 + ["b"] * 20 + ["c"] * 9 + [" c "] + ["d"] * 9 + ["e"] * 6 + [None] * 5 + ["f"] * 20
     pos, neg = sides(column)
-    G = made(pos, neg)
+    G = made(pos, neg, min_rows=10)
     names = [name for name in G.names if name.startswith("c")]
     assert names == ["c = a", "c = b", "c = c", "c = f", "c = (rare)", "c is missing"]
     assert G.plan[0].note == "2 rare values are the level (rare)"
     outputs = G.evaluate({"c": ["a", "d", "unseen", None, " b", "?"], "rest": [0] * 6})[:, : len(names)]
     assert outputs.argmax(axis=1).tolist() == [0, 4, 4, 5, 1, 5]
     assert outputs.sum(axis=1).tolist() == [1] * 6
+    assert "c = d" in made(pos, neg).names  # of 100 rows, 2 are enough
     most = made(pos, neg, max_levels=2)
     assert [name for name in most.names if name.startswith("c")] == ["c = a", "c = b", "c = (rare)", "c is missing"]
     every = made(pos, neg, min_rows=1)
@@ -710,7 +712,7 @@ def test_a_level_may_be_called_rare():
 
 
 def test_levels_of_which_none_is_known_are_told():
-    G = made(*sides(["a"] * 40 + ["b"] * 40 + ["c"] * 9 + ["d"] * 11))
+    G = made(*sides(["a"] * 40 + ["b"] * 40 + ["c"] * 9 + ["d"] * 11), min_rows=10)
     assert "c = (rare)" in G.names
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -849,6 +851,7 @@ def test_new_rows():
         ("age", "old", r"X has 'old' at row 3, column 0 \('age'\), which was a number when the weak rankers were made"),
         ("age", math.inf, r"X has inf at row 3, column 0 \('age'\), which was a finite number"),
         ("age", "12%", "X has '12%' at row 3"),
+        ("when", True, r"X has True at row 3, column 5 \('when'\), which was a date"),
         ("when", "soon", r"X has 'soon' at row 3, column 5 \('when'\), which was a date"),
         ("when", 7, r"X has 7 at row 3, column 5 \('when'\), which was a date"),
         ("wait", "long", r"X has 'long' at row 3, column 7 \('wait'\), which was a duration"),
@@ -864,6 +867,20 @@ def test_new_rows():
             continue
         with pytest.raises((ValueError, TypeError), match=message):
             H.evaluate(NEG | {name: column})
+    for name, other, message in [
+        ("when", "age", r"X has \d\d at row 0, column 5 \('when'\), which was a date"),
+        ("age", "when", r"X has '202\d-\d\d-\d\dT\d\d:00:00.000000' at row \d, column 0 \('age'\), which was a number"),
+        ("age", "smoker", None),
+        ("age", "wait", r"X has '.*:00' at row \d, column 0 \('age'\), which was a number"),
+        ("at", "smoker", r"X has (True|False) at row 0, column 8 \('at'\), which was a time of day"),
+    ]:
+        for form in (pd.DataFrame, pa.table):
+            X = form(NEG | {name: NEG[other]})
+            if message is None:
+                H.evaluate(X)
+                continue
+            with pytest.raises(ValueError, match=message):
+                H.evaluate(X)
     for name in NEG:
         lacking = {key: values for key, values in NEG.items() if key != name}
         with pytest.raises(ValueError, match=f"X lacks the column '{name}'"):

@@ -57,6 +57,15 @@ class Cells:
     def __len__(self) -> int:
         return len(self.values)
 
+    def value(self, row: int) -> Any:
+        """Return the value of a row, for a message."""
+        value: Any = self.values[row]
+        if self.kind == DATE:
+            return str(np.datetime64(int(value), "us"))
+        if self.kind in (DURATION, TIME):
+            return str(datetime.timedelta(microseconds=float(value)))
+        return bool(value) if self.kind == BOOLEAN else value
+
     def odd(self) -> int:
         """Return the first row whose value is of no kind; where there is none, the first that has a value."""
         known = self.known()
@@ -186,7 +195,7 @@ def _of_array(A: Array) -> Cells:
         return _of_values(A.tolist())
     if kind in "buif":
         with np.errstate(over="ignore"):
-            return Cells(BOOLEAN if kind == "b" else NUMBER, A.astype(np.float64))
+            return Cells(BOOLEAN if kind == "b" else NUMBER, A.astype(np.float64, copy=False))
     if kind in "mM":
         try:
             ticks = A.astype(f"{kind}8[us]")

@@ -35,8 +35,8 @@ from pnorm.rankers._columns import (
     quantile_thresholds,
     thresholds,
 )
+from pnorm.rankers._from_table import TableWarning, from_table
 from pnorm.rankers._levels import _Categories, categories
-from pnorm.rankers._table import TableWarning, from_table
 
 __all__ = [
     "Rankers",

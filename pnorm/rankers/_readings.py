@@ -66,7 +66,7 @@ class Reading:
         """Return numbers, nan where a value is missing.
 
         Truth values are 0 and 1, levels of an ordered category their places, dates microseconds since 1970, times
-        those since midnight, durations days.
+        those since midnight, and durations those that they last.
         """
         found, kind = cells.values, cells.kind
         if kind == NUMBER and self.kind == BOOLEAN:
@@ -82,8 +82,7 @@ class Reading:
         if kind not in (VALUES, UNREAD) or not isinstance(found, Coded):
             if cells.known().any():
                 row = cells.odd()
-                value = found[row] if kind == UNREAD else f"{kind} {found[row]}"
-                raise at.refuse(value, row, _WAS[self.kind])
+                raise at.refuse(cells.value(row), row, _WAS[self.kind])
             return np.full(len(cells), math.nan)
         return self._of_values(found, at)
 
@@ -100,12 +99,14 @@ class Reading:
 
     def _meanings(self, values: Sequence[Any]) -> Sequence[float | None]:
         """Return the number of each value, nan for a missing one and None for one that has none."""
-        if self.kind == DATE and len(values) > _forms.MANY and all(isinstance(value, str) for value in values):
-            fast = _forms.dates([value.strip() for value in values], self.form.order)
-            if fast is not None:
-                return fast
-        meaning = self.meaning()
-        return [math.nan if is_missing(value) else meaning(value) for value in values]
+        known = [value for value in values if not is_missing(value)]
+        meanings: Sequence[float | None] | None = None
+        if self.kind == DATE and all(isinstance(value, str) for value in known):
+            meanings = _forms.dates([value.strip() for value in known], self.form.order, True)
+        if meanings is None:
+            meanings = list(map(self.meaning(), known))
+        of_known = iter(meanings)
+        return [math.nan if is_missing(value) else next(of_known) for value in values]
 
     def called(self) -> str:
         """Return what a value was in training, for a message."""
@@ -156,7 +157,7 @@ class Reading:
         """Return the numbers of the levels of a category, and counts of values that are none."""
         if cells.kind not in (VALUES, NUMBER, BOOLEAN) and cells.known().any():
             row = cells.odd()
-            raise at.refuse(cells.values[row], row, _WAS[CATEGORY])
+            raise at.refuse(cells.value(row), row, _WAS[CATEGORY])
         return self._column.codes(cells.values, at.name, at.column, True, at.names)
 
 

@@ -3,61 +3,28 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from pnorm import _checks
-from pnorm._categories import Seen, warn
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector
+from pnorm._categories import Seen
+from pnorm._checks import DATE, DURATION, TIME, Cells, Vector
 from pnorm._checks.text import shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._storage.store import Piece
-from pnorm._threads import Pool
 from pnorm.rankers import _forms
-from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers, Signs, _Curve, _Levels, _Shape, kind
-from pnorm.rankers._columns import _cuts, _Thresholds, _thresholds
+from pnorm.rankers._base import Found, Index, Rankers, Signs, _Curve, _Levels, _Shape, kind
+from pnorm.rankers._columns import _Thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._levels import _Categories
-from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, ORDERED, RARE, Reading, Where, derived, is_missing
+from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, ORDERED, Reading, Where, derived
 
-LEFT_OUT = "left out"
-
-_WISHES = {
-    NUMBER: NUMBER, "decimal point": NUMBER, "decimal comma": NUMBER, CATEGORY: CATEGORY, BOOLEAN: BOOLEAN,
-    DATE: DATE, DAY_FIRST: DATE, MONTH_FIRST: DATE, TIME: TIME, DURATION: DURATION, "leave out": LEFT_OUT,
-}  # fmt: skip
-"""What `kinds` may ask of a column, and what it becomes."""
-
-_OF = {DATE: ("trend", "weekday", "hour", "month"), DURATION: ("days",), TIME: ("hours",)}
+OF = {DATE: ("trend", "weekday", "hour", "month"), DURATION: ("days",), TIME: ("hours",)}
 """What is read off the columns of a kind; of others, the column itself."""
-
-_FEW = 20
-"""Values from which on a column is called an id, or said to separate."""
-
-_DIFFERENT = 0.9
-"""Share of different values from which on text is an id or free text."""
-
-_ALONE = 0.99
-"""AUC from which on a column separates the sides nearly alone."""
-
-_SAMPLE = 20_000
-"""Rows of a side, at most, from which this AUC is computed."""
-
-_NAMED_ID = re.compile(
-    r"(?i:(?:^|[\W_])(?:id|ids|uuid|guid|key|index|idx|nr|no|num|number)$)|[a-z](?:Id|ID|Nr|Key)$"
-    r"|(?i:^(?:row|user|customer|client|order|account|case|patient|person|member|item|record)id$)"
-)
-"""Names of columns of numbers that stand for a row."""
-
-
-class TableWarning(UserWarning):
-    """What `from_table` leaves out, and columns that it keeps and that may be known only after the outcome."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +65,7 @@ class Plan(tuple[ColumnPlan, ...]):
         return "\n".join(map(line, [head, *rows]))
 
 
-class _OfLevels(_Categories):
+class OfLevels(_Categories):
     """Indicators of the levels of one column, which comes as codes and counts of values that are no level."""
 
     def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[Any]:
@@ -106,7 +73,7 @@ class _OfLevels(_Categories):
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class Part:
     """The weak rankers of a column, or of what is read off it."""
 
     of: str
@@ -119,32 +86,32 @@ class _Part:
         x = derived(self.of, x)
         if self.of not in LEVELS_OF:
             return x[:, None]
-        assert isinstance(self.rankers, _OfLevels)
+        assert isinstance(self.rankers, OfLevels)
         own = self.rankers._levels[0]
         code = np.array([own.index(level) if level in own else len(own) for level in (*LEVELS_OF[self.of], None)])
         return code[np.where(np.isnan(x), -1.0, x).astype(np.intp)].astype(np.uint16), None
 
 
 @dataclass(frozen=True, eq=False)
-class _Source:
+class Source:
     """A column of the table that is used: how it is read, and the weak rankers of it."""
 
     column: int
     reading: Reading
-    parts: tuple[_Part, ...]
+    parts: tuple[Part, ...]
 
     def prepared(self, cells: Cells, at: Where) -> list[Any]:
         x = None if self.reading.kind == CATEGORY else self.reading.numbers(cells, at)
         return [part.prepared(self.reading, cells, at, x) for part in self.parts]
 
 
-class _Table(Rankers):
+class Table(Rankers):
     """Weak rankers of a table of mixed columns.
 
     Of rows whose columns have names, columns are found by these; of others by their places.
     """
 
-    def __init__(self, found: Found, width: int, sources: Sequence[_Source], plan: Plan) -> None:
+    def __init__(self, found: Found, width: int, sources: Sequence[Source], plan: Plan) -> None:
         super().__init__([name for source in sources for part in source.parts for name in part.rankers.names])
         self.plan = plan
         self._found, self._width, self._sources = found, width, tuple(sources)
@@ -167,7 +134,7 @@ class _Table(Rankers):
         return of_columns
 
     def _fields(self) -> dict[str, Any]:
-        def of_part(part: _Part) -> dict[str, Any]:
+        def of_part(part: Part) -> dict[str, Any]:
             fields = part.rankers._fields()
             own = [key for key in ("cuts", "levels", "monotone") if key in fields]
             return {"of": part.of, "names": list(part.rankers.names)} | {key: fields[key] for key in own}
@@ -243,10 +210,8 @@ class _Table(Rankers):
 
 def _of_places(levels: Sequence[Any], curve: _Curve) -> _Levels:
     """Return the shape of an ordered category by its levels."""
-    names, values = (
-        [str(level) for level in levels],
-        curve.at(np.arange(float(len(levels))), np.zeros(len(levels), bool)),
-    )
+    names, n = [str(level) for level in levels], len(levels)
+    values = curve.at(np.arange(float(n)), np.zeros(n, bool))
     if math.isnan(curve.missing):
         return _Levels(tuple(names), values)
     return _Levels((*names, "missing"), np.append(values, curve.missing))
@@ -263,7 +228,7 @@ def _table_of(fields: _checks.Fields) -> Rankers:
             ColumnPlan(of.of(str, "name"), of.of(str, "kind"), n_values, missing, n_rankers, of.of(str, "note"))
         )
         of.nothing_else()
-    sources: list[_Source] = []
+    sources: list[Source] = []
     for of in fields.inner("sources"):
         column, of_kind = of.count("column", 0), of.choice("kind", KINDS)
         if column >= width or column in [source.column for source in sources]:
@@ -277,532 +242,21 @@ def _table_of(fields: _checks.Fields) -> Rankers:
         reading = Reading(of_kind, form, levels)
         parts = []
         for part in of.inner("parts"):
-            read_off = part.choice("of", _OF.get(of_kind, ("",)))
+            read_off = part.choice("of", OF.get(of_kind, ("",)))
             if of_kind == CATEGORY or read_off in LEVELS_OF:
                 (own,) = part.levels("levels", LARGEST_FEATURE - 1)[:1]
                 if of_kind == CATEGORY and own != levels:
                     raise ValueError("the levels of a category in a table are not those that its weak rankers read")
-                rankers: Rankers = _OfLevels(part.strings("names", len(own)), None, [own], True)
+                rankers: Rankers = OfLevels(part.strings("names", len(own)), None, [own], True)
             else:
                 cuts, lines = part.cuts("cuts", 1, True, scoring.CUTS)
                 names = part.strings("names", len(cuts))
                 rankers = _Thresholds(names, 1, None, cuts, True, lines, part.signs("monotone", 1))
             part.nothing_else()
-            parts.append(_Part(read_off, rankers))
+            parts.append(Part(read_off, rankers))
         of.nothing_else()
-        sources.append(_Source(column, reading, tuple(parts)))
-    table = _Table(found, width, sources, Plan(plan))
+        sources.append(Source(column, reading, tuple(parts)))
+    table = Table(found, width, sources, Plan(plan))
     if fields.strings("names", len(table)) != table.names:
         raise ValueError("the names of a table are not those of its columns")
     return table
-
-
-# From training rows ---------------------------------------------------------------------------------
-
-
-def from_table(
-    pos: Any,
-    neg: Any,
-    *,
-    kinds: Mapping[Any, Any] | None = None,
-    n_cuts: int = 255,
-    linear: bool = False,
-    monotone: Mapping[Any, int] | None = None,
-    min_rows: int = 10,
-    max_levels: int = 255,
-    n_threads: int | None = None,
-) -> Rankers:
-    """Make weak rankers of a table of mixed columns: numbers, text, truth values, dates, and missing values.
-
-    Each column becomes what its values are, told from the rows of both sides together. A column of numbers gets cuts,
-    as `quantile_thresholds` places them, text gets an indicator of each level, a truth value one of its own, and
-    dates get cuts of the trend and indicators of the weekday, the hour and the month, where these vary. A value that
-    is missing has an indicator of its own. Ids, free text and constant columns are left out. The page "Mixed tables"
-    has the rules.
-
-    Parameters
-    ----------
-    pos : table of I rows
-        The positive rows of training: a data frame of pandas or polars, an Arrow table, a dictionary of columns, a
-        list of rows, or an array. Columns without names are called ``x0``, ``x1``, ...
-    neg : table of K rows
-        The negative rows of training, with the same columns.
-    kinds : mapping from column to kind, optional
-        What columns become, by name or number from 0, in place of what they seem to be: ``"number"``,
-        ``"decimal point"`` or ``"decimal comma"`` (text whose numbers may be read in two ways), ``"category"``,
-        ``"boolean"``, ``"date"``, ``"day first"`` or ``"month first"`` (likewise), ``"time"`` of day, ``"duration"``,
-        ``"leave out"``, or a list of levels from the lowest to the highest.
-    n_cuts : int
-        Largest number of cuts per column. As in `quantile_thresholds`.
-    linear : bool
-        Whether to add a straight line to the cuts of each column. As in `quantile_thresholds`.
-    monotone : mapping from column to 1 or -1, optional
-        Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). Of a date, that is the
-        trend. A column that is left out may be named.
-    min_rows : int
-        A level of fewer rows than this is rare. All rare levels of a column, and values of new rows that are no
-        level, are the level ``(rare)``.
-    max_levels : int
-        Levels of a column, at most; the most frequent ones keep theirs, and the others are rare.
-    n_threads : int, optional
-        Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
-        rows, one does it all. The result is the same to the last bit for any number. They share the columns.
-
-    Returns
-    -------
-    Rankers
-        Column by column; named like ``age > 30.5``, ``city = Rome``, ``smoker``, ``when (weekday) = Mon`` and
-        ``age is missing``. Its attribute `plan` prints what became of each column. Rows are read by the names of their
-        columns, from any of the forms above; values may also come as text, as in a file. Columns in another order, and
-        more of them, do not matter.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the sides have different columns, no column can be used, `kinds` or `monotone` name one that is not
-        there, or a value does not read as `kinds` asks. Of new rows, if a column is not there, or a value
-        does not read as its column did in training: the message has the column, the row and the value.
-
-    Warns
-    -----
-    TableWarning
-        Of columns that are left out, and of columns that are kept and separate the sides nearly alone: with 20
-        values on each side or more, an AUC of 0.99 or more, of the values, of the levels by their shares of positives,
-        or of values that are missing. These may be known only after the outcome.
-    UnknownLevelWarning
-        When rows are evaluated, scored or trained on, of values that are no levels of a column without rare ones. As
-        in `categories`.
-
-    See Also
-    --------
-    quantile_thresholds, categories : Weak rankers of columns that are all numbers, or all categories.
-
-    Notes
-    -----
-    Labels decide nothing but that warning, so that in `pnorm.cross_validate` this is a recipe: ``H=from_table``. The
-    cost is a pass over each column that finds its different values, and for numbers a sort, O(N log N) for
-    N = I + K. New rows cost one pass over the columns that have coefficients.
-
-    Examples
-    --------
-    >>> import pnorm
-    >>> pos = {"age": [61, 58, None], "smoker": ["yes", "no", "yes"], "city": ["Rome", "Rome", "Oslo"]}
-    >>> neg = {"age": [35, 52, 58], "smoker": ["no", "no", "yes"], "city": ["Oslo", "Rome", "Bari"]}
-    >>> H = pnorm.rankers.from_table(pos, neg, min_rows=2)
-    >>> H.plan
-    column  becomes   values  missing  weak rankers
-    age     number         4        1             4
-    smoker  boolean        2        0             1
-    city    category       3        0             3  1 rare value is the level (rare)
-    >>> H.names
-    ('age > 43.5', 'age > 55', 'age > 59.5', 'age is missing', 'smoker', 'city = Oslo', 'city = Rome', 'city = (rare)')
-    >>> H.evaluate({"city": ["Pisa"], "smoker": [False], "age": ["57"]})
-    array([[1., 1., 0., 0., 0., 0., 0., 1.]])
-    """
-    n_cuts, min_rows = _checks.count(n_cuts, "n_cuts", 1), _checks.count(min_rows, "min_rows", 1)
-    max_levels = _checks.count(max_levels, "max_levels", 1)
-    if max_levels > LARGEST_FEATURE - 4:
-        raise ValueError(f"max_levels must be at most {LARGEST_FEATURE - 4}; got {shown(max_levels)}")
-    linear, n_threads = _checks.flag(linear, "linear"), _checks.threads(n_threads)
-    found, width = _checks.headings(pos, "pos")
-    if width == 0:
-        raise ValueError("pos has no columns")
-    of_neg, width_of_neg = _checks.headings(neg, "neg")
-    if found is not None and of_neg is not None:
-        _checks.same_columns(found, of_neg)
-    elif width != width_of_neg:
-        raise ValueError(f"pos has {width} columns and neg has {width_of_neg}; both sides need the same columns")
-    labels = found or tuple([f"x{c}" for c in range(width)])
-    wishes = _checks.kinds(kinds, labels, _WISHES)
-    signs = _checks.monotone(monotone, labels, "pos")
-    how = _How(found, labels, n_cuts, linear, min_rows, max_levels)
-    n_rows = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
-
-    def learn(c: int) -> tuple[_Source | None, ColumnPlan, str]:
-        sides = [_checks.cells_of(X, name, found, width, [c])[0] for name, X in (("pos", pos), ("neg", neg))]
-        return _Learner(how, c, sides, wishes.get(c), signs.get(c, 0)).learn()
-
-    with Pool(n_threads, n_rows) as pool:
-        learned = pool.each(learn, range(width))
-    plan = Plan([of for _, of, _ in learned])
-    sources = [source for source, _, _ in learned if source is not None]
-    if not sources:
-        reasons = "; ".join([f"{shown(of.name)}: {of.note}" for of in plan[:8]])
-        raise ValueError(
-            f"no column of pos and neg can be used ({reasons}); kinds={{'name': 'category'}} uses one anyway"
-        )
-    _tell(plan, [alone for _, _, alone in learned])
-    return _Table(found, width, sources, plan)
-
-
-@dataclass(frozen=True)
-class _How:
-    """What is asked of all columns."""
-
-    found: Found
-    labels: tuple[str, ...]
-    n_cuts: int
-    linear: bool
-    min_rows: int
-    max_levels: int
-
-
-def _tell(plan: Plan, alone: Sequence[str]) -> None:
-    """Warn, once, of what is left out unasked and of what may be known only after the outcome."""
-    left = [f"{shown(of.name)} ({of.note})" for of in plan if of.kind == LEFT_OUT and of.note != _ASKED]
-    leaks = [shown(of.name) for of, why in zip(plan, alone, strict=True) if why]
-    said = []
-    if left:
-        said.append(f"leaves out {_few(left)}")
-    if leaks:
-        said.append(
-            f"keeps {_few(leaks)}, which {'separates' if len(leaks) == 1 else 'separate'} the sides nearly alone: ask "
-            "whether that is known before the outcome"
-        )
-    if said:
-        warn(
-            f"from_table {'; it '.join(said)}. The attribute plan lists all columns; "
-            "kinds={'name': 'category'} uses a column, and 'leave out' drops it",
-            TableWarning,
-        )
-
-
-def _few(items: Sequence[str], most: int = 12) -> str:
-    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
-
-
-_ASKED = "as asked"
-
-
-class _LeaveOut(Exception):  # noqa: N818
-    """Why a column is left out."""
-
-
-class _Learner:
-    """What a column becomes."""
-
-    def __init__(self, how: _How, c: int, sides: Sequence[Cells], wish: Any, sign: int) -> None:
-        self._how, self._c, self._sides, self._wish, self._sign = how, c, sides, wish, sign
-        self._label = how.labels[c]
-        self._where = [Where(name, c, how.found) for name in ("pos", "neg")]
-        self._notes: list[str] = []
-        self._n_values = 0
-        self._missing = [0, 0]
-        self._alone = ""
-
-    def learn(self) -> tuple[_Source | None, ColumnPlan, str]:
-        try:
-            reading, parts = self._learn()
-        except _LeaveOut as why:
-            note = "; ".join([str(why), *self._notes])
-            return None, ColumnPlan(self._label, LEFT_OUT, self._n_values, sum(self._missing), 0, note), ""
-        n = sum([len(part.rankers) for part in parts])
-        notes = [*self._notes, *[f"separates the sides nearly alone ({self._alone})"] * bool(self._alone)]
-        plan = ColumnPlan(self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(notes))
-        return _Source(self._c, reading, tuple(parts)), plan, self._alone
-
-    def _learn(self) -> tuple[Reading, list[_Part]]:
-        if self._wish == "leave out":
-            raise _LeaveOut(_ASKED)
-        tallies = [_tally(cells) if cells.kind in (VALUES, UNREAD) else None for cells in self._sides]
-        for k, (cells, tally) in enumerate(zip(self._sides, tallies, strict=True)):
-            self._missing[k] = tally.missing if tally is not None else int(np.count_nonzero(~cells.known()))
-        if self._missing == [len(cells) for cells in self._sides]:
-            raise _LeaveOut("all values are missing")
-        reading = self._reading(tallies)
-        if reading.kind == CATEGORY:
-            if self._sign:
-                raise ValueError(
-                    f"monotone names {shown(self._label)!r}, a category, whose levels have no order; "
-                    "kinds={'name': ['low', 'high']} gives them one"
-                )
-            return self._levels(tallies)
-        return reading, self._numeric(reading)
-
-    # How it is read.
-
-    def _reading(self, tallies: Sequence[_Tally | None]) -> Reading:
-        wish = self._wish
-        if isinstance(wish, tuple):
-            return Reading(ORDERED, levels=wish)
-        asked = None if wish is None else _WISHES[wish]
-        if asked == CATEGORY:
-            return Reading(CATEGORY)
-        there = [
-            cells for cells, missing in zip(self._sides, self._missing, strict=True) if missing < len(cells)
-        ]  # a side on which all is missing has no say
-        kinds = {cells.kind for cells in there}
-        words, numbers = list[str](), NUMBER in kinds
-        for tally in tallies:
-            if tally is not None:
-                words, numbers = words + tally.words, numbers or tally.numbers
-        words = list(dict.fromkeys(words))
-        if asked is not None:
-            return Reading(asked, self._form(asked, wish, words))
-        if UNREAD in kinds:
-            odd = next(cells for cells in there if cells.kind == UNREAD)
-            raise _LeaveOut(f"values of type {shown(odd.type, 30)} cannot be read")
-        if VALUES not in kinds:
-            if len(kinds) == 1:
-                return Reading(kinds.pop())
-            if kinds == {NUMBER, BOOLEAN}:
-                return Reading(NUMBER)
-            raise _LeaveOut(f"values are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
-        order = there[0].order
-        if order is not None and all(cells.order == order for cells in there):
-            return Reading(ORDERED, levels=order)
-        if not kinds <= {VALUES, NUMBER, BOOLEAN}:
-            raise _LeaveOut(f"values are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
-        return self._of_text(words, kinds, numbers, any(cells.declared for cells in there))
-
-    def _of_text(self, words: list[str], kinds: set[str], numbers: bool, declared: bool) -> Reading:
-        """Return the reading of text that fits all words; a category if none does."""
-        if not words:
-            return Reading(CATEGORY if numbers else BOOLEAN)
-        only_text = kinds == {VALUES} and not numbers
-        if not numbers and _forms.all_of(_forms.truth, words) is not None:
-            return Reading(BOOLEAN)
-        if declared:
-            return Reading(CATEGORY)
-        form, doubt = _forms.number_form(words)
-        if form is not None and (only_text or form.unit != "%"):
-            return Reading(NUMBER, form)
-        if not doubt and only_text:
-            form, doubt = _forms.date_form(words)
-            if form is not None:
-                return Reading(DATE, form)
-            if _forms.all_of(_forms.time, words) is not None:
-                return Reading(TIME)
-            if "day" in words[0] and _forms.all_of(_forms.duration, words) is not None:
-                return Reading(DURATION)
-        odd = None if doubt else _forms.odd_one(words)
-        if doubt or odd is not None:
-            self._notes.append(doubt or f"{shown(odd, 20)} is no number, as nearly all others are")
-        return Reading(CATEGORY)
-
-    def _form(self, asked: str, wish: str, words: list[str]) -> Form:
-        """Return the form of a kind that a user asks for; the values have to fit when they are read."""
-        if asked == NUMBER:
-            form = _forms.number_form(words)[0] if words else None
-            if wish == NUMBER:
-                return form or Form()
-            return Form("," if wish == "decimal comma" else ".", form.unit if form else _forms.unit_of(words))
-        if asked == DATE:
-            if wish != DATE:
-                return Form(order=wish)
-            return (_forms.date_form(words, True)[0] if words else None) or Form()
-        return Form()
-
-    # What it becomes.
-
-    def _numeric(self, reading: Reading) -> list[_Part]:
-        sides = [reading.numbers(cells, at) for cells, at in zip(self._sides, self._where, strict=True)]
-        self._missing = [int(np.count_nonzero(np.isnan(x))) for x in sides]
-        x = np.concatenate(sides)
-        self._separates([_auc(*sides), _auc_of_missing(self._missing, [x.size for x in sides])])
-        parts = []
-        for of in _OF.get(reading.kind, ("",)):
-            values = derived(of, x)
-            if of in LEVELS_OF or of == "hour":
-                known = values[~np.isnan(values)]
-                if self._span < {"month": 365.0, "weekday": 14.0, "hour": 2.0}[of]:
-                    continue
-                present = np.unique(known).astype(int).tolist()
-                if len(present) < 2:
-                    continue
-                if of in LEVELS_OF:
-                    levels = tuple([LEVELS_OF[of][k] for k in present])
-                    names = [f"{self._label} ({of}) = {level}" for level in levels]
-                    parts.append(_Part(of, _OfLevels(names, None, [levels], True)))
-                    continue
-                values = known
-            made = self._thresholds(reading, of, values)
-            if made is not None:
-                parts.append(made)
-        if not parts:
-            raise _LeaveOut("all values are equal")
-        return parts
-
-    def _thresholds(self, reading: Reading, of: str, values: Vector) -> _Part | None:
-        how, label = self._how, self._label
-        values = np.array(values)
-        cuts, line = _cuts(values, values.size, how.n_cuts, how.linear)
-        known = values[: int(np.searchsorted(values, np.nan))]
-        if of in ("", "trend", "days", "hours"):
-            self._n_values = int(np.count_nonzero(known[1:] != known[:-1])) + (known.size > 0)
-            with np.errstate(over="ignore"):
-                self._span = float(known[-1] - known[0]) if known.size else 0.0
-            if reading.kind == NUMBER and self._wish is None:
-                self._refuse_id(known)
-        if not cuts:
-            return None
-        lines = {0: line} if line else {}
-        signs = {0: self._sign} if self._sign and of != "hour" else {}
-        if reading.kind not in (BOOLEAN, ORDERED, DATE) or of == "hour":
-            head = label if reading.kind != DATE else f"{label} ({of})"
-            return _Part(of, _thresholds({0: cuts}, 1, None, [head], True, lines, signs))
-        names = [self._named(reading, cut) for cut in cuts]
-        return _Part(of, _Thresholds(names, 1, None, [(0, cut) for cut in cuts], True, lines, signs))
-
-    def _named(self, reading: Reading, cut: float) -> str:
-        label = self._label
-        if math.isnan(cut):
-            return label + MISSING
-        if math.isinf(cut):
-            return label + LINE
-        if reading.kind == BOOLEAN:
-            return label
-        if reading.kind == ORDERED:
-            return f"{label} > {reading.levels[math.floor(cut)]}"
-        return f"{label} > {_moment(cut)}"
-
-    def _refuse_id(self, known: Vector) -> None:
-        """Leave a column of whole numbers out whose values stand for the rows; they are sorted."""
-        n = known.size
-        if n < _FEW or self._n_values < 0.95 * n or not np.array_equal(known, np.floor(known)):
-            return
-        if _NAMED_ID.search(self._label):
-            raise _LeaveOut("an id by its name: nearly all values differ")
-        if n > 2 * _FEW and self._span <= 3.0 * n:
-            raise _LeaveOut("an id: whole numbers one after the other")
-
-    def _levels(self, tallies: Sequence[_Tally | None]) -> tuple[Reading, list[_Part]]:
-        of_sides = [tally or _tally(cells) for tally, cells in zip(tallies, self._sides, strict=True)]
-        counts: Counter[Any] = Counter()
-        for tally, cells, at in zip(of_sides, self._sides, self._where, strict=True):
-            if cells.kind not in (VALUES, NUMBER, BOOLEAN) or not tally.finite:
-                Reading(CATEGORY).codes(cells, at)  # which says what can be no level
-            counts.update(tally.counts)
-        n_known, self._n_values = counts.total(), len(counts)
-        if self._wish is None and n_known >= _FEW and self._n_values > _DIFFERENT * n_known:
-            self._refuse_text(counts)
-        frequent = [value for value, count in counts.most_common() if count >= self._how.min_rows and value != RARE]
-        kept = frequent[: self._how.max_levels]
-        rare = self._n_values - len(kept)
-        missing = sum(self._missing)
-        if not kept and not missing:
-            raise _LeaveOut(f"no value is in {self._how.min_rows} rows")
-        if len(kept) + bool(rare) + bool(missing) < 2:
-            raise _LeaveOut("all values are equal")
-        levels = sorted(kept, key=lambda level: (isinstance(level, str), level))
-        if rare and kept:
-            levels.append(RARE)
-            self._notes.append(f"{rare:,} rare {'value is' if rare == 1 else 'values are'} the level {RARE}")
-        elif rare:
-            self._notes.append(
-                f"none of its values is in {self._how.min_rows} rows, so only whether it is missing counts"
-            )
-        if missing:
-            levels.append(None)
-        self._separates(
-            [self._auc_of_levels(levels, of_sides), _auc_of_missing(self._missing, list(map(len, self._sides)))]
-        )
-        names = [self._label + (MISSING if level is None else f" = {level}") for level in levels]
-        return Reading(CATEGORY, levels=tuple(levels)), [_Part("", _OfLevels(names, None, [tuple(levels)], True))]
-
-    def _refuse_text(self, counts: Counter[Any]) -> None:
-        some = [value for value in list(counts)[:1000] if isinstance(value, str)]
-        words = sum([len(value.split()) for value in some]) / max(len(some), 1)
-        what = "free text" if words >= 3.0 else "an id"
-        raise _LeaveOut(f"{what}: nearly all values differ")
-
-    def _auc_of_levels(self, levels: Sequence[Any], of_sides: Sequence[_Tally]) -> float:
-        """Return the AUC of scores that are the levels' shares of positives."""
-        of_levels = np.array(
-            [
-                [tally.missing if level is None else tally.counts.get(level, 0) for level in levels]
-                for tally in of_sides
-            ],
-            np.float64,
-        )
-        if RARE in levels:
-            sums = [tally.counts.total() + tally.missing for tally in of_sides]
-            of_levels[:, levels.index(RARE)] += np.array(sums) - of_levels.sum(axis=1)
-        small = of_levels.sum(axis=0) < _FEW  # together, as their shares say little
-        pos, neg = np.column_stack([of_levels[:, ~small], of_levels[:, small].sum(axis=1)])
-        if min(pos.sum(), neg.sum()) < _FEW:
-            return 0.5
-        order = np.argsort(pos / np.maximum(pos + neg, 1.0))
-        below = np.concatenate([[0.0], neg[order].cumsum()[:-1]])
-        return float((pos[order] * (below + 0.5 * neg[order])).sum() / (pos.sum() * neg.sum()))
-
-    def _separates(self, found: Sequence[float]) -> None:
-        best = max(found, key=lambda auc: abs(auc - 0.5))
-        if abs(best - 0.5) >= _ALONE - 0.5:
-            self._alone = f"AUC {best:.3f}"
-
-
-def _moment(days: float) -> str:
-    """Return a date, and the time of day where it has one."""
-    at = str(np.datetime64(round(86400e6 * days), "us"))
-    day, _, clock = at.partition("T")
-    clock = clock.removesuffix(".000000")
-    return day if clock == "00:00:00" else f"{day} {clock.removesuffix(':00')}"
-
-
-@dataclass
-class _Tally:
-    """How often a column has each value, missing ones aside."""
-
-    counts: Counter[Any]
-    missing: int
-    words: list[str] = field(default_factory=list)
-    """The text among the values."""
-    numbers: bool = False
-    """Whether there are numbers as well, truth values aside."""
-    finite: bool = True
-    """Whether the others can be levels."""
-
-
-def _tally(cells: Cells) -> _Tally:
-    counts: Counter[Any] = Counter()
-    missing = 0
-    if cells.kind == UNREAD or (cells.kind not in (VALUES, NUMBER, BOOLEAN)):
-        return _Tally(counts, int(np.count_nonzero(~cells.known())))
-    if isinstance(cells.values, Coded):
-        pairs: Iterable[tuple[Any, int]] = zip(
-            cells.values.values,
-            np.bincount(cells.values.codes, minlength=len(cells.values.values)).tolist(),
-            strict=True,
-        )
-    else:
-        values, of_values = np.unique(np.asarray(cells.values), return_counts=True)
-        spelled = values.astype(bool) if cells.kind == BOOLEAN and not np.isnan(values).any() else values
-        pairs = zip(spelled.tolist(), of_values.tolist(), strict=True)
-    numbers, finite = False, True
-    for value, count in pairs:
-        if not count:
-            continue
-        if is_missing(value):
-            missing += count
-        elif isinstance(value, str):
-            counts[value.strip()] += count
-        else:
-            level = _plain(value)
-            counts[level] += count
-            numbers |= not isinstance(level, bool)
-            finite &= isinstance(level, int) or (isinstance(level, float) and math.isfinite(level))
-    words = [value for value in counts if isinstance(value, str)]
-    return _Tally(counts, missing, words, numbers, finite)
-
-
-def _plain(value: Any) -> Any:
-    """Return a number as a level is written: a whole one without a fraction."""
-    value = _checks.python(value)
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**53 else value
-
-
-def _auc(a: Vector, b: Vector) -> float:
-    """Return the share of pairs in which a value of `a` is larger than one of `b`, from some rows of each."""
-    a, b = [x[~np.isnan(x)] for x in (a, b)]
-    if min(a.size, b.size) < _FEW:
-        return 0.5
-    a, b = [x[:: -(-x.size // _SAMPLE)] for x in (a, b)]
-    b = np.sort(b)
-    return float((b.searchsorted(a) + b.searchsorted(a, "right")).mean() / (2.0 * b.size))
-
-
-def _auc_of_missing(missing: Sequence[int], sizes: Sequence[int]) -> float:
-    if min(sizes) < _FEW:
-        return 0.5
-    return 0.5 + 0.5 * (missing[0] / sizes[0] - missing[1] / sizes[1])
