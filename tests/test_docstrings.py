@@ -24,7 +24,7 @@ AS_IN = re.compile(r"[Aa]s in `([\w.]+)`")
 SHARED = {
     "pos": (
         [ROWS.format("I", "I") + " where the rankers are callables", ROWS.format("I", "I"), "array_like, shape (I, d)",
-         "array_like, shape (I, d), or int", "array_like, shape (I, d), or data frame", "table of I rows",
+         "array_like, shape (I, d), or int", "array_like, shape (I, d), optional", "array_like, shape (I, d), or data frame", "table of I rows",
          "dask Array, shape (I, d), or dask DataFrame"],
         ["The positive rows"],
     ),
@@ -42,7 +42,7 @@ SHARED = {
     "group_weight": (['{"pairs", "equal"}'], ["How much each query group counts."]),
     "H": (
         [OBJECTS, OBJECTS.replace(", or Rankers", ", Rankers, callable, or mapping of these"), "None or Rankers",
-         "Rankers or sequence of callables", "Rankers"],
+         "Rankers or sequence of callables", "Rankers", "Rankers, or a model"],
         ["The weak rankers."],
     ),
     "p": (["float", "float or sequence of float", "float or sequence of float, optional", "float, optional"],
@@ -75,7 +75,7 @@ SHARED = {
     "push": (['{"top", "bottom"}'], ["Which end of the list is to be right."]),
     "init": (["Trace, ScoringFunction or array_like, shape (n,), optional"],
              ["Coefficients to start from; zero by default."]),
-    "lam": (["array_like, shape (n,)", "float"],
+    "lam": (["array_like, shape (n,)", "array_like, shape (n,), optional", "float"],
             ["Coefficients, one per weak ranker.", r":math:`\lambda`, ", "lambda, above 0"]),
     "n_threads": (["int, optional"],
                   ["Threads that share the passes over the rows; by default, as many as this process may use cores."]),

@@ -199,7 +199,12 @@ def test_a_frame_of_the_contributions():
     ("arguments", "reference", "error", "message"),
     [
         ((X, None, [1.0, 2.0]), None, ValueError, r"lam must have shape \(3,\)"),
-        ((X, None, [1.0, 2.0, 3.0]), X[:, :2], ValueError, r"X has 2 columns; .* \(X is the reference here\)"),
+        (
+            (X, None, [1.0, 2.0, 3.0]),
+            X[:, :2],
+            ValueError,
+            "reference has 2 columns; these weak rankers were made for 3",
+        ),
         ((X, None, [1.0, 2.0, 3.0]), "first", TypeError, "reference must be rows in the form of X, or a single row"),
         ((X[:0], None, [1.0, 2.0, 3.0]), None, ValueError, "X is empty"),
         ((X * np.nan, None, [0.0, 0.0, 1.0]), None, ValueError, "X has nan at row 0, column 2"),
@@ -265,7 +270,7 @@ def test_rows_that_are_tied_without_a_column_stay_tied():
 
 
 def test_importance_names_the_side_that_does_not_fit():
-    with pytest.raises(ValueError, match=r"X has 2 columns; these weak rankers were made for 3 \(X is neg here\)"):
+    with pytest.raises(ValueError, match="neg has 2 columns; these weak rankers were made for 3"):
         pnorm.importance(X, X[:, :2], None, [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="metric must be one of 'partial_auc'"):
         pnorm.importance(X, X, None, [1.0, 2.0, 3.0], "best")

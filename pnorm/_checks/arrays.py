@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,18 @@ def refuse_masked(X: Any, name: str) -> None:
     if type(X) is not np.ndarray and isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         at = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(X))[0]))
         raise ValueError(f"{name} is a masked array with a masked value at ({at}); fill or drop it")
+
+
+@contextlib.contextmanager
+def rows_called(name: str) -> Iterator[None]:
+    """Let messages on rows X call these by another name."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if type(error) not in (TypeError, ValueError) or name == "X":
+            raise
+        told = str(error)
+        raise type(error)(name + told[1:] if told.startswith("X ") else f"{told} (X is {name} here)") from None
 
 
 def as_array(X: Any, name: str) -> Array:

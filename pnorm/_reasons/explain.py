@@ -260,10 +260,8 @@ def explain(X: Any, H: Any, lam: Any, *, reference: Any = None, n_threads: int |
     tell(seen)
     others = parts
     if reference is not None:
-        try:
+        with _checks.rows_called("reference"):
             others, seen = parts_of(beside, rankers, lam, n_threads)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{error} (X is the reference here)") from None
         tell(seen, strict=False)
     with np.errstate(over="ignore", invalid="ignore"):
         means, scores = others.mean(axis=1), parts.sum(axis=0)

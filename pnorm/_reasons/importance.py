@@ -152,10 +152,8 @@ def importance(
     measure, name = named(metric, {**LARGER, **SMALLER}, counted)
     sides = []
     for X, side in ((pos, "pos"), (neg, "neg")):
-        try:
+        with _checks.rows_called(side):
             parts, seen = parts_of(X, rankers, lam, n_threads)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{error} (X is {side} here)") from None
         tell(seen, strict=False)
         sides.append(parts)
     parts = np.hstack(sides)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,9 @@ from pnorm.rankers import Rankers, _Callables, as_rankers, from_dict
 
 _SHARES = np.linspace(1.0, 0.5, 100, endpoint=False)
 """Scales that are tried, relative to the largest one."""
+
+_MOST = 10**6
+"""Points of a column, at most: a line has a piece for each."""
 
 _TOGETHER = 50
 """Terms of a sum in one pair of parentheses: SQLite takes no sum of more than a thousand."""
@@ -143,7 +146,7 @@ class Scorecard:
     """A scoring function in whole points; made by `pnorm.scorecard`.
 
     The points of a row are the sum of those of its columns. Printed, and in a notebook, it is the table to be worked
-    through by hand, with cuts of ten digits; all other forms have all digits.
+    through by hand, with cuts of ten digits, and so is its HTML; the other forms have all digits.
 
     Attributes
     ----------
@@ -222,8 +225,11 @@ class Scorecard:
             If rows do not fit the weak rankers.
         """
         p = _checks.power(p)
-        before = [score(X, *self._scored) for X in (pos, neg)]
-        after = [self.score(X) for X in (pos, neg)]
+        before, after = list[Vector](), list[Points]()
+        for X, name in ((pos, "pos"), (neg, "neg")):
+            with _checks.rows_called(name):
+                before.append(score(X, *self._scored))
+                after.append(self.score(X))
         units = [points / self.scale for points in after]
         return Rounding(
             p,
@@ -509,13 +515,16 @@ def scorecard(
     """
     rankers, lam, p = _model(H, lam, p)
     most, p = _checks.count(points, "points", 1), _checks.power(p)
+    if most > _MOST:
+        raise ValueError(f"points must be at most {_MOST}; got {shown(most)}")
     if (pos is None) != (neg is None):
         raise ValueError("pos and neg go together; rows without labels are X")
-    tables = [rows for rows in (pos, neg, X) if rows is not None]
+    tables = {name: rows for name, rows in (("pos", pos), ("neg", neg), ("X", X)) if rows is not None}
     if rankers is None:
         if not tables:
             raise ValueError("H=None means columns as they are, which need rows: pass pos and neg, or X")
-        rankers = as_rankers(None, tables[0], "the rows")
+        name, rows = next(iter(tables.items()))
+        rankers = as_rankers(None, rows, name)
     rankers, lam = coefficients(lam, rankers)
     for part, of_part, _ in leaves(rankers, lam):
         if isinstance(part, _Callables) and of_part.any():
@@ -547,7 +556,7 @@ def _model(H: Any, lam: Any, p: float | None) -> tuple[Any, Any, float]:
     return H, lam, 1.0 if known is None else known
 
 
-def _with_ends(shape: Shape, tables: Sequence[Any], H: Rankers) -> Shape:
+def _with_ends(shape: Shape, tables: Mapping[str, Any], H: Rankers) -> Shape:
     """Return a shape whose line, if it has one, goes somewhere."""
     if not shape.slope or math.isfinite(shape.ends[0]):
         return shape
@@ -583,7 +592,12 @@ def _best_scale(found: Sequence[Shape], most: int) -> float:
     values = [of_shape.all - of_shape.all.min() for of_shape in map(_Values.of, found)]
     largest = max([float(of_column.max()) for of_column in values], default=0.0)
     if largest == 0.0:
-        raise ValueError("no column moves the score, so there is nothing to round: all coefficients are zero")
+        raise ValueError(
+            "there is nothing to round: with this lam no column moves the score, over its cuts and levels, or over the "
+            "values of X, or of pos and neg"
+        )
+    if not math.isfinite(most / largest):
+        raise ValueError("lam is too small to be rounded; scale it up")
     stairs = [of_column for of_column, shape in zip(values, found, strict=True) if not shape.slope]
     together, starts = np.concatenate([np.zeros(1), *stairs]), np.cumsum([1, *map(len, stairs)])[:-1]
     scales, costs = most * _SHARES / largest, []
@@ -593,7 +607,8 @@ def _best_scale(found: Sequence[Shape], most: int) -> float:
             np.maximum.reduceat(residues, starts) - np.minimum.reduceat(residues, starts) if stairs else np.zeros(1)
         )
         costs.append(float(spread.sum()) + (len(found) - len(stairs)) / scale)
-    return float(scales[int(np.argmin(costs))])
+    # Of several that are lowest but for rounding, the largest, so that the answer is the same on all machines.
+    return float(scales[int(np.argmax(np.array(costs) <= (1.0 + 1e-9) * min(costs)))])
 
 
 def _rounded(shape: Shape, scale: float) -> tuple[Shape, float]:

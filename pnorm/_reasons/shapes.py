@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -267,7 +267,7 @@ def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
     rankers, lam = coefficients(lam, H)
     found = shapes_of(lam, rankers, X is not None)
     if X is not None:
-        found = counted(found, [X], rankers)
+        found = counted(found, {"X": X}, rankers)
     return Shapes(tuple(sorted(found, key=lambda shape: -shape.range)))
 
 
@@ -321,27 +321,37 @@ def shapes_of(lam: Vector, H: Rankers, straight: bool = False) -> list[Shape]:
     return found
 
 
-def counted(found: list[Shape], tables: Sequence[Any], H: Rankers) -> list[Shape]:
-    """Return shapes with the share of rows in each piece; lines that had no ends get the extremes of the rows."""
-    places = [places_of(X, H) for X in tables]
-    made = []
-    for shape in found:
-        at = []
-        for X, of_table in zip(tables, places, strict=True):
-            place = of_table[shape._column]
-            if place is None:
-                raise ValueError(f"X lacks the column {shown(shape.name)}, of which a shape is wanted")
-            at.append((X, place))
-        if shape.levels:
-            codes = np.concatenate([_codes_of(shape, X, place) for X, place in at])
-        else:
-            x = np.concatenate([_column_of(X, place) for X, place in at])
-            codes = np.where(np.isnan(x), shape.scores.size, shape.cuts.searchsorted(x))
-            if shape.slope and math.isinf(shape.ends[0]) and not np.isnan(x).all():
-                shape = replace(shape, ends=(float(np.nanmin(x)), float(np.nanmax(x))))
-        shares = np.bincount(codes, minlength=shape.scores.size + 1) / codes.size
-        made.append(replace(shape, shares=shares[:-1], missing_share=float(shares[-1])))
-    return made
+def counted(found: Sequence[Shape], tables: Mapping[str, Any], H: Rankers) -> list[Shape]:
+    """Return shapes with the share of rows in each piece; lines that had no ends get the extremes of the rows.
+
+    The rows are several tables, by what messages call them.
+    """
+    places = {}
+    for name, X in tables.items():
+        with _checks.rows_called(name):
+            places[name] = places_of(X, H)
+    return [_shared(shape, [_read(shape, X, name, places[name]) for name, X in tables.items()]) for shape in found]
+
+
+def _read(shape: Shape, X: Any, name: str, places: Sequence[int | None]) -> Any:
+    """Return the values of a column of numbers, or the numbers of its levels."""
+    place = places[shape._column]
+    with _checks.rows_called(name):
+        if place is None:
+            raise ValueError(f"X lacks the column {shown(shape.name)}, which the scores are made from")
+        return _codes_of(shape, X, place) if shape.levels else _column_of(shape, X, place)
+
+
+def _shared(shape: Shape, parts: Sequence[Any]) -> Shape:
+    """Return a shape with the share of values, or of numbers of levels, in each piece."""
+    codes = values = np.concatenate(parts)
+    if not shape.levels:
+        missing = np.isnan(values)
+        codes = np.where(missing, shape.scores.size, shape.cuts.searchsorted(values))
+        if shape.slope and math.isinf(shape.ends[0]) and not missing.all():
+            shape = replace(shape, ends=(float(np.nanmin(values)), float(np.nanmax(values))))
+    shares = np.bincount(codes, minlength=shape.scores.size + 1) / codes.size
+    return replace(shape, shares=shares[:-1], missing_share=float(shares[-1]))
 
 
 def _summed(parts: list[_Curve], slope: float) -> Shape:
@@ -398,13 +408,16 @@ def places_of(X: Any, H: Rankers) -> tuple[int | None, ...]:
     return tuple(places)
 
 
-def _column_of(X: Any, place: int) -> Vector:
+def _column_of(shape: Shape, X: Any, place: int) -> Vector:
     """Return a column of rows as numbers; nan where a value is missing."""
+    at = np.array([place])
     if _checks.is_sparse(X):
-        column = _checks.sparse_columns(X, "X", True, np.array([place]))
-        return np.asarray(column.toarray(), np.float64).ravel()
-    some = _checks.some(X, "X", True, np.array([place]))
-    return np.asarray(_checks.floats(some.A)[:, some.at[0]], np.float64)
+        return np.asarray(_checks.sparse_columns(X, "X", shape._may_miss, at).toarray(), np.float64).ravel()
+    some = _checks.some(X, "X", shape._may_miss, at)
+    values = np.asarray(_checks.floats(some.A)[:, some.at[0]], np.float64)
+    if not np.isfinite(values).all():
+        some.check()
+    return values
 
 
 def _codes_of(shape: Shape, X: Any, place: int) -> Any:
