@@ -20,7 +20,7 @@ from pnorm._reasons import sheet
 from pnorm._reasons.shapes import Shape, coefficients, counted, leaves, shapes_of, values_text
 from pnorm._score import score
 from pnorm.objectives import Power, value
-from pnorm.rankers import Rankers, _Callables, as_rankers, from_dict
+from pnorm.rankers import Rankers, _Callables, _Categories, _OfColumns, _Thresholds, as_rankers, from_dict
 
 _SHARES = np.linspace(1.0, 0.5, 100, endpoint=False)
 """Scales that are tried, relative to the largest one."""
@@ -32,6 +32,9 @@ _TOGETHER = 50
 """Terms of a sum in one pair of parentheses: SQLite takes no sum of more than a thousand."""
 
 _FORMAT, _VERSION = "pnorm.scorecard", 1
+
+_MISSING = -math.inf
+"""In the place of a cut: a missing value."""
 
 Points = NDArray[np.int64]
 
@@ -667,47 +670,52 @@ def _points_of(shape: Shape) -> PointsOf:
 
 
 def _as_rankers(rounded: Sequence[Shape], H: Rankers) -> tuple[Rankers, Vector, int]:
-    """Return weak rankers with whole coefficients, and a constant, that add up to points."""
-    keys = list(dict(H._reads()))
-    own = {part._found: part._width for part, *_ in leaves(H, np.zeros(len(H)))}
-    named = [found for found in own if found is not None]
-    found, width = (named[0], len(named[0])) if named else (None, max([n or 0 for n in own.values()]) or None)
-    if len(named) > 1:  # made from frames with different columns, and so read by name
-        found = tuple([str(keys[shape._column]) for shape in rounded])
-        width = len(found)
-    place = [
-        key if isinstance(key, int) else (found or ()).index(str(key))
-        for key in [keys[shape._column] for shape in rounded]
-    ]
-    parts, lam, offset = [], list[float](), 0
-    for may_miss in (False, True):
-        cuts, heights, levels = list[Any](), list[float](), list[list[Any]]([[] for _ in range(width or 0)])
-        names, of_levels = list[str](), dict[int, list[float]]()
-        for shape, at in zip(rounded, place, strict=True):
-            if shape._may_miss is not may_miss:
-                continue
-            if shape.levels:
-                levels[at] = list(shape._keys)
-                of_levels[at] = (shape.scores - shape.missing).tolist()
-                offset += int(shape.missing)
-                continue
-            offset += int(shape.scores[0])
-            cuts += [[at, cut] for cut in shape.cuts.tolist()]
-            heights += np.diff(shape.scores).tolist()
-            names += [f"{shape.name} > {cut:.10g}" for cut in shape.cuts.tolist()]
-            if may_miss and shape.missing != shape.scores[0]:
-                cuts.append([at, None])
-                heights.append(float(shape.missing - shape.scores[0]))
-                names.append(f"{shape.name} is missing")
-        shared = {"format": "pnorm.rankers", "version": 1, "columns": found and list(found), "missing": may_miss}
-        if cuts:
-            parts.append(from_dict({**shared, "kind": "thresholds", "width": width, "cuts": cuts, "names": names}))
-            lam += heights
-        if of_levels:
-            names = [f"{at}: {level}" for at, column in enumerate(levels) for level in column]
-            parts.append(from_dict({**shared, "kind": "categories", "levels": levels, "names": names}))
-            lam += [height for at in sorted(of_levels) for height in of_levels[at]]
-    return sum(parts[1:], parts[0]), np.array(lam), offset
+    """Return weak rankers with whole coefficients, and a constant, that add up to points.
+
+    They are those of H, and cuts where a straight line has become steps.
+    """
+    number, lam, offset = H.column, np.zeros(len(H)), 0
+    ranker: dict[tuple[int, float], int] = {}  # by column and cut; by column and nan of a missing value
+    of_level: dict[tuple[int, Any], int] = {}
+    straight: dict[int, tuple[_OfColumns, int]] = {}
+    for part, _, start in leaves(H, lam):
+        of_part = number[start : start + len(part)].tolist()
+        if isinstance(part, _Thresholds):
+            for j, (c, (_, cut)) in enumerate(zip(of_part, part._cuts, strict=True)):
+                ranker.setdefault((c, _MISSING if math.isnan(cut) else cut), start + j)
+        elif isinstance(part, _Categories):
+            levels = [level for column in part._levels for level in column]
+            for j, (c, level) in enumerate(zip(of_part, levels, strict=True)):
+                of_level.setdefault((c, level), start + j)
+        elif isinstance(part, _OfColumns):
+            for c, place in zip(of_part, part._places_read(), strict=True):
+                straight.setdefault(c, (part, place))
+    more: dict[int, tuple[_OfColumns, list[Any], list[float]]] = {}
+    for shape in rounded:
+        c = shape._column
+        if shape.levels:
+            offset += int(shape.missing)
+            for level, points in zip(shape._keys, shape.scores.tolist(), strict=True):
+                lam[of_level[c, level]] = points - shape.missing
+            continue
+        offset += int(shape.scores[0])
+        for cut, height in zip(shape.cuts.tolist(), np.diff(shape.scores).tolist(), strict=True):
+            if (c, cut) in ranker:
+                lam[ranker[c, cut]] = height
+            else:
+                part, place = straight[c]
+                _, cuts, heights = more.setdefault(id(part), (part, [], []))
+                cuts.append([place, cut])
+                heights.append(height)
+        if shape.missing != shape.scores[0] and not math.isnan(shape.missing):
+            lam[ranker[c, _MISSING]] = shape.missing - shape.scores[0]
+    made = H
+    for part, cuts, heights in more.values():
+        names = [f"{part.names[place]} > {cut:.10g}" for place, cut in cuts]
+        of_part = {"format": "pnorm.rankers", "version": 1, "kind": "thresholds", "width": part._width, "names": names,
+                   "columns": part._found and list(part._found), "cuts": cuts, "missing": False}  # fmt: skip
+        made, lam = made + from_dict(of_part), np.r_[lam, heights]
+    return made, lam, offset
 
 
 def _changed(before: Sequence[Vector], after: Sequence[Points]) -> tuple[float, float]:
