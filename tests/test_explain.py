@@ -340,5 +340,5 @@ def test_columns_as_they_are_have_a_shape_over_the_values_of_rows():
     (shape,) = pnorm.shapes([2.0, 0.0], H, [[1.0, 0.0], [5.0, 9.0]])
     assert (shape.slope, shape.ends, shape.range) == (2.0, (1.0, 5.0), 10.0)
     np.testing.assert_array_equal(shape.at(np.array([1.0, 5.0])), [2.0, 10.0])
-    with pytest.raises(ValueError, match="X has 1 columns; these weak rankers read column 1"):
+    with pytest.raises(ValueError, match="X has 1 columns; these weak rankers were made for 2"):
         pnorm.shapes([2.0, 0.0], H, [[1.0]])

@@ -533,12 +533,12 @@ def scorecard(
         if isinstance(part, _Callables) and of_part.any():
             name = part.names[int(np.flatnonzero(of_part)[0])]
             raise TypeError(f"{shown(name)} is a function, which has no table; a scorecard needs columns")
-    found = [_with_ends(shape, tables, rankers) for shape in shapes_of(lam, rankers, True)]
+    found = [_with_ends(shape, tables) for shape in shapes_of(lam, rankers, True)]
     scale = _best_scale(found, most)
     made = [_rounded(shape, scale) for shape in found]
     rounded, bound = [shape for shape, _ in made], sum([spread for _, spread in made])
     if tables:
-        rounded = counted(rounded, tables, rankers)
+        rounded = counted(rounded, tables)
     columns = tuple(map(_points_of, rounded))
     bound += 1e-12 * (1.0 + bound)  # its own rounding
     card = Scorecard(columns, scale, bound, None, *_as_rankers(rounded, rankers), (rankers, lam))
@@ -559,13 +559,13 @@ def _model(H: Any, lam: Any, p: float | None) -> tuple[Any, Any, float]:
     return H, lam, 1.0 if known is None else known
 
 
-def _with_ends(shape: Shape, tables: Mapping[str, Any], H: Rankers) -> Shape:
+def _with_ends(shape: Shape, tables: Mapping[str, Any]) -> Shape:
     """Return a shape whose line, if it has one, goes somewhere."""
     if not shape.slope or math.isfinite(shape.ends[0]):
         return shape
     if not tables:
         raise ValueError(f"{shown(shape.name)} is a column as it is: pass pos and neg, or X, which say how far it goes")
-    return counted([shape], tables, H)[0]
+    return counted([shape], tables)[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,49 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._categories import Column
 from pnorm._checks import Vector
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import first
 from pnorm._reasons import sheet
-from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
+from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _OfColumns, _Union
 
 _PIECES = 12
 """Pieces of a shape that are printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """One ranker of a column, by its number in the collection that reads it."""
+
+    part: Rankers
+    ranker: int
+
+    def values(self, X: Any, may_miss: bool) -> Vector:
+        """Return a column of rows as numbers; nan where a value is missing."""
+        assert isinstance(self.part, _OfColumns)
+        at = self.part._places(X, np.array([self.part._places_read()[self.ranker]]))
+        if _checks.is_sparse(X):
+            return np.asarray(_checks.sparse_columns(X, "X", may_miss, at).toarray(), np.float64).ravel()
+        some = _checks.some(X, "X", may_miss, at)
+        values = np.asarray(_checks.floats(some.A)[:, some.at[0]], np.float64)
+        if not np.isfinite(values).all():
+            some.check()
+        return values
+
+    @property
+    def levels(self) -> Sequence[Any]:
+        """The levels of the column, as rows have them."""
+        assert isinstance(self.part, _Categories)
+        return self.part._levels[self._place]
+
+    def codes(self, X: Any) -> Any:
+        """Return the number of the level of each row; one after the last where none is known."""
+        assert isinstance(self.part, _Categories)
+        return self.part._codes(X, "X", [self._place])[0][0]
+
+    @property
+    def _place(self) -> int:
+        assert isinstance(self.part, _Categories)
+        return int(self.part._ends.searchsorted(self.ranker, "right")) - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +99,8 @@ class Shape:
     """The levels as the rows have them."""
     _column: int = 0
     """The number of the column in `Rankers.column_names`."""
+    _source: _Source | None = None
+    """Who reads the column."""
 
     def at(self, x: Vector, above: Any = False) -> Vector:
         """Return what values of a column of numbers add; just above them, where `above`."""
@@ -267,7 +304,7 @@ def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
     rankers, lam = coefficients(lam, H)
     found = shapes_of(lam, rankers, X is not None)
     if X is not None:
-        found = counted(found, {"X": X}, rankers)
+        found = counted(found, {"X": X})
     return Shapes(tuple(sorted(found, key=lambda shape: -shape.range)))
 
 
@@ -286,60 +323,67 @@ def shapes_of(lam: Vector, H: Rankers, straight: bool = False) -> list[Shape]:
 
     With `straight`, columns as they are have one too.
     """
-    names, number = H.column_names, H.column
-    curves: dict[int, list[_Curve]] = {}
-    slopes: dict[int, float] = {}
-    levels: dict[int, dict[Any, tuple[str, float]]] = {}
-    strict = set[tuple[int, bool]]()  # columns in which no value may be missing, as numbers or as levels
+    number = H.column
+    numbers: dict[int, tuple[list[_Curve], list[float], list[_Source]]] = {}
+    levels: dict[int, tuple[list[_Levels], list[_Source]]] = {}
     for part, of_part, start in leaves(H, lam):
         if straight and isinstance(part, _Columns):
             for j in np.flatnonzero(of_part).tolist():
-                c = int(number[start + j])
-                slopes[c] = slopes.get(c, 0.0) + float(of_part[j])
-                strict.add((c, False))
+                _, slopes, sources = numbers.setdefault(int(number[start + j]), ([], [], []))
+                slopes.append(float(of_part[j]))
+                sources.append(_Source(part, j))
         for j, shape in part._shapes(of_part):
             c = int(number[start + j])
-            if not getattr(part, "_missing", False):
-                strict.add((c, isinstance(shape, _Levels)))
             if isinstance(shape, _Curve):
-                curves.setdefault(c, []).append(shape)
-                continue
-            of_column = levels.setdefault(c, {})
-            for key, name, value in zip(_keys(part, j), shape.names, shape.values.tolist(), strict=True):
-                of_column[key] = name, of_column.get(key, (name, 0.0))[1] + value
+                curves, _, sources = numbers.setdefault(c, ([], [], []))
+                curves.append(shape)
+            else:
+                of_column, sources = levels.setdefault(c, ([], []))
+                of_column.append(shape)
+            sources.append(_Source(part, j))
+    names = H.column_names
     found = [
         replace(
-            _summed(curves.get(c, []), slopes.get(c, 0.0)), name=names[c], _column=c, _may_miss=(c, False) not in strict
+            _summed(curves, sum(slopes)), name=names[c], _column=c, _source=sources[0], _may_miss=_may_miss(sources)
         )
-        for c in sorted({*curves, *slopes})
+        for c, (curves, slopes, sources) in sorted(numbers.items())
     ]
-    for c, of_column in levels.items():
-        texts, values = zip(*of_column.values(), strict=True)
-        may_miss = (c, True) not in strict
-        of_levels = Shape(names[c], np.empty(0), texts, np.array(values), _may_miss=may_miss)
-        found.append(replace(of_levels, _keys=tuple(of_column), _column=c))
-    return found
+    return found + [_merged(names[c], c, *of_column) for c, of_column in levels.items()]
 
 
-def counted(found: Sequence[Shape], tables: Mapping[str, Any], H: Rankers) -> list[Shape]:
+def _may_miss(sources: Sequence[_Source]) -> bool:
+    return all([getattr(source.part, "_missing", None) for source in sources])
+
+
+def _merged(name: str, c: int, parts: Sequence[_Levels], sources: Sequence[_Source]) -> Shape:
+    """Return the sum of the shapes of levels; collections may have the levels of a column twice."""
+    scores: dict[Any, tuple[str, float]] = {}
+    for part, source in zip(parts, sources, strict=True):
+        for key, text, score in zip(source.levels, part.names, part.values.tolist(), strict=True):
+            scores[key] = text, scores.get(key, (text, 0.0))[1] + score
+    texts, values = zip(*scores.values(), strict=True)
+    merged = Shape(name, np.empty(0), texts, np.array(values), _may_miss=_may_miss(sources))
+    return replace(merged, _keys=tuple(scores), _column=c, _source=sources[0])
+
+
+def counted(found: Sequence[Shape], tables: Mapping[str, Any]) -> list[Shape]:
     """Return shapes with the share of rows in each piece; lines that had no ends get the extremes of the rows.
 
     The rows are several tables, by what messages call them.
     """
-    places = {}
-    for name, X in tables.items():
-        with _checks.rows_called(name):
-            places[name] = places_of(X, H)
-    return [_shared(shape, [_read(shape, X, name, places[name]) for name, X in tables.items()]) for shape in found]
+    return [_shared(shape, [_read(shape, X, name) for name, X in tables.items()]) for shape in found]
 
 
-def _read(shape: Shape, X: Any, name: str, places: Sequence[int | None]) -> Any:
+def _read(shape: Shape, X: Any, name: str) -> Any:
     """Return the values of a column of numbers, or the numbers of its levels."""
-    place = places[shape._column]
+    source = shape._source
+    assert source is not None
     with _checks.rows_called(name):
-        if place is None:
-            raise ValueError(f"X lacks the column {shown(shape.name)}, which the scores are made from")
-        return _codes_of(shape, X, place) if shape.levels else _column_of(shape, X, place)
+        if not shape.levels:
+            return source.values(X, shape._may_miss)
+        codes = source.codes(X)
+    number = {key: k for k, key in enumerate(shape._keys)}
+    return np.array([*[number[key] for key in source.levels], len(number)])[codes]
 
 
 def _shared(shape: Shape, parts: Sequence[Any]) -> Shape:
@@ -406,27 +450,3 @@ def places_of(X: Any, H: Rankers) -> tuple[int | None, ...]:
             f"X has {_checks.width(X, 'X')} columns; these weak rankers read column {last}, counted from 0"
         )
     return tuple(places)
-
-
-def _column_of(shape: Shape, X: Any, place: int) -> Vector:
-    """Return a column of rows as numbers; nan where a value is missing."""
-    at = np.array([place])
-    if _checks.is_sparse(X):
-        return np.asarray(_checks.sparse_columns(X, "X", shape._may_miss, at).toarray(), np.float64).ravel()
-    some = _checks.some(X, "X", shape._may_miss, at)
-    values = np.asarray(_checks.floats(some.A)[:, some.at[0]], np.float64)
-    if not np.isfinite(values).all():
-        some.check()
-    return values
-
-
-def _codes_of(shape: Shape, X: Any, place: int) -> Any:
-    """Return the numbers of the levels of a column of rows; one after the last where none is known."""
-    table, names = _checks.table(X, "X", {place})
-    return Column(shape._keys).codes(table[place], "X", place, True, names)[0]
-
-
-def _keys(part: Rankers, j: int) -> Sequence[Any]:
-    """Return the levels, as rows have them, of the column of which ranker j is the first one."""
-    assert isinstance(part, _Categories)
-    return part._levels[int(part._ends.searchsorted(j, "right")) - 1]
