@@ -17,7 +17,7 @@ from pnorm import _checks, metrics
 from pnorm._checks import Vector, text
 from pnorm._cross_validation import CrossValidation
 from pnorm._minimize_path import MinimizerPath
-from pnorm._reasons.shapes import Shape, coefficients, shapes_of
+from pnorm._reasons.shapes import Shape, by_value, coefficients, shapes_of
 from pnorm._trace import Trace
 from pnorm.rankers import Rankers, as_rankers
 
@@ -478,7 +478,7 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
     """
     top = _checks.count(top, "top", 1)
     rankers, lam = coefficients(lam, H)
-    curves = sorted(shapes_of(lam, rankers), key=lambda shape: -shape.range)
+    curves = sorted(map(by_value, shapes_of(lam, rankers)), key=lambda shape: -shape.range)
     found = [shape.name for shape in curves]
     wanted = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
     lost = [name for name in wanted or () if name not in found]

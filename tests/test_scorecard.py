@@ -369,3 +369,62 @@ def check_public(pos, neg, H, names):
     check_exports(card, list(names), rows, np.r_[card.score(pos), card.score(neg)])
     moved = [card.score(side) / card.scale - pnorm.score(side, H, lam) for side in (pos, neg)]
     assert np.ptp(np.concatenate(moved)) <= card.bound
+
+
+# Tables of mixed columns ---------------------------------------------------------------------------------
+
+
+def mixed(n=300):
+    """Rows of a dictionary of columns: what `from_table` makes weak rankers of, and their labels."""
+    rng = np.random.default_rng(11)
+    days = np.datetime64("2024-01-01") + rng.integers(0, 500, n)
+    table = {
+        "age": np.where(rng.random(n) < 0.1, np.nan, rng.integers(18, 80, n)).tolist(),
+        "town": [None if rng.random() < 0.1 else town for town in rng.choice(["Bonn", "Köln", "Ulm"], n).tolist()],
+        "smoker": (rng.random(n) < 0.3).tolist(),
+        "when": days.tolist(),
+    }
+    return table, rng.random(n) < 0.3 + 0.2 * np.array(table["smoker"])
+
+
+def part_of(table, keep):
+    return {name: [value for value, kept in zip(column, keep, strict=True) if kept] for name, column in table.items()}
+
+
+def test_tables_of_mixed_columns_have_reasons_and_scorecards():
+    table, y = mixed()
+    pos, neg = part_of(table, y), part_of(table, ~y)
+    H = rankers.from_table(pos, neg, n_cuts=9)
+    lam = RNG.normal(size=len(H))
+    f = pnorm.score(table, H, lam)
+    found = pnorm.explain(table, H, lam, reference=neg)
+    np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), f, atol=1e-12)
+    assert "when (weekday)" in found.names
+    row = pnorm.explain(table, H, lam, reference={name: column[5] for name, column in table.items()})
+    assert not row.contributions[5].any()
+    texts = " ".join(found.reasons(9))
+    assert "town = " in texts
+    assert "smoker = " in texts
+    card = pnorm.scorecard(H, lam, pos=pos, neg=neg)
+    assert np.ptp(card.score(table) / card.scale - f) <= card.bound
+    for shape in pnorm.shapes(lam, H, table):
+        np.testing.assert_allclose(shape.shares.sum() + shape.missing_share, 1.0, atol=1e-12)
+    assert pnorm.shapes(lam, H)["smoker"].levels == ("False", "True")
+    plain_columns = [name for name in H.column_names if not name.startswith("when")]
+    lam = np.where(np.isin(np.array(H.column_names)[H.column], plain_columns), lam, 0.0)
+    card = pnorm.scorecard(H, lam, points=50)
+    rows = [list(row) for row in zip(*[table[name] for name in plain_columns], strict=True)]
+    rows = [[None if value != value else value for value in row] for row in rows]
+    check_exports(card, plain_columns, rows, card.score(table))
+
+
+def test_ordered_categories_have_points_by_level():
+    pandas = pytest.importorskip("pandas")
+    grades = pandas.Categorical(list("ABCABCCA"), categories=list("ABC"), ordered=True)
+    frame = pandas.DataFrame({"grade": grades})
+    H = rankers.from_table(frame[:4], frame[4:], min_rows=1)
+    card = pnorm.scorecard(H, [2.0, -1.0][: len(H)], points=2, X=frame)
+    assert card.columns[0].levels == ("A", "B", "C")
+    assert card.columns[0].points == (0, 2, 1)
+    check_exports(card, ["grade"], [[grade] for grade in frame["grade"]], card.score(frame))
+    assert pnorm.shapes([2.0, -1.0], H)["grade"].levels == ("A", "B", "C")

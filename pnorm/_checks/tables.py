@@ -747,8 +747,10 @@ def rows(X: Any, places: NDArray[np.intp]) -> Any:
 
 def some_rows(X: Any, name: str, table: bool) -> Any:
     """Return rows; of a `table`, a single row becomes a table of one."""
-    if isinstance(X, (str, bytes, Mapping)):
+    if isinstance(X, (str, bytes)):
         raise TypeError(f"{name} must be rows in the form of X, or a single row; got {type(X).__name__}")
+    if isinstance(X, Mapping):  # columns by name, or the values of one row
+        return {key: [of] if isinstance(of, str) or not hasattr(of, "__len__") else of for key, of in X.items()}
     shape = shape_of(X)
     if not table or len(shape) > 1 or is_sparse(X):
         return X

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -291,13 +291,16 @@ def parts_of(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> tu
 
 def _is_function(key: Hashable) -> bool:
     """Whether what a weak ranker reads is no column of a table: columns have names, or numbers."""
-    return not isinstance(key, (int, str))
+    return isinstance(key, tuple) and not isinstance(key[-1], str)  # what is read off a column has a name
 
 
 def _cells(X: Any, rows: Any, places: set[int]) -> dict[int, Any]:
     """Return the values of some rows in some columns."""
     if not places:
         return {}
+    if isinstance(X, Mapping):
+        columns = list(X.values())
+        return {j: _checks.listed(_checks.rows(columns[j], rows)) for j in places}
     some = X if len(rows) == _checks.n_rows(X, "X") else _checks.rows(X, rows)
     if _checks.is_sparse(some):
         columns = some.tocsc()

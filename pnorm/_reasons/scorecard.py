@@ -17,10 +17,11 @@ from pnorm import _checks, metrics
 from pnorm._checks import Vector
 from pnorm._checks.text import first, shown
 from pnorm._reasons import sheet
-from pnorm._reasons.shapes import Shape, coefficients, counted, leaves, shapes_of, values_text
+from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, shapes_of, values_text
 from pnorm._score import score
 from pnorm.objectives import Power, value
-from pnorm.rankers import Rankers, _Callables, _Categories, _OfColumns, _Thresholds, as_rankers, from_dict
+from pnorm.rankers import Rankers, _Callables, _Categories, _Thresholds, as_rankers, from_dict
+from pnorm.rankers._columns import _OfColumns
 
 _SHARES = np.linspace(1.0, 0.5, 100, endpoint=False)
 """Scales that are tried, relative to the largest one."""
@@ -54,7 +55,7 @@ class PointsOf:
     points : tuple of int
         The points of each piece, one more than there are cuts, or of each level.
     other : int or None
-        The points of a value that is no known level; None for a column of numbers.
+        The points of a value that is no known level; None where there can be none.
     missing : int or None
         The points of a missing value; None where none may be missing.
     shares : tuple of float
@@ -84,7 +85,7 @@ class PointsOf:
         """
         shares: Sequence[Any] = self.shares or [None] * len(self.points)
         found = []
-        if self.other is None:
+        if not self.levels:
             ends = (-math.inf, *self.cuts, math.inf)
             for low, high, points, share in zip(ends, ends[1:], self.points, shares, strict=False):
                 found.append(_row(self.name, low, high, None, points, share))
@@ -96,7 +97,8 @@ class PointsOf:
             for points, members in by_points.items():
                 share = sum([share for _, share in members]) if self.shares else None
                 found.append(_row(self.name, None, None, [str(level) for level, _ in members], points, share))
-            found.append(_row(self.name, None, None, ["(any other)"], self.other, None))
+            if self.other is not None:
+                found.append(_row(self.name, None, None, ["(any other)"], self.other, None))
         if self.missing is not None:
             share = None if math.isnan(self.missing_share) or self.other is not None else self.missing_share
             found.append(_row(self.name, None, None, ["(missing)"], self.missing, share))
@@ -297,7 +299,7 @@ class Scorecard:
         """
         columns = [
             {"column": c.name, "points": list(c.points), "missing": c.missing}
-            | ({"cuts": list(c.cuts)} if c.other is None else {"levels": list(c.levels), "other": c.other})
+            | ({"cuts": list(c.cuts)} if not c.levels else {"levels": list(c.levels), "other": c.other})
             for c in self.columns
         ]
         head = {"format": _FORMAT, "version": _VERSION, "scale": self.scale, "bound": self.bound}
@@ -330,7 +332,8 @@ class Scorecard:
         ----------
         table : str
             The table, without a schema. Its columns have the names of `columns`, and values of the types that the rows
-            of training had; NULL is a missing value.
+            of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads: numbers that were text
+            have to be numbers, and what is read off dates a column, such as ``when (weekday)``.
         name : str
             The name of the column of points.
 
@@ -382,13 +385,14 @@ class Scorecard:
             else:
                 lines.append(f"        total += {column.missing}")
             lines.append("    else:")
-            if column.other is None:
+            if not column.levels:
                 cuts, points = ", ".join(map(repr, column.cuts)), ", ".join(map(str, column.points))
                 lines.append(f"        total += [{points}][bisect_left([{cuts}], x)]")
             else:
                 pairs = zip(column.levels, column.points, strict=True)
                 known = ", ".join([f"{level!a}: {n}" for level, n in pairs if level is not None])
-                lines.append(f"        total += {{{known}}}.get(x, {column.other})")
+                other = "[x]" if column.other is None else f".get(x, {column.other})"
+                lines.append(f"        total += {{{known}}}{other}")
         return "\n".join([*lines, "    return total", ""])
 
     def _notes(self) -> list[str]:
@@ -445,8 +449,8 @@ def scorecard(
     Parameters
     ----------
     H : Rankers, or a model
-        The weak rankers. They are columns, scaled columns, cuts, categories, and sums and complements of these. Or a
-        `ScoringFunction`, or another model with `H` and `lam`.
+        The weak rankers. They are columns, scaled columns, cuts, categories, tables, and sums and complements of these.
+        Or a `ScoringFunction`, or an estimator of `pnorm.sklearn`.
     lam : array_like, shape (n,), optional
         Coefficients, one per weak ranker. They are left out with a model.
     points : int
@@ -529,17 +533,16 @@ def scorecard(
         name, rows = next(iter(tables.items()))
         rankers = as_rankers(None, rows, name)
     rankers, lam = coefficients(lam, rankers)
-    for part, of_part, _ in leaves(rankers, lam):
-        if isinstance(part, _Callables) and of_part.any():
-            name = part.names[int(np.flatnonzero(of_part)[0])]
+    for leaf in leaves(rankers, lam):
+        if isinstance(leaf.part, _Callables) and leaf.lam.any():
+            name = leaf.part.names[int(np.flatnonzero(leaf.lam)[0])]
             raise TypeError(f"{shown(name)} is a function, which has no table; a scorecard needs columns")
     found = [_with_ends(shape, tables) for shape in shapes_of(lam, rankers, True)]
     scale = _best_scale(found, most)
     made = [_rounded(shape, scale) for shape in found]
     rounded, bound = [shape for shape, _ in made], sum([spread for _, spread in made])
-    if tables:
-        rounded = counted(rounded, tables)
-    columns = tuple(map(_points_of, rounded))
+    told = list(map(by_value, rounded))
+    columns = tuple(map(_points_of, counted(told, tables) if tables else told))
     bound += 1e-12 * (1.0 + bound)  # its own rounding
     card = Scorecard(columns, scale, bound, None, *_as_rankers(rounded, rankers), (rankers, lam))
     return card if pos is None else replace(card, rounding=card.compare(pos, neg, p))
@@ -664,7 +667,10 @@ def _points_of(shape: Shape) -> PointsOf:
     if not shape.levels:
         missing = None if math.isnan(shape.missing) else int(shape.missing)
         return PointsOf(shape.name, tuple(shape.cuts.tolist()), (), points, None, missing, shares, share)
-    other, by_level = int(shape.missing), dict(zip(shape._keys, points, strict=True))
+    missing = None if math.isnan(shape.missing) else int(shape.missing)
+    if shape._values:
+        return PointsOf(shape.name, (), shape._keys, points, None, missing, shares, share)
+    other, by_level = missing, dict(zip(shape._keys, points, strict=True))
     missing = by_level.get(None, other if shape._may_miss else None)
     return PointsOf(shape.name, (), shape._keys, points, other, missing, shares, share)
 
@@ -678,7 +684,8 @@ def _as_rankers(rounded: Sequence[Shape], H: Rankers) -> tuple[Rankers, Vector, 
     ranker: dict[tuple[int, float], int] = {}  # by column and cut; by column and nan of a missing value
     of_level: dict[tuple[int, Any], int] = {}
     straight: dict[int, tuple[_OfColumns, int]] = {}
-    for part, _, start in leaves(H, lam):
+    for leaf in leaves(H, lam):
+        part, start = leaf.part, leaf.start
         of_part = number[start : start + len(part)].tolist()
         if isinstance(part, _Thresholds):
             for j, (c, (_, cut)) in enumerate(zip(of_part, part._cuts, strict=True)):
@@ -761,7 +768,7 @@ def _case(column: PointsOf) -> str:
     x = f"r.{_quoted(column.name)}"
     missing = "NULL" if column.missing is None else str(column.missing)
     parts = [f"CASE WHEN {x} IS NULL THEN {missing}"]
-    if column.other is None:
+    if not column.levels:
         *below, last = column.points
         parts += [f"WHEN {x} <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, below, strict=True)]
         return " ".join([*parts, f"ELSE {last} END"])
@@ -774,7 +781,8 @@ def _case(column: PointsOf) -> str:
         if n != column.other:
             by_points.setdefault(n, []).append(_literal(level))
     parts += [f"WHEN {x} IN ({', '.join(texts)}) THEN {n}" for n, texts in by_points.items()]
-    return " ".join([*parts, f"ELSE {column.other} END"])
+    other = "NULL" if column.other is None else str(column.other)
+    return " ".join([*parts, f"ELSE {other} END"])
 
 
 def _literal(value: Any) -> str:

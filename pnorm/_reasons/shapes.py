@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import first
 from pnorm._reasons import sheet
-from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _OfColumns, _Union
+from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
+from pnorm.rankers._columns import _OfColumns
 
 _PIECES = 12
 """Pieces of a shape that are printed."""
@@ -23,12 +25,17 @@ _PIECES = 12
 class _Source:
     """One ranker of a column, by its number in the collection that reads it."""
 
-    part: Rankers
+    leaf: Leaf
     ranker: int
+
+    @property
+    def part(self) -> Rankers:
+        return self.leaf.part
 
     def values(self, X: Any, may_miss: bool) -> Vector:
         """Return a column of rows as numbers; nan where a value is missing."""
         assert isinstance(self.part, _OfColumns)
+        X = self.leaf.rows(X)
         at = self.part._places(X, np.array([self.part._places_read()[self.ranker]]))
         if _checks.is_sparse(X):
             return np.asarray(_checks.sparse_columns(X, "X", may_miss, at).toarray(), np.float64).ravel()
@@ -47,7 +54,7 @@ class _Source:
     def codes(self, X: Any) -> Any:
         """Return the number of the level of each row; one after the last where none is known."""
         assert isinstance(self.part, _Categories)
-        return self.part._codes(X, "X", [self._place])[0][0]
+        return self.part._codes(self.leaf.rows(X), "X", [self._place])[0][0]
 
     @property
     def _place(self) -> int:
@@ -99,6 +106,8 @@ class Shape:
     """The levels as the rows have them."""
     _column: int = 0
     """The number of the column in `Rankers.column_names`."""
+    _values: tuple[Any, ...] = ()
+    """What the numbers 0, 1, ... of the column stand for, if it is no column of numbers."""
     _source: _Source | None = None
     """Who reads the column."""
 
@@ -302,7 +311,7 @@ def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
             > 4           +0.250  25.0 %
     """
     rankers, lam = coefficients(lam, H)
-    found = shapes_of(lam, rankers, X is not None)
+    found = list(map(by_value, shapes_of(lam, rankers, X is not None)))
     if X is not None:
         found = counted(found, {"X": X})
     return Shapes(tuple(sorted(found, key=lambda shape: -shape.range)))
@@ -326,12 +335,13 @@ def shapes_of(lam: Vector, H: Rankers, straight: bool = False) -> list[Shape]:
     number = H.column
     numbers: dict[int, tuple[list[_Curve], list[float], list[_Source]]] = {}
     levels: dict[int, tuple[list[_Levels], list[_Source]]] = {}
-    for part, of_part, start in leaves(H, lam):
+    for leaf in leaves(H, lam):
+        part, of_part, start = leaf.part, leaf.lam, leaf.start
         if straight and isinstance(part, _Columns):
             for j in np.flatnonzero(of_part).tolist():
                 _, slopes, sources = numbers.setdefault(int(number[start + j]), ([], [], []))
                 slopes.append(float(of_part[j]))
-                sources.append(_Source(part, j))
+                sources.append(_Source(leaf, j))
         for j, shape in part._shapes(of_part):
             c = int(number[start + j])
             if isinstance(shape, _Curve):
@@ -340,11 +350,16 @@ def shapes_of(lam: Vector, H: Rankers, straight: bool = False) -> list[Shape]:
             else:
                 of_column, sources = levels.setdefault(c, ([], []))
                 of_column.append(shape)
-            sources.append(_Source(part, j))
+            sources.append(_Source(leaf, j))
     names = H.column_names
     found = [
         replace(
-            _summed(curves, sum(slopes)), name=names[c], _column=c, _source=sources[0], _may_miss=_may_miss(sources)
+            _summed(curves, sum(slopes)),
+            name=names[c],
+            _column=c,
+            _source=sources[0],
+            _may_miss=_may_miss(sources),
+            _values=sources[0].leaf.values,
         )
         for c, (curves, slopes, sources) in sorted(numbers.items())
     ]
@@ -366,6 +381,14 @@ def _merged(name: str, c: int, parts: Sequence[_Levels], sources: Sequence[_Sour
     return replace(merged, _keys=tuple(scores), _column=c, _source=sources[0])
 
 
+def by_value(shape: Shape) -> Shape:
+    """Return the shape of a column whose numbers stand for other values, by these; other shapes as they are."""
+    if not shape._values:
+        return shape
+    scores, texts = shape.at(np.arange(float(len(shape._values)))), tuple(map(str, shape._values))
+    return replace(shape, levels=texts, scores=scores, cuts=np.empty(0), _keys=shape._values)
+
+
 def counted(found: Sequence[Shape], tables: Mapping[str, Any]) -> list[Shape]:
     """Return shapes with the share of rows in each piece; lines that had no ends get the extremes of the rows.
 
@@ -379,8 +402,9 @@ def _read(shape: Shape, X: Any, name: str) -> Any:
     source = shape._source
     assert source is not None
     with _checks.rows_called(name):
-        if not shape.levels:
-            return source.values(X, shape._may_miss)
+        if shape._values or not shape.levels:
+            x = source.values(X, shape._may_miss)
+            return np.where(np.isnan(x), len(shape.levels), x).astype(np.intp) if shape.levels else x
         codes = source.codes(X)
     number = {key: k for k, key in enumerate(shape._keys)}
     return np.array([*[number[key] for key in source.levels], len(number)])[codes]
@@ -423,8 +447,23 @@ def _summed(parts: list[_Curve], slope: float) -> Shape:
     )
 
 
-def leaves(H: Rankers, lam: Vector, start: int = 0) -> Iterator[tuple[Rankers, Vector, int]]:
-    """Yield the collections that H is made of, with the coefficients and the number of the first ranker of each."""
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """A collection that no others make up."""
+
+    part: Rankers
+    lam: Vector
+    """Its coefficients."""
+    start: int
+    """The number of its first ranker."""
+    rows: Callable[[Any], Any]
+    """What it reads, from rows of the user's."""
+    values: tuple[Any, ...] = ()
+    """What the whole numbers from 0 stand for: the levels of an ordered category, false and true."""
+
+
+def leaves(H: Any, lam: Vector, start: int = 0) -> Iterator[Leaf]:
+    """Yield the collections that H is made of."""
     if isinstance(H, _Closed):
         n = len(H._half)
         yield from leaves(H._half, lam[:n] - lam[n:], start)
@@ -432,21 +471,30 @@ def leaves(H: Rankers, lam: Vector, start: int = 0) -> Iterator[tuple[Rankers, V
         for part in H._members:
             yield from leaves(part, lam[: len(part)], start)
             lam, start = lam[len(part) :], start + len(part)
+    elif hasattr(H, "_prepared"):  # a table, each part of which reads what has been read off a column
+        for k, (source, part) in enumerate(H._parts):
+            end = int(H._ends[k])
+            own = slice(end - len(part.rankers), end)
+            values = {"boolean": (False, True), "ordered": tuple(source.reading.levels)}.get(source.reading.kind, ())
+            yield Leaf(part.rankers, lam[own], start + own.start, partial(_prepared, H, k), values)
     else:
-        yield H, lam, start
+        yield Leaf(H, lam, start, _as_it_is)
+
+
+def _prepared(H: Any, k: int, X: Any) -> Any:
+    return next(H._prepared(X, "X", [part == k for part in range(len(H._parts))]))[2]
+
+
+def _as_it_is(X: Any) -> Any:
+    return X
 
 
 def places_of(X: Any, H: Rankers) -> tuple[int | None, ...]:
     """Return where in rows X the columns of a collection are; None for functions, and columns that a frame lacks."""
-    keys, found = list(dict(H._reads())), _checks.column_names(X)
+    keys = list(dict(H._reads()))
+    found = tuple(map(str, X)) if isinstance(X, Mapping) else _checks.column_names(X)
     if found is None:
-        parts = leaves(H, np.zeros(len(H)))
-        found = next((part._found for part, *_ in parts if part._found is not None), ())
+        every = (H, *[leaf.part for leaf in leaves(H, np.zeros(len(H)))])
+        found = next((part._found for part in every if part._found is not None), ())
     place = {name: j for j, name in enumerate(found)}
-    places = [key if isinstance(key, int) else place.get(str(key)) for key in keys]
-    last = max([-1 if place is None else place for place in places])
-    if last >= 0 and last >= _checks.width(X, "X"):
-        raise ValueError(
-            f"X has {_checks.width(X, 'X')} columns; these weak rankers read column {last}, counted from 0"
-        )
-    return tuple(places)
+    return tuple([key if isinstance(key, int) else place.get(str(key)) for key in keys])
