@@ -246,6 +246,15 @@ class CrossValidation:
         beside = {name: value for name, value in beside.items() if name not in chosen}
         return Choice((float(self.p[i]), *chosen.values()), ("p", *chosen), **beside, kind=kind)
 
+    def _of_kinds(self) -> list[tuple[int, int]]:
+        """The place of the largest mean of each kind; for the kind of the best, that of the best."""
+        best, found = self._best_place, []
+        for kind in dict.fromkeys(self.kinds or [""]):
+            own = np.array([name == kind for name in self.kinds or [""] * self.p.size])[:, None]
+            mean = np.where(own, self.mean, -np.inf)
+            found.append(best if own[best[0]] else self._first(mean >= _nearly(mean.max())))
+        return found
+
     def __repr__(self) -> str:
         several = len(set(self.kinds))
         head, _, end = str(self.best).rpartition(", ")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pnorm
-from pnorm import _checks, _files
+from pnorm import _checks, _default, _files
 from pnorm._categories import UnknownLevelWarning
 from pnorm._checks.text import first, shown
 from pnorm._command.tables import labels_of, names_in, open_source, read_table
@@ -34,7 +34,8 @@ examples:
   pnorm                                       the P-Norm Push on tic-tac-toe, p = 1 to 64
   pnorm leads.csv --label bought              rank your own rows; 1, yes or true is positive
   pnorm leads.csv --label stage --positive won -p 8 --out scores.csv --save model.json
-  pnorm leads.csv --label bought --rankers thresholds --l2 0.01 --penalty shapes --max-columns 5
+  pnorm leads.csv --label bought --rankers thresholds --max-columns 5
+  pnorm leads.csv --label bought -t 100       boost for 100 rounds, and choose nothing
   pnorm new.parquet --model model.json        rank other rows by what was learned
   pnorm reproduce --help                      the experiments of the papers, over many splits
 
@@ -46,8 +47,9 @@ is the training list. Rows are numbered from 0, without the header. A model read
 it uses by their names, may come from pnorm.save as well, and says what levels it does not know.
 
 A weak ranker is one way to order the rows: here a column, or whether a column exceeds a
-cut. The list is ordered by their sum, each times its coefficient. log F_p is what
-training lowers; AUC is the share of pairs of a positive and a negative in right order.
+cut. The list is ordered by their sum, each times its coefficient. Weak rankers, p and penalties
+that are not given are chosen by rows held out. log F_p is what training lowers; AUC is the share
+of pairs of a positive and a negative in right order.
 """
 
 
@@ -100,8 +102,13 @@ def parser() -> argparse.ArgumentParser:
     )
     add = made.add_argument
     add("file", nargs="?", metavar="FILE", help="CSV file with a header line, or Parquet; - reads the standard input")
-    add("-p", type=float, metavar="P", help="how hard to push, 1 or more (default with FILE: 4)")
-    add("-t", type=int, metavar="ROUNDS", help="largest number of rounds (default: 200)")
+    add("-p", type=float, metavar="P", help="how hard to push, 1 or more (default with FILE: chosen, or 4 with -t)")
+    add(
+        "-t",
+        type=int,
+        metavar="ROUNDS",
+        help="largest number of rounds (default without FILE: 200; with FILE: no rounds)",
+    )
     add("--seed", type=int, help="without FILE: seed of the split of the tic-tac-toe boards (default: 0)")
     add("--version", action="version", version=f"pnorm {pnorm.__version__}")
     add = made.add_argument_group("with FILE").add_argument
@@ -116,8 +123,8 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--rankers",
         choices=("columns", "normalized", "thresholds"),
-        help="weak rankers: the columns as they are, scaled to [0, 1] (default), or whether they exceed a cut, "
-        "with at most 31 cuts per column",
+        help="weak rankers: the columns as they are, scaled to [0, 1] (default with -t), or whether they exceed a "
+        "cut, with at most 255 cuts per column, 31 with -t (default: chosen)",
     )
     add(
         "--monotone",
@@ -130,21 +137,21 @@ def parser() -> argparse.ArgumentParser:
         "--l1",
         type=float,
         metavar="WEIGHT",
-        help="find the minimum, with this times the sum of the |coefficients| added",
+        help="penalty: this times the sum of the |coefficients| (default: chosen, as --l2)",
     )
     add(
         "--l2",
         type=float,
         metavar="WEIGHT",
-        help="find the minimum, with half of this times their sum of squares added",
+        help="penalty: half of this times the sum of their squares",
     )
     add(
         "--penalty",
         choices=("coefficients", "shapes"),
-        help="what --l1 and --l2 are of: the coefficients as they are (default), or the shapes that they give to "
-        "columns, so that a column of few cuts and one of many pay alike",
+        help="what penalties are of: the coefficients as they are, or the shapes that they give to columns, so that "
+        "a column of few cuts and one of many pay alike (default)",
     )
-    add("--max-columns", type=int, metavar="N", help="find the minimum, with N columns in use at most")
+    add("--max-columns", type=int, metavar="N", help="use N columns at most")
     add(
         "--push",
         choices=_checks.PUSHES,
@@ -206,22 +213,18 @@ def _dashed(option: str) -> str:
 
 
 def _check_minimum(arguments: argparse.Namespace) -> None:
-    """Refuse what does not go with a penalised minimum, or needs one."""
+    """Refuse what does not go with a minimum."""
     for option in ("l1", "l2"):
         value = getattr(arguments, option)
         if value is not None and not 0 <= value < math.inf:
             raise CommandError(f"--{option} must be zero or more and finite; got {value:g}")
     if arguments.max_columns is not None and arguments.max_columns < 1:
         raise CommandError(f"--max-columns must be at least 1; got {arguments.max_columns}")
-    if arguments.penalty is not None and not arguments.l1 and not arguments.l2:
-        raise CommandError("--penalty needs --l1 or --l2, which it is about")
-    if arguments.linear and arguments.rankers != "thresholds":
+    if arguments.linear and arguments.rankers not in (None, "thresholds"):
         raise CommandError("--linear is for --rankers thresholds")
-    minimum = [option for option in ("l1", "l2", "max_columns") if getattr(arguments, option) is not None]
+    minimum = [option for option in _MINIMUM if getattr(arguments, option) is not None]
     if minimum and arguments.t is not None:
         raise CommandError(f"-t counts rounds, and {_dashed(minimum[0])} asks for the minimum; leave one out")
-    if arguments.linear and not minimum:
-        raise CommandError("--linear needs --l1, --l2 or --max-columns: rounds take cuts before lines")
 
 
 # The main job on embedded data ----------------------------------------------------------------------
@@ -308,22 +311,31 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     y = np.array([label in positive for label in labels])
     pos, neg = pnorm.split(X, y)
 
-    p, kind = 4.0 if arguments.p is None else arguments.p, arguments.rankers or "normalized"
-    H = _rankers(kind, pos, neg, names, _signs(arguments.monotone or [], names), bool(arguments.linear))
-    push = arguments.push or "top"
-    added = _penalty(arguments)
-    if added:
-        lam, trace = pnorm.minimize(pos, neg, H, p, push=push, **added)
+    push, signs = arguments.push or "top", _signs(arguments.monotone or [], names)
+    added: dict[str, Any] = {}
+    chosen = None
+    if arguments.t is None:
+        chosen, added = _choose(arguments, pos, neg, names, signs, push)
+        p, kind = chosen.p, chosen.kind or arguments.rankers
+        H = _named(chosen.rankers, names)
+        lam, trace = pnorm.minimize(pos, neg, H, p, push=push, tol=_default.TOL, **added)
     else:
+        p, kind = 4.0 if arguments.p is None else arguments.p, arguments.rankers or "normalized"
+        H = _named(_rankers(kind, pos, neg, names, signs), names)
         lam, trace = pnorm.train(pos, neg, H, p, _rounds(arguments), push=push)
     f = pnorm.score(X, H, lam)
 
     print(f"{path_shown(path)}: {_labelled(y, arguments.label, positive)}")
+    if chosen is not None:
+        _print_choice(chosen)
     print(f"P-Norm Push with p = {p:g}{_where(push)} on {counted(len(H), 'weak ranker')} ({kind}): {trace.status}")
     if added:
         print(_minimised(added))
     print(f"after {counted(trace.n_iter, 'step' if added else 'round')}: {trace.message}")
-    if trace.status == "separable":
+    apart = _separating(X, y, names) if chosen is not None else []
+    if apart:
+        print(f"{shown(apart[0], 40)} alone puts every positive above every negative, or below.")
+    if apart or trace.status == "separable":
         print("Look at what separates: was it known before the label was?")
     _print_measures("On these rows, the ones trained on", f, y, push, f", log F_p {trace.log_objective[-1]:.6g}")
     _print_rankers(H, lam, X)
@@ -331,18 +343,64 @@ def _train_on_file(arguments: argparse.Namespace) -> None:
     if arguments.save is not None:
         about = {"file": os.path.basename(path), "label": arguments.label, "positive": sorted(positive)}
         about |= {"push": push, **({"steps": trace.n_iter, **added} if added else {"rounds": trace.n_iter})}
-        about["status"] = trace.status
+        about |= {"status": trace.status, **_choice_told(chosen)}
         pnorm.save(arguments.save, lam, H, p, about, intercept=trace.intercept)
         print(f"\nThe model, for --model or pnorm.load: {path_shown(arguments.save)}")
     _write_scores(f, p, trace.intercept, arguments.out)
 
 
-def _penalty(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what `minimize` is given; nothing for `train`."""
-    if arguments.l1 is None and arguments.l2 is None and arguments.max_columns is None:
+def _choose(
+    arguments: argparse.Namespace,
+    pos: NDArray[np.float64],
+    neg: NDArray[np.float64],
+    names: list[str],
+    signs: dict[int, int],
+    push: str,
+) -> tuple[_default.Chosen, dict[str, Any]]:
+    """Choose what the options leave open, and return with it what `minimize` is given."""
+    kind, linear = arguments.rankers, arguments.linear
+    if kind is None:
+        kinds = _default.kinds(pos, neg, names=names, monotone=signs, linear=linear)
+    else:
+        how: dict[str, Any] = {"n_cuts": _default.N_CUTS, "linear": bool(linear)}
+        kinds = {"": _default.Kind(lambda pos, neg: _rankers(kind, pos, neg, names, signs, **how), "l2")}
+    about = {"penalty": arguments.penalty or _default.PENALTY, "max_columns": arguments.max_columns}
+    given = {name: getattr(arguments, name) for name in ("p", "l1", "l2")}
+    chosen = _default.choose(pos, neg, kinds, push=push, **given, **about)
+    return chosen, {"l1": chosen.l1, "l2": chosen.l2, **about}
+
+
+def _print_choice(chosen: _default.Chosen) -> None:
+    """Print the best of each kind on rows held out, the chosen one among them."""
+    if chosen.alone:
+        print("Nothing is chosen, as there is one row of a kind, which cannot be held out.")
+    found = chosen.cross_validation
+    if found is None:
+        return
+    places = found._of_kinds()
+    points = [found._choice(i, s) for i, s in places]
+    wide = max(len("weak rankers"), *[len(point.kind or "") for point in points])
+    second = np.asarray(found.second_scores).mean(axis=1)
+    print(f"\nOn rows held out, {found.scores.shape[1]} folds; the best of each kind, and * what is chosen:")
+    print(f"    {'weak rankers':{wide}}      p   penalty                    partial AUC   average precision")
+    for place, point in zip(places, points, strict=True):
+        mark = "*" if place == found._best_place else " "
+        value, error = found.mean[place], found.standard_error[place]
+        penalty = " + ".join([f"{name} = {x:.2g}" for name, x in (("l1", point.l1), ("l2", point.l2)) if x])
+        kind = point.kind or chosen.kind or "as given"
+        judged = f"{value:.4f} ± {error:.4f}   {second[place]:17.4f}"
+        print(f"  {mark} {kind:{wide}}   {point.p:4g}   {penalty:21}  {judged}")
+    print()
+
+
+def _choice_told(chosen: _default.Chosen | None) -> dict[str, Any]:
+    """Return what a model file holds of the choice."""
+    if chosen is None or chosen.cross_validation is None:
         return {}
-    given = {"l1": arguments.l1 or 0.0, "l2": arguments.l2 or 0.0, "penalty": arguments.penalty or "coefficients"}
-    return given | {"max_columns": arguments.max_columns}
+    found = chosen.cross_validation
+    compared = {"points": found.mean.size, "folds": found.scores.shape[1]}
+    value, error = (float(of_all[found._best_place]) for of_all in (found.mean, found.standard_error))
+    return {"chosen": {"kind": chosen.kind or None, found.metric: value, "standard_error": error, **compared}}
 
 
 def _minimised(added: dict[str, Any]) -> str:
@@ -408,6 +466,12 @@ def _print_measures(where: str, f: NDArray[np.float64], y: NDArray[np.bool_], pu
     print(f"AUC {pnorm.metrics.auc(f[y], f[~y]):.4f}{more}")
 
 
+def _separating(X: NDArray[np.float64], y: NDArray[np.bool_], names: list[str]) -> list[str]:
+    """Return the columns whose values of positives and of negatives do not overlap."""
+    (low, high), (below, above) = [(X[side].min(axis=0), X[side].max(axis=0)) for side in (y, ~y)]
+    return [names[j] for j in np.flatnonzero((low > above) | (high < below))]
+
+
 def _best_first(f: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.argsort(-f, kind="stable")
 
@@ -439,16 +503,24 @@ def _signs(given: Sequence[str], names: list[str]) -> dict[int, int]:
 
 
 def _rankers(
-    kind: str, pos: NDArray[np.float64], neg: NDArray[np.float64], names: list[str], signs: dict[int, int], linear: bool
+    kind: str,
+    pos: NDArray[np.float64],
+    neg: NDArray[np.float64],
+    names: list[str],
+    signs: dict[int, int],
+    n_cuts: int = 31,
+    linear: bool = False,
 ) -> pnorm.rankers.Rankers:
-    """Return weak rankers that find the columns of later files by name."""
     if kind == "columns":
-        made = pnorm.rankers.columns(pos, neg, names=names, monotone=signs)
-    elif kind == "normalized":
-        made = pnorm.rankers.normalized(pos, neg, names=names, monotone=signs)
-    else:
-        made = pnorm.rankers.quantile_thresholds(pos, neg, 31, names=names, monotone=signs, linear=linear)
-    return pnorm.rankers.from_dict({**made.to_dict(), "columns": names})
+        return pnorm.rankers.columns(pos, neg, names=names, monotone=signs)
+    if kind == "normalized":
+        return pnorm.rankers.normalized(pos, neg, names=names, monotone=signs)
+    return pnorm.rankers.quantile_thresholds(pos, neg, n_cuts, names=names, monotone=signs, linear=linear)
+
+
+def _named(H: pnorm.rankers.Rankers, names: list[str]) -> pnorm.rankers.Rankers:
+    """Return weak rankers that find the columns of later files by name."""
+    return pnorm.rankers.from_dict({**H.to_dict(), "columns": names})
 
 
 def _print_rankers(H: pnorm.rankers.Rankers, lam: NDArray[np.float64], X: NDArray[np.float64]) -> None:
