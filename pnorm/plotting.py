@@ -504,8 +504,9 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
 def _draw_shape(ax: Any, shape: Shape) -> None:
     """Draw a curve, with two points at every cut, or a dot for each level."""
     if shape.levels:
-        ax.plot(shape.scores, "o", color=_BLUE, ms=5)
-        levels = [text.shown(level, 12) for level in shape.levels]
+        missing = [] if math.isnan(shape.missing) else [shape.missing]
+        ax.plot(np.r_[shape.scores, missing], "o", color=_BLUE, ms=5)
+        levels = [text.shown(level, 12) for level in shape.levels] + ["missing"] * len(missing)
         ax.set_xticks(range(len(levels)), levels, rotation=45, ha="right")
         return
     low, high = shape.pieces

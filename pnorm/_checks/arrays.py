@@ -24,6 +24,11 @@ def is_sparse(X: object) -> bool:
     return type(X).__module__.startswith("scipy.sparse")
 
 
+def is_columns(X: object) -> bool:
+    """Return whether X is a dictionary of columns; SciPy has a sparse matrix that is a dictionary, too."""
+    return isinstance(X, Mapping) and not is_sparse(X)
+
+
 def shape_of(X: Any) -> tuple[int, ...]:
     """Return the shape that X reports; () if it reports none."""
     if isinstance(X, np.ndarray):
@@ -41,7 +46,7 @@ def n_rows(X: Any, name: str) -> int:
             f"{name} is a Dask {type(X).__name__}: pnorm.dask.train takes these, and {name}.compute() brings the rows "
             "into memory; cuts can be placed by a sample of them"
         )
-    if isinstance(X, Mapping):
+    if is_columns(X):
         X = next(iter(X.values()), ())
     try:
         rows = (shape_of(X) or (len(X),))[0]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pnorm._checks.arrays import Array, Vector, n_rows
+from pnorm._checks.arrays import Array, Vector, is_columns, n_rows
 from pnorm._checks.grouping import distinct, key
 from pnorm._checks.scalars import shown
 from pnorm._checks.tables import (
@@ -86,7 +86,7 @@ class Cells:
 
 def headings(X: Any, name: str) -> tuple[tuple[str, ...] | None, int]:
     """Return the names of the columns of a table, a dictionary of columns included, and their number."""
-    if isinstance(X, Mapping):
+    if is_columns(X):
         n_rows(X, name)
         return tuple([str(key) for key in X]), len(X)
     names = column_names(X)
@@ -95,7 +95,7 @@ def headings(X: Any, name: str) -> tuple[tuple[str, ...] | None, int]:
 
 def named_columns(X: Any) -> bool:
     """Return whether the columns of X have names."""
-    return isinstance(X, Mapping) or column_names(X) is not None
+    return is_columns(X) or column_names(X) is not None
 
 
 def cells_of(X: Any, name: str, expected: Names, width: int, columns: Sequence[int]) -> list[Cells]:
@@ -109,7 +109,7 @@ def cells_of(X: Any, name: str, expected: Names, width: int, columns: Sequence[i
     else:
         at = places(found, [expected[c] for c in columns], name)
     n = n_rows(X, name)
-    if isinstance(X, Mapping):
+    if is_columns(X):
         given = list(X.values())
         sources = [given[place] for place in at]
     elif found is not None:

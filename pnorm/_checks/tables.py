@@ -18,7 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import text
-from pnorm._checks.arrays import Array, as_array, is_sparse, n_rows, numbered, refuse_masked, shape_of, summable
+from pnorm._checks.arrays import (
+    Array,
+    as_array,
+    is_columns,
+    is_sparse,
+    n_rows,
+    numbered,
+    refuse_masked,
+    shape_of,
+    summable,
+)
 from pnorm._checks.records import record
 from pnorm._checks.scalars import count, shown
 from pnorm._core import _dense
@@ -738,7 +748,7 @@ def rows(X: Any, places: NDArray[np.intp]) -> Any:
         return X.iloc[places]
     if type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(places)
-    if isinstance(X, Mapping):
+    if is_columns(X):
         return {name: rows(column, places) for name, column in X.items()}
     if shape_of(X):
         return (X if hasattr(X, "__getitem__") and not isinstance(X, memoryview) else np.asarray(X))[places]
@@ -749,7 +759,7 @@ def some_rows(X: Any, name: str, table: bool) -> Any:
     """Return rows; of a `table`, a single row becomes a table of one."""
     if isinstance(X, (str, bytes)):
         raise TypeError(f"{name} must be rows in the form of X, or a single row; got {type(X).__name__}")
-    if isinstance(X, Mapping):  # columns by name, or the values of one row
+    if is_columns(X):  # columns by name, or the values of one row
         return {key: [of] if isinstance(of, str) or not hasattr(of, "__len__") else of for key, of in X.items()}
     shape = shape_of(X)
     if not table or len(shape) > 1 or is_sparse(X):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -298,7 +298,7 @@ def _cells(X: Any, rows: Any, places: set[int]) -> dict[int, Any]:
     """Return the values of some rows in some columns."""
     if not places:
         return {}
-    if isinstance(X, Mapping):
+    if _checks.is_columns(X):
         columns = list(X.values())
         return {j: _checks.listed(_checks.rows(columns[j], rows)) for j in places}
     some = X if len(rows) == _checks.n_rows(X, "X") else _checks.rows(X, rows)

@@ -492,7 +492,7 @@ def _as_it_is(X: Any) -> Any:
 def places_of(X: Any, H: Rankers) -> tuple[int | None, ...]:
     """Return where in rows X the columns of a collection are; None for functions, and columns that a frame lacks."""
     keys = list(dict(H._reads()))
-    found = tuple(map(str, X)) if isinstance(X, Mapping) else _checks.column_names(X)
+    found = tuple(map(str, X)) if _checks.is_columns(X) else _checks.column_names(X)
     if found is None:
         every = (H, *[leaf.part for leaf in leaves(H, np.zeros(len(H)))])
         found = next((part._found for part in every if part._found is not None), ())
