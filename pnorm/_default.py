@@ -7,6 +7,7 @@ name.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -72,8 +73,8 @@ def kinds(
 ) -> dict[str, Kind]:
     """Return the kinds of weak rankers that two matrices allow.
 
-    Lines cannot take missing values, and constant columns cannot be cut. `linear` says whether there must be a line
-    beside the cuts, or must not be; None leaves that open.
+    Lines cannot take missing values, nor sparse rows, and constant columns cannot be cut. `linear` says whether there
+    must be a line beside the cuts, or must not be; None leaves that open.
     """
     of_columns = {"names": names, "monotone": monotone}
     cuts = partial(rankers.quantile_thresholds, **{"n_cuts": N_CUTS} | of_cuts, missing="own", **of_columns)
@@ -85,6 +86,8 @@ def kinds(
         STEPS: Kind(cuts, "l1"),
     }
     offered = set(OFFERED) if linear is None else {BOTH} if linear else set(OFFERED) - {BOTH}
+    if _checks.is_sparse(pos):
+        return {name: kind for name, kind in found.items() if name in offered - {LINES}}
     low, high = (of_two(*[of_side(X, axis=0) for X in (pos, neg)]) for of_side, of_two in _ENDS)
     if np.isnan(low).any():
         offered -= {LINES}
@@ -125,7 +128,7 @@ def choose(
     p: float | None = None,
     l1: float | None = None,
     l2: float | None = None,
-    folds: int = FOLDS,
+    folds: Any = FOLDS,
     seed: int = 0,
     pos_weight: Any = None,
     neg_weight: Any = None,
@@ -133,18 +136,20 @@ def choose(
 ) -> Chosen:
     """Choose what is None, and the kind if there are several, by minimisers of rows of positive weight.
 
-    A side with fewer rows than folds makes these fewer. Of many rows some are drawn. Cuts are placed by all that are
-    drawn, held out or not, as they owe nothing to the labels. `how` goes to `cross_validate`.
+    `folds` is their number, or the fold of each row of either side. A side with fewer rows makes the number smaller. Of
+    many rows some are drawn. Cuts are placed by all that are drawn, held out or not, as they owe nothing to the labels.
+    `how` goes to `cross_validate`.
     """
     given = bool(l1) or l2 is not None
     if given or l1 is not None:
         kinds = {name: kind for name, kind in kinds.items() if kind.along == "l2"}
     rng = np.random.default_rng(seed)
-    drawn = [_drawn(X, c, rng) for X, c in ((pos, pos_weight), (neg, neg_weight))]
-    rows, weights = zip(*drawn, strict=True)
-    n_folds = min(folds, *[_checks.n_rows(X, "X") for X in rows])
+    to_deal = isinstance(folds, numbers.Integral)
+    of_sides = zip((pos, neg), (pos_weight, neg_weight), (None, None) if to_deal else folds, strict=True)
+    rows, weights, drawn = zip(*[_drawn(rng, *of_side) for of_side in of_sides], strict=True)
+    folds = min(folds, *[_checks.n_rows(X, "X") for X in rows]) if to_deal else drawn
     found, is_open = None, p is None or not given or len(kinds) > 1
-    if is_open and n_folds > 1:
+    if is_open and folds != 1:
         made = {name: kind.make if kind.anew else kind.make(*rows) for name, kind in kinds.items()}
         paths = {name: _paths(kind.along, l1, l2) for name, kind in kinds.items()}
         of_kinds: list[Any] = [made, *[{name: path[i] for name, path in paths.items()} for i in (0, 1)]]
@@ -156,7 +161,7 @@ def choose(
             POWERS if p is None else p,
             l1=of_l1,
             l2=of_l2,
-            folds=n_folds,
+            folds=folds,
             metric=METRIC,
             second_metric=SECOND_METRIC,
             seed=rng,
@@ -187,10 +192,10 @@ def _paths(along: str, l1: float | None, l2: float | None) -> tuple[Callable[[fl
     return lambda p: l1 or 0.0, lambda p: p * LEAST if l2 is None else l2
 
 
-def _drawn(X: Any, weight: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Return rows and their weights, or some of them at random."""
+def _drawn(rng: np.random.Generator, X: Any, *of_rows: Any) -> tuple[Any, ...]:
+    """Return rows and what belongs to them, or some of them at random."""
     n = _checks.n_rows(X, "X")
     if n <= MOST:
-        return X, weight
+        return X, *of_rows
     where = np.sort(rng.choice(n, MOST, replace=False))
-    return _checks.rows(X, where), None if weight is None else weight[where]
+    return _checks.rows(X, where), *[None if x is None else x[where] for x in of_rows]

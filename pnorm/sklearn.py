@@ -8,6 +8,7 @@ measures of `pnorm.metrics` into what ``scoring=`` takes, and `leaves` the leave
 from __future__ import annotations
 
 import inspect
+import numbers
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ try:
     from sklearn.base import BaseEstimator, ClassifierMixin, clone
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
     from sklearn.metrics import get_scorer, make_scorer
+    from sklearn.model_selection import check_cv
     from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -103,16 +105,17 @@ def _tags(estimator: Any) -> tuple[bool, bool]:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows with their side, weight and group."""
+    """Rows with their side, weight and group, and the fold in which each is held out if that is given."""
 
     X: Any
     positive: NDArray[np.bool_]
     weight: Vector | None
     group: NDArray[np.intp] | None
+    fold: NDArray[np.intp] | None = None
 
     def take(self, where: NDArray[np.intp]) -> _Rows:
         """Return some of the rows."""
-        of_each = (None if x is None else x[where] for x in (self.positive, self.weight, self.group))
+        of_each = (None if x is None else x[where] for x in (self.positive, self.weight, self.group, self.fold))
         return _Rows(_checks.rows(self.X, where), *of_each)  # type: ignore[arg-type]
 
     @property
@@ -200,8 +203,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_columns : int, optional
         Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`. It is used by
         minimisers.
-    cv : int
-        Folds by which ``solver="auto"`` chooses, two or more; as many as a class has rows, if that is fewer.
+    cv : int, splitter or iterable
+        Folds by which ``solver="auto"`` chooses: their number, two or more (as many as a class has rows, if that is
+        fewer); or a splitter of scikit-learn, or pairs of training and test rows. Each row is held out once at most,
+        and all that are not held out are trained on.
     early_stopping : bool
         Whether to hold out rows, to stop when they have not been ranked better for `n_iter_no_change` rounds, and to
         take the coefficients of the best round.
@@ -311,7 +316,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         l2: float | None = None,
         penalty: str | None = None,
         max_columns: int | None = None,
-        cv: int = 5,
+        cv: Any = 5,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
@@ -446,9 +451,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check()
         X, y = self._read(X, y, reset=True)
-        rows = self._labelled(X, y, sample_weight, groups)
         why = self._why_rounds(X, groups)
         auto = self.solver == "auto" and why is None
+        rows = self._labelled(X, y, sample_weight, groups, auto)
         newton = auto or self.solver == "newton"
         added = self._added(newton, why)
         known, held_out = self._split(rows) if self.early_stopping else (rows, None)
@@ -510,11 +515,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name, least in (("t_max", 0), ("max_columns", 1)):
             if getattr(self, name) is not None:
                 _checks.count(getattr(self, name), name, least)
-        _checks.count(self.cv, "cv", 2)
+        if isinstance(self.cv, numbers.Number):
+            _checks.count(self.cv, "cv", 2)
         if self.linear is not None:
             _checks.flag(self.linear, "linear")
         if self.early_stopping:
             _checks.count(self.n_iter_no_change, "n_iter_no_change", 1)
+
+    @property
+    def _penalised(self) -> bool:
+        """Whether a minimiser is asked for."""
+        return bool(self.l1) or any(x is not None for x in (self.l2, self.penalty, self.max_columns))
 
     def _why_rounds(self, X: Any, groups: Any) -> str | None:
         """Return what asks for rounds; None if nothing does."""
@@ -525,7 +536,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "early_stopping": bool(self.early_stopping),
             f"loss={shown(str(self.loss))}": not self._exponential,
             "groups": groups is not None,
-            "X is sparse and": _checks.is_sparse(X),
+            "X is sparse and": _checks.is_sparse(X) and not self._penalised,
             "an estimator as rankers": _is_estimator(self.rankers) and not isinstance(self.rankers, Rankers),
         }
         return next((name for name, does in asked.items() if does), None)
@@ -557,10 +568,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = {name: c for name, c in rows.about().items() if name.endswith("weight")}
         more: dict[str, Any] = {"push": self.push, "penalty": penalty, "max_columns": self.max_columns}
         more |= {"group_weight": self.group_weight, "n_threads": self._n_threads}
-        more |= {"p": self.p, "l1": self.l1, "l2": self.l2, "folds": self.cv}
+        folds = self.cv if rows.fold is None else tuple([rows.fold[where] for where in rows.places])
+        more |= {"p": self.p, "l1": self.l1, "l2": self.l2, "folds": folds}
         return default.choose(pos, neg, kinds, seed=seed, **weights, **more)
 
-    def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> _Rows:
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any, auto: bool) -> _Rows:
         """Return the rows of positive weight."""
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
@@ -573,7 +585,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         weight = _checks.masses(sample_weight, "sample_weight", y.size)
         group = None if groups is None else _checks.labels(groups, "groups", y.size)[0]
-        rows = _Rows(X, codes == 1, weight, group)
+        rows = _Rows(X, codes == 1, weight, group, _folds(self.cv, X, y, groups) if auto else None)
         if weight is not None and not weight.all():
             rows = rows.take(np.flatnonzero(weight))
         if rows.positive.all() or not rows.positive.any():
@@ -836,6 +848,22 @@ def _certificate(
     pos, neg = rows.sides()
     how: dict[str, Any] = {"few": max_columns is not None, "push": push, "group_weight": group_weight, **added}
     return diagnostics._certificate_of_model(pos, neg, H, p, lam, *of_rows, **how)
+
+
+def _folds(cv: Any, X: Any, y: Any, groups: Any) -> NDArray[np.intp] | None:
+    """Return the fold in which each row is held out, -1 for none; None if a number of folds is wanted."""
+    if isinstance(cv, numbers.Number):
+        return None
+    fold = np.full(y.size, -1)
+    for k, split in enumerate(check_cv(cv, y, classifier=True).split(X, y, groups)):
+        trained, held = (np.bincount(np.arange(y.size)[rows], minlength=y.size) for rows in split)
+        if (fold[held > 0] >= 0).any() or (trained + held != 1).any():
+            raise ValueError(
+                f"cv must hold each row out once at most, and train on all the others; split {k} does not: try a "
+                "number of folds, KFold or StratifiedKFold"
+            )
+        fold[held > 0] = k
+    return fold
 
 
 def _threshold(f: Vector, positive: NDArray[np.bool_], weight: Vector | None) -> float:

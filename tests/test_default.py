@@ -174,3 +174,41 @@ def test_a_side_of_few_rows(few):
         assert alone.cross_validation is None
         assert alone.alone
     assert alone.told == "cuts, p = 1, l2 = 0.5"
+
+
+def test_folds_of_scikit_learn(few):
+    sklearn = pytest.importorskip("pnorm.sklearn")
+    from sklearn.model_selection import LeaveOneGroupOut, RepeatedKFold, ShuffleSplit, StratifiedKFold
+
+    pos, neg = problem()
+    X, y = np.concatenate([neg, pos]), np.repeat([0, 1], [len(neg), len(pos)])
+    splitter = StratifiedKFold(3, shuffle=True, random_state=1)
+    third = np.full(y.size, -1)
+    for k, (_, held) in enumerate(splitter.split(X, y)):
+        third[held] = k
+    weight = np.ones(y.size)
+    weight[[2, -3]] = 0.0  # rows that are left out of all folds
+    expected = pnorm.cross_validate(
+        pos, neg, cuts(pos, neg), [1, 4], l2=lambda p: p * np.array([1.0, 0.1]), penalty="shapes",
+        folds=(np.where(weight, third, -1)[y == 1], np.where(weight, third, -1)[y == 0]),
+        second_metric="average_precision", tol=1e-3, pos_weight=weight[y == 1], neg_weight=weight[y == 0],
+    )  # fmt: skip
+    own = list(LeaveOneGroupOut().split(X, y, third))
+    for cv in (splitter, own, [(train.tolist(), test.tolist()) for train, test in own]):
+        model = sklearn.PNormPush(rankers=cuts(pos, neg), cv=cv).fit(X, y, weight)
+        np.testing.assert_allclose(model.cross_validation_.scores, expected.scores, rtol=1e-12)
+    for cv in (RepeatedKFold(n_splits=3, n_repeats=2), ShuffleSplit(2, test_size=0.6), [(np.arange(3), np.arange(3))]):
+        with pytest.raises(ValueError, match="cv must hold each row out once at most"):
+            sklearn.PNormPush(rankers=cuts(pos, neg), cv=cv).fit(X, y)
+
+
+def test_sparse_rows_are_minimised_where_a_penalty_says_so(few):
+    sklearn = pytest.importorskip("pnorm.sklearn")
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    pos, neg = problem()
+    X, y = np.concatenate([neg, pos]), np.repeat([0, 1], [len(neg), len(pos)])
+    S = scipy_sparse.csr_array(X)
+    assert sklearn.PNormPush(n_cuts=3).fit(S, y).cross_validation_ is None
+    model = sklearn.PNormPush(n_cuts=3, l2=0.5).fit(S, y)
+    assert set(model.cross_validation_.kinds) == {"cuts", "line + cuts"}
+    assert (model.l2_, model.trace_.status) == (0.5, "converged")
