@@ -419,6 +419,16 @@ def test_signs_and_lines():
     assert left.names == ("a > 1.5", "a > 2.5", "a > 3.5")
 
 
+def test_contributions_add_up():
+    rows = [list(row) for row in zip(*NEG.values(), strict=True)]
+    unnamed = made([list(row) for row in zip(*POS.values(), strict=True)], rows)
+    lam = np.random.default_rng(1).normal(size=len(H))
+    for X, G in ((NEG, H), (pd.DataFrame(NEG), H), (pa.table(NEG), H), (as_text(NEG), H), (rows, unnamed), (rows, H)):
+        found = pnorm.explain(X, G, lam)
+        assert found.contributions.shape == (N, len(H.column_names))
+        assert found.contributions.sum(axis=1) + found.base == pytest.approx(pnorm.score(X, G, lam), abs=1e-9)
+
+
 def test_shapes_are_of_columns():
     lam = np.random.default_rng(0).normal(size=len(H))
     shapes = H._shapes(lam)

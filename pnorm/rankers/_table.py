@@ -125,12 +125,10 @@ class Table(Rankers):
     def _reads(self) -> list[tuple[Hashable, str]]:
         of_columns: list[tuple[Hashable, str]] = []
         for source, part in self._parts:
-            label, key = self.plan[source.column].name, source.column
             of = f" ({part.of})" if source.reading.kind == DATE else ""
-            read: tuple[Hashable, str] = label + of, label + of
-            if self._found is None:
-                read = (key, part.of) if of else key, label + of
-            of_columns += [read] * len(part.rankers)
+            label = self.plan[source.column].name + of
+            key: Hashable = source.column if self._found is None and not of else label
+            of_columns += [(key, label)] * len(part.rankers)
         return of_columns
 
     def _fields(self) -> dict[str, Any]:
