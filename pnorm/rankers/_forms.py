@@ -112,7 +112,7 @@ def number(word: str, form: Form) -> float | None:
 def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
     """Return the form in which all words are numbers, or none and what is in doubt."""
     if any(map(_CODE.fullmatch, words)):
-        return None, "digits with zeros in front are codes"
+        return None, ""  # a code, such as 007
     if all_of(_plain, words) is not None:
         return Form("." if any("." in word for word in words) else ""), ""
     if not all(any(_marked(_bare(word)[0], point) is not None for point in _MARKS) for word in words[:_FIRST]):
@@ -121,21 +121,20 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
     units = {unit for _, unit in dressed}
     if len(units - {""}) > 1 or (len(units) > 1 and "%" in units):
         return None, ""
-    unit = max(units)
-    bare = [word for word, _ in dressed]
+    unit, bare = max(units), [word for word, _ in dressed]
+    of_point, of_comma = [all_of(lambda word, point=point: _marked(word, point), bare) for point in _MARKS]  # type: ignore[misc]
+    if of_point is None or of_comma is None:
+        point = "." if of_point is not None else ","
+        return (None, "") if of_point is of_comma else (Form(point, unit), "")
+    if of_point == of_comma:
+        return Form("", unit), ""
+    # The marks that differ have three digits after them: thousands, where there is a currency.
+    if unit not in ("", "%"):
+        return Form("." if sum(map(abs, of_point)) > sum(map(abs, of_comma)) else ",", unit), ""
     if all_of(_plain, bare) is not None:
-        return Form("." if any("." in word for word in bare) else "", unit), ""
-    fits = {point: all_of(lambda word, point=point: _marked(word, point), bare) for point in _MARKS}  # type: ignore[misc]
-    of_point, of_comma = fits["."], fits[","]
-    if of_point is not None and of_comma is not None and of_point != of_comma:
-        odd = next(word for word, a, b in zip(bare, of_point, of_comma, strict=True) if a != b)
-        return (
-            None,
-            f"{odd!r} may mean two numbers: 'decimal point' or 'decimal comma' says which",
-        )
-    if of_point is not None:
         return Form(".", unit), ""
-    return (Form(",", unit), "") if of_comma is not None else (None, "")
+    odd = next(word for word, a, b in zip(bare, of_point, of_comma, strict=True) if a != b)
+    return None, f"{odd!r} may mean two numbers: 'decimal point' or 'decimal comma' says which"
 
 
 def odd_one(words: Sequence[str]) -> str | None:
