@@ -16,6 +16,7 @@ import pandas as pd
 import partitions
 import pyarrow as pa
 import pytest
+import scipy.sparse
 
 import pnorm
 from pnorm.rankers import TableWarning, UnknownLevelWarning, _forms, from_table
@@ -850,7 +851,7 @@ def test_sides_and_columns_that_do_not_fit():
         ({"a": "text"}, r"pos has in column 0 \('a'\) 'text'; a column must be a sequence"),
         ({"a": 5}, "pos must be a sequence of rows"),
         (7, "pos must be a sequence of rows"),
-        (__import__("scipy.sparse").sparse.eye(3, format="csr"), "sparse"),
+        *[(scipy.sparse.eye(3, format=of), "pos is sparse") for of in ("csr", "dok", "coo")],
     ]:
         with pytest.raises(TypeError, match=message):
             from_table(pos, pos)

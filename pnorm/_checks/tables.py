@@ -578,7 +578,7 @@ def table(X: Any, name: str, columns: Collection[int] | None = None) -> tuple[li
     With `columns`, only those with these numbers; the others are empty.
     """
     if is_sparse(X):
-        raise TypeError(f"{name} is sparse; categories needs a table of values: a list of rows, an array or a frame")
+        raise TypeError(f"{name} is sparse; a table of values is needed: a list of rows, an array or a frame")
     refuse_masked(X, name)
     n_rows(X, name)
     names = column_names(X)
