@@ -52,6 +52,7 @@ NOTES = {
     "pnorm._minimize": "minimize",
     "pnorm._minimize_path": "minimize_path",
     "pnorm._cross_validation": "cross_validate",
+    "pnorm._cutoff": "cut-offs",
     "pnorm._default": "what is taken unasked",
     "pnorm._files": "save, load",
     "pnorm.callbacks": "early stopping",

@@ -13,7 +13,7 @@ Good things and bad things go in, a scoring function comes out that puts the goo
 `minimize` goes to the exact minimiser and proves it, `score` applies what either learned, and
 `probability` with an `intercept` makes probabilities of it. `Trace` is the record of a run.
 `cross_validate` chooses p and the rounds, `minimize_path` follows minimisers along a penalty or p,
-`save` and `load` keep models in files.
+`cutoff` chooses how far down the list to go, `save` and `load` keep models in files.
 
 The weak rankers live in `pnorm.rankers`, prices and losses other than the papers' in
 `pnorm.objectives`, early stopping in `pnorm.callbacks`, certificates and separability in
@@ -52,6 +52,7 @@ from pnorm._train import train
 if _TYPE_CHECKING:  # what is imported when somebody asks for it
     from pnorm import boosting, bounds, callbacks, datasets, diagnostics, kernel, listwise, metrics, plotting
     from pnorm._cross_validation import CrossValidation, cross_validate
+    from pnorm._cutoff import Cutoff, cutoff
     from pnorm._minimize import minimize
     from pnorm._minimize_path import MinimizerPath, minimize_path
     from pnorm._reasons.explain import Explanation, explain
@@ -61,6 +62,7 @@ if _TYPE_CHECKING:  # what is imported when somebody asks for it
 
 __all__ = [
     "CrossValidation",
+    "Cutoff",
     "Explanation",
     "Importance",
     "MinimizerPath",
@@ -76,6 +78,7 @@ __all__ = [
     "bounds",
     "callbacks",
     "cross_validate",
+    "cutoff",
     "datasets",
     "diagnostics",
     "explain",
@@ -101,6 +104,7 @@ __all__ = [
 
 _HOMES = {
     "CrossValidation": "_cross_validation",
+    "Cutoff": "_cutoff",
     "Explanation": "_reasons.explain",
     "Importance": "_reasons.importance",
     "MinimizerPath": "_minimize_path",
@@ -110,6 +114,7 @@ _HOMES = {
     "Shape": "_reasons.shapes",
     "Shapes": "_reasons.shapes",
     "cross_validate": "_cross_validation",
+    "cutoff": "_cutoff",
     "explain": "_reasons.explain",
     "importance": "_reasons.importance",
     "minimize": "_minimize",

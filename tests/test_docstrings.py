@@ -86,6 +86,7 @@ SHARED = {
     "seed": (["int or numpy.random.Generator"], ["Random numbers; the same seed gives the same result."]),
     "confidence, n_resamples, seed": (["float, int, int or Generator, optional"],
                                       ["For an interval; see the top of the page."]),
+    "confidence": (["float"], ["The share of held-out lists for which the promise comes true, at least"]),
     "f_pos, f_neg": (["array_like, shape (I,) and (K,)"],
                      ["Scores of the positives and of the negatives."]),
     "f_pos": (["array_like, shape (I,)"], ["Scores of the positives."]),

@@ -83,6 +83,7 @@ def results():
         "Exponential": objectives.Exponential(0.1),
         "CrossValidation": pnorm.cross_validate(POS, NEG, None, [1, 4], 5, rounds=[0, 5]),
         "CrossValidation of penalties": pnorm.cross_validate(POS, NEG, {"a": None}, [1, 4], l2=[1.0, 0.1]),
+        "Cutoff": pnorm.cutoff(F_POS, F_NEG, recall=0.5),
         "MinimizerPath": pnorm.minimize_path(POS, NEG, p=2, l2=[1.0, 0.1]),
         "TimeLimit": pnorm.callbacks.time_limit(90),
         "WeakRanker": pnorm.rankers.thresholds([[0.5]])[0],
@@ -187,6 +188,7 @@ def test_private_modules_in_pickles():  # one that moves needs an entry in pnorm
     assert modules == {
         "pnorm._checks.functions",
         "pnorm._cross_validation",
+        "pnorm._cutoff",
         "pnorm._files",
         "pnorm._minimize_path",
         "pnorm._trace",

@@ -202,6 +202,14 @@ def flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def one_given(values: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return the name and the value of the only argument that is not None."""
+    given = [name for name, value in values.items() if value is not None]
+    if len(given) != 1:
+        raise ValueError(f"give one of {', '.join(values)}; got {' and '.join(given) or 'none of them'}")
+    return given[0], values[given[0]]
+
+
 SELECTIONS = ("absolute", "signed", "largest")
 """Rules of step (a): the largest absolute edge, the largest edge above tol, and the largest edge, whatever its sign."""
 

@@ -1,0 +1,526 @@
+"""Cut-offs of a list, chosen on held-out rows, that keep what they promise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import bdtr, bdtrc, betainc, betaincinv, ndtr
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm.metrics._ranked_list import Estimate
+
+__all__ = ["Cutoff", "cutoff"]
+
+_RATIO = 1.2
+"""From one tested cut to the next, at least so many times as many wrong rows are allowed."""
+
+_PART = 4
+"""The first cut allows a wrong row, unless it would take more than this part of the rows."""
+
+_NODES = np.linspace(-8.5, 8.5, 401)
+_MASSES = np.exp(-0.5 * _NODES**2) / np.exp(-0.5 * _NODES**2).sum()
+"""A trapezoidal rule over quantiles of a normal variable."""
+
+
+@dataclass(frozen=True, repr=False)
+class Cutoff:
+    """A cut-off of a list, what it promises, and what to expect from it. `cutoff` makes one; it prints in plain words.
+
+    All `Estimate` are None where the rows cannot be cut at all, as their scores are too much the same.
+    """
+
+    asked: str
+    """What was asked for: ``"precision"``, ``"budget"`` or ``"recall"``."""
+    target: float
+    """How much of it."""
+    kept: bool
+    """Whether there is a cut-off that keeps it."""
+    score: float | None
+    """Take the rows with this score or more. None if no cut-off keeps what was asked for."""
+    nearest: float | None
+    """The score that everything below is about: `score`, or the best that there is where that is None."""
+    promised: float | None
+    """What holds there with `confidence`: a precision, a recall, or, with a budget, a number of hits."""
+    confidence: float
+    """The share of held-out lists for which the promise comes true, at least."""
+    depth: int
+    """Held-out rows with the score or more."""
+    n_pos: int
+    """I, positives among the held-out rows."""
+    n_neg: int
+    """K, negatives among them."""
+    prior: float | None
+    """The share of positives in new lists, if it is not that of the held-out rows."""
+    of: float
+    """Rows of a new list."""
+    share: float
+    """The share of a new list that has the score or more, as the held-out rows have it."""
+    precision: Estimate | None
+    """The share of positives among the rows taken."""
+    recall: Estimate | None
+    """The share of the positives that is taken."""
+    hits: Estimate | None
+    """The expected number of positives among `rows`: `rows` times `precision`."""
+    one_list: tuple[int, int] | None
+    """From how many to how many positives are among that many rows of a single new list, with `confidence`."""
+    n_cuts: int
+    """Cuts that there were to choose from. The intervals hold for all of them at once."""
+
+    @property
+    def rows(self) -> float:
+        """The number of rows of a new list that have the score or more, on average: `share` times `of`."""
+        return self.share * self.of
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all values as numbers, words, lists and dictionaries, as JSON and the metadata of a model have them.
+
+        Returns
+        -------
+        dict
+            By name; an `Estimate` is a dictionary of ``value``, ``low`` and ``high``.
+        """
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        for name, value in found.items():
+            if isinstance(value, Estimate):
+                found[name] = dict(zip(("value", "low", "high"), value, strict=True))
+            elif isinstance(value, tuple):
+                found[name] = list(value)
+        return found
+
+    def __repr__(self) -> str:
+        at = "none" if self.score is None else f"a score of {self.score:.6g}"
+        return f"<Cutoff for a {self.asked} of {self.target:.4g}: {at}, {self.depth} of {self.n_pos + self.n_neg} rows>"
+
+    def __str__(self) -> str:
+        sure = f"with {100 * self.confidence:.4g} % confidence"
+        lines = []
+        if not self.kept and self.asked == "budget":
+            lines.append(f"No cut-off takes {_short(self.target)} rows of {_short(self.of)}, or fewer.")
+        elif not self.kept:
+            lines.append(f"No cut-off keeps a {self.asked} of {self.target:.4g} {sure}.")
+        if self.nearest is None or self.promised is None or self.one_list is None:
+            return "\n".join([*lines, "There are too few rows, or too few different scores, to cut the list."])
+        at = f"Rows with a score of {self.nearest:.6g} or more"
+        if self.asked == "precision":
+            lines.append(f"{at}: {self.promised:.4g} of them or more are positives, {sure}.")
+        elif self.asked == "recall":
+            lines.append(f"{at}: {self.promised:.4g} of the positives or more are among them, {sure}.")
+        else:
+            lines.append(f"{at}: {_short(self.promised)} or more of {_short(self.rows)} are positives, {sure}.")
+        found = round(self.n_pos * float(self.recall or 0.0))
+        total = f"{self.depth} of {self.n_pos + self.n_neg}"
+        lines.append(f"{'held-out rows':15}{total}, with {found} of the {self.n_pos} positives")
+        if self.prior is not None:
+            lines.append(f"{'prior':15}{self.prior:.4g}")
+        lines.append(f"{'rows':15}{_short(self.rows)} of {_short(self.of)}, a share of {self.share:.4g}")
+        for name in ("precision", "recall", "hits"):
+            value, low, high = map(_short, getattr(self, name))
+            lines.append(f"{name:15}{value}, {low} to {high}")
+        lines.append(f"{'in one list':15}{self.one_list[0]} to {self.one_list[1]} hits")
+        return "\n".join(lines)
+
+
+def _short(x: float) -> str:
+    """Return a number as people write it."""
+    return f"{x:.4g}" if x < 1000.0 else f"{x:.0f}"
+
+
+def cutoff(
+    f_pos: Any,
+    f_neg: Any,
+    *,
+    precision: float | None = None,
+    budget: float | None = None,
+    recall: float | None = None,
+    of: float | None = None,
+    prior: float | None = None,
+    confidence: float = 0.95,
+) -> Cutoff:
+    r"""Choose the score from which on rows are taken, and say what that score keeps on new rows.
+
+    One of `precision`, `budget` and `recall` says what is wanted. In at least a share `confidence` of held-out lists
+    the cut-off that is returned keeps its promise on the distribution that the rows came from, or there is none.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shape (I,) and (K,)
+        Scores of the positives and of the negatives. The rows must be held out: neither the scoring function nor
+        anything else about it was chosen with them.
+    precision : float, optional
+        The share of positives among the rows taken, at least; the cut-off lies as deep as the data allow.
+    budget : float, optional
+        The number of rows of a list that are worked through, on average, at most.
+    recall : float, optional
+        The share of the positives that is taken, at least; the cut-off takes as few rows as the data allow.
+    of : float, optional
+        The number of rows of such a list, as in 200 rows `of` 10,000 a day; by default I + K.
+    prior : float, optional
+        The share of positives in new lists, where it is not that of the held-out rows: negatives were left out, say.
+        The scores of positives, and those of negatives, must be distributed in new lists as in the held-out ones.
+    confidence : float
+        The share of held-out lists for which the promise comes true, at least; above 0 and below 1.
+
+    Returns
+    -------
+    Cutoff
+        `Cutoff.score` is None if no cut-off keeps what was asked for; the rest then says what can be promised. O(N log
+        N) for N = I + K.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If not exactly one of `precision`, `budget` and `recall` is given, a number is out of its range, the budget is
+        not less than `of`, a side is empty, or a score is not a finite number.
+
+    Notes
+    -----
+    *Precision.* A cut with x positives and y negatives is accepted for the precision q if
+
+    .. math:: P(\mathrm{Bin}(x + y,\, 1 - q) \le y) \le 1 - \text{confidence}.
+
+    Depths are tested one after another from the top, and the last one before the first failure is taken. All are fixed
+    without a look at labels: where y = 1, 2, 3, ... wrong rows are just allowed (0 as well, if one wrong row takes more
+    than a quarter of the list). A cut takes the rows strictly above the next score. Given that score, they are
+    independent, so that the binomial law is exact, with ties too. No correction for many tests is needed, as the first
+    cut that must not be accepted is tested once. This asks that precision falls below q once: if it is below q above
+    some score, it is so above every lower one. (What comes before the first cut does not count.)
+
+    *With a prior*, a cut is at the score of a positive. The two sides are independent, and the test is of the ratio t of
+    their rates at which the precision is q: :math:`P(U < t V) \le 1 - \text{confidence}` with :math:`U \sim
+    \mathrm{Beta}(x, I - x + 1)` and :math:`V \sim \mathrm{Beta}(y + 1, K - y)` [1]_. It is exact for a cut without
+    ties. For ties, for the sequence, and for a budget with a prior, simulations saw the promise kept.
+
+    *Recall.* The cut-off is the score of the k-th best positive, k being the least with
+    :math:`P(\mathrm{Bin}(I, \text{recall}) \ge k) \le 1 - \text{confidence}`.
+
+    Intervals are of Clopper and Pearson, or from the two betas, and hold for all cuts at once by Bonferroni's
+    inequality. They are wider than the promise for that reason. Case weights are not taken: the laws are those of
+    counts.
+
+    References
+    ----------
+    .. [1] M. P. Fay, M. A. Proschan, E. Brittain, "Combining one-sample confidence procedures for inference in the
+       two-sample case", Biometrics 71, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> f_pos, f_neg = rng.normal(2, 1, 300), rng.normal(0, 1, 700)
+    >>> print(pnorm.cutoff(f_pos, f_neg, precision=0.8))
+    Rows with a score of 1.45574 or more: 0.8 of them or more are positives, with 95 % confidence.
+    held-out rows  238 of 1000, with 203 of the 300 positives
+    rows           238 of 1000, a share of 0.238
+    precision      0.8529, 0.7698 to 0.9155
+    recall         0.6767, 0.5879 to 0.7573
+    hits           203, 183.2 to 217.9
+    in one list    167 to 227 hits
+    """
+    pos, neg = (np.sort(_checks.scores(f, name)) for f, name in ((f_pos, "f_pos"), (f_neg, "f_neg")))
+    asked, wanted = _checks.one_given({"precision": precision, "budget": budget, "recall": recall})
+    sure = _checks.probability(confidence, "confidence")
+    level = 1.0 - sure
+    size = float(pos.size + neg.size) if of is None else _checks.positive(of, "of")
+    rarer = None if prior is None else _checks.probability(prior, "prior")
+    rows: _Rows = _Drawn(pos, neg) if rarer is None else _Reweighted(pos, neg, rarer)
+    if asked == "precision":
+        target = _checks.probability(wanted, asked)
+        kept, cut, n_cuts = _precise(rows, target, level)
+    elif asked == "recall":
+        target = _checks.probability(wanted, asked)
+        kept, cut = _complete(rows, target, level)
+        n_cuts = 1
+    else:
+        target = _checks.positive(wanted, asked)
+        if target >= size:
+            raise ValueError(f"budget must be less than the {size:g} rows of a list; got {target:g}. Did you give of=?")
+        cut, n_cuts = rows.within(target / size), 1
+        kept = cut.size > 0
+    if not cut.size:
+        return Cutoff(asked, target, False, None, None, None, sure, 0, pos.size, neg.size, rarer, size, 0.0,
+                      None, None, None, None, n_cuts)  # fmt: skip
+    return _told(rows, cut, asked, target, kept, sure, n_cuts, size, rarer)
+
+
+def _told(
+    rows: _Rows,
+    cut: _Cut,
+    asked: str,
+    target: float,
+    kept: bool,
+    confidence: float,
+    n_cuts: int,
+    size: float,
+    prior: float | None,
+) -> Cutoff:
+    """Return what there is to say about a cut."""
+    n_pos = rows.pos.size
+    level = 1.0 - confidence
+    each = 0.5 * level / n_cuts
+    share = rows.share(cut)
+    count = share * size
+
+    precision = Estimate(rows.precision(cut), rows.low(cut, each), rows.high(cut, each), confidence)
+    found = cut.pos, n_pos - cut.pos
+    recall = Estimate(cut.pos / n_pos, _low(*found, each), _high(*found, each), confidence)
+    hits = Estimate(count * float(precision), count * precision.low, count * precision.high, confidence)
+    # Half of what may go wrong is left to the precision, half to the list.
+    ends = rows.low(cut, 0.5 * each), rows.high(cut, 0.5 * each)
+    one_list = _quantile(round(count), ends[0], 0.25 * level), _quantile(round(count), ends[1], 1.0 - 0.25 * level)
+    if kept and asked != "budget":
+        promised = target
+    elif asked == "recall":
+        promised = _low(*found, level)
+    else:
+        promised = rows.low(cut, level) * (count if asked == "budget" else 1.0)
+    return Cutoff(asked, target, kept, cut.score if kept else None, cut.score, promised, confidence, cut.size, n_pos,
+                  rows.neg.size, prior, size, share, precision, recall, hits, one_list, n_cuts)  # fmt: skip
+
+
+# Which cut --------------------------------------------------------------------------------------------
+
+
+def _precise(rows: _Rows, target: float, level: float) -> tuple[bool, _Cut, int]:
+    """Return whether a cut keeps a precision, the deepest in sequence or else the first, and their number."""
+    sizes = _sizes(lambda x, y: rows.p_value(x, y, target), level, rows)
+    best, skipped = None, None
+    for x, y in sizes:
+        cut = rows.cut(x, y)
+        if rows.p_value(cut.size, 0, target) > level:  # ties have left too few rows, whatever their labels
+            skipped = cut
+            continue
+        if rows.p_value(cut.pos, cut.neg, target) > level:
+            return best is not None, best or cut, len(sizes)
+        best = cut
+    if best is not None:
+        return True, best, len(sizes)
+    return False, skipped or rows.cut(max(1, rows.most // 2), 0), max(1, len(sizes))
+
+
+def _sizes(p_value: Callable[[int, int], float], level: float, rows: _Rows) -> list[tuple[int, int]]:
+    """Return positives x and negatives y of cuts to be tested: as few of the first as so many of the second allow."""
+
+    def enough(y: int) -> Callable[[int], bool]:
+        return lambda x: p_value(x, y) <= level
+
+    wrong, found = 1, []
+    x = _least(enough(wrong), 1, rows.most)
+    if x + wrong > rows.most // _PART:
+        wrong = 0
+        x = _least(enough(wrong), 1, rows.most)
+    while x <= rows.most and rows.has(x, wrong):
+        found.append((x, wrong))
+        wrong = max(wrong + 1, math.floor(_RATIO * wrong))
+        x = _least(enough(wrong), x, rows.most)
+    return found
+
+
+def _least(suits: Callable[[int], bool], low: int, most: int) -> int:
+    """Return the least integer from `low` on that suits, as all larger ones do; most + 1 if none up to `most` does."""
+    high = most + 1
+    while low < high:
+        middle = (low + high) // 2
+        if suits(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _complete(rows: _Rows, target: float, level: float) -> tuple[bool, _Cut]:
+    """Return whether a cut keeps a recall, and the cut at the score of a positive that takes fewest rows, or all."""
+    size = rows.pos.size
+    k = _least(lambda k: float(bdtrc(k - 1, size, target)) <= level, 1, size)
+    return k <= size, rows.at(rows.pos[size - min(k, size)])
+
+
+# Rows and the laws of their counts --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """The rows with a score or more."""
+
+    score: float
+    pos: int
+    neg: int
+
+    @property
+    def size(self) -> int:
+        return self.pos + self.neg
+
+
+class _Rows(Protocol):
+    """Held-out rows, by their scores, and what counts of them say about new rows."""
+
+    pos: Vector
+    neg: Vector
+
+    @property
+    def most(self) -> int:
+        """The largest cut, in the unit of `cut`."""
+
+    def has(self, x: int, y: int) -> bool:
+        """Return whether a cut may have so many positives and negatives."""
+
+    def at(self, score: float) -> _Cut:
+        """Return the cut at a score."""
+
+    def cut(self, x: int, y: int) -> _Cut:
+        """Return the cut where x positives and y negatives are looked for, as it is fixed without their labels."""
+
+    def within(self, share: float) -> _Cut:
+        """Return the deepest cut that takes a share of new rows at most."""
+
+    def share(self, cut: _Cut) -> float:
+        """Return the share of new rows that a cut takes, as the rows have it."""
+
+    def precision(self, cut: _Cut) -> float:
+        """Return the share of positives among them, as the rows have it."""
+
+    def p_value(self, x: int, y: int, precision: float) -> float:
+        """Return the p-value of x positives and y negatives for a lower precision of new rows."""
+
+    def low(self, cut: _Cut, level: float) -> float:
+        """Return a precision that is too high with this probability at most."""
+
+    def high(self, cut: _Cut, level: float) -> float:
+        """Return a precision that is too low with this probability at most."""
+
+
+class _Sides:
+    """Sorted scores of both sides."""
+
+    def __init__(self, pos: Vector, neg: Vector) -> None:
+        self.pos, self.neg = pos, neg
+
+    def at(self, score: float) -> _Cut:
+        pos, neg = (side.size - int(np.searchsorted(side, score, side="left")) for side in (self.pos, self.neg))
+        return _Cut(float(score), pos, neg)
+
+
+class _Drawn(_Sides):
+    """Rows that were drawn like new ones. A cut is at the score of some row, of either side."""
+
+    def __init__(self, pos: Vector, neg: Vector) -> None:
+        super().__init__(pos, neg)
+        self.all = np.sort(np.concatenate([pos, neg]))
+
+    @property
+    def most(self) -> int:
+        return self.all.size - 1
+
+    def has(self, x: int, y: int) -> bool:
+        return x + y <= self.most
+
+    def cut(self, x: int, y: int) -> _Cut:
+        return self.at(np.nextafter(self.all[-1 - x - y], np.inf))
+
+    def within(self, share: float) -> _Cut:
+        return self.cut(_whole(share * self.all.size), 0)
+
+    def share(self, cut: _Cut) -> float:
+        return cut.size / self.all.size
+
+    def precision(self, cut: _Cut) -> float:
+        return cut.pos / cut.size
+
+    def p_value(self, x: int, y: int, precision: float) -> float:
+        return float(bdtr(y, x + y, 1.0 - precision))
+
+    def low(self, cut: _Cut, level: float) -> float:
+        return _low(cut.pos, cut.neg, level)
+
+    def high(self, cut: _Cut, level: float) -> float:
+        return _high(cut.pos, cut.neg, level)
+
+
+class _Reweighted(_Sides):
+    """Rows of which either side was drawn like that side of new ones. A cut is at the score of some positive."""
+
+    def __init__(self, pos: Vector, neg: Vector, prior: float) -> None:
+        super().__init__(pos, neg)
+        self.prior, self.odds = prior, prior / (1.0 - prior)
+
+    @property
+    def most(self) -> int:
+        return self.pos.size
+
+    def has(self, x: int, y: int) -> bool:
+        return y < self.neg.size
+
+    def cut(self, x: int, y: int) -> _Cut:
+        return self.at(self.pos[self.pos.size - x])
+
+    def within(self, share: float) -> _Cut:
+        ranks = range(self.pos.size, 0, -1)
+        k = _least(lambda k: self.share(self.cut(ranks[k], 0)) <= share, 0, len(ranks) - 1)
+        return self.cut(ranks[k], 0) if k < len(ranks) else _Cut(math.inf, 0, 0)
+
+    def share(self, cut: _Cut) -> float:
+        return self.prior * cut.pos / self.pos.size + (1.0 - self.prior) * cut.neg / self.neg.size
+
+    def precision(self, cut: _Cut) -> float:
+        return self.prior * cut.pos / self.pos.size / self.share(cut)
+
+    def p_value(self, x: int, y: int, precision: float) -> float:
+        ratio = precision / (1.0 - precision) / self.odds
+        return _below((x, self.pos.size - x + 1), (y + 1, self.neg.size - y), ratio)
+
+    def low(self, cut: _Cut, level: float) -> float:
+        U, V = (cut.pos, self.pos.size - cut.pos + 1), (cut.neg + 1, self.neg.size - cut.neg)
+        return self._at(lambda ratio: _below(U, V, ratio) - level) if cut.pos else 0.0
+
+    def high(self, cut: _Cut, level: float) -> float:
+        U, V = (cut.pos + 1, self.pos.size - cut.pos), (cut.neg, self.neg.size - cut.neg + 1)
+        return self._at(lambda ratio: _below(U, V, ratio) - (1.0 - level)) if cut.neg else 1.0
+
+    def _at(self, of_ratio: Callable[[float], float]) -> float:
+        """Return the precision at the ratio of rates where an increasing function is zero."""
+        log_odds = float(brentq(lambda log: of_ratio(math.exp(log)), -60.0, 60.0, xtol=1e-10)) + math.log(self.odds)
+        return 1.0 / (1.0 + math.exp(-log_odds))
+
+
+def _below(U: tuple[int, int], V: tuple[int, int], ratio: float) -> float:
+    """Return P(U < ratio V) of two independent betas; one whose second parameter is 0 is 1, whose first is 0 is 0."""
+    if U[0] == 0:
+        return 1.0
+    if U[1] == 0:
+        return 1.0 - float(betainc(*V, min(1.0, 1.0 / ratio))) if V[1] else float(ratio > 1.0)
+    if V[1] == 0:
+        return float(betainc(*U, min(1.0, ratio)))
+    return float(betainc(*U, np.minimum(ratio * _quantiles(*V), 1.0)) @ _MASSES)
+
+
+@lru_cache(maxsize=256)
+def _quantiles(a: int, b: int) -> Vector:
+    """Return the quantiles of a beta at the nodes."""
+    return np.asarray(betaincinv(a, b, ndtr(_NODES)))
+
+
+def _low(x: int, y: int, level: float) -> float:
+    """Return the lower bound of Clopper and Pearson on a share, of which x of x + y rows are."""
+    return float(betaincinv(x, y + 1, level)) if x else 0.0
+
+
+def _high(x: int, y: int, level: float) -> float:
+    """Return the upper one."""
+    return float(betaincinv(x + 1, y, 1.0 - level)) if y else 1.0
+
+
+def _quantile(n: int, share: float, level: float) -> int:
+    """Return the least number of hits in n rows that has this probability, or more, of not being exceeded."""
+    return _least(lambda k: float(bdtr(k, n, share)) >= level, 0, n)
+
+
+def _whole(rows: float) -> int:
+    """Return a number of rows, rounded down to whole ones."""
+    return math.floor(rows * (1.0 + 1e-12))

@@ -1,0 +1,385 @@
+"""Cut-offs against brute force, and against lists whose truth is known."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import ndtr
+from scipy.stats import beta, binom, binomtest, hypergeom
+
+import pnorm
+from pnorm import _cutoff
+
+LISTS, FEWER = 1000, 200
+
+
+def normal_list(rng, n=500, share=0.3, apart=2.0):
+    y = rng.random(n) < share
+    f = rng.normal(size=n) + apart * y
+    return f[y], f[~y]
+
+
+F_POS, F_NEG = map(np.sort, normal_list(np.random.default_rng(1)))
+
+
+# The laws of counts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("x", "y"), [(0, 5), (5, 0), (1, 1), (40, 7), (300, 20)])
+@pytest.mark.parametrize("level", [0.025, 0.001])
+def test_bounds_on_a_share_are_those_of_scipy(x, y, level):
+    exact = binomtest(x, x + y).proportion_ci(1.0 - 2.0 * level, method="exact")
+    assert _cutoff._low(x, y, level) == pytest.approx(exact.low, rel=1e-9)
+    assert _cutoff._high(x, y, level) == pytest.approx(exact.high, rel=1e-9)
+
+
+def test_a_cut_is_accepted_just_where_its_lower_bound_reaches_the_precision():
+    rows = _cutoff._Drawn(F_POS, F_NEG)
+    for x, y in itertools.product((0, 1, 30, 50), (0, 1, 7)):
+        cut = _cutoff._Cut(0.0, x, y)
+        assert rows.p_value(x, y, 0.8) == pytest.approx(binom.sf(x - 1, x + y, 0.8), rel=1e-9)
+        if x + y:
+            assert (rows.p_value(x, y, 0.8) <= 0.05) == (rows.low(cut, 0.05) >= 0.8)
+
+
+@pytest.mark.parametrize(
+    ("n_pos", "n_neg", "x", "y"), [(10, 20, 3, 0), (50, 80, 20, 4), (300, 700, 100, 30), (8, 8, 8, 3)]
+)
+def test_two_betas_are_compared_as_counts_of_a_common_order(n_pos, n_neg, x, y):
+    """At ratio 1, x positives stand before y + 1 negatives in random order: Fisher's law."""
+    found = _cutoff._below((x, n_pos - x + 1), (y + 1, n_neg - y), 1.0)
+    assert found == pytest.approx(hypergeom.sf(x - 1, n_pos + n_neg, n_pos, x + y), rel=1e-5)
+
+
+@pytest.mark.parametrize("ratio", [0.3, 2.0, 40.0])
+@pytest.mark.parametrize(("U", "V"), [((3, 8), (1, 20)), ((20, 31), (5, 76)), ((30, 1), (2, 400)), ((1, 1), (1, 1))])
+def test_two_betas_against_quadrature(U, V, ratio):
+    inside, _ = quad(lambda v: beta.cdf(min(1.0, ratio * v), *U) * beta.pdf(v, *V), 0.0, 1.0, limit=200,
+                     points=sorted({min(1.0, 1.0 / ratio), beta.mean(*V)}))  # fmt: skip
+    assert _cutoff._below(U, V, ratio) == pytest.approx(inside, rel=2e-3, abs=1e-9)
+
+
+def test_two_betas_at_their_ends():
+    assert _cutoff._below((0, 5), (1, 4), 1e-9) == 1.0  # no positives
+    assert _cutoff._below((3, 4), (6, 0), 0.5) == pytest.approx(beta.cdf(0.5, 3, 4))  # all negatives
+    assert _cutoff._below((4, 0), (2, 5), 2.0) == pytest.approx(beta.sf(0.5, 2, 5))
+    assert _cutoff._below((4, 0), (2, 0), 2.0) == 1.0
+    assert _cutoff._below((4, 0), (2, 0), 0.5) == 0.0
+
+
+def test_bounds_with_a_prior_are_where_the_test_turns():
+    rows = _cutoff._Reweighted(F_POS, F_NEG, 0.05)
+    cut = rows.at(1.5)
+    low = rows.low(cut, 0.05)
+    assert rows.p_value(cut.pos, cut.neg, low) == pytest.approx(0.05)
+    assert rows.p_value(cut.pos, cut.neg, low * 1.01) > 0.05
+    assert rows.low(cut, 0.01) < low < rows.precision(cut) < rows.high(cut, 0.05) < rows.high(cut, 0.01)
+    assert rows.high(_cutoff._Cut(9.0, 5, 0), 0.05) == 1.0
+    assert rows.low(_cutoff._Cut(9.0, 0, 5), 0.05) == 0.0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_hits_of_one_list_are_quantiles(share):
+    for level in (0.0125, 0.5, 0.9875):
+        assert _cutoff._quantile(40, share, level) == max(0, binom.ppf(level, 40, share))
+
+
+# Which cut --------------------------------------------------------------------------------------------
+
+
+def test_the_depths_are_the_least_that_allow_so_many_wrong_rows():
+    rows = _cutoff._Drawn(*normal_list(np.random.default_rng(0), 2000))
+    sizes = _cutoff._sizes(lambda x, y: rows.p_value(x, y, 0.8), 0.05, rows)
+    assert [y for _, y in sizes[:8]] == [1, 2, 3, 4, 5, 6, 7, 8]
+    for x, y in sizes:
+        assert binom.cdf(y, x + y, 0.2) <= 0.05 < binom.cdf(y, x - 1 + y, 0.2)
+    assert all(b[1] <= max(a[1] + 1, 1.2 * a[1]) for a, b in itertools.pairwise(sizes))
+    assert sum(sizes[-1]) < 2000
+
+
+def test_a_short_list_begins_without_a_wrong_row():
+    rows = _cutoff._Drawn(*normal_list(np.random.default_rng(0), 60))
+    assert _cutoff._sizes(lambda x, y: rows.p_value(x, y, 0.8), 0.05, rows)[0] == (14, 0)
+
+
+def test_the_labels_do_not_move_the_depths():
+    rng = np.random.default_rng(2)
+    f, y = rng.normal(size=400), rng.random(400) < 0.5
+    for labels in (y, ~y, rng.permutation(y)):
+        rows = _cutoff._Drawn(np.sort(f[labels]), np.sort(f[~labels]))
+        assert rows.cut(40, 3).score == np.nextafter(np.sort(f)[-44], np.inf)
+        assert rows.cut(40, 3).size == 43
+
+
+def test_the_last_cut_before_a_failure_is_taken():
+    found = pnorm.cutoff(F_POS, F_NEG, precision=0.8)
+    rows = _cutoff._Drawn(F_POS, F_NEG)
+    sizes = _cutoff._sizes(lambda x, y: rows.p_value(x, y, 0.8), 0.05, rows)
+    accepted = []
+    for x, y in sizes:
+        score = np.sort(np.concatenate([F_POS, F_NEG]))[-1 - x - y]
+        above = (score < F_POS).sum(), (score < F_NEG).sum()
+        accepted.append(above[0] and binom.sf(above[0] - 1, sum(above), 0.8) <= 0.05)
+    last = accepted.index(False) - 1
+    assert found.depth == sum(sizes[last])
+    assert found.depth == (found.score <= F_POS).sum() + (found.score <= F_NEG).sum()
+
+
+def test_a_cut_off_asks_for_more_where_more_is_asked():
+    scores = [pnorm.cutoff(F_POS, F_NEG, precision=q).score for q in (0.5, 0.7, 0.85)]
+    assert scores == sorted(scores)
+    assert scores[0] < scores[-1]
+    surer = pnorm.cutoff(F_POS, F_NEG, precision=0.7, confidence=0.999)
+    assert surer.score > scores[1]
+    recalls = [pnorm.cutoff(F_POS, F_NEG, recall=r).score for r in (0.5, 0.7, 0.9)]
+    assert recalls == sorted(recalls, reverse=True)
+    budgets = [pnorm.cutoff(F_POS, F_NEG, budget=b).score for b in (20, 50, 200)]
+    assert budgets == sorted(budgets, reverse=True)
+    rarer = pnorm.cutoff(F_POS, F_NEG, precision=0.5, prior=0.05)
+    assert rarer.score > pnorm.cutoff(F_POS, F_NEG, precision=0.5, prior=0.3).score
+
+
+def test_a_recall_is_kept_by_the_fewest_positives_that_do():
+    found = pnorm.cutoff(F_POS, F_NEG, recall=0.8)
+    k = int((found.score <= F_POS).sum())
+    assert found.score in F_POS
+    assert binom.sf(k - 1, F_POS.size, 0.8) <= 0.05 < binom.sf(k - 2, F_POS.size, 0.8)
+    assert found.recall == k / F_POS.size > 0.8
+
+
+def test_too_few_positives_for_a_recall():
+    found = pnorm.cutoff(F_POS[:28], F_NEG, recall=0.9)
+    assert (found.kept, found.score) == (False, None)
+    assert found.nearest == F_POS[:28].min()
+    assert found.promised == pytest.approx(0.05 ** (1 / 28))
+    assert pnorm.cutoff(F_POS[:29], F_NEG, recall=0.9).kept
+
+
+@pytest.mark.parametrize("prior", [None, 0.05])
+def test_a_budget_is_not_exceeded(prior):
+    rows = _cutoff._Drawn(F_POS, F_NEG) if prior is None else _cutoff._Reweighted(F_POS, F_NEG, prior)
+    for budget in (3, 20.5, 100):
+        found = pnorm.cutoff(F_POS, F_NEG, budget=budget, of=500, prior=prior)
+        assert found.rows <= budget * (1 + 1e-9)
+        scores = np.sort(np.concatenate([F_POS, F_NEG]) if prior is None else F_POS)
+        deeper = rows.at(scores[scores < found.score].max())
+        assert rows.share(deeper) * 500 > budget
+        assert found.promised == pytest.approx(found.rows * rows.low(rows.at(found.score), 0.05))
+        assert found.hits.low < found.promised < found.hits
+        assert found.one_list[0] <= found.hits.low <= found.hits <= found.hits.high <= found.one_list[1] + 1
+
+
+def test_the_same_budget_of_a_longer_list():
+    short, long = (pnorm.cutoff(F_POS, F_NEG, budget=b, of=of) for b, of in ((20, 500), (200, 5000)))
+    assert short.score == long.score
+    assert long.rows == 10 * short.rows
+    assert long.hits == pytest.approx(10 * float(short.hits))
+
+
+def test_a_perfect_list():
+    found = pnorm.cutoff(np.arange(100.0) + 100, np.arange(100.0), precision=0.8)
+    assert found.kept
+    assert found.score < 100  # all positives, and as many negatives as the bound allows
+    assert binom.sf(99, found.depth, 0.8) <= 0.05
+    assert found.recall == 1
+    only = pnorm.cutoff(np.arange(100.0) + 100, np.arange(100.0), precision=0.9, prior=0.001)
+    assert not only.kept  # 100 negatives below cannot prove that one in 10,000 is not above
+
+
+def test_no_positives_above():
+    found = pnorm.cutoff(np.arange(50.0), np.arange(200.0) + 100, precision=0.5)
+    assert (found.kept, found.score, found.promised) == (False, None, 0.0)
+    assert found.precision.low == found.precision == 0.0
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("prior", [None, 0.1])
+def test_tiny_lists_promise_little(size, prior):
+    f_pos, f_neg = np.arange(size) + 10.0, np.arange(size) + 0.0
+    found = pnorm.cutoff(f_pos, f_neg, precision=0.9, prior=prior)
+    assert not found.kept
+    assert found.promised < 0.9
+    assert found.nearest is not None
+
+
+def test_equal_scores_cannot_be_cut():
+    for asked in ({"precision": 0.5}, {"budget": 10}):
+        found = pnorm.cutoff(np.ones(30), np.ones(30), **asked)
+        assert (found.kept, found.score, found.nearest, found.precision) == (False, None, None, None)
+        assert "too few" in str(found)
+        json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_ties_at_the_top_are_taken_together():
+    f_pos, f_neg = np.repeat([3.0, 2.0, 1.0], [60, 10, 30]), np.repeat([3.0, 2.0, 1.0], [2, 40, 200])
+    found = pnorm.cutoff(f_pos, f_neg, precision=0.8)
+    assert found.kept
+    assert 2.0 < found.score <= 3.0
+    assert found.depth == 62
+
+
+def test_order_and_units_of_scores_do_not_matter():
+    found = pnorm.cutoff(F_POS, F_NEG, precision=0.7)
+    other = pnorm.cutoff(F_POS[::-1] * 4, F_NEG[::-1] * 4, precision=0.7)
+    assert found.depth == other.depth
+    assert found.precision == other.precision
+
+
+# Lists whose truth is known ---------------------------------------------------------------------------
+
+
+def lists_of_normals(rng, n):
+    """Normal scores, 2 apart; three of ten rows are positives. All truths are at or above a score."""
+    return normal_list(rng, n), lambda t: 0.3 * ndtr(2.0 - t) / (0.3 * ndtr(2.0 - t) + 0.7 * ndtr(-t))
+
+
+def lists_of_few_scores(rng, n):
+    """Eight scores, one as frequent as another."""
+    precise = np.array([0.97, 0.95, 0.9, 0.82, 0.7, 0.4, 0.1, 0.02])
+    level = rng.integers(8, size=n)
+    y = rng.random(n) < precise[level]
+    return (-level[y], -level[~y]), lambda t: precise[: 1 + math.floor(-t)].mean()
+
+
+def lists_just_below(rng, n):
+    """Nothing keeps a precision of 0.8."""
+    f, y = rng.random(n), rng.random(n) < 0.7999
+    return (f[y], f[~y]), lambda t: 0.7999
+
+
+def lists_with_a_bad_top(rng, n):
+    """The best 1 % are worthless, the next 19 % nearly all positives: precision rises to 0.8, and falls."""
+    f = rng.random(n)
+    y = rng.random(n) < np.select([f > 0.99, f > 0.8], [0.0, 0.97], 0.2)
+    hits = lambda t: 0.97 * max(0.0, 0.99 - max(t, 0.8)) + 0.2 * max(0.0, 0.8 - t)  # noqa: E731
+    return (f[y], f[~y]), lambda t: hits(t) / (1.0 - t)
+
+
+def at_most(share, lists=LISTS):
+    """The number of lists, three standard errors above their expectation, that may be broken."""
+    return lists * share + 3.0 * math.sqrt(lists * share * (1.0 - share))
+
+
+@pytest.mark.parametrize("of", [lists_of_normals, lists_of_few_scores, lists_just_below, lists_with_a_bad_top])
+def test_a_precision_is_kept(of):
+    rng = np.random.default_rng(3)
+    kept, broken = 0, {True: 0, False: 0}
+    for i in range(LISTS):
+        f, precise = of(rng, (300, 1000)[i % 2])
+        found = pnorm.cutoff(*f, precision=0.8)
+        kept += found.kept
+        broken[found.kept] += precise(found.nearest) < found.promised
+    assert max(broken.values()) <= 0.05 * LISTS
+    assert sum(broken.values()) <= at_most(0.05)
+    if of in (lists_of_normals, lists_of_few_scores):
+        assert kept > 0.8 * LISTS
+    if of is lists_just_below:
+        assert 0 < kept == broken[True]
+
+
+@pytest.mark.parametrize("apart", [2.0, 3.0])
+def test_a_precision_is_kept_where_positives_are_rarer(apart):
+    rng = np.random.default_rng(4)
+    kept = broken = 0
+    for _ in range(FEWER):
+        found = pnorm.cutoff(rng.normal(apart, 1, 150), rng.normal(0, 1, 350), precision=0.3, prior=0.02)
+        kept += found.kept
+        pos, neg = 0.02 * ndtr(apart - found.nearest), 0.98 * ndtr(-found.nearest)
+        broken += pos / (pos + neg) < found.promised
+    assert kept > 0.5 * FEWER
+    assert broken <= 0.05 * FEWER
+
+
+def test_a_precision_is_kept_where_no_cut_has_it_and_positives_are_rarer():
+    """Both sides have the same rates at every score, up to a factor of 2, the least that the precision needs."""
+    rng = np.random.default_rng(5)
+    kept = 0
+    for _ in range(FEWER):
+        f_pos, f_neg = rng.random(60), rng.random(150) * (rng.random(150) < 0.5)
+        kept += pnorm.cutoff(f_pos, f_neg - 1e-9, precision=0.2001, prior=1.0 / 9.0).kept
+    assert 0 < kept <= at_most(0.05, FEWER)
+
+
+def test_a_recall_is_kept():
+    rng, broken = np.random.default_rng(6), 0
+    for _ in range(LISTS):
+        found = pnorm.cutoff(rng.normal(0, 1, 80), [0.0], recall=0.9)
+        assert found.kept
+        broken += ndtr(-found.score) < 0.9
+    k = int((binom.sf(np.arange(-1, 80), 80, 0.9) <= 0.05).argmax())
+    expected = binom.sf(k - 1, 80, 0.9)  # what the choice of k leaves
+    assert abs(broken / LISTS - expected) < 4.0 * math.sqrt(expected * (1.0 - expected) / LISTS)
+
+
+@pytest.mark.parametrize("prior", [None, 0.02])
+def test_hits_within_a_budget_are_kept(prior):
+    rng = np.random.default_rng(7)
+    wrong = {"promised": 0, "hits": 0, "one_list": 0}
+    for _ in range(FEWER):
+        f_pos, f_neg = normal_list(rng, 500)
+        found = pnorm.cutoff(f_pos, f_neg, budget=100, of=1000, prior=prior)
+        share = 0.3 if prior is None else prior
+        pos, neg = share * ndtr(2.0 - found.score), (1 - share) * ndtr(-found.score)
+        precise = pos / (pos + neg)
+        wrong["promised"] += precise * found.rows < found.promised
+        wrong["hits"] += not found.hits.low <= precise * found.rows <= found.hits.high
+        wrong["one_list"] += not found.one_list[0] <= rng.binomial(round(found.rows), precise) <= found.one_list[1]
+    assert max(wrong.values()) <= at_most(0.05, FEWER)
+    assert wrong["promised"] > 0
+
+
+# What it says, and what it refuses --------------------------------------------------------------------
+
+
+def test_a_record_is_plain():
+    for asked in ({"precision": 0.8}, {"budget": 20, "of": 900}, {"recall": 0.8, "prior": 0.1}, {"precision": 0.999}):
+        found = pnorm.cutoff(F_POS, F_NEG, **asked)
+        plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert plain["score"] == found.score
+        assert plain["hits"] == {"value": found.hits, "low": found.hits.low, "high": found.hits.high}
+        assert set(plain) == set(found.__dataclass_fields__)
+        assert found == pnorm.cutoff(F_POS, F_NEG, **asked)
+
+
+def test_it_prints_in_plain_words():
+    kept = str(pnorm.cutoff(F_POS, F_NEG, precision=0.8)).splitlines()
+    assert kept[0].startswith("Rows with a score of ")
+    assert kept[0].endswith(": 0.8 of them or more are positives, with 95 % confidence.")
+    not_kept = str(pnorm.cutoff(F_POS, F_NEG, precision=0.999)).splitlines()
+    assert not_kept[0] == "No cut-off keeps a precision of 0.999 with 95 % confidence."
+    assert not_kept[1].startswith("Rows with a score of ")
+    assert "of the positives or more are among them" in str(pnorm.cutoff(F_POS, F_NEG, recall=0.8))
+    day = str(pnorm.cutoff(F_POS, F_NEG, budget=200, of=10_000, prior=0.01))
+    assert "of 10000, a share of" in day
+    assert "\nprior          0.01\n" in day
+    assert repr(pnorm.cutoff([1.0], [1.0], budget=1)) == "<Cutoff for a budget of 1: none, 0 of 2 rows>"
+    assert str(pnorm.cutoff([1.0], [1.0], budget=1)).startswith("No cut-off takes 1 rows of 2, or fewer.")
+
+
+@pytest.mark.parametrize(("asked", "error", "message"), [
+    ({}, ValueError, "give one of precision, budget, recall; got none of them"),
+    ({"precision": 0.8, "recall": 0.5}, ValueError, "got precision and recall"),
+    ({"precision": 1.0}, ValueError, "precision must be above 0 and below 1"),
+    ({"recall": 0.0}, ValueError, "recall must be above 0 and below 1"),
+    ({"recall": "0.9"}, TypeError, "recall must be a real number"),
+    ({"budget": 0}, ValueError, "budget must be above 0"),
+    ({"budget": 500}, ValueError, "budget must be less than the 500 rows of a list; got 500. Did you give of="),
+    ({"budget": 5, "of": 0}, ValueError, "of must be above 0"),
+    ({"precision": 0.8, "prior": 1}, ValueError, "prior must be above 0 and below 1"),
+    ({"precision": 0.8, "confidence": 95}, ValueError, "confidence must be above 0 and below 1"),
+])  # fmt: skip
+def test_what_makes_no_sense_is_refused(asked, error, message):
+    with pytest.raises(error, match=message):
+        pnorm.cutoff(F_POS, F_NEG, **asked)
+
+
+def test_sides_are_checked():
+    with pytest.raises(ValueError, match="f_pos"):
+        pnorm.cutoff([], [1.0], precision=0.5)
+    with pytest.raises(ValueError, match="f_neg"):
+        pnorm.cutoff([1.0], [math.nan], precision=0.5)
+    with pytest.raises(TypeError, match="pos_weight"):
+        pnorm.cutoff([1.0], [0.0], precision=0.5, pos_weight=[1.0])
