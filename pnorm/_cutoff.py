@@ -192,8 +192,8 @@ def cutoff(
     cut that must not be accepted is tested once. This asks that precision falls below q once: if it is below q above
     some score, it is so above every lower one. (What comes before the first cut does not count.)
 
-    *With a prior*, a cut is at the score of a positive. The two sides are independent, and the test is of the ratio t of
-    their rates at which the precision is q: :math:`P(U < t V) \le 1 - \text{confidence}` with :math:`U \sim
+    *With a prior*, a cut is at the score of a positive. The two sides are independent, and the test is of the ratio t
+    of their rates at which the precision is q: :math:`P(U < t V) \le 1 - \text{confidence}` with :math:`U \sim
     \mathrm{Beta}(x, I - x + 1)` and :math:`V \sim \mathrm{Beta}(y + 1, K - y)` [1]_. It is exact for a cut without
     ties. For ties, for the sequence, and for a budget with a prior, simulations saw the promise kept.
 
