@@ -524,19 +524,25 @@ def _named(H: pnorm.rankers.Rankers, names: list[str]) -> pnorm.rankers.Rankers:
 
 
 def _print_rankers(H: pnorm.rankers.Rankers, lam: NDArray[np.float64], X: NDArray[np.float64]) -> None:
-    """Print the rankers that move scores the most: coefficient times range of the outputs."""
-    used = [int(j) for j in np.flatnonzero(lam)]
-    if not used:
+    """Print what moves scores the most: columns, or weak rankers if each has a column of its own."""
+    used = np.flatnonzero(lam)
+    if not used.size:
         print("\nNo weak ranker is in use: every row has the same score.")
         return
-    moves = {j: abs(lam[j]) * float(np.ptp(H[j](X))) for j in used}
-    leading = sorted(used, key=lambda j: -moves[j])[:10]
-    names = [shown(H.names[j], 40) for j in leading]
-    width = max(map(len, names))
-    print(f"\nThe weak rankers that carry the most weight ({len(leading)} of {len(used)} in use):")
-    print(f"  {'':{width}}    coefficient   moves a score by up to")
-    for name, j in zip(names, leading, strict=True):
-        print(f"  {name:{width}}   {lam[j]:+12.5g}   {moves[j]:22.4f}")
+    in_use = np.bincount(H.column[used], minlength=len(H.column_names))
+    if (in_use > 1).any():
+        of_columns, ranges = np.flatnonzero(in_use).tolist(), pnorm.explain(X, H, lam).ranges
+        title, head = "columns that move the score the most", "weak rankers"
+        rows = [(H.column_names[c], str(in_use[c]), float(ranges[c])) for c in of_columns]
+    else:
+        title, head = "weak rankers that carry the most weight", "coefficient"
+        rows = [(H.names[j], f"{lam[j]:+.5g}", abs(lam[j]) * float(np.ptp(H[j](X)))) for j in used.tolist()]
+    leading = sorted([(shown(name, 40), told, moves) for name, told, moves in rows], key=lambda row: -row[2])[:10]
+    width = max([len(name) for name, _, _ in leading])
+    print(f"\nThe {title} ({len(leading)} of {len(rows)} in use):")
+    print(f"  {'':{width}}   {head:>12}   moves a score by up to")
+    for name, told, moves in leading:
+        print(f"  {name:{width}}   {told:>12}   {moves:22.4f}")
 
 
 def _print_end(f: NDArray[np.float64], top: int | None, labels: list[str] | None, push: str) -> None:
