@@ -97,7 +97,7 @@ def fitted(kind, data, X, train, test):
     how = kind.least | {"penalty": "shapes"}
     tried = {kind.along: PENALTIES[kind.along]}
     found = pnorm.cross_validate(pos, neg, cuts, P, metric="average_precision", tol=1e-3, **how, **tried)
-    chosen = float(getattr(found, kind.rule)[1])
+    chosen = getattr(getattr(found, kind.rule), kind.along)
     H = cuts(pos, neg)
     lam, trace = pnorm.minimize(pos, neg, H, P, tol=1e-6, **how, **{kind.along: chosen})
     assert trace.status == "converged", trace
