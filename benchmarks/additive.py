@@ -1,7 +1,7 @@
 """Compare additive scores, and judge rules by which ours can be chosen: by which p, penalty and kind of cuts.
 
     PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/additive.py --out additive.json     # to measure
-    python -P benchmarks/additive.py --show additive.json [--rst doc/additive.inc]            # to write tables again
+    python -P benchmarks/additive.py --show additive.json [--rst doc]    # to write the tables again
 
 Random splits, stratified, two thirds to train on and one third to judge by; of magic, adult, bank and a9a at most 9,000
 rows to train on. All methods see the same splits. All scores are sums of one function of each column; the last method,
@@ -33,6 +33,7 @@ training, choosing and scoring, in the median; for ours, of the whole grid.
 
 import argparse
 import json
+import re
 import sys
 import time
 import warnings
@@ -59,6 +60,8 @@ from tables import list_table
 
 SPLITS = {"pima": 20, "housing": 20, "wdbc": 20, "ionosphere": 20, "spambase": 10, "magic": 10, "adult": 10, "bank": 10}
 FOLDS = 5
+FEWEST = 5
+"""Splits of a set in the documentation: fewer have no error to speak of."""
 
 # Ours -------------------------------------------------------------------------------------------------
 
@@ -179,6 +182,8 @@ def simplest(held):
 RULES: dict[str, Callable] = {"default": top_then_all, "simplest": simplest}
 RULES |= {f"p = {p}": partial(top_then_all, powers=(p,)) for p in POWERS}
 RULES |= {f"without {kind}": partial(top_then_all, kinds=tuple(k for k in KINDS if k != kind)) for kind in KINDS}
+RULES["both, steps"] = partial(top_then_all, kinds=("both", "steps"))
+RULES["both, steps; p = 1, 4"] = partial(top_then_all, kinds=("both", "steps"), powers=(1, 4))
 RULES |= {f"{kind} only": partial(top_then_all, kinds=(kind,)) for kind in KINDS}
 RULES |= {f"by {measure}": partial(best, measure=measure) for measure in HELD}
 
@@ -242,7 +247,7 @@ RIVALS = {
 NOT_ADDITIVE = "HistGradientBoosting"
 METHODS = ("ours", "bags", "a third chooses", "200 rounds", *RIVALS)
 """What can be measured; bags with ours only."""
-ON_PAGE = ("default", "p = 1", "p = 4", "200 rounds", "bags", *RIVALS)
+ON_PAGE = ("default", "p = 1", "p = 4", "without lines", "both, steps; p = 1, 4", "bags", *THIRD, "200 rounds", *RIVALS)
 
 # The measurements -------------------------------------------------------------------------------------
 
@@ -311,7 +316,7 @@ def table(runs):
 def behind(runs, rule):
     """By measure, the additive method of others that is best in the mean, and what it has more than a rule."""
     others = [other for other in RIVALS if other != NOT_ADDITIVE and all(other in run for run in runs)]
-    for measure in MEASURES:
+    for measure in MEASURES if others else ():
         values = {method: np.array([run[method][measure] for run in runs]) for method in (rule, *others)}
         top = max(others, key=lambda method: values[method].mean())
         yield measure, values[rule].mean(), top, values[top] - values[rule]
@@ -319,14 +324,15 @@ def behind(runs, rule):
 
 def verdicts(found):
     """Where a rule is behind the best additive method by more than one standard error of the difference."""
+    yield ["rule", "behind", "where"]
     for rule in RULES:
         lost = [
-            f"{measure} on {name} (-{d.mean():.3f}, {top})"
+            f"{measure} on {name} (\u2212{d.mean():.3f}, {top})"
             for name, runs in found.items()
             for measure, _, top, d in behind(runs, rule)
             if d.mean() > corrected_error(d)
         ]
-        yield f"{rule}: behind in {len(lost)} of {len(found) * len(MEASURES)}: {'; '.join(lost) or 'none'}"
+        yield [rule, f"{len(lost)} of {len(found) * len(MEASURES)}", "; ".join(lost) or "nowhere"]
 
 
 def summary(found):
@@ -336,32 +342,41 @@ def summary(found):
         cells = []
         for _, mean, top, d in behind(runs, "default"):
             far = abs(d.mean()) > corrected_error(d)
-            cell = f"{-d.mean():+.3f} \u00b1{corrected_error(d):.3f}"
+            cell = f"{0.0 - d.mean():+.3f} \u00b1{corrected_error(d):.3f}"
             cells.append(f"{mean:.3f}, {f'**{cell}**' if far else cell} ({top})")
         lines.append([name, *cells])
     return lines
 
 
-def show(found, rst=None):
+def show(found, folder=None):
     """Print a table per set and what became of each rule, or write the tables for the documentation."""
-    text, of_sets = "", {}
+    tables, of_sets = "", {}
     for name, of in found.items():
-        runs = [methods(run) for run in of["runs"]]
-        of_sets[name] = runs = [run for run in runs if "default" in run] or runs
+        every = [methods(run) for run in of["runs"]]
+        judged = [run for run in every if "default" in run]
+        runs = judged or every
+        if folder and len(judged) < FEWEST:
+            continue
+        of_sets |= {name: judged} if judged else {}
         title = f"{name}: {of['rows']} rows, {of['positives']} positive; {len(runs)} splits"
         said = "".join(f"\nChosen: {words}." for words in chosen(runs)) if "default" in runs[0] else ""
-        if rst:
+        if folder:
             shown = [{method: run[method] for method in ON_PAGE if method in run} for run in runs]
-            text += f"{title}\n{'~' * len(title)}\n\n{list_table(table(shown), ':class: dense')}{said}\n\n"
+            tables += f"{title}\n{'~' * len(title)}\n\n{list_table(table(shown), ':class: dense')}{said}\n\n"
         else:
             print(f"\n{title}")
             print_columns(table(runs))
             print(said[1:])
-    if rst:
-        text = list_table(summary(of_sets), ":class: dense") + "\n" + text
-        rst.write_text(text.replace(" \u00b1", "\u00a0\u00b1\u00a0"), encoding="utf-8")
-    elif all("default" in runs[0] for runs in of_sets.values()):
-        print("", *verdicts(of_sets), sep="\n")
+    if of_sets:
+        lines = list(verdicts(of_sets))
+        if folder:
+            parts = {"": tables, "_summary": list_table(summary(of_sets), ":class: dense")}
+            parts["_rules"] = list_table(lines, ":widths: 18 12 70")
+            for part, text in parts.items():
+                text = re.sub(r"(?<=[ *])-(?=0\.)", "\u2212", text.replace(" \u00b1", "\u00a0\u00b1\u00a0"))
+                (folder / f"additive{part}.inc").write_text(text, encoding="utf-8")
+        else:
+            print_columns(lines)
 
 
 if __name__ == "__main__":
@@ -371,7 +386,7 @@ if __name__ == "__main__":
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
-    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for the documentation")
+    parser.add_argument("--rst", type=Path, help="with --show, write them into this folder, for the documentation")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=FutureWarning, module="sklearn")
     warnings.filterwarnings("ignore", message="X does not have valid feature names")

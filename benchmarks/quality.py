@@ -1,4 +1,4 @@
-"""Compare the P-Norm Push with other methods: the tables of the page "Benchmarks".
+"""Compare the push by rounds with trees and rankers as they come: the second half of the page "Benchmarks".
 
     PNORM_DATA=... python -P benchmarks/quality.py --out quality.json             # to measure, 20 minutes on two cores
     python -P benchmarks/quality.py --show quality.json [--rst doc/quality.inc]   # to write the tables again
@@ -212,7 +212,7 @@ def write_rst(found, path):
     text = ""
     for name, of in found.items():
         title = f"{name}: {of['rows']} rows, {of['positives']} positive; {len(of['runs'])} splits"
-        text += f"{title}\n{'-' * len(title)}\n\n"
+        text += f"{title}\n{'~' * len(title)}\n\n"
         text += list_table(table(of), ":class: dense")
         text += "\n" + "\n".join(chosen(of)) + "\n\n"
     text = text.replace(" \u00b1", "\u00a0\u00b1\u00a0").replace(" +\n", "\u00a0+\n").replace(" -\n", "\u00a0\u2212\n")
