@@ -582,12 +582,13 @@ def _of_sklearn():
         made = plain(s.PNormPush, **{**unused, **how})
         return replace(made, run=fitted, arrays=plain(model.fit, y=LABELS).arrays, aliases=theirs)
 
+    chosen = fit(t_max=..., p=..., l2=0.5, rankers="columns", n_cuts=..., groups=..., cv=...)  # groups ask for rounds
     of_scorer = s.scorer("auc")
     return {
         "PNormPush": None,  # checked where it is fitted
         "PNormPush.fit": fit(t_max=3),
         "PNormPush.fit, columns": fit(t_max=3, rankers="columns", n_cuts=...),
-        "PNormPush.fit, chosen": fit(t_max=..., p=..., l2=0.5, rankers="columns", n_cuts=...),
+        "PNormPush.fit, chosen": replace(chosen, arrays={k: v for k, v in chosen.arrays.items() if k != "groups"}),
         "PNormPush.fit, newton": fit(t_max=30, l2=0.5, rankers="normalized", n_cuts=..., solver="newton"),
         "PNormPush.fit, shapes": fit(t_max=30, l1=0.125, l2=0.5, penalty="shapes", max_columns=2, n_cuts=3, linear=True,
                                      solver="newton"),

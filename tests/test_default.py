@@ -21,17 +21,12 @@ def cuts(pos, neg, **how):
 def test_all_that_is_compared_spelled_out():
     pos, neg = problem()
     found = _default.choose(pos, neg, _default.kinds(pos, neg, n_cuts=3), seed=3, penalty="shapes")
-    kinds = {
-        "lines": rankers.normalized(pos, neg),
-        "cuts": cuts(pos, neg),
-        "line + cuts": cuts(pos, neg, linear=True),
-        "steps": cuts(pos, neg),
-    }
+    kinds = {"line + cuts": cuts(pos, neg, linear=True), "steps": cuts(pos, neg)}
     assert list(kinds) == list(_default.OFFERED)
     l1 = {name: (lambda p: p * LOG_STEPS) if name == "steps" else 0.0 for name in kinds}
     l2 = {name: (lambda p: 1e-5 * p) if name == "steps" else (lambda p: p * HALVES) for name in kinds}
     expected = pnorm.cross_validate(
-        pos, neg, kinds, [1, 2, 4, 8, 16], l1=l1, l2=l2, penalty="shapes", folds=5, metric="partial_auc",
+        pos, neg, kinds, [1, 4], l1=l1, l2=l2, penalty="shapes", folds=5, metric="partial_auc",
         second_metric="average_precision", seed=3, tol=1e-3,
     )  # fmt: skip
     for name in ("l1", "l2"):
@@ -46,12 +41,11 @@ def test_all_that_is_compared_spelled_out():
 
 def test_columns_have_255_cuts():
     pos, neg = problem(4, 300, 300, 1)
-    assert len(_default.kinds(pos, neg)["cuts"].make(pos, neg)) == 255
+    assert len(_default.kinds(pos, neg)["steps"].make(pos, neg)) == 255
 
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(_default, "POWERS", (1.0, 4.0))
     monkeypatch.setattr(_default, "L1", np.array([0.1, 0.01]))
     monkeypatch.setattr(_default, "L2", np.array([1.0, 0.1]))
 
@@ -61,14 +55,14 @@ def test_the_rows_say_which_kinds_there_are():
     missing = pos.copy()
     missing[0, 1] = np.nan
     constant = np.full((3, 2), 7.0)
-    whole = ["lines", "cuts", "line + cuts", "steps"]
+    whole = ["line + cuts", "steps"]
     for rows, linear, expected in (
         ((pos, neg), None, whole),
-        ((missing, neg), None, whole[1:]),
-        ((neg, missing), None, whole[1:]),
+        ((missing, neg), None, whole),
+        ((neg, missing), None, whole),
         ((pos, neg), True, ["line + cuts"]),
         ((missing, neg), True, ["line + cuts"]),
-        ((pos, neg), False, ["lines", "cuts", "steps"]),
+        ((pos, neg), False, ["cuts", "steps"]),
         ((constant, constant), None, ["lines"]),
         ((constant, constant + np.arange(2)), None, whole),
     ):
@@ -88,18 +82,17 @@ def test_the_rows_say_which_kinds_there_are():
     ("given", "kinds", "powers", "l1", "l2"),
     [
         ({"p": 2.0}, _default.OFFERED, [2], {0, 0.2, 0.02}, {2, 0.2, 2e-5}),
-        ({"l2": 0.3}, _default.OFFERED[:3], [1, 4], {0}, {0.3}),
-        ({"l2": 0.0}, _default.OFFERED[:3], [1, 4], {0}, {0}),
-        ({"l1": 0.3}, _default.OFFERED[:3], [1, 4], {0.3}, {1e-5, 4e-5}),
-        ({"l1": 0.0}, _default.OFFERED[:3], [1, 4], {0}, {1, 0.1, 4, 0.4}),
-        ({"l1": 0.3, "l2": 0.2, "p": 3.0}, _default.OFFERED[:3], [3], {0.3}, {0.2}),
+        ({"l2": 0.3}, _default.OFFERED[:1], [1, 4], {0}, {0.3}),
+        ({"l2": 0.0}, _default.OFFERED[:1], [1, 4], {0}, {0}),
+        ({"l1": 0.3}, _default.OFFERED[:1], [1, 4], {0.3}, {1e-5, 4e-5}),
+        ({"l1": 0.0}, _default.OFFERED[:1], [1, 4], {0}, {1, 0.1, 4, 0.4}),
     ],
 )
 def test_what_is_given_is_not_chosen(few, given, kinds, powers, l1, l2):
     pos, neg = problem(1, 40, 50)
     found = _default.choose(pos, neg, _default.kinds(pos, neg, n_cuts=3), **given)
     compared = found.cross_validation
-    assert compared.kinds == tuple(kind for kind in kinds for _ in powers)
+    assert compared.kinds == tuple(kind for kind in kinds for _ in powers if len(kinds) > 1)
     assert compared.p.tolist() == powers * len(kinds)
     for values, expected in ((compared.l1, l1), (compared.l2, l2)):
         np.testing.assert_allclose(np.unique(values), sorted(expected), rtol=1e-14)
@@ -153,8 +146,13 @@ def test_of_many_rows_some_are_drawn_to_choose_by(few, monkeypatch):
     np.testing.assert_array_equal(compared[0]["neg_weight"], weight[where])
     assert found.cross_validation.folds[1].size == 20
     assert found.rankers.to_dict() == rankers.normalized(pos, neg).to_dict()
+    assert found.l2 == found.cross_validation.best.l2  # all rows of one side were there
     _default.choose(pos, neg, {"": _default.Kind(make, "l2")}, neg_weight=weight, seed=6)
     assert (made[2][1] != drawn_neg).any()
+    monkeypatch.setattr(_default, "MOST", 10)
+    fewer = _default.choose(pos, neg, {"": _default.Kind(make, "l2")}, seed=5)
+    assert fewer.l2 == pytest.approx(fewer.cross_validation.best.l2 * 10 / 15, rel=1e-14)
+    assert _default.choose(pos, neg, {"": _default.Kind(make, "l2")}, l2=0.5, seed=5).l2 == 0.5
 
 
 def test_a_side_of_few_rows(few):
@@ -163,17 +161,17 @@ def test_a_side_of_few_rows(few):
     found = _default.choose(pos, neg, kinds)
     assert found.cross_validation.scores.shape[1] == 3
     for given, expected in (
-        ({}, ("cuts", 4.0, 0.0, 0.4)),
-        ({"p": 2.0}, ("cuts", 2.0, 0.0, 0.2)),
-        ({"l1": 0.5}, ("cuts", 4.0, 0.5, 4e-5)),
-        ({"l2": 0.5, "p": 1.0}, ("cuts", 1.0, 0.0, 0.5)),
+        ({}, ("line + cuts", 4.0, 0.0, 0.4)),
+        ({"p": 2.0}, ("line + cuts", 2.0, 0.0, 0.2)),
+        ({"l1": 0.5}, ("line + cuts", 4.0, 0.5, 4e-5)),
+        ({"l2": 0.5}, ("line + cuts", 4.0, 0.0, 0.5)),
     ):
         alone = _default.choose(pos[:1], neg, kinds, **given)
         assert (alone.kind, alone.p, alone.l1) == expected[:3]
         assert alone.l2 == pytest.approx(expected[3], rel=1e-14)
         assert alone.cross_validation is None
         assert alone.alone
-    assert alone.told == "cuts, p = 1, l2 = 0.5"
+    assert alone.told == "line + cuts, p = 4, l2 = 0.5"
 
 
 def test_folds_of_scikit_learn(few):
@@ -210,5 +208,6 @@ def test_sparse_rows_are_minimised_where_a_penalty_says_so(few):
     S = scipy_sparse.csr_array(X)
     assert sklearn.PNormPush(n_cuts=3).fit(S, y).cross_validation_ is None
     model = sklearn.PNormPush(n_cuts=3, l2=0.5).fit(S, y)
-    assert set(model.cross_validation_.kinds) == {"cuts", "line + cuts"}
+    assert model.kind_ == "line + cuts"
+    assert model.cross_validation_.p.tolist() == [1, 4]
     assert (model.l2_, model.trace_.status) == (0.5, "converged")

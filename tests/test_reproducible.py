@@ -71,6 +71,8 @@ THREADED = {
     "pnorm.minimize_path": lambda **threads: pnorm.minimize_path(POS, NEG, p=4, l2=[1.0, 0.1], **threads),
     "pnorm.probability": lambda **threads: pnorm.probability(POS, None, [1.0, -0.5, 0.3], 4, 0.25, **threads),
     "pnorm.score": lambda **threads: pnorm.score(POS, None, [1.0, -0.5, 0.3], **threads),
+    "pnorm.explain": lambda **threads: pnorm.explain(POS, None, [1.0, -0.5, 0.3], **threads).contributions,
+    "pnorm.importance": lambda **threads: pnorm.importance(POS, NEG, None, [1.0, -0.5, 0.3], **threads).to_frame(),
     "pnorm.cross_validate": lambda **threads: [
         pnorm.cross_validate(POS, NEG, H, [1, 4], 3, folds=2, **threads)
         for H in (None, functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=20))
@@ -96,6 +98,7 @@ THREADED = {
     "pnorm.rankers.quantile_thresholds": lambda **threads: (
         pnorm.rankers.quantile_thresholds(POS, NEG, 9, **threads).names
     ),
+    "pnorm.rankers.from_table": lambda **threads: pnorm.rankers.from_table(POS, NEG, n_cuts=9, **threads).names,
     "pnorm.kernel.train": lambda **threads: kernel.train(POS[:2000], NEG[:2100], t_max=3, landmarks=40, **threads),
     "pnorm.kernel.minimize": lambda **threads: kernel.minimize(POS[:60], NEG[:70], **threads),
     "pnorm.listwise.train": lambda **threads: pnorm.listwise.train(POS, LIST_GRADES, LONG_LISTS, epochs=1, **threads),

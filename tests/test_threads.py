@@ -84,6 +84,8 @@ COLLECTIONS = {
 }
 _, TRACE = pnorm.train(POS, NEG, None, 4, 30)
 _, MINIMUM = pnorm.minimize(POS, NEG, None, 4)
+TABLE = rankers.from_table(POS, NEG, n_cuts=9)
+TABLE_LAM, _ = pnorm.minimize(POS, NEG, TABLE, 4, l2=0.1)
 SPARSE = [scipy.sparse.csr_matrix(np.maximum(Z, 0)) for Z in (POS, NEG)]
 Q = diagnostics.q_prime(POS, NEG, None, LAM)
 
@@ -111,6 +113,13 @@ AREAS = {
         partial(pnorm.cross_validate, POS, NEG, None, [1, 4], 5, folds=2, seed=1),
         partial(pnorm.split, ROWS, np.arange(200) < 90),
         lambda: pnorm.probability(ROWS, None, LAM, 4, pnorm.intercept(*F, 4, **CASES)),
+    ],
+    "reasons": [
+        partial(pnorm.explain, ROWS, None, LAM),
+        partial(pnorm.shapes, TABLE_LAM, TABLE, ROWS),
+        partial(pnorm.importance, POS, NEG, None, LAM),
+        partial(pnorm.scorecard, TABLE, TABLE_LAM),
+        partial(pnorm.cutoff, *F, recall=0.5),
     ],
     "one trace": [
         lambda: (TRACE.objective, TRACE.gaps, TRACE.gap, TRACE.n_iter, TRACE.lam_at(7), repr(TRACE)),

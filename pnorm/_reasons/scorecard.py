@@ -40,7 +40,7 @@ _MISSING = -math.inf
 Points = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class PointsOf:
     """The points of one column of a scorecard.
 
