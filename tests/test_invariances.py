@@ -88,7 +88,7 @@ def same_minimum(found, expected, *, lam=1.0, log_f=0.0, order=slice(None)):
     assert (one.direction is None) == (other.direction is None)
     if other.status == "separable" and other.gap == np.inf:
         return  # the infimum is zero, and there are many ways to it
-    assert one.log_objective[-1] == pytest.approx(other.log_objective[-1] + log_f, rel=1e-9, abs=1e-8)
+    assert one.objective[-1] == pytest.approx(other.objective[-1] + log_f, rel=1e-9, abs=1e-8)
     if other.status == one.status == "converged":
         # Where the objective is flat, a gap of 1e-10 is the square of a way.
         np.testing.assert_allclose(a, (b * lam)[order], rtol=1e-4, atol=1e-4 * max(1.0, np.abs(b * lam).max()))
