@@ -7,17 +7,20 @@ Random splits, stratified, two thirds to train on and one third to judge by; of 
 rows to train on. All methods see the same splits. All scores are sums of one function of each column; the last method,
 HistGradientBoosting, is not, and shows what interactions are worth. `pip install --group rivals` has what is compared.
 
-Ours: `pnorm.minimize_path` on a grid of p, a penalty and four kinds of scores, with the penalties that count columns
-alike (``penalty="shapes"``): straight lines, 255 cuts of each column, and both, with l2; and "steps", the cuts with l1,
+Ours: `pnorm.minimize_path` on a grid of p, a penalty and kinds of scores, with the penalties that count columns alike
+(``penalty="shapes"``). "both" are a straight line and 255 cuts of each column, with l2; "steps" are the cuts with l1,
 which asks for few jumps. Each point is fitted to all training rows and, in 5-fold cross-validation, to four fifths of
 them. The file keeps the measures of all points, held out and on the rows to judge by, so that rules of choice are
-compared without another fit. "default" chooses among all of them: of the points whose partial AUC down to the first ten
-negatives of a fold (or 1 % of them, if that is more) is within one standard error of the best, the one with the largest
-average precision. "simplest" takes the strongest penalty within one standard error of the best average precision. The
-others are restricted to one p or to some kinds, or choose by one measure alone.
+compared without another fit. "default" chooses among both and steps with p = 1 and 4: of the points whose partial AUC
+down to the first ten negatives of a fold (or 1 % of them, if that is more) is within one standard error of the best,
+the one with the largest average precision. "p = 1" and "p = 4" are restricted to one power.
 
-Not measured unless asked for: "bags", the mean of ten fits of the default's choice, each to rows drawn again with
-replacement; "a third chooses", a fit to all rows of what the default chooses by the first third of them, with the
+The method "wide" has five powers and four kinds, with straight lines alone and cuts alone. "four kinds, five powers"
+chooses among all of them. "simplest" takes the strongest penalty within one standard error of the best average
+precision. Others are restricted to one p or to some kinds, or choose by one measure alone.
+
+Not measured unless asked for: "wide"; "bags", the mean of ten fits of what "wide" has chosen, each to rows drawn again
+with replacement; "a third chooses", a fit to all rows of what "wide" chooses by the first third of them, with the
 penalties as they are and divided by three. "200 rounds" is `pnorm.train` on 255 cuts with p = 4, stopped there: the
 push without a penalty.
 
@@ -40,6 +43,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from lightgbm import Dataset, cv, early_stopping, train
@@ -65,7 +69,6 @@ FEWEST = 5
 
 # Ours -------------------------------------------------------------------------------------------------
 
-POWERS = (1, 2, 4, 8, 16)
 PENALTIES = {"l2": 10.0 ** np.arange(0.0, -5.1, -0.5), "l1": 10.0 ** np.linspace(-0.4, -4.0, 11)}
 """Relative to p: the penalties of larger p are larger in proportion, as log F_p is."""
 LEAST = 1e-5
@@ -78,8 +81,17 @@ KINDS: dict[str, tuple[Callable, str]] = {
     "steps": (cuts, "l1"),
 }
 """Weak rankers, and the penalty that is varied."""
-CHOSEN = tuple(KINDS)
-"""The kinds among which the default chooses."""
+
+
+class Grid(NamedTuple):
+    """Among what to choose."""
+
+    kinds: tuple[str, ...]
+    powers: tuple[int, ...]
+
+
+DEFAULT = Grid(("both", "steps"), (1, 4))
+WIDE = Grid(tuple(KINDS), (1, 2, 4, 8, 16))
 BAGS = 10
 THIRD = {"a third chooses": 1.0, "a third chooses, penalties / 3": 1 / 3}
 """The share of the penalties that the fit to all rows gets, where a third of them has chosen."""
@@ -92,13 +104,14 @@ TOL = 1e-3
 """Nats: far below what a choice could tell."""
 
 
-def grid(X, y, judged, of_judged, measures):
-    """Every measure of other rows at every point of the grid: (kind, p, penalty, measure)."""
+def points(grid, X, y, judged, of_judged, measures):
+    """Every measure of other rows at every point of a grid: (kind, p, penalty, measure)."""
     pos, neg = X[y == 1], X[y == 0]
-    values = np.empty((len(KINDS), len(POWERS), len(PENALTIES["l2"]), len(measures)))
-    for a, (recipe, along) in enumerate(KINDS.values()):
+    values = np.empty((len(grid.kinds), len(grid.powers), len(PENALTIES["l2"]), len(measures)))
+    for a, kind in enumerate(grid.kinds):
+        recipe, along = KINDS[kind]
         H = recipe(pos, neg)
-        for b, p in enumerate(POWERS):
+        for b, p in enumerate(grid.powers):
             penalties = {"l2": LEAST * p} | {along: p * PENALTIES[along]}
             path = pnorm.minimize_path(pos, neg, H, p, **penalties, penalty="shapes", tol=TOL)
             for c, lam in enumerate(path.lam):
@@ -107,22 +120,24 @@ def grid(X, y, judged, of_judged, measures):
     return values
 
 
-def held_out(X, y):
+def held_out(grid, X, y):
     """What is known of every point in every fold."""
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)
-    return np.round([grid(X[rest], y[rest], X[fold], y[fold], HELD) for rest, fold in folds], 5)
+    return np.round([points(grid, X[rest], y[rest], X[fold], y[fold], HELD) for rest, fold in folds], 5)
 
 
-def ours(X, y, judged, of_judged):
+def ours(grid, X, y, judged, of_judged):
     """What is known of every point, held out in every fold and on the rows to judge by; five digits."""
-    measures = np.round(grid(X, y, judged, of_judged, MEASURES), 5)
-    return {"held": held_out(X, y).tolist(), "judged": measures.tolist()}
+    start = time.process_time()
+    measures = np.round(points(grid, X, y, judged, of_judged, MEASURES), 5)
+    found = {"held": held_out(grid, X, y).tolist(), "judged": measures.tolist()}
+    return found | {"seconds": time.process_time() - start}
 
 
 def minimiser(X, y, judged, point, share=1.0):
-    """Scores of other rows by one point of the grid, with this share of its penalties."""
+    """Scores of other rows by one point of the wide grid, with this share of its penalties."""
     kind, p, penalty = point
-    (recipe, along), p = list(KINDS.values())[kind], POWERS[p]
+    (recipe, along), p = KINDS[WIDE.kinds[kind]], WIDE.powers[p]
     penalties = {"l2": LEAST * p} | {along: p * PENALTIES[along][penalty]}
     pos, neg = X[y == 1], X[y == 0]
     H = recipe(pos, neg)
@@ -145,47 +160,57 @@ def rounds(X, y, judged, n=200, p=4):
     return pnorm.score(judged, H, pnorm.train(pos, neg, H, p, t_max=n)[0])
 
 
-def means(held, measure, kinds, powers):
+def means(held, grid, measure, kinds, powers):
     """Means over folds at the points that are allowed, -inf elsewhere."""
-    allowed = np.ix_([list(KINDS).index(k) for k in kinds], [POWERS.index(p) for p in powers])
+    allowed = np.ix_([grid.kinds.index(k) for k in kinds], [grid.powers.index(p) for p in powers])
     among = np.full(held.shape[1:-1], -np.inf)
     among[allowed] = held[..., list(HELD).index(measure)].mean(axis=0)[allowed]
     return among
 
 
-def best(held, measure="AP", kinds=CHOSEN, powers=POWERS):
+def best(held, grid, kinds, powers, measure="AP"):
     """The point with the largest mean over folds, among some."""
-    mean = means(held, measure, kinds, powers)
+    mean = means(held, grid, measure, kinds, powers)
     return np.unravel_index(mean.argmax(), mean.shape)
 
 
-def near(held, measure, kinds, powers):
+def near(held, grid, measure, kinds, powers):
     """The points within one standard error of the best one."""
-    point = best(held, measure, kinds, powers)
+    point = best(held, grid, kinds, powers, measure)
     values = held[(slice(None), *point, list(HELD).index(measure))]
-    return means(held, measure, kinds, powers) >= values.mean() - values.std(ddof=1) / np.sqrt(len(values))
+    return means(held, grid, measure, kinds, powers) >= values.mean() - values.std(ddof=1) / np.sqrt(len(values))
 
 
-def top_then_all(held, kinds=CHOSEN, powers=POWERS):
+def top_then_all(held, grid, kinds, powers):
     """The largest average precision of those whose partial AUC cannot be told from the best."""
-    mean = np.where(near(held, "pAUC of 10", kinds, powers), means(held, "AP", kinds, powers), -np.inf)
+    allowed = near(held, grid, "pAUC of 10", kinds, powers)
+    mean = np.where(allowed, means(held, grid, "AP", kinds, powers), -np.inf)
     return np.unravel_index(mean.argmax(), mean.shape)
 
 
-def simplest(held):
+def simplest(held, grid, kinds, powers):
     """The strongest penalty, then the smallest p, of those whose average precision cannot be told from the best."""
-    kind, p, penalty = np.nonzero(near(held, "AP", CHOSEN, POWERS))
+    kind, p, penalty = np.nonzero(near(held, grid, "AP", kinds, powers))
     first = np.lexsort((kind, p, penalty))[0]
     return kind[first], p[first], penalty[first]
 
 
-RULES: dict[str, Callable] = {"default": top_then_all, "simplest": simplest}
-RULES |= {f"p = {p}": partial(top_then_all, powers=(p,)) for p in POWERS}
-RULES |= {f"without {kind}": partial(top_then_all, kinds=tuple(k for k in KINDS if k != kind)) for kind in KINDS}
-RULES["both, steps"] = partial(top_then_all, kinds=("both", "steps"))
-RULES["both, steps; p = 1, 4"] = partial(top_then_all, kinds=("both", "steps"), powers=(1, 4))
-RULES |= {f"{kind} only": partial(top_then_all, kinds=(kind,)) for kind in KINDS}
-RULES |= {f"by {measure}": partial(best, measure=measure) for measure in HELD}
+def rule(grid, choose=top_then_all, kinds=None, powers=None, **how):
+    """How to choose among all or some points of a grid, whose measures are given."""
+    return partial(choose, grid=grid, kinds=kinds or grid.kinds, powers=powers or grid.powers, **how)
+
+
+RULES: dict[str, dict[str, Callable]] = {"ours": {"default": rule(DEFAULT)}}
+RULES["ours"] |= {f"p = {p}": rule(DEFAULT, powers=(p,)) for p in DEFAULT.powers}
+OF_WIDE = {"both, steps; p = 1, 4": rule(WIDE, kinds=DEFAULT.kinds, powers=DEFAULT.powers)}
+OF_WIDE |= {"both, steps": rule(WIDE, kinds=DEFAULT.kinds), "four kinds, five powers": rule(WIDE)}
+OF_WIDE |= {f"four kinds, p = {p}": rule(WIDE, powers=(p,)) for p in WIDE.powers}
+OF_WIDE |= {f"without {kind}": rule(WIDE, kinds=tuple(k for k in KINDS if k != kind)) for kind in KINDS}
+OF_WIDE |= {f"{kind} only": rule(WIDE, kinds=(kind,)) for kind in KINDS}
+OF_WIDE |= {"simplest": rule(WIDE, simplest)}
+OF_WIDE |= {f"by {measure}": rule(WIDE, best, measure=measure) for measure in HELD}
+RULES["wide"] = OF_WIDE
+"""By the method whose points they choose among."""
 
 # Theirs -----------------------------------------------------------------------------------------------
 
@@ -245,9 +270,9 @@ RIVALS = {
 }
 
 NOT_ADDITIVE = "HistGradientBoosting"
-METHODS = ("ours", "bags", "a third chooses", "200 rounds", *RIVALS)
-"""What can be measured; bags with ours only."""
-ON_PAGE = ("default", "p = 1", "p = 4", "without lines", "both, steps; p = 1, 4", "bags", *THIRD, "200 rounds", *RIVALS)
+METHODS = ("ours", "wide", "bags", "a third chooses", "200 rounds", *RIVALS)
+"""What can be measured; bags with wide only."""
+ON_PAGE = ("default", "p = 1", "p = 4", "four kinds, five powers", "bags", *THIRD, "200 rounds", *RIVALS)
 
 # The measurements -------------------------------------------------------------------------------------
 
@@ -255,17 +280,16 @@ ON_PAGE = ("default", "p = 1", "p = 4", "without lines", "both, steps; p = 1, 4"
 def split(data, rows, judged, wanted):
     """What was asked for, on one split."""
     rows, y, found = few(rows), data.y, {}
-    X = data.indicators() if {"ours", "200 rounds", "a third chooses"} & set(wanted) else None
-    if "ours" in wanted:
-        start = time.process_time()
-        found["ours"] = ours(X[rows], y[rows], X[judged], y[judged])
-        found["ours"]["seconds"] = time.process_time() - start
-        if "bags" in wanted:
-            point = top_then_all(np.array(found["ours"]["held"]))
-            found["bags"] = measured(bags(X[rows], y[rows], X[judged], point), y[judged])
+    X = data.indicators() if {"ours", "wide", "200 rounds", "a third chooses"} & set(wanted) else None
+    for name, grid in (("ours", DEFAULT), ("wide", WIDE)):
+        if name in wanted:
+            found[name] = ours(grid, X[rows], y[rows], X[judged], y[judged])
+    if "wide" in wanted and "bags" in wanted:
+        point = rule(WIDE)(np.array(found["wide"]["held"]))
+        found["bags"] = measured(bags(X[rows], y[rows], X[judged], point), y[judged])
     if "a third chooses" in wanted:
         some = rows[: len(rows) // 3]
-        point = top_then_all(held_out(X[some], y[some]))
+        point = rule(WIDE)(held_out(WIDE, X[some], y[some]))
         for name, share in THIRD.items():
             found[name] = measured(minimiser(X[rows], y[rows], X[judged], point, share), y[judged])
     if "200 rounds" in wanted:
@@ -280,14 +304,15 @@ def split(data, rows, judged, wanted):
 
 
 def methods(run):
-    """Measures by method: every rule applied to our grid, then the others."""
+    """Measures by method: every rule applied to the points of its grid, then the others."""
     found = {}
-    if "ours" in run:
-        held, judged = (np.array(run["ours"][of]) for of in ("held", "judged"))
-        for name, rule in RULES.items():
-            point = tuple(int(i) for i in rule(held))
-            found[name] = dict(zip(MEASURES, judged[point].tolist(), strict=True)) | {"point": point}
-        found["default"]["seconds"] = run["ours"]["seconds"]
+    for name in [name for name in RULES if name in run]:
+        held, judged = (np.array(run[name][of]) for of in ("held", "judged"))
+        for title, choose in RULES[name].items():
+            point = tuple(int(i) for i in choose(held))
+            found[title] = dict(zip(MEASURES, judged[point].tolist(), strict=True)) | {"point": point}
+        whole = "default" if name == "ours" else "four kinds, five powers"
+        found[whole]["seconds"] = run[name]["seconds"]
     order = ("bags", *THIRD, "200 rounds", *RIVALS)  # whatever was measured first
     return found | {name: run[name] for name in order if name in run}
 
@@ -295,10 +320,10 @@ def methods(run):
 def chosen(runs):
     """What the default was, in words."""
     kinds, powers, places = zip(*[run["default"]["point"] for run in runs], strict=True)
-    yield ", ".join(f"{list(KINDS)[k]} in {kinds.count(k)}" for k in sorted(set(kinds)))
-    yield ", ".join(f"p = {POWERS[k]} in {powers.count(k)}" for k in sorted(set(powers)))
+    yield ", ".join(f"{DEFAULT.kinds[k]} in {kinds.count(k)}" for k in sorted(set(kinds)))
+    yield ", ".join(f"p = {DEFAULT.powers[k]} in {powers.count(k)}" for k in sorted(set(powers)))
     for along, values in PENALTIES.items():
-        of = [places[i] for i, kind in enumerate(kinds) if list(KINDS.values())[kind][1] == along]
+        of = [places[i] for i, kind in enumerate(kinds) if KINDS[DEFAULT.kinds[kind]][1] == along]
         if of:
             yield f"{along} / p = {values[int(np.median(of))]:.2g} in the median"
 
@@ -325,14 +350,16 @@ def behind(runs, rule):
 def verdicts(found):
     """Where a rule is behind the best additive method by more than one standard error of the difference."""
     yield ["rule", "behind", "where"]
-    for rule in RULES:
+    for title in RULES["wide"]:
+        measured_on = {name: [run for run in runs if title in run] for name, runs in found.items()}
+        known = {name: runs for name, runs in measured_on.items() if runs}
         lost = [
             f"{measure} on {name} (\u2212{d.mean():.3f}, {top})"
-            for name, runs in found.items()
-            for measure, _, top, d in behind(runs, rule)
+            for name, runs in known.items()
+            for measure, _, top, d in behind(runs, title)
             if d.mean() > corrected_error(d)
         ]
-        yield [rule, f"{len(lost)} of {len(found) * len(MEASURES)}", "; ".join(lost) or "nowhere"]
+        yield [title, f"{len(lost)} of {len(known) * len(MEASURES)}", "; ".join(lost) or "nowhere"]
 
 
 def summary(found):

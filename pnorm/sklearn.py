@@ -161,7 +161,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Power of the price r ** p that a negative pays for the positives below it; at least 1. None chooses it, or takes
         4 with rounds.
     rankers : str, Rankers, callable, list of callables, or estimator, optional
-        The weak rankers. None chooses among lines, cuts, lines and cuts, and cuts in few steps (see Notes), or takes
+        The weak rankers. None chooses between lines with cuts, and cuts in few steps (see Notes), or takes
         ``"thresholds"`` with rounds. ``"thresholds"``: cuts of the columns (`pnorm.rankers.quantile_thresholds`), of
         which a missing value, NaN, is above none and has a weak ranker of its own; ``"columns"``, as they are;
         ``"normalized"``, scaled to [0, 1]; ``"categories"``, an indicator per level (`pnorm.rankers.categories`). Or a
@@ -238,10 +238,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     p_ : float
         The power.
     l1_, l2_ : float
-        The penalties; 0 with rounds.
+        The penalties; 0 with rounds. Those of `cross_validation_`, or smaller ones where some of many rows have chosen.
     kind_ : str or None
-        The kind of weak rankers that was chosen: ``"lines"``, ``"cuts"``, ``"line + cuts"`` or ``"steps"``; None if
-        `rankers` were given.
+        The kind of weak rankers that was chosen: ``"line + cuts"`` or ``"steps"``, ``"cuts"`` with ``linear=False``,
+        or ``"lines"`` where all columns are constant; None if `rankers` were given.
     cross_validation_ : CrossValidation or None
         What the choice was made by, with a table of all that was compared; None if nothing was chosen.
     threshold_ : float
@@ -268,12 +268,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    What ``solver="auto"`` chooses, and by what, is on the page "Choosing p and when to stop". In short: straight lines,
-    255 cuts of each column, both, or cuts in few steps; p among 1, 2, 4, 8 and 16; and 11 penalties. Of all that are
-    within one standard error of the best partial AUC down to the first ten negatives, or the first 1 % of them if that
-    is more, it takes the one with the largest average precision. Then it minimises over all rows. What is given is not
-    chosen: with ``p=4`` only weak rankers and penalty are. Of more than 16,384 rows of a class as many are drawn to
-    choose by. Where a class has one row, nothing can be held out, and cuts with p = 4 and l2 = 0.4 are taken.
+    What ``solver="auto"`` chooses, and by what, is on the page "Choosing p and when to stop". In short: a straight line
+    and 255 cuts of each column, or cuts in few steps; p = 1 or 4; and 11 penalties. Of all that are within one standard
+    error of the best partial AUC down to the first ten negatives, or the first 1 % of them if that is more, it takes
+    the one with the largest average precision. Then it minimises over all rows. What is given is not chosen: with
+    ``p=4`` only weak rankers and penalty are. Of more than 16,384 rows of a class as many are drawn to choose by. Where
+    a class has one row, nothing can be held out, and lines and cuts with p = 4 and l2 = 0.4 are taken.
 
     Rows with a `sample_weight` of w count as w copies, those of weight zero as absent. (Where a column has more than
     `n_cuts` + 1 values, its cuts are placed by rows, whatever their weights.) With `groups`, a label per row, pairs
