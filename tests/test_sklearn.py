@@ -232,8 +232,9 @@ def test_what_is_not_given_is_chosen_and_minimised(data, how):
     assert model.trace_.status == trace.status == "converged"
     assert model.certificate_.gap <= 1e-6
     found = model.cross_validation_
-    if {"p", "l2", "rankers"} <= set(how):
-        assert (found, model.kind_, model.p_, model.l1_, model.l2_) == (None, None, 2, 0, 0.1)
+    if {"p", "l2"} <= set(how):
+        kind = None if "rankers" in how else "line + cuts"
+        assert (found, model.kind_, model.p_, model.l1_, model.l2_) == (None, kind, how["p"], 0, 0.1)
         return
     best = found.best
     assert (best.p, best.l1, best.l2) == (model.p_, model.l1_, model.l2_)
@@ -283,9 +284,9 @@ def test_the_state_deals_the_folds(data):
 def test_a_class_of_one_row_is_told(data):
     X, y, *_ = data
     keep = np.r_[np.flatnonzero(y == 1)[:1], np.flatnonzero(y == 0)]
-    with pytest.warns(UserWarning, match="a class has one row, which cannot be held out: cuts, p = 4, l2 = 0.4"):
+    with pytest.warns(UserWarning, match="a class has one row, which cannot be held out: line . cuts, p = 4, l2 = 0.4"):
         model = PNormPush().fit(X[keep], y[keep])
-    assert (model.kind_, model.p_, model.l2_, model.cross_validation_) == ("cuts", 4.0, 0.4, None)
+    assert (model.kind_, model.p_, model.l2_, model.cross_validation_) == ("line + cuts", 4.0, 0.4, None)
 
 
 @pytest.mark.parametrize(
