@@ -112,7 +112,20 @@ class Shape:
     """Who reads the column."""
 
     def at(self, x: Vector, above: Any = False) -> Vector:
-        """Return what values of a column of numbers add; just above them, where `above`."""
+        """Return what values of a column of numbers add.
+
+        Parameters
+        ----------
+        x : ndarray, shape (N,)
+            The values.
+        above : bool or ndarray of bool, shape (N,)
+            Whether what is asked for is just above a value, beyond a cut that it lies on.
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            What they add.
+        """
         piece = np.where(above, self.cuts.searchsorted(x, "right"), self.cuts.searchsorted(x))
         return np.asarray(self.scores[piece] + (self.slope * (x - self.origin) if self.slope else 0.0))
 
