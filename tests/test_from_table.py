@@ -1022,7 +1022,7 @@ ODD = [
     None, math.nan, True, False, 0, 1, -3, 2**53 + 1, 10**30, 0.5, -0.0, math.inf, 1e-300, 5e-324, "", " ", "?", "na", "yes", "n",
     "true", "1", "1.0", "007", "1,234", "1.234,5", "$5", "12%", "2020-01-31", "31/12/2020", "01/02/2020", "12:30", "3 days",
     "a", "b", "a b c d", "\x1b[0m", "é", "=1+1", "x" * 1000, "9" * 400, "(rare)", "a is missing", b"bytes", [1], {}, 1j, np.float32(0.1),
-    np.int64(7), np.bool_(True), np.str_("a"), np.datetime64("2020-01-01"), np.datetime64("NaT"), np.timedelta64(3, "h"),
+    np.int64(7), np.bool_(True), np.str_("a"), np.datetime64("2020-01-01"), np.datetime64("NaT", "s"), np.timedelta64(3, "h"),
     datetime.date(2020, 2, 29), datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59), datetime.timedelta(-5),
     datetime.time(1, 2), datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), pd.NA, pd.NaT, pd.Timestamp("2020-01-01"),
     __import__("decimal").Decimal("1.5"), __import__("decimal").Decimal("sNaN"), __import__("fractions").Fraction(1, 3),

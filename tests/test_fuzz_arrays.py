@@ -428,7 +428,7 @@ def things():
         ("10^400", 10**400),
         ("-10^400", -(10**400)),
         ("a time", np.datetime64("2020-01-01")),
-        ("not a time", np.datetime64("NaT")),
+        ("not a time", np.datetime64("NaT", "s")),
     ]
     yield from [("a function", own_error), ("a type", float), ("itself", things)]
 

@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def looked_up(table, row):
 
 
 def from_sqlite(query, names, rows):
-    with sqlite3.connect(":memory:") as base:
+    with closing(sqlite3.connect(":memory:")) as base:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         base.execute(f"CREATE TABLE rows ({quoted})")
         base.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(names))})", rows)
