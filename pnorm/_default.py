@@ -96,6 +96,15 @@ def kinds(
 _ENDS = (np.min, np.minimum), (np.max, np.maximum)
 
 
+def kinds_of_table(*, linear: bool | None = None, **of_table: Any) -> dict[str, Kind]:
+    """Return the kinds of weak rankers of a table of mixed columns; what else is given goes to `rankers.from_table`."""
+    cuts = partial(rankers.from_table, **{"n_cuts": N_CUTS} | of_table)
+    both = Kind(partial(cuts, linear=True), "l2")
+    found = {BOTH: both, STEPS: Kind(cuts, "l1"), CUTS: Kind(cuts, "l2")}
+    offered = OFFERED if linear is None else (BOTH,) if linear else (CUTS, STEPS)
+    return {name: found[name] for name in offered}
+
+
 @dataclass(frozen=True, eq=False)
 class Chosen:
     """What to minimise: what was given, and what was chosen beside it."""
