@@ -23,21 +23,30 @@ _ALL: tuple[Any, Any] = (slice(None), slice(None))
 Measure = Callable[..., float]
 
 
-def _first_negatives(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
+def _standardized(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
     if isinstance(f_pos, RankedLists):
         n_neg = f_pos.n_neg * f_pos.unit
     else:
         n_neg = f_neg.size if neg_weight is None else float(neg_weight.sum())
-    end: Any = None
-    if n_neg > (1.0 + 1e-9) * _NEGATIVES:  # the sum may round otherwise elsewhere
-        end = max(float(_NEGATIVES), _SHARE * n_neg)
     return metrics.partial_auc(
-        f_pos, f_neg, max_fp=end, standardized=True, pos_weight=pos_weight, neg_weight=neg_weight
+        f_pos,
+        f_neg,
+        max_fp=first_negatives(n_neg),
+        standardized=True,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
     )
 
 
+def first_negatives(n_neg: float) -> float | None:
+    """Return how many of the negatives the partial AUC by default looks at, None for all of them."""
+    if n_neg <= (1.0 + 1e-9) * _NEGATIVES:  # the sum may round otherwise elsewhere
+        return None
+    return max(float(_NEGATIVES), _SHARE * n_neg)
+
+
 LARGER: dict[str, Measure] = {
-    "partial_auc": _first_negatives,
+    "partial_auc": _standardized,
     "positives_at_top": metrics.positives_at_top,
     "average_precision": metrics.average_precision,
     "bedroc": metrics.bedroc,

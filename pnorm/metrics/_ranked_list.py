@@ -147,6 +147,10 @@ class _Side:
         self._copies = np.diff(self._distinct, append=at.size)
         self.dtype = np.dtype(np.intp if c is None else np.float64)
 
+    def counts(self) -> Counts:
+        """Return the counts of rows, or sums of weights, at each place."""
+        return np.bincount(self._at, self._c, self._n_places)
+
     def drawn(self, rng: np.random.Generator) -> Counts:
         """Return the counts of rows, or sums of weights, at each place in a resample of as many rows.
 

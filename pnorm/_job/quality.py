@@ -1,0 +1,492 @@
+"""What a list is worth on rows that were not trained on, beside other lists of the same rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._cutoff import _high, _low
+from pnorm.metrics import Roc, _area, _at_top, _auc, _average, _of_first
+from pnorm.metrics._by_name import first_negatives
+from pnorm.metrics._ranked_list import DistinctScores, Estimate, RankedList, _Side, estimates
+from pnorm.metrics._ranked_list import Measure as OfCounts
+
+PLACES = 2048
+"""Places of a list that are told apart in resamples. With more distinct scores, those further down are put together, in
+growing groups: a resample then costs the same for any number of rows."""
+
+_PAIRED = 256
+"""Places of either list where both are resampled together: pairs of places are what is counted then."""
+
+_RESAMPLES = 1000
+
+_DEPTHS, _POINTS = 60, 400
+"""Points of curves by depth, and of ROC curves."""
+
+_EDGES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
+"""Shares of the rows between which probabilities are compared with what happened; the top is told apart more finely."""
+
+_IN_BIN = 20
+"""Rows of such a part, at least."""
+
+
+class Measure(NamedTuple):
+    """One number about a list."""
+
+    name: str
+    """In words: ``"precision in the first 100"``."""
+    key: str
+    """``"precision"``, ``"lift"``, ``"recall"`` or ``"hits"`` of the first rows; ``"positives_at_top"``,
+    ``"partial_auc"``, ``"average_precision"`` or ``"auc"``."""
+    depth: int | None
+    """The number of first rows, if it is a measure of those."""
+    value: Estimate
+    """What it is for this list, with an interval."""
+    others: tuple[float, ...]
+    """The same of the other lists, in the order of `Quality.lists`."""
+    chance: float
+    """What it is on average for a list in random order."""
+
+
+class Difference(NamedTuple):
+    """How much more this list is worth than another one, with an interval from the same rows."""
+
+    name: str
+    """The measure in words."""
+    other: str
+    """The other list."""
+    value: Estimate
+    """The measure of this list less that of the other one."""
+
+
+class ByDepth(NamedTuple):
+    """Hits among the first rows, for charts."""
+
+    rows: NDArray[np.intp]
+    """Depths, from 1 to all rows, closer together at the top."""
+    hits: Vector
+    """Positives among so many first rows. Where scores tie, rows share their places in equal parts."""
+    low: Vector
+    """Lower ends of intervals."""
+    high: Vector
+    """Upper ends."""
+    others: tuple[Vector, ...]
+    """Hits of the other lists."""
+
+
+class Calibration(NamedTuple):
+    """Predicted probabilities and what happened, in parts of the rows from low to high."""
+
+    low: Vector
+    """The smallest probability of each part."""
+    high: Vector
+    """The largest."""
+    predicted: Vector
+    """The mean."""
+    rows: NDArray[np.intp]
+    """Rows of each part."""
+    positives: NDArray[np.intp]
+    """Positives among them."""
+    share: tuple[Estimate, ...]
+    """The share of positives in each part, with the interval of Clopper and Pearson."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """What a list is worth on rows held out. `quality` makes one.
+
+    With ``push="bottom"`` the list is read from below, where negatives belong: hits are negatives, the first rows are
+    the last, and the name of each measure says so.
+    """
+
+    n_pos: int
+    """I, positives held out."""
+    n_neg: int
+    """K, negatives held out."""
+    confidence: float
+    """The share of resamples within each interval."""
+    push: str
+    """The end of the list from which it is read: ``"top"`` or ``"bottom"``."""
+    lists: tuple[str, ...]
+    """Names of the other lists."""
+    depths: tuple[int, ...]
+    """Numbers of first rows that are measured."""
+    main: int
+    """The one of them to look at first: the budget, or the largest that is not larger than the number of hits."""
+    measures: tuple[Measure, ...]
+    """All measures, those of the first rows before those of the whole list."""
+    difference: Difference | None
+    """The precision in the first `main` rows less that of the first other list."""
+    by_depth: ByDepth
+    """Hits among the first rows for many depths."""
+    roc: tuple[Roc, ...]
+    """ROC curves in counts, at most 400 points of each: of this list, and of the others."""
+    calibration: Calibration | None
+    """Predicted probabilities beside what happened; None without probabilities."""
+
+    @property
+    def share(self) -> float:
+        """The share of hits in all rows: of positives, or from below of negatives."""
+        return (self.n_neg if self.push == "bottom" else self.n_pos) / (self.n_pos + self.n_neg)
+
+    @property
+    def headline(self) -> Measure:
+        """The precision in the first `main` rows."""
+        return self.measure("precision", self.main)
+
+    def measure(self, key: str, depth: int | None = None) -> Measure:
+        """Return a measure by its key; of those of first rows, at a depth, by default `main`."""
+        known = {measure.key: measure.depth is not None for measure in self.measures}
+        _checks.choice(key, "key", known)
+        if known[key]:
+            depth = self.main if depth is None else depth
+        found = [measure for measure in self.measures if (measure.key, measure.depth) == (key, depth)]
+        if not found:
+            of = f"depths {', '.join(map(str, self.depths))}" if known[key] else "the whole list, without a depth"
+            raise ValueError(f"{key} is measured for {of}; got depth {depth}")
+        return found[0]
+
+
+def quality(
+    f_pos: Any,
+    f_neg: Any,
+    others: Mapping[str, tuple[Any, Any]] | None = None,
+    *,
+    depths: Sequence[int] | None = None,
+    budget: int | None = None,
+    push: str = "top",
+    probability: tuple[Any, Any] | None = None,
+    confidence: float = 0.95,
+    seed: Any = 0,
+) -> Quality:
+    """Measure a list by rows held out, with intervals, beside other lists of the same rows.
+
+    Parameters
+    ----------
+    f_pos, f_neg : array_like, shape (I,) and (K,)
+        Scores of the positives and of the negatives.
+    others : mapping from name to (array_like, array_like), optional
+        Scores of the same rows, in the same order, by other means.
+    depths : sequence of int, optional
+        Numbers of first rows to measure; by default 10, 100, 1000, ... up to a fifth of the rows, and the number of
+        positives.
+    budget : int, optional
+        Rows that are worked through, a depth as well, and the main one.
+    push : {"top", "bottom"}
+        The end of the list that is read.
+    probability : pair of array_like, shape (I,) and (K,), optional
+        Predicted probabilities of being positive.
+    confidence : float
+        The share of resamples within each interval, which is a stratified bootstrap (see `pnorm.metrics`). Where the
+        first rows are all positive, or none is, the interval is that of Clopper and Pearson.
+    seed : int or Generator
+        Of the resamples.
+
+    Returns
+    -------
+    Quality
+        O(N log N) for N = I + K, and 1000 resamples of at most `PLACES` places each.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a side is empty, another list has other rows, or a depth is not from 1 to N.
+    """
+    push, sure = _checks.push(push), _checks.probability(confidence, "confidence")
+    rng = _checks.generator(seed)
+    lists = {"": (f_pos, f_neg)} | dict(others or {})
+    read = [_sides(name, *sides) for name, sides in lists.items()]
+    n_pos, n_neg = (f.size for f in read[0])
+    for name, (pos, neg) in zip(lists, read, strict=True):
+        if (pos.size, neg.size) != (n_pos, n_neg):
+            raise ValueError(
+                f"others[{_checks.shown(name)}] must score the same rows, {n_pos} positives and {n_neg} negatives; got "
+                f"{pos.size} and {neg.size}"
+            )
+    if push == "bottom":
+        read = [(-neg, -pos) for pos, neg in read]
+    ranked = [RankedList(*sides) for sides in read]
+    n_hits, n = read[0][0].size, n_pos + n_neg
+    chosen = _depths(depths, budget, n, n_hits)
+    main = int(budget) if budget is not None else max([k for k in chosen if k <= n_hits], default=chosen[0])
+
+    at_depth = [partial(_of_first, "precision", float(k)) for k in chosen]
+    of_list = _of_list(read[0][1].size)
+    curve = np.union1d(_grid(n, _DEPTHS), chosen)
+    along = [partial(_of_first, "precision", float(k)) for k in curve]
+    of: list[OfCounts] = [*at_depth, *[measure for measure, _ in of_list.values()], *along]
+    most = [*[1.0] * len(chosen), *[math.inf if key == "positives_at_top" else 1.0 for key in of_list]]
+    found = _intervals(ranked[0], of, [*most, *[1.0] * len(along)], sure, rng)
+    start = len(chosen) + len(of_list)
+    for i, k in (*enumerate(chosen), *enumerate(curve.tolist(), start)):
+        found[i] = _of_all_or_none(found[i], k, n)
+    beside = [[float(measure(rows.distinct)) for measure in of] for rows in ranked[1:]]
+
+    measures = []
+    words = _Words(push)
+    for i, k in enumerate(chosen):
+        values, same = found[i], [values[i] for values in beside]
+        for key, factor in (("precision", 1.0), ("lift", n / n_hits), ("recall", k / n_hits), ("hits", float(k))):
+            chance = factor * n_hits / n
+            value, low, high = [factor * x for x in values]
+            scaled = Estimate(value, low, high, sure)
+            measures.append(Measure(words.of_first(key, k), key, k, scaled, tuple([factor * x for x in same]), chance))
+    chances = _by_chance(n_hits, n - n_hits)
+    for i, (key, (_, negatives)) in enumerate(of_list.items(), start=len(chosen)):
+        name = words.of_list(key, negatives)
+        measures.append(Measure(name, key, None, found[i], tuple([values[i] for values in beside]), chances[key]))
+
+    hits, lows, highs = curve * np.array([[*values] for values in found[start:]]).T
+    difference = None
+    if len(read) > 1:
+        of_both = ranked[0], ranked[1]
+        measure, name = at_depth[chosen.index(main)], list(lists)[1]
+        value = _difference(of_both, read[:2], measure, sure, rng)
+        difference = Difference(words.of_first("precision", main), name, value)
+    return Quality(
+        n_pos,
+        n_neg,
+        sure,
+        push,
+        tuple(lists)[1:],
+        tuple(chosen),
+        main,
+        tuple(measures),
+        difference,
+        ByDepth(curve, hits, lows, highs, tuple([curve * np.array(values[start:]) for values in beside])),
+        tuple([_thinned(rows.distinct, push) for rows in ranked]),
+        None if probability is None else _calibration(probability, n_pos, n_neg, 1.0 - sure),
+    )
+
+
+def _sides(name: str, f_pos: Any, f_neg: Any) -> tuple[Vector, Vector]:
+    """Return the scores of both sides, as vectors."""
+    of = f" of {_checks.shown(name)}" if name else ""
+    return _checks.scores(f_pos, f"f_pos{of}"), _checks.scores(f_neg, f"f_neg{of}")
+
+
+def _depths(given: Sequence[int] | None, budget: int | None, n: int, n_hits: int) -> list[int]:
+    """Return the numbers of first rows to measure, rising."""
+    if given is None:
+        powers = [10**i for i in range(1, 19) if 5 * 10**i <= n]
+        found = [*(powers or [max(1, n // 5)]), n_hits]
+    else:
+        found = [_checks.count(k, "depths", 1) for k in given]
+    if budget is not None:
+        found.append(_checks.count(budget, "budget", 1))
+    elif not found:
+        raise ValueError("depths must be numbers of rows, one at least; got none")
+    if max(found) > n:
+        raise ValueError(f"depths and budget must be at most the {n} rows held out; got {max(found)}")
+    return sorted(set(found))
+
+
+def _of_list(n_neg: int) -> dict[str, tuple[OfCounts, int]]:
+    """Return the measures of the whole list, and the number of negatives that one looks at."""
+    end = first_negatives(n_neg)
+    share = 1.0 if end is None else end / n_neg
+    return {
+        "positives_at_top": (_at_top, 0),
+        "partial_auc": (partial(_area, 0.0, share, 0.0, True), n_neg if end is None else math.ceil(end - 1e-9)),
+        "average_precision": (_average, 0),
+        "auc": (_auc, 0),
+    }
+
+
+def _by_chance(n_pos: int, n_neg: int) -> dict[str, float]:
+    """Return the means of these measures over all orders of the rows."""
+    n = n_pos + n_neg
+    harmonic = float(digamma(n + 1.0) - digamma(1.0))
+    average = (harmonic + (n_pos - 1) / (n - 1) * (n - harmonic)) / n
+    return {
+        "positives_at_top": n_pos / (n_neg + 1),
+        "partial_auc": 0.5,
+        "average_precision": average,
+        "auc": 0.5,
+    }
+
+
+class _Words:
+    """Measures in words, from one end of the list."""
+
+    def __init__(self, push: str) -> None:
+        top = push == "top"
+        self._first = "first" if top else "last"
+        self._hits, self._others = ("positives", "negatives") if top else ("negatives", "positives")
+        self._above = "above" if top else "below"
+
+    def of_first(self, key: str, k: int) -> str:
+        return f"{self._hits if key == 'hits' else key} in the {self._first} {k:,}"
+
+    def of_list(self, key: str, n: int) -> str:
+        other = self._others.removesuffix("s")
+        return {
+            "positives_at_top": f"{self._hits} {self._above} every {other}",
+            "partial_auc": f"partial AUC, {self._first} {n:,} {self._others if n != 1 else other}",
+            "average_precision": f"average precision of the {self._hits}",
+            "auc": "AUC",
+        }[key]
+
+
+# Intervals --------------------------------------------------------------------------------------------
+
+
+def _intervals(
+    rows: RankedList, of: list[OfCounts], most: list[float], confidence: float, rng: np.random.Generator
+) -> list[Estimate]:
+    """Return measures with intervals, from resamples of places. What putting places together changes is taken off."""
+    place = _places(rows.distinct, PLACES)
+    fewer = RankedList(*[-place[at].astype(np.float64) for at, _ in rows._rows])
+    found = fewer.measure_all([partial(_same, measure) for measure in of], confidence, _RESAMPLES, rng)
+    exact = [float(measure(rows.distinct)) for measure in of]
+    return [_moved(estimate, value, end) for estimate, value, end in zip(found, exact, most, strict=True)]
+
+
+def _same(measure: OfCounts) -> OfCounts:
+    """Return a measure, where a function that makes one is asked for."""
+    return measure
+
+
+def _of_all_or_none(precision: Estimate, k: int, n: int) -> Estimate:
+    """Return a precision with the interval of Clopper and Pearson, if it is 0 or 1 in all resamples.
+
+    Of rows that are all alike no resample differs, and the interval would have no width.
+    """
+    value, low, high = precision
+    if low != high or value not in (0.0, 1.0) or k == n:
+        return precision
+    level, hits = 0.5 * (1.0 - precision.confidence), round(k * value)
+    return Estimate(value, _low(hits, k - hits, level), _high(hits, k - hits, level), precision.confidence)
+
+
+def _moved(estimate: Any, value: float, most: float, least: float = 0.0) -> Estimate:
+    """Return an interval that is as far from another value."""
+    by = value - float(estimate)
+    low, high = max(least, min(estimate.low + by, value)), min(most, max(estimate.high + by, value))
+    return Estimate(value, low, high, estimate.confidence)
+
+
+def _places(at: DistinctScores, most: int) -> NDArray[np.intp]:
+    """Return for each distinct score the number of its place: its own, or where there are too many, with others.
+
+    The first quarter of the places has a row each, the others grow with the rank; negatives near the top and what
+    lies between them are told apart.
+    """
+    n_scores = at.pos.size
+    if n_scores <= most:
+        return np.arange(n_scores)
+    rank, n = at.ranks[:-1].astype(np.float64), float(at.ranks[-1])
+    first = most / 4.0
+    level = np.floor(np.where(
+        rank < first, rank, first + 0.5 * most * np.log(np.maximum(rank, first) / first) / math.log(n / first)
+    ))  # fmt: skip
+    near = [np.minimum(counts, most // 20) for counts in (at.curve[0][:-1], at.curve[0][1:])]
+    new = np.any([np.diff(x) != 0 for x in (level, *near)], axis=0)
+    return np.cumsum(np.concatenate([[False], new]))
+
+
+def _difference(
+    ranked: tuple[RankedList, RankedList],
+    scores: Sequence[tuple[Vector, Vector]],
+    measure: OfCounts,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Estimate:
+    """Return a measure of one list less that of another, with an interval from resamples of the same rows.
+
+    Rows that have one place in either list are alike. Their number is drawn.
+    """
+    many = max([rows.distinct.pos.size for rows in ranked]) > PLACES
+    places = [_places(rows.distinct, _PAIRED if many else PLACES) for rows in ranked]
+    sizes = [int(place[-1]) + 1 for place in places]
+    sides = []
+    for of_lists in zip(*scores, strict=True):  # a side, in both lists
+        a, b = [
+            place[rows.scores.size - 1 - np.searchsorted(rows.scores[::-1], f)]
+            for rows, place, f in zip(ranked, places, of_lists, strict=True)
+        ]
+        cells, at = np.unique(a * sizes[1] + b, return_inverse=True)
+        sides.append((_Side(np.sort(at), None, cells.size), divmod(cells, sizes[1])))
+
+    def of_counts(counts: Sequence[Any]) -> float:
+        a, b = [
+            float(measure(DistinctScores(*[
+                np.bincount(where[i], drawn, sizes[i]) for (_, where), drawn in zip(sides, counts, strict=True)
+            ])))
+            for i in (0, 1)
+        ]  # fmt: skip
+        return a - b
+
+    def again(rng: np.random.Generator, draws: int) -> list[list[float]]:
+        return [[of_counts([side.drawn(rng) for side, _ in sides])] for _ in range(draws)]
+
+    here = of_counts([side.counts() for side, _ in sides])
+    estimate = estimates([here], again, confidence, _RESAMPLES, rng)[0]
+    a, b = [float(measure(rows.distinct)) for rows in ranked]
+    return _moved(estimate, a - b, math.inf, -math.inf)
+
+
+# For charts -------------------------------------------------------------------------------------------
+
+
+def _grid(n: int, most: int) -> NDArray[np.intp]:
+    """Return whole numbers from 1 to n, closer together at the start."""
+    if n <= most:
+        return np.arange(1, n + 1)
+    found = np.geomspace(1.0, n, most)
+    return np.unique(np.round(found).astype(np.intp))
+
+
+def _thinned(at: DistinctScores, push: str) -> Roc:
+    """Return some points of a ROC curve, closer together at the start, both ends among them.
+
+    From below, the negatives are what is found: the curve is that of the list as it is read.
+    """
+    false, true = at.curve
+    places = np.arange(false.size)
+    if places.size > _POINTS:
+        ranks = at.ranks
+        places = np.unique(np.searchsorted(ranks, np.concatenate([[0], _grid(int(ranks[-1]), _POINTS - 1)])))
+    return Roc(false[places].astype(np.float64), true[places].astype(np.float64))
+
+
+def _calibration(probability: tuple[Any, Any], n_pos: int, n_neg: int, level: float) -> Calibration:
+    """Compare probabilities with what happened, in parts of the rows; rows of one probability stay together."""
+    pair = _checks.two(probability, "probability must be a pair, of the positives and of the negatives")
+    pos, neg = [_checks.scores(x, f"probability of the {side}") for x, side in zip(pair, _SIDES, strict=True)]
+    if (pos.size, neg.size) != (n_pos, n_neg):
+        raise ValueError(
+            f"probability must be of the {n_pos} positives and {n_neg} negatives; got {pos.size} and {neg.size}"
+        )
+    if min(pos.min(), neg.min()) < 0.0 or max(pos.max(), neg.max()) > 1.0:
+        raise ValueError("probability must be from 0 to 1; pass what pnorm.probability returns")
+    x = np.concatenate([pos, neg])
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], (order < n_pos).astype(np.intp)
+    ends = [0]
+    for edge in _EDGES[1:]:
+        where = int(np.searchsorted(x, x[max(0, math.ceil(edge * x.size) - 1)], side="right"))
+        if where - ends[-1] >= _IN_BIN and (x.size - where >= _IN_BIN or where == x.size):
+            ends.append(where)
+    if len(ends) == 1 or ends[-1] < x.size:
+        ends = [*(ends if len(ends) < 2 else ends[:-1]), x.size]
+    starts, rows = np.array(ends[:-1]), np.diff(ends)
+    hits = np.add.reduceat(y, starts)
+    share = [
+        Estimate(k / size, _low(k, size - k, 0.5 * level), _high(k, size - k, 0.5 * level), 1.0 - level)
+        for k, size in zip(hits.tolist(), rows.tolist(), strict=True)
+    ]
+    mean = np.add.reduceat(x, starts) / rows
+    return Calibration(x[starts], x[np.array(ends[1:]) - 1], mean, rows, hits, tuple(share))
+
+
+_SIDES = ("positives", "negatives")
