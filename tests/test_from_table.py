@@ -432,10 +432,10 @@ def test_contributions_add_up():
 
 def test_shapes_are_of_columns():
     lam = np.random.default_rng(0).normal(size=len(H))
-    shapes = H._shapes(lam)
-    assert [H.column[j] for j, _ in shapes] == list(range(len(H.column_names)))
-    (city,) = [shape for j, shape in shapes if H.names[j].startswith("city")]
-    assert dict(zip(city.names, city.values, strict=True))["Rome"] == lam[H.names.index("city = Rome")]
+    shapes = pnorm.shapes(lam, H)
+    assert sorted(shape.name for shape in shapes) == sorted(H.column_names)
+    city = shapes["city"]
+    assert dict(zip(city.levels, city.scores, strict=True))["Rome"] == lam[H.names.index("city = Rome")]
 
 
 # Text ---------------------------------------------------------------------------------------------
@@ -763,9 +763,9 @@ def test_ordered_levels_are_cut():
         assert np.array_equal(G.evaluate(plain), asked.evaluate(X))
     up = made(plain, plain, kinds={"grade": order}, monotone={"grade": 1})
     assert up.signs.tolist() == [1, 1, 1, 0]
-    ((_, shape),) = asked._shapes(np.array([1.0, 2.0, 4.0, -1.0]))
-    assert shape.names == ("low", "mid", "high", "top", "missing")
-    assert shape.values.tolist() == [0, 1, 3, 7, -1]
+    (shape,) = pnorm.shapes([1.0, 2.0, 4.0, -1.0], asked)
+    assert shape.levels == ("low", "mid", "high", "top")
+    assert (shape.scores.tolist(), shape.missing) == ([0, 1, 3, 7], -1)
     with pytest.raises(ValueError, match=r"X has 'best' at row 1, column 0 \('grade'\), which was one of the ordered"):
         asked.evaluate({"grade": ["low", "best"]})
     sizes = made({"s": [1, 2, 5]}, {"s": ["2", 1.0, 5]}, kinds={"s": [5, 2, 1]})

@@ -16,6 +16,7 @@ from pnorm._checks.text import first
 from pnorm._reasons import sheet
 from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 from pnorm.rankers._columns import _OfColumns
+from pnorm.rankers._table import Table
 
 _PIECES = 12
 """Pieces of a shape that are printed."""
@@ -475,16 +476,16 @@ class Leaf:
     """What the whole numbers from 0 stand for: the levels of an ordered category, false and true."""
 
 
-def leaves(H: Any, lam: Vector, start: int = 0) -> Iterator[Leaf]:
+def leaves(H: Rankers, lam: Vector, start: int = 0) -> Iterator[Leaf]:
     """Yield the collections that H is made of."""
     if isinstance(H, _Closed):
         n = len(H._half)
         yield from leaves(H._half, lam[:n] - lam[n:], start)
     elif isinstance(H, _Union):
-        for part in H._members:
-            yield from leaves(part, lam[: len(part)], start)
-            lam, start = lam[len(part) :], start + len(part)
-    elif hasattr(H, "_prepared"):  # a table, each part of which reads what has been read off a column
+        for member in H._members:
+            yield from leaves(member, lam[: len(member)], start)
+            lam, start = lam[len(member) :], start + len(member)
+    elif isinstance(H, Table):  # each part reads what has been read off a column
         for k, (source, part) in enumerate(H._parts):
             end = int(H._ends[k])
             own = slice(end - len(part.rankers), end)
@@ -494,7 +495,7 @@ def leaves(H: Any, lam: Vector, start: int = 0) -> Iterator[Leaf]:
         yield Leaf(H, lam, start, _as_it_is)
 
 
-def _prepared(H: Any, k: int, X: Any) -> Any:
+def _prepared(H: Table, k: int, X: Any) -> Any:
     return next(H._prepared(X, "X", [part == k for part in range(len(H._parts))]))[2]
 
 

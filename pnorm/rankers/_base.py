@@ -139,7 +139,8 @@ class Rankers(ABC, Sequence[WeakRanker]):
     def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
         """What the rankers of each column add to a score, but for a constant; with the number of one of them.
 
-        Coefficients of functions, and of columns as they are, which have no ends, are not in it.
+        Coefficients of functions, and of columns as they are, which have no ends, are not in it, and neither are those
+        of collections that are made of others: `leaves` of `pnorm._reasons.shapes` takes these apart.
         """
         return []
 
@@ -300,12 +301,6 @@ class _Curve:
     missing: float
     """Where the value is missing; nan where none is."""
 
-    def at(self, x: Vector, above: NDArray[np.bool_]) -> Vector:
-        """Return what is added at x, or just above it."""
-        stairs = self.values[np.where(above, self.cuts.searchsorted(x, "right"), self.cuts.searchsorted(x))]
-        first, last = self.cuts[0], self.cuts[-1]
-        return np.asarray(stairs + self.rise * ((x - first) / (last - first)) if self.rise else stairs)
-
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
@@ -359,10 +354,6 @@ class _Closed(Rankers):
     def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         n = len(self._half)
         return [scoring.Level(float(lam[n:].sum())), *self._half._terms(X, lam[:n] - lam[n:])]
-
-    def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
-        n = len(self._half)
-        return self._half._shapes(lam[:n] - lam[n:])
 
     def _check_sides(self, pos: Any, neg: Any) -> None:
         self._half._check_sides(pos, neg)
@@ -437,14 +428,6 @@ class _Union(Rankers):
 
     def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         return [term for part, own in self._members_for(X, "X") for term in part._terms(X, lam[own])]
-
-    def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
-        starts = [0, *self._ends[:-1].tolist()]
-        return [
-            (start + j, shape)
-            for part, start in zip(self._members, starts, strict=True)
-            for j, shape in part._shapes(lam[start : start + len(part)])
-        ]
 
     def _check_sides(self, pos: Any, neg: Any) -> None:
         for part in self._members:

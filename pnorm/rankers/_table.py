@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,11 +16,11 @@ from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._storage.store import Piece
 from pnorm.rankers import _forms
-from pnorm.rankers._base import Found, Index, Rankers, Signs, _Curve, _Levels, _Shape, kind
+from pnorm.rankers._base import Found, Index, Rankers, Signs, kind
 from pnorm.rankers._columns import _Thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._levels import _Categories
-from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, ORDERED, Reading, Where, derived
+from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, Reading, Where, derived
 
 OF = {DATE: ("trend", "weekday", "hour", "month"), DURATION: ("days",), TIME: ("hours",)}
 """What is read off the columns of a kind; of others, the column itself."""
@@ -194,25 +193,6 @@ class Table(Rankers):
         for rankers, own, rows in self._prepared(X, name, [True] * len(self._parts)):
             pieces += rankers._pieces(rows, name, where[own], None if complements is None else complements[own])
         return pieces
-
-    def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
-        shapes: list[tuple[int, _Shape]] = []
-        for (source, part), end in zip(self._parts, self._ends.tolist(), strict=True):
-            start = end - len(part.rankers)
-            for j, shape in part.rankers._shapes(lam[start:end]):
-                if source.reading.kind == ORDERED and isinstance(shape, _Curve):
-                    shape = _of_places(source.reading.levels, shape)
-                shapes.append((start + j, shape))
-        return shapes
-
-
-def _of_places(levels: Sequence[Any], curve: _Curve) -> _Levels:
-    """Return the shape of an ordered category by its levels."""
-    names, n = [str(level) for level in levels], len(levels)
-    values = curve.at(np.arange(float(n)), np.zeros(n, bool))
-    if math.isnan(curve.missing):
-        return _Levels(tuple(names), values)
-    return _Levels((*names, "missing"), np.append(values, curve.missing))
 
 
 @kind("table")
