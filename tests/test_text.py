@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pnorm
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import aligned, first, shown
 
 HOSTILE = "a\x1b[2J\r\n\u202e\u2066\u200f\u061c\x9b"
 
@@ -33,6 +33,11 @@ def test_what_is_escaped_and_what_is_not():
     assert shown(10**5000) == "int of very many digits"
     assert first(["a", "\n", "c"], 2) == r"a, \n, ..."
     assert first(["a", "c"], 2) == "a, c"
+
+
+def test_cells_are_aligned():
+    rows = [("name", "n", "note"), ("a", "1,000", ""), ("longer", "7", "x")]
+    assert aligned(rows, (0, 2)) == "name        n  note\na       1,000\nlonger      7  x"
 
 
 NAMES = [HOSTILE, HOSTILE + "2", "b" * 10**6]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 
@@ -27,3 +27,16 @@ def shown(value: object, limit: int = 60) -> str:
 def first(values: Sequence[object], most: int, show: Callable[[Any], str] = shown) -> str:
     """Return the first of some values as `show` writes them, divided by commas."""
     return ", ".join(map(show, values[:most])) + (", ..." if len(values) > most else "")
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> str:
+    """Return rows of cells as lines of text; the columns with the numbers `left` are set flush left, others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if k in left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join(lines)

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _files, datasets, metrics, plotting, rankers
+from pnorm._checks.text import aligned
 from pnorm._command.terminal import CommandError, Parser, path_shown
 from pnorm.datasets import Dataset
 
@@ -518,6 +519,4 @@ def _watched(n: int, name: str, found: Iterable[Any]) -> Iterable[Any]:
 
 def print_columns(table: list[list[str]]) -> None:
     """Print lines of cells, aligned."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for line in table:
-        print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+    print(aligned(table, range(len(table[0]))))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks.text import shown
+from pnorm._checks.text import aligned, shown
 
 WIDEST = 40
 """Characters of a cell, at most."""
@@ -70,16 +70,7 @@ def same_digits(values: Any, sign: bool = True) -> Callable[[float], str]:
 
 def plain(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Return lines of text; the first columns are set flush left, as many as `left`."""
-    cells = [[shown(cell, WIDEST) for cell in row] for row in (head, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if k < left else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
-    return "\n".join(lines)
+    return aligned([[shown(cell, WIDEST) for cell in row] for row in (head, *rows)], range(left))
 
 
 def as_html(

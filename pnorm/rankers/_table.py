@@ -11,7 +11,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import DATE, DURATION, TIME, Cells, Vector
-from pnorm._checks.text import shown
+from pnorm._checks.text import aligned, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._storage.store import Piece
@@ -51,17 +51,7 @@ class Plan(tuple[ColumnPlan, ...]):
             (shown(of.name, 24), of.kind, f"{of.values:,}", f"{of.missing:,}", f"{of.rankers:,}", shown(of.note, 100))
             for of in self
         ]
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        left = (0, 1, 5)
-
-        def line(cells: Sequence[str]) -> str:
-            padded = [
-                cell.ljust(width) if k in left else cell.rjust(width)
-                for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
-            ]
-            return "  ".join(padded).rstrip()
-
-        return "\n".join(map(line, [head, *rows]))
+        return aligned([head, *rows], (0, 1, 5))
 
 
 class OfLevels(_Categories):
