@@ -1,4 +1,4 @@
-"""Compare additive scores, and judge rules by which ours can be chosen: by which p, penalty and kind of cuts.
+"""Compare additive scores on public sets, and rules that choose p, the penalty and the kind of weak rankers for ours.
 
     PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/additive.py --out additive.json     # to measure
     python -P benchmarks/additive.py --show additive.json [--rst doc]    # to write the tables again
@@ -121,13 +121,13 @@ def points(grid, X, y, judged, of_judged, measures):
 
 
 def held_out(grid, X, y):
-    """What is known of every point in every fold."""
+    """Return the measures of `HELD` for each fold and each point of the grid, on the rows that the fold holds out."""
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)
     return np.round([points(grid, X[rest], y[rest], X[fold], y[fold], HELD) for rest, fold in folds], 5)
 
 
 def ours(grid, X, y, judged, of_judged):
-    """What is known of every point, held out in every fold and on the rows to judge by; five digits."""
+    """Measure each point of the grid on the held-out rows of each fold, and on the rows to judge by, to five digits."""
     start = time.process_time()
     measures = np.round(points(grid, X, y, judged, of_judged, MEASURES), 5)
     found = {"held": held_out(grid, X, y).tolist(), "judged": measures.tolist()}
@@ -175,7 +175,7 @@ def best(held, grid, kinds, powers, measure="AP"):
 
 
 def near(held, grid, measure, kinds, powers):
-    """The points within one standard error of the best one."""
+    """Whether each point is within one standard error of the best one."""
     point = best(held, grid, kinds, powers, measure)
     values = held[(slice(None), *point, list(HELD).index(measure))]
     return means(held, grid, measure, kinds, powers) >= values.mean() - values.std(ddof=1) / np.sqrt(len(values))
@@ -196,7 +196,7 @@ def simplest(held, grid, kinds, powers):
 
 
 def rule(grid, choose=top_then_all, kinds=None, powers=None, **how):
-    """How to choose among all or some points of a grid, whose measures are given."""
+    """Return a function from held-out measures to the point that `choose` takes, among some kinds and powers."""
     return partial(choose, grid=grid, kinds=kinds or grid.kinds, powers=powers or grid.powers, **how)
 
 
@@ -271,14 +271,14 @@ RIVALS = {
 
 NOT_ADDITIVE = "HistGradientBoosting"
 METHODS = ("ours", "wide", "bags", "a third chooses", "200 rounds", *RIVALS)
-"""What can be measured; bags with wide only."""
+"""Methods that can be measured. The method "bags" needs "wide" as well."""
 ON_PAGE = ("default", "p = 1", "p = 4", "four kinds, five powers", "bags", *THIRD, "200 rounds", *RIVALS)
 
 # The measurements -------------------------------------------------------------------------------------
 
 
 def split(data, rows, judged, wanted):
-    """What was asked for, on one split."""
+    """Train and measure the wanted methods on one split."""
     rows, y, found = few(rows), data.y, {}
     X = data.indicators() if {"ours", "wide", "200 rounds", "a third chooses"} & set(wanted) else None
     for name, grid in (("ours", DEFAULT), ("wide", WIDE)):

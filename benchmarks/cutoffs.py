@@ -1,4 +1,4 @@
-"""How often cut-offs keep their promise, and how deep they go: the tables of the page "Cut-offs that keep their word".
+"""Count how often cut-offs keep their promise on simulated lists: tables of the page "Cut-offs that keep their word".
 
     python -P benchmarks/cutoffs.py
 

@@ -1,4 +1,4 @@
-"""Fit scores that a person can read, and measure what reading costs: the page "A score that a person can read".
+"""Fit additive scores of four kinds, and measure what simpler ones lose: the page "A score that a person can read".
 
     PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/readable.py       # some minutes; --splits 2 for a look
 

@@ -1,4 +1,4 @@
-"""What rounding to whole points costs on public sets, for the page "Scorecards".
+"""Measure what rounding to whole points costs on public sets: the table of the page "Scorecards".
 
 Random splits, stratified, two thirds to train on and one third to judge by, five of each set; means over the splits.
 Training is 200 rounds at p = 4 on 32 cuts of each number, and on the levels of each category. Needs PNORM_DATA,

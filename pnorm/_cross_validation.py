@@ -45,7 +45,9 @@ Sides = tuple[Index, Index]
 
 
 class Choice(tuple[float, ...]):
-    """What was chosen, as the pair (p, t), (p, l2) or (p, l1), or as (p, l1, l2), which unpacks.
+    """The power and the number of rounds or the penalties that were chosen: a tuple that unpacks.
+
+    It is (p, t), (p, l2), (p, l1) or (p, l1, l2).
 
     Attributes
     ----------

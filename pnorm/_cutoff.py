@@ -37,9 +37,9 @@ class Cutoff:
     """
 
     asked: str
-    """What was asked for: ``"precision"``, ``"budget"`` or ``"recall"``."""
+    """What the cut-off is to keep: ``"precision"``, ``"budget"`` or ``"recall"``."""
     target: float
-    """How much of it."""
+    """The precision or recall, at least; or the rows of a list that may be taken, at most."""
     kept: bool
     """Whether there is a cut-off that keeps it."""
     score: float | None

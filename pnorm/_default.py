@@ -88,12 +88,10 @@ def kinds(
     }
     offered = OFFERED if linear is None else (BOTH,) if linear else (CUTS, STEPS)
     if not _checks.is_sparse(pos):
-        low, high = (of_two(*[of_side(X, axis=0) for X in (pos, neg)]) for of_side, of_two in _ENDS)
+        low = np.minimum(np.min(pos, axis=0), np.min(neg, axis=0))
+        high = np.maximum(np.max(pos, axis=0), np.max(neg, axis=0))
         offered = (LINES,) if (low == high).all() else offered
     return {name: found[name] for name in offered}
-
-
-_ENDS = (np.min, np.minimum), (np.max, np.maximum)
 
 
 def kinds_of_table(*, linear: bool | None = None, **of_table: Any) -> dict[str, Kind]:

@@ -44,7 +44,8 @@ class Cells:
     """A column of a table."""
 
     kind: str
-    """What the values are by their type. `VALUES` are texts, mixed with numbers or not; `UNREAD` ones are of no use."""
+    """The type of the values: `NUMBER`, `BOOLEAN`, `DATE`, `DURATION` or `TIME`; `VALUES` for text, and text mixed with
+    numbers; `UNREAD` for others, which cannot be used."""
     values: Values
     """Floats, NaN where missing; of dates microseconds since 1970, of times since midnight. Of `VALUES`, a `Coded`."""
     order: tuple[Any, ...] | None = None
@@ -283,10 +284,10 @@ def _of_arrow(column: Any) -> Cells:
 
 def _declared(levels: list[Any], codes: Array, ordered: bool) -> Cells:
     """Return a column whose type is a category: the codes of its levels, negative where missing."""
-    of_levels = _of_values(Coded([*levels, None], np.where(codes < 0, len(levels), codes).astype(np.intp)))
-    if of_levels.kind == UNREAD or of_levels.kind in (DATE, DURATION, TIME):
-        return of_levels
     values = Coded([*levels, None], np.where(codes < 0, len(levels), codes).astype(np.intp))
+    of_levels = _of_values(values)
+    if of_levels.kind in (UNREAD, DATE, DURATION, TIME):
+        return of_levels
     return Cells(VALUES, values, tuple(levels) if ordered else None, declared=True)
 
 

@@ -664,10 +664,9 @@ def _points_of(shape: Shape) -> PointsOf:
     """Return whole scores as points."""
     points = tuple([int(value) for value in shape.scores])
     shares, share = tuple(shape.shares.tolist()), shape.missing_share
-    if not shape.levels:
-        missing = None if math.isnan(shape.missing) else int(shape.missing)
-        return PointsOf(shape.name, tuple(shape.cuts.tolist()), (), points, None, missing, shares, share)
     missing = None if math.isnan(shape.missing) else int(shape.missing)
+    if not shape.levels:
+        return PointsOf(shape.name, tuple(shape.cuts.tolist()), (), points, None, missing, shares, share)
     if shape._values:
         return PointsOf(shape.name, (), shape._keys, points, None, missing, shares, share)
     other, by_level = missing, dict(zip(shape._keys, points, strict=True))
