@@ -364,7 +364,7 @@ def cross_validate(
     group_weight: str = "pairs",
     signs: Any = None,
     tol: float | None = None,
-    progress: bool = False,
+    progress: bool | Callable[[int, int], object] = False,
     n_threads: int | None = None,
 ) -> CrossValidation:
     r"""Choose p, and the number of rounds or a penalty, by what they do to rows that were not trained on.
@@ -446,8 +446,9 @@ def cross_validate(
     tol : float, optional
         Stop as stationary when the largest edge is at most this, in units of h. As in `train`; None takes 1e-10. With
         penalties, stop when the objective is proved to be this close to its infimum, as in `minimize`; None takes 1e-6.
-    progress : bool
-        Show a progress bar; needs tqdm, the extra ``progress``. It counts the folds.
+    progress : bool or callable
+        Show a progress bar; needs tqdm, the extra ``progress``. It counts the folds. Or call a function of
+        ``(done, of)``, the number of folds done and of all, before each and at the end.
     n_threads : int, optional
         Threads that share the passes over the rows; by default, as many as this process may use cores. Up to 65,536
         rows, with the exponential loss, each takes whole runs instead: see Notes.

@@ -6,7 +6,7 @@ import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -422,8 +422,10 @@ class attach_trace:  # noqa: N801, as it stands after `with`
                 raise raised
 
 
-def progress_range(t_max: int, progress: bool, unit: str = "round") -> Iterable[int]:
-    """Return range(t_max), with a progress bar if one is asked for."""
+def progress_range(t_max: int, progress: bool | Callable[[int, int], object], unit: str = "round") -> Iterable[int]:
+    """Return range(t_max), with a progress bar if one is asked for, or calls of a function of (done, t_max)."""
+    if callable(progress):
+        return _reported(t_max, progress)
     if not progress:
         return range(t_max)
     try:
@@ -431,3 +433,10 @@ def progress_range(t_max: int, progress: bool, unit: str = "round") -> Iterable[
     except ImportError:
         raise ImportError("progress=True needs tqdm, the extra 'progress' of pnorm: pip install tqdm") from None
     return tqdm(range(t_max), unit=unit)  # type: ignore[no-any-return]
+
+
+def _reported(t_max: int, report: Callable[[int, int], object]) -> Iterator[int]:
+    for k in range(t_max):
+        report(k, t_max)
+        yield k
+    report(t_max, t_max)

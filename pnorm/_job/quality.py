@@ -121,7 +121,7 @@ class Quality:
     depths: tuple[int, ...]
     """Numbers of first rows that are measured."""
     main: int
-    """The one of them to look at first: the budget, or the largest that is not larger than the number of hits."""
+    """The one of them to look at first: the budget, or the largest up to a fifth of the number of hits."""
     measures: tuple[Measure, ...]
     """All measures, those of the first rows before those of the whole list."""
     difference: Difference | None
@@ -178,7 +178,7 @@ def quality(
         Scores of the same rows, in the same order, by other means.
     depths : sequence of int, optional
         Numbers of first rows to measure; by default 10, 100, 1000, ... up to a fifth of the rows, and the number of
-        positives.
+        positives if it is none of these, about.
     budget : int, optional
         Rows that are worked through, a depth as well, and the main one.
     push : {"top", "bottom"}
@@ -217,7 +217,7 @@ def quality(
     ranked = [RankedList(*sides) for sides in read]
     n_hits, n = read[0][0].size, n_pos + n_neg
     chosen = _depths(depths, budget, n, n_hits)
-    main = int(budget) if budget is not None else max([k for k in chosen if k <= n_hits], default=chosen[0])
+    main = int(budget) if budget is not None else max([k for k in chosen if 5 * k <= n_hits], default=chosen[0])
 
     at_depth = [partial(_of_first, "precision", float(k)) for k in chosen]
     of_list = _of_list(read[0][1].size)
@@ -278,7 +278,9 @@ def _depths(given: Sequence[int] | None, budget: int | None, n: int, n_hits: int
     """Return the numbers of first rows to measure, rising."""
     if given is None:
         powers = [10**i for i in range(1, 19) if 5 * 10**i <= n]
-        found = [*(powers or [max(1, n // 5)]), n_hits]
+        found = powers or [max(1, n // 5)]
+        if not any(0.8 * k <= n_hits <= 1.25 * k for k in found):
+            found.append(n_hits)
     else:
         found = [_checks.count(k, "depths", 1) for k in given]
     if budget is not None:

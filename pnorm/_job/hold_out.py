@@ -1,0 +1,151 @@
+"""Which rows are kept back, to measure by them what the others have taught."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._checks import DATE, DURATION, NUMBER, TIME, VALUES, Cells, Coded, Vector
+from pnorm._checks.text import shown
+from pnorm.rankers import _forms
+from pnorm.rankers._readings import Reading, Where, is_missing
+
+SHARE = 0.2
+"""The share of the rows that is kept back by default."""
+
+_SIDES = ("negative", "positive")
+
+
+def share(y: Any, share: float = SHARE, seed: Any = 0) -> NDArray[np.bool_]:
+    """Keep back a share of the rows of either class, drawn at random.
+
+    Parameters
+    ----------
+    y : array_like of bool, shape (N,)
+        Which rows are positive.
+    share : float
+        The share to keep back, above 0 and below 1; of each class, one row at least, and not all.
+    seed : int or Generator
+        Of the draw.
+
+    Returns
+    -------
+    ndarray of bool, shape (N,)
+        Which rows are kept back.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a class has fewer than two rows.
+    """
+    positive = _checks.one_or_zero(y, "y")
+    part, rng = _checks.probability(share, "share"), _checks.generator(seed)
+    held = np.zeros(positive.size, bool)
+    for side, name in enumerate(_SIDES):
+        rows = np.flatnonzero(positive == bool(side))
+        if rows.size < 2:
+            there = f"there is 1 {name} row" if rows.size else f"there are no {name} rows"
+            raise ValueError(
+                f"{there}, and 2 are needed to keep one back: get more of them, or train without keeping rows back"
+            )
+        held[rng.permutation(rows)[: min(max(round(part * rows.size), 1), rows.size - 1)]] = True
+    return held
+
+
+def latest(times: Any, share: float = SHARE, *, y: Any = None, name: str = "times") -> NDArray[np.bool_]:
+    """Keep back the latest rows.
+
+    Parameters
+    ----------
+    times : sequence of N dates, times, durations or numbers
+        When each row was: a column of any container, or text that reads as dates, times or numbers.
+    share : float
+        The share to keep back, above 0 and below 1, or as near to it as ties allow: rows of one time stay on one side.
+    y : array_like of bool, shape (N,), optional
+        Which rows are positive, to check that there are both kinds on either side.
+    name : str
+        What the column is called in messages.
+
+    Returns
+    -------
+    ndarray of bool, shape (N,)
+        Which rows are kept back.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a time is missing or cannot be read, which names the row, all times are the same, or a side lacks a class.
+    """
+    part = _checks.probability(share, "share")
+    x = _moments(times, name)
+    values, counts = np.unique(x, return_counts=True)
+    if values.size < 2:
+        raise ValueError(f"all times in {shown(name)} are the same, so that no row is later; keep back rows at random")
+    later = x.size - np.cumsum(counts)[:-1]  # rows after each value but the last
+    first = values[1:][np.argmin(np.abs(later - part * x.size))]
+    held: NDArray[np.bool_] = x >= first
+    if y is not None:
+        both(held, y)
+    return held
+
+
+def both(held: Any, y: Any) -> None:
+    """Refuse a split one part of which lacks a class."""
+    held = _checks.one_or_zero(held, "held")
+    positive = _checks.one_or_zero(y, "y", held.size)
+    for part, rows in (("kept back", held), ("to train on", ~held)):
+        n = int(rows.sum())
+        if n == 0:
+            raise ValueError(f"no row is {part}; both parts need rows")
+        for side, name in enumerate(_SIDES):
+            if not (positive[rows] == bool(side)).any():
+                raise ValueError(
+                    f"none of the {n:,} rows {part} is {name}; keep back another share, or rows drawn at random"
+                )
+
+
+def _moments(times: Any, name: str) -> Vector:
+    """Return times as numbers that rise with them."""
+    (cells,) = _checks.cells_of({name: times}, "the table", None, 1, [0])
+    at = Where("the table", 0, (name,))
+    kind, form = cells.kind, _forms.Form()
+    if kind == VALUES:
+        kind, form = _of_text(cells, name)
+    if kind not in (NUMBER, DATE, TIME, DURATION):
+        raise ValueError(f"column {shown(name)} must hold dates, times or numbers, to tell which rows are the latest")
+    x = Reading(kind, form).numbers(cells, at)
+    missing = np.flatnonzero(np.isnan(x))
+    if missing.size:
+        raise ValueError(
+            f"column {shown(name)} has no time in row {missing[0]}, and in {missing.size:,} of {x.size:,} rows; fill "
+            "it in, or leave these rows out"
+        )
+    return x
+
+
+def _of_text(cells: Cells, name: str) -> tuple[str, _forms.Form]:
+    """Return what all texts of a column read as."""
+    assert isinstance(cells.values, Coded)
+    known = [value for value in cells.values.values if not is_missing(value)]
+    words = [value.strip() for value in known if isinstance(value, str)]
+    if not words:
+        return (NUMBER if known else VALUES), _forms.Form()
+    form, doubt = _forms.number_form(words)
+    if form is not None:
+        return NUMBER, form
+    if not doubt:
+        form, doubt = _forms.date_form(words, True)
+        if form is not None:
+            return DATE, form
+    if doubt:
+        raise ValueError(f"in column {shown(name)}, {doubt.partition(':')[0]}; write dates as 2024-05-31")
+    for kind, read in ((TIME, _forms.time), (DURATION, _forms.duration)):
+        if _forms.all_of(read, words) is not None:
+            return kind, _forms.Form()
+    odd = next((word for word in words if _forms.date(word, "", True) is None), words[0])
+    raise ValueError(
+        f"column {shown(name)} must hold dates, times or numbers, to tell which rows are the latest; got {shown(odd)}"
+    )

@@ -1,0 +1,245 @@
+"""Learning with whatever is left open chosen by cross-validation."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pnorm import _checks, _default
+from pnorm._categories import UnknownLevelWarning
+from pnorm._checks import Vector
+from pnorm._cross_validation import CrossValidation
+from pnorm._default import Kind
+from pnorm._minimize import minimize
+from pnorm._score import scored, sigmoid
+from pnorm._trace import Trace
+from pnorm._train import train
+from pnorm.rankers import Rankers, TableWarning
+
+P_OF_ROUNDS = 4.0
+"""p, where rounds are asked for and p is not: nothing is chosen then."""
+
+CUTS_OF_ROUNDS = 31
+"""Cuts of a column, at most, for rounds: a round uses one of them, and more of them do not help."""
+
+Progress = Callable[[str, int, int], object]
+"""A function of a stage of the work, how many of its parts are done, and how many there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A scoring function, and how it came about. `learn` makes one."""
+
+    H: Rankers
+    """The weak rankers."""
+    lam: Vector
+    """Their coefficients."""
+    trace: Trace
+    """What the run left behind."""
+    p: float
+    """The power."""
+    l1: float
+    """The penalties; zero with rounds."""
+    l2: float
+    kind: str
+    """What kind of weak rankers; "" if there was one kind, without a name."""
+    penalty: str
+    """What the penalties are of, as in `pnorm.minimize`; "" with rounds."""
+    max_columns: int | None
+    """Largest number of columns in use, if it was limited."""
+    push: str
+    """The end of the list that is to be right."""
+    cross_validation: CrossValidation | None
+    """How the choice was made; None if nothing was chosen."""
+    alone: bool
+    """Whether something was open, and could not be chosen, as a side has one row."""
+    given: Mapping[str, Any]
+    """The options that were given, by name."""
+    warnings: tuple[str, ...]
+    """What is to be known of the table: columns left out, and those that separate the sides nearly alone."""
+    seconds: float
+    """The time that it took."""
+    make: Callable[[Any, Any], Rankers]
+    """What makes such weak rankers of other rows."""
+
+    @property
+    def told(self) -> str:
+        """What was minimised, in words."""
+        chosen = _default.Chosen(self.H, self.kind, self.p, self.l1, self.l2, self.cross_validation)
+        return chosen.told
+
+    def score(self, X: Any, n_threads: int | None = None, strict: bool | None = False) -> Vector:
+        """Score rows; warn of levels that are not known, or without a word if `strict` is None."""
+        return scored(X, self.H, self.lam, n_threads, strict)
+
+    def probability(self, f: Vector) -> Vector | None:
+        """Return the probabilities of scores, None where there are none."""
+        b = self.trace.intercept
+        return None if b is None else sigmoid(f, self.p, b)
+
+
+def learn(
+    pos: Any,
+    neg: Any,
+    *,
+    p: float | None = None,
+    l1: float | None = None,
+    l2: float | None = None,
+    rankers: Kind | Callable[[Any, Any], Rankers] | Mapping[str, Kind] | None = None,
+    kinds: Mapping[Any, Any] | None = None,
+    monotone: Mapping[Any, int] | None = None,
+    linear: bool | None = None,
+    penalty: str | None = None,
+    max_columns: int | None = None,
+    push: str = "top",
+    seed: int = 0,
+    t_max: int | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Learned:
+    """Learn from the rows of both sides; what is None is chosen by cross-validation.
+
+    Parameters
+    ----------
+    pos, neg : tables of I and K rows
+        Whatever `pnorm.rankers.from_table` or the given weak rankers read.
+    p, l1, l2, penalty, max_columns : optional
+        As in `pnorm.minimize`. With `l1` or `l2` given, the other one is zero or next to zero.
+    rankers : Kind, callable, or mapping from names to Kinds, optional
+        Functions of ``(pos, neg)`` that make weak rankers; by default those of `pnorm._default.kinds_of_table`.
+    kinds, monotone, linear : optional
+        For `pnorm.rankers.from_table`; only without `rankers`. `linear` None leaves lines to the choice.
+    push : {"top", "bottom"}
+        The end of the list that is to be right.
+    seed : int
+        Of the folds.
+    t_max : int, optional
+        Rounds of `pnorm.train`, in place of the minimum; nothing is chosen then, and p is 4 by default.
+    n_threads : int, optional
+        As in `pnorm.minimize`.
+    progress : callable, optional
+        Called with a stage, the number of its parts that are done, and the number of all.
+
+    Returns
+    -------
+    Learned
+        The weak rankers, coefficients and the choice. What `from_table` warns of is among its `warnings`, once.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an option is out of its range, or options contradict each other.
+    """
+    start = time.perf_counter()
+    of_table = {name: value for name, value in (("kinds", kinds), ("monotone", monotone)) if value is not None}
+    added = {"l1": l1, "l2": l2, "penalty": penalty, "max_columns": max_columns}
+    given = {"p": p, **added, **of_table, "linear": linear, "t_max": t_max}
+    given = {name: value for name, value in given.items() if value is not None}
+    if rankers is not None:
+        wrong = [name for name in (*of_table, "linear") if name in given]
+        if wrong:
+            raise ValueError(f"{wrong[0]} is for weak rankers of a table, and rankers are given; leave one out")
+        known = dict(rankers) if isinstance(rankers, Mapping) else {"": _kind(rankers)}
+    else:
+        more = {"n_cuts": CUTS_OF_ROUNDS} if t_max is not None else {}
+        known = _default.kinds_of_table(linear=linear, n_threads=n_threads, **more, **of_table)
+    if p is not None:
+        _checks.power(p)
+    told: list[str] = []
+    with kept(told, TableWarning, UnknownLevelWarning):
+        if t_max is not None:
+            wrong = [name for name, value in added.items() if value is not None]
+            if wrong:
+                raise ValueError(f"{wrong[0]} is for minimisers, and t_max asks for rounds; leave one out")
+            chosen = _rounds(pos, neg, known, linear, p)
+            lam, trace = train(pos, neg, chosen.rankers, chosen.p, t_max, push=push, n_threads=n_threads)
+        else:
+            how: dict[str, Any] = {"push": push, "n_threads": n_threads, "max_columns": max_columns}
+            how["penalty"] = _default.PENALTY if penalty is None else penalty
+            folds = {} if progress is None else {"progress": lambda done, of: progress("choosing", done, of)}
+            chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, seed=seed, **how, **folds)
+            lam, trace = _minimised(pos, neg, chosen, how, progress)
+    return Learned(
+        chosen.rankers,
+        lam,
+        trace,
+        chosen.p,
+        chosen.l1,
+        chosen.l2,
+        chosen.kind,
+        "" if t_max is not None else how["penalty"],
+        max_columns,
+        push,
+        chosen.cross_validation,
+        chosen.alone,
+        given,
+        tuple(told),
+        time.perf_counter() - start,
+        known[chosen.kind].make,
+    )
+
+
+def learn_again(pos: Any, neg: Any, before: Learned, *, n_threads: int | None = None, seed: int = 0) -> Learned:
+    """Learn from other rows, with all that was chosen before: the kind, p and the penalties."""
+    options = {name: value for name, value in before.given.items() if name in ("t_max", "max_columns")}
+    if before.penalty:
+        options |= {"l1": before.l1, "l2": before.l2, "penalty": before.penalty}
+    make = Kind(before.make, "l2")
+    again = learn(
+        pos, neg, p=before.p, rankers={before.kind: make}, push=before.push, n_threads=n_threads, seed=seed, **options
+    )
+    return again
+
+
+def _kind(rankers: Any) -> Kind:
+    """Return one kind of weak rankers, as a user gives it."""
+    if isinstance(rankers, Kind):
+        return rankers
+    if isinstance(rankers, Rankers):
+        return Kind(lambda pos, neg: rankers, "l2")
+    if callable(rankers):
+        return Kind(rankers, "l2")
+    raise TypeError(
+        "rankers must be a collection made by pnorm.rankers, a function of (pos, neg) that makes one, or a mapping "
+        f"from names to kinds; got {_checks.shown(rankers)}"
+    )
+
+
+def _rounds(pos: Any, neg: Any, known: Mapping[str, Kind], linear: bool | None, p: float | None) -> _default.Chosen:
+    """Return what to train by rounds: cuts, with lines if they are asked for, or else the first kind."""
+    asked = _default.BOTH if linear else _default.CUTS if _default.CUTS in known else _default.STEPS
+    kind = asked if asked in known else next(iter(known))
+    return _default.Chosen(known[kind].make(pos, neg), kind, P_OF_ROUNDS if p is None else p, 0.0, 0.0, None)
+
+
+def _minimised(
+    pos: Any, neg: Any, chosen: _default.Chosen, how: Mapping[str, Any], progress: Progress | None
+) -> tuple[Vector, Trace]:
+    """Minimise what was chosen on all rows."""
+    if progress is not None:
+        progress("training", 0, 1)
+    found = minimize(
+        pos, neg, chosen.rankers, chosen.p, l1=chosen.l1, l2=chosen.l2, tol=_default.TOL, **how
+    )  # to the end, as it is the model
+    if progress is not None:
+        progress("training", 1, 1)
+    return found
+
+
+@contextmanager
+def kept(into: list[str], *categories: type[Warning]) -> Iterator[None]:
+    """Keep the texts of warnings of some kinds, each once, and let all others go on."""
+    with warnings.catch_warnings(record=True) as caught:
+        for category in categories:
+            warnings.simplefilter("always", category)
+        yield
+    for warning in caught:
+        text = str(warning.message)
+        if not issubclass(warning.category, categories):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        elif text not in into:
+            into.append(text)

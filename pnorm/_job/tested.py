@@ -1,0 +1,297 @@
+"""From a table with labels to a list that was tested on rows held out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import UnknownLevelWarning
+from pnorm._checks import Vector
+from pnorm._cutoff import Cutoff, cutoff
+from pnorm._job.baselines import baselines
+from pnorm._job.hold_out import both
+from pnorm._job.learn import Learned, Progress, kept, learn, learn_again
+from pnorm._job.quality import Quality, quality
+from pnorm._reasons.explain import explain
+from pnorm.rankers import TableWarning
+
+N_TOP, N_REASONS = 10, 3
+"""Rows of the list that are explained, and reasons for each."""
+
+_REFERENCE = 10_000
+"""Rows that stand for the average one in explanations, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A scoring function, and what it is worth on rows that it was not trained on. `tested` makes one."""
+
+    learned: Learned
+    """The scoring function."""
+    quality: Quality
+    """What the list of held-out rows is worth, beside the baselines."""
+    cutoff: Cutoff | None
+    """The cut-off that was asked for."""
+    training: tuple[Any, NDArray[np.bool_]]
+    """The rows that were trained on, and which of them are positive."""
+    held_out: tuple[Any, NDArray[np.bool_]]
+    """The rows that were held out, and which of them are positive."""
+    rows: NDArray[np.intp]
+    """Their numbers in the whole table, from 0; of a table of their own, those there."""
+    scores: Vector
+    """Their scores."""
+    probabilities: Vector | None
+    """Their probabilities of being positive, if there are any."""
+    others: Mapping[str, Vector]
+    """Their scores by the baselines, by name."""
+    top: NDArray[np.intp]
+    """The first of them, by their places among the held-out rows: from the top of the list, or with
+    ``push="bottom"`` from its bottom."""
+    reasons: tuple[str, ...]
+    """What puts each of these rows there: the columns that count most, against the average row of the other class."""
+    warnings: tuple[str, ...]
+    """What is to be known of the columns, of levels that training has not seen, and of a choice that was not made."""
+    seconds: Mapping[str, float]
+    """The time of each stage."""
+    whole: tuple[Any, NDArray[np.bool_]] | None
+    """The table that rows were held out of; None if they came in a table of their own."""
+
+    def refit(self, *, n_threads: int | None = None) -> Learned:
+        """Learn again from all rows of the table, with what was chosen on those that were trained on.
+
+        What was measured is what the other scoring function is worth. This one saw more rows, and no row is left to
+        measure it by: its scores have another scale, and the cut-off does not hold for them.
+
+        Parameters
+        ----------
+        n_threads : int, optional
+            As in `pnorm.minimize`.
+
+        Returns
+        -------
+        Learned
+            From all rows.
+
+        Raises
+        ------
+        ValueError
+            If the rows held out came in a table of their own.
+        """
+        if self.whole is None:
+            raise ValueError(
+                "the rows held out came in a table of their own; put both tables together and hold rows out of it"
+            )
+        table, y = self.whole
+        return learn_again(*_sides(table, y), self.learned, n_threads=n_threads)
+
+
+def tested(table: Any, y: Any, held: Any, **options: Any) -> Tested:
+    """Learn from some rows of a table, and test on the others.
+
+    Parameters
+    ----------
+    table : table of N rows
+        Whatever `pnorm.rankers.from_table` reads.
+    y : array_like of bool, shape (N,)
+        Which rows are positive.
+    held : array_like of bool, shape (N,)
+        Which rows to hold out; see `pnorm._job.hold_out`.
+    **options : Any
+        As in `learn_and_test`.
+
+    Returns
+    -------
+    Tested
+        The scoring function, its quality on the rows held out, a cut-off, and reasons for the first rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a part lacks a class, or an option is out of its range.
+    """
+    n = _checks.n_rows(table, "table")
+    positive = _checks.one_or_zero(y, "y", n)
+    out = _checks.one_or_zero(held, "held", n)
+    both(out, positive)
+    places = [np.flatnonzero(rows) for rows in (~out, out)]
+    (X, known), (X_held, y_held) = [(_checks.rows(table, where), positive[where]) for where in places]
+    return learn_and_test(X, known, X_held, y_held, _rows=places[1], _whole=(table, positive), **options)
+
+
+def learn_and_test(
+    X: Any,
+    y: Any,
+    X_held: Any,
+    y_held: Any,
+    *,
+    budget: float | None = None,
+    precision: float | None = None,
+    recall: float | None = None,
+    of: float | None = None,
+    prior: float | None = None,
+    depths: Sequence[int] | None = None,
+    confidence: float = 0.95,
+    compare: bool = True,
+    n_top: int = N_TOP,
+    n_reasons: int = N_REASONS,
+    seed: int = 0,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+    _rows: Any = None,
+    _whole: Any = None,
+    **how: Any,
+) -> Tested:
+    """Learn from the rows of one table, and test on those of another.
+
+    Parameters
+    ----------
+    X, y : table of N rows, and array_like of bool, shape (N,)
+        The rows to train on, and which of them are positive.
+    X_held, y_held : table, and array_like of bool
+        The rows to test on.
+    budget, precision, recall, of, prior : float, optional
+        For `pnorm.cutoff`, of held-out scores. A budget is a depth of the list as well: of `of` rows that a new list
+        has, its share of the held-out rows.
+    depths, confidence : optional
+        For `quality`.
+    compare : bool
+        Whether to train the baselines.
+    n_top, n_reasons : int
+        Rows of the list that are explained, and reasons for each.
+    seed : int
+        Of the folds, of the resamples, and of rows drawn for the baselines.
+    n_threads : int, optional
+        As in `pnorm.minimize`.
+    progress : callable, optional
+        As in `learn`.
+    **how : Any
+        As in `learn`.
+
+    Returns
+    -------
+    Tested
+        As `tested` returns it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a table lacks a class, or an option is out of its range.
+    """
+    positive = _checks.one_or_zero(y, "y", _checks.n_rows(X, "X"))
+    positive_held = _checks.one_or_zero(y_held, "y_held", _checks.n_rows(X_held, "X_held"))
+    n = positive_held.size
+    both(np.repeat([False, True], [positive.size, n]), np.concatenate([positive, positive_held]))
+    asked = {"budget": budget, "precision": precision, "recall": recall}
+    wanted = {name: value for name, value in asked.items() if value is not None}
+    push = _checks.push(how.get("push", "top"))
+    if wanted:
+        _checks.one_given(asked)
+        if push == "bottom":
+            raise ValueError(f"{next(iter(wanted))} is for a cut-off, which takes rows from the top; leave it out")
+    first = None if budget is None else _depth(budget, of, n)
+
+    told: list[str] = []
+    seconds: dict[str, float] = {}
+    pos, neg = _sides(X, positive)
+    with _timed("learn", seconds):
+        learned = learn(pos, neg, seed=seed, n_threads=n_threads, progress=progress, **how)
+    if progress is not None:
+        progress("testing", 0, 3)
+    with kept(told, TableWarning, UnknownLevelWarning):
+        with _timed("score", seconds):
+            f = learned.score(X_held, n_threads)
+        others: dict[str, Vector] = {}
+        if compare:
+            with _timed("baselines", seconds):
+                made = baselines(pos, neg, learned.H, kinds=how.get("kinds"), seed=seed, n_threads=n_threads)
+                others = {baseline.name: baseline.score(X_held) for baseline in made}
+        if progress is not None:
+            progress("testing", 1, 3)
+        probabilities = learned.probability(f)
+        found = None
+        with _timed("measure", seconds):
+            measured = quality(
+                *_parts(f, positive_held),
+                {name: _parts(scores, positive_held) for name, scores in others.items()},
+                depths=depths,
+                budget=first,
+                push=push,
+                probability=None if probabilities is None else _parts(probabilities, positive_held),
+                confidence=confidence,
+                seed=seed,
+            )
+            if wanted:
+                found = cutoff(*_parts(f, positive_held), of=of, prior=prior, confidence=confidence, **wanted)
+        if progress is not None:
+            progress("testing", 2, 3)
+        with _timed("explain", seconds):
+            top = np.argsort(f if push == "bottom" else -f, kind="stable")[:n_top]
+            reasons = _reasons(learned, X_held, top, n_reasons, neg if push == "top" else pos, n_threads)
+    if progress is not None:
+        progress("testing", 3, 3)
+    if learned.alone:
+        told.insert(0, "a class has one row to train on, which cannot be held out, so that nothing was chosen")
+    return Tested(
+        learned,
+        measured,
+        found,
+        (X, positive),
+        (X_held, positive_held),
+        np.arange(n) if _rows is None else _rows,
+        f,
+        probabilities,
+        others,
+        top,
+        reasons,
+        tuple(dict.fromkeys([*learned.warnings, *told])),
+        seconds,
+        _whole,
+    )
+
+
+def _sides(X: Any, positive: NDArray[np.bool_]) -> tuple[Any, Any]:
+    """Return the rows of both sides."""
+    pos, neg = [_checks.rows(X, np.flatnonzero(side)) for side in (positive, ~positive)]
+    return pos, neg
+
+
+def _parts(f: Vector, positive: NDArray[np.bool_]) -> tuple[Vector, Vector]:
+    """Return the scores of both sides."""
+    return f[positive], f[~positive]
+
+
+def _depth(budget: float, of: float | None, n: int) -> int:
+    """Return how many of n rows are as many as the budget is of a new list."""
+    rows = _checks.positive(budget, "budget") * (1.0 if of is None else n / _checks.positive(of, "of"))
+    if rows >= n:
+        what = f"the {n:,} rows held out" if of is None else f"the {of:g} rows of a list"
+        raise ValueError(f"budget must be less than {what}; got {budget:g}. of= says how many rows a list has")
+    return max(1, round(rows))
+
+
+def _reasons(
+    learned: Learned, X: Any, rows: NDArray[np.intp], n: int, reference: Any, n_threads: int | None
+) -> tuple[str, ...]:
+    """Return what puts rows at the end of the list that the push is at."""
+    if not rows.size:
+        return ()
+    size = _checks.n_rows(reference, "the reference")
+    if size > _REFERENCE:
+        reference = _checks.rows(reference, np.linspace(0, size - 1, _REFERENCE).astype(np.intp))
+    lam = -learned.lam if learned.push == "bottom" else learned.lam
+    found = explain(_checks.rows(X, rows), learned.H, lam, reference=reference, n_threads=n_threads)
+    return tuple(found.reasons(n))
+
+
+@contextmanager
+def _timed(stage: str, seconds: dict[str, float]) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    seconds[stage] = time.perf_counter() - start
