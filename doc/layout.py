@@ -60,6 +60,7 @@ NOTES = {
     "pnorm.diagnostics": "certificates",
     "pnorm.plotting": "pictures",
     "pnorm.sklearn": "the estimator",
+    "pnorm._tables": "tables in files",
     "pnorm": "the public names",
     "pnorm._command": "the command pnorm",
 }

@@ -20,8 +20,10 @@ from test_collections import many
 
 import pnorm
 from pnorm._command import reproduce as _reproduce
-from pnorm._command import tables
 from pnorm._command.main import main
+from pnorm._command.tables import read_table
+from pnorm._tables import TableError, delimited
+from pnorm._tables.source import Fields
 
 # Models
 
@@ -547,18 +549,18 @@ def test_a_model_reads_the_numbers_that_training_does(capsys, tmp_path, tried, f
 
 def read_as(monkeypatch, data, large):
     """Return all that a reader makes of a CSV file, and whether it was pyarrow."""
-    monkeypatch.setattr(tables, "_LARGE", large)
+    monkeypatch.setattr(delimited, "_LARGE", large)
     try:
-        source = tables.CsvSource("t.csv", data)
-    except tables.CommandError as error:
+        source = delimited.CsvSource("t.csv", data)
+    except TableError as error:
         return str(error), False
     found = [source.names, len(source), [source.place(i) for i in range(len(source))]]
     for name in source.names:
-        field = source.fields(name)
+        field = Fields(source.column(name))
         found += [source.texts(name), field.tolist(), np.asarray(field).tolist(), np.asarray(field).dtype]
         try:
             found.append(source.numbers(name).tolist())
-        except tables.CommandError as error:
+        except TableError as error:
             found.append(str(error))
     return repr(found), source._table is not None
 
@@ -595,7 +597,7 @@ def odd_tables():
 
 def test_pyarrow_reads_tables_as_python_does(monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr(tables, "_WIDE", 0)
+    monkeypatch.setattr(delimited, "_WIDE", 0)
     n_by_arrow = 0
     for data in odd_tables():
         found, by_arrow = read_as(monkeypatch, data, 0)
@@ -639,16 +641,16 @@ def test_memory_that_pyarrow_takes_to_read_a_table(tmp_path, digits):
     rows = [*[",".join([f"{x:.{digits}f}" for x in row]) + f",{i % 2}" for i, row in enumerate(X.tolist())], ""]
     path = tmp_path / "t.csv"
     path.write_text("\n".join([",".join(f"c{j}" for j in range(16)) + ",y", *rows]))
-    tables.read_table(str(path), "y", [])  # whatever it imports
+    read_table(str(path), "y", [])  # whatever it imports
     found, before, pool = [], pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
     pa.set_memory_pool(pool)
     try:
-        taken = peak(lambda: found.append(tables.read_table(str(path), "y", [])))
+        taken = peak(lambda: found.append(read_table(str(path), "y", [])))
     finally:
         pa.set_memory_pool(before)
     np.testing.assert_array_equal(found[0][0], X)
     size = path.stat().st_size
-    assert size > tables._LARGE
+    assert size > delimited._LARGE
     assert size < taken + pool.max_memory() < X.nbytes + 8 * len(X) + 3.5 * size
 
 

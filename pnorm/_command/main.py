@@ -20,10 +20,11 @@ import pnorm
 from pnorm import _checks, _default, _files
 from pnorm._categories import UnknownLevelWarning
 from pnorm._checks.text import first, shown
-from pnorm._command.tables import labels_of, names_in, open_source, read_table
+from pnorm._command.tables import labels_of, names_in, read_table
 from pnorm._command.terminal import CommandError, Parser, counted, one_line, path_shown
 from pnorm._score import sigmoid
 from pnorm._split import plainly_positive, word
+from pnorm._tables import open_source
 
 _DESCRIPTION = """\
 Rank so that the top of the list is right: the P-Norm Push. Without a FILE, show it

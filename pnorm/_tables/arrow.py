@@ -1,0 +1,92 @@
+"""Parquet, Feather and Arrow files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm._tables.source import Source, TableError, texts_of
+
+
+class ArrowSource(Source):
+    """A Parquet, Feather or Arrow file; only columns that are needed are read."""
+
+    def __init__(self, path: str, data: bytes | None, is_parquet: bool) -> None:
+        kind = "Parquet" if is_parquet else "Arrow"
+        try:
+            import pyarrow
+            from pyarrow import feather, parquet
+        except ImportError:
+            raise TableError(
+                f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file, which takes pyarrow to read, the extra "
+                "'parquet' of pnorm: pip install pyarrow"
+            ) from None
+        self._path, self._kind, self._arrow = path, kind, pyarrow
+        where = path if data is None else pyarrow.BufferReader(data)
+        # No threads: a thread that outlives the command would abort it.
+        if is_parquet:
+            self._file = self._asked(lambda: parquet.ParquetFile(where, pre_buffer=False))
+        else:
+            self._file = self._asked(lambda: feather.read_table(where, use_threads=False))
+        schema = self._file.schema_arrow if is_parquet else self._file.schema
+        about = self._asked(lambda: schema.pandas_metadata)
+        index = about.get("index_columns") if isinstance(about, dict) else None
+        of_index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
+        super().__init__(path, [name for name in schema.names if name not in of_index])
+
+    def _asked(self, work: Any) -> Any:
+        try:
+            return work()
+        except (self._arrow.ArrowException, OSError, ValueError, RecursionError) as error:
+            raise TableError(f"{self._path} is no {self._kind} file that pyarrow can read: {error}") from None
+
+    def __len__(self) -> int:
+        return int(self._file.metadata.num_rows if self._kind == "Parquet" else self._file.num_rows)
+
+    def place(self, i: int) -> str:
+        return f"row {i} of {self._path}"
+
+    def frame(self, names: Sequence[str]) -> Any:
+        names = list(names)
+        if self._kind == "Parquet":
+            return self._asked(lambda: self._file.read(columns=names, use_threads=False)).select(names)
+        return self._file.select(names)
+
+    def column(self, name: str) -> Any:
+        column = self.frame([name]).column(0)
+        if len(column) != len(self):
+            raise TableError(f"{self._path} says that it has {len(self)} rows, and {len(column)} are there")
+        return column
+
+    def columns(self, names: Sequence[str] | None = None) -> dict[str, Any]:
+        names = list(self.names if names is None else names)
+        table = self.frame(names)
+        if names and len(table) != len(self):
+            raise TableError(f"{self._path} says that it has {len(self)} rows, and {len(table)} are there")
+        return dict(zip(names, table.columns, strict=True))
+
+    def _values(self, name: str) -> Any:
+        column = self.column(name)
+        return column.cast(column.type.value_type) if self._arrow.types.is_dictionary(column.type) else column
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        column, types = self._values(name), self._arrow.types
+        if column.null_count:
+            raise self._no_number("", name, int(np.argmax(column.is_null().to_numpy())))
+        kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+        if not any(is_kind(column.type) for is_kind in kinds):
+            return super().numbers(name)
+        found = np.asarray(column.to_numpy(), dtype=np.float64)
+        wrong = np.flatnonzero(~np.isfinite(found))
+        if wrong.size:
+            raise self._no_number(str(found[wrong[0]]), name, int(wrong[0]))
+        return found
+
+    def texts(self, name: str) -> list[str]:
+        return list(self._asked(lambda: texts_of(self._values(name))))
+
+    def _text(self, name: str) -> list[str]:
+        return self.texts(name)

@@ -1,0 +1,71 @@
+"""The kind of a file, told by its first bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+
+from pnorm._checks.text import shown
+from pnorm._tables.arrow import ArrowSource
+from pnorm._tables.delimited import CsvSource
+from pnorm._tables.packed import ZIP, is_workbook, packed, unpacked
+from pnorm._tables.source import Source, TableError
+from pnorm._tables.workbook import WorkbookSource
+
+_START = 16
+"""Bytes that identify the kind of a file."""
+
+_OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+_PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
+
+_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+
+_OTHERS = {
+    b"%PDF": "a PDF document", b"SQLite format 3": "a data base of SQLite", b"\x89HDF": "an HDF5 file",
+    b"{\\rtf": "a text document (RTF)",
+}  # fmt: skip
+
+
+def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | None = None) -> Source:
+    """Open a file of rows: delimited text, Parquet, Feather, Arrow or a workbook, compressed or not.
+
+    `path` may be "-", the standard input. `names` are those of the columns of text without a header line, and `sheet`
+    is the name of a sheet of a workbook, or its number from 1.
+    """
+    suffix = _suffix(path)
+    with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
+        start = stream.read(_START)  # read once, as a pipe does not give its bytes again
+        is_file = path != "-" and os.path.isfile(path)
+        data = None
+        if not (_is_arrow(start, suffix) and is_file and packed(start) is None):
+            if is_file:  # so that it is not in memory twice
+                stream.seek(0)
+                start = b""
+            data = unpacked(path, start + stream.read())
+            start = data[:_START]
+    is_book = start.startswith(_OLD_WORKBOOK) or (start.startswith(ZIP) and is_workbook(data or b""))
+    if sheet is not None and not is_book:
+        raise TableError(f"{path} is no workbook, and has no sheet {shown(sheet)}")
+    if is_book:
+        return WorkbookSource(path, data or b"", sheet, names)
+    if _is_arrow(start, suffix):
+        if names is not None:
+            raise TableError(f"{path} has names of columns of its own")
+        return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
+    other = next((what for magic, what in _OTHERS.items() if start.startswith(magic)), None)
+    if other is not None:
+        raise TableError(f"{path} is {other}; save its table as CSV")
+    return CsvSource(path, data or b"", names)
+
+
+def _suffix(path: str) -> str:
+    """Return the end of a name that says what a file holds, that of compression aside."""
+    stem, suffix = os.path.splitext(path.lower())
+    return os.path.splitext(stem)[1] if suffix in _PACKED else suffix
+
+
+def _is_arrow(start: bytes, suffix: str) -> bool:
+    return start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)

@@ -1,0 +1,183 @@
+"""What all files of rows have in common: names, places, columns, and the text and the numbers of a column."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import numeral, read, reads_as_missing
+from pnorm._checks import Coded
+from pnorm._checks.text import shown
+
+_UNNAMED = ("", "Unnamed: 0")
+"""Names that pandas gives to an index which it has saved."""
+
+
+class TableError(ValueError):
+    """What is wrong with a file, in one line."""
+
+
+class Source(ABC):
+    """A file of rows with named columns."""
+
+    def __init__(self, path: str, names: Sequence[str], notes: Sequence[str] = ()) -> None:
+        self._path = path
+        self.notes = list(notes)
+        """What was assumed to read the file, one sentence each."""
+        self.names = self._named(list(names))
+
+    def _named(self, names: list[str]) -> list[str]:
+        """Return the names of columns, of which each has one of its own."""
+        if len(names) > 1 and names[0] in _UNNAMED:
+            called = "index" if "index" not in names else "row index"
+            self.notes.append(f"the first column has no name, and is called {called!r}")
+            names[0] = called
+        times = Counter(names)
+        for position, name in enumerate(names, start=1):
+            if not name:
+                raise TableError(f"column {position} of {self._path} has no name in the header")
+            if times[name] > 1:
+                raise TableError(f"the column name {_checks.shown(name)} appears more than once in {self._path}")
+        return names
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    @abstractmethod
+    def place(self, i: int) -> str:
+        """Return the place of a row in the file, for messages."""
+
+    @abstractmethod
+    def column(self, name: str) -> Any:
+        """Return a column: a list of text or of typed values, or a column of Arrow."""
+
+    def columns(self, names: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return columns by their names, all by default, as `pnorm.rankers.from_table` takes them."""
+        return {name: self.column(name) for name in (self.names if names is None else names)}
+
+    def texts(self, name: str) -> list[str]:
+        """Return a column as text without blanks around it, such as labels; a missing value is empty."""
+        return texts_of(self.column(name))
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a column that must hold numbers."""
+        text = self._text(name)
+        found = floats_of(text)
+        if found is not None:
+            return found
+        read = Fields(text).read()
+        wrong = [isinstance(value, str) or value != value for value in read.values]
+        if any(wrong):
+            i = int(np.argmax(read.codes == wrong.index(True)))
+            raise self._no_number(texts_of(text)[i], name, i)
+        return np.array(read.values, np.float64)[read.codes]
+
+    def frame(self, names: Sequence[str]) -> Any:
+        """Return some columns as a frame for `pnorm.score`, which converts those that it needs."""
+        return Lazy(names, len(self), lambda name: Fields(self._text(name)))
+
+    def _text(self, name: str) -> Any:
+        """Return a column as text, in a list or of Arrow."""
+        return self.column(name)
+
+    def _no_number(self, text: str, column: str, i: int) -> TableError:
+        name, got = _checks.shown(column), _checks.shown(text)
+        if reads_as_missing(text):
+            return TableError(f"column {name} has a missing value in {self.place(i)}; fill it in, or --ignore {name}")
+        with contextlib.suppress(ValueError):
+            if not math.isfinite(numeral(text)):
+                return TableError(f"column {name} has {got} in {self.place(i)}; every value must be finite")
+        return TableError(
+            f"column {name} is not numeric: {got} in {self.place(i)}; encode it as numbers, or --ignore {name}"
+        )
+
+
+@dataclass
+class Lazy:
+    """Columns of a file, converted one by one on request."""
+
+    column_names: Sequence[str]
+    n_rows: int
+    fields: Callable[[str], Fields]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, len(self.column_names)
+
+    def column(self, j: int) -> Fields:
+        return self.fields(self.column_names[j])
+
+
+@dataclass
+class Fields:
+    """A column of text, for levels, and an array, of numbers if all of the text reads as numbers."""
+
+    text: Any
+    """In a list, or a column of Arrow."""
+    dtype = np.dtype(object)
+
+    def tolist(self) -> list[str]:
+        return _checks.listed(self.text)
+
+    def read(self) -> Coded:
+        """Return numbers, NaN for missing values, and text; true and false are numbers if there is nothing else."""
+        texts = Coded.of(self.tolist())
+        values = [math.nan if reads_as_missing(text) else read(text) for text in texts.values]
+        truths = [isinstance(value, bool) for value in values]
+        if any(truths) and not all(truth or value != value for truth, value in zip(truths, values, strict=True)):
+            values = [text if truth else value for text, truth, value in zip(texts.values, truths, values, strict=True)]
+        return Coded(values, texts.codes)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        found = floats_of(self.text)
+        if found is not None:
+            return found
+        read = self.read()
+        of_text = any(isinstance(value, str) for value in read.values)
+        return np.array(read.values, object if of_text else np.float64)[read.codes]
+
+
+def texts_of(column: Any) -> list[str]:
+    """Return a column as text without blanks around it; a missing value is empty."""
+    values = _checks.column_values(column)
+    each = values.values if isinstance(values, Coded) else _checks.listed(column)
+    texts = ["" if value is None else str(value).strip() for value in each]
+    return list(Coded(texts, values.codes)) if isinstance(values, Coded) else texts
+
+
+def floats_of(text: Any) -> NDArray[np.float64] | None:
+    """Return a column of text as floats if all of it is finite numbers as `numeral` reads them; None otherwise."""
+    found: NDArray[np.float64]
+    try:
+        if not isinstance(text, list):
+            try:
+                found = text.cast("float64").to_numpy()
+                return found if np.isfinite(found).all() else None
+            except ValueError:  # Arrow allows no blanks and no plus
+                text = text.to_pylist()
+        whole = "".join(text)
+        if "_" in whole or not whole.isascii():
+            return None
+        found = np.fromiter(map(float, text), np.float64, len(text))
+    except ValueError:
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def called(path: str) -> str:
+    """Return a path as it is printed; a long one loses its middle."""
+    return shown(path, 1000)
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,275 @@
+"""How a file of text is written: its encoding, what divides the columns, and whether it begins with their names."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pnorm._categories import reads_as_missing
+from pnorm._checks.text import first as listed
+from pnorm._checks.text import shown
+from pnorm._tables.source import TableError, counted
+from pnorm.rankers import _forms
+from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST
+
+BLANKS = " "
+"""Runs of blanks between columns."""
+
+_DELIMITERS = ",;\t|"
+_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", BLANKS: "blanks"}
+
+_WIDE_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16",
+               codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
+"""Marks at the start of text in other encodings than UTF-8; the longer ones first, as one begins with another."""
+
+_CHUNK = 2**20
+
+_SAMPLE = 2**16
+"""Bytes of the lines by which it is told how a file is written."""
+
+_LINES, _CELLS = 100, 20_000
+"""Lines and cells that are looked at, at most."""
+
+_CONTROL = re.compile("[\0-\x08\x0e-\x1f]")
+
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+
+_SAID = re.compile('"?sep=([,;\t|])"?(?=[\r\n])')
+"""A first line by which spreadsheet programs say what divides the columns."""
+
+_DIGITS = re.compile(r"\d+", re.ASCII)
+
+
+# Encoding -------------------------------------------------------------------------------------------
+
+
+def as_utf8(path: str, data: bytes, notes: list[str]) -> bytes:
+    """Return text in UTF-8 without a mark at its start; add to `notes` what was assumed."""
+    if data.startswith(codecs.BOM_UTF8):
+        return data[len(codecs.BOM_UTF8) :]
+    wide = next((encoding for mark, encoding in _WIDE_MARKS.items() if data.startswith(mark)), None)
+    if wide is not None:
+        try:
+            return data.decode(wide).encode()
+        except UnicodeError as error:
+            raise TableError(f"{path} begins as {wide.upper()} text does, and is none: {error}") from None
+    wrong = _not_utf8(data)
+    if wrong is None:
+        return data
+    if b"\0" in data:
+        raise TableError(nul(path, data))
+    what = f"byte 0x{data[wrong]:02x} in line {_line(data, wrong)}"
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError as error:
+        what = f"byte 0x{data[error.start]:02x} in line {_line(data, error.start)}"
+        raise TableError(f"{path} is text in neither UTF-8 nor cp1252 ({what}); save it as UTF-8") from None
+    control = _CONTROL.search(text)
+    if control:
+        what = f"byte 0x{ord(control[0]):02x} in line {_line(data, control.start())}"
+        raise TableError(f"{path} is text in neither UTF-8 nor cp1252 ({what}); save it as UTF-8")
+    notes.append(f"read as cp1252 (Western Europe), as it is not UTF-8 ({what})")
+    return text.encode()
+
+
+def nul(path: str, data: bytes) -> str:
+    """Return what is wrong with text that has a NUL byte."""
+    line = _line(data, data.index(b"\0"))
+    return f"line {line} of {path} has a NUL byte, which no text has; save it as UTF-8"
+
+
+def _line(data: bytes, at: int) -> int:
+    return data.count(b"\n", 0, at) + 1
+
+
+def _not_utf8(data: bytes) -> int | None:
+    """Return the first byte that is not UTF-8, if there is one."""
+    if data.isascii():
+        return None
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(data), _CHUNK):  # not all at once, which takes memory
+        pending = len(decoder.getstate()[0])
+        end = start + _CHUNK
+        try:
+            decoder.decode(data[start:end], end >= len(data))
+        except UnicodeDecodeError as error:
+            return start - pending + error.start
+    return None
+
+
+# Lines ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a file are written."""
+
+    delimiter: str
+    """What divides the columns; `BLANKS` for runs of blanks."""
+    skips_blanks: bool
+    """Whether blanks stand between a delimiter and a quote."""
+    header: bool
+    """Whether the first line has the names of the columns."""
+
+
+def layout(data: bytes, names: Sequence[str] | None, notes: list[str]) -> Layout:
+    """Tell how the lines of a file are written from the first ones; add to `notes` what was assumed."""
+    lines, whole = _sample(data)
+    said = _SAID.match(lines)
+    if said:
+        lines = lines[said.end() :].lstrip("\r\n")
+    delimiter = said[1] if said else _delimiter(lines, whole)
+    skips = delimiter != BLANKS and re.search(rf"{re.escape(delimiter)} +\"", lines) is not None
+    if delimiter not in ",\t":
+        notes.append(f"columns are divided by {_WORDS.get(delimiter, shown(delimiter))}")
+    rows = _some_rows(lines, Layout(delimiter, skips, True), whole)
+    return Layout(delimiter, skips, has_header(rows, names))
+
+
+def without_delimiter_line(data: bytes) -> bytes:
+    """Return text without the first line by which spreadsheet programs say what divides the columns, which is blank."""
+    said = _SAID.match(data[:20].decode("latin-1"))
+    return data[said.end() :] if said else data
+
+
+def reader(text: str, how: Layout) -> Any:
+    """Return a reader of the csv module."""
+    lines = io.StringIO(text, newline="")
+    if how.delimiter == BLANKS:
+        stripped = (line.strip(" \r\n") + "\n" for line in lines)
+        return csv.reader(stripped, delimiter=" ", skipinitialspace=True, strict=True)
+    return csv.reader(lines, delimiter=how.delimiter, skipinitialspace=how.skips_blanks, strict=True)
+
+
+def _sample(data: bytes) -> tuple[str, bool]:
+    """Return the first lines that are not blank, and whether these are all."""
+    start = re.compile(rb"[^\r\n]").search(data)
+    if start is None:
+        return "", True
+    end = start.start() + _SAMPLE
+    if end >= len(data):
+        return data[start.start() :].decode(), True
+    line = re.compile(rb"[\r\n]").search(data, start.start())
+    last = max(data.rfind(b"\n", 0, end), data.rfind(b"\r", 0, end), line.start() if line else len(data))
+    return data[start.start() : last].decode(), False
+
+
+def _some_rows(lines: str, how: Layout, whole: bool) -> list[list[str]]:
+    """Return the first rows; fewer of very wide ones, and those after a line that is no CSV are missing."""
+    rows: list[list[str]] = []
+    n_cells = 0
+    try:
+        for row in reader(lines, how):
+            if row:
+                rows.append(row)
+                n_cells += len(row)
+            if len(rows) >= _LINES or (len(rows) > 1 and n_cells >= _CELLS):
+                return rows
+    except csv.Error:
+        return rows
+    return rows if whole or len(rows) < 3 else rows[:-1]  # a quote may go on after the sample
+
+
+def _delimiter(lines: str, whole: bool) -> str:
+    """Return what divides all of the first lines into equally many columns, two at least."""
+    first = re.match(r"[^\r\n]*", lines)
+    header = first[0] if first else ""
+    likely = max(_DELIMITERS, key=header.count)
+    fits = {
+        d: len(rows[0]) for d in _DELIMITERS if d in header and (rows := _even(lines, Layout(d, True, True), whole))
+    }
+    if "," in fits and len(fits) > 1 and not _DECIMAL_COMMA.sub("", lines).count(","):
+        del fits[","]  # the commas are in numbers
+    if fits:
+        return max(fits, key=lambda d: (fits[d], d == likely))
+    if likely not in header:
+        rows = _even(lines, Layout(BLANKS, True, True), whole)
+        if rows and len(rows) > 1 and any(_kind_below(rows, c) for c in range(len(rows[0]))):
+            return BLANKS
+    return likely
+
+
+def _even(lines: str, how: Layout, whole: bool) -> list[list[str]] | None:
+    """Return rows if there are two columns or more, and all have as many."""
+    rows = _some_rows(lines, how, whole)
+    return rows if rows and len(rows[0]) > 1 and len(set(map(len, rows))) == 1 else None
+
+
+# The header -----------------------------------------------------------------------------------------
+
+
+def has_header(rows: Sequence[Sequence[str]], names: Sequence[str] | None) -> bool:
+    """Return whether the first of some rows has the names of columns, and no values.
+
+    It has values if it has numbers, dates or times in all columns that have nothing else below; where there is no such
+    column, if each of its words stands below in its column as well. Whole numbers that rise by one, or years, are
+    names. Where that does not tell, a first row has names; but not if a user gives others.
+    """
+    if not rows:
+        return True
+    first, below = [word.strip() for word in rows[0]], [row for row in rows[1:] if len(row) == len(rows[0])]
+    in_doubt = names is None or first == list(names)
+    if not below:
+        return in_doubt if not all(_kind(word) == "number" for word in first) else _are_counted(first)
+    alike = []
+    for c, word in enumerate(first):
+        kind, own = _kind_below(rows, c), _kind(word)
+        if kind and own is not None:
+            if own != kind:
+                return True
+            alike.append(word)
+    if alike:
+        return _are_counted(alike)
+    words = [{row[c].strip() for row in below} for c in range(len(first))]
+    return False if any(first) and all(map(set.__contains__, words, first)) else in_doubt
+
+
+def names_of(path: str, first: Sequence[str], header: bool, names: Sequence[str] | None, notes: list[str]) -> list[str]:
+    """Return the names of the columns, given the first row; add to `notes` where they come from if not from there."""
+    own = [name.strip() for name in first]
+    if names is None:
+        if header:
+            return own
+        notes.append("there is no header; the columns are called 'column 1', 'column 2', ...")
+        return [f"column {c}" for c in range(1, len(own) + 1)]
+    if len(names) != len(own):
+        raise TableError(f"{path} has {counted(len(own), 'column')}, and as many names are needed; got {len(names)}")
+    if header and own != list(names):
+        notes.append(f"the names given replace those of the header ({listed(own, 5)})")
+    return [name.strip() for name in names]
+
+
+def _kind_below(rows: Sequence[Sequence[str]], c: int) -> str | None:
+    """Return what all values of a column are below the first row: numbers, dates or times; None if they are not."""
+    kinds = {_kind(row[c]) for row in rows[1:] if len(row) == len(rows[0])} - {None}
+    return kinds.pop() or None if len(kinds) == 1 else None
+
+
+def _kind(word: str) -> str | None:
+    """Return what a word is, "" for text and None for a missing value."""
+    word = word.strip()
+    if reads_as_missing(word):
+        return None
+    if _DIGITS.fullmatch(word):
+        return "number"
+    form, doubt = _forms.number_form((word,))
+    if form is not None or doubt:
+        return "number"
+    if any(_forms.date(word, order) is not None for order in (DAY_FIRST, MONTH_FIRST)):
+        return "date"
+    return "time" if _forms.time(word) is not None else ""
+
+
+def _are_counted(words: Sequence[str]) -> bool:
+    """Return whether numbers are names of columns: two or more that rise by one, or years that rise."""
+    if len(words) < 2 or not all(_DIGITS.fullmatch(word) and len(word) < 10 for word in words):
+        return False
+    numbers = list(map(int, words))
+    steps = {b - a for a, b in itertools.pairwise(numbers)}
+    return steps == {1} or (min(steps) > 0 and numbers[0] >= 1900 and numbers[-1] <= 2100)

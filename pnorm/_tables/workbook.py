@@ -1,0 +1,94 @@
+"""Workbooks of spreadsheet programs: .xlsx, .xls, .xlsb and .ods."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from pnorm._checks.text import first, shown
+from pnorm._tables.source import Source, TableError, counted
+from pnorm._tables.text import has_header, names_of
+
+
+class WorkbookSource(Source):
+    """A sheet of a workbook, whose values have types."""
+
+    def __init__(self, path: str, data: bytes, sheet: str | None, names: Sequence[str] | None = None) -> None:
+        try:
+            import python_calamine as calamine
+        except ImportError:
+            raise TableError(
+                f"{path} is a workbook of a spreadsheet program, which takes python-calamine to read, the extra "
+                "'excel' of pnorm: pip install python-calamine; or save its sheet as CSV"
+            ) from None
+        try:
+            book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+            sheets = list(book.sheet_names)
+            chosen = _chosen(path, sheets, sheet)
+            read = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
+        except calamine.CalamineError as error:
+            raise TableError(f"{path} is a workbook that cannot be read: {error}") from None
+        notes: list[str] = []
+        if sheet is None and len(sheets) > 1:
+            notes.append(f"reads the sheet {shown(chosen)}, the first of {len(sheets)}")
+        self._sheet = chosen
+        rows = [(number, row) for number, row in enumerate(read, start=1) if any(value != "" for value in row)]
+        if not rows:
+            raise TableError(f"the sheet {shown(chosen)} of {path} is empty")
+        width = max(max(c for c, value in enumerate(row) if value != "") for _, row in rows) + 1
+        texts = [[_text_of(value) for value in row[:width]] for _, row in rows[:100]]
+        has_names = has_header(texts, names)
+        header = names_of(path, texts[0], has_names, names, notes)
+        if has_names:
+            del rows[0]
+        columns = [[None if row[c] == "" else row[c] for _, row in rows] for c in range(width)]
+        kept = [c for c in range(width) if header[c] or any(value is not None for value in columns[c])]
+        self._numbers = [number for number, _ in rows]
+        super().__init__(path, [header[c] for c in kept], notes)
+        self._columns = {name: columns[c] for name, c in zip(self.names, kept, strict=True)}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def place(self, i: int) -> str:
+        return f"row {self._numbers[i]} of the sheet {shown(self._sheet)} of {self._path}"
+
+    def column(self, name: str) -> list[Any]:
+        return self._columns[name]
+
+    def texts(self, name: str) -> list[str]:
+        return list(map(_text_of, self._columns[name]))
+
+    def _text(self, name: str) -> list[str]:
+        return self.texts(name)
+
+
+def _chosen(path: str, sheets: Sequence[str], sheet: str | None) -> str:
+    if not sheets:
+        raise TableError(f"{path} is a workbook without a sheet")
+    if sheet is None:
+        return sheets[0]
+    if sheet in sheets:
+        return sheet
+    if sheet.isdecimal() and 1 <= int(sheet) <= len(sheets):
+        return sheets[int(sheet) - 1]
+    raise TableError(
+        f"no sheet {_quoted(sheet)} in {path}, which has {counted(len(sheets), 'sheet')}: {first(sheets, 20, _quoted)}"
+    )
+
+
+def _quoted(name: str) -> str:
+    return shown(repr(name))
+
+
+def _text_of(value: Any) -> str:
+    """Return a value as a file of text would have it."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**53:
+        return str(int(value))
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    return str(value).strip()
