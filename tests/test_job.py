@@ -1,13 +1,21 @@
-"""The whole job: what is kept back, learned and measured."""
+"""The whole job: what is held out, learned and measured."""
 
+import itertools
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from pnorm import metrics
+import pnorm
+from pnorm import _checks, metrics
+from pnorm._default import Kind
+from pnorm._job import hold_out
+from pnorm._job import tested as job
+from pnorm._job.baselines import LINES, baselines
+from pnorm._job.learn import learn, learn_again
 from pnorm._job.quality import PLACES, quality
+from pnorm.rankers import from_table
 
 KEYS = {"precision": metrics.precision_at, "recall": metrics.recall_at, "lift": metrics.enrichment_factor}
 WHOLE = {
@@ -58,10 +66,10 @@ def test_intervals_are_those_of_metrics_where_all_places_are_told_apart():
 
 
 def test_places_put_together_change_no_value_and_hardly_an_interval():
-    a, b = lists(1500, 8000)
-    assert len(np.unique(np.concatenate(a))) > 4 * PLACES
-    found = quality(*a, {"b": b}, depths=[100, 2000])
-    for key, depth in (("precision", 100), ("precision", 2000), ("average_precision", None), ("auc", None)):
+    a, b = lists(500, 3000)
+    assert len(np.unique(np.concatenate(a))) > PLACES
+    found = quality(*a, {"b": b}, depths=[100, 1000])
+    for key, depth in (("precision", 100), ("precision", 1000), ("average_precision", None), ("auc", None)):
         measure = found.measure(key, depth)
         of_list = WHOLE[key] if depth is None else partial(metrics.precision_at, k=depth)
         again = of_list(*a, confidence=0.95)
@@ -114,19 +122,13 @@ def test_first_rows_that_are_all_positive_have_an_interval():
 
 
 def test_chance_is_the_mean_over_all_orders():
-    rng = np.random.default_rng(3)
-    found = quality(*lists(3, 9)[0], depths=[4])
-    means = dict.fromkeys(["positives_at_top", "average_precision", "auc"], 0.0)
-    precision = 0.0
-    for _ in range(4000):
-        f = rng.permutation(12).astype(float)
-        for key in means:
-            means[key] += WHOLE[key](f[:3], f[3:]) / 4000
-        precision += metrics.precision_at(f[:3], f[3:], 4) / 4000
-    for key, mean in means.items():
-        assert found.measure(key).chance == pytest.approx(mean, abs=0.03)
-    assert found.measure("precision", 4).chance == pytest.approx(precision, abs=0.02)
-    assert found.measure("hits", 4).chance == 1.0
+    found = quality(*lists(3, 6)[0], depths=[4])
+    f, orders = np.arange(9.0), list(itertools.combinations(range(9), 3))
+    sides = [(f[list(pos)], np.delete(f, pos)) for pos in orders]
+    for key, of_list in WHOLE.items():
+        assert found.measure(key).chance == pytest.approx(np.mean([of_list(*side) for side in sides]))
+    for key, of_list in KEYS.items():
+        assert found.measure(key, 4).chance == pytest.approx(np.mean([of_list(*side, 4) for side in sides]))
 
 
 def test_curves():
@@ -196,3 +198,322 @@ def test_a_measure_by_its_key():
         found.measure("auc", 5)
     with pytest.raises(ValueError, match="key"):
         found.measure("speed")
+
+
+# Which rows are held out -----------------------------------------------------------------------------
+
+
+def test_a_share_of_either_class():
+    y = np.arange(1000) % 10 == 0
+    held = hold_out.share(y, 0.2, 7)
+    assert (held[y].sum(), held[~y].sum()) == (20, 180)
+    assert (held == hold_out.share(y, 0.2, 7)).all()
+    assert (held != hold_out.share(y, 0.2, 8)).any()
+    assert hold_out.share([1, 1, 0, 0, 0], 0.01).sum() == 2  # one of each at least
+    assert hold_out.share([1, 1, 0, 0, 0], 0.99).sum() == 3  # and not all
+
+
+def test_a_share_needs_two_rows_of_either_class():
+    with pytest.raises(ValueError, match="there is 1 positive row, and 2 are needed"):
+        hold_out.share([True, False, False])
+    with pytest.raises(ValueError, match="there are no negative rows"):
+        hold_out.share([True, True])
+    with pytest.raises(ValueError, match="share"):
+        hold_out.share([True, False] * 5, 1.0)
+
+
+DAYS = ["2024-01-05", "2024-01-01", "2024-02-01", "2023-12-31", "2024-01-05"]
+LATER = [True, False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        DAYS,
+        np.array(DAYS, "M8[D]"),
+        [4, 1, 31, 0, 4],
+        ["4,5", "1,5", "31,5", "0,5", "4,5"],
+        ["05.01.2024", "01.01.2024", "01.02.2024", "31.12.2023", "05.01.2024"],
+        ["10:30", "9:00", "23:15", "8:59", "10:30"],
+        [np.timedelta64(hours, "h") for hours in (40, 10, 310, 0, 40)],
+    ],
+)
+def test_the_latest_rows_with_ties_on_one_side(times):
+    assert hold_out.latest(times, 0.6).tolist() == LATER
+    assert hold_out.latest(times, 0.5).tolist() == LATER
+    assert hold_out.latest(times, 0.2).tolist() == [False, False, True, False, False]
+    assert hold_out.latest(times, 0.99).tolist() == [True, True, True, False, True]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_the_latest_rows_of_a_column_of_a_frame(library):
+    module = pytest.importorskip(library)
+    dates = np.array(DAYS, "M8[us]").tolist()
+    column = {"pandas": "Series", "polars": "Series", "pyarrow": "array"}[library]
+    assert hold_out.latest(getattr(module, column)(dates), 0.5).tolist() == LATER
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (["2024-01-05", None, "2024-01-06"], "'when' has no time in row 1, and in 1 of 3 rows"),
+        ([3.0, 4.0, float("nan")], "no time in row 2"),
+        (["soon", "late", "2024-01-01"], "'when' must hold dates, times or numbers.*soon"),
+        ([True, False, True], "'when' must hold dates"),
+        (["01/02/2024", "03/04/2024", "05/06/2024"], "day or the month"),
+        ([5, 5, 5], "all times in 'when' are the same"),
+    ],
+)
+def test_times_that_say_nothing(times, message):
+    with pytest.raises(ValueError, match=message):
+        hold_out.latest(times, 0.3, name="'when'")
+
+
+def test_either_part_needs_both_classes():
+    with pytest.raises(ValueError, match="none of the 3 rows held out is positive"):
+        hold_out.latest(DAYS, 0.6, y=[0, 1, 0, 1, 0])
+    with pytest.raises(ValueError, match="none of the 2 rows to train on is negative"):
+        hold_out.latest(DAYS, 0.6, y=[0, 1, 1, 1, 0])
+    with pytest.raises(ValueError, match="no row is held out"):
+        hold_out.both([0, 0], [0, 1])
+
+
+# Learning and comparing -------------------------------------------------------------------------------
+
+
+def mixed(n, seed=0):
+    """A table of numbers, text, truth values, dates and missing values, and which rows are positive."""
+    rng = np.random.default_rng(seed)
+    z, city = rng.normal(size=n), rng.integers(4, size=n)
+    logit = 1.5 * z + 0.8 * (city == 2) - 1.5
+    y = rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-logit))
+    income = np.where(rng.uniform(size=n) < 0.1, np.nan, (1000.0 * (30.0 + 8.0 * z)).round())
+    table = {
+        "income": income,
+        "city": [("Rome", "Oslo", "Bari", "Pisa")[k] for k in city],
+        "member": (rng.uniform(size=n) < 0.5).tolist(),
+        "since": (np.datetime64("2020-01-01") + rng.integers(1500, size=n).astype("m8[D]")).tolist(),
+        "note": [f"row {i}" for i in range(n)],
+    }
+    return table, y
+
+
+def sides_of(table, y):
+    return [_checks.rows(table, np.flatnonzero(side)) for side in (y, ~y)]
+
+
+QUICK = {"p": 1.0, "l2": 0.01, "linear": True}
+
+
+def test_learning_is_what_minimize_does():
+    pos, neg = sides_of(*mixed(200))
+    found = learn(pos, neg, **QUICK)
+    with pytest.warns(pnorm.rankers.TableWarning):
+        H = from_table(pos, neg, linear=True)
+    lam, trace = pnorm.minimize(pos, neg, H, 1.0, l2=0.01, penalty="shapes", tol=1e-6)
+    assert H == found.H
+    assert (lam == found.lam).all()
+    assert found.told == "line + cuts, p = 1, l2 = 0.01"
+    assert found.cross_validation is None
+    assert found.given == QUICK
+    assert len(found.warnings) == 1
+    assert "note (an id" in found.warnings[0]
+    assert (found.score(pos) == pnorm.score(pos, H, lam)).all()
+    assert (found.probability(found.score(pos)) == pnorm.probability(pos, H, lam, 1.0, trace.intercept)).all()
+
+
+def test_what_is_open_is_chosen_and_told_of():
+    table, y = mixed(240)
+    pos, neg = sides_of({name: table[name] for name in ("income", "city")}, y)
+    stages = []
+    found = learn(pos, neg, p=1.0, progress=lambda *stage: stages.append(stage))
+    assert found.cross_validation.best.kind == found.kind
+    assert found.p == 1.0
+    choosing = [stage[1:] for stage in stages if stage[0] == "choosing"]
+    assert choosing[0][0] == 0
+    assert choosing[-1][0] == choosing[-1][1] == 10  # two kinds of five folds
+    assert choosing == sorted(choosing)
+    assert stages[-2:] == [("training", 0, 1), ("training", 1, 1)]
+    again = learn_again(pos, neg, found)
+    assert (again.lam == found.lam).all()
+    assert (again.kind, again.p, again.l1, again.l2) == (found.kind, found.p, found.l1, found.l2)
+
+
+def test_rounds_in_place_of_the_minimum():
+    pos, neg = sides_of(*mixed(200))
+    found = learn(pos, neg, t_max=7, p=2.0)
+    lam, trace = pnorm.train(pos, neg, found.H, 2.0, 7)
+    assert (lam == found.lam).all()
+    assert (found.p, found.trace.n_iter, found.penalty) == (2.0, 7, "")
+    assert learn(pos, neg, t_max=3).p == 4.0
+    assert (learn_again(pos, neg, found).lam == lam).all()
+
+
+def test_weak_rankers_that_are_given():
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(1.0, 1.0, (40, 2)), rng.normal(size=(60, 2))
+    for rankers in (pnorm.rankers.normalized, Kind(pnorm.rankers.normalized, "l2"), pnorm.rankers.normalized(pos, neg)):
+        found = learn(pos, neg, rankers=rankers, p=2.0, l2=0.1)
+        assert pnorm.rankers.normalized(pos, neg) == found.H
+    one = learn(pos[:1], neg, rankers=pnorm.rankers.normalized)
+    assert one.alone
+    assert one.cross_validation is None
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"rankers": 3}, TypeError, "rankers must be a collection"),
+        ({"rankers": pnorm.rankers.normalized, "linear": True}, ValueError, "linear is for weak rankers of a table"),
+        ({"t_max": 5, "l2": 0.1}, ValueError, "l2 is for minimisers"),
+        ({"p": 0.5}, ValueError, "p must be"),
+    ],
+)
+def test_learning_refuses(how, error, message):
+    with pytest.raises(error, match=message):
+        learn(*sides_of(*mixed(60)), **how)
+
+
+def columns_of(table):
+    """Columns as numbers, by which to sort; missing ones are in the middle, levels as they are."""
+    return {
+        "income": np.where(np.isnan(table["income"]), np.nanmedian(table["income"]), table["income"]),
+        "city": np.array(table["city"]),
+        "member": np.array(table["member"], float),
+        "since": np.array(table["since"], "M8[D]").astype(float),
+    }
+
+
+def test_the_best_column_by_brute_force():
+    table, y = mixed(300)
+    y ^= np.random.default_rng(1).uniform(size=300) < 0.1
+    columns = columns_of(table)
+    shares = {city: y[columns["city"] == city].mean() for city in np.unique(columns["city"])}
+    columns["city"] = np.array([shares[city] for city in columns["city"]])
+    aucs = {name: metrics.auc(x[y], x[~y]) for name, x in columns.items()}
+    best = max(aucs, key=lambda name: abs(aucs[name] - 0.5))
+    assert best == "income"
+    turned = {name: -values if name == "income" else values for name, values in table.items()}
+    for of_sign, sign in ((table, 1.0), (turned, -1.0)):
+        with pytest.warns(pnorm.rankers.TableWarning):
+            H = from_table(*sides_of(of_sign, y))
+        _, alone = baselines(*sides_of(of_sign, y), H)
+        assert alone.name == "income alone"
+        assert (alone.score(of_sign) == sign * columns_of(of_sign)["income"]).all()
+    _, alone = baselines(*sides_of({"city": table["city"], "member": table["member"]}, y))
+    assert alone.name == "city alone"
+    assert alone.score(table) == pytest.approx(columns["city"])
+    assert alone.score({"city": ["Turin"], "member": [True]}) == pytest.approx(y.mean())
+
+
+def test_straight_lines_by_a_matrix():
+    table, y = mixed(400)
+    with pytest.warns(pnorm.rankers.TableWarning):
+        H = from_table(*sides_of(table, y))
+    lines, _ = baselines(*sides_of(table, y), H)
+    assert lines.name == LINES
+    raw = columns_of(table)
+    missing = np.isnan(table["income"])
+    income = np.where(missing, np.nanmean(table["income"]), table["income"])
+    scaled = [(x - x.mean()) / x.std() for x in (raw["member"], raw["since"])]
+    income = (income - np.nanmean(table["income"])) / np.nanstd(table["income"])
+    levels = [raw["city"] == city for city in np.unique(raw["city"])]
+    A = np.column_stack([income, missing, *levels, *scaled]).astype(float)
+    lam, _ = pnorm.minimize(A[y], A[~y], p=1.0, l2=1e-3)
+    f = A @ lam
+    found = lines.score(table)
+    assert found - found.mean() == pytest.approx(f - f.mean(), abs=1e-3)
+
+
+def test_baselines_of_columns_with_little_in_them():
+    pos = {"a": [1.0, 1.0, 2.0], "b": [None, None, None], "c": [None, 1.0, 5.0]}
+    neg = {"a": [1.0, 2.0, 2.0], "b": [None, None, None], "c": [None, None, None]}
+    found = baselines(pos, neg)
+    assert found[1].name == "a alone"
+    for baseline in found:
+        assert np.isfinite(baseline.score({"a": [None, 3.0], "b": [1, 2], "c": [None, 2.0]})).all()
+
+
+# The whole ----------------------------------------------------------------------------------------------
+
+
+def test_from_a_table_to_a_tested_list():
+    table, y = mixed(500)
+    held = hold_out.share(y, 0.3, 1)
+    stages = []
+    found = job.tested(table, y, held, budget=30, of=300, progress=lambda *s: stages.append(s), **QUICK)
+    train, test = (_checks.rows(table, np.flatnonzero(rows)) for rows in (~held, held))
+    alone = learn(*sides_of(train, y[~held]), **QUICK)
+    assert (found.learned.lam == alone.lam).all()
+    assert (found.rows == np.flatnonzero(held)).all()
+    f, y_held = alone.score(test), y[held]
+    assert (found.scores == f).all()
+    assert (found.held_out[1] == y_held).all()
+    assert found.quality.lists == (LINES, "income alone")
+    assert found.quality.main == 15  # 30 of 300 are a tenth of the rows
+    assert float(found.quality.measure("auc").value) == metrics.auc(f[y_held], f[~y_held])
+    others = [metrics.auc(of[y_held], of[~y_held]) for of in found.others.values()]
+    assert found.quality.measure("auc").others == pytest.approx(others)
+    assert found.quality.calibration.rows.sum() == held.sum()
+    cut = pnorm.cutoff(f[y_held], f[~y_held], budget=30, of=300)
+    assert found.cutoff == cut
+    assert found.top.tolist() == np.argsort(-f, kind="stable")[:10].tolist()
+    assert len(found.reasons) == 10
+    assert "income = " in found.reasons[0]
+    assert len(found.warnings) == 1
+    assert set(found.seconds) == {"learn", "score", "baselines", "measure", "explain"}
+    assert stages[-1] == ("testing", 3, 3)
+    again = found.refit()
+    assert (again.lam == learn(*sides_of(table, y), **QUICK).lam).all()
+
+
+def test_a_table_of_its_own_to_test_on():
+    (table, y), (other, y_other) = mixed(200, 1), mixed(90, 2)
+    other["city"][0] = "Turin"
+    found = job.learn_and_test(table, y, other, y_other, compare=False, n_top=2, **QUICK)
+    assert found.quality.lists == found.quality.difference or found.quality.difference is None
+    assert found.quality.n_pos == y_other.sum()
+    assert any("Turin" in text for text in found.warnings)
+    assert len(found.reasons) == 2
+    assert found.rows.tolist() == list(range(90))
+    with pytest.raises(ValueError, match="a table of their own"):
+        found.refit()
+
+
+def test_the_bottom_of_the_list():
+    table, y = mixed(300)
+    found = job.tested(table, y, hold_out.share(y), push="bottom", n_top=3, **QUICK)
+    assert found.top.tolist() == np.argsort(found.scores, kind="stable")[:3].tolist()
+    assert found.quality.push == "bottom"
+    assert "income" in found.reasons[0]
+
+
+def test_one_row_to_train_on():
+    table, y = mixed(80)
+    y = np.arange(80) < 3
+    held = np.arange(80) % 2 == 0
+    found = job.tested(table, y, held, compare=False, n_top=0)
+    assert found.reasons == ()
+    assert "nothing was chosen" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"budget": 50}, "budget must be less than the 20 rows held out; got 50. of="),
+        ({"budget": 50, "of": 40}, "budget must be less than the 40 rows of a list"),
+        ({"budget": 5, "recall": 0.5}, "give one of budget"),
+        ({"recall": 0.5, "push": "bottom"}, "recall is for a cut-off, which takes rows from the top"),
+        ({"push": "left"}, "push"),
+    ],
+)
+def test_testing_refuses_before_it_learns(how, message):
+    table, y = mixed(100)
+    with pytest.raises(ValueError, match=message):
+        job.tested(table, y, hold_out.share(y), progress=None, **how)
+
+
+def test_testing_needs_both_classes_in_either_part():
+    table, y = mixed(100)
+    with pytest.raises(ValueError, match="none of the 3 rows held out is positive"):
+        job.tested(table, y, ~y & (np.cumsum(~y) <= 3))

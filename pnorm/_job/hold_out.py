@@ -1,4 +1,4 @@
-"""Which rows are kept back, to measure by them what the others have taught."""
+"""Which rows are held out, to measure by them what the others have taught."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from pnorm.rankers import _forms
 from pnorm.rankers._readings import Reading, Where, is_missing
 
 SHARE = 0.2
-"""The share of the rows that is kept back by default."""
+"""The share of the rows that is held out by default."""
 
 _SIDES = ("negative", "positive")
 
 
 def share(y: Any, share: float = SHARE, seed: Any = 0) -> NDArray[np.bool_]:
-    """Keep back a share of the rows of either class, drawn at random.
+    """Hold out a share of the rows of either class, drawn at random.
 
     Parameters
     ----------
     y : array_like of bool, shape (N,)
         Which rows are positive.
     share : float
-        The share to keep back, above 0 and below 1; of each class, one row at least, and not all.
+        The share to hold out, above 0 and below 1; of each class, one row at least, and not all.
     seed : int or Generator
         Of the draw.
 
     Returns
     -------
     ndarray of bool, shape (N,)
-        Which rows are kept back.
+        Which rows are held out.
 
     Raises
     ------
@@ -49,21 +49,21 @@ def share(y: Any, share: float = SHARE, seed: Any = 0) -> NDArray[np.bool_]:
         if rows.size < 2:
             there = f"there is 1 {name} row" if rows.size else f"there are no {name} rows"
             raise ValueError(
-                f"{there}, and 2 are needed to keep one back: get more of them, or train without keeping rows back"
+                f"{there}, and 2 are needed to hold one out: get more of them, or train without holding rows out"
             )
         held[rng.permutation(rows)[: min(max(round(part * rows.size), 1), rows.size - 1)]] = True
     return held
 
 
 def latest(times: Any, share: float = SHARE, *, y: Any = None, name: str = "times") -> NDArray[np.bool_]:
-    """Keep back the latest rows.
+    """Hold out the latest rows.
 
     Parameters
     ----------
     times : sequence of N dates, times, durations or numbers
         When each row was: a column of any container, or text that reads as dates, times or numbers.
     share : float
-        The share to keep back, above 0 and below 1, or as near to it as ties allow: rows of one time stay on one side.
+        The share to hold out, above 0 and below 1, or as near to it as ties allow: rows of one time stay on one side.
     y : array_like of bool, shape (N,), optional
         Which rows are positive, to check that there are both kinds on either side.
     name : str
@@ -72,7 +72,7 @@ def latest(times: Any, share: float = SHARE, *, y: Any = None, name: str = "time
     Returns
     -------
     ndarray of bool, shape (N,)
-        Which rows are kept back.
+        Which rows are held out.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def latest(times: Any, share: float = SHARE, *, y: Any = None, name: str = "time
     x = _moments(times, name)
     values, counts = np.unique(x, return_counts=True)
     if values.size < 2:
-        raise ValueError(f"all times in {shown(name)} are the same, so that no row is later; keep back rows at random")
+        raise ValueError(f"all times in {shown(name)} are the same, so that no row is later; hold out rows at random")
     later = x.size - np.cumsum(counts)[:-1]  # rows after each value but the last
     first = values[1:][np.argmin(np.abs(later - part * x.size))]
     held: NDArray[np.bool_] = x >= first
@@ -96,14 +96,14 @@ def both(held: Any, y: Any) -> None:
     """Refuse a split one part of which lacks a class."""
     held = _checks.one_or_zero(held, "held")
     positive = _checks.one_or_zero(y, "y", held.size)
-    for part, rows in (("kept back", held), ("to train on", ~held)):
+    for part, rows in (("held out", held), ("to train on", ~held)):
         n = int(rows.sum())
         if n == 0:
             raise ValueError(f"no row is {part}; both parts need rows")
         for side, name in enumerate(_SIDES):
             if not (positive[rows] == bool(side)).any():
                 raise ValueError(
-                    f"none of the {n:,} rows {part} is {name}; keep back another share, or rows drawn at random"
+                    f"none of the {n:,} rows {part} is {name}; hold out another share, or rows drawn at random"
                 )
 
 

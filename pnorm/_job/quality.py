@@ -15,7 +15,7 @@ from scipy.special import digamma
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._cutoff import _high, _low
-from pnorm.metrics import Roc, _area, _at_top, _auc, _average, _of_first
+from pnorm.metrics import Roc, _area, _at_top, _auc, _average
 from pnorm.metrics._by_name import first_negatives
 from pnorm.metrics._ranked_list import DistinctScores, Estimate, RankedList, _Side, estimates
 from pnorm.metrics._ranked_list import Measure as OfCounts
@@ -129,7 +129,8 @@ class Quality:
     by_depth: ByDepth
     """Hits among the first rows for many depths."""
     roc: tuple[Roc, ...]
-    """ROC curves in counts, at most 400 points of each: of this list, and of the others."""
+    """ROC curves in counts, at most 400 points of each: of this list, and of the others. From below, negatives are the
+    true positives, as they are what is found."""
     calibration: Calibration | None
     """Predicted probabilities beside what happened; None without probabilities."""
 
@@ -213,45 +214,35 @@ def quality(
                 f"{pos.size} and {neg.size}"
             )
     if push == "bottom":
-        read = [(-neg, -pos) for pos, neg in read]
+        read = [(-neg, -pos) for pos, neg in read]  # negatives are what is looked for
     ranked = [RankedList(*sides) for sides in read]
     n_hits, n = read[0][0].size, n_pos + n_neg
     chosen = _depths(depths, budget, n, n_hits)
     main = int(budget) if budget is not None else max([k for k in chosen if 5 * k <= n_hits], default=chosen[0])
 
-    at_depth = [partial(_of_first, "precision", float(k)) for k in chosen]
     of_list = _of_list(read[0][1].size)
     curve = np.union1d(_grid(n, _DEPTHS), chosen)
-    along = [partial(_of_first, "precision", float(k)) for k in curve]
-    of: list[OfCounts] = [*at_depth, *[measure for measure, _ in of_list.values()], *along]
-    most = [*[1.0] * len(chosen), *[math.inf if key == "positives_at_top" else 1.0 for key in of_list]]
-    found = _intervals(ranked[0], of, [*most, *[1.0] * len(along)], sure, rng)
-    start = len(chosen) + len(of_list)
-    for i, k in (*enumerate(chosen), *enumerate(curve.tolist(), start)):
-        found[i] = _of_all_or_none(found[i], k, n)
+    of = [measure for measure, _ in of_list.values()]
+    most = [float(n_hits) if key == "positives_at_top" else 1.0 for key in of_list]
+    hits, found = _estimates(ranked[0], curve, of, most, sure, rng)
+    hits_beside: list[Vector] = [_hits(rows.distinct, curve) for rows in ranked[1:]]
     beside = [[float(measure(rows.distinct)) for measure in of] for rows in ranked[1:]]
 
-    measures = []
     words = _Words(push)
-    for i, k in enumerate(chosen):
-        values, same = found[i], [values[i] for values in beside]
-        for key, factor in (("precision", 1.0), ("lift", n / n_hits), ("recall", k / n_hits), ("hits", float(k))):
-            chance = factor * n_hits / n
-            value, low, high = [factor * x for x in values]
-            scaled = Estimate(value, low, high, sure)
-            measures.append(Measure(words.of_first(key, k), key, k, scaled, tuple([factor * x for x in same]), chance))
+    where = np.searchsorted(curve, chosen)
+    at_depth = [hits[i] for i in where], [of_other[where] for of_other in hits_beside]
+    measures = _of_first_rows(words, chosen, *at_depth, n_hits, n)
     chances = _by_chance(n_hits, n - n_hits)
-    for i, (key, (_, negatives)) in enumerate(of_list.items(), start=len(chosen)):
+    for i, (key, (_, negatives)) in enumerate(of_list.items()):
         name = words.of_list(key, negatives)
         measures.append(Measure(name, key, None, found[i], tuple([values[i] for values in beside]), chances[key]))
 
-    hits, lows, highs = curve * np.array([[*values] for values in found[start:]]).T
     difference = None
     if len(read) > 1:
-        of_both = ranked[0], ranked[1]
-        measure, name = at_depth[chosen.index(main)], list(lists)[1]
-        value = _difference(of_both, read[:2], measure, sure, rng)
-        difference = Difference(words.of_first("precision", main), name, value)
+        more = _difference((ranked[0], ranked[1]), read[:2], main, sure, rng)
+        difference = Difference(words.of_first("precision", main), list(lists)[1], more)
+    value, low, high = np.array([[*values] for values in hits]).T
+    of_curve = ByDepth(curve, value, low, high, tuple(hits_beside))
     return Quality(
         n_pos,
         n_neg,
@@ -262,8 +253,8 @@ def quality(
         main,
         tuple(measures),
         difference,
-        ByDepth(curve, hits, lows, highs, tuple([curve * np.array(values[start:]) for values in beside])),
-        tuple([_thinned(rows.distinct, push) for rows in ranked]),
+        of_curve,
+        tuple([_thinned(rows.distinct) for rows in ranked]),
         None if probability is None else _calibration(probability, n_pos, n_neg, 1.0 - sure),
     )
 
@@ -290,6 +281,20 @@ def _depths(given: Sequence[int] | None, budget: int | None, n: int, n_hits: int
     if max(found) > n:
         raise ValueError(f"depths and budget must be at most the {n} rows held out; got {max(found)}")
     return sorted(set(found))
+
+
+def _of_first_rows(
+    words: _Words, depths: list[int], hits: list[Estimate], beside: list[Vector], n_hits: int, n: int
+) -> list[Measure]:
+    """Return the measures of the first rows; each is the number of hits in other units."""
+    measures = []
+    for i, k in enumerate(depths):
+        for key, unit in (("precision", float(k)), ("lift", k * n_hits / n), ("recall", float(n_hits)), ("hits", 1.0)):
+            value, low, high = [x / unit for x in hits[i]]
+            here = Estimate(value, low, high, hits[i].confidence)
+            others = tuple([float(of_other[i]) / unit for of_other in beside])
+            measures.append(Measure(words.of_first(key, k), key, k, here, others, k * n_hits / n / unit))
+    return measures
 
 
 def _of_list(n_neg: int) -> dict[str, tuple[OfCounts, int]]:
@@ -342,39 +347,65 @@ class _Words:
 # Intervals --------------------------------------------------------------------------------------------
 
 
-def _intervals(
-    rows: RankedList, of: list[OfCounts], most: list[float], confidence: float, rng: np.random.Generator
-) -> list[Estimate]:
-    """Return measures with intervals, from resamples of places. What putting places together changes is taken off."""
-    place = _places(rows.distinct, PLACES)
-    fewer = RankedList(*[-place[at].astype(np.float64) for at, _ in rows._rows])
-    found = fewer.measure_all([partial(_same, measure) for measure in of], confidence, _RESAMPLES, rng)
-    exact = [float(measure(rows.distinct)) for measure in of]
-    return [_moved(estimate, value, end) for estimate, value, end in zip(found, exact, most, strict=True)]
+def _hits(at: DistinctScores, depths: Any) -> Any:
+    """Return the hits among the first rows, for several depths; where scores tie, rows share their places."""
+    return np.interp(depths, at.ranks, at.curve[1])
 
 
-def _same(measure: OfCounts) -> OfCounts:
-    """Return a measure, where a function that makes one is asked for."""
-    return measure
+def _estimates(
+    rows: RankedList,
+    depths: NDArray[np.intp],
+    of: list[OfCounts],
+    most: list[float],
+    confidence: float,
+    rng: np.random.Generator,
+) -> tuple[list[Estimate], list[Estimate]]:
+    """Return hits at several depths, and measures of the list, which are at `most` so large, with intervals.
 
-
-def _of_all_or_none(precision: Estimate, k: int, n: int) -> Estimate:
-    """Return a precision with the interval of Clopper and Pearson, if it is 0 or 1 in all resamples.
-
-    Of rows that are all alike no resample differs, and the interval would have no width.
+    These come from resamples of places. What putting places together changes is taken off.
     """
-    value, low, high = precision
-    if low != high or value not in (0.0, 1.0) or k == n:
-        return precision
-    level, hits = 0.5 * (1.0 - precision.confidence), round(k * value)
-    return Estimate(value, _low(hits, k - hits, level), _high(hits, k - hits, level), precision.confidence)
+    place, n_depths = _places(rows.distinct, PLACES), depths.size
+    sides = rows.distinct.pos, rows.distinct.neg
+    fewer = DistinctScores(*[np.bincount(place, side).astype(np.intp) for side in sides])
+
+    def all_of(at: DistinctScores) -> list[float]:
+        return [*_hits(at, depths).tolist(), *[float(measure(at)) for measure in of]]
+
+    def again(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
+        found = np.empty((draws, n_depths + len(of)))
+        for where, at in rows.resampled(place, rng, draws):
+            for row, ranks, true in zip(found[where], at.ranks, at.curve[1], strict=True):
+                row[:n_depths] = np.interp(depths, ranks, true)
+            found[where, n_depths:] = np.stack([measure(at) for measure in of], axis=-1)
+        return found
+
+    values = all_of(rows.distinct)
+    most = [*np.minimum(depths, rows.n_pos).tolist(), *most]
+    near = estimates(all_of(fewer), again, confidence, _RESAMPLES, rng)
+    found = [_moved(estimate, value, end) for estimate, value, end in zip(near, values, most, strict=True)]
+    n = int(rows.n_pos + rows.n_neg)
+    hits = [_of_all_or_none(value, k, n) for value, k in zip(found[:n_depths], depths.tolist(), strict=True)]
+    return hits, found[n_depths:]
 
 
 def _moved(estimate: Any, value: float, most: float, least: float = 0.0) -> Estimate:
-    """Return an interval that is as far from another value."""
+    """Return an interval that is as far from another value, within its range."""
     by = value - float(estimate)
     low, high = max(least, min(estimate.low + by, value)), min(most, max(estimate.high + by, value))
     return Estimate(value, low, high, estimate.confidence)
+
+
+def _of_all_or_none(hits: Estimate, k: int, n: int) -> Estimate:
+    """Return hits among k rows with the interval of Clopper and Pearson, if none or all are hits in all resamples.
+
+    Of rows that are all alike no resample differs, and the interval would have no width.
+    """
+    value, low, high = hits
+    if low != high or value not in (0.0, float(k)) or k == n:
+        return hits
+    level, found = 0.5 * (1.0 - hits.confidence), round(value)
+    low, high = _low(found, k - found, level), _high(found, k - found, level)
+    return Estimate(value, k * low, k * high, hits.confidence)
 
 
 def _places(at: DistinctScores, most: int) -> NDArray[np.intp]:
@@ -399,11 +430,11 @@ def _places(at: DistinctScores, most: int) -> NDArray[np.intp]:
 def _difference(
     ranked: tuple[RankedList, RankedList],
     scores: Sequence[tuple[Vector, Vector]],
-    measure: OfCounts,
+    depth: int,
     confidence: float,
     rng: np.random.Generator,
 ) -> Estimate:
-    """Return a measure of one list less that of another, with an interval from resamples of the same rows.
+    """Return the precision of one list less that of another, with an interval from resamples of the same rows.
 
     Rows that have one place in either list are alike. Their number is drawn.
     """
@@ -419,22 +450,19 @@ def _difference(
         cells, at = np.unique(a * sizes[1] + b, return_inverse=True)
         sides.append((_Side(np.sort(at), None, cells.size), divmod(cells, sizes[1])))
 
-    def of_counts(counts: Sequence[Any]) -> float:
-        a, b = [
-            float(measure(DistinctScores(*[
-                np.bincount(where[i], drawn, sizes[i]) for (_, where), drawn in zip(sides, counts, strict=True)
-            ])))
-            for i in (0, 1)
-        ]  # fmt: skip
-        return a - b
+    def precision(counts: Sequence[Any], i: int) -> float:
+        of_sides = [np.bincount(where[i], drawn, sizes[i]) for (_, where), drawn in zip(sides, counts, strict=True)]
+        return float(_hits(DistinctScores(*of_sides), depth)) / depth
+
+    def difference(counts: Sequence[Any]) -> float:
+        return precision(counts, 0) - precision(counts, 1)
 
     def again(rng: np.random.Generator, draws: int) -> list[list[float]]:
-        return [[of_counts([side.drawn(rng) for side, _ in sides])] for _ in range(draws)]
+        return [[difference([side.drawn(rng) for side, _ in sides])] for _ in range(draws)]
 
-    here = of_counts([side.counts() for side, _ in sides])
-    estimate = estimates([here], again, confidence, _RESAMPLES, rng)[0]
-    a, b = [float(measure(rows.distinct)) for rows in ranked]
-    return _moved(estimate, a - b, math.inf, -math.inf)
+    near = estimates([difference([side.counts() for side, _ in sides])], again, confidence, _RESAMPLES, rng)[0]
+    a, b = [float(_hits(rows.distinct, depth)) / depth for rows in ranked]
+    return _moved(near, a - b, 1.0, -1.0)
 
 
 # For charts -------------------------------------------------------------------------------------------
@@ -448,11 +476,8 @@ def _grid(n: int, most: int) -> NDArray[np.intp]:
     return np.unique(np.round(found).astype(np.intp))
 
 
-def _thinned(at: DistinctScores, push: str) -> Roc:
-    """Return some points of a ROC curve, closer together at the start, both ends among them.
-
-    From below, the negatives are what is found: the curve is that of the list as it is read.
-    """
+def _thinned(at: DistinctScores) -> Roc:
+    """Return some points of a ROC curve, closer together at the start, both ends among them."""
     false, true = at.curve
     places = np.arange(false.size)
     if places.size > _POINTS:

@@ -28,6 +28,8 @@ N_TOP, N_REASONS = 10, 3
 _REFERENCE = 10_000
 """Rows that stand for the average one in explanations, at most."""
 
+_ALONE = "a class has one row to train on, which cannot be held out, so that nothing was chosen"
+
 
 @dataclass(frozen=True, eq=False)
 class Tested:
@@ -236,8 +238,6 @@ def learn_and_test(
             reasons = _reasons(learned, X_held, top, n_reasons, neg if push == "top" else pos, n_threads)
     if progress is not None:
         progress("testing", 3, 3)
-    if learned.alone:
-        told.insert(0, "a class has one row to train on, which cannot be held out, so that nothing was chosen")
     return Tested(
         learned,
         measured,
@@ -250,7 +250,7 @@ def learn_and_test(
         others,
         top,
         reasons,
-        tuple(dict.fromkeys([*learned.warnings, *told])),
+        tuple(dict.fromkeys([*[_ALONE] * learned.alone, *learned.warnings, *told])),
         seconds,
         _whole,
     )

@@ -224,24 +224,30 @@ class RankedList(_Weighed):
             return values
         of = [make() for make in makes]
         place = np.arange(self.scores.size) if by_score else self._merged()
-        n_places = int(place[-1]) + 1
-        sides = [_Side(place[at], c, n_places) for at, c in self._rows]
 
         def again(rng: np.random.Generator, draws: int) -> Vector:
-            np.empty(_KEPT)
             found = np.empty((draws, len(of)))
-            step = max(1, _BLOCK // n_places)
-            drawn = [np.empty((step, n_places), side.dtype) for side in sides]
-            for start in range(0, draws, step):
-                block = found[start : start + step]
-                for i in range(len(block)):
-                    for side, counts in zip(sides, drawn, strict=True):
-                        counts[i] = side.drawn(rng)
-                at = DistinctScores(*(counts[: len(block)] for counts in drawn))
-                block[:] = np.stack([measure(at) for measure in of], axis=-1)
+            for where, at in self.resampled(place, rng, draws):
+                found[where] = np.stack([measure(at) for measure in of], axis=-1)
             return found
 
         return list(estimates(values, again, confidence, n_resamples, seed))
+
+    def resampled(
+        self, place: NDArray[np.intp], rng: np.random.Generator, draws: int
+    ) -> Iterator[tuple[slice, DistinctScores]]:
+        """Yield resamples in blocks, with their numbers. Scores that have one `place` tie; places rise from 0."""
+        n_places = int(place[-1]) + 1
+        sides = [_Side(place[at], c, n_places) for at, c in self._rows]
+        np.empty(_KEPT)
+        step = max(1, _BLOCK // n_places)
+        drawn = [np.empty((step, n_places), side.dtype) for side in sides]
+        for start in range(0, draws, step):
+            size = min(step, draws - start)
+            for i in range(size):
+                for side, counts in zip(sides, drawn, strict=True):
+                    counts[i] = side.drawn(rng)
+            yield slice(start, start + size), DistinctScores(*(counts[:size] for counts in drawn))
 
     def _merged(self) -> NDArray[np.intp]:
         """Return a place for each score, the same for negatives between which there is no positive.
