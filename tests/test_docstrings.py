@@ -82,7 +82,7 @@ SHARED = {
     "callback": (["callable, optional"],
                  [f"Called with the trace so far after every {unit}; a true return value stops the run."
                   for unit in ("round", "step", "epoch")]),
-    "progress": (["bool"], ["Show a progress bar; needs tqdm, the extra ``progress``."]),
+    "progress": (["bool", "bool or callable"], ["Show a progress bar; needs tqdm, the extra ``progress``."]),
     "seed": (["int or numpy.random.Generator"], ["Random numbers; the same seed gives the same result."]),
     "confidence, n_resamples, seed": (["float, int, int or Generator, optional"],
                                       ["For an interval; see the top of the page."]),

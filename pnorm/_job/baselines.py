@@ -53,31 +53,14 @@ def baselines(
     seed: Any = 0,
     n_threads: int | None = None,
 ) -> list[Baseline]:
-    """Train what a list is to be compared with.
+    """Train what a list is to be compared with: "straight lines", and "NAME alone".
 
-    "straight lines" is a sum of one straight line per column of numbers and an indicator per level of text, by
-    `pnorm.minimize` with p = 1 and a small penalty: what logistic regression would be. "NAME alone" is the column by
-    which rows are ordered best, by the AUC of the rows at hand, in either direction; levels count by their shares of
-    positives.
+    The first is a sum of one straight line per column of numbers and an indicator per level of text, by `minimize` with
+    p = 1 and a small penalty: what logistic regression would be. The second is the column by which rows are ordered
+    best, by the AUC of the rows at hand, in either direction; levels count by their shares of positives.
 
-    Parameters
-    ----------
-    pos, neg : tables of I and K rows
-        What `from_table` reads.
-    H : Rankers, optional
-        What `from_table` has made of these rows, so that it need not be made again: it says how columns are read.
-        Other collections are of no use.
-    kinds : mapping, optional
-        For `from_table`, where `H` is of no use.
-    seed : int or Generator
-        Of the rows that straight lines are drawn by, where there are very many.
-    n_threads : int, optional
-        As in `pnorm.minimize`.
-
-    Returns
-    -------
-    list of Baseline
-        The two, in this order. O(N log N) for each column.
+    `H` is what `from_table` has made of these rows and says how columns are read; if it is something else, `from_table`
+    is called, with `kinds`. `seed` draws rows for the lines, where there are very many. O(N log N) for each column.
     """
     if not isinstance(H, Table):
         with warnings.catch_warnings():

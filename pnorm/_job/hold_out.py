@@ -20,26 +20,9 @@ _SIDES = ("negative", "positive")
 
 
 def share(y: Any, share: float = SHARE, seed: Any = 0) -> NDArray[np.bool_]:
-    """Hold out a share of the rows of either class, drawn at random.
+    """Hold out a share of the rows of either class, drawn at random: one row of each at least, and not all.
 
-    Parameters
-    ----------
-    y : array_like of bool, shape (N,)
-        Which rows are positive.
-    share : float
-        The share to hold out, above 0 and below 1; of each class, one row at least, and not all.
-    seed : int or Generator
-        Of the draw.
-
-    Returns
-    -------
-    ndarray of bool, shape (N,)
-        Which rows are held out.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a class has fewer than two rows.
+    It is a ValueError if a class has fewer than two rows.
     """
     positive = _checks.one_or_zero(y, "y")
     part, rng = _checks.probability(share, "share"), _checks.generator(seed)
@@ -56,28 +39,11 @@ def share(y: Any, share: float = SHARE, seed: Any = 0) -> NDArray[np.bool_]:
 
 
 def latest(times: Any, share: float = SHARE, *, y: Any = None, name: str = "times") -> NDArray[np.bool_]:
-    """Hold out the latest rows.
+    """Hold out the latest rows: a share of them, or as near to it as ties allow, which stay on one side.
 
-    Parameters
-    ----------
-    times : sequence of N dates, times, durations or numbers
-        When each row was: a column of any container, or text that reads as dates, times or numbers.
-    share : float
-        The share to hold out, above 0 and below 1, or as near to it as ties allow: rows of one time stay on one side.
-    y : array_like of bool, shape (N,), optional
-        Which rows are positive, to check that there are both kinds on either side.
-    name : str
-        What the column is called in messages.
-
-    Returns
-    -------
-    ndarray of bool, shape (N,)
-        Which rows are held out.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a time is missing or cannot be read, which names the row, all times are the same, or a side lacks a class.
+    `times` are dates, times, durations or numbers in a column of any container, or text that reads as such; `name` is
+    what the column is called in messages. `y` says which rows are positive, to check that there are both kinds on
+    either side. It is a ValueError if a time is missing or cannot be read, which names the row, or all are the same.
     """
     part = _checks.probability(share, "share")
     x = _moments(times, name)

@@ -103,36 +103,14 @@ def learn(
 ) -> Learned:
     """Learn from the rows of both sides; what is None is chosen by cross-validation.
 
-    Parameters
-    ----------
-    pos, neg : tables of I and K rows
-        Whatever `pnorm.rankers.from_table` or the given weak rankers read.
-    p, l1, l2, penalty, max_columns : optional
-        As in `pnorm.minimize`. With `l1` or `l2` given, the other one is zero or next to zero.
-    rankers : Kind, callable, or mapping from names to Kinds, optional
-        Functions of ``(pos, neg)`` that make weak rankers; by default those of `pnorm._default.kinds_of_table`.
-    kinds, monotone, linear : optional
-        For `pnorm.rankers.from_table`; only without `rankers`. `linear` None leaves lines to the choice.
-    push : {"top", "bottom"}
-        The end of the list that is to be right.
-    seed : int
-        Of the folds.
-    t_max : int, optional
-        Rounds of `pnorm.train`, in place of the minimum; nothing is chosen then, and p is 4 by default.
-    n_threads : int, optional
-        As in `pnorm.minimize`.
-    progress : callable, optional
-        Called with a stage, the number of its parts that are done, and the number of all.
+    `pos` and `neg` are whatever `rankers.from_table`, or the given weak rankers, read. `p`, `l1`, `l2`, `penalty`,
+    `max_columns`, `push` and `n_threads` are those of `minimize`; `kinds`, `monotone` and `linear` those of
+    `from_table`, where `linear` None leaves lines to the choice. `rankers` are functions of ``(pos, neg)`` that make
+    weak rankers, or `Kind`s by name, in place of those of `_default.kinds_of_table`. With `t_max` there are so many
+    rounds of `train` in place of the minimum, nothing is chosen, and p is 4 by default. `seed` deals the folds.
+    `progress` is called with a stage, the number of its parts that are done, and that of all.
 
-    Returns
-    -------
-    Learned
-        The weak rankers, coefficients and the choice. What `from_table` warns of is among its `warnings`, once.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an option is out of its range, or options contradict each other.
+    What `from_table` warns of is kept as text, once. Options that contradict each other are a ValueError.
     """
     start = time.perf_counter()
     of_table = {name: value for name, value in (("kinds", kinds), ("monotone", monotone)) if value is not None}

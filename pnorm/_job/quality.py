@@ -171,36 +171,15 @@ def quality(
 ) -> Quality:
     """Measure a list by rows held out, with intervals, beside other lists of the same rows.
 
-    Parameters
-    ----------
-    f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
-    others : mapping from name to (array_like, array_like), optional
-        Scores of the same rows, in the same order, by other means.
-    depths : sequence of int, optional
-        Numbers of first rows to measure; by default 10, 100, 1000, ... up to a fifth of the rows, and the number of
-        positives if it is none of these, about.
-    budget : int, optional
-        Rows that are worked through, a depth as well, and the main one.
-    push : {"top", "bottom"}
-        The end of the list that is read.
-    probability : pair of array_like, shape (I,) and (K,), optional
-        Predicted probabilities of being positive.
-    confidence : float
-        The share of resamples within each interval, which is a stratified bootstrap (see `pnorm.metrics`). Where the
-        first rows are all positive, or none is, the interval is that of Clopper and Pearson.
-    seed : int or Generator
-        Of the resamples.
+    `f_pos` (I,) and `f_neg` (K,) are scores; `others` has those of the same rows in the same order by other means, by
+    name, and `probability` predicted probabilities of being positive, as a pair. `depths` are numbers of first rows: by
+    default 10, 100, 1000, ... up to a fifth of the rows, and the number of positives if it is none of these, about. A
+    `budget` is a depth as well, and the main one.
 
-    Returns
-    -------
-    Quality
-        O(N log N) for N = I + K, and 1000 resamples of at most `PLACES` places each.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a side is empty, another list has other rows, or a depth is not from 1 to N.
+    Intervals hold the share `confidence` of the values in a stratified bootstrap (see `pnorm.metrics`). Where the first
+    rows are all positive, or none is, the interval is that of Clopper and Pearson. The cost is O(N log N) for N = I +
+    K, and 1000 resamples of at most `PLACES` places each. It is a ValueError if a side is empty, another list has other
+    rows, or a depth is not from 1 to N.
     """
     push, sure = _checks.push(push), _checks.probability(confidence, "confidence")
     rng = _checks.generator(seed)

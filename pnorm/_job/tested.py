@@ -69,22 +69,8 @@ class Tested:
         """Learn again from all rows of the table, with what was chosen on those that were trained on.
 
         What was measured is what the other scoring function is worth. This one saw more rows, and no row is left to
-        measure it by: its scores have another scale, and the cut-off does not hold for them.
-
-        Parameters
-        ----------
-        n_threads : int, optional
-            As in `pnorm.minimize`.
-
-        Returns
-        -------
-        Learned
-            From all rows.
-
-        Raises
-        ------
-        ValueError
-            If the rows held out came in a table of their own.
+        measure it by: its scores have another scale, and the cut-off does not hold for them. It is a ValueError if the
+        rows held out came in a table of their own.
         """
         if self.whole is None:
             raise ValueError(
@@ -95,28 +81,10 @@ class Tested:
 
 
 def tested(table: Any, y: Any, held: Any, **options: Any) -> Tested:
-    """Learn from some rows of a table, and test on the others.
+    """Learn from some rows of a table, and test on those that are `held`.
 
-    Parameters
-    ----------
-    table : table of N rows
-        Whatever `pnorm.rankers.from_table` reads.
-    y : array_like of bool, shape (N,)
-        Which rows are positive.
-    held : array_like of bool, shape (N,)
-        Which rows to hold out; see `pnorm._job.hold_out`.
-    **options : Any
-        As in `learn_and_test`.
-
-    Returns
-    -------
-    Tested
-        The scoring function, its quality on the rows held out, a cut-off, and reasons for the first rows.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a part lacks a class, or an option is out of its range.
+    `table` is whatever `rankers.from_table` reads; `y` says which rows are positive, and `hold_out` which to hold out.
+    `options` are those of `learn_and_test`. It is a ValueError if a part lacks a class, before any work is done.
     """
     n = _checks.n_rows(table, "table")
     positive = _checks.one_or_zero(y, "y", n)
@@ -152,39 +120,11 @@ def learn_and_test(
 ) -> Tested:
     """Learn from the rows of one table, and test on those of another.
 
-    Parameters
-    ----------
-    X, y : table of N rows, and array_like of bool, shape (N,)
-        The rows to train on, and which of them are positive.
-    X_held, y_held : table, and array_like of bool
-        The rows to test on.
-    budget, precision, recall, of, prior : float, optional
-        For `pnorm.cutoff`, of held-out scores. A budget is a depth of the list as well: of `of` rows that a new list
-        has, its share of the held-out rows.
-    depths, confidence : optional
-        For `quality`.
-    compare : bool
-        Whether to train the baselines.
-    n_top, n_reasons : int
-        Rows of the list that are explained, and reasons for each.
-    seed : int
-        Of the folds, of the resamples, and of rows drawn for the baselines.
-    n_threads : int, optional
-        As in `pnorm.minimize`.
-    progress : callable, optional
-        As in `learn`.
-    **how : Any
-        As in `learn`.
-
-    Returns
-    -------
-    Tested
-        As `tested` returns it.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a table lacks a class, or an option is out of its range.
+    `budget`, `precision`, `recall`, `of` and `prior` are those of `cutoff`, of held-out scores. A budget is a depth of
+    the list as well: of `of` rows that a new list has, its share of the held-out rows. `depths` and `confidence` are
+    those of `quality`. `compare` says whether to train the baselines. `n_top` rows of the list get `n_reasons` reasons
+    each. `seed` is that of folds, resamples and rows drawn for the baselines; `how` goes to `learn`, as `progress`
+    does.
     """
     positive = _checks.one_or_zero(y, "y", _checks.n_rows(X, "X"))
     positive_held = _checks.one_or_zero(y_held, "y_held", _checks.n_rows(X_held, "X_held"))
