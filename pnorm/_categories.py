@@ -20,15 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Names, Values
+from pnorm._checks import Names, Values, numeral, reads_as_missing
 
 _TRUTHS = {"true": True, "false": False}
 
 _FEW = 20
 """Number of values of a column of which at least one has to be known."""
-
-_NO_VALUE = ("", "?", "na", "n/a", "nan", "null", "none", "-")
-"""Words for a missing value."""
 
 _UNKNOWN, _MISSING = -1, -2
 """Codes of unknown and of missing values."""
@@ -39,13 +36,6 @@ class UnknownLevelWarning(UserWarning):
 
     Rows of weight zero are counted as well.
     """
-
-
-def numeral(text: str) -> float:
-    """Return a number as files write it; Python would read 1_000 and digits of all scripts as well."""
-    if "_" in text or not text.isascii():
-        raise ValueError
-    return float(text)
 
 
 def read(text: str) -> str | float:
@@ -64,12 +54,6 @@ def read(text: str) -> str | float:
         return word
     # Python's own int refuses 4,300 digits, zeros in front included.
     return int(decimal.Decimal(word)) if abs(value) >= 2.0**53 and word.lstrip("+-").isdigit() else value
-
-
-def reads_as_missing(text: str) -> bool:
-    """Return whether a text is one of the words for a missing value."""
-    word = text.strip()
-    return len(word) <= 4 and word.lower() in _NO_VALUE
 
 
 def _spelled(value: float) -> str:

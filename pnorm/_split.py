@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._categories import numeral
+from pnorm._checks import numeral
 from pnorm._checks.text import first
 
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "pos")

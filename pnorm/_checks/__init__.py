@@ -12,3 +12,4 @@ from pnorm._checks.functions import *
 from pnorm._checks.grouping import *
 from pnorm._checks.scalars import *
 from pnorm._checks.tables import *
+from pnorm._checks.words import *

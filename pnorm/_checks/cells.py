@@ -8,6 +8,7 @@ import math
 import numbers
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from pnorm._checks.tables import (
     places,
     table,
 )
+from pnorm._checks.words import Plain, plain_numbers
 
 _MICRO = datetime.timedelta(microseconds=1)
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -46,17 +48,28 @@ class Cells:
     kind: str
     """The type of the values: `NUMBER`, `BOOLEAN`, `DATE`, `DURATION` or `TIME`; `VALUES` for text, and text mixed with
     numbers; `UNREAD` for others, which cannot be used."""
-    values: Values
-    """Floats, NaN where missing; of dates microseconds since 1970, of times since midnight. Of `VALUES`, a `Coded`."""
+    given: Any
+    """The values, or a column of text that is plain numbers."""
     order: tuple[Any, ...] | None = None
     """The levels of an ordered category, from the lowest to the highest."""
     declared: bool = False
     """Whether the type of the column says that it is a category."""
     type: str = ""
     """Of `UNREAD` ones, what they are."""
+    plain: Plain | None = None
+    """The numbers of `VALUES` that are text and nothing else."""
+
+    @cached_property
+    def values(self) -> Values:
+        """Floats, NaN where missing; of dates microseconds since 1970, of times since midnight. Of `VALUES`, a `Coded`.
+
+        Text that is plain numbers is counted when this is asked for.
+        """
+        found: Values = self.given if self.plain is None else _coded(self.given)
+        return found
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.values if self.plain is None else self.plain.numbers)
 
     def value(self, row: int) -> Any:
         """Return the value of a row, for a message."""
@@ -77,6 +90,8 @@ class Cells:
 
     def known(self) -> Array:
         """Return which rows have a value."""
+        if self.plain is not None:
+            return np.asarray(~np.isnan(self.plain.numbers))
         if isinstance(self.values, Coded):
             there = np.array([not is_missing(value) for value in self.values.values], bool)
             return there[self.values.codes]
@@ -206,7 +221,7 @@ def _of_array(A: Array) -> Cells:
         x[np.isnat(ticks)] = math.nan
         return Cells(DATE if kind == "M" else DURATION, x)
     if kind in "OU":
-        return _of_values(column_values(A))
+        return _of_text(A, listed(A))
     return Cells(UNREAD, listed(A), type=str(A.dtype))
 
 
@@ -227,7 +242,9 @@ def _of_pandas(column: Any) -> Cells:
         return Cells(
             BOOLEAN if dtype.kind == "b" else NUMBER, np.array(column.to_numpy(dtype=np.float64, na_value=math.nan))
         )
-    return _of_values(column_values(column))
+    if getattr(dtype, "storage", "") == "pyarrow":
+        return _of_arrow(column.array.__arrow_array__())
+    return _of_text(column, listed(column))
 
 
 def _of_polars(column: Any) -> Cells:
@@ -247,7 +264,9 @@ def _of_polars(column: Any) -> Cells:
     if kind.startswith(("categorical", "enum")):
         order = tuple(listed(dtype.categories)) if kind.startswith("enum") else None
         return Cells(VALUES, _coded(column_values(column)), order, declared=True)
-    if kind in ("string", "null", "object"):
+    if kind == "string":
+        return _of_text(column, listed(column))
+    if kind in ("null", "object"):
         return _of_values(column_values(column))
     return Cells(UNREAD, listed(column), type=kind)
 
@@ -277,7 +296,9 @@ def _of_arrow(column: Any) -> Cells:
         if chunks:
             codes = [chunk.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False) for chunk in chunks]
             return _declared(listed(chunks[0].dictionary), np.concatenate(codes), bool(column.type.ordered))
-    if kind in ("string", "large_string", "string_view", "null"):
+    if kind in ("string", "large_string"):
+        return _of_text(column, column)
+    if kind in ("string_view", "null"):
         return _of_values(column_values(column))
     return Cells(UNREAD, listed(column), type=kind)
 
@@ -291,10 +312,18 @@ def _declared(levels: list[Any], codes: Array, ordered: bool) -> Cells:
     return Cells(VALUES, values, tuple(levels) if ordered else None, declared=True)
 
 
+def _of_text(column: Any, values: Any) -> Cells:
+    """Return a column of text, whose values are a list or an array of Arrow: plain numbers at once, others counted."""
+    numbers = plain_numbers(values)
+    return _of_values(column_values(column)) if numbers is None else Cells(VALUES, column, plain=numbers)
+
+
 # By the types of values -----------------------------------------------------------------------------
 
 
-def _coded(values: Values) -> Coded:
+def _coded(values: Any) -> Coded:
+    if not isinstance(values, Coded):
+        values = column_values(values)
     if isinstance(values, Coded):
         return values
     first, codes = distinct(values)
@@ -304,6 +333,10 @@ def _coded(values: Values) -> Coded:
 def _of_values(values: Any) -> Cells:
     if isinstance(values, np.ndarray) and values.dtype.kind in "buif":
         return _of_array(values)
+    if isinstance(values, list):
+        numbers = plain_numbers(values)
+        if numbers is not None:
+            return Cells(VALUES, values, plain=numbers)
     try:
         coded = _coded(values if isinstance(values, (Coded, list)) else listed(values))
     except (TypeError, ArithmeticError):  # a list has no hash, and neither has a nan that signals

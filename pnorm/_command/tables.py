@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import reads_as_missing
+from pnorm._checks import reads_as_missing
 from pnorm._checks.text import first, shown
 from pnorm._command.terminal import CommandError
 from pnorm._tables import Source, open_source

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import numeral, read, reads_as_missing
-from pnorm._checks import Coded
+from pnorm._categories import read
+from pnorm._checks import Coded, numeral, reads_as_missing
 from pnorm._checks.text import shown
 
 _UNNAMED = ("", "Unnamed: 0")

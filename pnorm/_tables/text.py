@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pnorm._categories import reads_as_missing
+from pnorm._checks import reads_as_missing
 from pnorm._checks.text import first as listed
 from pnorm._checks.text import shown
 from pnorm._tables.source import TableError, counted

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pnorm._categories import numeral
+from pnorm._checks import numeral
 
 UNITS = ("%", "$", "€", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD")
 _UNIT = "|".join(map(re.escape, UNITS))

@@ -7,13 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from pnorm import _checks
 from pnorm._categories import warn
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector, reads_as_missing
 from pnorm._checks.text import shown
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._threads import Pool
@@ -281,6 +282,9 @@ class _Learner:
     def _learn(self) -> tuple[Reading, list[Part]]:
         if self._wish == "leave out":
             raise _LeaveOut(_ASKED)
+        reading = self._plain_numbers()
+        if reading is not None:
+            return reading, self._numeric(reading)
         tallies = [_tally(cells) if cells.kind in (VALUES, UNREAD) else None for cells in self._sides]
         for k, (cells, tally) in enumerate(zip(self._sides, tallies, strict=True)):
             self._missing[k] = tally.missing if tally is not None else int(np.count_nonzero(~cells.known()))
@@ -297,6 +301,15 @@ class _Learner:
         return reading, self._numeric(reading)
 
     # How it is read.
+
+    def _plain_numbers(self) -> Reading | None:
+        """Return the reading of text that is plain numbers on both sides, whose words need not be counted."""
+        plain = [cells.plain for cells in self._sides if cells.plain is not None]
+        if len(plain) < 2 or self._wish not in (None, NUMBER) or all(np.isnan(of.numbers).all() for of in plain):
+            return None
+        if any(of.code for of in plain):
+            return None if self._wish is None else Reading(NUMBER)
+        return Reading(NUMBER, Form("." if any(of.point for of in plain) else ""))
 
     def _reading(self, tallies: Sequence[_Tally | None]) -> Reading:
         wish = self._wish
@@ -536,6 +549,9 @@ def _tally(cells: Cells) -> _Tally:
     if cells.kind not in (VALUES, NUMBER, BOOLEAN):
         return _Tally(counts, int(np.count_nonzero(~cells.known())))
     if isinstance(cells.values, Coded):
+        found = _tally_of_text(cells.values)
+        if found is not None:
+            return found
         pairs: Iterable[tuple[Any, int]] = zip(
             cells.values.values,
             np.bincount(cells.values.codes, minlength=len(cells.values.values)).tolist(),
@@ -560,6 +576,19 @@ def _tally(cells: Cells) -> _Tally:
             finite &= isinstance(level, int) or (isinstance(level, float) and math.isfinite(level))
     words = [value for value in counts if isinstance(value, str)]
     return _Tally(counts, missing, words, numbers, finite)
+
+
+def _tally_of_text(column: Coded) -> _Tally | None:
+    """Count text that is all different without the blanks around it, which is quicker; None of other values."""
+    if not set(map(type, column.values)) <= {str, type(None)}:
+        return None
+    words = ["" if value is None else value.strip() for value in column.values]
+    of_words = np.bincount(column.codes, minlength=len(words))
+    there = np.array([not reads_as_missing(word) for word in words], bool) & (of_words > 0)
+    known = dict(zip(compress(words, there), of_words[there].tolist(), strict=True))
+    if len(known) < np.count_nonzero(there):
+        return None
+    return _Tally(Counter(known), int(of_words[~there].sum()), list(known))
 
 
 def _plain(value: Any) -> Any:

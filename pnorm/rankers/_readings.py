@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._categories import Column, Seen, reads_as_missing
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector
+from pnorm._categories import Column, Seen
+from pnorm._checks import (
+    BOOLEAN,
+    DATE,
+    DURATION,
+    NUMBER,
+    TIME,
+    UNREAD,
+    VALUES,
+    Cells,
+    Coded,
+    Vector,
+    reads_as_missing,
+)
 from pnorm.rankers import _forms
 from pnorm.rankers._forms import Form
 
@@ -68,6 +81,8 @@ class Reading:
         Truth values are 0 and 1, levels of an ordered category their places, dates microseconds since 1970, times
         those since midnight, and durations those that they last.
         """
+        if cells.plain is not None and self.kind == NUMBER and self.form.point != "," and self.form.unit != "%":
+            return cells.plain.numbers
         found, kind = cells.values, cells.kind
         if kind == NUMBER and self.kind == BOOLEAN:
             self._refuse_first(np.asarray(found), ~np.isin(found, (0.0, 1.0)) & cells.known(), at)
@@ -99,14 +114,15 @@ class Reading:
 
     def _meanings(self, values: Sequence[Any]) -> Sequence[float | None]:
         """Return the number of each value, nan for a missing one and None for one that has none."""
-        known = [value for value in values if not is_missing(value)]
+        there = [not is_missing(value) for value in values]
+        known = list(itertools.compress(values, there))
         meanings: Sequence[float | None] | None = None
         if self.kind == DATE and all(isinstance(value, str) for value in known):
             meanings = _forms.dates([value.strip() for value in known], self.form.order, True)
         if meanings is None:
             meanings = list(map(self.meaning(), known))
         of_known = iter(meanings)
-        return [math.nan if is_missing(value) else next(of_known) for value in values]
+        return [next(of_known) if known else math.nan for known in there]
 
     def called(self) -> str:
         """Return what a value was in training, for a message."""

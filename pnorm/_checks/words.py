@@ -1,0 +1,130 @@
+"""Text that stands for a number or for a missing value, one at a time and a whole column at once."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pnorm._checks.arrays import Vector
+
+_NO_VALUE = ("", "?", "na", "n/a", "nan", "null", "none", "-")
+"""Words for a missing value."""
+
+_SPELLED = sorted(
+    {
+        "".join(letters)
+        for word in _NO_VALUE
+        for letters in itertools.product(*[{letter, letter.upper()} for letter in word])
+    }
+)
+"""The same in all spellings."""
+
+_FIRST = 20
+"""Values by which it is seen that a column holds something else than numbers."""
+
+_CODE = re.compile(r"^[\s\x1c-\x1f]*0\d+[\s\x1c-\x1f]*$", re.ASCII | re.MULTILINE)
+
+
+def numeral(text: str) -> float:
+    """Return a number as files write it; Python would read 1_000 and digits of all scripts as well."""
+    if "_" in text or not text.isascii():
+        raise ValueError
+    return float(text)
+
+
+def reads_as_missing(text: str) -> bool:
+    """Return whether a text is one of the words for a missing value."""
+    return len(word := text.strip()) <= 4 and word.lower() in _NO_VALUE
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """A column of text that is finite numbers, as `numeral` reads them, and missing values."""
+
+    numbers: Vector
+    """NaN where missing."""
+    point: bool
+    """Whether one is written with a decimal point."""
+    code: bool
+    """Whether one begins with a zero and goes on with digits, as 007 does."""
+
+
+def plain_numbers(column: Any) -> Plain | None:
+    """Return the numbers of a column of text: a list, or an array of Arrow; None if it may hold anything else."""
+    return _of_list(column) if isinstance(column, list) else _of_arrow(column)
+
+
+def _may_be_plain(values: list[Any]) -> bool:
+    """Return whether some values are numbers or missing; a look at them spares one at all."""
+    return all(value is None or value != value or reads_as_missing(value) or _is_number(value) for value in values)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return math.isfinite(numeral(word.strip()))
+    except ValueError:
+        return False
+
+
+def _of_list(values: list[Any]) -> Plain | None:
+    types = set(map(type, values))
+    if str not in types or not types <= {str, type(None), float}:
+        return None
+    if not _may_be_plain([value for value in values[:_FIRST] if type(value) is str]):
+        return None
+    if len(types) > 1:
+        if any(type(value) is float and value == value for value in values):
+            return None
+        values = [value if type(value) is str else "" for value in values]
+    try:
+        numbers = np.fromiter(map(float, values), np.float64, len(values))
+    except ValueError:
+        values = ["nan" if reads_as_missing(value) else value for value in values]
+        try:
+            numbers = np.fromiter(map(float, values), np.float64, len(values))
+        except ValueError:
+            return None
+    if not all(reads_as_missing(values[row]) for row in np.flatnonzero(~np.isfinite(numbers)).tolist()):
+        return None  # an infinity, or a nan with a sign
+    whole = "\n".join(values)
+    if "_" in whole or not whole.isascii():
+        return None
+    return Plain(numbers, "." in whole, _CODE.search(whole) is not None)
+
+
+def _of_arrow(column: Any) -> Plain | None:
+    """Read an array of Arrow; what it reads in another way than `numeral`, or not at all, is None."""
+    import pyarrow
+    import pyarrow.compute as of
+
+    if not _may_be_plain(column[:_FIRST].to_pylist()):
+        return None
+    words = column
+    numbers = _cast(words)
+    if numbers is None:
+        words = of.ascii_trim_whitespace(words)
+        missing = of.is_in(words, pyarrow.array(_SPELLED, words.type))
+        words = of.if_else(missing, pyarrow.scalar(None, words.type), words)
+        numbers = _cast(words)
+        if numbers is None:
+            numbers = _cast(of.replace_substring_regex(words, r"^\+([0-9.])", r"\1"))
+        if numbers is None:
+            return None
+    zeros = words.filter(of.starts_with(words, "0"))
+    code = of.any(of.match_substring_regex(zeros, "^0[0-9]+$")).as_py()
+    return Plain(numbers, bool(of.any(of.match_substring(words, ".")).as_py()), bool(code))
+
+
+def _cast(words: Any) -> Vector | None:
+    """Return the numbers of words, NaN for null; None if one is no finite number."""
+    try:
+        found = words.cast("float64")
+    except ValueError:
+        return None
+    numbers = np.array(found, np.float64)
+    return numbers if np.count_nonzero(np.isfinite(numbers)) == len(found) - found.null_count else None
