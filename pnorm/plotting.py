@@ -493,7 +493,7 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
     for each, shape in zip(axes, curves, strict=True):
         _draw_shape(each, shape)
         each.axhline(0.0, color="black", lw=0.7, zorder=0)
-        each.set_xlabel(shape.name)
+        each.set_xlabel(shape.name + (" in days" if shape.read_off == "days" else ""))
     axes[0].set_ylabel("part of the score")
     ends = [end for each in axes for end in each.get_ylim()]
     for each in axes:
@@ -515,10 +515,23 @@ def _draw_shape(ax: Any, shape: Shape) -> None:
     room = 0.05 * float(outer[1] - outer[0]) or 0.5
     x = np.r_[outer[0] - room, np.repeat(ends, 2), outer[1] + room]
     ax.plot(x, shape.at(x, np.r_[False, np.tile([False, True], ends.size), False]), color=_BLUE, lw=1.6)
+    if shape.read_off == "trend":
+        _date_axis(ax)
+    elif shape.read_off == "hours":
+        ax.xaxis.set_major_formatter(lambda x, _: shape.text(x) if 0.0 <= x <= 24.0 else "")
     if not math.isnan(shape.missing):
         at = x[0] - 0.08 * (x[-1] - x[0])
         ax.plot([at], [shape.missing], "o", color=_ORANGE, ms=5)
         ax.annotate("missing", (at, shape.missing), (5, 4), textcoords="offset points", fontsize="x-small")
+
+
+def _date_axis(ax: Any) -> None:
+    """Write days since the start of 1970 as dates."""
+    from matplotlib import dates
+
+    locator = dates.AutoDateLocator(maxticks=6)
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
 
 
 def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:

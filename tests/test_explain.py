@@ -1,5 +1,6 @@
 """Contributions, shapes and importance of columns, checked against scores of rows that were made for it."""
 
+import datetime
 import itertools
 import math
 
@@ -171,6 +172,65 @@ def test_reasons_name_missing_values_and_functions():
     assert texts.reasons() == ["", "length (+1.00)"]
 
 
+def dated(n=300, seed=3):
+    """Rows with a column of each kind of time, some of it missing."""
+    rng = np.random.default_rng(seed)
+    at = np.datetime64("2020-02-20T03:30") + rng.integers(0, 800 * 24, n) * np.timedelta64(1, "h")
+    at = [None if hole else value for value, hole in zip(at.tolist(), rng.random(n) < 0.1, strict=True)]
+    waits = [datetime.timedelta(minutes=45 * k) for k in rng.integers(0, 500, n).tolist()]
+    times = [datetime.time(*divmod(k, 60)) for k in rng.integers(0, 1440, n).tolist()]
+    smokes = [
+        None if hole else value for value, hole in zip((rng.random(n) < 0.4).tolist(), rng.random(n) < 0.1, strict=True)
+    ]
+    return {"joined": at, "wait": waits, "at": times, "smoker": smokes}  # fmt: skip
+
+
+def test_reasons_of_dates_and_times_say_them_as_people_do():
+    table, other = dated(), dated(seed=4)
+    H = rankers.from_table(table, other, n_cuts=5)
+    lam = RNG.normal(size=len(H))
+    found = pnorm.explain(table, H, lam, reference=other)
+    number = {name: c for c, name in enumerate(found.names)}
+    of_date = [number[f"joined ({of})"] for of in ("trend", "weekday", "hour", "month")]
+    seen = 0
+    for i, reasons in enumerate(found.reasons(9)):
+        parts = dict(zip(found.names, found.contributions[i], strict=True))
+        at, wait, time, smoker = [table[name][i] for name in table]
+        expected = {"wait": f"wait = {written_days(wait)}", "at": f"at = {time:%H:%M}", "smoker": f"smoker = {smoker}"}
+        if smoker is None:
+            expected["smoker"] = "smoker is missing"
+        if at is None:
+            expected["joined"] = "joined is missing"
+            parts["joined"] = found.contributions[i, of_date].sum()
+            parts = {name: part for name, part in parts.items() if not name.startswith("joined (")}
+            seen += parts["joined"] > 0
+        else:
+            days = at.strftime("%Y-%m-%d %H:%M")
+            expected |= {"joined (trend)": f"joined = {days}", "joined (weekday)": f"joined (weekday) = {at:%a}"}
+            expected |= {"joined (hour)": f"joined (hour) = {at.hour}", "joined (month)": f"joined (month) = {at:%b}"}
+        order = sorted([name for name in parts if parts[name] > 0], key=lambda name: -parts[name])
+        assert [text.rpartition(" (")[0] for text in reasons.split("; ") if text] == [expected[name] for name in order]
+        assert "; ".join(found.top(i, 9)) == reasons
+    assert seen > 3
+
+
+def written_days(span):
+    hours, minutes = divmod(span.seconds // 60, 60)
+    parts = [f"{n} {unit}" for n, unit in ((span.days, "d"), (hours, "h"), (minutes, "min")) if n]
+    return " ".join(parts) or "0 s"
+
+
+def test_reasons_of_dates_in_text_and_in_unions():
+    text = {"joined": ["03.12.2021", "", "25.11.2021", "13.01.2022"] * 10, "n": [1, 2, 3, 4] * 10}
+    H = rankers.from_table(text, text) + rankers.callables([lambda rows: [0.0] * 40], names=["none"])
+    trend, gone = H.names.index("joined > 2021-11-29"), H.names.index("joined is missing")
+    lam = np.zeros(len(H))
+    lam[[trend, gone, -1]] = 1.0, 1.5, 0.5
+    reasons = pnorm.explain(text, H, lam).reasons()
+    assert reasons[:2] == ["joined = 2021-12-03 (+0.125)", "joined is missing (+0.625)"]
+    assert reasons[2:4] == ["", "joined = 2022-01-13 (+0.125)"]
+
+
 def test_tables_show_what_they_leave_out_and_no_code():
     wide = RNG.normal(size=(25, 9))
     names = ["<b>&\x1b[31m", *[f"x{j}" for j in range(8)]]
@@ -329,9 +389,53 @@ def test_a_table_of_shapes_says_lines_as_slopes_and_missing_values():
     ]
     pandas = pytest.importorskip("pandas")
     table = pnorm.shapes(lam, H).to_frame()
-    assert table.columns.tolist() == ["column", "from", "to", "level", "score", "slope", "share"]
+    assert table.columns.tolist() == ["column", "from", "to", "unit", "level", "score", "slope", "share"]
     assert table["score"].tolist() == [0.0, 1.0, -3.0, 0.0]
     assert pandas.isna(table["share"]).all()
+
+
+def test_shapes_of_dates_and_times_say_them_as_people_do():
+    table = dated()
+    H = rankers.from_table(table, dated(seed=4), n_cuts=3)
+    shapes = pnorm.shapes(RNG.normal(size=len(H)), H, table)
+    for name, unit in (
+        ("joined (trend)", "days since 1970-01-01"),
+        ("joined (hour)", "hours"),
+        ("wait", "days"),
+        ("at", "hours since midnight"),
+        ("smoker", ""),
+        ("joined (weekday)", ""),
+    ):
+        assert shapes[name].unit == unit
+        assert {row["unit"] for row in shapes[name].rows() if row["from"] is not None} <= {unit}
+    cut = np.datetime64("1970-01-01T00:00", "m") + (shapes["joined (trend)"].cuts * 1440).round().astype("m8[m]")
+    assert [f"<= {str(end).replace('T', ' ')}" in str(shapes).replace("> ", "<= ") for end in cut] == [True] * 3
+    assert shapes["joined (weekday)"].levels == ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+    assert "(missing)" in str(shapes)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "text"),
+    [
+        ("joined (trend)", 0.0, "1970-01-01"),
+        ("joined (trend)", -0.5, "1969-12-31 12:00"),
+        ("joined (trend)", 18628.0 + 1 / 86400, "2021-01-01 00:00:01"),
+        ("joined (trend)", 0.5 / 86400, "1970-01-01 00:00:00.500000"),
+        ("at", 14.5, "14:30"),
+        ("at", 14.5 + 1 / 3600, "14:30:01"),
+        ("at", 0.0, "00:00"),
+        ("at", 0.25 / 3600, "00:00:00.250000"),
+        ("wait", 0.0, "0 s"),
+        ("wait", 2.5, "2 d 12 h"),
+        ("wait", -1 / 24, "-1 h"),
+        ("wait", 1 + 90.5 / 86400, "1 d 1 min 30.5 s"),
+        ("joined (hour)", 13.5, "13.5"),
+        ("joined (trend)", math.inf, "inf"),
+    ],
+)
+def test_numbers_that_are_read_off_are_written_as_what_they_are(name, x, text):
+    H = rankers.from_table(dated(), dated(seed=4), n_cuts=3)
+    assert pnorm.shapes(np.ones(len(H)), H)[name].text(x) == text
 
 
 def test_columns_as_they_are_have_a_shape_over_the_values_of_rows():

@@ -2,6 +2,7 @@
 
 import bisect
 import csv
+import datetime
 import gzip
 import importlib.util
 import io
@@ -54,7 +55,7 @@ def looked_up(table, row):
     """The points of a row, a dictionary by column, from the dictionary of a scorecard; None where it has none."""
     total = 0
     for column in table["columns"]:
-        x = row[column["column"]]
+        x = read_off(row[column.get("source", column["column"])], column.get("read_off"))
         if x is None or x != x:
             points = column["missing"]
         elif "cuts" in column:
@@ -63,6 +64,26 @@ def looked_up(table, row):
             points = dict(zip(column["levels"], column["points"], strict=True)).get(x, column["other"])
         total = None if points is None or total is None else total + points
     return total
+
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def read_off(x, what):
+    """What a program that reads the JSON makes of a value; dates and times of day may be text."""
+    if what is None or x is None or x != x:
+        return x
+    if what == "truth":
+        return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[str(x).lower()]
+    if what == "days":
+        return x if isinstance(x, float) else x / datetime.timedelta(days=1)
+    if what == "hours":
+        at = datetime.datetime.fromisoformat(f"1970-01-01 {x}")
+        return (at - datetime.datetime(1970, 1, 1)) / datetime.timedelta(hours=1)
+    at = datetime.datetime.fromisoformat(str(x)).replace(tzinfo=None)
+    of = {"weekday": DAYS[at.weekday()], "month": MONTHS[at.month - 1], "hour": at.hour}
+    return of.get(what, (at - datetime.datetime(1970, 1, 1)) / datetime.timedelta(days=1))
 
 
 def from_sqlite(query, names, rows):
@@ -411,12 +432,97 @@ def test_tables_of_mixed_columns_have_reasons_and_scorecards():
     for shape in pnorm.shapes(lam, H, table):
         np.testing.assert_allclose(shape.shares.sum() + shape.missing_share, 1.0, atol=1e-12)
     assert pnorm.shapes(lam, H)["smoker"].levels == ("False", "True")
-    plain_columns = [name for name in H.column_names if not name.startswith("when")]
-    lam = np.where(np.isin(np.array(H.column_names)[H.column], plain_columns), lam, 0.0)
-    card = pnorm.scorecard(H, lam, points=50)
-    rows = [list(row) for row in zip(*[table[name] for name in plain_columns], strict=True)]
+    rows = [list(row) for row in zip(*table.values(), strict=True)]
     rows = [[None if value != value else value for value in row] for row in rows]
-    check_exports(card, plain_columns, rows, card.score(table))
+    check_typed_and_text(card, list(table), rows, card.score(table))
+
+
+def check_typed_and_text(card, names, rows, points):
+    """Every form of a scorecard gives the points of every row, with dates of their types and as text."""
+    text = [[str(x) if isinstance(x, (datetime.date, datetime.time)) else x for x in row] for row in rows]
+    check_exports(card, names, text, points)
+    points = points.tolist()
+    assert from_python(card.to_python(), names, rows) == points
+    if importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"):
+        assert from_duckdb(card.to_sql(), names, rows) == points
+    stamps = [[x.replace(" ", "T") if isinstance(x, str) and x[4:5] == "-" else x for x in row] for row in text]
+    assert from_sqlite(card.to_sql(), names, stamps) == points
+
+
+EDGES = [
+    "1969-12-31 23:59:59.999999", "1970-01-01", "1899-12-31 12:00", "1900-02-28", "1900-03-01", "2000-02-29 23:00:00",
+    "2000-03-01 00:00:00", "2023-12-31 23:59:59", "2024-01-01", "2024-02-29 07:05:00.25", "2100-02-28", "2100-03-01",
+]  # fmt: skip
+
+
+def test_every_day_and_hour_has_its_points_in_all_forms():
+    rng = np.random.default_rng(0)
+    at = [datetime.datetime.fromisoformat(edge) for edge in EDGES]
+    at += (np.datetime64("1890-01-01") + rng.integers(0, 250 * 365, 300)).tolist()
+    at += (np.datetime64("1950-01-01T00:00:00.000000") + rng.integers(0, 10**16, 300)).tolist()
+    at = [x if isinstance(x, datetime.datetime) else datetime.datetime(x.year, x.month, x.day) for x in at] + [None] * 9
+    times = [None if x is None else x.time() for x in at]
+    waits = [None if k % 7 == 0 else k / 1024 for k in range(len(at))]
+    table = {
+        "when": at,
+        "at": times,
+        "wait": [None if wait is None else datetime.timedelta(days=wait) for wait in waits],
+    }
+    H = rankers.from_table(table, table, n_cuts=40)
+    assert {"when (trend)", "when (weekday)", "when (month)", "when (hour)", "at", "wait"} == set(H.column_names)
+    card = pnorm.scorecard(H, rng.normal(size=len(H)), points=500)
+    rows = [list(row) for row in zip(at, times, waits, strict=True)]
+    names, points = list(table), card.score(table)
+    text = [[str(x) if isinstance(x, (datetime.date, datetime.time)) else x for x in row] for row in rows]
+    assert from_sqlite(card.to_sql(), names, text) == points.tolist()
+    table = card.to_dict()
+    assert [looked_up(table, dict(zip(names, row, strict=True))) for row in rows] == points.tolist()
+    spans = [[*row[:2], None if row[2] is None else datetime.timedelta(days=row[2])] for row in text]
+    assert from_python(card.to_python(), names, spans) == points.tolist()
+    if importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"):
+        assert from_duckdb(card.to_sql(), names, rows) == points.tolist()
+        assert from_duckdb(card.to_sql(), names, text) == points.tolist()
+
+
+def test_dates_in_another_form_have_no_points_in_sql():
+    table = {"when": [datetime.datetime(2024, 1, 1) + datetime.timedelta(days=k) for k in range(60)]}
+    H = rankers.from_table(table, table)
+    card = pnorm.scorecard(H, RNG.normal(size=len(H)))
+    right, zone = card.score(table)[1].item(), "2024-01-02T00:00:00+02:00"
+    odd = ["02.01.2024", "20240102", "2024-01-02 9:05", "2024-01-02 09:05 PM", "2024-1-2"]
+    assert from_sqlite(card.to_sql(), ["when"], [[x] for x in odd]) == [None] * len(odd)
+    assert from_sqlite(card.to_sql(), ["when"], [["2024-01-02"], [zone]]) == [right, right]
+    assert from_python(card.to_python(), ["when"], [[zone]]) == [right]
+    with pytest.raises(ValueError, match="Invalid isoformat"):
+        from_python(card.to_python(), ["when"], [["02.01.2024"]])
+
+
+def test_rare_and_new_levels_have_the_points_of_rare_ones():
+    towns = np.random.default_rng(0).choice(["a", "b", "c", "d", "e"], 400, p=[0.5, 0.46, 0.02, 0.01, 0.01]).tolist()
+    table = {"town": towns, "n": [1.0, 2.0] * 200}
+    H = rankers.from_table(table, table, min_rows=20)
+    assert "town = (rare)" in H.names
+    lam = np.array([{"town = (rare)": 5.0, "town = a": 1.0}.get(name, -2.0) for name in H.names])
+    card = pnorm.scorecard(H, lam, points=10, X=table)
+    new = {"town": ["a", "zz", "d", None, "b", "a"], "n": [1.0] * 6}
+    rows = [list(row) for row in zip(*new.values(), strict=True)]
+    assert card.score(new)[1] == card.score(new)[2] > card.score(new)[0]
+    check_exports(card, ["town", "n"], rows, card.score(new))
+    assert "(any other)" not in str(card)
+
+
+def test_truth_values_have_points_in_every_spelling():
+    words = {"smoker": ["yes", "no", "", "Yes"] * 10}
+    H = rankers.from_table(words, words)
+    card = pnorm.scorecard(H, [2.0, -1.0], points=10)
+    new = ["yes", "NO", None, "true", "0", "False", "1"]
+    points = card.score({"smoker": new})
+    yes, no, missing = points[:3].tolist()
+    assert yes > no > missing
+    assert points.tolist() == [yes, no, missing, yes, no, no, yes]
+    check_exports(card, ["smoker"], [[x] for x in new], points)
+    typed = [True, False, None]
+    check_exports(card, ["smoker"], [[x] for x in typed], card.score({"smoker": typed}))
 
 
 def test_ordered_categories_have_points_by_level():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
 from pnorm._reasons import sheet
-from pnorm._reasons.shapes import places_of
+from pnorm._reasons.shapes import Leaf, of_tables, places_of
 from pnorm._storage import scoring
 from pnorm._threads import Pool
 from pnorm.rankers import Rankers, as_rankers
@@ -52,6 +52,8 @@ class Explanation:
     _rows: Any
     _places: tuple[int | None, ...]
     """Where in the rows each column is; None where it is in no table."""
+    _leaves: Mapping[int, Leaf]
+    """Of what is read by `pnorm.rankers.from_table`, who reads it."""
 
     @property
     def importance(self) -> Vector:
@@ -125,21 +127,41 @@ class Explanation:
 
     def _reasons(self, rows: Any, n: int) -> list[list[str]]:
         parts = self.contributions[rows]
+        few = rows.size < len(self.scores)
+        some = _checks.rows(self._rows, rows) if few and self._leaves else self._rows
+        texts = dict[int, list[str | None]]()
+        for of_column in self._read_off():
+            texts |= {c: self._leaves[c].texts(some, sheet.value_text) for c in of_column}
+            missing = np.array([text is None for text in texts[of_column[0]]])
+            parts[missing, of_column[0]] = parts[missing][:, of_column].sum(axis=1)
+            for c in of_column[1:]:
+                parts[missing, c] = 0.0
         first = np.argsort(-parts, axis=1, kind="stable")[:, :n]
-        write = sheet.same_digits(self.contributions)
-        places = {place for place in (self._places[c] for c in np.unique(first)) if place is not None}
-        cells = _cells(self._rows, rows, places)
+        write, others = sheet.same_digits(self.contributions), [c for c in np.unique(first).tolist() if c not in texts]
+        texts |= {c: self._leaves[c].texts(some, sheet.value_text) for c in others if c in self._leaves}
+        places = {c: place for c in others if c not in texts and (place := self._places[c]) is not None}
+        cells = _cells(self._rows, rows, set(places.values()))
+        texts |= {c: list(map(sheet.value_text, cells[place])) for c, place in places.items()}
         return [
-            [self._reason(i, c, write(parts[i, c]), cells) for c in of_row if parts[i, c] > 0.0]
+            [self._reason(i, c, write(parts[i, c]), texts) for c in of_row if parts[i, c] > 0.0]
             for i, of_row in enumerate(first.tolist())
         ]
 
-    def _reason(self, i: int, c: int, change: str, cells: dict[int, Any]) -> str:
-        name, place = shown(self.names[c], sheet.WIDEST), self._places[c]
-        if place is None:
-            return f"{name} ({change})"
-        value = sheet.value_text(cells[place][i])
-        return f"{name} is missing ({change})" if value is None else f"{name} = {value} ({change})"
+    def _read_off(self) -> list[list[int]]:
+        """Return, for each date, the numbers of what is read off it, if that is more than one thing."""
+        of_columns: dict[tuple[int, str], list[int]] = {}
+        for c, leaf in self._leaves.items():
+            of_columns.setdefault((id(leaf.table), leaf.column_name), []).append(c)
+        return [of_column for of_column in of_columns.values() if len(of_column) > 1]
+
+    def _reason(self, i: int, c: int, change: str, texts: Mapping[int, Sequence[str | None]]) -> str:
+        """Return a reason in words; functions have no values."""
+        if c not in texts:
+            return f"{shown(self.names[c], sheet.WIDEST)} ({change})"
+        leaf, text = self._leaves.get(c), texts[c][i]
+        whole = leaf is not None and (text is None or leaf.read_off == "trend")
+        name = shown(leaf.column_name if leaf is not None and whole else self.names[c], sheet.WIDEST)
+        return f"{name} is missing ({change})" if text is None else f"{name} = {text} ({change})"
 
     def __repr__(self) -> str:
         return f"<Explanation of {len(self.scores)} rows by {len(self.names)} columns>"
@@ -270,7 +292,7 @@ def explain(X: Any, H: Any, lam: Any, *, reference: Any = None, n_threads: int |
         finite = np.isfinite(base) and np.isfinite(scores).all() and np.isfinite(parts).all()
     if not finite:
         raise OverflowError("a contribution is more than a double holds; scale lam down")
-    return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers))
+    return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers), of_tables(rankers))
 
 
 def parts_of(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> tuple[Matrix, list[Seen]]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._checks import Vector
+from pnorm._checks import BOOLEAN, Vector
 from pnorm._checks.text import first, shown
 from pnorm._reasons import sheet
 from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, shapes_of, values_text
@@ -22,6 +22,9 @@ from pnorm._score import score
 from pnorm.objectives import Power, value
 from pnorm.rankers import Rankers, _Callables, _Categories, _Thresholds, as_rankers, from_dict
 from pnorm.rankers._columns import _OfColumns
+from pnorm.rankers._forms import TRUTHS
+from pnorm.rankers._readings import CATEGORY, DAY, HOUR, LEVELS_OF, RARE
+from pnorm.rankers._table import UNITS
 
 _SHARES = np.linspace(1.0, 0.5, 100, endpoint=False)
 """Scales that are tried, relative to the largest one."""
@@ -39,8 +42,24 @@ _MISSING = -math.inf
 
 Points = NDArray[np.int64]
 
+_TRUTH = "truth"
+"""What is read off a column of truth values, beside the keys of `OF` of `pnorm.rankers._table`."""
 
-@dataclass(frozen=True, eq=False)
+_YEAR_FIRST = ("____-__-__", "____-__-_____:__%")
+"""Dates without and with a time of day, as SQL matches them."""
+
+_OF_PYTHON = {
+    "trend": "(datetime.fromisoformat(str(x)).replace(tzinfo=None) - datetime(1970, 1, 1)) / timedelta(days=1)",
+    "weekday": f"{LEVELS_OF['weekday']}[datetime.fromisoformat(str(x)).weekday()]",
+    "month": f"{LEVELS_OF['month']}[datetime.fromisoformat(str(x)).month - 1]",
+    "hour": "datetime.fromisoformat(str(x)).hour",
+    "hours": "(datetime.combine(date.min, time.fromisoformat(str(x))) - datetime.min) / timedelta(hours=1)",
+    "days": "x / timedelta(days=1)",
+}
+"""What Python reads off a date, a time of day or a duration."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class PointsOf:
     """The points of one column of a scorecard.
 
@@ -62,6 +81,12 @@ class PointsOf:
         Share of the rows in each piece, or of each level; empty if there were no rows.
     missing_share : float
         Share of the rows whose value is missing, or no known level; nan if there were no rows.
+    source : str
+        The column of the table, where something is read off it; else `name`.
+    read_off : str
+        What is read off it: of a date ``trend``, the days since the start of 1970, ``weekday``, ``month`` or ``hour``;
+        of a time of day ``hours`` since midnight; of a duration ``days``; of a truth value ``truth``, whatever word or
+        number it is written as. For the column itself "".
     """
 
     name: str
@@ -72,6 +97,20 @@ class PointsOf:
     missing: int | None
     shares: tuple[float, ...] = ()
     missing_share: float = math.nan
+    source: str = ""
+    read_off: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", self.source or self.name)
+
+    def __repr__(self) -> str:
+        what = f"{len(self.levels)} levels" if self.levels else f"{len(self.points)} pieces"
+        return f"<PointsOf {shown(self.name)}: {what}, {min(self.points)} to {max(self.points)} points>"
+
+    @property
+    def unit(self) -> str:
+        """The unit of the cuts, if they are read off a date, a time of day or a duration; else empty."""
+        return UNITS.get(self.read_off, "")
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the table of the column.
@@ -80,15 +119,16 @@ class PointsOf:
         -------
         list of dict
             One for each piece, and one for each number of points that levels have: ``column``; ``from`` and ``to``, the
-            ends of a piece; ``level``, a list of levels; ``points``; and ``share``, the share of rows there. What does
-            not apply is None.
+            ends of a piece, and their ``unit``, if they have one; ``level``, a list of levels; ``points``; and
+            ``share``, the share of rows there. What does not apply is None.
         """
+        unit = self.unit or None
         shares: Sequence[Any] = self.shares or [None] * len(self.points)
         found = []
         if not self.levels:
             ends = (-math.inf, *self.cuts, math.inf)
             for low, high, points, share in zip(ends, ends[1:], self.points, shares, strict=False):
-                found.append(_row(self.name, low, high, None, points, share))
+                found.append(_row(self.name, low, high, unit, None, points, share))
         else:
             by_points: dict[int, list[tuple[Any, Any]]] = {}
             for level, points, share in zip(self.levels, self.points, shares, strict=True):
@@ -96,17 +136,17 @@ class PointsOf:
                     by_points.setdefault(points, []).append((level, share))
             for points, members in by_points.items():
                 share = sum([share for _, share in members]) if self.shares else None
-                found.append(_row(self.name, None, None, [str(level) for level, _ in members], points, share))
-            if self.other is not None:
-                found.append(_row(self.name, None, None, ["(any other)"], self.other, None))
+                found.append(_row(self.name, None, None, None, [str(level) for level, _ in members], points, share))
+            if self.other is not None and RARE not in self.levels:
+                found.append(_row(self.name, None, None, None, ["(any other)"], self.other, None))
         if self.missing is not None:
             share = None if math.isnan(self.missing_share) or self.other is not None else self.missing_share
-            found.append(_row(self.name, None, None, ["(missing)"], self.missing, share))
+            found.append(_row(self.name, None, None, None, ["(missing)"], self.missing, share))
         return found
 
 
-def _row(name: str, low: Any, high: Any, level: Any, points: int, share: Any) -> dict[str, Any]:
-    return {"column": name, "from": low, "to": high, "level": level, "points": points, "share": share}
+def _row(name: str, low: Any, high: Any, unit: Any, level: Any, points: int, share: Any) -> dict[str, Any]:
+    return {"column": name, "from": low, "to": high, "unit": unit, "level": level, "points": points, "share": share}
 
 
 @dataclass(frozen=True)
@@ -260,7 +300,7 @@ class Scorecard:
         Returns
         -------
         DataFrame
-            The columns ``column``, ``from``, ``to``, ``level``, ``points`` and ``share``.
+            The columns ``column``, ``from``, ``to``, ``unit``, ``level``, ``points`` and ``share``.
 
         Raises
         ------
@@ -275,17 +315,17 @@ class Scorecard:
         Returns
         -------
         str
-            The columns ``column``, ``from``, ``to``, ``level``, ``points`` and ``share``. A level has a line of its
-            own. Texts stand as they are: a spreadsheet may take one that begins with ``=`` for a formula.
+            The columns ``column``, ``from``, ``to``, ``unit``, ``level``, ``points`` and ``share``. A level has a line
+            of its own. Texts stand as they are: a spreadsheet may take one that begins with ``=`` for a formula.
         """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["column", "from", "to", "level", "points", "share"])
+        writer.writerow(["column", "from", "to", "unit", "level", "points", "share"])
         for row in self.rows():
             ends = ["" if end is None or math.isinf(end) else repr(end) for end in (row["from"], row["to"])]
             for level in row["level"] or [""]:
                 share = "" if row["share"] is None or len(row["level"] or "1") > 1 else f"{row['share']:.6g}"
-                writer.writerow([row["column"], *ends, level, row["points"], share])
+                writer.writerow([row["column"], *ends, row["unit"] or "", level, row["points"], share])
         return out.getvalue()
 
     def to_dict(self) -> dict[str, Any]:
@@ -295,10 +335,12 @@ class Scorecard:
         -------
         dict
             ``format``, ``version``, ``scale``, ``bound``, and ``columns``: for each column ``column``, ``points``,
-            ``missing``, and either ``cuts`` or ``levels`` and ``other``, as in `PointsOf`.
+            ``missing``, and either ``cuts`` or ``levels`` and ``other``, as in `PointsOf`; ``source`` and ``read_off``
+            where something is read off a column.
         """
         columns = [
             {"column": c.name, "points": list(c.points), "missing": c.missing}
+            | ({"source": c.source, "read_off": c.read_off} if c.read_off else {})
             | ({"cuts": list(c.cuts)} if not c.levels else {"levels": list(c.levels), "other": c.other})
             for c in self.columns
         ]
@@ -332,16 +374,18 @@ class Scorecard:
         ----------
         table : str
             The table, without a schema. Its columns have the names of `columns`, and values of the types that the rows
-            of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads: numbers that were text
-            have to be numbers, and what is read off dates a column, such as ``when (weekday)``.
+            of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads, numbers that were text
+            have to be numbers. Dates and times of day are of these types, or text as ISO 8601 has it:
+            ``2021-03-05``, ``2021-03-05 14:30:00.25``, ``14:30``. A duration is a number of days.
         name : str
             The name of the column of points.
 
         Returns
         -------
         str
-            A SELECT of standard SQL: one CASE for each column. Where a value is missing and none may be, the points are
-            NULL. Numbers are written with all their digits, so that comparisons are exact.
+            A SELECT of standard SQL: one CASE for each column. Where a value is missing and none may be, or is not
+            written as above, the points are NULL. Numbers are written with all their digits, so that comparisons are
+            exact. The tests run it in SQLite and DuckDB.
 
         Raises
         ------
@@ -365,8 +409,10 @@ class Scorecard:
         Returns
         -------
         str
-            Python that imports nothing but its own `bisect`. The function takes a dictionary of the values of a row by
-            column; None and nan are missing values. Where one is missing and none may be, it raises a ValueError.
+            Python that imports nothing but its own `bisect` and `datetime`. The function takes a dictionary of the
+            values of a row by column; None and nan are missing values. Dates and times of day are those of `datetime`,
+            or text as ISO 8601 has it, and durations those of `datetime`. Where a value is missing and none may be, it
+            raises a ValueError.
 
         Raises
         ------
@@ -375,17 +421,34 @@ class Scorecard:
         """
         if not name.isidentifier():
             raise ValueError(f"name must be a name of a function; got {shown(name)!r}")
-        lines = ["from bisect import bisect_left", "", "", f"def {name}(row):", '    """Return the points of a row."""']
-        lines.append("    total = 0")
+        lines = ["from bisect import bisect_left"]
+        used = [
+            word
+            for word in ("date", "datetime", "time", "timedelta")
+            if any(
+                [
+                    f"{word}(" in code or f"{word}." in code
+                    for code in (_OF_PYTHON.get(c.read_off, "") for c in self.columns)
+                ]
+            )
+        ]
+        if used:
+            lines.append(f"from datetime import {', '.join(used)}")
+        lines += ["", "", f"def {name}(row):", '    """Return the points of a row."""', "    total = 0"]
         for column in self.columns:
-            key = ascii(column.name)
+            key = ascii(column.source)
             lines += [f"    x = row[{key}]", "    if x is None or x != x:"]
             if column.missing is None:
-                lines.append(f"        raise ValueError({column.name + ' is missing'!a})")
+                lines.append(f"        raise ValueError({column.source + ' is missing'!a})")
             else:
                 lines.append(f"        total += {column.missing}")
             lines.append("    else:")
-            if not column.levels:
+            if column.read_off in _OF_PYTHON:
+                lines.append(f"        x = {_OF_PYTHON[column.read_off]}")
+            if column.read_off == _TRUTH:
+                of_words = ", ".join([f"{word!r}: {column.points[int(truth)]}" for word, truth in TRUTHS.items()])
+                lines.append(f"        total += {{{of_words}}}[str(x).strip().lower()]")
+            elif not column.levels:
                 cuts, points = ", ".join(map(repr, column.cuts)), ", ".join(map(str, column.points))
                 lines.append(f"        total += [{points}][bisect_left([{cuts}], x)]")
             else:
@@ -406,12 +469,12 @@ class Scorecard:
         shares = any(column.shares for column in self.columns)
         head, rows = ["column", "values", "points", "share"][: 3 + shares], []
         last = None
-        for row in self.rows():
+        for row, read_off in [(row, column.read_off) for column in self.columns for row in column.rows()]:
             level = None if row["level"] is None else first(row["level"], 8)
             share = "" if row["share"] is None else f"{100 * row['share']:.1f} %"
             name = row["column"] if row["column"] != last else ""
             last = row["column"]
-            cells = [name, values_text(row["from"], row["to"], level), str(row["points"]), share]
+            cells = [name, values_text(row["from"], row["to"], level, read_off), str(row["points"]), share]
             rows.append(cells[: 3 + shares])
         return head, rows
 
@@ -663,15 +726,24 @@ def _cut(shape: Shape, scale: float, floor: float) -> Shape:
 def _points_of(shape: Shape) -> PointsOf:
     """Return whole scores as points."""
     points = tuple([int(value) for value in shape.scores])
-    shares, share = tuple(shape.shares.tolist()), shape.missing_share
-    missing = None if math.isnan(shape.missing) else int(shape.missing)
-    if not shape.levels:
-        return PointsOf(shape.name, tuple(shape.cuts.tolist()), (), points, None, missing, shares, share)
-    if shape._values:
-        return PointsOf(shape.name, (), shape._keys, points, None, missing, shares, share)
-    other, by_level = missing, dict(zip(shape._keys, points, strict=True))
-    missing = by_level.get(None, other if shape._may_miss else None)
-    return PointsOf(shape.name, (), shape._keys, points, other, missing, shares, share)
+    other, missing = None, None if math.isnan(shape.missing) else int(shape.missing)
+    if shape.levels and not shape._values:
+        by_level = dict(zip(shape._keys, points, strict=True))
+        other = by_level.get(RARE, missing) if shape.kind == CATEGORY else missing
+        missing = by_level.get(None, missing if shape._may_miss else None)
+        other = None if len(shape._keys) == len(LEVELS_OF.get(shape.read_off, ())) else other
+    return PointsOf(
+        shape.name,
+        () if shape.levels else tuple(shape.cuts.tolist()),
+        shape._keys,
+        points,
+        other,
+        missing,
+        tuple(shape.shares.tolist()),
+        shape.missing_share,
+        shape.column_name,
+        _TRUTH if shape.kind == BOOLEAN else shape.read_off,
+    )
 
 
 def _as_rankers(rounded: Sequence[Shape], H: Rankers) -> tuple[Rankers, Vector, int]:
@@ -764,9 +836,17 @@ def _pairs(codes: NDArray[np.intp]) -> int:
 
 def _case(column: PointsOf) -> str:
     """Return the points of a column as an expression of SQL."""
-    x = f"r.{_quoted(column.name)}"
+    x = f"r.{_quoted(column.source)}"
     missing = "NULL" if column.missing is None else str(column.missing)
     parts = [f"CASE WHEN {x} IS NULL THEN {missing}"]
+    if column.read_off == _TRUTH:
+        word = f"LOWER(TRIM(CAST({x} AS VARCHAR)))"
+        for truth, n in enumerate(column.points):
+            words = ", ".join([_literal(text) for text, value in TRUTHS.items() if value == truth])
+            parts.append(f"WHEN {word} IN ({words}) THEN {n}")
+        return " ".join([*parts, "END"])
+    if column.read_off in _READ_OFF:
+        return _case_of_time(column, " ".join(parts), x)
     if not column.levels:
         *below, last = column.points
         parts += [f"WHEN {x} <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, below, strict=True)]
@@ -782,6 +862,73 @@ def _case(column: PointsOf) -> str:
     parts += [f"WHEN {x} IN ({', '.join(texts)}) THEN {n}" for n, texts in by_points.items()]
     other = "NULL" if column.other is None else str(column.other)
     return " ".join([*parts, f"ELSE {other} END"])
+
+
+_FIELDS = {"y": (1, 4), "m": (6, 2), "d": (9, 2), "hh": (12, 2), "mi": (15, 2), "ss": (18, 2)}
+"""Where the parts of a date and time stand in its text: the first character, from 1, and how many."""
+
+_CLOCK = "((hh * 60 + mi) * 60 + ss) * 1000000 + us"
+_DAYS = (
+    "365 * (y - 1970) + (y - y % 4) / 4 - (y - y % 100) / 100 + (y - y % 400) / 400"
+    " + (153 * m - 457 - (153 * m - 457) % 5) / 5 + d - 419"
+)
+"""Days since the start of 1970. Years begin in March: January and February are months 13 and 14 of the year before."""
+
+_READ_OFF = {
+    "trend": f"CAST({_DAYS} AS BIGINT) * 86400000000 + {_CLOCK}",
+    "weekday": f"(CAST({_DAYS} AS BIGINT) % 7 + 10) % 7",
+    "month": "(m - 1) % 12",
+    "hour": "hh",
+    "hours": _CLOCK,
+}
+"""What SQL reads off a date or a time of day."""
+
+
+def _case_of_time(column: PointsOf, start: str, x: str) -> str:
+    """Return the points of what is read off a date or a time of day, whose text is taken apart.
+
+    All numbers are whole ones, microseconds in the place of days and hours, so that comparisons are exact. Divisions
+    leave no rest, as data bases differ in what they do with it.
+    """
+    of = column.read_off
+    if column.levels:
+        names = LEVELS_OF[of]
+        of_points: dict[int, list[str]] = {}
+        for level, n in zip(column.levels, column.points, strict=True):
+            of_points.setdefault(n, []).append(str(names.index(level)))
+        cases = [f"WHEN x IN ({', '.join(codes)}) THEN {n}" for n, codes in of_points.items()]
+        rest = "NULL" if column.other is None else str(column.other)
+    else:
+        ends = [_last_micro(cut, {"trend": DAY, "hours": HOUR}.get(of, 1.0)) for cut in column.cuts]
+        *below, last = column.points
+        rest = str(last)
+        cases = [f"WHEN x <= {end} THEN {n}" for end, n in zip(ends, below, strict=True)]
+    text = f"REPLACE(CAST({x} AS VARCHAR), 'T', ' ')"
+    if of == "hours":
+        text = f"'1970-01-01 ' || CAST({x} AS VARCHAR)"
+    fits = " OR ".join([f"t LIKE '{pattern}'" for pattern in _YEAR_FIRST])
+    fields = [f"CAST('0' || SUBSTR(t, {at}, {size}) AS BIGINT) AS {name}" for name, (at, size) in _FIELDS.items()]
+    fraction = "CASE WHEN SUBSTR(t, 20, 1) = '.' THEN SUBSTR(t, 21, 6) ELSE '' END"
+    fields.append(f"CAST(SUBSTR({fraction} || '000000', 1, 6) AS BIGINT) AS us")
+    march = "CASE WHEN m < 3 THEN y - 1 ELSE y END AS y, CASE WHEN m < 3 THEN m + 12 ELSE m END AS m, d, hh, mi, ss, us"
+    return (
+        f"{start} ELSE (SELECT CASE WHEN x IS NULL THEN NULL {' '.join(cases)} ELSE {rest} END\n"
+        f"        FROM (SELECT {_READ_OFF[of]} AS x\n"
+        f"        FROM (SELECT {march}\n"
+        f"        FROM (SELECT {', '.join(fields)}\n"
+        f"        FROM (SELECT CASE WHEN ({fits}) AND UPPER(t) NOT LIKE '%M' THEN t END AS t\n"
+        f"        FROM (SELECT {text} AS t) AS v1) AS v2) AS v3) AS v4) AS v5) END"
+    )
+
+
+def _last_micro(cut: float, unit: float) -> int:
+    """Return the last microsecond that is not above a cut in days or hours, as these are computed; or whole number."""
+    last = math.floor(cut * unit)
+    while (last + 1) / unit <= cut:
+        last += 1
+    while last / unit > cut:
+        last -= 1
+    return last
 
 
 def _literal(value: Any) -> str:

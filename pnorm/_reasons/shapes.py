@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import BOOLEAN, DATE, DURATION, TIME, Vector
 from pnorm._checks.text import first
 from pnorm._reasons import sheet
 from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 from pnorm.rankers._columns import _OfColumns
-from pnorm.rankers._table import Table
+from pnorm.rankers._readings import LEVELS_OF, ORDERED, Where, derived, is_missing
+from pnorm.rankers._table import UNITS, WRITTEN, Table
 
 _PIECES = 12
 """Pieces of a shape that are printed."""
@@ -89,6 +90,8 @@ class Shape:
         Share of the rows in each piece, or of each level; empty if there were no rows.
     missing_share : float
         Share of the rows whose value is missing, or no known level; nan if there were no rows.
+    unit : str
+        Of what is read off dates, times of day and durations, the unit of `cuts`, such as "days since 1970-01-01".
     """
 
     name: str
@@ -131,6 +134,41 @@ class Shape:
         return np.asarray(self.scores[piece] + (self.slope * (x - self.origin) if self.slope else 0.0))
 
     @property
+    def unit(self) -> str:
+        """The unit of the cuts, if they are read off a date, a time of day or a duration; else empty."""
+        return UNITS.get(self.read_off, "")
+
+    @property
+    def read_off(self) -> str:
+        """What is read off the column of a table, a key of `OF` of `pnorm.rankers._table`; "" for the column itself."""
+        return self._source.leaf.read_off if self._source is not None else ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the column of a table that `pnorm.rankers.from_table` has found; else empty."""
+        return self._source.leaf.kind if self._source is not None else ""
+
+    @property
+    def column_name(self) -> str:
+        """The column of the table that it is read off; `name` without a table."""
+        return self._source.leaf.column_name if self._source is not None and self.kind else self.name
+
+    def text(self, x: float) -> str:
+        """Return a value of a column of numbers as people write it.
+
+        Parameters
+        ----------
+        x : float
+            The value.
+
+        Returns
+        -------
+        str
+            Ten digits of a number, or a date, a time of day or a duration.
+        """
+        return number_text(x, self.read_off)
+
+    @property
     def pieces(self) -> tuple[Vector, Vector]:
         """Lower and upper ends of the pieces: infinite at the outside or, with a line, its `ends`."""
         low, high = self.ends
@@ -154,22 +192,23 @@ class Shape:
         Returns
         -------
         list of dict
-            One for each piece or level, and for missing values: ``column``; ``from`` and ``to``, the ends of a piece;
-            ``level``; ``score``, with a line that at the lower end of the piece; ``slope``; and ``share``, the share of
-            rows there. What does not apply is None.
+            One for each piece or level, and for missing values: ``column``; ``from`` and ``to``, the ends of a piece,
+            and their ``unit``, if they have one; ``level``; ``score``, with a line that at the lower end of the piece;
+            ``slope``; and ``share``, the share of rows there. What does not apply is None.
         """
         shares = self.shares.tolist() if self.shares.size else [None] * self.scores.size
         if self.levels:
+            texts = ["(missing)" if key is None else level for key, level in zip(self._keys, self.levels, strict=True)]
             found = [
                 _row(self.name, level=level, score=score, share=share)
-                for level, score, share in zip(self.levels, self.scores.tolist(), shares, strict=True)
+                for level, score, share in zip(texts, self.scores.tolist(), shares, strict=True)
             ]
         else:
             low, high = self.pieces
             start = np.where(np.isfinite(low), low, high) if self.slope else low
             scores = self.at(start, True) if self.slope else self.scores
             found = [
-                _row(self.name, a, b, score=score, slope=self.slope or None, share=share)
+                _row(self.name, a, b, unit=self.unit or None, score=score, slope=self.slope or None, share=share)
                 for a, b, score, share in zip(low.tolist(), high.tolist(), scores.tolist(), shares, strict=True)
             ]
         if not math.isnan(self.missing):
@@ -187,6 +226,7 @@ def _row(name: str, low: Any = None, high: Any = None, **values: Any) -> dict[st
         "column": name,
         "from": low,
         "to": high,
+        "unit": None,
         "level": None,
         "score": None,
         "slope": None,
@@ -226,7 +266,8 @@ class Shapes(Sequence[Shape]):
         Returns
         -------
         DataFrame
-            The columns ``column``, ``from``, ``to``, ``level``, ``score``, ``slope`` and ``share``; see `Shape.rows`.
+            The columns ``column``, ``from``, ``to``, ``unit``, ``level``, ``score``, ``slope`` and ``share``; see
+            `Shape.rows`.
 
         Raises
         ------
@@ -239,7 +280,7 @@ class Shapes(Sequence[Shape]):
         rows, left = [], 0
         for shape in self.columns:
             write, found = sheet.same_digits([*shape.scores, shape.range]), shape.rows()
-            cells = [_shown(row, write) for row in found[:_PIECES]]
+            cells = [_shown(row, write, shape.read_off) for row in found[:_PIECES]]
             rows += [[shape.name if k == 0 else "", *row[1:]] for k, row in enumerate(cells)]
             left += max(0, len(found) - _PIECES)
         given = [True] * 3 + [any([row[k] for row in rows]) for k in (3, 4)]
@@ -261,21 +302,28 @@ class Shapes(Sequence[Shape]):
         return sheet.as_html(head, rows, left=2, note=note)
 
 
-def _shown(row: dict[str, Any], write: Any) -> list[str]:
+def _shown(row: dict[str, Any], write: Any, read_off: str) -> list[str]:
     slope = f"{row['slope']:+.3g}" if row["slope"] else ""
     share = "" if row["share"] is None else f"{100 * row['share']:.1f} %"
-    return [row["column"], values_text(row["from"], row["to"], row["level"]), write(row["score"]), slope, share]
+    values = values_text(row["from"], row["to"], row["level"], read_off)
+    return [row["column"], values, write(row["score"]), slope, share]
 
 
-def values_text(low: float | None, high: float | None, level: str | None) -> str:
+def number_text(x: float, read_off: str = "") -> str:
+    """Return a number with ten digits, or what is read off a date, a time of day or a duration as people write it."""
+    return WRITTEN[read_off](x) if read_off in WRITTEN and math.isfinite(x) else f"{x:.10g}"
+
+
+def values_text(low: float | None, high: float | None, level: str | None, read_off: str = "") -> str:
     """Return a piece or a level in words: the upper end is in a piece, the lower end is not."""
     if low is None or high is None:
         return str(level)
     if math.isinf(low) and math.isinf(high):
         return "any"
     if math.isinf(low):
-        return f"<= {high:.10g}"
-    return f"> {low:.10g}" if math.isinf(high) else f"> {low:.10g} and <= {high:.10g}"
+        return f"<= {number_text(high, read_off)}"
+    above = f"> {number_text(low, read_off)}"
+    return above if math.isinf(high) else f"{above} and <= {number_text(high, read_off)}"
 
 
 def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
@@ -472,8 +520,47 @@ class Leaf:
     """The number of its first ranker."""
     rows: Callable[[Any], Any]
     """What it reads, from rows of the user's."""
-    values: tuple[Any, ...] = ()
-    """What the whole numbers from 0 stand for: the levels of an ordered category, false and true."""
+    table: Table | None = None
+    """The table that it is of."""
+    place: int = 0
+    """Which part of the table it is."""
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """What the whole numbers from 0 stand for: the levels of an ordered category, no and yes."""
+        if self.table is None:
+            return ()
+        reading = self.table._parts[self.place][0].reading
+        return reading.levels or (False, True) if reading.kind in (BOOLEAN, ORDERED) else ()
+
+    @property
+    def read_off(self) -> str:
+        """What it reads off a column of a table; "" for the column itself."""
+        return "" if self.table is None else self.table._parts[self.place][1].of
+
+    @property
+    def column_name(self) -> str:
+        """The column of the table that it reads."""
+        assert self.table is not None
+        return self.table.plan[self.table._parts[self.place][0].column].name
+
+    @property
+    def kind(self) -> str:
+        """The kind of the column of the table; "" without a table."""
+        return "" if self.table is None else self.table._parts[self.place][0].reading.kind
+
+    def texts(self, X: Any, write: Callable[[Any], str | None]) -> list[str | None]:
+        """Return the values of the column on rows, None where missing; `write` is for those that are no times."""
+        assert self.table is not None
+        assert self.table._width is not None
+        (source, part), found = self.table._parts[self.place], self.table._found
+        (cells,) = _checks.cells_of(X, "X", found, self.table._width, [source.column])
+        if self.kind not in (DATE, DURATION, TIME):
+            values = [cells.value(row) if there else None for row, there in enumerate(cells.known().tolist())]
+            return [None if is_missing(value) else write(value) for value in values]
+        x = derived(part.of, source.reading.numbers(cells, Where("X", source.column, found))).tolist()
+        levels = LEVELS_OF.get(part.of)
+        return [None if v != v else levels[int(v)] if levels else number_text(v, part.of) for v in x]
 
 
 def leaves(H: Rankers, lam: Vector, start: int = 0) -> Iterator[Leaf]:
@@ -486,11 +573,10 @@ def leaves(H: Rankers, lam: Vector, start: int = 0) -> Iterator[Leaf]:
             yield from leaves(member, lam[: len(member)], start)
             lam, start = lam[len(member) :], start + len(member)
     elif isinstance(H, Table):  # each part reads what has been read off a column
-        for k, (source, part) in enumerate(H._parts):
+        for k, (_, part) in enumerate(H._parts):
             end = int(H._ends[k])
             own = slice(end - len(part.rankers), end)
-            values = {"boolean": (False, True), "ordered": tuple(source.reading.levels)}.get(source.reading.kind, ())
-            yield Leaf(part.rankers, lam[own], start + own.start, partial(_prepared, H, k), values)
+            yield Leaf(part.rankers, lam[own], start + own.start, partial(_prepared, H, k), H, k)
     else:
         yield Leaf(H, lam, start, _as_it_is)
 
@@ -512,3 +598,12 @@ def places_of(X: Any, H: Rankers) -> tuple[int | None, ...]:
         found = next((part._found for part in every if part._found is not None), ())
     place = {name: j for j, name in enumerate(found)}
     return tuple([key if isinstance(key, int) else place.get(str(key)) for key in keys])
+
+
+def of_tables(H: Rankers) -> dict[int, Leaf]:
+    """Return the leaves that read columns of tables, by the number of what they read in `Rankers.column_names`."""
+    number, found = H.column, dict[int, Leaf]()
+    for leaf in leaves(H, np.zeros(len(H))):
+        if leaf.table is not None:
+            found.setdefault(int(number[leaf.start]), leaf)
+    return found

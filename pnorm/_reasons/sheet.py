@@ -12,8 +12,8 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks.text import aligned, shown
 
-WIDEST = 40
-"""Characters of a cell, at most."""
+WIDEST, _WIDEST_LEFT = 40, 60
+"""Characters of a cell, at most, and of one that is set flush left."""
 
 _WHOLE = 1e15
 """Numbers up to this are written with all digits before the point."""
@@ -70,7 +70,8 @@ def same_digits(values: Any, sign: bool = True) -> Callable[[float], str]:
 
 def plain(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Return lines of text; the first columns are set flush left, as many as `left`."""
-    return aligned([[shown(cell, WIDEST) for cell in row] for row in (head, *rows)], range(left))
+    cells = [[shown(cell, _WIDEST_LEFT if k < left else WIDEST) for k, cell in enumerate(row)] for row in (head, *rows)]
+    return aligned(cells, range(left))
 
 
 def as_html(

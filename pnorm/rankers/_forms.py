@@ -1,4 +1,4 @@
-"""How text in a table is read: as numbers, truth values, dates, durations and times of day.
+"""How text in a table is read, as numbers, truth values, dates, durations and times of day, and how these are written.
 
 One form has to fit all values of a column. Where two forms fit and mean different values, none is chosen.
 """
@@ -33,6 +33,8 @@ _NUMBER = {
 _CODE = re.compile(r"0\d+", re.ASCII)
 
 _TRUTHS = dict.fromkeys(("true", "t", "yes", "y"), 1.0) | dict.fromkeys(("false", "f", "no", "n"), 0.0)
+TRUTHS = _TRUTHS | {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
+"""Words for truth values; numbers are such words where the other values are."""
 
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
@@ -280,3 +282,37 @@ def duration(word: str) -> float | None:
     days, sign, hours, minutes, seconds, fraction = found.groups()
     clock = 1e6 * (3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0)) + _fraction(fraction)
     return 86400e6 * int(days or 0) + (-clock if sign == "-" else clock)
+
+
+# What is read, in words ------------------------------------------------------------------------------
+
+
+def moment_text(days: float) -> str:
+    """Return the date that is so many days after the start of 1970, and the time of day where it has one."""
+    micros = round(86400e6 * days)
+    whole = round(micros, -3)
+    micros = whole if abs(micros - whole) < 3 else micros  # a double has the days to less than a microsecond
+    day, _, clock = str(np.datetime64(micros, "us")).partition("T")
+    clock = _short_clock(clock)
+    return day if clock == "00:00" else f"{day} {clock}"
+
+
+def clock_text(hours: float) -> str:
+    """Return the time of day that is so many hours after midnight."""
+    micros = round(3600e6 * hours)
+    minutes, rest = divmod(micros, 60_000_000)
+    return _short_clock(f"{minutes // 60:02d}:{minutes % 60:02d}:{rest // 1_000_000:02d}.{rest % 1_000_000:06d}")
+
+
+def span_text(days: float) -> str:
+    """Return a duration of so many days, in days, hours, minutes and seconds."""
+    rest, parts = abs(round(86400e6 * days)), []
+    for unit, size in (("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000)):
+        n, rest = divmod(rest, size)
+        parts += [f"{n} {unit}"] * bool(n)
+    parts += [f"{rest / 1e6:.10g} s"] * bool(rest or not parts)
+    return ("-" if days < 0.0 and parts != ["0 s"] else "") + " ".join(parts)
+
+
+def _short_clock(clock: str) -> str:
+    return clock.removesuffix(".000000").removesuffix(":00") if clock.count(":") > 1 else clock

@@ -443,7 +443,7 @@ class _Learner:
             return label
         if reading.kind == ORDERED:
             return f"{label} > {reading.levels[math.floor(cut)]}"
-        return f"{label} > {_moment(cut)}"
+        return f"{label} > {_forms.moment_text(cut)}"
 
     def _refuse_id(self, known: Vector) -> None:
         """Leave a column of whole numbers out whose values stand for the rows; they are sorted."""
@@ -518,14 +518,6 @@ class _Learner:
         best = max(found, key=lambda auc: abs(auc - 0.5))
         if abs(best - 0.5) >= _ALONE - 0.5:
             self._alone = f"AUC {best:.3f}"
-
-
-def _moment(days: float) -> str:
-    """Return a date, and the time of day where it has one."""
-    at = str(np.datetime64(round(86400e6 * days), "us"))
-    day, _, clock = at.partition("T")
-    clock = clock.removesuffix(".000000")
-    return day if clock == "00:00:00" else f"{day} {clock.removesuffix(':00')}"
 
 
 @dataclass

@@ -39,7 +39,7 @@ RARE = "(rare)"
 _WAS = {NUMBER: "a number", BOOLEAN: "a truth value", ORDERED: "one of the ordered levels", DATE: "a date",
         TIME: "a time of day", DURATION: "a duration", CATEGORY: "text, a number or a truth value"}  # fmt: skip
 
-_DAY, _HOUR = 86400e6, 3600e6
+DAY, HOUR = 86400e6, 3600e6
 """In microseconds."""
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -183,8 +183,7 @@ def is_missing(value: Any) -> bool:
 
 
 def _truth(word: str) -> float | None:
-    value = _forms.truth(word)
-    return {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}.get(word) if value is None else value
+    return _forms.TRUTHS.get(word.lower())
 
 
 def _whole(value: float) -> Any:
@@ -194,13 +193,13 @@ def _whole(value: float) -> Any:
 def derived(of: str, x: Vector) -> Vector:
     """Return what is read off dates, times or durations; other numbers as they are."""
     if of in ("trend", "days"):
-        return x / _DAY
+        return x / DAY
     if of == "weekday":
-        return (np.floor(x / _DAY) + 3.0) % 7.0
+        return (np.floor(x / DAY) + 3.0) % 7.0
     if of == "hour":
-        return np.floor(x / _HOUR) % 24.0
+        return np.floor(x / HOUR) % 24.0
     if of == "hours":
-        return x / _HOUR
+        return x / HOUR
     if of == "month":
         known = ~np.isnan(x)
         months = np.full(x.size, math.nan)

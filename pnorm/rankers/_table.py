@@ -25,6 +25,12 @@ from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, Reading, Where, 
 OF = {DATE: ("trend", "weekday", "hour", "month"), DURATION: ("days",), TIME: ("hours",)}
 """What is read off the columns of a kind; of others, the column itself."""
 
+UNITS = {"trend": "days since 1970-01-01", "days": "days", "hours": "hours since midnight", "hour": "hours"}
+"""The units of the numbers that are read off."""
+
+WRITTEN = {"trend": _forms.moment_text, "days": _forms.span_text, "hours": _forms.clock_text}
+"""How these numbers are written for people; others are plain numbers."""
+
 
 @dataclass(frozen=True)
 class ColumnPlan:
