@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -422,16 +423,8 @@ class Scorecard:
         if not name.isidentifier():
             raise ValueError(f"name must be a name of a function; got {shown(name)!r}")
         lines = ["from bisect import bisect_left"]
-        used = [
-            word
-            for word in ("date", "datetime", "time", "timedelta")
-            if any(
-                [
-                    f"{word}(" in code or f"{word}." in code
-                    for code in (_OF_PYTHON.get(c.read_off, "") for c in self.columns)
-                ]
-            )
-        ]
+        read_off = [_OF_PYTHON.get(column.read_off, "") for column in self.columns]
+        used = sorted(set(re.findall(r"\b(date|datetime|time|timedelta)\b[.(]", " ".join(read_off))))
         if used:
             lines.append(f"from datetime import {', '.join(used)}")
         lines += ["", "", f"def {name}(row):", '    """Return the points of a row."""', "    total = 0"]
