@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import sqlite3
+import warnings
 from contextlib import closing
 
 import numpy as np
@@ -56,7 +57,7 @@ def looked_up(table, row):
     total = 0
     for column in table["columns"]:
         x = read_off(row[column.get("source", column["column"])], column.get("read_off"))
-        if x is None or x != x:
+        if x is None or x != x or str(x).strip().lower() in column.get("missing_words", ()):
             points = column["missing"]
         elif "cuts" in column:
             points = column["points"][bisect.bisect_left(column["cuts"], x)]
@@ -72,7 +73,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 def read_off(x, what):
     """What a program that reads the JSON makes of a value; dates and times of day may be text."""
-    if what is None or x is None or x != x:
+    if what is None or x is None or x != x or x == "?":
         return x
     if what == "truth":
         return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[str(x).lower()]
@@ -373,15 +374,41 @@ def test_all_forms_agree_on_boards():
 )
 def test_all_forms_agree_on_public_sets_with_text(file, delimiter, positive, names):
     pandas = pytest.importorskip("pandas")
+    pos, neg = public_table(file, delimiter, positive, names)
+    text = [name for name in pos if not pandas.api.types.is_numeric_dtype(pos[name])]
+    numbers = [name for name in pos if name not in text]
+    H = rankers.quantile_thresholds(pos[numbers], neg[numbers], 32, missing="own", linear=True)
+    check_public(pos, neg, H + rankers.categories(pos[text], neg[text]), pos.columns)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("file", "delimiter", "positive", "names"),
+    [
+        pytest.param("adult.data.gz", ",", ">50K", [f"c{j}" for j in range(14)], marks=needs("adult.data.gz")),
+        pytest.param("bank-full.csv.gz", ";", "yes", None, marks=needs("bank-full.csv.gz")),
+    ],
+    ids=["adult", "bank"],
+)
+def test_all_forms_agree_on_public_tables(file, delimiter, positive, names):
+    pos, neg = public_table(file, delimiter, positive, names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pnorm.rankers.TableWarning)
+        H = rankers.from_table(pos, neg, n_cuts=32, linear=True)
+    lam = check_public(pos, neg, H, pos.columns)
+    for rows in (pos, neg):
+        found = pnorm.explain(rows, H, lam, reference=neg)
+        np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), pnorm.score(rows, H, lam), atol=1e-12)
+
+
+def public_table(file, delimiter, positive, names):
+    """Both sides of a file, as it lies there."""
+    pandas = pytest.importorskip("pandas")
     with gzip.open(HOME / file, "rt") as lines:
         frame = pandas.read_csv(lines, sep=delimiter, skipinitialspace=True, header=None if names else 0)
     y = frame.iloc[:, -1] == positive
     frame = frame.iloc[:, :-1].set_axis(names or frame.columns[:-1], axis=1)
-    text = [name for name in frame if not pandas.api.types.is_numeric_dtype(frame[name])]
-    pos, neg = frame[y], frame[~y]
-    numbers = [name for name in frame if name not in text]
-    H = rankers.quantile_thresholds(pos[numbers], neg[numbers], 32, missing="own", linear=True)
-    check_public(pos, neg, H + rankers.categories(pos[text], neg[text]), frame.columns)
+    return frame[y], frame[~y]
 
 
 def check_public(pos, neg, H, names):
@@ -391,6 +418,7 @@ def check_public(pos, neg, H, names):
     check_exports(card, list(names), rows, np.r_[card.score(pos), card.score(neg)])
     moved = [card.score(side) / card.scale - pnorm.score(side, H, lam) for side in (pos, neg)]
     assert np.ptp(np.concatenate(moved)) <= card.bound
+    return lam
 
 
 # Tables of mixed columns ---------------------------------------------------------------------------------
@@ -433,7 +461,7 @@ def test_tables_of_mixed_columns_have_reasons_and_scorecards():
         np.testing.assert_allclose(shape.shares.sum() + shape.missing_share, 1.0, atol=1e-12)
     assert pnorm.shapes(lam, H)["smoker"].levels == ("False", "True")
     rows = [list(row) for row in zip(*table.values(), strict=True)]
-    rows = [[None if value != value else value for value in row] for row in rows]
+    rows = [["?" if value is None else None if value != value else value for value in row] for row in rows]
     check_typed_and_text(card, list(table), rows, card.score(table))
 
 
@@ -504,7 +532,7 @@ def test_rare_and_new_levels_have_the_points_of_rare_ones():
     assert "town = (rare)" in H.names
     lam = np.array([{"town = (rare)": 5.0, "town = a": 1.0}.get(name, -2.0) for name in H.names])
     card = pnorm.scorecard(H, lam, points=10, X=table)
-    new = {"town": ["a", "zz", "d", None, "b", "a"], "n": [1.0] * 6}
+    new = {"town": ["a", "zz", "d", None, "b", "?"], "n": [1.0] * 6}
     rows = [list(row) for row in zip(*new.values(), strict=True)]
     assert card.score(new)[1] == card.score(new)[2] > card.score(new)[0]
     check_exports(card, ["town", "n"], rows, card.score(new))
@@ -515,7 +543,7 @@ def test_truth_values_have_points_in_every_spelling():
     words = {"smoker": ["yes", "no", "", "Yes"] * 10}
     H = rankers.from_table(words, words)
     card = pnorm.scorecard(H, [2.0, -1.0], points=10)
-    new = ["yes", "NO", None, "true", "0", "False", "1"]
+    new = ["yes", "NO", "?", "true", "0", "False", "1"]
     points = card.score({"smoker": new})
     yes, no, missing = points[:3].tolist()
     assert yes > no > missing

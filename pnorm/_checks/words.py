@@ -12,13 +12,13 @@ import numpy as np
 
 from pnorm._checks.arrays import Vector
 
-_NO_VALUE = ("", "?", "na", "n/a", "nan", "null", "none", "-")
+NO_VALUE = ("", "?", "na", "n/a", "nan", "null", "none", "-")
 """Words for a missing value."""
 
 _SPELLED = sorted(
     {
         "".join(letters)
-        for word in _NO_VALUE
+        for word in NO_VALUE
         for letters in itertools.product(*[{letter, letter.upper()} for letter in word])
     }
 )
@@ -39,7 +39,7 @@ def numeral(text: str) -> float:
 
 def reads_as_missing(text: str) -> bool:
     """Return whether a text is one of the words for a missing value."""
-    return len(word := text.strip()) <= 4 and word.lower() in _NO_VALUE
+    return len(word := text.strip()) <= 4 and word.lower() in NO_VALUE
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._checks import BOOLEAN, Vector
+from pnorm._checks import BOOLEAN, DURATION, NUMBER, Vector
 from pnorm._checks.text import first, shown
+from pnorm._checks.words import NO_VALUE
 from pnorm._reasons import sheet
 from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, shapes_of, values_text
 from pnorm._score import score
@@ -88,6 +89,8 @@ class PointsOf:
         What is read off it: of a date ``trend``, the days since the start of 1970, ``weekday``, ``month`` or ``hour``;
         of a time of day ``hours`` since midnight; of a duration ``days``; of a truth value ``truth``, whatever word or
         number it is written as. For the column itself "".
+    missing_words : tuple of str
+        Words that mean a missing value, in lower case, where `pnorm.rankers.from_table` reads them as such.
     """
 
     name: str
@@ -100,6 +103,7 @@ class PointsOf:
     missing_share: float = math.nan
     source: str = ""
     read_off: str = ""
+    missing_words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", self.source or self.name)
@@ -337,11 +341,12 @@ class Scorecard:
         dict
             ``format``, ``version``, ``scale``, ``bound``, and ``columns``: for each column ``column``, ``points``,
             ``missing``, and either ``cuts`` or ``levels`` and ``other``, as in `PointsOf`; ``source`` and ``read_off``
-            where something is read off a column.
+            where something is read off a column, and ``missing_words`` where there are such.
         """
         columns = [
             {"column": c.name, "points": list(c.points), "missing": c.missing}
             | ({"source": c.source, "read_off": c.read_off} if c.read_off else {})
+            | ({"missing_words": list(c.missing_words)} if c.missing_words else {})
             | ({"cuts": list(c.cuts)} if not c.levels else {"levels": list(c.levels), "other": c.other})
             for c in self.columns
         ]
@@ -430,7 +435,8 @@ class Scorecard:
         lines += ["", "", f"def {name}(row):", '    """Return the points of a row."""', "    total = 0"]
         for column in self.columns:
             key = ascii(column.source)
-            lines += [f"    x = row[{key}]", "    if x is None or x != x:"]
+            words = f" or str(x).strip().lower() in {column.missing_words}" if column.missing_words else ""
+            lines += [f"    x = row[{key}]", f"    if x is None or x != x{words}:"]
             if column.missing is None:
                 lines.append(f"        raise ValueError({column.source + ' is missing'!a})")
             else:
@@ -736,6 +742,7 @@ def _points_of(shape: Shape) -> PointsOf:
         shape.missing_share,
         shape.column_name,
         _TRUTH if shape.kind == BOOLEAN else shape.read_off,
+        NO_VALUE if shape.kind not in ("", NUMBER, DURATION) else (),
     )
 
 
@@ -831,9 +838,10 @@ def _case(column: PointsOf) -> str:
     """Return the points of a column as an expression of SQL."""
     x = f"r.{_quoted(column.source)}"
     missing = "NULL" if column.missing is None else str(column.missing)
-    parts = [f"CASE WHEN {x} IS NULL THEN {missing}"]
+    word = f"LOWER(TRIM(CAST({x} AS VARCHAR)))"
+    absent = f" OR {word} IN ({', '.join(map(_literal, column.missing_words))})" if column.missing_words else ""
+    parts = [f"CASE WHEN {x} IS NULL{absent} THEN {missing}"]
     if column.read_off == _TRUTH:
-        word = f"LOWER(TRIM(CAST({x} AS VARCHAR)))"
         for truth, n in enumerate(column.points):
             words = ", ".join([_literal(text) for text, value in TRUTHS.items() if value == truth])
             parts.append(f"WHEN {word} IN ({words}) THEN {n}")
