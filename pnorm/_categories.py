@@ -152,12 +152,17 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=depth)
 
 
-def distinct(column: Values, name: str, c: int, names: Names) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return `_checks.distinct` of a column; raise a TypeError that names the row of a value that can be no level."""
+def distinct(
+    column: Values, name: str, c: int, names: Names, called: NDArray[np.intp] | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return `_checks.distinct` of a column; raise a TypeError that names the row of a value that can be no level.
+
+    `called` are the numbers of the rows in messages.
+    """
     try:
         return _checks.distinct(column)
     except TypeError:
-        for row, value in enumerate(column):
+        for row, value in zip(range(len(column)) if called is None else called.tolist(), column, strict=True):
             _checks.level(value, name, row, c, True, names)
         raise
 
@@ -201,16 +206,22 @@ class Column:
         spelled = _spelled(value)
         return self._numbers.get(spelled, self._read.get(spelled, _UNKNOWN))
 
-    def codes(self, column: Values, name: str, c: int, missing: bool, names: Names) -> tuple[NDArray[np.uint16], Seen]:
-        """Return the code of every value's level, one after the last for unknown values, and counts of these."""
-        rows, which = distinct(column, name, c, names)
+    def codes(
+        self, column: Values, name: str, c: int, missing: bool, names: Names, called: NDArray[np.intp] | None = None
+    ) -> tuple[NDArray[np.uint16], Seen]:
+        """Return the code of every value's level, one after the last for unknown values, and counts of these.
+
+        `called` are the numbers of the rows in messages.
+        """
+        rows, which = distinct(column, name, c, names, called)
         number = [self.number(column[row]) for row in rows]
         found: list[Any] = []
         for k, row in enumerate(rows.tolist()):
             if number[k] < 0:
                 value = column[row]
                 absent = isinstance(value, str) and reads_as_missing(value)
-                level = _checks.level(value, name, row, c, missing, names, absent)
+                in_message = row if called is None else int(called[row])
+                level = _checks.level(value, name, in_message, c, missing, names, absent)
                 if level is None:
                     number[k] = _MISSING if self._missing is None else self._missing
                 elif len(found) < 3:

@@ -18,6 +18,7 @@ import numpy as np
 from pnorm import _checks, rankers
 from pnorm._cross_validation import CrossValidation, cross_validate
 from pnorm.rankers import Rankers
+from pnorm.rankers._table import Table
 
 LINES, CUTS, BOTH, STEPS = "lines", "cuts", "line + cuts", "steps"
 """Names of kinds of weak rankers, the simplest first."""
@@ -86,7 +87,7 @@ def kinds(
         BOTH: Kind(partial(cuts, linear=True), "l2"),
         STEPS: Kind(cuts, "l1"),
     }
-    offered = OFFERED if linear is None else (BOTH,) if linear else (CUTS, STEPS)
+    offered = _offered(linear)
     if not _checks.is_sparse(pos):
         low = np.minimum(np.min(pos, axis=0), np.min(neg, axis=0))
         high = np.maximum(np.max(pos, axis=0), np.max(neg, axis=0))
@@ -99,8 +100,19 @@ def kinds_of_table(*, linear: bool | None = None, **of_table: Any) -> dict[str, 
     cuts = partial(rankers.from_table, **{"n_cuts": N_CUTS} | of_table)
     both = Kind(partial(cuts, linear=True), "l2")
     found = {BOTH: both, STEPS: Kind(cuts, "l1"), CUTS: Kind(cuts, "l2")}
-    offered = OFFERED if linear is None else (BOTH,) if linear else (CUTS, STEPS)
-    return {name: found[name] for name in offered}
+    return {name: found[name] for name in _offered(linear)}
+
+
+def kinds_of(table: Table, linear: bool | None = None) -> dict[str, Kind]:
+    """Return the kinds of weak rankers of a table, of which those with lines are made already, from all rows."""
+    cuts = table.without_lines()
+    found = {BOTH: Kind(lambda *_: table, "l2"), STEPS: Kind(lambda *_: cuts, "l1"), CUTS: Kind(lambda *_: cuts, "l2")}
+    return {name: found[name] for name in _offered(linear)}
+
+
+def _offered(linear: bool | None) -> tuple[str, ...]:
+    """Return the kinds that are compared, as there must be a line, must not be, or may be."""
+    return OFFERED if linear is None else (BOTH,) if linear else (CUTS, STEPS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,6 +46,8 @@ from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
+from pnorm.rankers._from_table import of_rows
+from pnorm.rankers._table import Table
 
 __all__ = ["PNormPush", "leaves", "partial_auc_scorer", "positives_at_top_scorer", "scorer"]
 
@@ -55,7 +57,7 @@ _OF_NUMBERS = ("thresholds", "columns", "normalized")
 _P, _T_MAX = 4.0, 200
 """The power, and the largest number of rounds or steps, where nothing is said or chosen."""
 
-_WORDS = (*_OF_NUMBERS, "categories")
+_WORDS = ("table", *_OF_NUMBERS, "categories")
 
 
 def _validated(estimator: Any, *data: Any, **how: Any) -> Any:
@@ -111,12 +113,15 @@ class _Rows:
     positive: NDArray[np.bool_]
     weight: Vector | None
     group: NDArray[np.intp] | None
+    number: NDArray[np.intp]
+    """Of each row, in the rows that were given."""
     fold: NDArray[np.intp] | None = None
 
     def take(self, where: NDArray[np.intp]) -> _Rows:
         """Return some of the rows."""
-        of_each = (None if x is None else x[where] for x in (self.positive, self.weight, self.group, self.fold))
-        return _Rows(_checks.rows(self.X, where), *of_each)  # type: ignore[arg-type]
+        of_each = (self.positive, self.weight, self.group, self.number, self.fold)
+        some = [None if x is None else x[where] for x in of_each]
+        return _Rows(_checks.rows(self.X, where), *some)  # type: ignore[arg-type]
 
     @property
     def places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -161,22 +166,28 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Power of the price r ** p that a negative pays for the positives below it; at least 1. None chooses it, or takes
         4 with rounds.
     rankers : str, Rankers, callable, list of callables, or estimator, optional
-        The weak rankers. None chooses between lines with cuts, and cuts in few steps (see Notes), or takes
-        ``"thresholds"`` with rounds. ``"thresholds"``: cuts of the columns (`pnorm.rankers.quantile_thresholds`), of
-        which a missing value, NaN, is above none and has a weak ranker of its own; ``"columns"``, as they are;
-        ``"normalized"``, scaled to [0, 1]; ``"categories"``, an indicator per level (`pnorm.rankers.categories`). Or a
-        collection; a function of ``(pos, neg)`` that makes one of the training rows; functions of rows. Or a
-        scikit-learn estimator: the leaves of its trees if it has `apply` (`leaves`), else the columns that its
-        `transform` returns, sparse or not. One that is not fitted is cloned and fitted on the training rows.
+        The weak rankers. None takes ``"table"`` where the columns of `X` have names, or `kinds` is given, and
+        ``"thresholds"`` of a matrix of numbers, and chooses between lines with cuts, and cuts in few steps (see Notes);
+        with rounds there are no lines. ``"table"``: what suits each column of numbers, text, truth values, dates and
+        missing values (`pnorm.rankers.from_table`). ``"thresholds"``: cuts of the columns
+        (`pnorm.rankers.quantile_thresholds`), of which a missing value, NaN, is above none and has a weak ranker of its
+        own; ``"columns"``, as they are; ``"normalized"``, scaled to [0, 1]; ``"categories"``, an indicator per level
+        (`pnorm.rankers.categories`). Or a collection; a function of ``(pos, neg)`` that makes one of the training rows;
+        functions of rows. Or a scikit-learn estimator: the leaves of its trees if it has `apply` (`leaves`), else the
+        columns that its `transform` returns, sparse or not. One that is not fitted is cloned and fitted on the training
+        rows.
+    kinds : mapping from column to kind, optional
+        What columns become, by name or number from 0, in place of what they seem to be: ``{"zip": "category"}``. As in
+        `pnorm.rankers.from_table`. It is for the rankers ``"table"``.
     n_cuts : int
-        Cuts per column of ``"thresholds"``, at most.
+        Cuts per column of ``"table"`` and ``"thresholds"``, at most.
     linear : bool, optional
         Whether to add a straight line to the cuts of each column, for minimisers with a penalty. None leaves it open
-        where the weak rankers are chosen, and is False elsewhere. It is for the rankers ``"thresholds"``; see
-        `pnorm.rankers.quantile_thresholds`.
+        where the weak rankers are chosen, and is False elsewhere. It is for the rankers ``"table"`` and
+        ``"thresholds"``; see `pnorm.rankers.quantile_thresholds`.
     monotone : mapping from column to 1 or -1, optional
         Columns, by name or number from 0, with which scores never fall (1) or never rise (-1). It is for the rankers
-        None, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has signs of its own.
+        None, ``"table"``, ``"thresholds"``, ``"columns"`` and ``"normalized"``; a collection has signs of its own.
     t_max : int, optional
         Largest number of rounds, or of Newton steps; None takes 200.
     solver : {"auto", "coordinate", "newton"}
@@ -232,7 +243,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The labels; the second one is the positive.
     rankers_ : Rankers
         The weak rankers: ``pnorm.score(X, model.rankers_, model.lam_)`` are the scores before `threshold_` is
-        taken off.
+        taken off. For a table, ``rankers_.plan`` prints what became of each column.
     lam_ : ndarray, shape (n,)
         Their coefficients.
     p_ : float
@@ -279,6 +290,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `n_cuts` + 1 values, its cuts are placed by rows, whatever their weights.) With `groups`, a label per row, pairs
     form within a group only.
 
+    Of a data frame, new rows need the columns of `fit` in the same order, and no others: a rule of scikit-learn's,
+    whose message names those that differ. The columns of a dictionary are found by name, whatever else it holds.
+
     Scikit-learn's `clone`, and so cross-validation, takes the fit from an estimator that is given as `rankers`, which
     is then fitted anew on each training part: so it should be, or leaves would know the rows that they are tested
     on. ``sklearn.frozen.FrozenEstimator`` keeps it.
@@ -304,6 +318,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         p: float | None = None,
         *,
         rankers: Any = None,
+        kinds: Mapping[Any, Any] | None = None,
         n_cuts: int = 255,
         linear: bool | None = None,
         monotone: Mapping[Any, int] | None = None,
@@ -326,6 +341,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.p = p
         self.rankers = rankers
+        self.kinds = kinds
         self.n_cuts = n_cuts
         self.linear = linear
         self.monotone = monotone
@@ -356,12 +372,18 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _reads_tables(self) -> bool:
         return self.rankers == "categories" if isinstance(self.rankers, str) else _is_estimator(self.rankers)
 
+    def _is_table(self, X: Any) -> bool:
+        """Return whether the weak rankers are those of a table of mixed columns, or to be made of one."""
+        if isinstance(self.rankers, (str, Table)):
+            return isinstance(self.rankers, Table) or self.rankers == "table"
+        return self.rankers is None and (self.kinds is not None or _checks.named_columns(X))
+
     def _takes(self) -> tuple[bool, bool]:
         """Return whether X may be sparse, and whether NaN may mean missing values."""
         if self.rankers is None:
             return True, True
         if isinstance(self.rankers, str):
-            return self.rankers in ("thresholds", "columns"), self.rankers in ("thresholds", "categories")
+            return self.rankers in ("thresholds", "columns"), self.rankers in ("table", "thresholds", "categories")
         if _is_estimator(self.rankers):
             sparse, missing = _tags(self.rankers)
             return sparse, missing and hasattr(self.rankers, "apply")  # what is transformed may keep them
@@ -382,6 +404,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *y: Any, reset: bool) -> Any:
         """Check rows (and labels): numbers become a matrix; rows that only `rankers` can read stay unchanged."""
+        if self._is_table(X) if reset else isinstance(self.rankers_, Table):
+            return self._read_table(X, *y, reset=reset)
         sparse, missing = self._takes()
         how: dict[str, Any]
         if self._of_numbers:
@@ -408,6 +432,22 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise
             raise (TypeError if isinstance(error, TypeError) else ValueError)(found) from error
 
+    def _read_table(self, X: Any, *y: Any, reset: bool) -> Any:
+        """Check names and number of the columns of a table (and labels) by the rules of scikit-learn.
+
+        The columns of a dictionary have no order, and the weak rankers find them by name.
+        """
+        if not _checks.is_columns(X):
+            X = X if _checks.is_sparse(X) or hasattr(X, "__getitem__") else np.asarray(X)
+            _checks.n_rows(X, "X")
+            return _validated(self, X, *y, reset=reset, skip_check_array=True)
+        n_rows = _checks.n_rows(X, "X")
+        if not reset:
+            return X
+        checked = _validated(self, np.broadcast_to(0.0, (n_rows, len(X))), *y, reset=True, skip_check_array=True)
+        self.feature_names_in_ = np.array([str(name) for name in X], dtype=object)
+        return (X, *checked[1:]) if y else X
+
     @property
     def _n_threads(self) -> int:
         return int(effective_n_jobs(self.n_jobs))
@@ -423,9 +463,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array_like or data frame, shape (N, d)
-            The rows; SciPy sparse, too, unless the weak rankers are ``"normalized"``. Where `rankers` is
-            no word for a kind, they may be whatever it reads.
+        X : array_like, data frame or dictionary of columns, shape (N, d)
+            The rows. A data frame of pandas or polars, an Arrow table or a dictionary may have columns of numbers,
+            text, truth values, dates and missing values. A matrix has numbers, and may be SciPy sparse, unless the weak
+            rankers are ``"normalized"``. Where `rankers` is no word for a kind, they may be whatever it reads.
         y : array_like, shape (N,)
             Labels, of two kinds.
         sample_weight : array_like, shape (N,), optional
@@ -445,6 +486,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Warns
         -----
+        TableWarning
+            Of columns of a table that are left out, that may be read in two ways, and that separate the classes nearly
+            alone. As in `pnorm.rankers.from_table`.
         ConvergenceWarning
             If ``solver="newton"`` ends before the minimum is proved, or there is none since the data are
             quasi-separable (see `pnorm.minimize`).
@@ -519,6 +563,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             _checks.count(self.cv, "cv", 2)
         if self.linear is not None:
             _checks.flag(self.linear, "linear")
+        if self.kinds is not None and not (isinstance(self.rankers, str | None) and self.rankers in (None, "table")):
+            raise ValueError(
+                "kinds is for rankers='table'; for others make a collection, as pnorm.rankers.from_table(..., "
+                "kinds=...) does"
+            )
         if self.early_stopping:
             _checks.count(self.n_iter_no_change, "n_iter_no_change", 1)
 
@@ -557,7 +606,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _choose(self, pos: Any, neg: Any, rows: _Rows, penalty: str) -> default.Chosen:
         """Choose what is None."""
-        if self.rankers is None:
+        if self._is_table(rows.X) and not isinstance(self.rankers, Table):
+            kinds = default.kinds_of(self._table(rows, linear=self.linear is not False), self.linear)
+        elif self.rankers is None:
             how: dict[str, Any] = {"names": self._names, "monotone": self.monotone, "linear": self.linear}
             kinds = default.kinds(pos, neg, n_cuts=self.n_cuts, n_threads=self._n_threads, **how)
         else:
@@ -575,7 +626,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any, auto: bool) -> _Rows:
         """Return the rows of positive weight."""
         y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
+        if _checks.is_columns(X):  # whose length is the number of columns
+            check_consistent_length(np.empty(_checks.n_rows(X, "X")), y)
+        else:
+            check_consistent_length(X, y)
+        if y.dtype.kind == "O" or (y.dtype.kind == "f" and np.isnan(y).any()):
+            _checks.labels(y, "y", y.size)  # names the row without a label
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size > 2:
@@ -585,7 +641,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         weight = _checks.masses(sample_weight, "sample_weight", y.size)
         group = None if groups is None else _checks.labels(groups, "groups", y.size)[0]
-        rows = _Rows(X, codes == 1, weight, group, _folds(self.cv, X, y, groups) if auto else None)
+        fold = _folds(self.cv, y if _checks.is_columns(X) else X, y, groups) if auto else None
+        rows = _Rows(X, codes == 1, weight, group, np.arange(y.size), fold)
         if weight is not None and not weight.all():
             rows = rows.take(np.flatnonzero(weight))
         if rows.positive.all() or not rows.positive.any():
@@ -620,15 +677,18 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _weak_rankers(self, rows: _Rows, pos: Any, neg: Any) -> Rankers:
         """Return the weak rankers that `rankers` specifies, for these training rows."""
-        kind, monotone = "thresholds" if self.rankers is None else self.rankers, self.monotone
-        if monotone and not self._of_numbers:
+        kind, monotone = self.rankers, self.monotone
+        if kind is None:
+            kind = "table" if self._is_table(rows.X) else "thresholds"
+        word = kind if isinstance(kind, str) else ""
+        if monotone and word not in ("table", *_OF_NUMBERS):
             raise ValueError(
-                f"monotone is for rankers among {', '.join(map(repr, _OF_NUMBERS))}; for others make a collection with "
-                "signs, as pnorm.rankers.thresholds(..., monotone=...) does"
+                f"monotone is for rankers among {', '.join(map(repr, ('table', *_OF_NUMBERS)))}; for others make a "
+                "collection with signs, as pnorm.rankers.thresholds(..., monotone=...) does"
             )
-        if self.linear and not (isinstance(kind, str) and kind == "thresholds"):
+        if self.linear and word not in ("table", "thresholds"):
             raise ValueError(
-                "linear is for rankers='thresholds'; for others make a collection with lines, as "
+                "linear is for rankers='table' and 'thresholds'; for others make a collection with lines, as "
                 "pnorm.rankers.quantile_thresholds(..., linear=True) does"
             )
         if isinstance(kind, Rankers):
@@ -636,6 +696,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(kind, str):
             _checks.choice(kind, "rankers", _WORDS)
             names = self._names
+            if kind == "table":
+                return self._table(rows, linear=bool(self.linear))
             if kind == "thresholds":
                 return weak.quantile_thresholds(
                     pos,
@@ -666,6 +728,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"(pos, neg) that makes one, a list of functions, or a scikit-learn estimator; got {kind!r:.80}"
         )
 
+    def _table(self, rows: _Rows, linear: bool) -> Table:
+        """Return the weak rankers of a table."""
+        how = {"kinds": self.kinds, "n_cuts": self.n_cuts, "monotone": self.monotone, "n_threads": self._n_threads}
+        return of_rows(rows.X, rows.positive, rows.number, linear=linear, **how)
+
     # What it has learned -------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Vector:
@@ -673,7 +740,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array_like or data frame, shape (N, d)
+        X : array_like, data frame or dictionary of columns, shape (N, d)
             The rows.
 
         Returns
@@ -702,7 +769,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array_like or data frame, shape (N, d)
+        X : array_like, data frame or dictionary of columns, shape (N, d)
             The rows.
 
         Returns
@@ -730,7 +797,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array_like or data frame, shape (N, d)
+        X : array_like, data frame or dictionary of columns, shape (N, d)
             The rows.
 
         Returns

@@ -5,6 +5,8 @@ from collections import Counter, defaultdict
 import pytest
 from hypothesis import HealthCheck, settings
 
+from pnorm import _default
+
 # The same examples in every run. `pytest --hypothesis-profile=search` looks for new ones, ten times as many.
 _common = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, **_common)
@@ -12,6 +14,14 @@ settings.register_profile("search", max_examples=1000, **_common)
 settings.load_profile("fixed")
 
 _TRIED = "inputs tried"
+
+
+@pytest.fixture
+def few_points(monkeypatch):
+    """A choice among few points, which is quick; the whole grid is that of test_default.py."""
+    monkeypatch.setattr(_default, "POWERS", (1.0, 4.0))
+    monkeypatch.setattr(_default, "L1", _default.L1[[3, 7]])
+    monkeypatch.setattr(_default, "L2", _default.L2[[0, 4]])
 
 
 @pytest.fixture

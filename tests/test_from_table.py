@@ -1064,3 +1064,20 @@ def test_any_table_is_read_or_refused(seed):
             assert G.evaluate(new).shape == (sizes[2], len(G))
     except (ValueError, TypeError) as error:
         own(error)
+
+
+def test_without_lines_is_what_is_made_without_them():
+    rng = np.random.default_rng(0)
+    table = {
+        "x": rng.normal(size=80).tolist(),
+        "few": [0.0, 1.0] * 40,
+        "none": [None, 1.0, 2.0, 3.0] * 20,
+        "town": ["Rome", "Oslo"] * 40,
+        "when": [f"2024-{1 + k % 12:02}-{1 + k % 28:02}" for k in range(80)],
+    }
+    pos, neg = ({name: values[side] for name, values in table.items()} for side in (slice(30), slice(30, None)))
+    how = {"monotone": {"x": 1}, "n_cuts": 9}
+    lines, plain = (pnorm.rankers.from_table(pos, neg, linear=linear, **how) for linear in (True, False))
+    assert "x (line)" in lines.names
+    assert lines.without_lines().to_dict() == plain.to_dict()
+    assert plain.without_lines().to_dict() == plain.to_dict()

@@ -40,13 +40,7 @@ from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 from pnorm._core import _threads  # noqa: E402
 from pnorm.sklearn import PNormPush, leaves, partial_auc_scorer, positives_at_top_scorer, scorer  # noqa: E402
 
-
-@pytest.fixture(autouse=True)
-def few_points(monkeypatch):
-    """A choice among few points, which is quick; the whole grid is that of test_default.py."""
-    monkeypatch.setattr(_default, "POWERS", (1.0, 4.0))
-    monkeypatch.setattr(_default, "L1", _default.L1[[3, 7]])
-    monkeypatch.setattr(_default, "L2", _default.L2[[0, 4]])
+pytestmark = pytest.mark.usefixtures("few_points")
 
 
 @pytest.fixture(scope="module")
@@ -747,7 +741,7 @@ def test_a_frozen_estimator_stays_as_it_is(data):
 @pytest.mark.parametrize(
     ("rankers", "message"),
     [
-        ("trees", "rankers must be one of 'thresholds', 'columns', 'normalized', 'categories'; got 'trees'"),
+        ("trees", "rankers must be one of 'table', 'thresholds', 'columns', 'normalized', 'categories'; got 'trees'"),
         (7, "rankers must be one of .* or a scikit-learn estimator; got 7"),
         (RandomTreesEmbedding, "rankers must be one of .* or a scikit-learn estimator; got <class"),
         (LogisticRegression(), "with apply, trees, or with transform; LogisticRegression has neither"),
@@ -983,7 +977,7 @@ def test_scorers_say_what_is_wrong(data):
         (dict(max_columns=0, solver="newton"), "max_columns must be at least 1"),
         (dict(penalty="shapes", solver="coordinate"), "penalty = 'shapes' is for minimisers"),
         (dict(penalty="cuts", solver="newton"), "penalty must be one of 'coefficients', 'shapes'"),
-        (dict(linear=True, rankers="columns"), "linear is for rankers='thresholds'"),
+        (dict(linear=True, rankers="columns"), "linear is for rankers='table' and 'thresholds'"),
         (dict(cv=1), "cv must be at least 2"),
         (dict(l2=0.1, t_max=5), "l2 = 0.1 is for minimisers, solver='newton'; t_max asks for rounds"),
         (dict(l1=0.1, loss="logistic"), "l1 = 0.1 is for minimisers, solver='newton'; loss=logistic asks for rounds"),
@@ -1013,10 +1007,10 @@ def test_monotone_goes_to_the_columns(data):
         free = PNormPush(rankers=rankers, n_cuts=5, t_max=60).fit(frame, y)
         assert (H.signs * free.lam_ < 0.0).any()
     with pytest.raises(
-        ValueError, match=r"monotone is for rankers among 'thresholds', 'columns', 'normalized'; for oth"
+        ValueError, match=r"monotone is for rankers among 'table', 'thresholds', 'columns', 'normalized'; for oth"
     ):
         PNormPush(rankers="categories", monotone={0: 1}).fit(X, y)
-    with pytest.raises(ValueError, match="monotone names the column 'd0', which pos has not"):
+    with pytest.raises(ValueError, match="monotone names the column 'd0', which X has not"):
         PNormPush(monotone={"d0": 1}).fit(frame, y)
 
 
@@ -1066,7 +1060,7 @@ def test_text_among_numbers_is_found_for_the_user():
                 ValueError, match=f"^X has 'travel.*travel' at {where}every value must be a number: "
             ) as error:
                 model.fit(X, [0, 1, 0, 1])
-            assert "rankers='categories' makes indicators" in str(error.value)
+            assert "rankers='table' takes numbers, text and dates as they are" in str(error.value)
             assert len(str(error.value)) < 400
         dates = frame.assign(why=pd.to_datetime("2024-01-02"))
         with pytest.raises(TypeError, match=r"X has Timestamp.* at row 0, column 1 \('why'\).*days since a fixed one"):

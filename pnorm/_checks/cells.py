@@ -7,11 +7,12 @@ import decimal
 import math
 import numbers
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm._checks.arrays import Array, Vector, is_columns, n_rows
 from pnorm._checks.grouping import distinct, key
@@ -30,6 +31,7 @@ from pnorm._checks.tables import (
     listed,
     place_of,
     places,
+    rows,
     table,
 )
 from pnorm._checks.words import Plain, plain_numbers
@@ -70,6 +72,17 @@ class Cells:
 
     def __len__(self) -> int:
         return len(self.values if self.plain is None else self.plain.numbers)
+
+    def take(self, at: NDArray[np.intp]) -> Cells:
+        """Return some rows of the column."""
+        if self.plain is not None:
+            return replace(self, given=rows(self.given, at), plain=self.plain.take(at))
+        if self.kind == UNREAD:  # these rows may be of one kind
+            found = _of_values([self.values[row] for row in at.tolist()])
+            return replace(found, type=self.type) if found.kind == UNREAD else found
+        if isinstance(self.values, Coded):
+            return replace(self, given=Coded(self.values.values, self.values.codes[at]))
+        return replace(self, given=np.asarray(self.values)[at])
 
     def value(self, row: int) -> Any:
         """Return the value of a row, for a message."""
@@ -145,9 +158,9 @@ def cells_of(X: Any, name: str, expected: Names, width: int, columns: Sequence[i
     return read
 
 
-def unread(value: Any, name: str, row: int, column: int, names: Names, what: str) -> ValueError:
-    """Return the error for a value that is not what its column is."""
-    if name in ("pos", "neg"):
+def unread(value: Any, name: str, row: int, column: int, names: Names, what: str, known: bool) -> ValueError:
+    """Return the error for a value that is not what its column is, as the weak rankers know it or are to know it."""
+    if not known:
         hint = "correct the value, leave it empty if it is not known, or make the column another kind with kinds"
         return ValueError(f"{name} has {shown(value)} at {cell(row, column, names)}, which is to be {what}: {hint}")
     return ValueError(
@@ -168,8 +181,11 @@ def same_columns(pos: Sequence[str], neg: Sequence[str]) -> None:
             )
 
 
-def kinds(given: Any, labels: Sequence[str], known: Collection[str]) -> dict[int, Any]:
-    """Return what is asked of columns, by place: one of the known words, or a tuple of levels in their order."""
+def kinds(given: Any, labels: Sequence[str], known: Collection[str], name: str) -> dict[int, Any]:
+    """Return what is asked of columns, by place: one of the known words, or a tuple of levels in their order.
+
+    The columns are those of `name`.
+    """
     if given is None:
         return {}
     words = f"{', '.join(map(repr, known))}, or a list of levels in their order"
@@ -177,7 +193,7 @@ def kinds(given: Any, labels: Sequence[str], known: Collection[str]) -> dict[int
         raise TypeError(f"kinds must be a mapping from a column to a kind ({words}); got {shown(given)}")
     found: dict[int, Any] = {}
     for column, kind in given.items():
-        place = place_of(column, labels, "pos", "kinds")
+        place = place_of(column, labels, name, "kinds")
         if place in found:
             raise ValueError(f"kinds has column {place}, {shown(labels[place])}, twice")
         if isinstance(kind, (list, tuple)) and len(kind) > 1:

@@ -702,8 +702,8 @@ def no_number(X: Any, name: str) -> str | None:
                 return f"{name} has {shown(value)} at {cell(i, j, names)}; every value must be a number: " + (
                     advice(True, False)
                     if is_date(value)
-                    else "rankers='categories' makes indicators of the levels of all columns, a function of (pos, neg) "
-                    "pnorm.rankers.categories of this column, and OneHotEncoder, say, encodes it"
+                    else "rankers='table' takes numbers, text and dates as they are, and rankers='categories' makes "
+                    "indicators of the levels of all columns"
                 )
     return None
 

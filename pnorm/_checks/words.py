@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm._checks.arrays import Vector
 
@@ -52,6 +53,10 @@ class Plain:
     """Whether one is written with a decimal point."""
     code: bool
     """Whether one begins with a zero and goes on with digits, as 007 does."""
+
+    def take(self, places: NDArray[np.intp]) -> Plain:
+        """Return some of the numbers, and what is known of how all are written."""
+        return replace(self, numbers=self.numbers[places])
 
 
 def plain_numbers(column: Any) -> Plain | None:

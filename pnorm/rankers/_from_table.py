@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import warn
@@ -19,7 +20,7 @@ from pnorm._checks.text import shown
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._threads import Pool
 from pnorm.rankers import _forms
-from pnorm.rankers._base import LINE, MISSING, Found, Rankers
+from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers
 from pnorm.rankers._columns import _cuts, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, derived, is_missing
@@ -157,29 +158,86 @@ def from_table(
     >>> H.evaluate({"city": ["Pisa"], "smoker": [False], "age": ["57"]})
     array([[1., 1., 0., 0., 0., 0., 0., 1.]])
     """
-    n_cuts = _checks.count(n_cuts, "n_cuts", 1)
-    max_levels = _checks.count(max_levels, "max_levels", 1)
-    if max_levels > LARGEST_FEATURE - 4:
-        raise ValueError(f"max_levels must be at most {LARGEST_FEATURE - 4}; got {shown(max_levels)}")
-    linear, n_threads = _checks.flag(linear, "linear"), _checks.threads(n_threads)
     found, width = _checks.headings(pos, "pos")
-    if width == 0:
-        raise ValueError("pos has no columns")
     of_neg, width_of_neg = _checks.headings(neg, "neg")
     if found is not None and of_neg is not None:
         _checks.same_columns(found, of_neg)
     elif width != width_of_neg:
         raise ValueError(f"pos has {width} columns and neg has {width_of_neg}; both sides need the same columns")
-    labels = found or tuple([f"x{c}" for c in range(width)])
-    wishes = _checks.kinds(kinds, labels, _WISHES)
-    signs = _checks.monotone(monotone, labels, "pos")
+
+    def sides(c: int) -> list[_Side]:
+        return [
+            (_checks.cells_of(X, name, found, width, [c])[0], Where(name, c, found, False))
+            for name, X in (("pos", pos), ("neg", neg))
+        ]
+
     n_rows = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
+    return _made(
+        sides,
+        "pos",
+        found,
+        width,
+        n_rows,
+        kinds=kinds,
+        n_cuts=n_cuts,
+        linear=linear,
+        monotone=monotone,
+        min_rows=min_rows,
+        max_levels=max_levels,
+        n_threads=n_threads,
+    )
+
+
+def of_rows(X: Any, positive: NDArray[np.bool_], called: Index, **how: Any) -> Table:
+    """Do what `from_table` does for rows of both sides in one table, of which each column is read once.
+
+    `called` are the numbers of the rows in messages, and `how` the options of `from_table`.
+    """
+    found, width = _checks.headings(X, "X")
+    places = [np.flatnonzero(side) for side in (positive, ~positive)]
+
+    def sides(c: int) -> list[_Side]:
+        (cells,) = _checks.cells_of(X, "X", found, width, [c])
+        return [(cells.take(rows), Where("X", c, found, False, called[rows])) for rows in places]
+
+    return _made(sides, "X", found, width, positive.size, **how)
+
+
+_Side = tuple[Cells, Where]
+"""A column of the rows of a side, and where they are."""
+
+
+def _made(
+    sides: Callable[[int], Sequence[_Side]],
+    name: str,
+    found: Found,
+    width: int,
+    n_rows: int,
+    *,
+    kinds: Mapping[Any, Any] | None = None,
+    n_cuts: int = 255,
+    linear: bool = False,
+    monotone: Mapping[Any, int] | None = None,
+    min_rows: int | None = None,
+    max_levels: int = 255,
+    n_threads: int | None = None,
+) -> Table:
+    """Return the weak rankers of a table whose columns `sides` gives."""
+    n_cuts = _checks.count(n_cuts, "n_cuts", 1)
+    max_levels = _checks.count(max_levels, "max_levels", 1)
+    if max_levels > LARGEST_FEATURE - 4:
+        raise ValueError(f"max_levels must be at most {LARGEST_FEATURE - 4}; got {shown(max_levels)}")
+    linear, n_threads = _checks.flag(linear, "linear"), _checks.threads(n_threads)
+    if width == 0:
+        raise ValueError(f"{name} has no columns")
+    labels = found or tuple([f"x{c}" for c in range(width)])
+    wishes = _checks.kinds(kinds, labels, _WISHES, name)
+    signs = _checks.monotone(monotone, labels, name)
     min_rows = max(min(n_rows // 50, 10), 2) if min_rows is None else _checks.count(min_rows, "min_rows", 1)
     how = _How(found, labels, n_cuts, linear, min_rows, max_levels)
 
     def learn(c: int) -> _Learned:
-        sides = [_checks.cells_of(X, name, found, width, [c])[0] for name, X in (("pos", pos), ("neg", neg))]
-        return _Learner(how, c, sides, wishes.get(c), signs.get(c, 0)).learn()
+        return _Learner(how, c, sides(c), wishes.get(c), signs.get(c, 0)).learn()
 
     with Pool(n_threads, n_rows) as pool:
         learned = pool.each(learn, range(width))
@@ -187,9 +245,8 @@ def from_table(
     sources = [of.source for of in learned if of.source is not None]
     if not sources:
         reasons = "; ".join([f"{shown(of.name)}: {of.note}" for of in plan[:8]])
-        raise ValueError(
-            f"no column of pos and neg can be used ({reasons}); kinds={{'name': 'category'}} uses one anyway"
-        )
+        rows = "pos and neg" if name == "pos" else name
+        raise ValueError(f"no column of {rows} can be used ({reasons}); kinds={{'name': 'category'}} uses one anyway")
     _tell(learned)
     return Table(found, width, sources, plan)
 
@@ -256,10 +313,11 @@ class _LeaveOut(Exception):  # noqa: N818
 class _Learner:
     """What a column becomes."""
 
-    def __init__(self, how: _How, c: int, sides: Sequence[Cells], wish: Any, sign: int) -> None:
-        self._how, self._c, self._sides, self._wish, self._sign = how, c, sides, wish, sign
+    def __init__(self, how: _How, c: int, sides: Sequence[_Side], wish: Any, sign: int) -> None:
+        self._how, self._c, self._wish, self._sign = how, c, wish, sign
         self._label = how.labels[c]
-        self._where = [Where(name, c, how.found) for name in ("pos", "neg")]
+        self._sides = [cells for cells, _ in sides]
+        self._where = [where for _, where in sides]
         self._note, self._doubt = "", ""
         self._n_values = 0
         self._missing = [0, 0]

@@ -56,9 +56,14 @@ class Where:
     """The name of the rows."""
     column: int
     names: Sequence[str] | None
+    known: bool = True
+    """Whether there are weak rankers that know the column already."""
+    rows: NDArray[np.intp] | None = None
+    """The numbers of the rows in messages, where these are some of the rows that a user has given."""
 
     def refuse(self, value: Any, row: int, was: str) -> ValueError:
-        return _checks.unread(value, self.name, row, self.column, self.names, was)
+        row = row if self.rows is None else int(self.rows[row])
+        return _checks.unread(value, self.name, row, self.column, self.names, was, self.known)
 
 
 @dataclass(frozen=True)
@@ -174,7 +179,7 @@ class Reading:
         if cells.kind not in (VALUES, NUMBER, BOOLEAN) and cells.known().any():
             row = cells.odd()
             raise at.refuse(cells.value(row), row, _WAS[CATEGORY])
-        return self._column.codes(cells.values, at.name, at.column, True, at.names)
+        return self._column.codes(cells.values, at.name, at.column, True, at.names, at.rows)
 
 
 def is_missing(value: Any) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,15 @@ class Part:
     of: str
     rankers: Rankers
 
+    def without_line(self) -> Part:
+        """Return the part without its straight line."""
+        of = self.rankers
+        if not isinstance(of, _Thresholds) or not of._lines:
+            return self
+        kept = [k for k, (_, cut) in enumerate(of._cuts) if not math.isinf(cut)]
+        names, cuts = [of.names[k] for k in kept], [of._cuts[k] for k in kept]
+        return Part(self.of, _Thresholds(names, 1, None, cuts, True, None, of._monotone))
+
     def prepared(self, reading: Reading, cells: Cells, at: Where, x: Vector | None) -> Any:
         """Return what the rankers read: a matrix of one column, or codes; `x` are the numbers of the column."""
         if x is None:
@@ -116,6 +126,14 @@ class Table(Rankers):
     @property
     def signs(self) -> Signs:
         return np.concatenate([part.rankers.signs for _, part in self._parts])
+
+    def without_lines(self) -> Table:
+        """Return the weak rankers that there are without ``linear``."""
+        sources = [replace(of, parts=tuple([part.without_line() for part in of.parts])) for of in self._sources]
+        plan = list(self.plan)
+        for of in sources:
+            plan[of.column] = replace(plan[of.column], rankers=sum([len(part.rankers) for part in of.parts]))
+        return Table(self._found, len(plan), sources, Plan(plan))
 
     def _reads(self) -> list[tuple[Hashable, str]]:
         of_columns: list[tuple[Hashable, str]] = []
