@@ -55,18 +55,24 @@ if _TYPE_CHECKING:  # what is imported when somebody asks for it
     from pnorm._cutoff import Cutoff, cutoff
     from pnorm._minimize import minimize
     from pnorm._minimize_path import MinimizerPath, minimize_path
+    from pnorm._reasons.drift import ColumnDrift, Drift, drift
     from pnorm._reasons.explain import Explanation, explain
     from pnorm._reasons.importance import Importance, importance
+    from pnorm._reasons.profile import ColumnProfile, Profile, profile
     from pnorm._reasons.scorecard import PointsOf, Rounding, Scorecard, scorecard
     from pnorm._reasons.shapes import Shape, Shapes, shapes
 
 __all__ = [
+    "ColumnDrift",
+    "ColumnProfile",
     "CrossValidation",
     "Cutoff",
+    "Drift",
     "Explanation",
     "Importance",
     "MinimizerPath",
     "PointsOf",
+    "Profile",
     "Rounding",
     "Scorecard",
     "ScoringFunction",
@@ -81,6 +87,7 @@ __all__ = [
     "cutoff",
     "datasets",
     "diagnostics",
+    "drift",
     "explain",
     "importance",
     "intercept",
@@ -93,6 +100,7 @@ __all__ = [
     "objectives",
     "plotting",
     "probability",
+    "profile",
     "rankers",
     "save",
     "score",
@@ -103,22 +111,28 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ColumnDrift": "_reasons.drift",
+    "ColumnProfile": "_reasons.profile",
     "CrossValidation": "_cross_validation",
     "Cutoff": "_cutoff",
+    "Drift": "_reasons.drift",
     "Explanation": "_reasons.explain",
     "Importance": "_reasons.importance",
     "MinimizerPath": "_minimize_path",
     "PointsOf": "_reasons.scorecard",
+    "Profile": "_reasons.profile",
     "Rounding": "_reasons.scorecard",
     "Scorecard": "_reasons.scorecard",
     "Shape": "_reasons.shapes",
     "Shapes": "_reasons.shapes",
     "cross_validate": "_cross_validation",
     "cutoff": "_cutoff",
+    "drift": "_reasons.drift",
     "explain": "_reasons.explain",
     "importance": "_reasons.importance",
     "minimize": "_minimize",
     "minimize_path": "_minimize_path",
+    "profile": "_reasons.profile",
     "scorecard": "_reasons.scorecard",
     "shapes": "_reasons.shapes",
 }

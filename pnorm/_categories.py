@@ -174,7 +174,7 @@ class Column:
     """
 
     def __init__(self, levels: Sequence[Any], rare: int | None = None) -> None:
-        self._levels, self._rare = levels, rare
+        self.levels, self._rare = levels, rare
         self._missing = next((k for k, level in enumerate(levels) if level is None), None)
         self._texts, self._numbers = dict[str, int](), dict[str, int]()
         self._stripped, self._read = dict[str, int](), dict[str, int]()  # of texts: as such, and as numbers
@@ -235,12 +235,12 @@ class Column:
             int(np.count_nonzero(codes == _UNKNOWN)),
             int(n_missing) if self._missing is None else 0,
             tuple(found),
-            tuple([level for k, level in enumerate(self._levels[:5]) if level is not None and k != self._rare])[:3],
+            tuple([level for k, level in enumerate(self.levels[:5]) if level is not None and k != self._rare])[:3],
             self._rare is not None,
         )
         if self._rare is not None:
             codes[codes == _UNKNOWN] = self._rare
-        codes[codes < 0] = len(self._levels)
+        codes[codes < 0] = len(self.levels)
         return codes.astype(np.uint16), seen
 
 

@@ -29,6 +29,11 @@ ARRAYS = {
     "y": np.array([0.0, 2.0, 1.0, 1.0, 0.0, 2.0]),
     "pos_weight": np.array([1.0, 2.0, 1.0, 3.0, 0.0]),
     "neg_weight": np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0]),
+    "old": POS,
+    "new": NEG,
+    "old_weight": np.array([1.0, 2.0, 1.0, 3.0, 0.0]),
+    "new_weight": np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0]),
+    "weight": np.array([1.0, 2.0, 1.0, 1.0, 2.0, 1.0]),
     "sample_weight": np.array([1.0, 2.0, 1.0, 1.0, 2.0, 1.0]),
     "pos_group": np.array([0.0, 1.0, 0.0, 1.0, 0.0]),
     "neg_group": np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0]),
@@ -149,7 +154,7 @@ OTHERS = {
 
 MESSAGE_ALIASES = {
     **dict.fromkeys(
-        ["pos", "neg", "pos_val", "neg_val", "X"],
+        ["pos", "neg", "pos_val", "neg_val", "X", "old", "new"],
         r"x\d spans|the column '|the number of columns|(init|lam\d?) gives scores|lam must have shape",
     ),
     **dict.fromkeys(["q", "a", "b", "P", "v", "B"], "the column '"),
@@ -321,6 +326,12 @@ def _of_pnorm():
         "explain, thresholds": plain(pnorm.explain, H=_cut(), reference=NEG),
         "Explanation.top": plain(_explained().top),
         "Explanation.reasons": plain(_explained().reasons),
+        "profile": plain(pnorm.profile, H=None),
+        "profile, thresholds": plain(pnorm.profile, H=_cut()),
+        "drift": plain(pnorm.drift, H=None),
+        "drift, thresholds": plain(pnorm.drift, H=_cut()),
+        "Profile.to_dict": plain(pnorm.profile(NEG, None, [1.0, 0.0, -1.0]).to_dict),
+        "Profile.from_dict": None,  # of a dictionary that is checked field by field
         "importance": plain(pnorm.importance, H=None),
         "shapes": plain(pnorm.shapes, H=_cut()),
         "scorecard": plain(pnorm.scorecard, H=_cut(), X=...),

@@ -72,6 +72,8 @@ THREADED = {
     "pnorm.probability": lambda **threads: pnorm.probability(POS, None, [1.0, -0.5, 0.3], 4, 0.25, **threads),
     "pnorm.score": lambda **threads: pnorm.score(POS, None, [1.0, -0.5, 0.3], **threads),
     "pnorm.explain": lambda **threads: pnorm.explain(POS, None, [1.0, -0.5, 0.3], **threads).contributions,
+    "pnorm.profile": lambda **threads: pnorm.profile(POS, None, [1.0, -0.5, 0.3], **threads),
+    "pnorm.drift": lambda **threads: pnorm.drift(POS, NEG, None, [1.0, -0.5, 0.3], **threads).to_frame(),
     "pnorm.importance": lambda **threads: pnorm.importance(POS, NEG, None, [1.0, -0.5, 0.3], **threads).to_frame(),
     "pnorm.cross_validate": lambda **threads: [
         pnorm.cross_validate(POS, NEG, H, [1, 4], 3, folds=2, **threads)

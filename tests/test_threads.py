@@ -117,6 +117,8 @@ AREAS = {
     "reasons": [
         partial(pnorm.explain, ROWS, None, LAM),
         partial(pnorm.shapes, TABLE_LAM, TABLE, ROWS),
+        partial(pnorm.profile, ROWS, None, LAM),
+        partial(pnorm.drift, POS, NEG, TABLE, TABLE_LAM),
         partial(pnorm.importance, POS, NEG, None, LAM),
         partial(pnorm.scorecard, TABLE, TABLE_LAM),
         partial(pnorm.cutoff, *F, recall=0.5),

@@ -124,6 +124,14 @@ class Fields:
             found.append(fields)
         return found
 
+    def inner_if_any(self, key: str) -> list[Fields]:
+        """Return the fields of each dictionary in a list, which may be empty."""
+        return [] if self.get(key) == [] else self.inner(key)
+
+    def has(self, key: str) -> bool:
+        """Return whether there is a field."""
+        return key in self._data
+
     def strings(self, key: str, size: int | None) -> tuple[str, ...]:
         """Return a list of strings."""
         values = self.items(key, size)

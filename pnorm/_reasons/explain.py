@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -276,7 +276,7 @@ def explain(X: Any, H: Any, lam: Any, *, reference: Any = None, n_threads: int |
     beside = (
         X
         if reference is None
-        else _checks.some_rows(reference, "reference", not all(map(_is_function, dict(rankers._reads()))))
+        else _checks.some_rows(reference, "reference", not all(map(is_function, dict(rankers._reads()))))
     )
     parts, seen = parts_of(X, rankers, lam, n_threads)
     tell(seen)
@@ -297,21 +297,38 @@ def explain(X: Any, H: Any, lam: Any, *, reference: Any = None, n_threads: int |
 
 def parts_of(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> tuple[Matrix, list[Seen]]:
     """Return what the rankers of each column add to the scores of rows, (columns, N), and values that are no levels."""
-    n_rows, of_column = _checks.n_rows(X, "X"), rankers.column
-    used = np.unique(of_column[lam != 0.0])
-    if used.size > 1 and not any(map(_is_function, dict(rankers._reads()))):
-        # What would be converted for each column is converted once. Functions get the rows as they are.
-        X = _checks.sparse(X, "X").tocsc() if _checks.is_sparse(X) else _checks.list_to_array(X, "X")
-    parts, seen = np.zeros((len(rankers.column_names), n_rows)), list[Seen]()
-    with Pool(n_threads, n_rows) as pool:
-        for c in used if used.size else range(1):  # rows are checked in any case
-            terms = rankers._terms(X, np.where(of_column == c, lam, 0.0))
-            seen += scoring.unknown_levels(terms)
-            parts[c] = scoring.total(terms, n_rows, pool)
+    parts, seen = np.zeros((len(rankers.column_names), _checks.n_rows(X, "X"))), list[Seen]()
+    for c, part, unknown in each_part(X, rankers, lam, n_threads):
+        parts[c] = part
+        seen += unknown
     return parts, seen
 
 
-def _is_function(key: Hashable) -> bool:
+def each_part(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> Iterator[tuple[int, Vector, list[Seen]]]:
+    """Yield the number of each column that has coefficients, what it adds to the scores of rows, and unknown values.
+
+    Without coefficients the first column is yielded, as rows are checked in any case.
+    """
+    n_rows, of_column = _checks.n_rows(X, "X"), rankers.column
+    used = np.unique(of_column[lam != 0.0])
+    X = readable(X, rankers, used.size)
+    with Pool(n_threads, n_rows) as pool:
+        for c in used.tolist() if used.size else range(1):
+            terms = rankers._terms(X, np.where(of_column == c, lam, 0.0))
+            yield c, scoring.total(terms, n_rows, pool), scoring.unknown_levels(terms)
+
+
+def readable(X: Any, rankers: Rankers, n_columns: int) -> Any:
+    """Return rows of which several columns are read one by one; what each would convert is converted once.
+
+    Functions get the rows as they are.
+    """
+    if n_columns < 2 or any(map(is_function, dict(rankers._reads()))):
+        return X
+    return _checks.sparse(X, "X").tocsc() if _checks.is_sparse(X) else _checks.list_to_array(X, "X")
+
+
+def is_function(key: Hashable) -> bool:
     """Whether what a weak ranker reads is no column of a table: columns have names, or numbers."""
     return isinstance(key, tuple) and not isinstance(key[-1], str)  # what is read off a column has a name
 

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from pnorm._checks import BOOLEAN, DURATION, NUMBER, Vector
 from pnorm._checks.text import first, shown
 from pnorm._checks.words import NO_VALUE
 from pnorm._reasons import sheet
-from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, shapes_of, values_text
+from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, number_text, shapes_of, values_text
 from pnorm._score import score
 from pnorm.objectives import Power, value
 from pnorm.rankers import Rankers, _Callables, _Categories, _Thresholds, as_rankers, from_dict
@@ -473,7 +474,8 @@ class Scorecard:
             share = "" if row["share"] is None else f"{100 * row['share']:.1f} %"
             name = row["column"] if row["column"] != last else ""
             last = row["column"]
-            cells = [name, values_text(row["from"], row["to"], level, read_off), str(row["points"]), share]
+            write = partial(number_text, read_off=read_off)
+            cells = [name, values_text(row["from"], row["to"], level, write), str(row["points"]), share]
             rows.append(cells[: 3 + shares])
         return head, rows
 

@@ -58,6 +58,13 @@ class _Source:
         assert isinstance(self.part, _Categories)
         return self.part._codes(self.leaf.rows(X), "X", [self._place])[0][0]
 
+    def raw(self, X: Any) -> _checks.Values:
+        """Return the values of a column of levels as rows have them."""
+        if self.leaf.table is not None:
+            return self.leaf.raw(X)
+        assert isinstance(self.part, _Categories)
+        return self.part._values(X, "X", [self._place])[0]
+
     @property
     def _place(self) -> int:
         assert isinstance(self.part, _Categories)
@@ -305,7 +312,7 @@ class Shapes(Sequence[Shape]):
 def _shown(row: dict[str, Any], write: Any, read_off: str) -> list[str]:
     slope = f"{row['slope']:+.3g}" if row["slope"] else ""
     share = "" if row["share"] is None else f"{100 * row['share']:.1f} %"
-    values = values_text(row["from"], row["to"], row["level"], read_off)
+    values = values_text(row["from"], row["to"], row["level"], partial(number_text, read_off=read_off))
     return [row["column"], values, write(row["score"]), slope, share]
 
 
@@ -314,16 +321,17 @@ def number_text(x: float, read_off: str = "") -> str:
     return WRITTEN[read_off](x) if read_off in WRITTEN and math.isfinite(x) else f"{x:.10g}"
 
 
-def values_text(low: float | None, high: float | None, level: str | None, read_off: str = "") -> str:
+def values_text(
+    low: float | None, high: float | None, level: str | None, write: Callable[[float], str] = number_text
+) -> str:
     """Return a piece or a level in words: the upper end is in a piece, the lower end is not."""
     if low is None or high is None:
         return str(level)
     if math.isinf(low) and math.isinf(high):
         return "any"
     if math.isinf(low):
-        return f"<= {number_text(high, read_off)}"
-    above = f"> {number_text(low, read_off)}"
-    return above if math.isinf(high) else f"{above} and <= {number_text(high, read_off)}"
+        return f"<= {write(high)}"
+    return f"> {write(low)}" if math.isinf(high) else f"> {write(low)} and <= {write(high)}"
 
 
 def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
@@ -561,6 +569,11 @@ class Leaf:
         x = derived(part.of, source.reading.numbers(cells, Where("X", source.column, found))).tolist()
         levels = LEVELS_OF.get(part.of)
         return [None if v != v else levels[int(v)] if levels else number_text(v, part.of) for v in x]
+
+    def raw(self, X: Any) -> _checks.Values:
+        """Return what a column of levels of a table holds, or the names of days or months."""
+        assert self.table is not None
+        return self.table._values(X, self.place)
 
 
 def leaves(H: Rankers, lam: Vector, start: int = 0) -> Iterator[Leaf]:

@@ -55,6 +55,19 @@ class _Categories(Rankers):
 
     def _codes(self, X: Any, name: str, columns: Sequence[int]) -> list[tuple[NDArray[np.uint16], Seen | None]]:
         """Return the numbers of the levels in some columns, and what to tell of each; others are not looked at."""
+        values = self._values(X, name, columns)
+        known: dict[int, Column] = self._kept or {}
+        for c in columns:
+            if c not in known:
+                known[c] = Column(self._levels[c])
+        self._kept = known
+        return [
+            known[c].codes(of_column, name, c, self._missing, self._found)
+            for c, of_column in zip(columns, values, strict=True)
+        ]
+
+    def _values(self, X: Any, name: str, columns: Sequence[int]) -> list[_checks.Values]:
+        """Return some columns of rows as these have them."""
         found = _checks.column_names(X)
         places = list(columns)
         by_name = self._found is not None and found is not None and found != self._found
@@ -63,15 +76,7 @@ class _Categories(Rankers):
         values, _ = _checks.table(X, name, set(places))
         if not by_name and len(values) != len(self._levels):
             raise ValueError(too_wide(len(values), name, len(self._levels), self._found))
-        known: dict[int, Column] = self._kept or {}
-        for c in columns:
-            if c not in known:
-                known[c] = Column(self._levels[c])
-        self._kept = known
-        return [
-            known[c].codes(values[place], name, c, self._missing, self._found)
-            for c, place in zip(columns, places, strict=True)
-        ]
+        return [values[place] for place in places]
 
     def _terms(self, X: Any, lam: Vector) -> list[scoring.Term]:
         ends = self._ends

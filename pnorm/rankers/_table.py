@@ -11,7 +11,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._categories import Seen
-from pnorm._checks import DATE, DURATION, TIME, Cells, Vector
+from pnorm._checks import DATE, DURATION, TIME, Cells, Coded, Vector
 from pnorm._checks.text import aligned, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE
@@ -185,6 +185,17 @@ class Table(Rankers):
         }
         for source, part, own in parts:
             yield part.rankers, own, read[source.column][source.parts.index(part)]
+
+    def _values(self, X: Any, k: int) -> _checks.Values:
+        """Return the values of which part number k has levels: those of its column, or the names of days or months."""
+        source, part = self._parts[k]
+        assert self._width is not None
+        (cells,) = _checks.cells_of(X, "X", self._found, self._width, [source.column])
+        if source.reading.kind == CATEGORY:
+            return cells.values
+        x = derived(part.of, source.reading.numbers(cells, Where("X", source.column, self._found)))
+        names = LEVELS_OF[part.of]
+        return Coded([*names, None], np.where(np.isnan(x), len(names), x).astype(np.intp))
 
     def _read(self, X: Any, name: str, seen: list[Seen] | None = None) -> Any:
         every = [True] * len(self._parts)

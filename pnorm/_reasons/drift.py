@@ -1,0 +1,593 @@
+"""What has moved between the rows of training and later ones."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._checks.text import first, shown
+from pnorm._reasons import sheet
+from pnorm._reasons.profile import (
+    LEVELS,
+    TREND,
+    ColumnProfile,
+    Part,
+    Profile,
+    Rows,
+    bin_codes,
+    check_finite,
+    check_sum,
+    coefficients_of,
+    parts,
+    profiled,
+    value_named,
+)
+from pnorm._reasons.shapes import values_text
+from pnorm.rankers import as_rankers
+
+SOME, MUCH = 0.1, 0.25
+"""The customary marks of the population stability index."""
+
+_LEAST = 5.0
+"""Rows that are expected in each bin of a test, in the smaller table."""
+
+_LEVELS = 18
+"""Levels of a column, at most, that are compared one by one."""
+
+_ROWS, _TOLD = 20, 10
+"""Columns that are printed, and those that are told of in a sentence."""
+
+_WIDTH = 100
+"""Characters of a line of sentences."""
+
+_EXAMPLES = 5
+"""New levels that are named in a sentence."""
+
+
+@dataclass(frozen=True, repr=False)
+class ColumnDrift:
+    """How one column has moved; part of a `Drift`.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    kind : str
+        As in `ColumnProfile`.
+    psi : float
+        The population stability index of its bins or levels. For a trend of days, nan: later days are later.
+    by_chance : float
+        Its mean for two tables drawn from one distribution.
+    p_value : float
+        Of the chi-squared test that both tables have one distribution, times the number of tests, as Holm counts them.
+    beyond_chance : bool
+        Whether that is less than 1 - `confidence`.
+    missing : tuple of two floats
+        The share of missing values, then and now.
+    outside : tuple of two floats
+        The shares of new rows below the smallest value of the old ones, and above the largest one.
+    unseen : dict
+        The number of new rows by level, of levels that no old row had, the most frequent first. Empty as well where
+        the profile does not name all levels.
+    unseen_share : float
+        The share of new rows with such levels.
+    adds : tuple of two floats
+        What the column adds to a score on average, then and now.
+    bins : tuple of (str, float, float)
+        The shares of old rows and of new ones in each bin, or of each level.
+    ends : tuple of two strings
+        The smallest new value and the largest one, in words; empty for levels.
+    beyond_ends : tuple of str
+        Which of ``"below"``, ``"above"`` and ``"missing"`` no old row had, and more new rows than chance explains.
+    """
+
+    name: str
+    kind: str
+    psi: float
+    by_chance: float
+    p_value: float
+    beyond_chance: bool
+    missing: tuple[float, float]
+    outside: tuple[float, float]
+    unseen: dict[str, int]
+    unseen_share: float
+    adds: tuple[float, float]
+    bins: tuple[tuple[str, float, float], ...]
+    ends: tuple[str, ...]
+    beyond_ends: tuple[str, ...] = ()
+
+    @property
+    def moved(self) -> bool:
+        """Whether the column has moved beyond chance, and by an index of 0.1 or more."""
+        return self.beyond_chance and self.psi >= SOME
+
+    def __repr__(self) -> str:
+        return f"<ColumnDrift of {shown(self.name)}: PSI {self.psi:.3g}{', moved' if self.moved else ''}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drift:
+    """What has moved between two tables; made by `pnorm.drift`. It prints in plain words, with a table.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnDrift
+        The columns that have coefficients, those that moved the most first.
+    score : ColumnDrift
+        The scores.
+    tops : tuple of (share, score, share, share)
+        For 1, 5 and 10 %: a score that so many old rows reach; the share of these that does, which is larger where
+        scores are equal; and the share of the new rows.
+    n : tuple of two ints
+        The number of rows, then and now.
+    confidence : float
+        With this probability none of the columns, nor the scores, is said to move beyond chance if both tables are
+        drawn from one distribution.
+    """
+
+    columns: tuple[ColumnDrift, ...]
+    score: ColumnDrift
+    tops: tuple[tuple[float, float, float, float], ...]
+    n: tuple[int, int]
+    confidence: float
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Names of the columns that moved beyond chance, and by an index of 0.1 or more, the largest first."""
+        return tuple([column.name for column in self.columns if column.moved])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about what moved, and what the scoring function has never seen; none if there is nothing."""
+        found = [_told(column) for column in self.columns if column.moved]
+        if len(found) > _TOLD:
+            rest = self.moved[_TOLD:]
+            found[_TOLD:] = [f"{len(rest)} more columns moved: {first(rest, _TOLD)}"]
+        if self.score.moved:
+            found.append(f"the scores moved{_by(self.score.psi)}: {self._reached()}")
+        elif self.score.beyond_chance:
+            found.append(f"the scores moved a little, but beyond chance{_by(self.score.psi)}: {self._reached()}")
+        news = [sentence for column in self.columns for sentence in _news(column)]
+        if len(news) > 2 * _TOLD:
+            news[2 * _TOLD :] = [f"{len(news) - 2 * _TOLD} more such findings"]
+        return (*found, *news)
+
+    def to_frame(self) -> Any:
+        """Return the columns as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``psi``, ``by_chance``, ``p_value``, ``beyond_chance``, ``missing_then``, ``missing_now``,
+            ``below``, ``above``, ``unseen``, ``adds_then`` and ``adds_now``; the index has the names, and ``score``
+            at the end.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        every = (*self.columns, self.score)
+        rows = [
+            {
+                "psi": column.psi,
+                "by_chance": column.by_chance,
+                "p_value": column.p_value,
+                "beyond_chance": column.beyond_chance,
+                "missing_then": column.missing[0],
+                "missing_now": column.missing[1],
+                "below": column.outside[0],
+                "above": column.outside[1],
+                "unseen": column.unseen_share,
+                "adds_then": column.adds[0],
+                "adds_now": column.adds[1],
+            }
+            for column in every
+        ]
+        return sheet.frame(rows, index=[column.name for column in every])
+
+    def _reached(self) -> str:
+        parts = []
+        for k, (share, _, then, now) in enumerate(self.tops):
+            ties = "" if abs(then - share) < 0.1 * share else f" (it was {_percent(then)})"
+            parts.append(
+                f"{_percent(now)} {'that of the' if k else 'reach the score of the old'} top {100 * share:g} %{ties}"
+            )
+        return f"of the new rows, {', '.join(parts[:-1])} and {parts[-1]}"
+
+    def _lines(self) -> list[str]:
+        """Return what there is to say, the most important first."""
+        tested, moved = [column for column in self.columns if column.kind != TREND], len(self.moved)
+        size = f"{self.n[0]:,} rows then, {self.n[1]:,} now"
+        if not tested:
+            head = "There are no columns to compare, and the scores"
+            head += " moved" if self.score.moved else " have not moved"
+        elif moved:
+            head = f"{moved} of {len(tested)} columns moved"
+        else:
+            head = "No column moved" if len(tested) > 1 else "The column has not moved"
+        lines = [f"{head} ({size}).", *[f"{_capital(sentence)}." for sentence in self.warnings]]
+        little = [column for column in tested if column.beyond_chance and not column.moved]
+        if little:
+            names = first([f"{shown(column.name)} (PSI {column.psi:.2g})" for column in little], _TOLD, str)
+            lines.append(f"Beyond chance, but by little: {names}.")
+        if not self.score.beyond_chance:
+            lines.append(f"The scores have not moved beyond chance: {self._reached()}.")
+        if self.score.by_chance > SOME:
+            lines.append(
+                f"So few rows cannot show much: chance alone makes a PSI of {self.score.by_chance:.2g} of the scores."
+            )
+        return lines
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        every = [*self.columns[:_ROWS], self.score]
+        write = sheet.same_digits([add for column in every for add in column.adds])
+        rows = [
+            [
+                column.name,
+                "" if math.isnan(column.psi) else f"{column.psi:.3f}",
+                "" if math.isnan(column.psi) else f"{column.by_chance:.3f}",
+                _verdict(column),
+                *[_percent(share) if any(column.missing) else "" for share in column.missing],
+                _percent(sum(column.outside) + column.unseen_share),
+                *map(write, column.adds),
+            ]
+            for column in every
+        ]
+        head = ["column", "PSI", "by chance", "", "missing then", "now", "new values", "score then", "now"]
+        if not any(any(column.missing) for column in every):
+            head, rows = head[:4] + head[6:], [row[:4] + row[6:] for row in rows]
+        left = len(self.columns) - _ROWS
+        return head, rows, f"{left} more column{'s' * (left > 1)}" if left > 0 else ""
+
+    def __str__(self) -> str:
+        head, rows, note = self._table()
+        lines = [textwrap.fill(line, _WIDTH, subsequent_indent="  ") for line in self._lines()]
+        return "\n".join([*lines, sheet.plain(head, rows), *[note] * bool(note)])
+
+    def __repr__(self) -> str:
+        return f"<Drift of {len(self.columns)} columns: {len(self.moved)} moved>"
+
+    def _repr_html_(self) -> str:
+        head, rows, note = self._table()
+        lines = [f'<p style="margin:.3em .6em">{sheet.escaped(line)}</p>' for line in self._lines()]
+        return "".join(lines) + sheet.as_html(head, rows, note=note)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _by(psi: float) -> str:
+    return f"{' much' if psi >= MUCH else ''} (PSI {psi:.2g})"
+
+
+def _capital(sentence: str) -> str:
+    return sentence if sentence[:4] != "the " else f"T{sentence[1:]}"
+
+
+def _verdict(column: ColumnDrift) -> str:
+    if column.kind == TREND:
+        return "days"
+    if not column.beyond_chance:
+        return "new values" if column.beyond_ends or column.unseen else ""
+    return "moved much" if column.psi >= MUCH else "moved" if column.moved else "moved little"
+
+
+def _told(column: ColumnDrift) -> str:
+    """Return a sentence on a column that moved: where most of it lies."""
+    text, then, now = max(column.bins, key=lambda of: abs(of[2] - of[1]))
+    what = "missing values" if text == "missing" else shown(text) if column.kind == LEVELS else f"values {text}"
+    shares = f"{_percent(now)} of the rows have {what}, and {_percent(then)} had"
+    return f"{shown(column.name)} moved{_by(column.psi)}: {shares}"
+
+
+def _news(column: ColumnDrift) -> list[str]:
+    """Return sentences on what no old row had."""
+    name, found = shown(column.name), []
+    if column.unseen:
+        rows, names = sum(column.unseen.values()), list(column.unseen.items())
+        listed = first([f"{shown(level)} ({count:,})" for level, count in names], _EXAMPLES, str)
+        found.append(
+            f"{name} has {len(names):,} level{'s' * (len(names) > 1)} never seen before, in {rows:,} "
+            f"row{'s' * (rows > 1)}: {listed}"
+        )
+    if column.kind == TREND and any(column.outside):
+        now, before = " to ".join(column.ends[:2]), " to ".join(column.ends[2:])
+        found.append(f"{name} runs from {now}, and ran from {before} before")
+    for k, side in enumerate(("below", "above")):
+        if side in column.beyond_ends:
+            what = "the smallest" if side == "below" else "the largest"
+            found.append(
+                f"{name} is {side} {what} value before, {column.ends[2 + k]}, in {_percent(column.outside[k])} of the "
+                "rows"
+            )
+    if "missing" in column.beyond_ends:
+        found.append(f"{name} is missing in {_percent(column.missing[1])} of the rows, and was never missing before")
+    return found
+
+
+def drift(
+    old: Any,
+    new: Any,
+    H: Any,
+    lam: Any,
+    *,
+    old_weight: Any = None,
+    new_weight: Any = None,
+    confidence: float = 0.95,
+    n_threads: int | None = None,
+) -> Drift:
+    r"""Say what has moved between the rows of training and later ones, as a scoring function sees them.
+
+    Parameters
+    ----------
+    old : Profile, or rows
+        What `profile` has written down, also as the dictionary of `Profile.to_dict`, or the rows themselves.
+    new : array_like, shape (N, d), or sequence of N things where the rankers are callables
+        Later rows. Levels that are not known are counted, and no reason for a warning of Python's.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. They are those that `train` was given.
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker.
+    old_weight, new_weight : array_like, optional
+        Case weights of the rows. A profile has its own.
+    confidence : float
+        Of tables drawn from one distribution, the share of which nothing is said to move beyond chance, at least.
+    n_threads : int, optional
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+
+    Returns
+    -------
+    Drift
+        What moved, by column and in the scores. Printed, and in a notebook, it is a few sentences and a table.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If rows do not fit the rankers, or the profile is one of other weak rankers or of other coefficients.
+    OverflowError
+        If a score, or a part of its sum, is more than a double holds.
+
+    See Also
+    --------
+    profile : What to keep of the rows of training.
+    explain : Why a row has its score.
+
+    Notes
+    -----
+    The population stability index of shares :math:`a_b` and :math:`c_b` of old rows and new ones in B bins is
+
+    .. math:: \mathrm{PSI} = \sum_b (a_b - c_b) \log \frac{a_b}{c_b}.
+
+    Half a row of the smaller table is added to each bin of both, so that an empty bin has a logarithm. From 0.1 on it
+    is customarily called a shift, and from 0.25 on a large one. For two tables of n and m rows from one distribution
+    its mean is not zero, but about (B - 1)(1/n + 1/m). A chi-squared test of the two rows of counts tells what is
+    beyond that. Bins in which fewer than 5 rows of the smaller table are to be expected are merged for it. All tests
+    together, of columns, of the scores, and of values that no old row had, are corrected by Holm's method. With case
+    weights n and m are the squared sums of the weights by the sums of their squares.
+
+    Missing values are a bin, and so are values below or above all old ones, and levels that were never seen. A column's
+    18 most frequent old levels have a bin each. The days of a date are not tested: later days are later.
+
+    The cost is that of `profile`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> H = pnorm.rankers.columns(2, names=["age", "visits"])
+    >>> old, new = rng.normal(size=(4000, 2)), rng.normal(size=(1000, 2)) + [0.0, 0.5]
+    >>> found = pnorm.drift(old, new, H, [0.5, 1.0])
+    >>> found.moved
+    ('visits',)
+    >>> kept = pnorm.profile(old, H, [0.5, 1.0]).to_dict()  # for a model file
+    >>> print(pnorm.drift(kept, new, H, [0.5, 1.0]))
+    1 of 2 columns moved (4,000 rows then, 1,000 now).
+    visits moved much (PSI 0.27): 18.9 % of the rows have values > 0.84495 and <= 1.31542, and 10.0 %
+      had.
+    The scores moved (PSI 0.25): of the new rows, 2.7 % reach the score of the old top 1 %, 9.9 % that
+      of the top 5 % and 19.8 % that of the top 10 %.
+    column    PSI  by chance              new values  score then     now
+    visits  0.267      0.013  moved much       0.2 %      +0.003  +0.495
+    age     0.012      0.013                   0.1 %      -0.001  +0.032
+    score   0.247      0.014       moved       0.0 %      +0.002  +0.527
+    """
+    n_threads, confidence = _checks.threads(n_threads), _checks.probability(confidence, "confidence")
+    rankers = as_rankers(H, new, "X")
+    lam = coefficients_of(lam, rankers)
+    if isinstance(old, Mapping) and isinstance(old.get("format"), str):
+        old = Profile.from_dict(old)
+    if not isinstance(old, Profile):
+        with _checks.rows_called("old"):
+            old = profiled(old, rankers, lam, old_weight, "old_weight", n_threads, _checks.n_rows(old, "X"))
+    elif old_weight is not None:
+        raise ValueError("old_weight is for rows, and old is a profile, which has its weights; leave old_weight out")
+    with _checks.rows_called("new"):
+        return _compared(old, new, rankers, lam, new_weight, confidence, n_threads)
+
+
+def _compared(
+    old: Profile, X: Any, rankers: Any, lam: Vector, weight: Any, confidence: float, n_threads: int | None
+) -> Drift:
+    if old.of != check_sum(rankers, lam):
+        raise ValueError(
+            "old is a profile of other weak rankers or other coefficients; make one with pnorm.profile of the rows of "
+            "training and these"
+        )
+    rows = Rows.of(X, rankers, weight, "new_weight")
+    scores, columns, of_columns = np.zeros(rows.n_rows), list[ColumnDrift](), iter(old.columns)
+    for part in parts(X, rankers, lam, n_threads):
+        scores += part.adds
+        if part.compared:
+            column = next(of_columns)
+            if (column.name, column.kind) != (part.name, part.kind):
+                raise ValueError(
+                    f"old is a profile with the column {shown(column.name)} in the place of {shown(part.name)}"
+                )
+            columns.append(_moved(column, part, old, rows))
+    check_finite(scores)
+    score = _of_numbers(old.score, scores, rows.mean(scores), old, rows)
+    tops = tuple([(share, at, then, rows.share(scores >= at)) for share, at, then in old.tops])
+    *columns, score = _judged([*columns, score], old, rows, 1.0 - confidence)
+    columns.sort(key=lambda column: (-column.beyond_chance, -(-1.0 if math.isnan(column.psi) else column.psi)))
+    return Drift(tuple(columns), score, tops, (old.n, rows.n), confidence)
+
+
+# One column -----------------------------------------------------------------------------------------
+
+
+def _moved(column: ColumnProfile, part: Part, old: Profile, rows: Rows) -> ColumnDrift:
+    mean = rows.mean(part.adds)
+    if part.kind != LEVELS:
+        return _of_numbers(column, part.numbers(), mean, old, rows)
+    tally = part.tally()
+    shares = rows.shares(tally.codes, tally.missing + 1)
+    counts = rows.counts(tally.codes, tally.missing + 1)
+    new = dict(zip(tally.names, shares.tolist(), strict=False))
+    known = set(column.levels)
+    other = [k for k, name in enumerate(tally.names) if name not in known and counts[k]]
+    unseen: dict[str, int] = {}
+    if not column.others:
+        order = sorted(other, key=lambda k: -counts[k])
+        unseen, other = {tally.names[k]: int(counts[k]) for k in order}, []
+    kept, rest = column.levels[:_LEVELS], column.levels[_LEVELS:]
+    of_unseen = sum([new[name] for name in unseen])
+    found = [(level, then, new.get(level, 0.0)) for level, then in zip(kept, column.shares, strict=False)]
+    found.append(
+        (
+            "other levels",
+            sum(column.shares[_LEVELS:]) + column.others,
+            sum([new.get(level, 0.0) for level in rest]) + float(shares[other].sum()),
+        )
+    )
+    found.append(("levels never seen", 0.0, of_unseen))
+    found.append(("missing", column.missing, float(shares[-1])))
+    return _indexed(column, found, old, rows, mean, True, unseen=unseen, unseen_share=of_unseen)
+
+
+def _of_numbers(column: ColumnProfile, x: Vector, mean: float, old: Profile, rows: Rows) -> ColumnDrift:
+    write = partial(value_named, column.kind)
+    known = x[~np.isnan(x)] if rows.weight is None else x[~np.isnan(x) & (rows.weight > 0.0)]
+    outside, ends = (0.0, 0.0), tuple[str, ...]()
+    if column.edges:
+        low, high = column.edges[0], column.edges[-1]
+        outside = rows.share(x < low), rows.share(x > high)
+        shares = rows.shares(bin_codes(np.clip(x, low, high), column.cuts), len(column.shares) + 1)
+        shares[0] -= outside[0]
+        shares[-2] -= outside[1]
+        lows, highs = (-math.inf, *column.cuts), (*column.cuts, math.inf)
+        texts = [values_text(*of, None, write) for of in zip(lows, highs, strict=True)]
+        if not column.cuts:
+            texts = [f"= {write(low)}" if low == high else f"from {write(low)} to {write(high)}"]
+        found = [(f"< {write(low)}", 0.0, outside[0]), (f"> {write(high)}", 0.0, outside[1])]
+        found[1:1] = zip(texts, column.shares, np.maximum(shares[:-1], 0.0).tolist(), strict=True)
+        if known.size:
+            ends = tuple(map(write, (known.min(), known.max(), low, high)))
+    else:
+        found = [("any", 0.0, rows.share(~np.isnan(x)))]
+    found.append(("missing", column.missing, rows.share(np.isnan(x))))
+    return _indexed(column, found, old, rows, mean, False, outside=outside, ends=ends)
+
+
+def _indexed(
+    column: ColumnProfile,
+    found: Sequence[tuple[str, float, float]],
+    old: Profile,
+    rows: Rows,
+    mean: float,
+    sort: bool,
+    outside: tuple[float, float] = (0.0, 0.0),
+    unseen: dict[str, int] | None = None,
+    unseen_share: float = 0.0,
+    ends: tuple[str, ...] = (),
+) -> ColumnDrift:
+    there = [of for of in found if of[1] or of[2]]
+    then, now = np.array([of[1:] for of in there]).reshape(-1, 2).T
+    n, m = old.effective, rows.effective
+    trend = column.kind == TREND
+    return ColumnDrift(
+        column.name,
+        column.kind,
+        math.nan if trend else _psi(then, now, min(n, m)),
+        math.nan if trend else (len(there) - 1) * (1.0 / n + 1.0 / m),
+        math.nan if trend else _p_value(then, now, n, m, sort),
+        False,
+        (column.missing, found[-1][2]),
+        outside,
+        unseen or {},
+        unseen_share,
+        (column.mean, mean),
+        tuple(there),
+        ends,
+    )
+
+
+def _psi(then: Vector, now: Vector, n: float) -> float:
+    """Return the index of two rows of shares, with half a row of n added to each share."""
+    half = 0.5 / n
+    a, c = [(shares + half) / (1.0 + half * shares.size) for shares in (then, now)]
+    return float((a - c) @ np.log(a / c))
+
+
+def _p_value(then: Vector, now: Vector, n: float, m: float, sort: bool) -> float:
+    """Return the p-value of the test that shares of n rows and of m rows are of one distribution."""
+    pooled = (n * then + m * now) / (n + m)
+    order: NDArray[np.intp] = np.argsort(pooled, kind="stable") if sort else np.arange(pooled.size)
+    merged = np.zeros((0, 3))
+    group = np.zeros(3)
+    for k in order:
+        group += then[k], now[k], pooled[k]
+        if group[2] * min(n, m) >= _LEAST:
+            merged, group = np.vstack([merged, group]), np.zeros(3)
+    if not len(merged):
+        return 1.0
+    merged[-1] += group
+    a, c, both = merged.T
+    return float(chdtrc(len(merged) - 1, ((a - c) ** 2 / both).sum() / (1.0 / n + 1.0 / m))) if len(merged) > 1 else 1.0
+
+
+# All tests together ---------------------------------------------------------------------------------
+
+
+def _judged(columns: Sequence[ColumnDrift], old: Profile, rows: Rows, level: float) -> list[ColumnDrift]:
+    """Return the columns with what is beyond chance in all of them together."""
+    tests: list[tuple[int, str, float]] = []
+    share_new = rows.effective / (old.effective + rows.effective)
+    for k, column in enumerate(columns):
+        if column.kind == TREND:
+            continue
+        tests.append((k, "", column.p_value))
+        news = {"below": column.outside[0], "above": column.outside[1]}
+        if column.missing[0] == 0.0:
+            news["missing"] = column.missing[1]
+        # If the tables are of one distribution, all of so many extreme rows are new ones with this probability at most.
+        tests += [(k, what, share_new ** (share * rows.effective)) for what, share in news.items() if share]
+    corrected = _holm([p for _, _, p in tests])
+    found = list(columns)
+    for (k, what, _), p in zip(tests, corrected, strict=True):
+        if not what:
+            found[k] = replace(found[k], p_value=p, beyond_chance=p < level)
+        elif p < level:
+            found[k] = replace(found[k], beyond_ends=(*found[k].beyond_ends, what))
+    return found
+
+
+def _holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number by Holm's method."""
+    p = np.array(p_values)
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty(p.size)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1.0)
+    return corrected.tolist()
