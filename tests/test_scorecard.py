@@ -59,6 +59,8 @@ def looked_up(table, row):
         x = read_off(row[column.get("source", column["column"])], column.get("read_off"))
         if x is None or x != x or str(x).strip().lower() in column.get("missing_words", ()):
             points = column["missing"]
+        elif column.get("read_off") == "truth":
+            points = column["points"][x]
         elif "cuts" in column:
             points = column["points"][bisect.bisect_left(column["cuts"], x)]
         else:
@@ -540,8 +542,12 @@ def test_rare_and_new_levels_have_the_points_of_rare_ones():
 
 
 def test_truth_values_have_points_in_every_spelling():
-    words = {"smoker": ["yes", "no", "", "Yes"] * 10}
+    words = {"smoker": ["yes", "no", "", "yes"] * 10}
     H = rankers.from_table(words, words)
+    assert pnorm.shapes([2.0, -1.0], H)["smoker"].levels == ("no", "yes")
+    mixed = rankers.from_table({"smoker": ["yes", "no", "Yes"] * 10}, words)
+    assert pnorm.shapes([2.0, -1.0], mixed)["smoker"].levels == ("False", "True")
+    assert pnorm.rankers.from_dict(json.loads(json.dumps(H.to_dict()))) == H
     card = pnorm.scorecard(H, [2.0, -1.0], points=10)
     new = ["yes", "NO", "?", "true", "0", "False", "1"]
     points = card.score({"smoker": new})

@@ -73,7 +73,7 @@ class PointsOf:
     cuts : tuple of float
         Ends of the pieces of a column of numbers, in ascending order; a piece holds its upper end.
     levels : tuple of str, float, bool or None
-        The levels of a column of levels; None is a missing value.
+        The levels of a column of levels; None is a missing value. Of truth values the word for no, and that for yes.
     points : tuple of int
         The points of each piece, one more than there are cuts, or of each level.
     other : int or None

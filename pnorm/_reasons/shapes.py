@@ -539,7 +539,7 @@ class Leaf:
         if self.table is None:
             return ()
         reading = self.table._parts[self.place][0].reading
-        return reading.levels or (False, True) if reading.kind in (BOOLEAN, ORDERED) else ()
+        return (reading.levels or (False, True)) if reading.kind in (BOOLEAN, ORDERED) else ()
 
     @property
     def read_off(self) -> str:

@@ -386,7 +386,8 @@ class _Learner:
                 words, numbers = words + tally.words, numbers or tally.numbers
         words = list(dict.fromkeys(words))
         if asked is not None:
-            return Reading(asked, self._form(asked, wish, words))
+            levels = _no_and_yes(words) if asked == BOOLEAN and not numbers else ()
+            return Reading(asked, self._form(asked, wish, words), levels)
         if UNREAD in kinds:
             odd = next(cells for cells in there if cells.kind == UNREAD)
             raise _LeaveOut(f"values of type {shown(odd.type, 30)} cannot be read")
@@ -409,7 +410,7 @@ class _Learner:
             return Reading(CATEGORY if numbers else BOOLEAN)
         only_text = kinds == {VALUES} and not numbers
         if not numbers and _forms.all_of(_forms.truth, words) is not None:
-            return Reading(BOOLEAN)
+            return Reading(BOOLEAN, levels=_no_and_yes(words))
         if declared:
             return Reading(CATEGORY)
         form, doubt = _forms.number_form(words)
@@ -576,6 +577,12 @@ class _Learner:
         best = max(found, key=lambda auc: abs(auc - 0.5))
         if abs(best - 0.5) >= _ALONE - 0.5:
             self._alone = f"AUC {best:.3f}"
+
+
+def _no_and_yes(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words for no and yes, if there is one for each."""
+    of_truth = {_forms.TRUTHS.get(word.lower()): word for word in words}
+    return (of_truth[0.0], of_truth[1.0]) if len(words) == len(of_truth) == 2 and None not in of_truth else ()
 
 
 @dataclass

@@ -74,7 +74,8 @@ class Reading:
     """One of `KINDS`."""
     form: Form = field(default_factory=Form)
     levels: tuple[Any, ...] = ()
-    """Of a category those that have an indicator, of an ordered one all, from the lowest to the highest."""
+    """Of a category those that have an indicator, of an ordered one all, from the lowest to the highest; of truth
+    values the words for no and yes, if there is one for each."""
 
     @cached_property
     def _column(self) -> Column:
