@@ -35,6 +35,7 @@ ARRAYS = {
     "new_weight": np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0]),
     "weight": np.array([1.0, 2.0, 1.0, 1.0, 2.0, 1.0]),
     "sample_weight": np.array([1.0, 2.0, 1.0, 1.0, 2.0, 1.0]),
+    "weight": np.array([1.0, 0.0, 1.0, 1.0, 2.0, 1.0]),
     "pos_group": np.array([0.0, 1.0, 0.0, 1.0, 0.0]),
     "neg_group": np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0]),
     "pos_grade": np.array([2.0, 1.0, 3.0, 2.0, 1.0]),
@@ -341,6 +342,7 @@ def _of_pnorm():
         "Scorecard.to_sql": None,  # takes names
         "Scorecard.to_python": None,
         "Shape.at": None,  # of numbers that are known to be right
+        "Shape.text": None,  # of such numbers, too
         "save": None,
         "load": None,
         "ScoringFunction.probability": plain(_linear().probability),

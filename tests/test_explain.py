@@ -329,6 +329,50 @@ def test_rows_that_are_tied_without_a_column_stay_tied():
     pandas.testing.assert_frame_equal(cost.to_frame(), expected)
 
 
+def test_a_weight_is_a_number_of_copies():
+    copies = RNG.integers(0, 4, 60)
+    H = COLLECTIONS["cuts, missing, lines"][1]
+    lam = RNG.normal(size=len(H))
+    repeated = np.repeat(HOLES, copies, axis=0)
+    for rows in (HOLES, HOLES[:5]):
+        found = pnorm.explain(rows, H, lam, reference=HOLES, weight=copies)
+        expected = pnorm.explain(rows, H, lam, reference=repeated)
+        np.testing.assert_allclose(found.contributions, expected.contributions, atol=1e-12)
+        np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), found.scores, atol=1e-12)
+    of_itself = pnorm.explain(HOLES, H, lam, weight=copies)
+    np.testing.assert_allclose(of_itself.base, np.average(of_itself.scores, weights=copies), atol=1e-12)
+    for shape, other in zip(pnorm.shapes(lam, H, HOLES, weight=copies), pnorm.shapes(lam, H, repeated), strict=True):
+        np.testing.assert_allclose(shape.shares, other.shares, atol=1e-12)
+        np.testing.assert_allclose(shape.missing_share, other.missing_share, atol=1e-12)
+    weights = {"pos_weight": copies[:25], "neg_weight": copies[25:]}
+    for metric in ("auc", "average_precision", "partial_auc"):
+        found = pnorm.importance(HOLES[:25], HOLES[25:], H, lam, metric, **weights)
+        sides = [np.repeat(X, c, axis=0) for X, c in zip((HOLES[:25], HOLES[25:]), weights.values(), strict=True)]
+        expected = pnorm.importance(*sides, H, lam, metric)
+        np.testing.assert_allclose(found.without, expected.without, atol=1e-12)
+        np.testing.assert_allclose(found.ranges, expected.ranges, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pnorm.explain(X, None, np.ones(3), weight=[1.0]), r"weight must have shape \(60,\)"),
+        (lambda: pnorm.explain(X, None, np.ones(3), reference=X[:2], weight=[-1, 1]), "weight has the negative weight"),
+        (lambda: pnorm.explain(X, None, np.ones(3), reference=X[:2], weight=[0, 0]), "weight is all zero"),
+        (lambda: pnorm.shapes(np.ones(3), rankers.columns(3), weight=[1.0]), "weight is given without X"),
+        (lambda: pnorm.shapes(np.ones(3), rankers.columns(3), X, weight=[1.0]), r"weight must have shape \(60,\)"),
+        (lambda: pnorm.importance(X, X, None, np.ones(3), pos_weight=[1.0]), r"pos_weight must have shape \(60,\)"),
+        (
+            lambda: pnorm.importance(X, X, None, np.ones(3), lambda a, b: 0.5, pos_weight=np.ones(60)),
+            "rows have weights, and the metric <lambda> takes none",
+        ),
+    ],
+)
+def test_weights_that_are_none(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
 def test_importance_names_the_side_that_does_not_fit():
     with pytest.raises(ValueError, match="neg has 2 columns; these weak rankers were made for 3"):
         pnorm.importance(X, X[:, :2], None, [1.0, 2.0, 3.0])

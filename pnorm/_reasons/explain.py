@@ -191,7 +191,9 @@ class Explanation:
         return sheet.as_html(head, cells, note=note, shades=sizes.tolist())
 
 
-def explain(X: Any, H: Any, lam: Any, *, reference: Any = None, n_threads: int | None = None) -> Explanation:
+def explain(
+    X: Any, H: Any, lam: Any, *, reference: Any = None, weight: Any = None, n_threads: int | None = None
+) -> Explanation:
     r"""Split the scores of rows into what each column adds to them.
 
     .. math::
@@ -214,6 +216,8 @@ def explain(X: Any, H: Any, lam: Any, *, reference: Any = None, n_threads: int |
     reference : rows, or a single row, optional
         What scores are compared with, in the form of X: the negatives, for "what tells this row from the average
         negative", or another row, for "why is this one above that one". By default, X.
+    weight : array_like, optional
+        Case weights of the rows of the reference, or of X if there is none, zero or more: all means are weighted.
     n_threads : int, optional
         Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
 
@@ -226,7 +230,8 @@ def explain(X: Any, H: Any, lam: Any, *, reference: Any = None, n_threads: int |
     Raises
     ------
     ValueError, TypeError
-        If X or the reference does not fit the rankers, or `lam` is not one finite number per ranker.
+        If X or the reference does not fit the rankers, `lam` is not one finite number per ranker, or `weight` not one
+        number per row, zero or more.
     OverflowError
         If a score, or a part of its sum, is more than a double holds.
 
@@ -285,8 +290,9 @@ def explain(X: Any, H: Any, lam: Any, *, reference: Any = None, n_threads: int |
         with _checks.rows_called("reference"):
             others, seen = parts_of(beside, rankers, lam, n_threads)
         tell(seen, strict=False)
+    c = _checks.masses(weight, "weight", others.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        means, scores = others.mean(axis=1), parts.sum(axis=0)
+        means, scores = others.mean(axis=1) if c is None else others @ (c / c.sum()), parts.sum(axis=0)
         base = float(means.sum())
         parts -= means[:, None]
         finite = np.isfinite(base) and np.isfinite(scores).all() and np.isfinite(parts).all()

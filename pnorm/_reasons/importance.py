@@ -86,7 +86,15 @@ class Importance:
 
 
 def importance(
-    pos: Any, neg: Any, H: Any, lam: Any, metric: Any = "partial_auc", *, n_threads: int | None = None
+    pos: Any,
+    neg: Any,
+    H: Any,
+    lam: Any,
+    metric: Any = "partial_auc",
+    *,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    n_threads: int | None = None,
 ) -> Importance:
     """Measure what a list loses without each column.
 
@@ -104,6 +112,9 @@ def importance(
         A measure of a list, by its name or as a function of ``(f_pos, f_neg)``. As in `cross_validate`; the names
         are partial_auc, positives_at_top, average_precision, bedroc, discounted_gain_at_top, enrichment_factor, auc
         and r_max. A function is taken for one that is better the larger it is, but for those of `pnorm.metrics`.
+        With weights, it gets them as ``pos_weight`` and ``neg_weight``.
+    pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
+        Case weights, zero or more. As in `train`. The measure must take weights.
     n_threads : int, optional
         Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
 
@@ -115,7 +126,7 @@ def importance(
     Raises
     ------
     ValueError, TypeError
-        If the rows do not fit the rankers, or there is no such measure.
+        If the rows do not fit the rankers, there is no such measure, or it takes no weights.
 
     Warns
     -----
@@ -148,7 +159,7 @@ def importance(
     rankers = as_rankers(H, pos, "pos")
     lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
     n_pos = _checks.n_rows(pos, "pos")
-    counted = _checks.case_weights(n_pos, _checks.n_rows(neg, "neg"), None, None)
+    counted = _checks.case_weights(n_pos, _checks.n_rows(neg, "neg"), pos_weight, neg_weight)
     measure, name = named(metric, {**LARGER, **SMALLER}, counted)
     sides = []
     for X, side in ((pos, "pos"), (neg, "neg")):
@@ -156,7 +167,8 @@ def importance(
             parts, seen = parts_of(X, rankers, lam, n_threads)
         tell(seen, strict=False)
         sides.append(parts)
-    parts = np.hstack(sides)
+    sides = [of_side.T for of_side in counted.select(*[of_side.T for of_side in sides])]
+    n_pos, parts = sides[0].shape[1], np.hstack(sides)
     worth = scorer(measure, name, counted)
     with np.errstate(over="ignore", invalid="ignore"):
         ranges = np.ptp(parts, axis=1)

@@ -334,7 +334,7 @@ def values_text(
     return f"> {write(low)}" if math.isinf(high) else f"> {write(low)} and <= {write(high)}"
 
 
-def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
+def shapes(lam: Any, H: Any, X: Any = None, *, weight: Any = None) -> Shapes:
     r"""Return what each column adds to a score, as a function of its value.
 
     .. math:: f(x) = \sum_c f_c(x_c), \qquad f_c = \sum_{j \text{ reads } c} \lambda_j h_j.
@@ -347,6 +347,8 @@ def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
         The weak rankers. Functions have no shape. Columns as they are have one where there is X, over its values.
     X : array_like, shape (N, d), optional
         Rows of which to give the share in each piece.
+    weight : array_like, shape (N,), optional
+        Case weights of X, zero or more: shares are those of their sum.
 
     Returns
     -------
@@ -356,7 +358,7 @@ def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
     Raises
     ------
     ValueError, TypeError
-        If H is no collection, or X does not fit it.
+        If H is no collection, X does not fit it, or `weight` is not one number, zero or more, per row of X.
 
     See Also
     --------
@@ -381,9 +383,11 @@ def shapes(lam: Any, H: Any, X: Any = None) -> Shapes:
             > 4           +0.250  25.0 %
     """
     rankers, lam = coefficients(lam, H)
+    if weight is not None and X is None:
+        raise ValueError("weight is given without X, whose rows it weighs")
     found = list(map(by_value, shapes_of(lam, rankers, X is not None)))
     if X is not None:
-        found = counted(found, {"X": X})
+        found = counted(found, {"X": X}, _checks.masses(weight, "weight", _checks.n_rows(X, "X")))
     return Shapes(tuple(sorted(found, key=lambda shape: -shape.range)))
 
 
@@ -459,12 +463,12 @@ def by_value(shape: Shape) -> Shape:
     return replace(shape, levels=texts, scores=scores, cuts=np.empty(0), _keys=shape._values)
 
 
-def counted(found: Sequence[Shape], tables: Mapping[str, Any]) -> list[Shape]:
+def counted(found: Sequence[Shape], tables: Mapping[str, Any], c: Vector | None = None) -> list[Shape]:
     """Return shapes with the share of rows in each piece; lines that had no ends get the extremes of the rows.
 
-    The rows are several tables, by what messages call them.
+    The rows are several tables, by what messages call them, and have case weights c.
     """
-    return [_shared(shape, [_read(shape, X, name) for name, X in tables.items()]) for shape in found]
+    return [_shared(shape, [_read(shape, X, name) for name, X in tables.items()], c) for shape in found]
 
 
 def _read(shape: Shape, X: Any, name: str) -> Any:
@@ -480,7 +484,7 @@ def _read(shape: Shape, X: Any, name: str) -> Any:
     return np.array([*[number[key] for key in source.levels], len(number)])[codes]
 
 
-def _shared(shape: Shape, parts: Sequence[Any]) -> Shape:
+def _shared(shape: Shape, parts: Sequence[Any], c: Vector | None) -> Shape:
     """Return a shape with the share of values, or of numbers of levels, in each piece."""
     codes = values = np.concatenate(parts)
     if not shape.levels:
@@ -488,7 +492,8 @@ def _shared(shape: Shape, parts: Sequence[Any]) -> Shape:
         codes = np.where(missing, shape.scores.size, shape.cuts.searchsorted(values))
         if shape.slope and math.isinf(shape.ends[0]) and not missing.all():
             shape = replace(shape, ends=(float(np.nanmin(values)), float(np.nanmax(values))))
-    shares = np.bincount(codes, minlength=shape.scores.size + 1) / codes.size
+    c = np.ones(codes.size) if c is None else c
+    shares = np.bincount(codes, c, minlength=shape.scores.size + 1) / c.sum()
     return replace(shape, shares=shares[:-1], missing_share=float(shares[-1]))
 
 
