@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import binomtest
 
 import pnorm
@@ -187,6 +188,21 @@ def test_calibration_counts_what_happened():
 def test_quality_refuses(how, message):
     with pytest.raises(ValueError, match=message):
         quality([1.0, 2.0], [0.0, 1.0, 1.5, 3.0], **how)
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_lists_that_are_all_ties_or_two_rows(push):
+    one = quality([1.0], [0.0], {"b": ([0.0], [1.0])}, push=push)
+    assert (one.depths, float(one.headline.value), float(one.difference.value)) == ((1,), 1.0, 1.0)
+    same = quality([2.0] * 30, [2.0] * 50, {"b": ([2.0] * 30, [2.0] * 50)}, push=push)
+    assert tuple(same.headline.value) == (same.share,) * 3
+    assert same.by_depth.hits == pytest.approx(same.share * same.by_depth.rows)
+
+
+def test_a_column_of_zeros_and_ones_is_a_list():
+    ones, mixed_up = np.ones(25), np.arange(25) % 2 * 1.0
+    found = quality(ones, mixed_up, {"member alone": (ones, np.zeros(25))})  # without a warning
+    assert float(found.measure("auc").value) == 0.76
 
 
 def test_a_measure_by_its_key():
@@ -471,13 +487,22 @@ def test_a_table_of_its_own_to_test_on():
     (table, y), (other, y_other) = mixed(200, 1), mixed(90, 2)
     other["city"][0] = "Turin"
     found = job.learn_and_test(table, y, other, y_other, compare=False, n_top=2, **QUICK)
-    assert found.quality.lists == found.quality.difference or found.quality.difference is None
+    assert found.quality.lists == ()
     assert found.quality.n_pos == y_other.sum()
     assert any("Turin" in text for text in found.warnings)
     assert len(found.reasons) == 2
     assert found.rows.tolist() == list(range(90))
     with pytest.raises(ValueError, match="a table of their own"):
         found.refit()
+
+
+def test_sparse_rows_have_no_baselines():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3 == 0
+    X = sparse.csr_matrix(rng.integers(2, size=(60, 4)) + 1.0 * y[:, None])
+    found = job.tested(X, y, hold_out.share(y), rankers=pnorm.rankers.columns(4), p=1.0, l2=0.1)
+    assert found.quality.lists == ()
+    assert found.quality.difference is None
 
 
 def test_the_bottom_of_the_list():

@@ -194,7 +194,7 @@ def quality(
             )
     if push == "bottom":
         read = [(-neg, -pos) for pos, neg in read]  # negatives are what is looked for
-    ranked = [RankedList(*sides) for sides in read]
+    ranked = [RankedList(*sides, sure=True) for sides in read]  # a column of zeros and ones is a list as well
     n_hits, n = read[0][0].size, n_pos + n_neg
     chosen = _depths(depths, budget, n, n_hits)
     main = int(budget) if budget is not None else max([k for k in chosen if 5 * k <= n_hits], default=chosen[0])

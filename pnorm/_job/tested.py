@@ -122,9 +122,9 @@ def learn_and_test(
 
     `budget`, `precision`, `recall`, `of` and `prior` are those of `cutoff`, of held-out scores. A budget is a depth of
     the list as well: of `of` rows that a new list has, its share of the held-out rows. `depths` and `confidence` are
-    those of `quality`. `compare` says whether to train the baselines. `n_top` rows of the list get `n_reasons` reasons
-    each. `seed` is that of folds, resamples and rows drawn for the baselines; `how` goes to `learn`, as `progress`
-    does.
+    those of `quality`. `compare` says whether to train the baselines, which sparse rows have not. `n_top` rows of the
+    list get `n_reasons` reasons each. `seed` is that of folds, resamples and rows drawn for the baselines; `how` goes
+    to `learn`, as `progress` does.
     """
     positive = _checks.one_or_zero(y, "y", _checks.n_rows(X, "X"))
     positive_held = _checks.one_or_zero(y_held, "y_held", _checks.n_rows(X_held, "X_held"))
@@ -150,7 +150,7 @@ def learn_and_test(
         with _timed("score", seconds):
             f = learned.score(X_held, n_threads)
         others: dict[str, Vector] = {}
-        if compare:
+        if compare and not _checks.is_sparse(X):
             with _timed("baselines", seconds):
                 made = baselines(pos, neg, learned.H, kinds=how.get("kinds"), seed=seed, n_threads=n_threads)
                 others = {baseline.name: baseline.score(X_held) for baseline in made}

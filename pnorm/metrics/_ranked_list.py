@@ -179,9 +179,14 @@ class _Weighed:
 
 
 class RankedList(_Weighed):
-    """The scores of both sides, with weights, sorted once; rows of weight zero are left out."""
+    """The scores of both sides, with weights, sorted once; rows of weight zero are left out.
 
-    def __init__(self, f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = None) -> None:
+    `sure` says that these are scores, whatever they look like.
+    """
+
+    def __init__(
+        self, f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = None, *, sure: bool = False
+    ) -> None:
         sides: list[tuple[Vector, Vector | None]] = []
         for f, weight, side in ((f_pos, pos_weight, "pos"), (f_neg, neg_weight, "neg")):
             scores = _checks.scores(f, f"f_{side}")
@@ -192,7 +197,8 @@ class RankedList(_Weighed):
                 order = np.lexsort((c, scores))  # so that the rows that a seed draws do not depend on their order
                 order = order[c[order] > 0.0]
                 sides.append((scores[order], c[order]))
-        _warn_of_labels(f_pos=sides[0][0], f_neg=sides[1][0])
+        if not sure:
+            _warn_of_labels(f_pos=sides[0][0], f_neg=sides[1][0])
         weights = self._in_units([c for _, c in sides])
         distinct, at = np.unique(np.concatenate([scores for scores, _ in sides]), return_inverse=True)
         self.scores = distinct[::-1]
