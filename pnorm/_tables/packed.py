@@ -18,7 +18,7 @@ _PACKED = {
     "bzip2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
     "xz": rb"\xfd7zXZ\0",
     "zstd": rb"\x28\xb5\x2f\xfd",
-    "zip": re.escape(ZIP),
+    "zip": rb"PK(\x03\x04|\x05\x06)",
     "7z": rb"7z\xbc\xaf\x27\x1c",
 }
 

@@ -1,0 +1,381 @@
+"""Tables in files: what is read of them, what is assumed, and what is wrong with a file."""
+
+import bz2
+import datetime
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pnorm._tables import TableError, delimited, open_source
+from pnorm._tables.delimited import CsvSource
+
+
+def opened(tmp_path, data, name="t.csv", **options):
+    path = tmp_path / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return open_source(str(path), **options)
+
+
+def table_of(source):
+    """Names and text of all columns."""
+    return {name: source.texts(name) for name in source.names}
+
+
+PLAIN = {"id": ["a", "b", "c"], "x": ["1.5", "2", "-3"], "town": ["Köln", "Rome, Italy", ""]}
+TEXT = 'id,x,town\na,1.5,Köln\nb,2,"Rome, Italy"\nc,-3,\n'
+
+
+# Text
+
+
+@pytest.mark.parametrize(
+    ("data", "note"),
+    [
+        (TEXT.encode(), None),
+        (TEXT.encode("utf-8-sig"), None),
+        (TEXT.encode("utf-16"), None),
+        (b"\xfe\xff" + TEXT.encode("utf-16-be"), None),
+        (TEXT.encode("utf-32"), None),
+        (TEXT.encode("cp1252"), "read as cp1252 (Western Europe), as it is not UTF-8 (byte 0xf6 in line 2)"),
+        (TEXT.replace("\n", "\r\n").encode(), None),
+        (TEXT.replace("\n", "\r").encode(), None),
+        (TEXT.replace("\n", "\n\n").encode(), None),
+        (TEXT.replace(",", ";").replace("Rome;", "Rome,").encode(), "columns are divided by semicolons"),
+        (TEXT.replace(",", "\t").replace("Rome\t", "Rome,").encode(), None),
+        (TEXT.replace(",", "|").replace("Rome|", "Rome,").encode(), "columns are divided by bars"),
+        (TEXT.replace(",", ", ").replace("Rome, ", "Rome,").encode(), None),
+        (b"sep=;\r\n" + TEXT.replace(",", ";").replace("Rome;", "Rome,").encode(), "columns are divided by semicolons"),
+    ],
+    ids=["UTF-8", "mark", "UTF-16", "UTF-16 BE", "UTF-32", "cp1252", "CRLF", "CR", "blank lines", ";", "tab", "|", ", ", "sep="],
+)  # fmt: skip
+def test_text_as_people_write_it(tmp_path, data, note):
+    source = opened(tmp_path, data)
+    assert table_of(source) == PLAIN
+    assert len(source) == 3
+    assert source.notes == ([] if note is None else [note])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a;b;c\n1,5;2,5;x\n3,1;4,2;y\n", {"a": ["1,5", "3,1"], "b": ["2,5", "4,2"], "c": ["x", "y"]}),
+        ("1,5;2,5;3,5\n3,1;4,2;1,0\n", {"column 1": ["1,5", "3,1"], "column 2": ["2,5", "4,2"], "column 3": ["3,5", "1,0"]}),
+        ("a,b;c\n1,2;3\n4,5;6\n", {"a": ["1", "4"], "b;c": ["2;3", "5;6"]}),
+        ("a;b\n1,5;2\n3;4\n", {"a": ["1,5", "3"], "b": ["2", "4"]}),
+        ("a|b\n1,2|2;3\n3|4\n", {"a": ["1,2", "3"], "b": ["2;3", "4"]}),
+        ("a,note\n1,x;y;z\n2,u;v;w\n", {"a": ["1", "2"], "note": ["x;y;z", "u;v;w"]}),
+        ('a,"b;c;d"\n1,"x;y;z"\n2,z\n', {"a": ["1", "2"], "b;c;d": ["x;y;z", "z"]}),
+        ("x  y   label\n1.5 2 yes\n 22   3  no \n", {"x": ["1.5", "22"], "y": ["2", "3"], "label": ["yes", "no"]}),
+        ('x  "my y"\n1.5 "2 a"\n22   3\n', {"x": ["1.5", "22"], "my y": ["2 a", "3"]}),
+        ("full name\nAda Lovelace\nCarl Gauss\n", {"full name": ["Ada Lovelace", "Carl Gauss"]}),
+        ("x\n1\n2\n", {"x": ["1", "2"]}),
+        ("a,b,\n1,2,\n3,4,\n", {"a": ["1", "3"], "b": ["2", "4"]}),
+        ('a,b\n1,"two\nlines"\n3,"say ""hi"""\n', {"a": ["1", "3"], "b": ["two\nlines", 'say "hi"']}),
+    ],
+    ids=range(13),
+)  # fmt: skip
+def test_what_divides_columns(tmp_path, text, expected):
+    assert table_of(opened(tmp_path, text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("1,5\n3,4\n", False),
+        ("39, State-gov, <=50K\n50, Private, >50K\n", False),
+        ("x,o,x,positive\nx,x,b,positive\no,o,x,negative\n", False),
+        ("2024-01-05,a\n2024-01-06,b\n", False),
+        ("12:30,a\n13:30,b\n", False),
+        ("?,1,a\n3,2,b\n", False),
+        ("$1.50,a\n$2.50,b\n", False),
+        ("age,job\n39,a\n", True),
+        ("age,5\n39,6\n", True),
+        ("region,2019,2020,2021\nnorth,1,2,3\nsouth,2,3,4\n", True),
+        ("0,1,2,3\n5,1,2,7\n6,2,3,8\n", True),
+        ("name,town\nAda,Rome\nBob,Ulm\n", True),
+        (",x\n0,1.5\n1,2.5\n", True),
+        ("when\n2024-01-05\n", True),
+        ("5\n", False),
+        ("name\n", True),
+    ],
+)
+def test_whether_there_is_a_header(tmp_path, text, header):
+    source = opened(tmp_path, text)
+    lines = text.splitlines()
+    assert len(source) == len(lines) - header
+    assert source.place(0) if len(source) else header
+    note = "there is no header; the columns are called 'column 1', 'column 2', ..."
+    assert (note in source.notes) == (not header)
+    if not header:
+        assert source.names == [f"column {c + 1}" for c in range(len(source.names))]
+        assert source.place(0) == f"line 1 of {tmp_path / 't.csv'}"
+
+
+def test_names_that_are_given(tmp_path):
+    assert table_of(opened(tmp_path, "1,a\n2,b\n", names=["x", "y"])) == {"x": ["1", "2"], "y": ["a", "b"]}
+    source = opened(tmp_path, "u,v\n1,a\n2,b\n", names=["x", "y"])
+    assert table_of(source) == {"x": ["1", "2"], "y": ["a", "b"]}
+    assert source.notes == ["the names given replace those of the header (u, v)"]
+    source = opened(tmp_path, "x,y\na,b\nc,d\n", names=["x", "y"])
+    assert (table_of(source), source.notes) == ({"x": ["a", "c"], "y": ["b", "d"]}, [])
+    assert table_of(opened(tmp_path, "a,b\nc,d\n", names=["x", "y"])) == {"x": ["a", "c"], "y": ["b", "d"]}
+    with pytest.raises(TableError, match="has 2 columns, and as many names are needed; got 1"):
+        opened(tmp_path, "1,a\n2,b\n", names=["x"])
+    with pytest.raises(TableError, match="the column name 'x' appears more than once"):
+        opened(tmp_path, "1,a\n2,b\n", names=["x", "x"])
+
+
+def test_an_index_that_pandas_has_saved(tmp_path):
+    for first in ("", "Unnamed: 0"):
+        source = opened(tmp_path, f"{first},x,y\n0,1.5,a\n1,2.5,b\n")
+        assert source.names == ["index", "x", "y"]
+        assert source.notes == ["the first column has no name, and is called 'index'"]
+    assert opened(tmp_path, ",index\n0,1\n").names == ["row index", "index"]
+
+
+def test_places_and_columns(tmp_path):
+    source = opened(tmp_path, "\na,b,c\n\n1,2,3\n\n\n4,5,6\n")
+    assert [source.place(i) for i in range(2)] == [f"line {line} of {tmp_path / 't.csv'}" for line in (4, 7)]
+    assert source.columns() == {"a": ["1", "4"], "b": ["2", "5"], "c": ["3", "6"]}
+    assert list(source.columns(["c", "a"])) == ["c", "a"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "FILE is empty"),
+        (b"\n\n", "FILE is empty"),
+        (b"a,b\n1,2\n\n3\n", "line 4 of FILE has 1 field; the header has 2"),
+        (b"a,b\n1,2\n3,4,5\n", "line 3 of FILE has 3 fields; the header has 2"),
+        (b"1,5\n3,5\n3\n", "line 3 of FILE has 1 field; the first line has 2"),
+        (b"a,b,a\n1,2,3\n", "the column name a appears more than once in FILE"),
+        (b"a,,b\n1,2,3\n", "column 2 of FILE has no name in the header"),
+        (b"a,b,\n1,2,3\n", "column 3 of FILE has no name in the header"),
+        (b"a,b\n1,\0\n", "line 2 of FILE has a NUL byte, which no text has; save it as UTF-8"),
+        (b"a,b\n1,\0\xff\n", "line 2 of FILE has a NUL byte"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "line 1 of FILE has a NUL byte"),
+        (b'a,b\n1,"2\n', "is not CSV: unexpected end of data"),
+        (b"a,b\n1,\x9d\n", "FILE is text in neither UTF-8 nor cp1252 (byte 0x9d in line 2); save it as UTF-8"),
+        (b"a,b\n\n\xe4,\x03\n", "FILE is text in neither UTF-8 nor cp1252 (byte 0x03 in line 3)"),
+        (b"\xff\xfea", "FILE begins as UTF-16 text does, and is none"),
+        (b"%PDF-1.4\n", "FILE is a PDF document; save its table as CSV"),
+        (b"SQLite format 3\0", "FILE is a data base of SQLite; save its table as CSV"),
+        (b"7z\xbc\xaf\x27\x1c", "FILE is compressed (7z); unpack it first"),
+        (gzip.compress(TEXT.encode())[:30], "FILE is compressed (gzip) and damaged: "),
+        (bz2.compress(TEXT.encode())[:-9], "FILE is compressed (bzip2) and damaged: "),
+        (lzma.compress(TEXT.encode())[:-9], "FILE is compressed (xz) and damaged: "),
+        (b"\x28\xb5\x2f\xfd\x04\x00" + TEXT.encode(), "FILE is compressed (zstd) and damaged: "),
+        (b"PK\x03\x04" + bytes(50), "FILE is compressed (zip) and damaged: "),
+        (gzip.compress(bytes(257) + b"ustar" + bytes(300)), "FILE is an archive of files (tar); unpack it first"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), "FILE is a workbook that cannot be read: "),
+    ],
+    ids=range(25),
+)  # fmt: skip
+def test_what_is_wrong_with_a_file(tmp_path, data, message):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("python_calamine")
+    with pytest.raises(TableError) as raised:
+        opened(tmp_path, data)
+    assert message.replace("FILE", str(tmp_path / "t.csv")) in str(raised.value).replace("'a'", "a")
+    assert "\n" not in str(raised.value)
+
+
+# Compression
+
+
+def zipped(**files):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def zstd(data):
+    pa = pytest.importorskip("pyarrow")
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return sink.getvalue().to_pybytes()
+
+
+WAYS = {
+    "gzip": gzip.compress,
+    "two of gzip": lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:]),
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": zstd,
+    "zip": lambda data: zipped(**{"t.csv": data}),
+    "zip of a Mac": lambda data: zipped(**{"t.csv": data, "__MACOSX/._t.csv": b"x"}),
+    "gzip in zip": lambda data: zipped(**{"t.csv.gz": gzip.compress(data)}),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_compressed_files_are_told_by_what_is_in_them(tmp_path, way):
+    assert table_of(opened(tmp_path, WAYS[way](TEXT.encode()), "t.csv")) == PLAIN
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    for write, name in ((parquet.write_table, "t.parquet.gz"), (feather.write_feather, "t")):
+        sink = io.BytesIO()
+        write(pa.table({"x": [1.5, None], "y": ["a", "b"]}), sink)
+        source = opened(tmp_path, WAYS[way](sink.getvalue()), name)
+        assert table_of(source) == {"x": ["1.5", ""], "y": ["a", "b"]}
+
+
+def test_archives_of_several_files_are_refused(tmp_path):
+    with pytest.raises(TableError, match=r"is an archive \(zip\) of 2 files: a.csv, b.csv; a file of rows is needed"):
+        opened(tmp_path, zipped(**{"a.csv": TEXT, "b.csv": TEXT}))
+    with pytest.raises(TableError, match="of 0 files; a file of rows"):
+        opened(tmp_path, zipped())
+
+
+def test_what_is_missing_to_read_a_file_is_named(tmp_path, monkeypatch):
+    packed, book = zstd(TEXT.encode()), workbook([["a"], [1]])
+    for name in ("pyarrow", "python_calamine", "compression"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(
+        TableError, match=r"compressed \(zstd\), which takes pyarrow to read, the extra 'parquet' of pnorm"
+    ):
+        opened(tmp_path, packed)
+    with pytest.raises(TableError, match="takes python-calamine to read, the extra 'excel' of pnorm: pip install"):
+        opened(tmp_path, book, "t.xlsx")
+
+
+# Workbooks
+
+
+def workbook(rows, **more):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "Leads"
+    for title, of_sheet in {"Leads": rows, **more}.items():
+        sheet = book.active if title == "Leads" else book.create_sheet(title)
+        for row in of_sheet:
+            sheet.append(row)
+    sink = io.BytesIO()
+    book.save(sink)
+    return sink.getvalue()
+
+
+ROWS = [
+    ["id", "when", "won", "amount", "note", None],
+    ["a1", datetime.datetime(2024, 1, 2, 3, 4, 5), True, 1.5, "x", None],
+    [None] * 6,
+    ["a2", datetime.date(2024, 1, 3), False, None, "#N/A", None],
+    ["a3", None, True, 12, " y ", None],
+]
+
+
+def test_a_workbook_has_typed_values(tmp_path):
+    pytest.importorskip("python_calamine")
+    source = opened(tmp_path, workbook(ROWS), "t.xlsx")
+    assert source.names == ["id", "when", "won", "amount", "note"]
+    assert source.notes == []
+    assert source.columns(["when", "won", "amount"]) == {
+        "when": [datetime.datetime(2024, 1, 2, 3, 4, 5), datetime.date(2024, 1, 3), None],
+        "won": [True, False, True],
+        "amount": [1.5, None, 12.0],
+    }
+    assert source.texts("amount") == ["1.5", "", "12"]
+    assert source.texts("won") == ["True", "False", "True"]
+    assert source.texts("note")[2] == "y"
+    assert source.place(1) == f"row 4 of the sheet Leads of {tmp_path / 't.xlsx'}"
+    with pytest.raises(TableError, match="column 'amount' has a missing value in row 4 of the sheet Leads"):
+        source.numbers("amount")
+    np.testing.assert_array_equal(np.asarray(source.frame(["won", "amount"]).column(1))[[0, 2]], [1.5, 12.0])
+
+
+def test_sheets_of_a_workbook(tmp_path):
+    pytest.importorskip("python_calamine")
+    data = workbook(ROWS, Other=[["x"], [1], [2]], Empty=[])
+    source = opened(tmp_path, data, "t.xlsx")
+    assert source.notes == ["reads the sheet Leads, the first of 3"]
+    for sheet in ("Other", "2"):
+        assert table_of(opened(tmp_path, data, "t.xlsx", sheet=sheet)) == {"x": ["1", "2"]}
+    for sheet in ("0", "4", "other"):
+        with pytest.raises(
+            TableError, match=f"no sheet '{sheet}' in .*, which has 3 sheets: 'Leads', 'Other', 'Empty'"
+        ):
+            opened(tmp_path, data, "t.xlsx", sheet=sheet)
+    with pytest.raises(TableError, match=r"the sheet Empty of .* is empty"):
+        opened(tmp_path, data, "t.xlsx", sheet="Empty")
+    with pytest.raises(TableError, match="is no workbook, and has no sheet 2"):
+        opened(tmp_path, TEXT, sheet="2")
+    headless = workbook([[1.5, "a"], [2.5, "b"], [3.5, "a"]])
+    assert table_of(opened(tmp_path, headless)) == {"column 1": ["1.5", "2.5", "3.5"], "column 2": ["a", "b", "a"]}
+    assert opened(tmp_path, headless, names=["x", "y"]).names == ["x", "y"]
+
+
+# pyarrow and the exact reader
+
+
+PIECES = [",", ",", ",", ";", "\n", "\n", "\r\n", '"', '""', " ", "1", "2.5", "a", "ä", "-", "NA", "2024-01-05", ""]
+
+
+def read(data, large):
+    """All that a reader makes of a file, and whether it was pyarrow."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(delimited, "_LARGE", large)
+    patch.setattr(delimited, "_WIDE", 0)
+    try:
+        source = CsvSource("t.csv", data)
+        found = [source.names, source.notes, table_of(source), list(map(source.place, range(len(source))))]
+        return found, source._table is not None
+    except TableError as error:
+        return str(error), False
+    finally:
+        patch.undo()
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=14),
+    st.sampled_from(["a,b\n", "a;b\r\n", ",b\n", "1,2\n", "a,b,\n", "sep=;\n", ""]),
+)
+def test_pyarrow_reads_as_the_exact_reader_does(pieces, start):
+    pytest.importorskip("pyarrow")
+    data = (start + "".join(pieces)).encode()
+    assert read(data, 0)[0] == read(data, 10**9)[0]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("start", ["a;b;c\n", "\nsep=;\na;b;c\n"[1:], "", "a;b;c;\n"])
+def test_pyarrow_reads_what_it_can(encoding, start):
+    pytest.importorskip("pyarrow")
+    rows = "".join(f"{k};é;{k / 7:.5f}{';' * start.endswith(';' + chr(10))}\n" for k in range(50))
+    found, by_arrow = read((start + rows).encode(encoding), 0)
+    assert by_arrow
+    assert found == read((start + rows).encode(encoding), 10**9)[0]
+    assert len(found[2]) == 3
+
+
+def test_a_column_of_any_source_is_ranked_alike(tmp_path):
+    pytest.importorskip("pyarrow")
+    import pnorm
+
+    rng = np.random.default_rng(0)
+    rows = [[f"r{k}", f"{x:.4f}", "yes" if x > 0 else "no"] for k, x in enumerate(rng.normal(size=60))]
+    text = "\n".join(",".join(row) for row in [["id", "x", "won"], *rows]) + "\n"
+    made = []
+    for large in (0, 10**9):
+        patch = pytest.MonkeyPatch()
+        patch.setattr(delimited, "_LARGE", large)
+        patch.setattr(delimited, "_WIDE", 0)
+        source = opened(tmp_path, text)
+        patch.undo()
+        y = np.array(source.texts("won")) == "yes"
+        columns = source.columns(["id", "x"])
+        pos, neg = (pnorm._checks.rows(columns, np.flatnonzero(side)) for side in (y, ~y))
+        with pytest.warns(pnorm.rankers.TableWarning):
+            H = pnorm.rankers.from_table(pos, neg)
+        made.append([H.to_dict(), H.evaluate(columns).tolist()])
+    assert made[0] == made[1]
