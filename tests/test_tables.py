@@ -8,11 +8,13 @@ import lzma
 import sys
 import zipfile
 
+import awkward
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pnorm
 from pnorm._tables import TableError, delimited, open_source
 from pnorm._tables.delimited import CsvSource
 
@@ -360,8 +362,6 @@ def test_pyarrow_reads_what_it_can(encoding, start):
 
 def test_a_column_of_any_source_is_ranked_alike(tmp_path):
     pytest.importorskip("pyarrow")
-    import pnorm
-
     rng = np.random.default_rng(0)
     rows = [[f"r{k}", f"{x:.4f}", "yes" if x > 0 else "no"] for k, x in enumerate(rng.normal(size=60))]
     text = "\n".join(",".join(row) for row in [["id", "x", "won"], *rows]) + "\n"
@@ -379,3 +379,30 @@ def test_a_column_of_any_source_is_ranked_alike(tmp_path):
             H = pnorm.rankers.from_table(pos, neg)
         made.append([H.to_dict(), H.evaluate(columns).tolist()])
     assert made[0] == made[1]
+
+
+# Tables as people have them
+
+
+@pytest.mark.parametrize("name", awkward.WRITERS)
+def test_awkward_tables_are_read_in_one_line(tmp_path, name):
+    if name == "machines":
+        pytest.importorskip("openpyxl")
+        pytest.importorskip("python_calamine")
+    written = awkward.WRITERS[name](tmp_path)
+    source = open_source(str(written.path))
+    assert source.notes == list(written.notes)
+    labels = np.array(source.texts(written.label))
+    np.testing.assert_array_equal(labels == written.positive, written.y)
+    assert set(source.names) - {written.label} == set(written.kinds)
+    assert len(set(source.texts(written.id))) == len(source) == written.y.size
+    columns = source.columns([name for name in source.names if name != written.label])
+    sides = [pnorm._checks.rows(columns, np.flatnonzero(side)) for side in (written.y, ~written.y)]
+    with pytest.warns(pnorm.rankers.TableWarning) as caught:
+        H = pnorm.rankers.from_table(*sides)
+    assert {of.name: of.kind for of in H.plan} == written.kinds
+    assert {of.name: of.missing for of in H.plan if of.missing} == written.missing
+    (message,) = [str(warning.message) for warning in caught]
+    assert tuple([of.name for of in H.plan if "separates" in of.note]) == written.leaks
+    assert all(leak in message for leak in written.leaks)
+    assert H.evaluate(columns).shape == (len(source), len(H))
