@@ -91,6 +91,7 @@ def test_what_divides_columns(tmp_path, text, expected):
     ("text", "header"),
     [
         ("1,5\n3,4\n", False),
+        ("1,2\n3,4\n", False),
         ("39, State-gov, <=50K\n50, Private, >50K\n", False),
         ("x,o,x,positive\nx,x,b,positive\no,o,x,negative\n", False),
         ("2024-01-05,a\n2024-01-06,b\n", False),
@@ -101,6 +102,8 @@ def test_what_divides_columns(tmp_path, text, expected):
         ("age,5\n39,6\n", True),
         ("region,2019,2020,2021\nnorth,1,2,3\nsouth,2,3,4\n", True),
         ("0,1,2,3\n5,1,2,7\n6,2,3,8\n", True),
+        ("1100,1102.5,1105,kind\n5,1,2,a\n6,2,3,a\n", True),
+        ("1100,1102,1106,a\n5,1,2,a\n6,2,3,a\n", False),
         ("name,town\nAda,Rome\nBob,Ulm\n", True),
         (",x\n0,1.5\n1,2.5\n", True),
         ("when\n2024-01-05\n", True),
@@ -115,6 +118,8 @@ def test_whether_there_is_a_header(tmp_path, text, header):
     assert source.place(0) if len(source) else header
     note = "there is no header; the columns are called 'column 1', 'column 2', ..."
     assert (note in source.notes) == (not header)
+    counted = "the numbers of the first line are taken for the names of the columns"
+    assert (counted in source.notes) == (text[:5] == "0,1,2")
     if not header:
         assert source.names == [f"column {c + 1}" for c in range(len(source.names))]
         assert source.place(0) == f"line 1 of {tmp_path / 't.csv'}"
@@ -169,6 +174,8 @@ def test_places_and_columns(tmp_path):
         (b"\xff\xfea", "FILE begins as UTF-16 text does, and is none"),
         (b"%PDF-1.4\n", "FILE is a PDF document; save its table as CSV"),
         (b"SQLite format 3\0", "FILE is a data base of SQLite; save its table as CSV"),
+        (b"<HTML><table>", "FILE is an HTML page; save its table as CSV"),
+        (b'{"a": 1}\n{"a": 2}\n', "FILE is JSON; save its table as CSV"),
         (b"7z\xbc\xaf\x27\x1c", "FILE is compressed (7z); unpack it first"),
         (gzip.compress(TEXT.encode())[:30], "FILE is compressed (gzip) and damaged: "),
         (bz2.compress(TEXT.encode())[:-9], "FILE is compressed (bzip2) and damaged: "),
@@ -178,7 +185,7 @@ def test_places_and_columns(tmp_path):
         (gzip.compress(bytes(257) + b"ustar" + bytes(300)), "FILE is an archive of files (tar); unpack it first"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), "FILE is a workbook that cannot be read: "),
     ],
-    ids=range(25),
+    ids=range(27),
 )  # fmt: skip
 def test_what_is_wrong_with_a_file(tmp_path, data, message):
     pytest.importorskip("pyarrow")

@@ -26,6 +26,8 @@ _PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _OTHERS = {
     b"%PDF": "a PDF document", b"SQLite format 3": "a data base of SQLite", b"\x89HDF": "an HDF5 file",
     b"{\\rtf": "a text document (RTF)",
+    b"<html": "an HTML page", b"<!doctype html": "an HTML page", b"<table": "an HTML page",
+    b'{"': "JSON", b"[{": "JSON",
 }  # fmt: skip
 
 
@@ -55,7 +57,7 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
         if names is not None:
             raise TableError(f"{path} has names of columns of its own")
         return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
-    other = next((what for magic, what in _OTHERS.items() if start.startswith(magic)), None)
+    other = next((what for magic, what in _OTHERS.items() if start.lower().startswith(magic.lower())), None)
     if other is not None:
         raise TableError(f"{path} is {other}; save its table as CSV")
     return CsvSource(path, data or b"", names)

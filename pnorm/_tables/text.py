@@ -45,6 +45,8 @@ _SAID = re.compile('"?sep=([,;\t|])"?(?=[\r\n])')
 
 _DIGITS = re.compile(r"\d+", re.ASCII)
 
+_SIMPLE = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
+
 
 # Encoding -------------------------------------------------------------------------------------------
 
@@ -208,8 +210,8 @@ def has_header(rows: Sequence[Sequence[str]], names: Sequence[str] | None) -> bo
     """Return whether the first of some rows has the names of columns, and no values.
 
     It has values if it has numbers, dates or times in all columns that have nothing else below; where there is no such
-    column, if each of its words stands below in its column as well. Whole numbers that rise by one, or years, are
-    names. Where that does not tell, a first row has names; but not if a user gives others.
+    column, if each of its words stands below in its column as well. Numbers that rise by as much each, or are years,
+    are names. Where that does not tell, a first row has names; but not if a user gives others.
     """
     if not rows:
         return True
@@ -235,6 +237,8 @@ def names_of(path: str, first: Sequence[str], header: bool, names: Sequence[str]
     own = [name.strip() for name in first]
     if names is None:
         if header:
+            if len(own) > 1 and _are_counted(own):
+                notes.append("the numbers of the first line are taken for the names of the columns")
             return own
         notes.append("there is no header; the columns are called 'column 1', 'column 2', ...")
         return [f"column {c}" for c in range(1, len(own) + 1)]
@@ -267,9 +271,10 @@ def _kind(word: str) -> str | None:
 
 
 def _are_counted(words: Sequence[str]) -> bool:
-    """Return whether numbers are names of columns: two or more that rise by one, or years that rise."""
-    if len(words) < 2 or not all(_DIGITS.fullmatch(word) and len(word) < 10 for word in words):
+    """Return whether numbers are names of columns: 0 and 1, three or more that rise by as much each, or years."""
+    if len(words) < 2 or not all(map(_SIMPLE.fullmatch, words)):
         return False
-    numbers = list(map(int, words))
-    steps = {b - a for a, b in itertools.pairwise(numbers)}
-    return steps == {1} or (min(steps) > 0 and numbers[0] >= 1900 and numbers[-1] <= 2100)
+    numbers = list(map(float, words))
+    steps = [b - a for a, b in itertools.pairwise(numbers)]
+    even = max(steps) - min(steps) <= 1e-9 * max(map(abs, numbers)) and (len(steps) > 1 or numbers == [0.0, 1.0])
+    return min(steps) > 0.0 and (even or all(x.is_integer() and 1900.0 <= x <= 2100.0 for x in numbers))
