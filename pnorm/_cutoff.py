@@ -9,11 +9,14 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import bdtr, bdtrc, betainc, betaincinv, ndtr
 
 from pnorm import _checks
+from pnorm._categories import warn
 from pnorm._checks import Vector
+from pnorm._checks.text import shown
 from pnorm.metrics._ranked_list import Estimate
 
 __all__ = ["Cutoff", "cutoff"]
@@ -93,6 +96,60 @@ class Cutoff:
             elif isinstance(value, tuple):
                 found[name] = list(value)
         return found
+
+    @staticmethod
+    def from_dict(data: Any) -> Cutoff:
+        """Return the cut-off that `to_dict` has written.
+
+        Parameters
+        ----------
+        data : dict
+            What `to_dict` returns.
+
+        Returns
+        -------
+        Cutoff
+            An equal one.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a field is not there, is not known, or does not fit the others; the message names it.
+        """
+        return _read(_checks.Fields.part(data, "the cut-off"))
+
+    def takes(self, f: Any) -> NDArray[np.bool_]:
+        """Say which rows to take: those with `score` or more.
+
+        Parameters
+        ----------
+        f : array_like, shape (N,)
+            Scores of new rows.
+
+        Returns
+        -------
+        ndarray of bool, shape (N,)
+            No row where `score` is None.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a score is not a finite number.
+
+        Warns
+        -----
+        UserWarning
+            If `score` is None.
+        """
+        scores = _checks.scores(f, "f")
+        if self.score is None:
+            warn(
+                f"no row is taken: no cut-off keeps a {self.asked} of {self.target:.4g} with "
+                f"{100 * self.confidence:.4g} % confidence. Ask for less, or choose it on more held-out rows",
+                UserWarning,
+            )
+            return np.zeros(scores.size, bool)
+        return np.asarray(scores >= self.score)
 
     def __repr__(self) -> str:
         at = "none" if self.score is None else f"a score of {self.score:.6g}"
@@ -283,6 +340,56 @@ def _told(
         promised = rows.low(cut, level) * (count if asked == "budget" else 1.0)
     return Cutoff(asked, target, kept, cut.score if kept else None, cut.score, promised, confidence, cut.size, n_pos,
                   rows.neg.size, prior, size, share, precision, recall, hits, one_list, n_cuts)  # fmt: skip
+
+
+def _read(fields: _checks.Fields) -> Cutoff:
+    """Return the cut-off of a dictionary, all of which is checked."""
+    asked = fields.choice("asked", ("precision", "budget", "recall"))
+    target = fields.number("target", _checks.positive if asked == "budget" else _checks.probability)
+    kept, score = fields.of(bool, "kept"), fields.optional_number("score")
+    about = {key: fields.optional_number(key) for key in ("nearest", "promised")}
+    confidence = fields.number("confidence", _checks.probability)
+    depth, n_pos, n_neg, n_cuts = [
+        fields.count(key, least) for key, least in (("depth", 0), ("n_pos", 1), ("n_neg", 1), ("n_cuts", 0))
+    ]
+    prior = fields.optional_number("prior", _checks.probability)
+    of, share = fields.number("of", _checks.positive), fields.number("share", _checks.nonnegative)
+    precision, recall, hits = [_estimate(fields, key, confidence) for key in ("precision", "recall", "hits")]
+    one_list = None
+    if fields.get("one_list") is not None:
+        low, high = [_checks.count(end, "'one_list' of the cut-off", 0) for end in fields.items("one_list", 2)]
+        if low > high:
+            raise ValueError(
+                f"'one_list' of the cut-off must be two numbers of rows in order; got {shown([low, high])}"
+            )
+        one_list = low, high
+    fields.nothing_else()
+    there = [value is not None for value in (*about.values(), precision, recall, hits, one_list)]
+    if any(there) != all(there):
+        raise ValueError(
+            "'nearest', 'promised', 'precision', 'recall', 'hits' and 'one_list' of the cut-off must all be null, or "
+            "none of them"
+        )
+    if score != (about["nearest"] if kept else None) or (kept and score is None):
+        raise ValueError("'score' of the cut-off must be 'nearest' where 'kept' is true, and null where it is false")
+    if depth > n_pos + n_neg or share > 1.0:
+        raise ValueError("'depth' of the cut-off must be n_pos + n_neg at most, and 'share' 1 at most")
+    if asked == "budget" and target >= of:
+        raise ValueError("'target' of the cut-off, a budget, must be less than 'of', the rows of a list")
+    return Cutoff(asked, target, kept, score, about["nearest"], about["promised"], confidence, depth, n_pos, n_neg,
+                  prior, of, share, precision, recall, hits, one_list, n_cuts)  # fmt: skip
+
+
+def _estimate(fields: _checks.Fields, key: str, confidence: float) -> Estimate | None:
+    """Return an estimate of a dictionary, or None."""
+    if fields.get(key) is None:
+        return None
+    inner = _checks.Fields.part(fields.of(dict, key), f"{key!r} of the cut-off")
+    value, low, high = [inner.number(name) for name in ("value", "low", "high")]
+    inner.nothing_else()
+    if low > high:
+        raise ValueError(f"{key!r} of the cut-off must have 'low' at or below 'high'; got {low:g} and {high:g}")
+    return Estimate(value, low, high, confidence)
 
 
 # Which cut --------------------------------------------------------------------------------------------

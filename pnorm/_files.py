@@ -15,9 +15,10 @@ import re
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
@@ -25,6 +26,9 @@ from pnorm._checks.text import shown
 from pnorm._score import probability, score
 from pnorm._version import version
 from pnorm.rankers import Rankers, callables, columns, from_dict
+
+if TYPE_CHECKING:  # what few models need
+    from pnorm._cutoff import Cutoff
 
 _FORMAT, _VERSION = "pnorm.model", 1
 
@@ -58,6 +62,8 @@ class ScoringFunction:
         The version of pnorm that wrote the file.
     intercept : float or None
         b of `pnorm.probability`; None where that was not said.
+    cutoff : Cutoff or None
+        The cut-off of the list, and what it promises; None where none was saved.
     """
 
     lam: Vector
@@ -66,6 +72,7 @@ class ScoringFunction:
     metadata: dict[str, Any]
     version: str
     intercept: float | None = None
+    cutoff: Cutoff | None = None
 
     def score(self, X: Any, n_threads: int | None = None) -> Vector:
         """Score rows, as ``pnorm.score(X, model.H, model.lam)`` does.
@@ -115,6 +122,39 @@ class ScoringFunction:
             raise ValueError("the model says no p, and probabilities need it: save it with p and intercept")
         return probability(X, self.H, self.lam, self.p, self.intercept, n_threads=n_threads)
 
+    def predict(self, X: Any, n_threads: int | None = None) -> NDArray[np.bool_]:
+        """Say which rows to take, by the cut-off that was saved with the model.
+
+        Parameters
+        ----------
+        X : array_like, shape (N, d)
+            The rows.
+        n_threads : int, optional
+            Threads that share the passes over the rows; by default, as many as this process may use cores. As in
+            `pnorm.score`.
+
+        Returns
+        -------
+        ndarray of bool, shape (N,)
+            Whether f(x) is ``cutoff.score`` or more.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X does not fit the weak rankers, or the model has no cut-off.
+
+        Warns
+        -----
+        UserWarning
+            If no cut-off keeps what was asked for. No row is taken then.
+        """
+        if self.cutoff is None:
+            raise ValueError(
+                "the model has no cut-off: choose one with pnorm.cutoff, from scores of held-out rows, and save it "
+                "with pnorm.save(..., cutoff=found)"
+            )
+        return self.cutoff.takes(self.score(X, n_threads))
+
     def __repr__(self) -> str:
         push = "" if self.p is None else f", p = {self.p:g}"
         return f"<ScoringFunction: {np.count_nonzero(self.lam)} of {self.lam.size} weak rankers in use{push}>"
@@ -128,6 +168,7 @@ def save(
     metadata: dict[str, Any] | None = None,
     *,
     intercept: float | None = None,
+    cutoff: Any = None,
 ) -> None:
     """Write a scoring function to a file.
 
@@ -150,12 +191,14 @@ def save(
         these. Tuples come back as lists.
     intercept : float, optional
         b, the `intercept` of the trace, or of `pnorm.intercept`. With it and p the loaded model has ``probability``.
+    cutoff : Cutoff, optional
+        What `pnorm.cutoff` has returned. With it the loaded model has ``predict``.
 
     Raises
     ------
     TypeError
-        If functions are among the weak rankers, which no file of numbers can hold, or `metadata` has something
-        that JSON has not.
+        If functions are among the weak rankers, which no file of numbers can hold, `metadata` has something that JSON
+        has not, or `cutoff` is no `Cutoff`.
     ValueError
         If `lam` is not one finite number per weak ranker, or `p` is below 1.
     OSError
@@ -168,9 +211,9 @@ def save(
     Notes
     -----
     The file is JSON in ASCII, one field per line: ``format``, ``version`` of the format, ``pnorm`` (the version of the
-    package), ``p``, ``intercept`` if there is one, ``metadata``, ``lam`` and ``H``, the dictionary of
-    `Rankers.to_dict`. Numbers are written with as many digits as tell them from all others, so that they come back bit
-    for bit.
+    package), ``p``, ``intercept`` and ``cutoff`` (the dictionary of `Cutoff.to_dict`) if there are some, ``metadata``,
+    ``lam`` and ``H``, the dictionary of `Rankers.to_dict`. Numbers are written with as many digits as tell them from
+    all others, so that they come back bit for bit.
 
     Examples
     --------
@@ -206,6 +249,7 @@ def save(
         "pnorm": version,
         "p": None if p is None else _checks.power(p),
         **({} if intercept is None else {"intercept": _checks.intercept(intercept)}),
+        **({} if cutoff is None else {"cutoff": _of_cutoff(cutoff)}),
         "metadata": {} if metadata is None else _checks.plain(metadata, "metadata"),
         "lam": _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker").tolist(),
         "H": made,
@@ -229,7 +273,8 @@ def load(path: _Path) -> ScoringFunction:
     Returns
     -------
     ScoringFunction
-        With ``lam``, ``H``, ``p``, ``intercept``, ``metadata``, ``score(X)`` and ``probability(X)``.
+        With ``lam``, ``H``, ``p``, ``intercept``, ``cutoff``, ``metadata``, ``score(X)``, ``probability(X)`` and
+        ``predict(X)``.
 
     Raises
     ------
@@ -341,7 +386,8 @@ def _model(text: str, name: str) -> ScoringFunction:
         lam.flags.writeable = False
         p = None if fields.get("p") is None else _checks.power(fields.get("p"))
         b = fields.real_if_there("intercept")
-        model = ScoringFunction(lam, H, p, fields.of(dict, "metadata"), fields.of(str, "pnorm"), b)
+        cutoff = _to_cutoff(fields.of(dict, "cutoff")) if "cutoff" in data else None
+        model = ScoringFunction(lam, H, p, fields.of(dict, "metadata"), fields.of(str, "pnorm"), b, cutoff)
         fields.nothing_else()
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is no model: it is not JSON, or not all of it is there: {error}") from None
@@ -350,6 +396,20 @@ def _model(text: str, name: str) -> ScoringFunction:
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} is no model that this pnorm reads: {error}") from None
     return model
+
+
+def _of_cutoff(cutoff: Any) -> dict[str, Any]:
+    from pnorm._cutoff import Cutoff
+
+    if not isinstance(cutoff, Cutoff):
+        raise TypeError(f"cutoff must be what pnorm.cutoff returns; got {type(cutoff).__name__}")
+    return cutoff.to_dict()
+
+
+def _to_cutoff(data: dict[str, Any]) -> Cutoff:
+    from pnorm._cutoff import Cutoff
+
+    return Cutoff.from_dict(data)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -219,7 +219,8 @@ def plain(function, **fixed):
 
 
 def _linear():
-    return pnorm.ScoringFunction(ARRAYS["lam"], pnorm.rankers.columns(3), 2.0, {}, "0", 0.5)
+    cutoff = pnorm.cutoff(np.arange(60.0), np.arange(-60.0, 0.0), precision=0.8)
+    return pnorm.ScoringFunction(ARRAYS["lam"], pnorm.rankers.columns(3), 2.0, {}, "0", 0.5, cutoff)
 
 
 def _cut():
@@ -346,7 +347,9 @@ def _of_pnorm():
         "save": None,
         "load": None,
         "ScoringFunction.probability": plain(_linear().probability),
+        "ScoringFunction.predict": plain(_linear().predict),
         "ScoringFunction.score": plain(_linear().score),
+        "Cutoff.takes": plain(_linear().cutoff.takes),
         "Trace.lam_at": plain(pnorm.train(POS, NEG, t_max=2)[1].lam_at),
     }
 

@@ -102,12 +102,104 @@ def test_the_file_is_what_the_documentation_says(path):
     data = written(path, [1 / 3], H, p=4, metadata={"of": ("a", 1)})
     assert list(data) == ["format", "version", "pnorm", "p", "metadata", "lam", "H"]
     assert list(written(path, [1 / 3], H, p=4, intercept=-0.5)) == [*list(data)[:4], "intercept", *list(data)[4:]]
+    found = pnorm.cutoff(np.arange(30.0), np.arange(-30.0, 5.0), precision=0.7)
+    assert list(written(path, [1 / 3], H, p=4, cutoff=found)) == [*list(data)[:4], "cutoff", *list(data)[4:]]
     data = written(path, [1 / 3], H, p=4, metadata={"of": ("a", 1)})
     assert data["H"] == H.to_dict()
     assert data["metadata"] == {"of": ["a", 1]}
     text = path.read_bytes().decode("ascii")
     assert [line.split(":")[0].strip('"') for line in text.splitlines()[1:-1]] == list(data)
     assert pnorm.load(path).H.names == H.names
+
+
+# Cut-offs
+
+F_POS, F_NEG = np.arange(0.0, 40.0), np.arange(-40.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"precision": 0.7}, {"budget": 20, "of": 900}, {"recall": 0.8, "prior": 0.1}], ids=str
+)
+def test_a_cut_off_comes_back_and_says_which_rows_to_take(path, asked):
+    found = pnorm.cutoff(F_POS, F_NEG, **asked)
+    pnorm.save(path, [1.0], cutoff=found)
+    model = pnorm.load(path)
+    assert model.cutoff.to_dict() == found.to_dict()
+    assert str(model.cutoff) == str(found)
+    X = np.append(np.linspace(-40.0, 40.0, 999), found.score)[:, None]
+    taken = model.predict(X)
+    assert taken.dtype == bool
+    np.testing.assert_array_equal(taken, X[:, 0] >= found.score)
+    assert taken[-1]
+    assert not taken.all()
+
+
+def test_a_model_without_a_cut_off(path):
+    pnorm.save(path, [1.0])
+    model = pnorm.load(path)
+    assert model.cutoff is None
+    with pytest.raises(TypeError, match=r"cutoff must be what pnorm\.cutoff returns; got float"):
+        pnorm.save(path, [1.0], cutoff=0.5)
+    with pytest.raises(ValueError, match=r"has no cut-off: choose one with pnorm.cutoff.*cutoff=found"):
+        model.predict([[1.0]])
+
+
+@pytest.mark.parametrize("f_neg", [F_NEG, F_POS], ids=["too few rows", "no cut"])
+def test_a_cut_off_that_keeps_nothing_takes_no_row_and_warns(path, f_neg):
+    found = pnorm.cutoff(F_POS if f_neg is F_NEG else [1.0, 1.0], f_neg if f_neg is F_NEG else [1.0], precision=0.999)
+    pnorm.save(path, [1.0], cutoff=found)
+    model = pnorm.load(path)
+    assert model.cutoff.to_dict() == found.to_dict()
+    with pytest.warns(UserWarning, match=r"no row is taken: no cut-off keeps a precision of 0.999 with 95 %") as told:
+        assert model.predict([[1.0], [99.0]]).tolist() == [False, False]
+    assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"asked": "hits"}, "'asked' of the cut-off must be one of 'precision', 'budget', 'recall'; got 'hits'"),
+        ({"target": 1.5}, "'target' of the cut-off must be above 0 and below 1; got 1.5"),
+        ({"asked": "budget", "target": 90.0}, "'target' of the cut-off, a budget, must be less than 'of'"),
+        ({"kept": 1}, "'kept' of the cut-off must be true or false; got 1"),
+        ({"kept": False}, "'score' of the cut-off must be 'nearest' where 'kept' is true, and null where it is false"),
+        ({"score": None}, "'score' of the cut-off must be"),
+        ({"score": 7.0}, "'score' of the cut-off must be"),
+        ({"score": "7"}, "'score' of the cut-off must be a real number; got '7'"),
+        ({"confidence": 1}, "'confidence' of the cut-off must be above 0 and below 1"),
+        ({"depth": 91}, "'depth' of the cut-off must be n_pos"),
+        ({"depth": 1.5}, "'depth' of the cut-off must be"),
+        ({"n_neg": 0}, "'n_neg' of the cut-off must be at least 1"),
+        ({"prior": 0.0}, "'prior' of the cut-off must be above 0 and below 1"),
+        ({"of": -1.0}, "'of' of the cut-off must be above 0"),
+        ({"share": 1.5}, "'share' 1 at most"),
+        ({"hits": None}, "must all be null, or none of them"),
+        ({"hits": 3.0}, "'hits' of the cut-off must be a dictionary; got 3.0"),
+        ({"hits": {"value": 1.0, "low": 2.0, "high": 1.5}}, "'hits' of the cut-off must have 'low' at or below 'high'"),
+        ({"hits": {"value": 1.0, "low": 0.0}}, "'hits' of the cut-off lack the field 'high'"),
+        ({"one_list": [3, 2]}, "'one_list' of the cut-off must be two numbers of rows in order"),
+        ({"one_list": [1]}, "'one_list' of the cut-off must be a list of 2"),
+        ({"more": 1}, "the cut-off have the field 'more', which this version does not know"),
+    ],
+    ids=str,
+)
+def test_a_cut_off_that_does_not_fit_is_refused_by_name(path, change, message):
+    found = pnorm.cutoff(F_POS, F_NEG, precision=0.7).to_dict()
+    for make in (pnorm.Cutoff.from_dict, lambda data: rewritten(path, data)):
+        with pytest.raises((ValueError, TypeError), match=message):
+            make(found | change)
+    for key in found:
+        with pytest.raises(ValueError, match=f"the cut-off lack the field '{key}'"):
+            pnorm.Cutoff.from_dict({name: value for name, value in found.items() if name != key})
+    with pytest.raises(TypeError, match="the cut-off must be a dictionary, as to_dict returns it; got list"):
+        pnorm.Cutoff.from_dict([found])
+
+
+def rewritten(path, cutoff):
+    """Load a model in whose file the cut-off is another one."""
+    data = written(path, [1.0], cutoff=pnorm.cutoff(F_POS, F_NEG, precision=0.7))
+    path.write_text(json.dumps(data | {"cutoff": cutoff}))
+    return pnorm.load(path)
 
 
 # What cannot be saved

@@ -33,7 +33,8 @@ KINDS = ("named columns", "normalized", "missing", "missing categories", "closed
 def saved(path, kind):
     """The bytes of a model of a kind, and rows for it."""
     H, rows = many()[kind]
-    pnorm.save(path, np.linspace(0.5, 1.0, len(H)), H, p=2, metadata={"a": [1, None]})
+    found = pnorm.cutoff(np.arange(30.0), np.arange(-30.0, 5.0), precision=0.7) if kind == "normalized" else None
+    pnorm.save(path, np.linspace(0.5, 1.0, len(H)), H, p=2, metadata={"a": [1, None]}, cutoff=found)
     return path.read_bytes(), rows
 
 
@@ -56,6 +57,8 @@ def outcome(path, data, rows, tried):
         return
     said = {"format": "pnorm.model", "version": 1, "pnorm": model.version, "p": model.p, "metadata": model.metadata,
             "lam": model.lam.tolist(), "H": model.H.to_dict()}  # fmt: skip
+    if model.cutoff is not None:
+        said["cutoff"] = model.cutoff.to_dict()
 
     def spelled(text):  # 1 is 1.0, but not true
         return json.dumps(json.loads(text, parse_int=lambda digits: float(digits) + 0.0), sort_keys=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -82,6 +82,15 @@ class Fields:
                 f"{what} have version {shown(found)} of the format, and this pnorm reads version {version}"
             )
 
+    @classmethod
+    def part(cls, data: Any, what: str) -> Fields:
+        """Return the fields of a dictionary within another one, which has no format of its own."""
+        if not isinstance(data, Mapping):
+            raise TypeError(f"{what} must be a dictionary, as to_dict returns it; got {type(data).__name__}")
+        fields = cls.__new__(cls)
+        fields._data, fields._what, fields._known = data, what, set()
+        return fields
+
     def get(self, key: str) -> Any:
         """Return a field that must be there."""
         if key not in self._data:
@@ -119,9 +128,7 @@ class Fields:
         for item in self.items(key, size):
             if not isinstance(item, dict):
                 raise self._wrong(key, "a list of dictionaries", item)
-            fields = Fields.__new__(Fields)
-            fields._data, fields._what, fields._known = item, f"{key!r} of {self._what}", set()
-            found.append(fields)
+            found.append(Fields.part(item, f"{key!r} of {self._what}"))
         return found
 
     def inner_if_any(self, key: str) -> list[Fields]:
@@ -153,6 +160,14 @@ class Fields:
     def optional_count(self, key: str, least: int) -> int | None:
         """Return an integer that is at least `least`, or None."""
         return None if self.get(key) is None else self.count(key, least)
+
+    def number(self, key: str, check: Callable[[Any, str], float] = real) -> float:
+        """Return a finite number that passes a check of this package."""
+        return check(self.get(key), f"{key!r} of {self._what}")
+
+    def optional_number(self, key: str, check: Callable[[Any, str], float] = real) -> float | None:
+        """Return such a number, or None."""
+        return None if self.get(key) is None else self.number(key, check)
 
     def real_if_there(self, key: str) -> float | None:
         """Return a finite number; None where there is no such field."""
