@@ -13,6 +13,7 @@ import pnorm
 from pnorm._core import _shapes
 from pnorm._solvers import columns, minimize, shapes
 from pnorm._solvers.columns import Columns, Trees, coded_tables
+from pnorm._solvers.few_rows import FewRows
 from pnorm._solvers.hessian import Means
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
@@ -101,6 +102,64 @@ def test_the_best_shape_of_a_tree_is_that_of_the_best_active_set(seed):
     np.testing.assert_allclose(value(shape, jump), best, rtol=1e-9, atol=1e-11)
     assert (jump[1:] >= low[1:]).all()
     assert (jump[1:] <= high[1:]).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_products_of_rows_are_sums_over_the_edges_above_both(seed):
+    rng = np.random.default_rng(seed)
+    sizes, n_rows = rng.integers(1, 9, 3), 12
+    parents, above = [], []
+    for n in sizes:
+        parent, path = [0], [0]
+        for c in range(1, n):  # what hangs on a node follows it
+            path = path[: rng.integers(1, len(path) + 1)]
+            parent.append(path[-1])
+            path.append(c)
+        under = np.zeros((n, n))
+        for c in range(1, n):
+            under[c] = under[parent[c]]
+            under[c, c] = 1.0
+        parents.append(parent)
+        above.append(under)
+    first, most = np.r_[0, np.cumsum(sizes)], int(sizes.max())
+    factors = rng.uniform(size=first[-1]) * (rng.random(first[-1]) < 0.7)
+    nodes = np.array([rng.integers(0, n, n_rows) for n in sizes])
+    rows = np.hstack([under[own] for under, own in zip(above, nodes, strict=True)])
+    before = rng.normal(size=(n_rows, n_rows))
+    out = before + before.T
+    wanted = out + (rows * factors) @ rows.T
+    order = np.argsort(nodes, axis=1, kind="stable")
+    _shapes.row_products(
+        nodes, order, first, np.concatenate(parents), factors, np.empty(most, np.intp), np.empty(2 * most), out
+    )
+    np.testing.assert_allclose(out, wanted, rtol=1e-13)
+
+
+@pytest.mark.parametrize("side", ["top", "bottom"])
+@pytest.mark.parametrize("p", [1.0, 3.0])
+def test_steps_of_few_rows_solve_the_system_of_the_columns(rng, p, side):
+    pos, neg = two_sides(rng, 60, 3)
+    for X in (pos, neg):
+        X[rng.random(X.shape) < 0.1] = np.nan
+    cuts = pnorm.rankers.quantile_thresholds(pos, neg, missing="own", linear=True)
+    few = [np.round(X[:, :2]).astype(str) for X in (pos, neg)]
+    for *rows, H in ((pos, neg, cuts), (*few, pnorm.rankers.categories(*few))):
+        problem = problem_of(*rows, H, p, side=side)
+        n = problem.n_rankers
+        penalty = Penalty.of(n, l2=rng.uniform(0.1, 1.0, n))
+        point = problem.point(rng.normal(size=n))
+        weights = point.weights.total
+        free, rest = rng.random(n) < 0.6, rng.normal(size=n)
+        rest[~free] = 0.0
+        outputs = [table.matrix() for table in problem.tables]
+        wanted = np.diag(penalty.l2)
+        for X, own, factor in zip(outputs, weights, (p, p * p), strict=True):
+            about = X - own @ X
+            wanted += factor * about.T @ (own[:, None] * about)
+        solve = FewRows(problem, coded_tables(problem), penalty).preconditioner(weights)(free)
+        move = solve(rest)
+        assert not move[~free].any()
+        np.testing.assert_allclose((wanted @ move)[free], rest[free], atol=1e-10)
 
 
 def test_every_ranker_of_codes_is_one_edge_or_one_line(rng):

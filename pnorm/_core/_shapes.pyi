@@ -41,6 +41,16 @@ def solve_trees(
     jump: _Array,
     scratch: _Array,
 ) -> None: ...
+def row_products(
+    nodes: _Index,
+    order: _Index,
+    first: _Index,
+    parent: _Index,
+    factors: _Array,
+    ends: _Index,
+    scratch: _Array,
+    out: _Array,
+) -> None: ...
 def visit(
     features: _Index,
     levels: _Index,

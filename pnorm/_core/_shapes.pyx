@@ -4,7 +4,8 @@ A *tree* holds the rankers of a column. Its nodes are the codes; a ranker is an 
 the shape at a node less that at the node's parent. Cuts of a number make a chain, in which the parent of a code is the
 code below it. Levels of a category hang on one node, the hub, and so does the code of missing values on the lowest one
 of those that are known. A node without a ranker is *rigid*: its shape is its parent's. Parents come before their nodes,
-and the first node of a column, the root, has none. `cell` is the code of a node; -1 for a hub without one.
+and all that hangs on a node follows it, without others between. The first node of a column, the root, has no parent.
+`cell` is the code of a node; -1 for a hub without one.
 
 A *line* is a ranker with any values by code.
 
@@ -313,6 +314,61 @@ def solve_trees(
             for c in range(start + 1, first[k + 1]):
                 jump[c] = (moment[c] + rest[c]) * over[c] - moved[c] * shape[start + parent[c]]
                 shape[c] = shape[start + parent[c]] + jump[c]
+
+
+def row_products(
+    const Py_ssize_t[:, ::1] nodes, const Py_ssize_t[:, ::1] order, const Py_ssize_t[::1] first,
+    const Py_ssize_t[::1] parent, const double[::1] factors, Py_ssize_t[::1] ends, double[::1] scratch,
+    double[:, ::1] out,
+):
+    """out += sum over the edges of all trees of a factor, for all pairs of rows that are both below the edge.
+
+    nodes[k] are the nodes of the rows in tree k, and order[k] puts the rows in the order of their nodes. Of two nodes
+    the sum is that of the path from the root to the last node that is above both, or is one of them. As the nodes below
+    a node follow it, without others between, going from one node to the next changes this sum on a few runs of nodes.
+    Ends is a scratch with a number for each node of the largest tree, and scratch has two.
+
+    In: nodes, order, first, parent, factors. Changed: out. Scratch: ends, scratch.
+    """
+    cdef:
+        Py_ssize_t n = nodes.shape[1], k, i, r, s, c, v, here, there
+        Py_ssize_t* end = &ends[0]
+        double* path = &scratch[0]
+        double* sums = path + ends.shape[0]
+        double* row
+        const Py_ssize_t* own
+        const Py_ssize_t* up
+    with nogil:
+        for k in range(nodes.shape[0]):
+            own = &nodes[k, 0]
+            up = &parent[first[k]]
+            path[0] = 0.0
+            for c in range(first[k + 1] - first[k]):
+                if c > 0:
+                    path[c] = path[up[c]] + factors[first[k] + c]
+                end[c] = c + 1
+                sums[c] = 0.0
+            for c in range(first[k + 1] - first[k] - 1, 0, -1):
+                end[up[c]] = max(end[up[c]], end[c])
+            here = 0
+            for i in range(n):
+                r = order[k, i]
+                there = own[r]
+                while there >= end[here]:
+                    for c in range(here, end[here]):
+                        sums[c] = path[up[here]]
+                    here = up[here]
+                for v in range(here + 1, there + 1):
+                    if there < end[v]:
+                        for c in range(v, end[v]):
+                            sums[c] = path[v]
+                here = there
+                row = &out[r, 0]
+                for s in range(r + 1):
+                    row[s] += sums[own[s]]
+        for r in range(n):
+            for s in range(r):
+                out[s, r] = out[r, s]
 
 
 # (c) ---------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def _tree(own: Index, at: Index, levels: int) -> tuple[Index, Index, Index, Inde
 _TREES: WeakKeyDictionary[Schema, Trees] = WeakKeyDictionary()
 
 
-def _trees_of(schema: Schema) -> Trees:
+def trees_of(schema: Schema) -> Trees:
     """The trees of a schema, found once for all problems of a path."""
     if schema not in _TREES:
         _TREES[schema] = Trees.of(schema)
@@ -143,7 +143,7 @@ class Columns:
         self._tables, self._schema = tables, tables[0].schema
         self._pool = problem.sides[0].parts[0].pool
         self._sign = -1.0 if problem.exchanged else 1.0
-        self._trees = trees = _trees_of(self._schema)
+        self._trees = trees = trees_of(self._schema)
         low, high = (penalty.low, penalty.high) if self._sign > 0.0 else (-penalty.high, -penalty.low)
         split = [trees.split(x) for x in (penalty.l1, penalty.l2, low, high)]
         self._penalty, self._of_lines = [np.array(x) for x in zip(*split, strict=True)]

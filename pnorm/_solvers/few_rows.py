@@ -2,7 +2,8 @@
 
 The Hessian of log F_p with its penalty is Z' Z + l2 with one row of Z for each row of the data: its outputs about
 their mean, times the root of its weight. Its inverse is 1/l2 - 1/l2 Z' (1 + Z 1/l2 Z')^-1 Z 1/l2 (Woodbury). The
-products of the rows' outputs, of which Z 1/l2 Z' is made, do not change with the weights.
+outputs are never formed. The product of two rows' outputs, of which Z 1/l2 Z' is made, is a sum over the columns of
+what their codes share: the terms 1/l2 of the edges that lie above both in the tree.
 """
 
 from __future__ import annotations
@@ -14,26 +15,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
+from pnorm._core import _shapes
+from pnorm._solvers.columns import trees_of
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
+from pnorm._storage.coded import Coded
 
 _MOST_ROWS = 1500
 """Rows up to which their products are formed."""
 
 _ROOM = 2**24
-"""Outputs that are kept, at most: 128 MB."""
+"""Outputs of all rows, at most: what it costs to find the products grows with them."""
 
 
 class FewRows:
-    """The rows of a problem, and the products of their outputs over the free coefficients."""
+    """The rows of a problem as codes, and the systems of their Newton steps."""
 
-    def __init__(self, problem: Problem, penalty: Penalty) -> None:
-        blocks = [block for table in problem.tables for _, block in table.blocks()]
-        self._outputs = np.concatenate(blocks) - problem.shift
+    def __init__(self, problem: Problem, tables: list[Coded], penalty: Penalty) -> None:
+        self._tables, schema = tables, tables[0].schema
+        self._pool = problem.sides[0].parts[0].pool
         self._p, self._n_pos = problem.objective.traits.p, problem.n_pos
         self._inverse = np.divide(1.0, penalty.l2, out=np.zeros_like(penalty.l2), where=penalty.l2 > 0.0)
-        self._free = np.zeros(problem.n_rankers, bool)
-        self._products = np.zeros((len(self._outputs), len(self._outputs)))
+        self._trees = trees = trees_of(schema)
+        codes = np.concatenate([table.codes() for table in tables], axis=1)
+        self._nodes = np.empty(codes.shape, np.intp)
+        self._lines = np.empty((trees.line.size, codes.shape[1]))
+        for k, own in enumerate(codes):
+            cell = trees.cell[trees.first[k] : trees.first[k + 1]]
+            node_of = np.zeros(schema.levels[k], np.intp)
+            node_of[cell[cell >= 0]] = np.flatnonzero(cell >= 0)
+            self._nodes[k] = node_of[own]
+            for i in range(trees.lines[k], trees.lines[k + 1]):
+                values = trees.values[i, own]
+                self._lines[i] = values - values.mean()
+        self._order = np.argsort(self._nodes, axis=1, kind="stable")
 
     @staticmethod
     def serves(problem: Problem) -> bool:
@@ -49,41 +64,54 @@ class FewRows:
         """Return the function that solves for steps of the free coefficients at these weights."""
         from scipy.linalg import cho_factor, cho_solve
 
-        self._take(free)
-        root = np.sqrt(np.concatenate([self._p * weights[0], self._p**2 * weights[1]]))
-        system = self._about_means(self._about_means(self._products, weights).T, weights)
-        system = system * root * root[:, None]
-        system.flat[:: len(system) + 1] += 1.0
-        factor = cho_factor(system, lower=True)
         inverse = np.where(free, self._inverse, 0.0)
+        root = np.sqrt(np.concatenate([self._p * weights[0], self._p**2 * weights[1]]))
+        system = self._about_means(self._about_means(self._products(inverse), weights).T, weights)
+        system *= root
+        system *= root[:, None]
+        system.flat[:: len(system) + 1] += 1.0
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
 
         def solve(rest: Vector) -> Vector:
             moved = inverse * rest
-            along = self._about_means(self._outputs @ moved, weights) * root
-            back = cho_solve(factor, along) * root
-            for side in self._sides(weights):
-                back[side[0]] -= side[1] * back[side[0]].sum()
-            return np.asarray(moved - inverse * (back @ self._outputs))
+            scores = np.concatenate(self._pool.run(*[table.combine(moved) for table in self._tables]))
+            back = cho_solve(factor, self._about_means(scores, weights) * root, check_finite=False) * root
+            for rows, of_side in self._sides(weights):
+                back[rows] -= of_side * back[rows].sum()
+            of_sides = [table.sums(back[rows]) for table, rows in zip(self._tables, self._rows, strict=True)]
+            of_pos, of_neg = self._pool.run(*of_sides)
+            return np.asarray(moved - inverse * (of_pos + of_neg))
 
         return solve
 
-    def _take(self, free: NDArray[np.bool_]) -> None:
-        """Bring the products up to date: those of few columns are added or taken off."""
-        changed = np.flatnonzero(free != self._free)
-        if 2 * changed.size > free.sum():
-            self._products[:] = 0.0
-            changed, self._free = np.flatnonzero(free), np.zeros_like(free)
-        if changed.size:
-            some = self._outputs[:, changed]
-            self._products += (some * np.where(free[changed], 1.0, -1.0) * self._inverse[changed]) @ some.T
-        self._free = free.copy()
+    def _products(self, inverse: Vector) -> NDArray[np.float64]:
+        """Sums over the rankers of the products of two rows' outputs, times a number for each ranker."""
+        trees = self._trees
+        of_nodes, of_lines = trees.split(inverse)
+        most = int(np.diff(trees.first).max())
+        out = (self._lines.T * of_lines[: trees.line.size]) @ self._lines
+        _shapes.row_products(
+            self._nodes,
+            self._order,
+            trees.first,
+            trees.parent,
+            of_nodes,
+            np.empty(most, np.intp),
+            np.empty(2 * most),
+            out,
+        )
+        return out
+
+    @property
+    def _rows(self) -> tuple[slice, slice]:
+        return slice(0, self._n_pos), slice(self._n_pos, None)
 
     def _sides(self, weights: tuple[Vector, Vector]) -> list[tuple[slice, Vector]]:
-        return [(slice(0, self._n_pos), weights[0]), (slice(self._n_pos, None), weights[1])]
+        return list(zip(self._rows, weights, strict=True))
 
     def _about_means(self, x: Any, weights: tuple[Vector, Vector]) -> Any:
         """Numbers of the rows less their mean on either side."""
         out = np.empty(x.shape)
         for rows, of_side in self._sides(weights):
-            out[rows] = x[rows] - of_side @ x[rows]
+            np.subtract(x[rows], of_side @ x[rows], out=out[rows])
         return out

@@ -90,7 +90,7 @@ def _run(
     assert tables is not None
     p = problem.objective.traits.p
     columns = Columns(problem, tables, penalty.only(~problem.constant))
-    few_rows = FewRows(problem, penalty) if FewRows.serves(problem) else None
+    few_rows = FewRows(problem, tables, penalty) if FewRows.serves(problem) else None
     cornered = (penalty.l1 > 0.0) | np.isfinite(penalty.low) | np.isfinite(penalty.high)
     least = 1e-7 * progress.tol / tables[0].schema.levels.size
     affordable = (problem.n_pos + problem.n_neg) * problem.n_rankers <= _PRECISE

@@ -567,6 +567,10 @@ class Coded:
         tasks = [partial(work, a, b) for a in range(levels.size) for b in range(a, levels.size)]
         return Pass(tasks, lambda _: (total, left))
 
+    def codes(self) -> NDArray[np.uint16]:
+        """The codes of all features, each in a row."""
+        return np.array([self._code_of(k) for k in range(self.schema.levels.size)])
+
     def _code_of(self, k: int) -> NDArray[np.uint16]:
         """The codes of a feature."""
         word, cells = self._word_of(k), self.schema.cells
