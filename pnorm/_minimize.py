@@ -101,7 +101,7 @@ def minimize(
         Grades: a pair has a positive of the higher grade. As in `train`.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `train`.
-    init : Trace, ScoringFunction or array_like, shape (n,), optional
+    init : Trace, ScoringFunction, mapping or array_like, shape (n,), optional
         Coefficients to start from; zero by default. As in `train`. They are halved as long as that lowers the
         objective.
     method : {None, "newton", "lbfgs"}

@@ -107,11 +107,13 @@ def train(
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. They join
         those of `H` (`Rankers.signs`, from ``monotone``), and must not contradict them. A coefficient with a sign may
         be lowered again; a step that would take it across zero ends there.
-    init : Trace, ScoringFunction or array_like, shape (n,), optional
+    init : Trace, ScoringFunction, mapping or array_like, shape (n,), optional
         Coefficients to start from; zero by default. A run that starts from the trace of another continues it. Those of
-        a trace, or of a model that `load` has read, go to the weak rankers of the same names, wherever they are in
-        `H`; other weak rankers start at zero, and a name that is not in `H` is an error. An array has no names: its
-        coefficients are taken in the order of `H`, and are wrong for another collection of the same length.
+        a trace, of a model that `load` has read, or of a mapping from names, go to the weak rankers of the same names,
+        wherever they are in `H`; others start at zero, and a coefficient without a place is an error. A model also
+        knows what its names stand for: cuts that differ in their first six digits, other ranges of `normalized` and
+        other levels are refused. An array has no names: its coefficients are taken in the order of `H`, and are wrong
+        for another collection of the same length.
     tol : float
         Stop as stationary when the largest edge is at most this, in units of h. Which edge is the largest, `selection`
         says; with ``"largest"`` its absolute value counts.

@@ -113,7 +113,7 @@ def train(
     signs : array_like, shape (n,), optional
         1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. As in
         `pnorm.train`.
-    init : Trace, ScoringFunction or array_like, shape (n,), optional
+    init : Trace, ScoringFunction, mapping or array_like, shape (n,), optional
         Coefficients to start from; zero by default. As in `pnorm.train`.
     tol : float
         Stop as stationary when the largest edge is at most this, in units of h.
@@ -245,7 +245,7 @@ def minimize(
         Query groups: pairs form within a group only. A group may lie in several partitions.
     group_weight : {"pairs", "equal"}
         How much each query group counts. As in `pnorm.minimize`.
-    init : Trace, ScoringFunction or array_like, shape (n,), optional
+    init : Trace, ScoringFunction, mapping or array_like, shape (n,), optional
         Coefficients to start from; zero by default. As in `pnorm.train`.
     method : {None, "newton", "lbfgs"}
         As in `pnorm.minimize`.

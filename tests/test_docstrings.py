@@ -73,7 +73,7 @@ SHARED = {
     "price": (["Price, optional"], ["What a negative pays for the sum of its losses, from `pnorm.objectives`."]),
     "smoothing": (["float"], ["With the hinge: half the width of a parabola in the place of its corner."]),
     "push": (['{"top", "bottom"}'], ["Which end of the list is to be right."]),
-    "init": (["Trace, ScoringFunction or array_like, shape (n,), optional"],
+    "init": (["Trace, ScoringFunction, mapping or array_like, shape (n,), optional"],
              ["Coefficients to start from; zero by default."]),
     "lam": (["array_like, shape (n,)", "array_like, shape (n,), optional", "float"],
             ["Coefficients, one per weak ranker.", r":math:`\lambda`, ", "lambda, above 0"]),

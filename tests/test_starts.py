@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pnorm
+from pnorm._solvers.start import start_of
 
 NAMES = ["a", "b", "c", "d"]
 RNG = np.random.default_rng(0)
@@ -73,7 +74,9 @@ def test_names_that_are_new_start_at_zero(start):
 
 def test_coefficients_without_a_place_are_refused_by_name(start, tmp_path):
     for init in (TRACE, model(tmp_path / "model.json")):
-        with pytest.raises(ValueError, match=re.escape("are not in H: 'd'; H has others: 'e'. Cuts and levels")):
+        with pytest.raises(
+            ValueError, match=re.escape("of 1 weak ranker not in H: 'd'; H has others: 'e'. Cuts and levels")
+        ):
             start(slice(None), pnorm.rankers.columns(4, names=["a", "b", "c", "e"]), init)
     unused, trace = pnorm.train(POS, NEG, H, 4, 0, init=np.r_[LAM[:3], 0.0])
     np.testing.assert_array_equal(start(slice(3), pnorm.rankers.columns(3, names=NAMES[:3]), trace), unused[:3])
@@ -83,7 +86,9 @@ def test_cuts_that_are_made_anew_are_others(start):
     old, new = (pnorm.rankers.quantile_thresholds(POS[rows], NEG[rows], 3) for rows in (slice(20), slice(20, None)))
     assert len(old) == len(new)
     _, trace = pnorm.train(POS, NEG, old, 4, 20)
-    with pytest.raises(ValueError, match=f"not in H: '{old.names[0]}', .*; H has others: '{new.names[0]}', "):
+    with pytest.raises(
+        ValueError, match=f"weak rankers? not in H: '{old.names[0]}', .*; H has others: '{new.names[0]}', "
+    ):
         start(slice(None), new, trace)
 
 
@@ -130,3 +135,85 @@ def test_frames_are_matched_by_their_columns():
     lam, trace = pnorm.train(pos, neg, p=4, t_max=20)
     again, _ = pnorm.train(pos[NAMES[::-1]], neg[NAMES[::-1]], p=4, t_max=0, init=trace)
     np.testing.assert_array_equal(again, lam[::-1])
+
+
+# Names with another meaning -----------------------------------------------------------------------------
+
+
+def kept(path, lam, H):
+    pnorm.save(path, lam, H)
+    return pnorm.load(path)
+
+
+def mixed(rows, low=0):
+    return {"age": POS[rows, 0] + low, "size": np.array(["S", "M", "L"])[np.arange(len(POS[rows])) % 3].tolist()}
+
+
+SCALED = [pnorm.rankers.normalized(k * POS, NEG) for k in (1.0, 4.0)]
+SIZES = ["S", "M", "L"], ["XS", "S", "M", "L"]
+PAIRS = {
+    "other ranges": (*SCALED, "'x0' is -.* to .* scaled to 0 to 1 in init and -.* to .* scaled to 0 to 1 in H"),
+    "a column and its scale": (pnorm.rankers.columns(4), SCALED[0], "'x0' is x in init and .* scaled"),
+    "a function": (
+        pnorm.rankers.columns(1, names=["first"]),
+        pnorm.rankers.callables([lambda X: X[:, 0]], names=["first"]),
+        "'first' is x in init and a function in H",
+    ),
+    "lines": (
+        *(pnorm.rankers.quantile_thresholds(k * POS, NEG, 3, linear=True) for k in (1.0, 4.0)),
+        "'x0 .line.' is a line from .* to .* through 0, .*, 1 in init and a line from",
+    ),
+    "text and numbers": (
+        pnorm.rankers.categories([["1"], ["2"]], [["1"]]),
+        pnorm.rankers.categories([[1], [2]], [[1]]),
+        "2 weak rankers that are others in H: 'x0 = 1' is x = '1' in init and x = 1 in H",
+    ),
+    "orders": (
+        *(pnorm.rankers.from_table(mixed(slice(20)), mixed(slice(20, 40)), kinds={"size": of}) for of in SIZES),
+        "'size > S' is x > 0.5 of 3 levels, S, M, L in init and x > 1.5 of 4 levels, XS, S, M, L in H",
+    ),
+    "rare levels": (
+        *(
+            pnorm.rankers.from_table({"c": list("aaabbbcde" + more)}, {"c": list("aaabbb")}, min_rows=3)
+            for more in ("", "ccc")
+        ),
+        r"'c = \(rare\)' is none of 2 levels, a, b in init and none of 3 levels, a, b, c in H",
+    ),
+    "complements": (*map(pnorm.rankers.closed, SCALED), r"of 8 weak rankers that are others"),
+    "sums": (*(H + pnorm.rankers.columns(4, names=NAMES) for H in SCALED), "of 4 weak rankers that are others"),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_model_of_other_weak_rankers_of_the_same_names_is_refused(name, tmp_path):
+    old, new, message = PAIRS[name]
+    lam = np.arange(1.0, len(old) + 1)
+    model = kept(tmp_path / "model.json", lam, old)
+    with pytest.raises(ValueError, match=message):
+        start_of(model, new)
+    np.testing.assert_array_equal(start_of(model, old), lam)
+    again = pnorm.rankers.from_dict(old.to_dict()) + pnorm.rankers.thresholds([[0.25]], names=["more"])
+    np.testing.assert_array_equal(start_of(model, again), np.r_[lam, 0.0])
+    unused = kept(tmp_path / "unused.json", np.zeros(len(old)), old)
+    np.testing.assert_array_equal(start_of(unused, new), np.zeros(len(new)))  # of no coefficient nothing is asked
+
+
+def test_cuts_are_told_apart_by_the_six_digits_of_their_names(tmp_path):
+    old, same = (pnorm.rankers.thresholds([[cut]]) for cut in (0.123456, 0.1234561))
+    assert old.names == same.names
+    assert start_of(kept(tmp_path / "model.json", [2.0], old), same).tolist() == [2.0]
+
+
+def test_a_mapping_gives_coefficients_by_name(start):
+    np.testing.assert_array_equal(start_of({"c": 2, "a": -0.5}, H), [-0.5, 0.0, 2.0, 0.0])
+    np.testing.assert_array_equal(start(slice(None), H, dict(zip(NAMES[::-1], LAM[::-1], strict=True))), LAM)
+    np.testing.assert_array_equal(start(slice(None), H, {}), np.zeros(4))
+    with pytest.raises(
+        ValueError, match=re.escape("of 2 weak rankers not in H: 'e', 'f'; H has others: 'b', 'c', 'd'")
+    ):
+        start(slice(None), H, {"a": 1.0, "e": 1.0, "f": 2.0, "g": 0.0})
+    with pytest.raises(TypeError, match=r"init must have names of weak rankers for keys, as H\.names has them; got 0"):
+        start(slice(None), H, {0: 1.0})
+    for value in (np.inf, "1", None):
+        with pytest.raises((TypeError, ValueError), match=r"init\['?a'?\]"):
+            start(slice(None), H, {"a": value})

@@ -45,6 +45,16 @@ def numbers_of(values: Any, name: str) -> list[float]:
         raise TypeError(f"{name} must be a sequence of numbers; got {shown(values)}") from None
 
 
+def coefficients(values: Mapping[Any, Any], name: str) -> dict[str, float]:
+    """Return the coefficients that a mapping has for names of weak rankers."""
+    found = {}
+    for key, value in values.items():
+        if not isinstance(key, str):
+            raise TypeError(f"{name} must have names of weak rankers for keys, as H.names has them; got {shown(key)}")
+        found[key] = real(value, f"{name}[{shown(key)}]")
+    return found
+
+
 def several(values: Any, name: str, check: Callable[[Any], float]) -> list[float]:
     """Return distinct numbers, each checked by `check`; a single number is a sequence of one."""
     found = [check(value) for value in ([values] if isinstance(values, numbers.Real) else numbers_of(values, name))]

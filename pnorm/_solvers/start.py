@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pnorm.rankers import Rankers, Signs
 
 
 def start_of(init: Any, rankers: Rankers, signs: Signs | None = None) -> Vector:
-    """Return coefficients to start from; those of a trace or a model go to the weak rankers of the same names.
+    """Return coefficients to start from; those of a trace, a model or a mapping go to weak rankers of the same names.
 
     Refuse some that are on the wrong side of zero.
     """
@@ -37,9 +38,35 @@ def _start_of(init: Any, rankers: Rankers) -> Vector:
         return np.zeros(len(rankers))
     if isinstance(init, Trace):
         return _by_name(init.lam_at(init.n_iter), init.names, rankers.names)
+    if isinstance(init, Mapping):
+        of_names = _checks.coefficients(init, "init")
+        return _by_name(np.array(list(of_names.values())), tuple(of_names), rankers.names)
     if isinstance(getattr(init, "H", None), Rankers):  # a model of `load`
+        _refuse_others(np.array(init.lam), init.H, rankers)
         return _by_name(np.array(init.lam), init.H.names, rankers.names)
     return _checks.vector(init, "init", len(rankers), "one coefficient per weak ranker")
+
+
+def _refuse_others(lam: Vector, own: Rankers, rankers: Rankers) -> None:
+    """Refuse coefficients of weak rankers that have the name of another one."""
+    if own == rankers:
+        return
+    used = set(np.flatnonzero(lam).tolist())
+    here: dict[str, set[str]] = {}
+    for name, meaning in zip(rankers.names, rankers._meanings(), strict=True):
+        here.setdefault(name, set()).add(meaning)
+    others = [
+        (name, meaning)
+        for j, (name, meaning) in enumerate(zip(own.names, own._meanings(), strict=True))
+        if j in used and meaning not in here.get(name, {meaning})
+    ]
+    if others:
+        name, meaning = others[0]
+        raise ValueError(
+            f"init has coefficients of {len(others)} weak rankers that are others in H: {_checks.shown(name)} is "
+            f"{meaning} in init and {min(here[name])} in H. Pass the H of init, whose coefficients fit it, "
+            f"or {_AS_AN_ARRAY}"
+        )
 
 
 def _by_name(lam: Vector, own: tuple[str, ...], names: tuple[str, ...]) -> Vector:
@@ -54,7 +81,8 @@ def _by_name(lam: Vector, own: tuple[str, ...], names: tuple[str, ...]) -> Vecto
     if missing:
         new = [name for name in names if not of_own[name]]
         raise ValueError(
-            f"init has coefficients of weak rankers that are not in H: {first(missing, 4, _checks.shown)}"
+            f"init has coefficients of {len(missing)} weak ranker{'s' * (len(missing) > 1)} not in H: "
+            f"{first(missing, 4, _checks.shown)}"
             + (f"; H has others: {first(new, 4, _checks.shown)}" if new else "")
             + f". Cuts and levels that are found anew have new names: take the collection of the run before, or "
             f"{_AS_AN_ARRAY}"

@@ -136,6 +136,13 @@ class Rankers(ABC, Sequence[WeakRanker]):
         """Return what each weak ranker reads, the same for all that read it, and a name of this."""
         return [((id(self), j), name) for j, name in enumerate(self.names)]
 
+    def _meanings(self) -> list[str]:
+        """Return what each weak ranker is of its column, which the name alone may not say.
+
+        Numbers have six digits, as they have in names.
+        """
+        return ["a function"] * len(self)
+
     def _shapes(self, lam: Vector) -> list[tuple[int, _Shape]]:
         """What the rankers of each column add to a score, but for a constant; with the number of one of them.
 
@@ -338,6 +345,10 @@ class _Closed(Rankers):
     def _reads(self) -> list[tuple[Hashable, str]]:
         return 2 * self._half._reads()
 
+    def _meanings(self) -> list[str]:
+        half = self._half._meanings()
+        return [*half, *[f"1 - ({meaning})" for meaning in half]]
+
     def _fields(self) -> dict[str, Any]:
         return {"kind": "closed", "of": self._half.to_dict()}
 
@@ -388,6 +399,9 @@ class _Union(Rankers):
             return column
 
         return [(key(part, column), label) for part in self._members for column, label in part._reads()]
+
+    def _meanings(self) -> list[str]:
+        return [meaning for part in self._members for meaning in part._meanings()]
 
     def _fields(self) -> dict[str, Any]:
         return {"kind": "union", "parts": [part.to_dict() for part in self._members]}

@@ -16,7 +16,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import Vector
-from pnorm._checks.text import shown
+from pnorm._checks.text import first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE, Cuts, Feature
 from pnorm._storage.store import OfMatrix, Piece
@@ -159,6 +159,9 @@ def _column(A: Any, j: int) -> Vector:
 
 
 class _Columns(_OfColumns):
+    def _meanings(self) -> list[str]:
+        return ["x"] * len(self)
+
     def _fields(self) -> dict[str, Any]:
         return {"kind": "columns", **super()._fields()}
 
@@ -202,6 +205,10 @@ class _Normalized(_OfColumns):
         _checks.spans(low, high, span, names)
         self._low, self._high, self._to = low, high, to
         self._range = np.where(high > low, span, np.inf)  # a constant column stays at to[0]
+
+    def _meanings(self) -> list[str]:
+        to = f"scaled to {self._to[0]:g} to {self._to[1]:g}"
+        return [f"{low:g} to {high:g} {to}" for low, high in zip(self._low, self._high, strict=True)]
 
     def _fields(self) -> dict[str, Any]:
         ends = {"lowest": self._low.tolist(), "highest": self._high.tolist(), "to": list(self._to)}
@@ -260,6 +267,15 @@ class _Thresholds(_OfColumns):
         self._last = max([column for column, _ in cuts])
         if lines:
             self._lines = dict(lines)
+
+    def _meanings(self) -> list[str]:
+        def meaning(column: int, cut: float) -> str:
+            if not math.isinf(cut):
+                return "x is missing" if math.isnan(cut) else f"x > {cut:g}"
+            cuts, values = self._line(column)
+            return f"a line from {cuts[0]:g} to {cuts[-1]:g} through {first(values.tolist(), 4, '{:g}'.format)}"
+
+        return [meaning(column, cut) for column, cut in self._cuts]
 
     def _fields(self) -> dict[str, Any]:
         def written(column: int, cut: float) -> Any:

@@ -38,6 +38,13 @@ class _Categories(Rankers):
             of_columns += [read] * len(levels)
         return of_columns
 
+    def _meanings(self) -> list[str]:
+        return [
+            "x is missing" if level is None else f"x = {_checks.shown(level)}"
+            for levels in self._levels
+            for level in levels
+        ]
+
     def _fields(self) -> dict[str, Any]:
         columns = None if self._found is None else list(self._found)
         levels = [list(column) for column in self._levels]

@@ -12,7 +12,7 @@ import numpy as np
 from pnorm import _checks
 from pnorm._categories import Seen
 from pnorm._checks import DATE, DURATION, TIME, Cells, Coded, Vector
-from pnorm._checks.text import aligned, shown
+from pnorm._checks.text import aligned, first, shown
 from pnorm._storage import scoring
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._storage.store import Piece
@@ -21,7 +21,7 @@ from pnorm.rankers._base import Found, Index, Rankers, Signs, kind
 from pnorm.rankers._columns import _Thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._levels import _Categories
-from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, Reading, Where, derived
+from pnorm.rankers._readings import CATEGORY, KINDS, LEVELS_OF, ORDERED, RARE, Reading, Where, derived
 
 OF = {DATE: ("trend", "weekday", "hour", "month"), DURATION: ("days",), TIME: ("hours",)}
 """What is read off the columns of a kind; of others, the column itself."""
@@ -31,6 +31,9 @@ UNITS = {"trend": "days since 1970-01-01", "days": "days", "hours": "hours since
 
 WRITTEN = {"trend": _forms.moment_text, "days": _forms.span_text, "hours": _forms.clock_text}
 """How these numbers are written for people; others are plain numbers."""
+
+_TOLD = 8
+"""Levels that a message names."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,19 @@ class Table(Rankers):
             key: Hashable = source.column if self._found is None and not of else label
             of_columns += [(key, label)] * len(part.rankers)
         return of_columns
+
+    def _meanings(self) -> list[str]:
+        found = []
+        for source, part in self._parts:
+            levels = [level for level in source.reading.levels if level not in (RARE, None)]
+            told = f"{len(levels)} levels, {first(levels, _TOLD)}"
+            for meaning in part.rankers._meanings():
+                if source.reading.kind == CATEGORY and meaning == f"x = {RARE!r}":
+                    meaning = f"none of {told}"
+                elif source.reading.kind == ORDERED:
+                    meaning = f"{meaning} of {told}"
+                found.append(meaning)
+        return found
 
     def _fields(self) -> dict[str, Any]:
         def of_part(part: Part) -> dict[str, Any]:
