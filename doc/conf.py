@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pnorm
-from pnorm._command import main, reproduce
+from pnorm._command import options, reproduce
 
 project = "pnorm"
 author = "The pnorm developers"
@@ -103,7 +103,7 @@ html_show_sourcelink = False
 os.environ["COLUMNS"] = "90"
 build = Path(__file__).parent / "_build"
 build.mkdir(exist_ok=True)
-for name, parser in (("help", main.parser()), ("reproduce", reproduce.parser())):
+for name, parser in (("help", options.parser()), ("reproduce", reproduce.parser())):
     (build / f"{name}.txt").write_text(parser.format_help())
 
 

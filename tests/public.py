@@ -35,7 +35,6 @@ ARRAYS = {
     "new_weight": np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0]),
     "weight": np.array([1.0, 2.0, 1.0, 1.0, 2.0, 1.0]),
     "sample_weight": np.array([1.0, 2.0, 1.0, 1.0, 2.0, 1.0]),
-    "weight": np.array([1.0, 0.0, 1.0, 1.0, 2.0, 1.0]),
     "pos_group": np.array([0.0, 1.0, 0.0, 1.0, 0.0]),
     "neg_group": np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0]),
     "pos_grade": np.array([2.0, 1.0, 3.0, 2.0, 1.0]),

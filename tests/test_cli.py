@@ -17,6 +17,7 @@ from pyarrow import feather, parquet
 
 import pnorm
 from pnorm._command.main import main
+from pnorm._job.learn import learn
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     path, X, y = table
     out_path = tmp_path / "scores.csv"
     status, out, err = run(capsys, path, "--label", "bought", "--ignore", "city", "--rankers", kind, "-p", "8", "-t", 50,
-                           "--top", 4, "--out", out_path)  # fmt: skip
+                           "--top", 4, "--out", out_path, "--holdout", 0)  # fmt: skip
     assert (status, err) == (0, "")
     names = ["visits", "age", "noise"]
     H = {"columns": lambda: pnorm.rankers.columns(3, names=names),
@@ -95,7 +96,8 @@ def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     f = pnorm.score(X, H, lam)
     with open(out_path) as stream:
         written = list(csv.DictReader(stream))
-    assert list(written[0]) == ["row", "score", "probability"]
+    assert list(written[0]) == ["row", "score", "probability", "rank", "reasons"]
+    assert [line["rank"] for line in written] == list(map(str, range(1, 61)))
     order = [int(line["row"]) for line in written]
     assert sorted(order) == list(range(60))
     np.testing.assert_array_equal([float(line["score"]) for line in written], f[order])
@@ -103,19 +105,22 @@ def test_a_file_is_ranked(capsys, table, kind, tmp_path):
     probability = pnorm.probability(X, H, lam, 8, trace.intercept)
     np.testing.assert_array_equal([float(line["probability"]) for line in written], probability[order])
 
-    assert f"{pnorm.metrics.positives_at_top(f[y], f[~y])} of 20 positives above every negative" in out
-    leading = H.column_names[int(np.argmax(pnorm.explain(X, H, lam).ranges))]
-    assert out.split("moves a score by up to\n")[1].strip().startswith(leading)
-    top = out.split("The top of the list:\n")[1].splitlines()[1:5]
+    assert "No rows are kept back. What follows is of the 60 rows trained on; on new rows the list is worse." in out
+    lines = {line.partition("  ")[0]: line.split("  ", 1)[1].split() for line in out.splitlines() if "  " in line}
+    assert int(lines["positives above every negative"][0]) == pnorm.metrics.positives_at_top(f[y], f[~y])
+    assert lines["AUC"][0] == f"{pnorm.metrics.auc(f[y], f[~y]):.3f}"
+    top = out.split("The top of the list, of rows trained on:\n")[1].splitlines()[1:5]
     assert [int(line.split()[1]) for line in top] == order[:4]
-    assert [int(line.split()[3]) for line in top] == [int(y[i]) for i in order[:4]]
-    assert f"{trace.status}\nafter {trace.n_iter} rounds: {trace.message}" in out
+    assert [int(line.split()[4]) for line in top] == [int(y[i]) for i in order[:4]]
+    reasons = pnorm.explain(X, H, lam, reference=X[~y]).reasons(3)
+    assert [line["reasons"] for line in written] == [reasons[i].replace("x0", "visits") for i in order]
+    assert f"{trace.status} after {trace.n_iter} rounds: {trace.message}" in out
 
 
 @pytest.mark.parametrize("kind", ["columns", "normalized", "thresholds"])
 def test_columns_of_a_file_are_monotone(capsys, table, kind, tmp_path):
     path, X, _ = table
-    arguments = [path, "--label", "bought", "--ignore", "city", "--rankers", kind]
+    arguments = [path, "--label", "bought", "--ignore", "city", "--rankers", kind, "--holdout", 0]
     model = tmp_path / "model.json"
     status, _, err = run(capsys, *arguments, "--monotone", "visits=-", "--monotone", "age=+", "--save", model)
     assert (status, err) == (0, "")
@@ -126,14 +131,15 @@ def test_columns_of_a_file_are_monotone(capsys, table, kind, tmp_path):
     run(capsys, *arguments, "--save", model)
     assert (pnorm.load(model).lam * found.H.signs < 0.0).any()
     for given, message in (
-        (["vists=+"], "names the column 'vists', which the file has not; did you mean 'visits'?"),
+        (["vists=+"], "no column 'vists' in FILE; did you mean 'visits'?"),
+        (["city=+"], "--monotone names 'city', which is not learned from"),
         (["visits"], "--monotone needs a column and a sign, as in income=+ or age=-; got 'visits'"),
         (["=+"], "needs a column and a sign"),
         (["visits=+", "visits=-"], "--monotone gives both signs to 'visits'"),
     ):
         more = [word for text in given for word in ("--monotone", text)]
         status, _, err = run(capsys, *arguments, *more)
-        assert (status, message in err) == (2, True)
+        assert (status, message.replace("FILE", str(path)) in err) == (2, True)
     status, _, err = run(capsys, path, "--model", model, "--monotone", "age=+")
     assert (status, "--monotone is for training" in err) == (2, True)
 
@@ -141,28 +147,28 @@ def test_columns_of_a_file_are_monotone(capsys, table, kind, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "how", "told"),
     [
-        (["--l2", "0.1", "--penalty", "coefficients"], {"l2": 0.1}, "minimised with l2 = 0.1 on the coefficients"),
+        (["--l2", "0.1", "--penalty", "coefficients"], {"l2": 0.1}, "p = 4, l2 = 0.1 on the coefficients;"),
         (
             ["--l1", "0.5", "--l2", "0", "--rankers", "thresholds"],
             {"l1": 0.5, "penalty": "shapes"},
-            "minimised with l1 = 0.5 on the shapes",
+            "p = 4, l1 = 0.5 on the shapes;",
         ),
         (
             ["--l1", "0.5", "--l2", "0.1", "--penalty", "shapes", "--rankers", "thresholds", "--linear"],
             {"l1": 0.5, "l2": 0.1, "penalty": "shapes"},
-            "minimised with l1 = 0.5 and l2 = 0.1 on the shapes",
+            "p = 4, l1 = 0.5 and l2 = 0.1 on the shapes;",
         ),
         (
             ["--max-columns", "1", "--l2", "0", "--push", "bottom"],
             {"max_columns": 1, "penalty": "shapes"},
-            "minimised with no penalty, 1 column at most",
+            "p = 4 at the bottom, no penalty, 1 column at most;",
         ),
     ],
 )
 def test_a_file_is_ranked_by_a_penalised_minimum(capsys, table, tmp_path, arguments, how, told):
     path, X, y = table
     model = tmp_path / "model.json"
-    arguments = ["--rankers", "normalized", *arguments, "-p", "4"]
+    arguments = ["--rankers", "normalized", *arguments, "-p", "4", "--holdout", "0"]
     status, out, err = run(capsys, path, "--label", "bought", "--ignore", "city", *arguments, "--save", model)
     assert (status, err) == (0, "")
     make = pnorm.rankers.normalized
@@ -179,9 +185,10 @@ def test_a_file_is_ranked_by_a_penalised_minimum(capsys, table, tmp_path, argume
     assert {name: found.metadata[name] for name in how} == how
     assert found.metadata["steps"] == trace.n_iter
     message = trace.message.partition(" is within ")[0]  # of a gap of rounding the digits depend on the processor
-    assert f"{trace.status}\n{told}\nafter {trace.n_iter} step{'s' * (trace.n_iter != 1)}: {message}" in out
+    assert f"{trace.status} after {trace.n_iter} step{'s' * (trace.n_iter != 1)}: {message}" in out
     in_use = np.unique(H.column[np.flatnonzero(lam)]).size
-    assert f"({in_use} of {in_use} in use)" in out
+    used = f"{np.count_nonzero(lam)} of {len(H)} weak rankers in use, of {in_use} column{'s' * (in_use != 1)}"
+    assert f"The model: {told} {used}." in out
 
 
 @pytest.mark.parametrize(
@@ -230,6 +237,9 @@ def test_which_label_is_positive(capsys, tmp_path, labels, arguments, positive):
     assert f"3 rows, {len(positive)} positive" in out
 
 
+COLUMNS = ("--label", "y", "--rankers", "columns")
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
@@ -237,16 +247,16 @@ def test_which_label_is_positive(capsys, tmp_path, labels, arguments, positive):
         ("x,y\n1,1\n2,0\n", [], "--label COLUMN is needed with a FILE"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "z"], "no column 'z' in FILE"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "x"], "FILE has no column beside the label 'y' to rank by"),
-        ("x,y\n1,1\n2,0\n", ["--label", "y", "--positive", "7"], "no row has the label '7' in column 'y'; its labels are 0, 1"),
-        ("x,y\n1,a\n2,b\n", ["--label", "y"], "say which label in column 'y' is positive with --positive; its labels are a, b"),
+        ("x,y\n1,1\n2,0\n", ["--label", "y", "--positive", "7"], "no row has the label '7' in column 'y'; its labels are 1 (1), 0 (1)"),
+        ("x,y\n1,a\n2,b\n", ["--label", "y"], "say which label in column 'y' is positive with --positive; its labels are a (1), b (1)"),
         ("x,y\n1,1\n2,2\n", ["--label", "y"], "say which label in column 'y' is positive"),
-        ("x,y\n1,1\n2,1\n", ["--label", "y"], "column 'y' holds one label only (1); both kinds of rows are needed"),
-        ("x,city,y\n1,Oslo,1\n2,Rome,0\n", ["--label", "y"],
+        ("x,y\n1,1\n2,1\n", ["--label", "y"], "column 'y' holds one label only, 1 (2); both kinds of rows are needed"),
+        ("x,city,y\n1,Oslo,1\n2,Rome,0\n", [*COLUMNS],
          "column 'city' is not numeric: 'Oslo' in line 2 of FILE; encode it as numbers, or --ignore 'city'"),
-        ("x,y\n1,1\n,0\n", ["--label", "y"], "column 'x' has a missing value in line 3 of FILE; fill it in, or --ignore 'x'"),
-        ("x,y\n1,1\nNaN,0\n", ["--label", "y"], "column 'x' has a missing value in line 3 of FILE"),
-        ("x,y\n1,1\ninf,0\n", ["--label", "y"], "column 'x' has 'inf' in line 3 of FILE; every value must be finite"),
-        ("x,y\n1_000,1\n2,0\n", ["--label", "y"], "column 'x' is not numeric: '1_000' in line 2 of FILE"),
+        ("x,y\n1,1\n,0\n", [*COLUMNS], "column 'x' has a missing value in line 3 of FILE; fill it in, or --ignore 'x'"),
+        ("x,y\n1,1\nNaN,0\n", [*COLUMNS], "column 'x' has a missing value in line 3 of FILE"),
+        ("x,y\n1,1\ninf,0\n", [*COLUMNS], "column 'x' has 'inf' in line 3 of FILE; every value must be finite"),
+        ("x,y\n1_000,1\n2,0\n", [*COLUMNS], "column 'x' is not numeric: '1_000' in line 2 of FILE"),
         ("x,y\n1,1\n2\n", ["--label", "y"], "line 3 of FILE has 1 field; the header has 2"),
         ("x,x,y\n1,1,1\n", ["--label", "y"], "the column name 'x' appears more than once in FILE"),
         ("x,,y\n1,1,1\n", ["--label", "y"], "column 2 of FILE has no name in the header"),
@@ -255,8 +265,7 @@ def test_which_label_is_positive(capsys, tmp_path, labels, arguments, positive):
         ("x,y\n1,1\n\n2,\n3,0\n", ["--label", "y"], "the label 'y' is missing in line 4 of FILE; rows to train on need one"),
         ("x,y\n1,1\n2,NA\n", ["--label", "y", "--positive", "1"], "the label 'y' is missing in line 3 of FILE"),
         ('x,y\n1,1\n"2,0\n', ["--label", "y"], "line 3 of FILE is not CSV: unexpected end of data"),
-        ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "y"], "--ignore y is the label"),
-        ("x,y\n1,1\n2,0\n", ["--label", "y", "--seed", "3"], "--seed is for the tic-tac-toe boards"),
+        ("x,y\n1,1\n2,0\n", ["--label", "y", "--ignore", "y"], "--ignore y is the column of --label"),
         ("", ["--label", "y"], "FILE is empty"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "-p", "0.5"], "-p must be at least 1 and finite; got 0.5"),
         ("x,y\n1,1\n2,0\n", ["--label", "y", "-t", "-5"], "-t must be zero or more; got -5"),
@@ -319,21 +328,30 @@ def test_the_standard_input_and_odd_files(table, tmp_path):
 
 
 def test_a_column_that_separates_is_pointed_out(capsys, tmp_path):
+    rng = np.random.default_rng(4)
+    y = np.arange(400) % 4 == 0
+    frame = pandas.DataFrame({"x": rng.normal(size=400), "refund": y * rng.integers(1, 9, 400), "y": y.astype(int)})
     path = tmp_path / "t.csv"
-    path.write_text("x,refund,y\n1,0,0\n2,5,1\n1.5,7,1\n1.8,0,0\n")
-    status, out, _ = run(capsys, path, "--label", "y")
+    frame.to_csv(path, index=False)
+    status, out, _ = run(capsys, path, "--label", "y", "-p", 1)
     assert status == 0
-    assert "refund alone puts every positive above every negative" in out
+    assert "warning: refund alone separates the positive rows from the others, nearly" in out
     assert "was it known before the label was?" in out
+    assert "--ignore refund" in out.split("What next:")[1]
+    status, out, _ = run(capsys, path, "--label", "y", "-p", 1, "--ignore", "refund", "--top", 0)
+    assert (status, "alone separates" in out, "The top of the list" in out) == (0, False, False)
+    assert "refund  not used" in out
 
 
 def test_constant_columns(capsys, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n1,0\n1,1\n")
-    status, out, _ = run(capsys, path, "--label", "y")
+    status, out, err = run(capsys, path, "--label", "y")
+    assert (status, out) == (2, "")
+    assert "no column can be used (x: all values are equal); --kind COLUMN=category uses one anyway" in err
+    status, out, _ = run(capsys, path, "--label", "y", "--rankers", "columns")
     assert status == 0
-    assert "No weak ranker is in use: every row has the same score." in out
-    assert "converged" in out
+    assert "0 of 1 weak ranker in use" in out
 
 
 def test_help_and_version(capsys):
@@ -435,7 +453,7 @@ def test_streams_are_files_too_and_devices_are_shared(tmp_path):
         (tmp_path / str(k)).mkdir()
         (tmp_path / str(k) / "t.csv").write_text("x,y\n1,1\n0,0\n2,0\n")
         *words, _, source, _, target = line.split()
-        jobs.append((str(tmp_path / str(k)), ["-t", "1", *words], source, target))
+        jobs.append((str(tmp_path / str(k)), ["-t", "1", "--rankers", "columns", *words], source, target))
     done = subprocess.run(
         [sys.executable, "-P", "-c", _FORKED, json.dumps(jobs)], capture_output=True, text=True, check=True
     )
@@ -447,7 +465,7 @@ def test_streams_are_files_too_and_devices_are_shared(tmp_path):
         if "m.json" in line:
             assert pnorm.load(folder / "m.json").H.names == ("x",)
         if "seen" in line and message is None:
-            assert "row,score,probability\n" in (folder / "seen").read_text()
+            assert "row,score,probability,rank,reasons\n" in (folder / "seen").read_text()
 
 
 # What steers a terminal
@@ -476,6 +494,9 @@ def test_names_and_labels_from_a_file_do_not_steer_the_terminal(capsys, tmp_path
         return out + err
 
     learn = ["--label", label, "--positive", word, "--save", model]
+    wanted = ["--out", tmp_path / f"o{HOSTILE}", "--id", column]
+    out = tried(*learn, *wanted, "--rankers", "columns", expected=0)
+    assert "\\x1b" in out.split("The top of the list")[1]
     out = tried(*learn, "--rankers", "columns", "--out", tmp_path / f"o{HOSTILE}", expected=0)
     assert r"y\x1b]0 title\x07\x1b[2J\r\nrow" in out
     about = pnorm.load(model)
@@ -485,7 +506,9 @@ def test_names_and_labels_from_a_file_do_not_steer_the_terminal(capsys, tmp_path
     tried("--model", model, "--label", label, "--positive", word, expected=0)
     separate = [rows[0], *([str(row[2] == word), "0", row[2]] for row in rows[1:])]
     separate = [[x.replace("True", "1").replace("False", "0") for x in row] for row in separate]
-    assert "alone puts every positive above" in tried(*learn, "--rankers", "columns", changed=separate, expected=0)
+    assert "alone separates the positive rows" in tried(
+        *learn, "-p", 1, changed=[separate[0], *separate[1:] * 4], expected=0
+    )
 
     tried("--label", label)
     tried("--label", label, "--positive", HOSTILE)
@@ -499,7 +522,7 @@ def test_names_and_labels_from_a_file_do_not_steer_the_terminal(capsys, tmp_path
     tried(*learn, "--out", tmp_path / HOSTILE / "o")
     tried(*learn, "--out", path)
     for first, second in ((HOSTILE, "1"), ("", "1"), ("1e999", "1"), ("1", "")):
-        tried(*learn, changed=[rows[0], [first, "1", word], [second, "1", "no"]])
+        tried(*learn, "--rankers", "columns", changed=[rows[0], [first, "1", word], [second, "1", "no"]])
         tried("--model", model, changed=[rows[0], [first, "1", word], [second, "1", "no"]])
     tried(*learn, changed=[*rows, ["1", "1", ""]])
     tried(*learn, changed=[[column, column, label], *rows[1:]])
@@ -554,14 +577,14 @@ def write(frame, path):
 @pytest.mark.parametrize("name", ["leads.parquet", "leads.PQ", "leads.feather", "leads.arrow", "leads", "leads.csv"])
 def test_parquet_and_arrow_files_are_ranked_as_csv_is(capsys, table, tmp_path, name):
     path, *_ = table
-    arguments = ["--label", "bought", "--ignore", "city", "-t", 30, "--out", tmp_path / "scores.csv"]
+    arguments = ["--label", "bought", "-t", 30, "--out", tmp_path / "scores.csv"]
     assert run(capsys, path, *arguments)[0] == 0
     expected = (tmp_path / "scores.csv").read_text()
     (tmp_path / "other").mkdir()
     other = write(frame_of(table), tmp_path / "other" / name)
     status, out, err = run(capsys, other, *arguments)
     assert (status, err) == (0, "")
-    assert out.startswith(f"{other}: 60 rows, 20 positive (bought = True)\n")
+    assert out.startswith(f"{other}: 60 rows, 20 positive (bought = True), 33.3 %\n")
     assert (tmp_path / "scores.csv").read_text() == expected
 
 
@@ -623,16 +646,17 @@ def test_numbers_of_all_kinds(capsys, tmp_path, kind):
 @pytest.mark.parametrize(
     ("columns", "arguments", "message"),
     [
-        ({"x": [1.0, None], "y": [1, 0]}, [], "column 'x' has a missing value in row 1 of FILE; fill it in, or --ignore 'x'"),
-        ({"x": [1, None], "y": [1, 0]}, [], "column 'x' has a missing value in row 1 of FILE"),
-        ({"x": [1.0, np.nan], "y": [1, 0]}, [], "column 'x' has a missing value in row 1 of FILE"),
-        ({"x": [None, None], "y": [1, 0]}, [], "column 'x' has a missing value in row 0 of FILE"),
-        ({"x": [1.0, np.inf], "y": [1, 0]}, [], "column 'x' has 'inf' in row 1 of FILE; every value must be finite"),
-        ({"x": ["a", "b"], "y": [1, 0]}, [], "column 'x' is not numeric: 'a' in row 0 of FILE; encode it as numbers, or --ignore 'x'"),
-        ({"x": [[1], [2]], "y": [1, 0]}, [], "column 'x' is not numeric: '[1]' in row 0 of FILE"),
+        ({"x": [1.0, None], "y": [1, 0]}, COLUMNS, "column 'x' has a missing value in row 1 of FILE; fill it in, or --ignore 'x'"),
+        ({"x": [1, None], "y": [1, 0]}, COLUMNS, "column 'x' has a missing value in row 1 of FILE"),
+        ({"x": [1.0, np.nan], "y": [1, 0]}, COLUMNS, "column 'x' has a missing value in row 1 of FILE"),
+        ({"x": [None, None], "y": [1, 0]}, COLUMNS, "column 'x' has a missing value in row 0 of FILE"),
+        ({"x": [1.0, np.inf], "y": [1, 0]}, COLUMNS, "column 'x' has 'inf' in row 1 of FILE; every value must be finite"),
+        ({"x": ["a", "b"], "y": [1, 0]}, COLUMNS, "column 'x' is not numeric: 'a' in row 0 of FILE; encode it as numbers, or --ignore 'x'"),
+        ({"x": [[1], [2]], "y": [1, 0]}, COLUMNS, "column 'x' is not numeric: '[1]' in row 0 of FILE"),
+        ({"x": [[1], [2]], "y": [1, 0]}, [], "no column can be used (x: values of type list<"),
         ({"x": [1, 2], "y": [1, None]}, [], "the label 'y' is missing in row 1 of FILE; rows to train on need one"),
         ({"x": [1, 2], "y": ["a", "?"]}, ["--positive", "a"], "the label 'y' is missing in row 1 of FILE"),
-        ({"x": [1, 2], "y": ["a", "b"]}, [], "say which label in column 'y' is positive with --positive; its labels are a, b"),
+        ({"x": [1, 2], "y": ["a", "b"]}, [], "say which label in column 'y' is positive with --positive; its labels are a (1), b (1)"),
         ({"x": [1, 2], "z": [1, 0]}, [], "no column 'y' in FILE; its columns are x, z"),
         ({"y": [1, 0]}, [], "FILE has no column beside the label 'y' to rank by"),
         ({"x": pyarrow.array([], pyarrow.float64()), "y": pyarrow.array([], pyarrow.int8())}, [], "no rows"),
@@ -654,7 +678,9 @@ def test_columns_that_are_not_needed_are_not_read(capsys, tmp_path):
     frame.index.name = "number"
     path = write(frame, tmp_path / "t.parquet")
     model = tmp_path / "model.json"
-    assert run(capsys, path, "--label", "y", "--ignore", "text", "--save", model, "-t", 1)[0] == 0
+    assert (
+        run(capsys, path, "--label", "y", "--ignore", "text", "--rankers", "columns", "--save", model, "-t", 1)[0] == 0
+    )
     assert pnorm.load(model).H.names == ("x", "a.b")  # and not the index
 
 
@@ -703,18 +729,20 @@ def test_a_push_at_the_bottom(capsys, table, tmp_path):
     path, X, y = table
     model = tmp_path / "model.json"
     about = path, "--label", "bought", "--ignore", "city", "-p", 16, "-t", 40, "--rankers", "columns", "--top", 4
+    about = *about, "--holdout", 0
     status, out, _ = run(capsys, *about, "--push", "bottom", "--save", model)
     assert status == 0
     lam, _ = pnorm.train(X[y], X[~y], None, 16, 40, push="bottom")
     f = X @ lam
-    said = f"{pnorm.metrics.positives_at_top(-f[~y], -f[y])} of 40 negatives below every positive,"
-    last = np.argsort(-f, kind="stable")[-4:]
-    assert "P-Norm Push with p = 16 at the bottom on 3 weak rankers" in out
+    at_end = pnorm.metrics.positives_at_top(-f[~y], -f[y])
+    last = np.argsort(f, kind="stable")[:4]
+    assert "The model: p = 16 at the bottom;" in out
     for text in (out, run(capsys, path, "--model", model, "--label", "bought", "--top", 4)[1]):
-        assert said in text
-        lines = text.split("The bottom of the list:\n")[1].splitlines()[1:5]
+        [line] = [line for line in text.splitlines() if line.startswith("negatives below every positive")]
+        assert line.split()[4] == str(at_end)
+        lines = re.split("The bottom of the list.*:\n", text)[1].splitlines()[1:5]
         assert [[int(word) for word in line.split()[:2]] for line in lines] == list(
-            map(list, zip(range(57, 61), last.tolist(), strict=True))
+            map(list, zip(range(60, 56, -1), last.tolist(), strict=True))
         )
     assert "trained with p = 16 at the bottom" in run(capsys, path, "--model", model)[1]
     assert run(capsys, *about)[1] == run(capsys, *about, "--push", "top")[1]
@@ -725,26 +753,30 @@ def test_a_push_at_the_bottom(capsys, table, tmp_path):
     [
         (["-p", 1], ["line + cuts", "steps"]),
         (["-p", 1, "--linear"], ["line + cuts"]),
-        (["-p", 1, "--rankers", "columns"], ["as given"]),
+        (["-p", 1, "--rankers", "columns"], ["columns"]),
     ],
 )
-def test_what_is_not_given_is_chosen_as_by_the_estimator(capsys, table, tmp_path, options, kinds):
-    sklearn = pytest.importorskip("pnorm.sklearn")
-    path, X, y = table
+def test_what_is_not_given_is_chosen_on_folds(capsys, table, tmp_path, options, kinds):
+    path, _, y = table
     model = tmp_path / "model.json"
-    status, out, err = run(capsys, path, "--label", "bought", "--ignore", "city", *options, "--save", model)
+    status, out, err = run(
+        capsys, path, "--label", "bought", "--holdout", 0, "--ignore", "city", *options, "--save", model
+    )
     assert (status, err) == (0, "")
-    how = {"linear": True} if "--linear" in options else {"rankers": "columns"} if "--rankers" in options else {}
-    expected = sklearn.PNormPush(1.0, **how).fit(X, y)
+    frame = frame_of(table)[["visits", "age", "noise"]]
+    how = {"linear": True} if "--linear" in options else {}
+    if "--rankers" in options:
+        how = {"rankers": pnorm.rankers.columns}
+    expected = learn(frame[y], frame[~y], p=1.0, **how)
     loaded = pnorm.load(model)
-    np.testing.assert_allclose(loaded.score(X), expected.decision_function(X) + expected.threshold_, atol=1e-10)
-    found = expected.cross_validation_
+    np.testing.assert_array_equal(loaded.score(frame), expected.score(frame))
+    found = expected.cross_validation
     chosen = loaded.metadata["chosen"]
-    assert (chosen["kind"], chosen["folds"], chosen["points"]) == (expected.kind_, 5, 11 * len(kinds))
+    assert (chosen["kind"] or "", chosen["folds"], chosen["points"]) == (expected.kind, 5, 11 * len(kinds))
     assert chosen["partial_auc"] == found.mean[found._best_place]
-    lines = out.split("average precision\n")[1].split("\n\n")[0].splitlines()
-    assert [line[4 : 4 + len(kind)] for line, kind in zip(lines, kinds, strict=True)] == kinds
-    [star] = [line for line in lines if line.startswith("  *")]
+    lines = out.split("average precision\n")[1].splitlines()[: len(kinds)]
+    assert [line[2 : 2 + len(kind)] for line, kind in zip(lines, kinds, strict=True)] == kinds
+    [star] = [line for line in lines if line.startswith("* ")]
     i, s = found._best_place
     assert f"{found.mean[i, s]:.4f} ± {found.standard_error[i, s]:.4f}" in star
     assert star.split()[-1] == f"{found.second_scores[i, :, s].mean():.4f}"
@@ -759,9 +791,9 @@ def test_a_model_is_saved_and_ranks_other_files(capsys, table, tmp_path, kind):
     path, X, y = table
     model, scores, again = (tmp_path / name for name in ("model.json", "scores.csv", "again.csv"))
     status, out, _ = run(capsys, path, "--label", "bought", "--ignore", "city", "--rankers", kind, "-p", 8, "-t", 40,
-                         "--out", scores, "--save", model)  # fmt: skip
+                         "--out", scores, "--save", model, "--holdout", 0)  # fmt: skip
     assert status == 0
-    assert f"The model, for --model or pnorm.load: {model}" in out
+    assert f"The model: {model}" in out
     loaded = pnorm.load(model)
     assert loaded.p == 8
     sides = loaded.score(X[y]), loaded.score(X[~y])
@@ -781,18 +813,22 @@ def test_a_model_is_saved_and_ranks_other_files(capsys, table, tmp_path, kind):
     for other in others:
         status, out, err = run(capsys, other, "--model", model, "--out", again, "--top", 3)
         assert (status, err) == (0, "")
-        assert again.read_text() == scores.read_text()
+        columns = ["row", "score", "probability", "rank"]
+        one, two = (pandas.read_csv(written)[columns] for written in (again, scores))
+        pandas.testing.assert_frame_equal(one, two, check_exact=True)
         assert out.startswith(f"{other}: 60 rows\nranked by {model}: ")
-        assert "trained with p = 8" in out
+        assert "trained with p = 8, on 60 rows of leads.csv" in out
         order = np.argsort(-f, kind="stable")[:3]
-        assert [int(line.split()[1]) for line in out.split("score\n")[1].splitlines()[:3]] == order.tolist()
+        lines = out.split("The top of the list:\n")[1].splitlines()[1:4]
+        assert [int(line.split()[1]) for line in lines] == order.tolist()
     for other in others[:2]:
         status, out, err = run(capsys, other, "--model", model, "--label", "bought")
         assert (status, err) == (0, "")
-        assert (
-            f"On these rows: {pnorm.metrics.positives_at_top(f[y], f[~y])} of 20 positives above every negative," in out
-        )
-        assert f"AUC {pnorm.metrics.auc(f[y], f[~y]):.4f}\n" in out
+        measures = {
+            line.partition("  ")[0]: line.split("  ", 1)[1].split() for line in out.splitlines() if "  " in line
+        }
+        assert int(measures["positives above every negative"][0]) == pnorm.metrics.positives_at_top(f[y], f[~y])
+        assert measures["AUC"][0] == f"{pnorm.metrics.auc(f[y], f[~y]):.3f}"
 
 
 def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
@@ -816,7 +852,7 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
     by_position = tmp_path / "two.csv"
     by_position.write_text("a;b;c\n1;2;0\n3;4;1\n")
     assert run(capsys, by_position, "--model", model, "--ignore", "c", "--out", scores)[0] == 0
-    assert scores.read_text() == "row,score\n1,11.0\n0,5.0\n"
+    assert scores.read_text() == "row,score,rank,reasons\n1,11.0,1,x1 = 4 (+2.00); x0 = 3 (+1.00)\n0,5.0,2,\n"
     status, _, err = run(capsys, by_position, "--model", model)
     assert (status, err.count("\n")) == (2, 1)
     assert f"{model} does not fit {by_position}: X has 3 columns; these weak rankers were made for 2" in err
@@ -840,8 +876,8 @@ def test_a_model_of_python_ranks_a_file(capsys, tmp_path):
         (["--model", "MODEL", "--ignore", "x"], "MODEL does not fit FILE: X lacks the column 'x'"),
         (["--model", "MODEL", "--label", "z"], "no column 'z' in FILE"),
         (["--model", "MODEL", "--label", "u"], "the label 'u' is missing in line 2 of FILE; rows to measure the list by need one"),
-        (["--model", "TEXT"], "TEXT does not fit FILE: X has 'Ulm' (str) at row 0, column 2 ('t'); every value must be"),
-        (["--model", "HOLE"], "HOLE does not fit FILE: X has nan at row 0, column 3 ('u')"),
+        (["--model", "TEXT"], "TEXT does not fit FILE: column 't' has 'Ulm' (str) in line 2 of FILE; every value must be"),
+        (["--model", "HOLE"], "HOLE does not fit FILE: column 'u' has nan in line 2 of FILE; every value must be"),
         (["--label", "y", "--save", "FILE"], "--save FILE would overwrite the input"),
         (["--label", "y", "--save", "FILE.d/m.json"], "--save FILE.d/m.json: no such directory"),
         (["--label", "y", "--save", "a.json", "--out", "a.json"], "--save a.json would overwrite the file of --out"),
@@ -894,4 +930,4 @@ def test_cells_of_any_length_are_shown_short(capsys, tmp_path):
         _, out, err = run(capsys, path, *arguments)
         assert out + err
         assert "\x1b" not in out + err
-        assert max(map(len, (out + err).splitlines())) < 400
+        assert max(map(len, (out + err).splitlines())) < 500

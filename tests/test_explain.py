@@ -332,7 +332,7 @@ def test_rows_that_are_tied_without_a_column_stay_tied():
 def test_a_weight_is_a_number_of_copies():
     copies = RNG.integers(0, 4, 60)
     H = COLLECTIONS["cuts, missing, lines"][1]
-    lam = RNG.normal(size=len(H))
+    lam = np.random.default_rng(2).normal(size=len(H))
     repeated = np.repeat(HOLES, copies, axis=0)
     for rows in (HOLES, HOLES[:5]):
         found = pnorm.explain(rows, H, lam, reference=HOLES, weight=copies)

@@ -21,8 +21,7 @@ from test_collections import many
 import pnorm
 from pnorm._command import reproduce as _reproduce
 from pnorm._command.main import main
-from pnorm._command.tables import read_table
-from pnorm._tables import TableError, delimited
+from pnorm._tables import TableError, delimited, open_source
 from pnorm._tables.source import Fields
 
 # Models
@@ -655,11 +654,18 @@ def test_memory_that_pyarrow_takes_to_read_a_table(tmp_path, digits):
     rows = [*[",".join([f"{x:.{digits}f}" for x in row]) + f",{i % 2}" for i, row in enumerate(X.tolist())], ""]
     path = tmp_path / "t.csv"
     path.write_text("\n".join([",".join(f"c{j}" for j in range(16)) + ",y", *rows]))
-    read_table(str(path), "y", [])  # whatever it imports
+
+    def read():
+        source, X = open_source(str(path)), np.empty((40_000, 16))
+        for j in range(16):
+            X[:, j] = source.numbers(f"c{j}")
+        return X, source.texts("y")
+
+    read()  # whatever it imports
     found, before, pool = [], pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
     pa.set_memory_pool(pool)
     try:
-        taken = peak(lambda: found.append(read_table(str(path), "y", [])))
+        taken = peak(lambda: found.append(read()))
     finally:
         pa.set_memory_pool(before)
     np.testing.assert_array_equal(found[0][0], X)
@@ -675,7 +681,21 @@ def test_a_table_comes_from_a_pipe_and_scores_go_to_one(tmp_path):
     os.mkfifo(sent)
     os.mkfifo(received)
     text = "x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(5_000))
-    command = [sys.executable, "-P", "-m", "pnorm", sent, "--label", "y", "-t", "1", "--out", received]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "pnorm",
+        sent,
+        "--label",
+        "y",
+        "-t",
+        "1",
+        "--rankers",
+        "columns",
+        "--out",
+        received,
+    ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         sent.write_text(text)
         scores = received.read_text().splitlines()

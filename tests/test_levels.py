@@ -432,8 +432,8 @@ def test_a_column_of_truth_values_and_numbers_is_refused(tmp_path, capsys):
     path.write_text("a,y\n2,1\ntrue,0\n")
     pnorm.save(model, [1.0], pnorm.rankers.columns(pd.DataFrame({"a": [1.0]})))
     for arguments, message in (
-        (["--label", "y"], f"column 'a' is not numeric: 'true' in line 3 of {path}"),
-        (["--model", str(model)], "X has 'true' (str) at row 1, column 0 ('a')"),
+        (["--label", "y", "--rankers", "columns"], f"column 'a' is not numeric: 'true' in line 3 of {path}"),
+        (["--model", str(model)], f"column 'a' has 'true' (str) in line 3 of {path}"),
     ):
         assert main([str(path), *arguments]) == 2
         assert message in capsys.readouterr().err

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from pnorm._checks.text import shown
@@ -23,7 +27,39 @@ def path_shown(path: str) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def typed(word: str) -> str:
+    """Return a word as it is typed in a shell."""
+    return shown(shlex.quote(word))
+
+
+_CELL = re.compile(r"(\w+) has (.*) at row (\d+)(, column \d+) \((.*?)\)([,;].*)", re.DOTALL)
+"""A message on a cell of a table."""
+
+_OPTIONS = {
+    "make the column another kind with kinds": "say with --kind what the column is",
+    "no column of pos and neg can be used": "no column can be used",
+    "kinds={'name': 'category'} uses one anyway": "--kind COLUMN=category uses one anyway",
+}
+"""What arguments of functions are to the command."""
+
+
+@contextmanager
+def called_as_in_file(place: Callable[[str, int], str | None]) -> Iterator[None]:
+    """Have errors call a cell as the file does, which has lines: `place` knows the line of a row of a table."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        message = str(error)
+        for words, others in _OPTIONS.items():
+            message = message.replace(words, others)
+        cell = _CELL.fullmatch(message)
+        where = None if cell is None else place(cell[1], int(cell[3]))
+        if cell is not None and where is not None:
+            message = f"column {cell[5]} has {cell[2]} in {where}{cell[6]}"
+        raise CommandError(message) from None
 
 
 class Parser(argparse.ArgumentParser):

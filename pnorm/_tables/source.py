@@ -114,6 +114,12 @@ class Lazy:
     def shape(self) -> tuple[int, int]:
         return self.n_rows, len(self.column_names)
 
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, rows: NDArray[np.intp]) -> Lazy:
+        return Lazy(self.column_names, rows.size, lambda name: Fields(_checks.rows(self.fields(name).text, rows)))
+
     def column(self, j: int) -> Fields:
         return self.fields(self.column_names[j])
 

@@ -24,7 +24,7 @@ from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers
 from pnorm.rankers._columns import _cuts, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, derived, is_missing
-from pnorm.rankers._table import OF, ColumnPlan, OfLevels, Part, Plan, Source, Table
+from pnorm.rankers._table import AS_ASKED, ID, OF, SEPARATES, ColumnPlan, OfLevels, Part, Plan, Source, Table
 
 LEFT_OUT = "left out"
 
@@ -278,7 +278,7 @@ class _Learned:
 def _tell(learned: Sequence[_Learned]) -> None:
     """Warn, once, of what is left out unasked, is in doubt, or may be known only after the outcome."""
     plans = [of.plan for of in learned]
-    left = [f"{shown(of.name)} ({of.note})" for of in plans if of.kind == LEFT_OUT and of.note != _ASKED]
+    left = [f"{shown(of.name)} ({of.note})" for of in plans if of.kind == LEFT_OUT and of.note != AS_ASKED]
     doubts = [f"{shown(of.plan.name)} ({of.doubt})" for of in learned if of.doubt and of.source is not None]
     leaks = [shown(of.plan.name) for of in learned if of.separates]
     said = []
@@ -301,9 +301,6 @@ def _tell(learned: Sequence[_Learned]) -> None:
 
 def _few(items: Sequence[str], most: int = 12) -> str:
     return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
-
-
-_ASKED = "as asked"
 
 
 class _LeaveOut(Exception):  # noqa: N818
@@ -330,7 +327,7 @@ class _Learner:
             note = "; ".join([str(why), *[self._doubt] * bool(self._doubt)])
             return _Learned(None, ColumnPlan(self._label, LEFT_OUT, self._n_values, sum(self._missing), 0, note))
         n = sum([len(part.rankers) for part in parts])
-        notes = [self._note, self._doubt, f"separates the sides nearly alone ({self._alone})" * bool(self._alone)]
+        notes = [self._note, self._doubt, f"{SEPARATES} ({self._alone})" * bool(self._alone)]
         plan = ColumnPlan(
             self._label, reading.kind, self._n_values, sum(self._missing), n, "; ".join(filter(None, notes))
         )
@@ -339,7 +336,7 @@ class _Learner:
 
     def _learn(self) -> tuple[Reading, list[Part]]:
         if self._wish == "leave out":
-            raise _LeaveOut(_ASKED)
+            raise _LeaveOut(AS_ASKED)
         reading = self._plain_numbers()
         if reading is not None:
             return reading, self._numeric(reading)
@@ -510,9 +507,9 @@ class _Learner:
         if n < _FEW or self._n_values < 0.95 * n or not np.array_equal(known, np.floor(known)):
             return
         if _NAMED_ID.search(self._label):
-            raise _LeaveOut("an id by its name: nearly all values differ")
+            raise _LeaveOut(f"{ID} by its name: nearly all values differ")
         if n > 2 * _FEW and self._span <= 3.0 * n:
-            raise _LeaveOut("an id: whole numbers one after the other")
+            raise _LeaveOut(f"{ID}: whole numbers one after the other")
 
     def _levels(self, tallies: Sequence[_Tally | None]) -> tuple[Reading, list[Part]]:
         of_sides = [tally or _tally(cells) for tally, cells in zip(tallies, self._sides, strict=True)]
@@ -550,7 +547,7 @@ class _Learner:
     def _refuse_text(self, counts: Counter[Any]) -> None:
         some = [value for value in list(counts)[:1000] if isinstance(value, str)]
         words = sum([len(value.split()) for value in some]) / max(len(some), 1)
-        what = "free text" if words >= 3.0 else "an id"
+        what = "free text" if words >= 3.0 else ID
         raise _LeaveOut(f"{what}: nearly all values differ")
 
     def _auc_of_levels(self, levels: Sequence[Any], of_sides: Sequence[_Tally]) -> float:

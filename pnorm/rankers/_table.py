@@ -35,6 +35,9 @@ WRITTEN = {"trend": _forms.moment_text, "days": _forms.span_text, "hours": _form
 _TOLD = 8
 """Levels that a message names."""
 
+SEPARATES, ID, AS_ASKED = "separates the sides nearly alone", "an id", "as asked"
+"""How notes on columns begin; the last one is of a column that was to be left out."""
+
 
 @dataclass(frozen=True)
 class ColumnPlan:
@@ -48,6 +51,16 @@ class ColumnPlan:
     rankers: int
     """Weak rankers made of it."""
     note: str
+
+    @property
+    def separates(self) -> bool:
+        """Whether it separates the sides nearly alone."""
+        return SEPARATES in self.note
+
+    @property
+    def is_id(self) -> bool:
+        """Whether it was left out as an id."""
+        return self.rankers == 0 and self.note.startswith(ID)
 
 
 class Plan(tuple[ColumnPlan, ...]):

@@ -1,0 +1,199 @@
+"""Which columns of a file are learned from, and what its labels mean."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import reads_as_missing
+from pnorm._checks.text import first, shown
+from pnorm._command.terminal import CommandError, path_shown
+from pnorm._split import plainly_positive, word
+from pnorm._tables import Source, open_source
+
+_MANY = 20
+"""Labels, from which on another column may be meant."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the columns that options give."""
+
+    used: list[str]
+    """Those that are learned from, or that a model may read, in the order of the file."""
+    label: str | None = None
+    id: str | None = None
+    time: str | None = None
+    header: Sequence[str] = ()
+    """All columns of the file."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Columns of numbers, as a frame of which rows can be taken."""
+
+    values: NDArray[np.float64]
+    column_names: list[str]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Numbers:
+        return Numbers(self.values[rows], self.column_names)
+
+    def column(self, j: int) -> NDArray[np.float64]:
+        return self.values[:, j]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a file."""
+
+    source: Source
+    table: Any
+    """The columns that are learned from, as a dictionary, or as `Numbers`."""
+    ids: list[str] | None = None
+    labels: list[str] | None = None
+    positive: list[str] = field(default_factory=list)
+    """The labels that are positive, in all their spellings."""
+    y: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    """Whether a row is positive."""
+
+
+def opened(arguments: argparse.Namespace, path: str) -> Source:
+    """Open a file of rows as the options say."""
+    names = None if arguments.names is None else [name.strip() for name in arguments.names.split(",")]
+    return open_source(path, names=names, sheet=arguments.sheet)
+
+
+def rows_of(
+    source: Source, path: str, columns: Columns, arguments: argparse.Namespace, what: str, like: Rows | None = None
+) -> Rows:
+    """Return the rows of a file, and their labels; `like` are others whose labels mean the same."""
+    assert columns.label is not None
+    labels = labels_of(source, columns.label, what)
+    positive = positive_of(Counter(labels), columns.label, arguments.positive, path, like)
+    if arguments.rankers is None:
+        table: Any = source.columns(columns.used)
+    else:
+        values = np.empty((len(source), len(columns.used)))
+        for c, name in enumerate(columns.used):
+            values[:, c] = source.numbers(name)
+        table = Numbers(values, columns.used)
+    ids = None if columns.id is None else source.texts(columns.id)
+    return Rows(source, table, ids, labels, sorted(positive), np.array([label in positive for label in labels], bool))
+
+
+def check_test(test: Source, path: str, columns: Columns) -> None:
+    """Refuse a file of --test that lacks a column."""
+    for name in (columns.label, *columns.used, columns.id):
+        if name is not None and name not in test.names:
+            raise CommandError(
+                f"no column {_checks.shown(name)} in {path_shown(path)}, the file of --test; its columns are "
+                f"{first(test.names, 20)}"
+            )
+    if not len(test):
+        raise CommandError(f"{path_shown(path)} has a header and no rows")
+
+
+def columns_of(source: Source, path: str, arguments: argparse.Namespace) -> Columns:
+    """Return the columns that options name; refuse a file that lacks a column, a name or rows."""
+    header = source.names
+    if not len(source):
+        raise CommandError(f"{path_shown(path)} has a header and no rows")
+
+    def one(given: str | None) -> str | None:
+        return None if given is None else column_named(given, header, path)
+
+    label, ids, time = one(arguments.label), one(arguments.id), one(getattr(arguments, "time", None))
+    ignored = _several(arguments.ignore, header, path)
+    only = _several(arguments.only, header, path)
+    for option, name in (("--label", label), ("--id", ids)):
+        for other, several in (("--ignore", ignored), ("--only", only)):
+            if name in several and (name == label or other == "--only"):
+                raise CommandError(f"{other} {shown(name)} is the column of {option}")
+    if label is not None and label in (ids, time):
+        raise CommandError(f"{'--id' if label == ids else '--time'} {shown(label)} is the label")
+    both = [name for name in only if name in ignored]
+    if both:
+        raise CommandError(f"--only and --ignore both name {_checks.shown(both[0])}; leave one out")
+    beside = {label, ids, *ignored}
+    used = [name for name in header if name not in beside and (not only or name in only)]
+    if not used and arguments.model is None:
+        raise CommandError(f"{path_shown(path)} has no column beside the label {_checks.shown(label)} to rank by")
+    return Columns(used, label, ids, time, header)
+
+
+def column_named(given: str, header: Sequence[str], path: str) -> str:
+    """Return the column that has a name, or else a number from 1."""
+    if given in header:
+        return given
+    if given.isascii() and given.isdigit() and len(given) < 10 and 1 <= int(given) <= len(header):
+        return header[int(given) - 1]
+    near = difflib.get_close_matches(given, header, 1) if len(given) < 100 else []
+    hint = f"; did you mean {_checks.shown(near[0])}?" if near else f"; its columns are {first(header, 20)}"
+    raise CommandError(f"no column {_checks.shown(given)} in {path_shown(path)}{hint}")
+
+
+def _several(given: Sequence[str] | None, header: Sequence[str], path: str) -> list[str]:
+    """Return columns of an option that takes several; a name that holds a comma is looked for as it is first."""
+    found: list[str] = []
+    for text in given or ():
+        parts = [text] if text in header or "," not in text else [part.strip() for part in text.split(",")]
+        found += [column_named(part, header, path) for part in parts if part]
+    return list(dict.fromkeys(found))
+
+
+def by_name(given: Collection[tuple[str, Any]], columns: Columns, path: str, option: str) -> dict[str, Any]:
+    """Return what options say of columns as a dictionary by their names."""
+    found = {column_named(name, columns.header, path): value for name, value in given}
+    for name in found:
+        if name not in columns.used:
+            raise CommandError(f"{option} names {_checks.shown(name)}, which is not learned from")
+    return found
+
+
+def labels_of(source: Source, column: str, what: str) -> list[str]:
+    """Return the labels of all rows; refuse missing ones."""
+    labels = source.texts(column)
+    missing = {text for text in set(labels) if reads_as_missing(text)}
+    if missing:
+        place = source.place([text in missing for text in labels].index(True))
+        raise CommandError(f"the label {_checks.shown(column)} is missing in {place}; {what} need one")
+    return labels
+
+
+def positive_of(counts: Counter[str], column: str, wanted: str | None, path: str, like: Rows | None = None) -> set[str]:
+    """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows."""
+    words = {label: word(label) for label in counts}
+    name, where = _checks.shown(column), f" of {path_shown(path)}" * (like is not None)
+    few = first([f"{shown(label)} ({n:,})" for label, n in counts.most_common()], 8, str)
+    if len(set(words.values())) < 2:
+        raise CommandError(f"column {name}{where} holds one label only, {few}; both kinds of rows are needed")
+    if like is not None:
+        known = {word(label) for label in like.positive}
+        positive = {label for label in counts if words[label] in known}
+    elif wanted is not None:
+        positive = {label for label in counts if words[label] == word(wanted)}
+    else:
+        positive = plainly_positive(list(counts))
+    if positive:
+        return positive
+    if like is not None or wanted is not None:
+        got = wanted if like is None else like.positive[0]
+        raise CommandError(f"no row{where} has the label {_checks.shown(got)} in column {name}; its labels are {few}")
+    n = len(set(words.values()))
+    many = f"; {n:,} of them are many for labels: is it the right column?" if n > _MANY else ""
+    raise CommandError(f"say which label in column {name} is positive with --positive; its labels are {few}{many}")

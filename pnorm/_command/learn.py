@@ -1,0 +1,346 @@
+"""Learn from a file, test on rows kept back, and say what the list is worth."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import pnorm
+from pnorm import _checks, _default, rankers
+from pnorm._checks import Vector
+from pnorm._checks.text import first, shown
+from pnorm._command import columns as _columns
+from pnorm._command import options, printing, scores_file
+from pnorm._command.columns import Columns, Rows
+from pnorm._command.progress import Progress
+from pnorm._command.terminal import called_as_in_file, path_shown, typed
+from pnorm._job import hold_out
+from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn
+from pnorm._job.quality import Quality, quality
+from pnorm._job.tested import Tested, learn_and_test, tested
+
+_TYPICAL = 5000
+"""Negatives whose average a row is compared with, at least, where there are so many."""
+
+_FEW = 50
+"""Positives kept back below which the figures say little."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """The rows that are at hand."""
+
+    columns: Columns
+    file: Rows
+    test: Rows | None
+    """The rows of --test."""
+    held: NDArray[np.bool_]
+    """Which rows of the file are kept back."""
+    told: str
+    """Which rows the list is measured on, in words."""
+
+    @property
+    def is_tested(self) -> bool:
+        return self.test is not None or bool(self.held.any())
+
+    @property
+    def measured(self) -> Rows:
+        """The rows among which are those that the list is measured on."""
+        return self.file if self.test is None else self.test
+
+    def sides(self) -> tuple[Any, Any]:
+        """Return the positives and the negatives that are trained on."""
+        pos, neg = [_checks.rows(self.file.table, np.flatnonzero(~self.held & side)) for side in self._y]
+        return pos, neg
+
+    def typical(self) -> Any:
+        """Return negatives, with whose average the columns of a row are compared."""
+        places = np.flatnonzero(~self.held & ~self.file.y)
+        return _checks.rows(self.file.table, places[:: max(1, places.size // _TYPICAL)])
+
+    @property
+    def _y(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        return self.file.y, ~self.file.y
+
+    def place(self, name: str, row: int) -> str | None:
+        """Return where a row is that a message calls so."""
+        if name in ("pos", "neg"):
+            side = self._y[name == "neg"]
+            return self.file.source.place(int(np.flatnonzero(~self.held & side)[row]))
+        if name != "X":
+            return None
+        return self.measured.source.place(row if self.test is not None else int(np.flatnonzero(self.held)[row]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What was learned, and what it is worth."""
+
+    learned: Learned
+    quality: Quality
+    """Of the rows kept back; where there are none, of those trained on."""
+    tested: Tested | None
+    f: Vector
+    """Scores of the rows that the list is measured on."""
+    rows: NDArray[np.intp]
+    """Their numbers in their file."""
+    kept: Learned
+    """The model that is saved, and ranks the rows of --out: the same one, or that of all rows."""
+    warnings: tuple[str, ...]
+
+    @property
+    def is_refitted(self) -> bool:
+        return self.kept is not self.learned
+
+    @property
+    def cutoff(self) -> pnorm.Cutoff | None:
+        return None if self.tested is None else self.tested.cutoff
+
+
+def on_file(arguments: argparse.Namespace) -> None:
+    """Do the main job on a user's file."""
+    with Progress(bool(arguments.progress)) as progress:
+        job = _read(arguments, progress)
+        with called_as_in_file(job.place):
+            found = _learned(arguments, job, progress)
+    _print(arguments, job, found)
+    with Progress(bool(arguments.progress)) as progress:
+        lines = _write(arguments, job, found, progress)
+    printing.paragraph(lines)
+    printing.paragraph(_next(arguments, job, found))
+
+
+# The rows ---------------------------------------------------------------------------------------------
+
+
+def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
+    """Read the file, and that of --test, and keep rows back."""
+    progress("reading")
+    path = arguments.file
+    source = _columns.opened(arguments, path)
+    columns = _columns.columns_of(source, path, arguments)
+    file = _columns.rows_of(source, path, columns, arguments, "rows to train on")
+    if arguments.test is not None:
+        test = _columns.opened(arguments, arguments.test)
+        _columns.check_test(test, arguments.test, columns)
+        of_test = _columns.rows_of(test, arguments.test, columns, arguments, "rows to test on", file)
+        return _Job(columns, file, of_test, np.zeros(file.y.size, bool), f"rows of {path_shown(arguments.test)}")
+    held = _held(arguments, file, columns)
+    how = f"kept back, the latest by {shown(columns.time, 30)}" if columns.time is not None else "kept back"
+    return _Job(columns, file, None, held, f"rows {how}" if held.any() else "rows trained on")
+
+
+def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArray[np.bool_]:
+    """Return which rows are kept back."""
+    share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
+    if columns.time is not None:
+        return hold_out.latest(file.source.column(columns.time), share, y=y, name=columns.time)
+    few = min(int(y.sum()), int((~y).sum()))
+    if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
+        return np.zeros(y.size, bool)
+    return hold_out.share(y, share, arguments.seed or 0)
+
+
+def _asked(arguments: argparse.Namespace) -> dict[str, float]:
+    """Return what is asked of a cut-off."""
+    asked = {name: getattr(arguments, name) for name in (*options.CUTOFF, "of")}
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+# What is learned --------------------------------------------------------------------------------------
+
+
+def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _Found:
+    """Learn from the rows that are not kept back, and measure the list by the others."""
+    how = _how(arguments, job)
+    few = printing.TOP if arguments.top is None else arguments.top
+    if not job.is_tested:
+        return _untested(job, how, progress)
+    more: dict[str, Any] = _asked(arguments) | {"n_top": few, "progress": progress}
+    if job.test is None:
+        found = tested(job.file.table, job.file.y, job.held, **more, **how)
+    else:
+        found = learn_and_test(job.file.table, job.file.y, job.test.table, job.test.y, **more, **how)
+    kept = found.learned
+    if arguments.refit:
+        progress("learning from all rows")
+        kept = found.refit()
+    return _Found(found.learned, found.quality, found, found.scores, found.rows, kept, found.warnings)
+
+
+def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
+    """Learn from all rows, and measure the list by them, as there are no others."""
+    learned, y = learn(*job.sides(), **how, progress=progress), job.file.y
+    progress("measuring")
+    f = learned.score(job.file.table)
+    chance = learned.probability(f)
+    of_sides = None if chance is None else (chance[y], chance[~y])
+    measured = quality(f[y], f[~y], push=learned.push, probability=of_sides, seed=how["seed"])
+    alone = ("one row of a kind cannot be held out of the training, so that nothing was chosen",) * learned.alone
+    return _Found(learned, measured, None, f, np.arange(f.size), learned, (*alone, *learned.warnings))
+
+
+def _how(arguments: argparse.Namespace, job: _Job) -> dict[str, Any]:
+    """Return what the options say of learning."""
+    how = {name: getattr(arguments, name) for name in ("p", "l1", "l2", "penalty", "max_columns")}
+    how |= {"push": arguments.push or "top", "seed": arguments.seed or 0, "t_max": arguments.t}
+    signs = _columns.by_name(options.signs(arguments.monotone or []), job.columns, arguments.file, "--monotone")
+    kinds = _columns.by_name(options.kinds(arguments.kind or []), job.columns, arguments.file, "--kind")
+    if arguments.rankers is not None:
+        return how | {"rankers": _kind(arguments.rankers, arguments.t, signs, bool(arguments.linear))}
+    return how | {"monotone": signs or None, "kinds": kinds or None, "linear": arguments.linear}
+
+
+def _kind(name: str, t_max: int | None, signs: Mapping[str, int], linear: bool) -> _default.Kind:
+    """Return what makes weak rankers of numbers."""
+    if name != "thresholds":
+        return _default.Kind(partial(getattr(rankers, name), monotone=signs), "l2")
+    n_cuts = _default.N_CUTS if t_max is None else CUTS_OF_ROUNDS
+    made = partial(rankers.quantile_thresholds, n_cuts=n_cuts, monotone=signs, linear=linear)
+    return _default.Kind(made, "l2")
+
+
+# What is printed --------------------------------------------------------------------------------------
+
+
+def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
+    learned, columns = found.learned, job.columns
+    print(printing.labelled(arguments.file, job.file, str(columns.label)))
+    printing.notes([*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])])
+    beside = [(str(columns.label), "the label")]
+    if columns.id is not None:
+        beside.append((columns.id, "the id"))
+    known = {*columns.used, *[name for name, _ in beside]}
+    beside += [(name, "not used") for name in columns.header if name not in known]
+    printing.paragraph(printing.plan_lines(learned.H, columns.used, beside))
+    said = printing.plan_warnings(learned.H)
+    printing.warn([*said, *[text for text in found.warnings if not (said and text.startswith("from_table "))]])
+    kind = arguments.rankers or learned.kind or "as given"
+    printing.paragraph([*printing.choice_lines(learned.cross_validation, kind), *printing.model_lines(learned)])
+    printing.paragraph(_where(job, found))
+    printing.paragraph(printing.quality_lines(found.quality))
+    if found.cutoff is not None:
+        printing.paragraph(printing.cutoff_lines(found.cutoff))
+    printing.paragraph(_list(arguments, job, found))
+
+
+def _where(job: _Job, found: _Found) -> list[str]:
+    """Return which rows the list is measured on."""
+    n, n_pos = found.quality.n_pos + found.quality.n_neg, found.quality.n_pos
+    if found.tested is None:
+        return [f"No rows are kept back. What follows is of the {n:,} rows trained on; on new rows the list is worse."]
+    lines = [f"Tested on {n:,} {job.told}, {n_pos:,} of them positive. They trained nothing and chose nothing."]
+    if found.is_refitted:
+        lines.append("The model that is kept learned from all rows, after the test. No row is left to test it on.")
+    return lines
+
+
+def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
+    """Return the end of the list that the push is at, with reasons."""
+    learned = found.learned
+    few = min(printing.TOP if arguments.top is None else arguments.top, found.f.size)
+    if few == 0:
+        return []
+    if found.tested is None:
+        at = printing.first_places(found.f, few, learned.push)
+        why = scores_file.reasons(_checks.rows(job.file.table, at), learned.H, learned.lam, learned.push, job.typical())
+    else:
+        at, why = found.tested.top, list(found.tested.reasons)
+    shown_rows, f = found.rows[at], found.f[at]
+    take = None if found.cutoff is None or found.cutoff.score is None else f >= found.cutoff.score
+    columns = printing.list_columns(
+        learned.push, found.f.size, job.measured, shown_rows, f, learned.probability(f), take
+    )
+    return [f"The {learned.push} of the list, of {job.told}:", *printing.list_lines(columns, why)]
+
+
+def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
+    """Return what to do next: the most useful things, a few."""
+    plan, n = getattr(found.learned.H, "plan", ()), found.quality
+    lines = []
+    leaks = [of.name for of in plan if of.separates]
+    if leaks:
+        few = first(leaks, 3, _checks.shown)
+        lines.append(f"If {few} is not known before the label is, leave it out: --ignore {typed(','.join(leaks[:3]))}")
+    if found.tested is None:
+        lines.append("To see what it is worth on new rows, keep some back (--holdout 0.2), or give others (--test).")
+    elif min(n.n_pos, n.n_neg) < _FEW:
+        fewest, kind = min((n.n_pos, "positive"), (n.n_neg, "negative"))
+        lines.append(f"Only {fewest:,} {kind} rows were tested, and the intervals are wide: more labelled rows help.")
+    ids = [of.name for of in plan if of.is_id]
+    if job.columns.id is None and ids:
+        lines.append(f"To name the rows in lists: --id {typed(ids[0])}")
+    if arguments.save is None:
+        lines.append("To keep the model: --save model.json. To rank new rows by it: pnorm NEW --model model.json")
+    else:
+        named = "" if job.columns.id is None else f" --id {typed(job.columns.id)}"
+        lines.append(f"To rank new rows: pnorm NEW --model {typed(arguments.save)}{named} --out ranked.csv")
+    if found.cutoff is None and found.tested is not None and found.learned.push == "top":
+        lines.append("To know where to stop: --budget ROWS, --precision SHARE or --recall SHARE")
+    return ["What next:", *[f"  {line}" for line in lines[:4]]]
+
+
+# What is written --------------------------------------------------------------------------------------
+
+
+def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Progress) -> list[str]:
+    """Write the files that are asked for, and return what to say of them."""
+    kept, lines = found.kept, []
+    cut = None if found.is_refitted else found.cutoff
+    if arguments.save is not None:
+        progress("saving the model")
+        pnorm.save(
+            arguments.save, kept.lam, kept.H, kept.p, _about(arguments, job, found), intercept=kept.trace.intercept
+        )
+        which = "learned from all rows" if found.is_refitted else "that was tested" if found.tested is not None else ""
+        lines.append(f"The model{' ' * bool(which)}{which}: {path_shown(arguments.save)}")
+    if arguments.out is not None:
+        progress("writing the scores")
+        f = kept.score(job.file.table, strict=None)
+        columns = scores_file.columns(
+            f,
+            job.file.ids,
+            kept.probability(f),
+            None if cut is None or cut.score is None else f >= cut.score,
+            job.held if job.held.any() and not found.is_refitted else None,
+            scores_file.reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical()),
+        )
+        scores_file.write(arguments.out, columns, printing.best_first(f))
+        lines.append(f"Scores of {f.size:,} rows, best first: {path_shown(arguments.out)}")
+    return lines
+
+
+def _about(arguments: argparse.Namespace, job: _Job, found: _Found) -> dict[str, Any]:
+    """Return what a model file says of where the model comes from."""
+    kept, y = found.kept, job.file.y
+    about: dict[str, Any] = {
+        "file": os.path.basename(arguments.file),
+        "label": job.columns.label,
+        "positive": job.file.positive,
+        "rows": int(y.size if found.is_refitted else (~job.held).sum()),
+        "push": kept.push,
+    }
+    if kept.penalty:
+        about |= {"steps": kept.trace.n_iter, "l1": kept.l1, "l2": kept.l2, "penalty": kept.penalty}
+        about |= {"max_columns": kept.max_columns}
+    else:
+        about |= {"rounds": kept.trace.n_iter}
+    about["status"] = kept.trace.status
+    chosen = found.learned.cross_validation
+    if chosen is not None:
+        value, error = (float(of_all[chosen._best_place]) for of_all in (chosen.mean, chosen.standard_error))
+        compared = {"points": chosen.mean.size, "folds": chosen.scores.shape[1]}
+        about["chosen"] = {"kind": kept.kind or None, chosen.metric: value, "standard_error": error, **compared}
+    if found.tested is not None and not found.is_refitted:
+        n = found.quality
+        about["tested"] = {"rows": n.n_pos + n.n_neg, "positive": n.n_pos} | {
+            measure.name: [float(x) for x in measure.value] for measure in n.measures if measure.key != "hits"
+        }
+    return about

@@ -1,0 +1,74 @@
+"""What is being done, for whoever waits: one line on the standard error stream."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Any
+
+from pnorm._checks.text import shown
+
+_PATIENCE = 2.0
+"""Seconds in which nothing is said."""
+
+_PAUSE = 0.5
+"""Seconds between two changes of the line on a terminal."""
+
+_WIDE = 78
+
+
+class Progress:
+    """A line that says what is being done, rewritten in place on a terminal, and one for each stage elsewhere.
+
+    Nothing is said in the first two seconds, or where nobody reads: the stream is no terminal, and `asked` is false.
+    """
+
+    def __init__(self, asked: bool = False) -> None:
+        self._stream = sys.stderr
+        self._terminal = self._stream.isatty()
+        self._start = time.monotonic()
+        self._stage, self._share, self._said = "", "", ""
+        self._end, self._lock = threading.Event(), threading.Lock()
+        self._thread = threading.Thread(target=self._tick, daemon=True) if asked or self._terminal else None
+
+    def __call__(self, stage: str, done: int = 0, of: int = 0) -> None:
+        """Say what is being done from now on, and how much of it is done. It costs little."""
+        self._stage, self._share = stage, f": {done:,} of {of:,}" if of else ""
+
+    def _tick(self) -> None:
+        wait = _PATIENCE
+        while not self._end.wait(wait):
+            wait = _PAUSE
+            self._say()
+
+    def _say(self) -> None:
+        stage, share = self._stage, self._share
+        if not stage or (not self._terminal and stage == self._said):
+            return
+        with self._lock:
+            if self._end.is_set():
+                return
+            line = shown(f"pnorm: {stage}{share}, {time.monotonic() - self._start:.0f} s", _WIDE)
+            if self._terminal:
+                self._stream.write("\r" + line.ljust(len(self._said)))
+                self._said = line
+            else:
+                self._stream.write(line + "\n")
+                self._said = stage
+            self._stream.flush()
+
+    def __enter__(self) -> Progress:
+        if self._thread is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Leave a terminal as if nothing had been said."""
+        with self._lock:
+            self._end.set()
+            if self._terminal and self._said:
+                self._stream.write("\r" + " " * len(self._said) + "\r")
+                self._stream.flush()
+        if self._thread is not None:
+            self._thread.join()

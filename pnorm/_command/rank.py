@@ -1,0 +1,156 @@
+"""Rank the rows of a file by a model that was learned before."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import pnorm
+from pnorm import _checks
+from pnorm._categories import UnknownLevelWarning
+from pnorm._checks import Vector
+from pnorm._checks.text import shown
+from pnorm._command import columns as _columns
+from pnorm._command import printing, scores_file
+from pnorm._command.columns import Columns, Rows
+from pnorm._command.progress import Progress
+from pnorm._command.terminal import CommandError, called_as_in_file, counted, one_line, path_shown
+from pnorm._files import ScoringFunction
+from pnorm._job.learn import kept
+from pnorm._job.quality import quality
+from pnorm._score import sigmoid
+from pnorm._split import word
+from pnorm._tables import Source
+from pnorm.rankers._table import Table
+
+
+def file(arguments: argparse.Namespace) -> None:
+    """Rank the rows of a file, and measure the list if they have labels."""
+    path = arguments.file
+    told: list[str] = []
+    with Progress(bool(arguments.progress)) as progress:
+        progress("reading")
+        model = pnorm.load(arguments.model)
+        source = _columns.opened(arguments, path)
+        columns = _columns.columns_of(source, path, arguments)
+        what = "rows to measure the list by"
+        labels = None if columns.label is None else _columns.labels_of(source, columns.label, what)
+        table = _table(model, source, columns)
+        progress("ranking")
+        try:
+            with kept(told, UnknownLevelWarning), called_as_in_file(lambda name, row: _place(source, name, row)):
+                f = model.score(table)
+        except (CommandError, OverflowError) as error:
+            raise CommandError(f"{path_shown(arguments.model)} does not fit {path_shown(path)}: {error}") from None
+    for message in told:
+        print(f"pnorm: warning: {one_line(message)}", file=sys.stderr)
+    rows = _rows(arguments, model, source, columns, table, labels)
+    _print(arguments, model, rows, columns, f)
+    with Progress(bool(arguments.progress)) as progress:
+        lines = _write(arguments, model, rows, f, progress)
+    printing.paragraph(lines)
+
+
+def _place(source: Source, name: str, row: int) -> str | None:
+    return source.place(row) if name == "X" else None
+
+
+def _table(model: ScoringFunction, source: Source, columns: Columns) -> Any:
+    """Return the columns that a model may read."""
+    if not isinstance(model.H, Table):
+        return source.frame(columns.used)
+    known = model.H._found
+    return source.columns(columns.used if known is None else [name for name in columns.used if name in known])
+
+
+def _rows(
+    arguments: argparse.Namespace,
+    model: ScoringFunction,
+    source: Source,
+    columns: Columns,
+    table: Any,
+    labels: list[str] | None,
+) -> Rows:
+    """Return the rows, with their labels if they have some: a model knows which of these were positive."""
+    ids = None if columns.id is None else source.texts(columns.id)
+    if labels is None:
+        return Rows(source, table, ids)
+    positive = set[str]()
+    if arguments.positive is None and isinstance(model.metadata.get("positive"), list):
+        known = {word(label) for label in model.metadata["positive"]}
+        positive = {label for label in set(labels) if word(label) in known}
+    if not positive or len({label in positive for label in labels}) < 2:
+        positive = _columns.positive_of(Counter(labels), str(columns.label), arguments.positive, arguments.file)
+    y = np.array([label in positive for label in labels], bool)
+    return Rows(source, table, ids, labels, sorted(positive), y)
+
+
+def _print(arguments: argparse.Namespace, model: ScoringFunction, rows: Rows, columns: Columns, f: Vector) -> None:
+    push = _push(model)
+    if columns.label is None:
+        print(f"{path_shown(arguments.file)}: {counted(f.size, 'row')}")
+    else:
+        print(printing.labelled(arguments.file, rows, columns.label))
+    printing.notes(rows.source.notes)
+    used, size = np.count_nonzero(model.lam), counted(model.lam.size, "weak ranker")
+    about = "" if model.p is None else f", trained with p = {model.p:g}{printing.at_end(push)}"
+    of_file, n = model.metadata.get("file"), model.metadata.get("rows")
+    if isinstance(of_file, str) and isinstance(n, int):
+        about += f", on {counted(n, 'row')} of {shown(of_file)}"
+    print(f"ranked by {path_shown(arguments.model)}: {used:,} of {size} in use{about}")
+    if rows.labels is not None:
+        of_sides = _chance(model, f[rows.y]), _chance(model, f[~rows.y])
+        chance = None if of_sides[0] is None else of_sides
+        printing.paragraph(printing.quality_lines(quality(f[rows.y], f[~rows.y], push=push, probability=chance)))
+    cut = _cutoff(model)
+    if cut is not None:
+        printing.paragraph(printing.taken_lines(cut, f))
+    few = min(printing.TOP if arguments.top is None else arguments.top, f.size)
+    if few:
+        at = printing.first_places(f, few, push)
+        found = printing.list_columns(push, f.size, rows, at, f[at], _chance(model, f[at]), _taken(model, f[at]))
+        why = _reasons(model, _checks.rows(rows.table, at), rows.table)
+        printing.paragraph([f"The {push} of the list:", *printing.list_lines(found, why)])
+
+
+def _write(
+    arguments: argparse.Namespace, model: ScoringFunction, rows: Rows, f: Vector, progress: Progress
+) -> list[str]:
+    """Write the file of --out, and return what to say of it."""
+    if arguments.out is None:
+        return []
+    progress("writing the scores")
+    why = _reasons(model, rows.table)
+    columns = scores_file.columns(f, rows.ids, _chance(model, f), _taken(model, f), None, why)
+    scores_file.write(arguments.out, columns, printing.best_first(f))
+    return [f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}"]
+
+
+def _push(model: ScoringFunction) -> str:
+    return "bottom" if model.metadata.get("push") == "bottom" else "top"
+
+
+def _chance(model: ScoringFunction, f: Vector) -> Vector | None:
+    """Return the probabilities of scores, if the model knows how."""
+    return None if model.p is None or model.intercept is None else sigmoid(f, model.p, model.intercept)
+
+
+def _cutoff(model: ScoringFunction) -> pnorm.Cutoff | None:
+    return getattr(model, "cutoff", None)
+
+
+def _taken(model: ScoringFunction, f: Vector) -> NDArray[np.bool_] | None:
+    """Return which rows the cut-off of the model takes."""
+    cut = _cutoff(model)
+    return None if cut is None or cut.score is None else f >= cut.score
+
+
+def _reasons(model: ScoringFunction, X: Any, reference: Any = None) -> list[str]:
+    """Return the reasons of rows, compared with the average of the rows at hand; what levels are new has been said."""
+    with kept([], UnknownLevelWarning):
+        return scores_file.reasons(X, model.H, model.lam, _push(model), reference)

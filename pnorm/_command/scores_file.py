@@ -1,0 +1,105 @@
+"""The file of ``--out``: all rows, best first, with what there is to say of each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import pnorm
+from pnorm import _checks, _files
+from pnorm._checks import Vector
+from pnorm._command.terminal import CommandError, path_shown
+from pnorm.rankers import Rankers
+
+_REASONS = 3
+"""Reasons of a row."""
+
+_AT_ONCE = 2**24
+"""Contributions that are in memory at once."""
+
+_RUN = re.compile(r"[=+\-@\t\r]")
+"""How a cell begins that a spreadsheet program may run."""
+
+
+def check(path: str | None) -> None:
+    """Refuse, before any work, a file that could not be written after it."""
+    if path is not None and _is_parquet(path):
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError:
+            raise CommandError(
+                f"--out {path_shown(path)} is a Parquet file, which takes pyarrow to write, the extra 'parquet' of "
+                "pnorm: pip install pyarrow"
+            ) from None
+
+
+def columns(
+    f: Vector,
+    ids: list[str] | None,
+    probability: Vector | None,
+    take: NDArray[np.bool_] | None,
+    held: NDArray[np.bool_] | None,
+    reasons: list[str] | None,
+) -> dict[str, Any]:
+    """Return the columns of the file; what is None is not there."""
+    rank = np.empty(f.size, np.intp)
+    rank[np.argsort(-f, kind="stable")] = np.arange(1, f.size + 1)
+    found: dict[str, Any] = {"row": np.arange(f.size)} if ids is None else {"id": ids}
+    found |= {"score": f, "probability": probability, "rank": rank, "take": take, "held_out": held, "reasons": reasons}
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def write(path: str, columns: Mapping[str, Sequence[Any]], order: NDArray[np.intp]) -> None:
+    """Write columns of values of all rows in some order; None is an empty cell."""
+    ordered = {name: _checks.rows(values, order) for name, values in columns.items()}
+    if _is_parquet(path):
+        import pyarrow
+        from pyarrow import parquet
+
+        sink = pyarrow.BufferOutputStream()
+        parquet.write_table(pyarrow.table(ordered), sink)
+        _files.write(path, sink.getvalue().to_pybytes())
+        return
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(ordered)
+    writer.writerows(zip(*map(_cells, ordered.values()), strict=True))
+    _files.write(path, text.getvalue().encode("utf-8", "surrogatepass"))
+
+
+def _is_parquet(path: str) -> bool:
+    return path.lower().endswith((".parquet", ".pq"))
+
+
+def _cells(values: Any) -> Iterator[Any]:
+    if not isinstance(values, np.ndarray):
+        return map(_guarded, values)
+    if values.dtype == bool:
+        values = values.astype(int)
+    return map(repr, values.tolist())
+
+
+def _guarded(text: str) -> str:
+    """Return a text with an apostrophe in front if a spreadsheet program may run it."""
+    return f"'{text}" if _RUN.match(text) and not _checks.is_numeral(text) else text
+
+
+def reasons(X: Any, H: Rankers, lam: Vector, push: str, reference: Any = None) -> list[str]:
+    """Return for each row the columns that move it most to the end of the list that the push is at.
+
+    The columns are compared with the average of a reference, by default of all rows. Some rows are explained at a time.
+    """
+    size = _checks.n_rows(X, "X")
+    step = max(1000, _AT_ONCE // len(H.column_names))
+    found: list[str] = []
+    for start in range(0, size, step):
+        some = X if step >= size else _checks.rows(X, np.arange(start, min(start + step, size)))
+        beside = X if reference is None and some is not X else reference
+        found += pnorm.explain(some, H, -lam if push == "bottom" else lam, reference=beside).reasons(_REASONS)
+    return found
