@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks.words import reads_as_missing
 from pnorm._checks.text import first, shown
+from pnorm._checks.words import reads_as_missing
 from pnorm._command.terminal import CommandError, path_shown
 from pnorm._split import plainly_positive, word
 from pnorm._tables import Source, open_source
