@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import pnorm
 from pnorm._checks import cells
 from pnorm._checks.words import numeral, plain_numbers, reads_as_missing
+from pnorm.rankers._forms import Form, number, number_form
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -38,6 +39,62 @@ def one_by_one(words):
     return np.array(found)
 
 
+COMMAS = [
+    "1,5",
+    "-0,25",
+    "+7,",
+    "3",
+    "12",
+    "1,234",
+    "1234,567",
+    "0,123",
+    "00,5",
+    "0,30000000000000004",
+    " 4,5 ",
+    "1" * 40 + ",5",
+]
+NO_COMMAS = [
+    "1.5",
+    "1.234,5",
+    ",5",
+    "1e3",
+    "1,2,3",
+    "007",
+    "1 234,5",
+    "5 €",
+    "3,5%",
+    "1" * 70 + ",5",
+    "x",
+    "\u0661,5",
+    "1,5\n",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(COMMAS * 3 + MISSING), min_size=1, max_size=8),
+    st.lists(st.sampled_from(NO_COMMAS), max_size=1),
+)
+def test_decimal_commas_are_read_as_in_each_word(words, odd):
+    words = words + odd
+    known = [word.strip() for word in words if not reads_as_missing(word)]
+    form = number_form(list(dict.fromkeys(known)))[0] if known else None
+    for column in (words, pa.array(words, pa.string())):
+        found = plain_numbers(column)
+        if found is None or not found.comma:
+            continue
+        assert found.code or form == Form(",")
+        expected = [np.nan if reads_as_missing(word) else number(word.strip(), Form(",")) for word in words]
+        np.testing.assert_array_equal(found.numbers, np.array(expected, float))
+
+
+@pytest.mark.parametrize("words", [["1,5", "2", ""], ["1234,567", "NA", "+3"], ["1,234", "1,2"]])
+def test_decimal_commas_are_read_at_once(words):
+    assert plain_numbers(words).comma
+    assert plain_numbers(pa.array(words)).comma
+    assert plain_numbers(["1,234", "5,678"]) is None
+
+
 def forms(words):
     """The same words by all that holds text, of which those that are None are missing."""
     yield "list", list(words)
@@ -53,6 +110,7 @@ def forms(words):
     yield "polars", polars.Series(words, dtype=polars.String)
 
 
+some_commas = st.lists(st.sampled_from(COMMAS * 3 + MISSING), min_size=1, max_size=8)
 columns = st.lists(st.sampled_from(NUMBERS * 3 + MISSING), min_size=1, max_size=12)
 odd_columns = st.builds(
     lambda words, odd, at: [*words[:at], *odd, *words[at:]],
@@ -116,6 +174,19 @@ def test_weak_rankers_are_the_same(pos, neg, rows, kind):
     pos, neg = pos * 2, neg * 3
     same(pos, neg, rows, {} if kind is None else {"kinds": {"a": kind}}, list)
     same(pos, neg, rows, {} if kind is None else {"kinds": {"a": kind}}, pa.array)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    some_commas,
+    some_commas,
+    st.one_of(some_commas, odd_columns),
+    st.sampled_from([None, "number", "category", "decimal comma"]),
+)
+def test_weak_rankers_of_decimal_commas_are_the_same(pos, neg, rows, kind):
+    options = {} if kind is None else {"kinds": {"a": kind}}
+    for form in (list, pa.array):
+        same(pos * 2, neg * 3, rows, options, form)
 
 
 def same(pos, neg, rows, options, form):

@@ -31,6 +31,15 @@ _FIRST = 20
 _CODE = re.compile(r"^[\s\x1c-\x1f]*0\d+[\s\x1c-\x1f]*$", re.ASCII | re.MULTILINE)
 
 
+_COMMA = r"^[+-]?[0-9]+(,[0-9]*)?$"
+
+_DECIMAL = r"[0-9]{4},|,[0-9]{0,2}$|,[0-9]{4}"
+"""A comma that is none between thousands."""
+
+_LONGEST = 64
+"""Characters of a number with a decimal comma, at most."""
+
+
 def numeral(text: str) -> float:
     """Return a number as files write it; Python would read 1_000 and digits of all scripts as well."""
     if "_" in text or not text.isascii():
@@ -45,7 +54,7 @@ def reads_as_missing(text: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Plain:
-    """A column of text that is finite numbers, as `numeral` reads them, and missing values."""
+    """A column of text that is finite numbers, as `numeral` reads them but for a decimal comma, and missing values."""
 
     numbers: Vector
     """NaN where missing."""
@@ -53,6 +62,8 @@ class Plain:
     """Whether one is written with a decimal point."""
     code: bool
     """Whether one begins with a zero and goes on with digits, as 007 does."""
+    comma: bool = False
+    """Whether all are digits, with a decimal comma or without one, and one comma cannot stand between thousands."""
 
     def take(self, places: NDArray[np.intp]) -> Plain:
         """Return some of the numbers, and what is known of how all are written."""
@@ -71,7 +82,7 @@ def _may_be_plain(values: list[Any]) -> bool:
 
 def _is_number(word: str) -> bool:
     try:
-        return math.isfinite(numeral(word.strip()))
+        return math.isfinite(numeral(word.strip().replace(",", ".")))
     except ValueError:
         return False
 
@@ -93,13 +104,23 @@ def _of_list(values: list[Any]) -> Plain | None:
         try:
             numbers = np.fromiter(map(float, values), np.float64, len(values))
         except ValueError:
-            return None
+            return _with_commas(values)
     if not all(reads_as_missing(values[row]) for row in np.flatnonzero(~np.isfinite(numbers)).tolist()):
         return None  # an infinity, or a nan with a sign
     whole = "\n".join(values)
     if "_" in whole or not whole.isascii():
         return None
     return Plain(numbers, "." in whole, _CODE.search(whole) is not None)
+
+
+def _with_commas(words: list[str]) -> Plain | None:
+    """Read words with decimal commas, where a missing one is "nan"."""
+    known = [word.strip() for word in words if word != "nan"]
+    comma, decimal = re.compile(_COMMA), re.compile(_DECIMAL)
+    if max(map(len, known)) > _LONGEST or not all(map(comma.fullmatch, known)) or not any(map(decimal.search, known)):
+        return None
+    numbers = np.array([float(word.replace(",", ".")) for word in words])
+    return Plain(numbers, False, _CODE.search("\n".join(known)) is not None, True)
 
 
 def _of_arrow(column: Any) -> Plain | None:
@@ -109,7 +130,7 @@ def _of_arrow(column: Any) -> Plain | None:
 
     if not _may_be_plain(column[:_FIRST].to_pylist()):
         return None
-    words = column
+    words, comma = column, False
     numbers = _cast(words)
     if numbers is None:
         words = of.ascii_trim_whitespace(words)
@@ -118,11 +139,19 @@ def _of_arrow(column: Any) -> Plain | None:
         numbers = _cast(words)
         if numbers is None:
             numbers = _cast(of.replace_substring_regex(words, r"^\+([0-9.])", r"\1"))
+        comma = numbers is None
+        if comma:
+            decimal = of.any(of.match_substring_regex(words, _DECIMAL)).as_py()
+            if not decimal or of.max(of.binary_length(words)).as_py() > _LONGEST:
+                return None
+            if not of.all(of.match_substring_regex(words, _COMMA)).as_py():
+                return None
+            numbers = _cast(of.replace_substring(of.replace_substring(words, "+", ""), ",", "."))
         if numbers is None:
             return None
     zeros = words.filter(of.starts_with(words, "0"))
     code = of.any(of.match_substring_regex(zeros, "^0[0-9]+$")).as_py()
-    return Plain(numbers, bool(of.any(of.match_substring(words, ".")).as_py()), bool(code))
+    return Plain(numbers, bool(of.any(of.match_substring(words, ".")).as_py()), bool(code), comma)
 
 
 def _cast(words: Any) -> Vector | None:

@@ -362,9 +362,11 @@ class _Learner:
         plain = [cells.plain for cells in self._sides if cells.plain is not None]
         if len(plain) < 2 or self._wish not in (None, NUMBER) or all(np.isnan(of.numbers).all() for of in plain):
             return None
+        if plain[0].comma != plain[1].comma:
+            return None
         if any(of.code for of in plain):
             return None if self._wish is None else Reading(NUMBER)
-        return Reading(NUMBER, Form("." if any(of.point for of in plain) else ""))
+        return Reading(NUMBER, Form("," if plain[0].comma else "." if any(of.point for of in plain) else ""))
 
     def _reading(self, tallies: Sequence[_Tally | None]) -> Reading:
         wish = self._wish

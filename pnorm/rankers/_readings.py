@@ -87,8 +87,9 @@ class Reading:
         Truth values are 0 and 1, levels of an ordered category their places, dates microseconds since 1970, times
         those since midnight, and durations those that they last.
         """
-        if cells.plain is not None and self.kind == NUMBER and self.form.point != "," and self.form.unit != "%":
-            return cells.plain.numbers
+        plain, form = cells.plain, self.form
+        if plain is not None and self.kind == NUMBER and plain.comma == (form.point == ",") and form.unit != "%":
+            return plain.numbers
         found, kind = cells.values, cells.kind
         if kind == NUMBER and self.kind == BOOLEAN:
             self._refuse_first(np.asarray(found), ~np.isin(found, (0.0, 1.0)) & cells.known(), at)
