@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import read
 from pnorm._checks import Coded, numeral, reads_as_missing
-from pnorm._checks.text import shown
 
 _UNNAMED = ("", "Unnamed: 0")
 """Names that pandas gives to an index which it has saved."""
@@ -178,11 +177,6 @@ def floats_of(text: Any) -> NDArray[np.float64] | None:
     except ValueError:
         return None
     return found if np.isfinite(found).all() else None
-
-
-def called(path: str) -> str:
-    """Return a path as it is printed; a long one loses its middle."""
-    return shown(path, 1000)
 
 
 def counted(number: int, thing: str) -> str:

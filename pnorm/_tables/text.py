@@ -228,8 +228,11 @@ def has_header(rows: Sequence[Sequence[str]], names: Sequence[str] | None) -> bo
             alike.append(word)
     if alike:
         return _are_counted(alike)
-    words = [{row[c].strip() for row in below} for c in range(len(first))]
-    return False if any(first) and all(map(set.__contains__, words, first)) else in_doubt
+    stripped = [[word.strip() for word in row] for row in below]
+    times = [[row[c] for row in stripped].count(word) for c, word in enumerate(first)]
+    if not any(first) or not all(times):
+        return in_doubt
+    return set(times) == {stripped.count(first)}  # a header that comes again, in files put together
 
 
 def names_of(path: str, first: Sequence[str], header: bool, names: Sequence[str] | None, notes: list[str]) -> list[str]:
