@@ -28,6 +28,9 @@ _BLUE, _ORANGE = "#0072b2", "#e69f00"
 _KINDS = (("positive", _BLUE, 0.74), ("negative", _ORANGE, 0.44))
 _CYCLE = (_BLUE, _ORANGE, "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
+_LEVELS = 24
+"""Levels of a column that are drawn, at most."""
+
 
 def roc(lists: Mapping[Any, Any], *, ax: Any = None) -> Any:
     """Draw ROC curves in counts: the leftmost part, up to where the first crossing is, and the full curves.
@@ -452,7 +455,8 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
     -------
     ndarray of Axes
         One for each column, those that move a score the most first. A curve is cut off a twentieth beyond its first
-        and last cut, where it is constant. The dot beside it is the level of missing values. Categories are dots.
+        and last cut, where it is constant. The dot beside it is the level of missing values. Levels of categories are
+        bars, at most 24, those that move a score the most; orange is a missing value. Dates have an axis of dates.
 
     Raises
     ------
@@ -496,18 +500,24 @@ def shapes(lam: Any, H: Rankers, columns: Any = None, *, top: int = 6, ax: Any =
         each.set_xlabel(shape.name + (" in days" if shape.read_off == "days" else ""))
     axes[0].set_ylabel("part of the score")
     ends = [end for each in axes for end in each.get_ylim()]
+    room = 0.04 * (max(ends) - min(ends))
     for each in axes:
-        each.set_ylim(min(ends), max(ends))
+        each.set_ylim(min(ends) - room, max(ends) + room)
     return axes
 
 
 def _draw_shape(ax: Any, shape: Shape) -> None:
-    """Draw a curve, with two points at every cut, or a dot for each level."""
+    """Draw a curve, with two points at every cut, or a bar for each level."""
     if shape.levels:
-        missing = [] if math.isnan(shape.missing) else [shape.missing]
-        ax.plot(np.r_[shape.scores, missing], "o", color=_BLUE, ms=5)
-        levels = [text.shown(level, 12) for level in shape.levels] + ["missing"] * len(missing)
-        ax.set_xticks(range(len(levels)), levels, rotation=45, ha="right")
+        names, scores, gone = list(shape.levels), shape.scores.tolist(), [key is None for key in shape._keys]
+        if not math.isnan(shape.missing):
+            names, scores, gone = [*names, "missing"], [*scores, shape.missing], [*gone, True]
+        drawn = np.sort(np.argsort(-np.abs(scores), kind="stable")[:_LEVELS]).tolist()
+        ax.bar(range(len(drawn)), [scores[k] for k in drawn], color=[_ORANGE if gone[k] else _BLUE for k in drawn])
+        labels = [text.shown(names[k], 18) for k in drawn]
+        ax.set_xticks(range(len(drawn)), labels, rotation=45, ha="right", rotation_mode="anchor")
+        if len(drawn) < len(names):
+            ax.set_title(f"{len(drawn)} of {len(names)} levels", fontsize="small")
         return
     low, high = shape.pieces
     ends = np.unique([end for end in (*low, *high) if math.isfinite(end)])

@@ -1,5 +1,6 @@
 """Pictures: what is on them, where they go, and what is refused."""
 
+import datetime
 import sys
 
 import numpy as np
@@ -267,10 +268,28 @@ def test_shapes_are_what_columns_add_to_the_score():
     lam = np.r_[lam, 50.0, -50.0]
     axes = plotting.shapes(lam, both, top=1)
     assert [ax.get_xlabel() for ax in axes] == ["town"]
-    np.testing.assert_array_equal(axes[0].lines[0].get_ydata(), [50.0, -50.0])
+    assert [bar.get_height() for bar in axes[0].patches] == [50.0, -50.0]
     assert [text.get_text() for text in axes[0].get_xticklabels()] == ["Bonn", "Ulm"]
     _, given = plt.subplots(1, 2)
     assert plotting.shapes(lam, both, ["a", "town"], ax=given)[0] is given[0]
+
+
+def test_shapes_of_a_table_have_dates_and_bars():
+    rng = np.random.default_rng(0)
+    towns = [None if k == 30 else f"town {k:02d}" for k in rng.integers(0, 31, 900)]
+    days = (np.datetime64("2021-01-01") + rng.integers(0, 13, 900)).tolist()
+    table = {"town": towns, "when": days, "at": [datetime.time(h) for h in rng.integers(0, 24, 900).tolist()]}
+    H = pnorm.rankers.from_table(table, table, n_cuts=5)
+    lam = np.where(np.array(["town" in name for name in H.names]), np.arange(1.0, len(H) + 1), 0.5)
+    axes = {ax.get_xlabel(): ax for ax in plotting.shapes(lam, H)}
+    plt.gcf().canvas.draw()
+    texts = {name: [tick.get_text() for tick in ax.get_xticklabels()] for name, ax in axes.items()}
+    assert texts["town"] == [*[f"town {k:02d}" for k in range(7, 30)], "missing"]
+    assert [bar.get_height() for bar in axes["town"].patches] == list(range(8, 32))
+    assert axes["town"].get_title() == "24 of 31 levels"
+    assert axes["town"].patches[-1].get_facecolor() != axes["town"].patches[0].get_facecolor()
+    assert axes["when (trend)"].xaxis.get_major_formatter().get_offset() == "2021-Jan"
+    assert {"05:00", "10:00"} <= set(texts["at"])
 
 
 def test_shapes_of_one_column_in_several_collections_add_up():
