@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +25,8 @@ from pnorm._reasons.profile import (
     Part,
     Profile,
     Rows,
+    add_up,
     bin_codes,
-    check_finite,
     check_sum,
     coefficients_of,
     parts,
@@ -405,13 +406,13 @@ def drift(
     score   0.247      0.014       moved       0.0 %      +0.002  +0.527
     """
     n_threads, confidence = _checks.threads(n_threads), _checks.probability(confidence, "confidence")
-    rankers = as_rankers(H, new, "X")
+    rankers = as_rankers(H, new, "new")
     lam = coefficients_of(lam, rankers)
     if isinstance(old, Mapping) and isinstance(old.get("format"), str):
         old = Profile.from_dict(old)
     if not isinstance(old, Profile):
         with _checks.rows_called("old"):
-            old = profiled(old, rankers, lam, old_weight, "old_weight", n_threads, _checks.n_rows(old, "X"))
+            old = profiled(old, rankers, lam, old_weight, "old_weight", n_threads, sys.maxsize)
     elif old_weight is not None:
         raise ValueError("old_weight is for rows, and old is a profile, which has its weights; leave old_weight out")
     with _checks.rows_called("new"):
@@ -429,7 +430,7 @@ def _compared(
     rows = Rows.of(X, rankers, weight, "new_weight")
     scores, columns, of_columns = np.zeros(rows.n_rows), list[ColumnDrift](), iter(old.columns)
     for part in parts(X, rankers, lam, n_threads):
-        scores += part.adds
+        add_up(scores, part.adds)
         if part.compared:
             column = next(of_columns)
             if (column.name, column.kind) != (part.name, part.kind):
@@ -437,7 +438,6 @@ def _compared(
                     f"old is a profile with the column {shown(column.name)} in the place of {shown(part.name)}"
                 )
             columns.append(_moved(column, part, old, rows))
-    check_finite(scores)
     score = _of_numbers(old.score, scores, rows.mean(scores), old, rows)
     tops = tuple([(share, at, then, rows.share(scores >= at)) for share, at, then in old.tops])
     *columns, score = _judged([*columns, score], old, rows, 1.0 - confidence)

@@ -265,10 +265,9 @@ def profiled(
     columns = []
     scores = np.zeros(rows.n_rows)
     for part in parts(X, rankers, lam, n_threads):
-        scores += part.adds
+        add_up(scores, part.adds)
         if part.compared:
             columns.append(_profiled(part, rows, most))
-    check_finite(scores)
     ranked, shares = rows.sorted(scores)
     tops = []
     for share in _TOPS:
@@ -279,9 +278,13 @@ def profiled(
     return Profile(rows.n, rows.effective, tuple(columns), score, tuple(tops), check_sum(rankers, lam))
 
 
-def check_finite(scores: Vector) -> None:
-    if not np.isfinite(scores).all():
-        raise OverflowError("a score is more than a double holds; scale lam down")
+def add_up(scores: Vector, adds: Vector) -> None:
+    """Add to scores what a column adds; neither may become more than a double holds, nor their sums over rows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores += adds
+        finite = np.isfinite(np.abs(scores).sum() + np.abs(adds).sum())
+    if not finite:
+        raise OverflowError("a score, or the sum of all, is more than a double holds; scale lam down")
 
 
 def check_sum(rankers: Rankers, lam: Vector) -> int:
