@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import sys
 import textwrap
@@ -200,7 +201,7 @@ class Drift:
     def _reached(self) -> str:
         parts = []
         for k, (share, _, then, now) in enumerate(self.tops):
-            ties = "" if abs(then - share) < 0.1 * share else f" (it was {_percent(then)})"
+            ties = "" if abs(then - share) < 0.2 * share else f" (it was {_percent(then)})"
             parts.append(
                 f"{_percent(now)} {'that of the' if k else 'reach the score of the old'} top {100 * share:g} %{ties}"
             )
@@ -240,7 +241,7 @@ class Drift:
                 "" if math.isnan(column.psi) else f"{column.by_chance:.3f}",
                 _verdict(column),
                 *[_percent(share) if any(column.missing) else "" for share in column.missing],
-                _percent(sum(column.outside) + column.unseen_share),
+                _percent(fresh) if (fresh := sum(column.outside) + column.unseen_share) else "",
                 *map(write, column.adds),
             ]
             for column in every
@@ -253,7 +254,8 @@ class Drift:
 
     def __str__(self) -> str:
         head, rows, note = self._table()
-        lines = [textwrap.fill(line, _WIDTH, subsequent_indent="  ") for line in self._lines()]
+        bound = [line.replace(" %", "\xa0%") for line in self._lines()]
+        lines = [textwrap.fill(line, _WIDTH, subsequent_indent="  ").replace("\xa0%", " %") for line in bound]
         return "\n".join([*lines, sheet.plain(head, rows), *[note] * bool(note)])
 
     def __repr__(self) -> str:
@@ -261,12 +263,17 @@ class Drift:
 
     def _repr_html_(self) -> str:
         head, rows, note = self._table()
-        lines = [f'<p style="margin:.3em .6em">{sheet.escaped(line)}</p>' for line in self._lines()]
+        texts = [html.escape(line).replace(" %", "&nbsp;%") for line in self._lines()]
+        lines = [f'<p style="margin:.3em .6em">{text}</p>' for text in texts]
         return "".join(lines) + sheet.as_html(head, rows, note=note)
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+def _some(share: float) -> str:
+    return _percent(share) if share else "none"
 
 
 def _by(psi: float) -> str:
@@ -289,7 +296,7 @@ def _told(column: ColumnDrift) -> str:
     """Return a sentence on a column that moved: where most of it lies."""
     text, then, now = max(column.bins, key=lambda of: abs(of[2] - of[1]))
     what = "missing values" if text == "missing" else shown(text) if column.kind == LEVELS else f"values {text}"
-    shares = f"{_percent(now)} of the rows have {what}, and {_percent(then)} had"
+    shares = f"{_some(now)} of the rows have {what}, and {_some(then)} had"
     return f"{shown(column.name)} moved{_by(column.psi)}: {shares}"
 
 
@@ -403,7 +410,7 @@ def drift(
     column    PSI  by chance              new values  score then     now
     visits  0.267      0.013  moved much       0.2 %      +0.003  +0.495
     age     0.012      0.013                   0.1 %      -0.001  +0.032
-    score   0.247      0.014       moved       0.0 %      +0.002  +0.527
+    score   0.247      0.014       moved                  +0.002  +0.527
     """
     n_threads, confidence = _checks.threads(n_threads), _checks.probability(confidence, "confidence")
     rankers = as_rankers(H, new, "new")
