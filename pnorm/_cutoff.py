@@ -613,12 +613,12 @@ def _quantiles(a: int, b: int) -> Vector:
     return np.asarray(betaincinv(a, b, ndtr(_NODES)))
 
 
-def _low(x: int, y: int, level: float) -> float:
+def _low(x: float, y: float, level: float) -> float:
     """Return the lower bound of Clopper and Pearson on a share, of which x of x + y rows are."""
     return float(betaincinv(x, y + 1, level)) if x else 0.0
 
 
-def _high(x: int, y: int, level: float) -> float:
+def _high(x: float, y: float, level: float) -> float:
     """Return the upper one."""
     return float(betaincinv(x + 1, y, 1.0 - level)) if y else 1.0
 

@@ -69,11 +69,9 @@ def test_intervals_are_those_of_metrics_where_all_places_are_told_apart():
 def test_places_put_together_change_no_value_and_hardly_an_interval():
     a, b = lists(500, 3000)
     assert len(np.unique(np.concatenate(a))) > PLACES
-    found = quality(*a, {"b": b}, depths=[100, 1000])
-    for key, depth in (("precision", 100), ("precision", 1000), ("average_precision", None), ("auc", None)):
-        measure = found.measure(key, depth)
-        of_list = WHOLE[key] if depth is None else partial(metrics.precision_at, k=depth)
-        again = of_list(*a, confidence=0.95)
+    found = quality(*a, {"b": b}, depths=[100])
+    for key in ("average_precision", "auc"):
+        measure, again = found.measure(key), WHOLE[key](*a, confidence=0.95)
         assert float(measure.value) == pytest.approx(float(again))
         width = again.high - again.low
         assert measure.value.low == pytest.approx(again.low, abs=0.2 * width)
@@ -114,12 +112,31 @@ def test_depths_by_default():
     assert depths(70, 930, depths=[8]) == ((8,), 8)
 
 
-def test_first_rows_that_are_all_positive_have_an_interval():
-    found = quality(np.arange(10.0, 40.0), np.arange(10.0), depths=[10, 40])
-    value, low, high = found.measure("precision", 10).value
-    assert (value, high) == (1.0, 1.0)
-    assert low == pytest.approx(0.025 ** (1 / 10))
-    assert tuple(found.measure("precision", 40).value) == (0.75, 0.75, 0.75)  # of all rows that is so
+def test_intervals_of_first_rows_are_those_of_clopper_and_pearson():
+    a, _ = lists(40, 300)
+    found = quality(*a, depths=[25], confidence=0.9)
+    hits = round(float(found.measure("hits").value))
+    of_rows, of_hits = [binomtest(hits, n).proportion_ci(0.9) for n in (25, 40)]
+    for key, factor, ends in (
+        ("precision", 1.0, of_rows),
+        ("hits", 25.0, of_rows),
+        ("lift", 340 / 40, of_rows),
+        ("recall", 1.0, of_hits),
+    ):
+        value = found.measure(key).value
+        assert (value.low, value.high) == pytest.approx((factor * ends.low, factor * ends.high))
+        assert value.confidence == 0.9
+
+
+def test_a_list_without_a_mistake_has_intervals_with_a_width():
+    found = quality(np.arange(10.0, 40.0), np.arange(10.0), depths=[10])
+    for key, most in (("precision", 1.0), ("positives_at_top", 30.0), ("auc", 1.0), ("average_precision", 1.0)):
+        value, low, high = found.measure(key).value
+        assert (value, high) == (most, most)
+        assert low == pytest.approx(most * 0.025 ** (1 / (10 if key == "precision" else 30)))
+    value, low, high = quality(np.arange(30.0), [50.0, 2.0]).measure("positives_at_top").value
+    assert (value, low) == (0.0, 0.0)
+    assert 0.0 < high < 30.0
 
 
 def test_chance_is_the_mean_over_all_orders():
@@ -195,7 +212,7 @@ def test_lists_that_are_all_ties_or_two_rows(push):
     one = quality([1.0], [0.0], {"b": ([0.0], [1.0])}, push=push)
     assert (one.depths, float(one.headline.value), float(one.difference.value)) == ((1,), 1.0, 1.0)
     same = quality([2.0] * 30, [2.0] * 50, {"b": ([2.0] * 30, [2.0] * 50)}, push=push)
-    assert tuple(same.headline.value) == (same.share,) * 3
+    assert float(same.headline.value) == same.share
     assert same.by_depth.hits == pytest.approx(same.share * same.by_depth.rows)
 
 

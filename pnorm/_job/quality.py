@@ -113,7 +113,7 @@ class Quality:
     n_neg: int
     """K, negatives held out."""
     confidence: float
-    """The share of resamples within each interval."""
+    """The confidence of all intervals."""
     push: str
     """The end of the list from which it is read: ``"top"`` or ``"bottom"``."""
     lists: tuple[str, ...]
@@ -176,10 +176,14 @@ def quality(
     default 10, 100, 1000, ... up to a fifth of the rows, and the number of positives if it is none of these, about. A
     `budget` is a depth as well, and the main one.
 
-    Intervals hold the share `confidence` of the values in a stratified bootstrap (see `pnorm.metrics`). Where the first
-    rows are all positive, or none is, the interval is that of Clopper and Pearson. The cost is O(N log N) for N = I +
-    K, and 1000 resamples of at most `PLACES` places each. It is a ValueError if a side is empty, another list has other
-    rows, or a depth is not from 1 to N.
+    Intervals of precision and recall are those of Clopper and Pearson, as in `cutoff`: of so many rows, or positives,
+    drawn like these. In 300 simulated lists each with 1, 3 and 24 % of positives they hold the mean over lists in 94 to
+    100 %. A stratified bootstrap, which takes the number of positives for known, does so in 61 to 97 %, and is hardly
+    narrower near the top. Those of the whole list, and of the difference, are from that bootstrap (see
+    `pnorm.metrics`).
+
+    The cost is O(N log N) for N = I + K, and 1000 resamples of at most `PLACES` places each. It is a ValueError if a
+    side is empty, another list has other rows, or a depth is not from 1 to N.
     """
     push, sure = _checks.push(push), _checks.probability(confidence, "confidence")
     rng = _checks.generator(seed)
@@ -203,14 +207,15 @@ def quality(
     curve = np.union1d(_grid(n, _DEPTHS), chosen)
     of = [measure for measure, _ in of_list.values()]
     most = [float(n_hits) if key == "positives_at_top" else 1.0 for key in of_list]
-    hits, found = _estimates(ranked[0], curve, of, most, sure, rng)
+    found = _estimates(ranked[0], of, most, sure, rng)
+    hits = _hits(ranked[0].distinct, curve)
     hits_beside: list[Vector] = [_hits(rows.distinct, curve) for rows in ranked[1:]]
     beside = [[float(measure(rows.distinct)) for measure in of] for rows in ranked[1:]]
 
     words = _Words(push)
     where = np.searchsorted(curve, chosen)
-    at_depth = [hits[i] for i in where], [of_other[where] for of_other in hits_beside]
-    measures = _of_first_rows(words, chosen, *at_depth, n_hits, n)
+    beside_at = [of_other[where] for of_other in hits_beside]
+    measures = _of_first_rows(words, chosen, hits[where].tolist(), beside_at, n_hits, n, sure)
     chances = _by_chance(n_hits, n - n_hits)
     for i, (key, (_, negatives)) in enumerate(of_list.items()):
         name = words.of_list(key, negatives)
@@ -220,8 +225,8 @@ def quality(
     if len(read) > 1:
         more = _difference((ranked[0], ranked[1]), read[:2], main, sure, rng)
         difference = Difference(words.of_first("precision", main), list(lists)[1], more)
-    value, low, high = np.array([[*values] for values in hits]).T
-    of_curve = ByDepth(curve, value, low, high, tuple(hits_beside))
+    low, high = np.array([_share(x, k, sure)[1:] for x, k in zip(hits.tolist(), curve.tolist(), strict=True)]).T
+    of_curve = ByDepth(curve, hits, curve * low, curve * high, tuple(hits_beside))
     return Quality(
         n_pos,
         n_neg,
@@ -234,7 +239,7 @@ def quality(
         difference,
         of_curve,
         tuple([_thinned(rows.distinct) for rows in ranked]),
-        None if probability is None else _calibration(probability, n_pos, n_neg, 1.0 - sure),
+        None if probability is None else _calibration(probability, n_pos, n_neg, sure),
     )
 
 
@@ -263,16 +268,29 @@ def _depths(given: Sequence[int] | None, budget: int | None, n: int, n_hits: int
 
 
 def _of_first_rows(
-    words: _Words, depths: list[int], hits: list[Estimate], beside: list[Vector], n_hits: int, n: int
+    words: _Words,
+    depths: list[int],
+    hits: list[float],
+    beside: list[Vector],
+    n_hits: int,
+    n: int,
+    confidence: float,
 ) -> list[Measure]:
     """Return the measures of the first rows; each is the number of hits in other units."""
     measures = []
-    for i, k in enumerate(depths):
-        for key, unit in (("precision", float(k)), ("lift", k * n_hits / n), ("recall", float(n_hits)), ("hits", 1.0)):
-            value, low, high = [x / unit for x in hits[i]]
-            here = Estimate(value, low, high, hits[i].confidence)
-            others = tuple([float(of_other[i]) / unit for of_other in beside])
-            measures.append(Measure(words.of_first(key, k), key, k, here, others, k * n_hits / n / unit))
+    for i, (k, x) in enumerate(zip(depths, hits, strict=True)):
+        of_rows, of_hits = _share(x, k, confidence), _share(x, n_hits, confidence)
+        for key, share, factor in (
+            ("precision", of_rows, 1.0),
+            ("lift", of_rows, n / n_hits),
+            ("recall", of_hits, 1.0),
+            ("hits", of_rows, float(k)),
+        ):
+            size = n_hits if key == "recall" else k
+            _, low, high = share
+            here = Estimate(x * factor / size, factor * low, factor * high, confidence)
+            others = tuple([float(of_other[i]) * factor / size for of_other in beside])
+            measures.append(Measure(words.of_first(key, k), key, k, here, others, k * n_hits / n * factor / size))
     return measures
 
 
@@ -331,40 +349,34 @@ def _hits(at: DistinctScores, depths: Any) -> Any:
     return np.interp(depths, at.ranks, at.curve[1])
 
 
-def _estimates(
-    rows: RankedList,
-    depths: NDArray[np.intp],
-    of: list[OfCounts],
-    most: list[float],
-    confidence: float,
-    rng: np.random.Generator,
-) -> tuple[list[Estimate], list[Estimate]]:
-    """Return hits at several depths, and measures of the list, which are at `most` so large, with intervals.
+def _share(found: float, n: int, confidence: float) -> tuple[float, float, float]:
+    """Return the share that was found of n rows, with the interval of Clopper and Pearson."""
+    found = min(found, float(n))  # a sum of parts of rows that tie may round
+    level, rest = 0.5 * (1.0 - confidence), n - found
+    return found / n, _low(found, rest, level), _high(found, rest, level)
 
-    These come from resamples of places. What putting places together changes is taken off.
+
+def _estimates(
+    rows: RankedList, of: list[OfCounts], most: list[float], confidence: float, rng: np.random.Generator
+) -> list[Estimate]:
+    """Return measures of the list, which are at `most` so large, with intervals from resamples of places.
+
+    What putting places together changes is taken off.
     """
-    place, n_depths = _places(rows.distinct, PLACES), depths.size
+    place = _places(rows.distinct, PLACES)
     sides = rows.distinct.pos, rows.distinct.neg
     fewer = DistinctScores(*[np.bincount(place, side).astype(np.intp) for side in sides])
 
-    def all_of(at: DistinctScores) -> list[float]:
-        return [*_hits(at, depths).tolist(), *[float(measure(at)) for measure in of]]
-
     def again(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
-        found = np.empty((draws, n_depths + len(of)))
+        found = np.empty((draws, len(of)))
         for where, at in rows.resampled(place, rng, draws):
-            for row, ranks, true in zip(found[where], at.ranks, at.curve[1], strict=True):
-                row[:n_depths] = np.interp(depths, ranks, true)
-            found[where, n_depths:] = np.stack([measure(at) for measure in of], axis=-1)
+            found[where] = np.stack([measure(at) for measure in of], axis=-1)
         return found
 
-    values = all_of(rows.distinct)
-    most = [*np.minimum(depths, rows.n_pos).tolist(), *most]
-    near = estimates(all_of(fewer), again, confidence, _RESAMPLES, rng)
-    found = [_moved(estimate, value, end) for estimate, value, end in zip(near, values, most, strict=True)]
-    n = int(rows.n_pos + rows.n_neg)
-    hits = [_of_all_or_none(value, k, n) for value, k in zip(found[:n_depths], depths.tolist(), strict=True)]
-    return hits, found[n_depths:]
+    near = estimates([float(measure(fewer)) for measure in of], again, confidence, _RESAMPLES, rng)
+    exact = [float(measure(rows.distinct)) for measure in of]
+    moved = [_moved(estimate, value, end) for estimate, value, end in zip(near, exact, most, strict=True)]
+    return [_of_all_or_none(value, end, int(rows.n_pos)) for value, end in zip(moved, most, strict=True)]
 
 
 def _moved(estimate: Any, value: float, most: float, least: float = 0.0) -> Estimate:
@@ -374,17 +386,17 @@ def _moved(estimate: Any, value: float, most: float, least: float = 0.0) -> Esti
     return Estimate(value, low, high, estimate.confidence)
 
 
-def _of_all_or_none(hits: Estimate, k: int, n: int) -> Estimate:
-    """Return hits among k rows with the interval of Clopper and Pearson, if none or all are hits in all resamples.
+def _of_all_or_none(measure: Estimate, most: float, n_pos: int) -> Estimate:
+    """Return a measure that is perfect, or zero, in all resamples with an interval that has a width.
 
-    Of rows that are all alike no resample differs, and the interval would have no width.
+    All positives, or none, are above the best negative then; of new ones that holds for a share, which is bounded as by
+    Clopper and Pearson. The rest of the positives count as if they were last.
     """
-    value, low, high = hits
-    if low != high or value not in (0.0, float(k)) or k == n:
-        return hits
-    level, found = 0.5 * (1.0 - hits.confidence), round(value)
-    low, high = _low(found, k - found, level), _high(found, k - found, level)
-    return Estimate(value, k * low, k * high, hits.confidence)
+    value, low, high = measure
+    if low != high or value not in (0.0, most):
+        return measure
+    _, low, high = _share(n_pos * value / most, n_pos, measure.confidence)
+    return Estimate(value, most * low, most * high, measure.confidence)
 
 
 def _places(at: DistinctScores, most: int) -> NDArray[np.intp]:
@@ -465,7 +477,7 @@ def _thinned(at: DistinctScores) -> Roc:
     return Roc(false[places].astype(np.float64), true[places].astype(np.float64))
 
 
-def _calibration(probability: tuple[Any, Any], n_pos: int, n_neg: int, level: float) -> Calibration:
+def _calibration(probability: tuple[Any, Any], n_pos: int, n_neg: int, sure: float) -> Calibration:
     """Compare probabilities with what happened, in parts of the rows; rows of one probability stay together."""
     pair = _checks.two(probability, "probability must be a pair, of the positives and of the negatives")
     pos, neg = [_checks.scores(x, f"probability of the {side}") for x, side in zip(pair, _SIDES, strict=True)]
@@ -487,10 +499,7 @@ def _calibration(probability: tuple[Any, Any], n_pos: int, n_neg: int, level: fl
         ends = [*(ends if len(ends) < 2 else ends[:-1]), x.size]
     starts, rows = np.array(ends[:-1]), np.diff(ends)
     hits = np.add.reduceat(y, starts)
-    share = [
-        Estimate(k / size, _low(k, size - k, 0.5 * level), _high(k, size - k, 0.5 * level), 1.0 - level)
-        for k, size in zip(hits.tolist(), rows.tolist(), strict=True)
-    ]
+    share = [Estimate(*_share(k, size, sure), sure) for k, size in zip(hits.tolist(), rows.tolist(), strict=True)]
     mean = np.add.reduceat(x, starts) / rows
     return Calibration(x[starts], x[np.array(ends[1:]) - 1], mean, rows, hits, tuple(share))
 
