@@ -13,7 +13,8 @@ Good things and bad things go in, a scoring function comes out that puts the goo
 `minimize` goes to the exact minimiser and proves it, `score` applies what either learned, and
 `probability` with an `intercept` makes probabilities of it. `Trace` is the record of a run.
 `cross_validate` chooses p and the rounds, `minimize_path` follows minimisers along a penalty or p,
-`cutoff` chooses how far down the list to go, `save` and `load` keep models in files.
+`cutoff` chooses how far down the list to go, `report_html` writes a page about it, `save` and `load` keep models in
+files.
 
 The weak rankers live in `pnorm.rankers`, prices and losses other than the papers' in
 `pnorm.objectives`, early stopping in `pnorm.callbacks`, certificates and separability in
@@ -61,6 +62,7 @@ if _TYPE_CHECKING:  # what is imported when somebody asks for it
     from pnorm._reasons.profile import ColumnProfile, Profile, profile
     from pnorm._reasons.scorecard import PointsOf, Rounding, Scorecard, scorecard
     from pnorm._reasons.shapes import Shape, Shapes, shapes
+    from pnorm._report.report import report_html
 
 __all__ = [
     "ColumnDrift",
@@ -102,6 +104,7 @@ __all__ = [
     "probability",
     "profile",
     "rankers",
+    "report_html",
     "save",
     "score",
     "scorecard",
@@ -133,6 +136,7 @@ _HOMES = {
     "minimize": "_minimize",
     "minimize_path": "_minimize_path",
     "profile": "_reasons.profile",
+    "report_html": "_report.report",
     "scorecard": "_reasons.scorecard",
     "shapes": "_reasons.shapes",
 }

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import numeral
@@ -68,20 +69,25 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     if isinstance(y, str):
         X, y = _without(X, y)
     size = _rows(X, "X")
-    codes, known = _checks.labels(y, "y", size)
-    _aligned(X, y, "y")
+    keep = positives(X, y, size, positive)
     names = [f"argument {k} after y" for k in range(1, len(more) + 1)]
     for name, values in zip(names, more, strict=True):
         if values is not None:
             if _rows(values, name) != size:
                 raise ValueError(f"{name} must hold one value per row, {size}; got {_rows(values, name)}")
             _aligned(X, values, name)
-    keep = np.isin(codes, _positives(known, positive))
     sides = np.flatnonzero(keep), np.flatnonzero(~keep)
     pairs = [
         tuple(None if values is None else _checks.rows(values, places) for places in sides) for values in (X, *more)
     ]
     return tuple(pairs) if more else pairs[0]
+
+
+def positives(X: Any, y: Any, size: int, positive: Any = None, name: str = "y") -> NDArray[np.bool_]:
+    """Return which of so many rows are positive by their labels."""
+    codes, known = _checks.labels(y, name, size)
+    _aligned(X, y, name)
+    return np.isin(codes, _positives(known, positive, name))
 
 
 def _rows(X: Any, name: str) -> int:
@@ -117,20 +123,20 @@ def _aligned(X: Any, values: Any, name: str) -> None:
         )
 
 
-def _positives(known: list[Any], positive: Any) -> list[int]:
+def _positives(known: list[Any], positive: Any, name: str) -> list[int]:
     """Return the labels that are positive."""
     few = first(known, 8, _checks.shown)
     if len(known) == 1:
-        raise ValueError(f"all rows of y have the label {few}; both kinds of rows are needed")
+        raise ValueError(f"all rows of {name} have the label {few}; both kinds of rows are needed")
     if positive is None:
         plain = plainly_positive(known)
         if not plain:
-            raise ValueError(f"say which label of y is positive: split(X, y, positive=...); the labels are {few}")
+            raise ValueError(f"say which label of {name} is positive with positive=...; the labels are {few}")
         return [k for k, label in enumerate(known) if label in plain]
     try:
         return [known.index(positive)]
     except (ValueError, ArithmeticError):  # there is a nan, of Decimal's, that compares with nothing
-        raise ValueError(f"no row of y has the label {_checks.shown(positive)}; the labels are {few}") from None
+        raise ValueError(f"no row of {name} has the label {_checks.shown(positive)}; the labels are {few}") from None
 
 
 def plainly_positive(labels: Collection[Any]) -> set[Any]:

@@ -343,6 +343,7 @@ def _of_pnorm():
         "Scorecard.to_python": None,
         "Shape.at": None,  # of numbers that are known to be right
         "Shape.text": None,  # of such numbers, too
+        "report_html": None,  # test_report
         "save": None,
         "load": None,
         "ScoringFunction.probability": plain(_linear().probability),

@@ -136,8 +136,8 @@ def test_imports_make_no_circle_between_folders_nor_within_one():
     assert floor["pnorm._core"] == 1
     assert not {"pnorm._solvers", "pnorm.objectives", "pnorm._storage"} & of_rooms["pnorm._checks"]
     assert not {"pnorm._solvers", "pnorm.rankers"} & (of_rooms["pnorm.objectives"] | of_rooms["pnorm._storage"])
-    assert max(floor.values()) <= 10, floor
-    assert sum(map(len, of_rooms.values())) <= 173
+    assert max(floor.values()) <= 12, floor
+    assert sum(map(len, of_rooms.values())) <= 205
 
 
 def test_the_picture_of_the_layout_is_that_of_the_imports():
@@ -170,6 +170,7 @@ def layout(of_rooms):
         "pnorm._reasons.profile",
         "pnorm._reasons.scorecard",
         "pnorm._reasons.shapes",
+        "pnorm._report.report",
         "pnorm.diagnostics._bregman",
     ],
 )

@@ -5,9 +5,11 @@ import importlib
 import inspect
 import json
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -63,6 +65,13 @@ def weights(loss, **threads):
     return pnorm.objectives.value_and_weights(POS[:, 0], NEG[:, 0], pnorm.objectives.Power(3), loss, **threads)
 
 
+def report(pos, neg, lam, **how):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "report.html"
+        pnorm.report_html(path, np.concatenate([pos, neg]), np.repeat([1, 0], [len(pos), len(neg)]), None, lam, **how)
+        return path.read_text(encoding="utf-8")
+
+
 LIST_GRADES, LONG_LISTS = rng.integers(0, 3, len(POS)), np.arange(len(POS)) // 8
 STORED = stored()
 THREADED = {
@@ -75,6 +84,7 @@ THREADED = {
     "pnorm.profile": lambda **threads: pnorm.profile(POS, None, [1.0, -0.5, 0.3], **threads),
     "pnorm.drift": lambda **threads: pnorm.drift(POS, NEG, None, [1.0, -0.5, 0.3], **threads).to_frame(),
     "pnorm.importance": lambda **threads: pnorm.importance(POS, NEG, None, [1.0, -0.5, 0.3], **threads).to_frame(),
+    "pnorm.report_html": lambda **threads: report(POS, NEG, [1.0, -0.5, 0.3], **threads),
     "pnorm.cross_validate": lambda **threads: [
         pnorm.cross_validate(POS, NEG, H, [1, 4], 3, folds=2, **threads)
         for H in (None, functools.partial(pnorm.rankers.quantile_thresholds, n_cuts=20))
@@ -114,6 +124,7 @@ def interval(name, more, seed):
 
 
 SEEDED = {
+    "pnorm.report_html": lambda seed: report(F[:, None], G[:, None], [1.0], seed=seed),
     "pnorm.cross_validate": lambda seed: pnorm.cross_validate(POS[:300], NEG[:300], None, [1, 4], 5, seed=seed),
     "pnorm.kernel.train": lambda seed: kernel.train(POS[:200], NEG[:210], t_max=3, landmarks=20, seed=seed),
     "pnorm.listwise.train": lambda seed: pnorm.listwise.train(POS[:4000], GRADES, LISTS, epochs=1, seed=seed),

@@ -144,7 +144,7 @@ def test_what_belongs_to_rows_is_split_alike_and_goes_into_training():
         ((ROWS, pa.array([1, 0, 1, 1, 0, 0, 1, 1, None])), {}, ValueError, "y has None at row 8"),
         ((ROWS, np.ones(9)), {}, ValueError, "all rows of y have the label 1.0; both kinds of rows are needed"),
         ((ROWS, ["a"] * 9), {"positive": "a"}, ValueError, "all rows of y have the label 'a'"),
-        ((ROWS, KEEP + 1), {}, ValueError, r"say which label of y is positive: split\(X, y, positive=...\); the labels are 2, 1"),
+        ((ROWS, KEEP + 1), {}, ValueError, r"say which label of y is positive with positive=...; the labels are 2, 1"),
         ((ROWS, ["b", "a", "c"] * 3), {}, ValueError, "the labels are 'b', 'a', 'c'$"),
         ((ROWS, ["2", "0", "2"] * 3), {}, ValueError, "the labels are '2', '0'$"),
         ((ROWS, [-1, 0, 1] * 3), {}, ValueError, "say which label"),

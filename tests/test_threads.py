@@ -2,9 +2,11 @@
 
 import inspect
 import os
+import pathlib
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import threading
 import time
 from functools import partial
@@ -90,6 +92,13 @@ SPARSE = [scipy.sparse.csr_matrix(np.maximum(Z, 0)) for Z in (POS, NEG)]
 Q = diagnostics.q_prime(POS, NEG, None, LAM)
 
 
+def page(name, *arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "page.html"
+        getattr(pnorm, name)(path, *arguments)
+        return path.read_text(encoding="utf-8")
+
+
 def training(H):
     return [
         partial(pnorm.train, POS, NEG, H, 4, 20),
@@ -122,6 +131,7 @@ AREAS = {
         partial(pnorm.importance, POS, NEG, None, LAM),
         partial(pnorm.scorecard, TABLE, TABLE_LAM),
         partial(pnorm.cutoff, *F, recall=0.5),
+        lambda: page("report_html", ROWS, np.arange(200) < 90, None, LAM),
     ],
     "one trace": [
         lambda: (TRACE.objective, TRACE.gaps, TRACE.gap, TRACE.n_iter, TRACE.lam_at(7), repr(TRACE)),

@@ -138,6 +138,13 @@ def vector(x: Any, name: str, size: int | None, meaning: str) -> Vector:
     return a
 
 
+def scores_by_name(given: Any, name: str, size: int, what: str) -> dict[str, Vector]:
+    """Return vectors of one length by their names."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a mapping from names to scores; got {type(given).__name__}")
+    return {str(key): vector(values, f"{name}[{text.shown(repr(key))}]", size, what) for key, values in given.items()}
+
+
 def scores(f: Any, name: str) -> Vector:
     """Return a non-empty finite vector of scores."""
     a = vector(f, name, None, "one score per row")

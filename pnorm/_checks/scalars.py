@@ -6,11 +6,13 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pnorm._checks import text
+
+_T = TypeVar("_T")
 
 ROOT, SQUARED, CUBED = 1e140, 1e153, 1e100
 """Limits of size: squares with room for products and sums; squares that can be added up; cubes."""
@@ -249,6 +251,31 @@ def two(x: Any, message: str) -> tuple[Any, Any]:
     except (TypeError, ValueError):
         raise TypeError(message) from None
     return first, second
+
+
+def instance(value: Any, name: str, kind: type[_T], maker: str) -> _T | None:
+    """Return something that only one function makes, or None."""
+    if value is not None and not isinstance(value, kind):
+        raise TypeError(f"{name} must be what {maker} returns; got {type(value).__name__}")
+    return value
+
+
+def texts(given: Any, name: str) -> list[str]:
+    """Return texts, of which there may be one alone."""
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Sequence) or not all([isinstance(text, str) for text in given]):
+        raise TypeError(f"{name} must be a sequence of strings; got {shown(given)}")
+    return list(given)
+
+
+def texts_by_name(given: Any, name: str, alone: str) -> dict[str, str]:
+    """Return texts by their names; one without a name is called `alone`."""
+    if isinstance(given, str):
+        return {alone: given}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a text, or a mapping from names to texts; got {type(given).__name__}")
+    return {str(key): str(value) for key, value in given.items()}
 
 
 def names(given: Sequence[str] | None, size: int, default: Sequence[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +126,14 @@ class Explanation:
         return sheet.frame(self.contributions, self.names, getattr(self._rows, "index", None))
 
     def _reasons(self, rows: Any, n: int) -> list[list[str]]:
+        write = sheet.same_digits(self.contributions)
+        return [
+            [f"{what} ({write(change)})" for what, change in of_row if change > 0.0]
+            for of_row in self.strongest(rows, n, np.negative)
+        ]
+
+    def strongest(self, rows: Any, n: int, order: Callable[[Matrix], Matrix]) -> list[list[tuple[str, float]]]:
+        """Return n columns of each row, in words with their values, and what they add; the least of `order` first."""
         parts = self.contributions[rows]
         few = rows.size < len(self.scores)
         some = _checks.rows(self._rows, rows) if few and self._leaves else self._rows
@@ -136,15 +144,14 @@ class Explanation:
             parts[missing, of_column[0]] = parts[missing][:, of_column].sum(axis=1)
             for c in of_column[1:]:
                 parts[missing, c] = 0.0
-        first = np.argsort(-parts, axis=1, kind="stable")[:, :n]
-        write, others = sheet.same_digits(self.contributions), [c for c in np.unique(first).tolist() if c not in texts]
+        first = np.argsort(order(parts), axis=1, kind="stable")[:, :n]
+        others = [c for c in np.unique(first).tolist() if c not in texts]
         texts |= {c: self._leaves[c].texts(some, sheet.value_text) for c in others if c in self._leaves}
         places = {c: place for c in others if c not in texts and (place := self._places[c]) is not None}
         cells = _cells(self._rows, rows, set(places.values()))
         texts |= {c: list(map(sheet.value_text, cells[place])) for c, place in places.items()}
         return [
-            [self._reason(i, c, write(parts[i, c]), texts) for c in of_row if parts[i, c] > 0.0]
-            for i, of_row in enumerate(first.tolist())
+            [(self._told(i, c, texts), float(parts[i, c])) for c in of_row] for i, of_row in enumerate(first.tolist())
         ]
 
     def _read_off(self) -> list[list[int]]:
@@ -154,14 +161,14 @@ class Explanation:
             of_columns.setdefault((id(leaf.table), leaf.column_name), []).append(c)
         return [of_column for of_column in of_columns.values() if len(of_column) > 1]
 
-    def _reason(self, i: int, c: int, change: str, texts: Mapping[int, Sequence[str | None]]) -> str:
-        """Return a reason in words; functions have no values."""
+    def _told(self, i: int, c: int, texts: Mapping[int, Sequence[str | None]]) -> str:
+        """Return a column and its value in words; functions have no values."""
         if c not in texts:
-            return f"{shown(self.names[c], sheet.WIDEST)} ({change})"
+            return shown(self.names[c], sheet.WIDEST)
         leaf, text = self._leaves.get(c), texts[c][i]
         whole = leaf is not None and (text is None or leaf.read_off == "trend")
         name = shown(leaf.column_name if leaf is not None and whole else self.names[c], sheet.WIDEST)
-        return f"{name} is missing ({change})" if text is None else f"{name} = {text} ({change})"
+        return f"{name} is missing" if text is None else f"{name} = {text}"
 
     def __repr__(self) -> str:
         return f"<Explanation of {len(self.scores)} rows by {len(self.names)} columns>"

@@ -1,0 +1,174 @@
+"""Charts as SVG in the page: their colours are those of its style, so that they fit light and dark."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pnorm._checks import Vector
+from pnorm._report import markup
+
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 12.0, 42.0
+"""Room around the frame of a chart, for its labels."""
+
+STYLES = ("s0", "s1", "s2", "s3", "s4")
+"""Classes of lines, this list's first."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One direction of a chart."""
+
+    low: float
+    high: float
+    label: str
+    write: Callable[[float], str]
+    log: bool = False
+    ticks: int = 6
+    """Values that are written, more or less."""
+
+    def at(self, values: Any) -> Vector:
+        """Return where values lie between the ends, from 0 to 1."""
+        low, high, x = self.low, self.high, np.clip(np.asarray(values, np.float64), self.low, self.high)
+        if self.log:
+            low, high, x = math.log(low), math.log(high), np.log(x)
+        return np.asarray((x - low) / (high - low or 1.0))
+
+    def values(self) -> list[float]:
+        """Return round values between the ends, to be written."""
+        return _decades(self.low, self.high) if self.log else round_values(self.low, self.high, self.ticks)
+
+
+@dataclass
+class Chart:
+    """A frame with two axes, and what is drawn in it."""
+
+    x: Axis
+    y: Axis
+    title: str
+    told: str
+    """What the picture shows, for those who do not see it."""
+    width: float = 420.0
+    height: float = 260.0
+    right: float = _RIGHT
+    _drawn: list[str] = field(default_factory=list)
+
+    def _points(self, x: Any, y: Any) -> list[str]:
+        across = _LEFT + self.x.at(x) * (self.width - _LEFT - self.right)
+        down = self.height - _BOTTOM - self.y.at(y) * (self.height - _TOP - _BOTTOM)
+        return [f"{a:.1f},{b:.1f}" for a, b in zip(across.tolist(), down.tolist(), strict=True)]
+
+    def line(self, x: Any, y: Any, style: str) -> None:
+        """Draw a line through points."""
+        self._drawn.append(
+            f'<polyline class="line {style}" points="{" ".join(_without_repeats(self._points(x, y)))}"/>'
+        )
+
+    def band(self, x: Any, low: Any, high: Any) -> None:
+        """Fill what lies between two lines."""
+        points = self._points(x, low) + self._points(x, high)[::-1]
+        self._drawn.append(f'<polygon class="band" points="{" ".join(points)}"/>')
+
+    def columns(self, ends: Any, heights: Any, style: str) -> None:
+        """Draw columns from the axis up; a height of 1 is a fifth of the frame."""
+        across = _LEFT + self.x.at(ends) * (self.width - _LEFT - self.right)
+        base, room = self.height - _BOTTOM, (self.height - _TOP - _BOTTOM) / 5.0
+        self._drawn += [
+            f'<rect class="{style}" x="{a:.1f}" y="{base - room * h:.1f}" width="{max(b - a - 0.5, 0.5):.1f}" '
+            f'height="{room * h:.1f}"/>'
+            for a, b, h in zip(across[:-1].tolist(), across[1:].tolist(), np.asarray(heights).tolist(), strict=True)
+            if h > 0.0
+        ]
+
+    def dots(self, x: Any, y: Any, style: str = "dot") -> None:
+        """Draw a dot at each point."""
+        for point in self._points(x, y):
+            a, b = point.split(",")
+            self._drawn.append(f'<circle class="{style}" cx="{a}" cy="{b}" r="4"/>')
+
+    def __str__(self) -> str:
+        left, right, base = _LEFT, self.width - self.right, self.height - _BOTTOM
+        parts = []
+        for tick in self.y.values():
+            (at,) = self._points([self.x.low], [tick])
+            y = at.split(",")[1]
+            parts.append(f'<line class="grid" x1="{left:.1f}" x2="{right:.1f}" y1="{y}" y2="{y}"/>')
+            parts.append(
+                f'<text x="{left - 6:.1f}" y="{float(y) + 4:.1f}" text-anchor="end">{self.y.write(tick)}</text>'
+            )
+        for tick in self.x.values():
+            (at,) = self._points([tick], [self.y.low])
+            x = at.split(",")[0]
+            parts.append(f'<line class="axis" x1="{x}" x2="{x}" y1="{base:.1f}" y2="{base + 4:.1f}"/>')
+            parts.append(f'<text x="{x}" y="{base + 17:.1f}" text-anchor="middle">{self.x.write(tick)}</text>')
+        parts += self._drawn
+        parts.append(f'<line class="axis" x1="{left:.1f}" x2="{right:.1f}" y1="{base:.1f}" y2="{base:.1f}"/>')
+        middle = 0.5 * (left + right)
+        parts.append(f'<text x="{middle:.1f}" y="{self.height - 6:.1f}" text-anchor="middle">{self.x.label}</text>')
+        return (
+            f'<svg viewBox="0 0 {self.width:g} {self.height:g}" role="img">'
+            f"<title>{self.title}</title><desc>{self.told}</desc>{''.join(parts)}</svg>"
+        )
+
+
+def _without_repeats(points: Sequence[str]) -> list[str]:
+    return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
+
+
+def legend(entries: Sequence[tuple[str, str]]) -> str:
+    """Return what the lines of a chart are: names, which are HTML, and classes."""
+    line = '<svg viewBox="0 0 34 10" aria-hidden="true"><line class="line {}" x1="1" x2="33" y1="5" y2="5"/></svg>'
+    return markup.items([f"{line.format(style)}<span>{name}</span>" for name, style in entries], "legend")
+
+
+def bar(value: float, largest: float, signed: bool = True) -> str:
+    """Return a bar: to the right of the middle if positive, to the left if negative; or from the left end on."""
+    share = min(1.0, abs(value) / largest) if largest > 0.0 else 0.0
+    room = 50.0 if signed else 100.0
+    start = room - room * share if signed and value < 0.0 else room if signed else 0.0
+    style = "up" if value >= 0.0 else "down"
+    middle = '<line class="grid" x1="50" x2="50" y1="0" y2="12"/>' if signed else ""
+    return (
+        '<svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="{style}" x="{start:.1f}" y="1.5" width="{max(room * share, 0.6):.1f}" height="9"/>{middle}</svg>'
+    )
+
+
+def round_values(low: float, high: float, most: int) -> list[float]:
+    """Return multiples of 1, 2 or 5 times a power of ten between two ends, a few of them."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * m for m in (1.0, 2.0, 5.0, 10.0) if power * m >= rough * (1.0 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Return powers of ten between two ends, and where there are few, two and five times these."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    every = max(1, math.ceil((last - first) / 7))
+    factors = (1.0, 2.0, 5.0) if last - first <= 2 else (1.0,)
+    found = [m * 10.0**k for k in range(first, last + 1, every) for m in factors]
+    return [value for value in found if low * (1.0 - 1e-9) <= value <= high * (1.0 + 1e-9)]
+
+
+def plain_number(value: float) -> str:
+    """Return a value of an axis."""
+    if value and not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+    return html.escape(f"{round(value, 10):,.10g}" if abs(value) < 1e5 else short_count(value))
+
+
+def short_count(value: float) -> str:
+    """Return a number of rows in few characters: 20k, 1M."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{unit}"
+    return f"{value:g}"

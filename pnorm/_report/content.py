@@ -1,0 +1,695 @@
+"""What the report says, section by section."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pnorm._checks import Vector
+from pnorm._cross_validation import CrossValidation
+from pnorm._cutoff import Cutoff
+from pnorm._job.quality import Measure, Quality
+from pnorm._reasons import sheet
+from pnorm._reasons.importance import Importance
+from pnorm._reasons.shapes import Shapes
+from pnorm._report import markup
+from pnorm._report.charts import STYLES, Axis, Chart, bar, legend, plain_number, short_count
+from pnorm._report.markup import count, data, decimals, estimate, paragraph, percent, text
+from pnorm._report.pictures import draw_shape, room_of
+from pnorm._trace import Trace
+from pnorm._version import version
+
+_COLUMNS, _SHAPES, _PLAN, _NOTED = 15, 8, 60, 12
+"""Columns of the table of importance, shapes, columns of the table of what became of each, and columns that are named
+in a warning, at most."""
+
+Section = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the list that is shown."""
+
+    name: str
+    hit: bool
+    score: float
+    probability: float | None
+    reasons: Sequence[tuple[str, float]]
+    """Columns with their values, and what they add."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that the report tells."""
+
+    quality: Quality
+    title: str
+    label: str
+    rows: Sequence[Row]
+    importance: Importance | None
+    thinned: int
+    """Of how many held-out rows each one was used for the importance of columns."""
+    depth: int
+    """The first rows that importance is about."""
+    shapes: Shapes | None
+    of_training: bool
+    """Whether the shares of shapes are those of the training rows."""
+    plan: Sequence[Any]
+    n_training: tuple[int, int] | None
+    n_rankers: int
+    n_used: int
+    p: float | None
+    penalties: Mapping[str, float]
+    cross_validation: CrossValidation | None
+    trace: Trace | None
+    cutoff: Cutoff | None
+    drift: Any
+    notes: Sequence[str]
+    reproduce: Mapping[str, str]
+
+    @property
+    def n(self) -> int:
+        return self.quality.n_pos + self.quality.n_neg
+
+    @property
+    def at_top(self) -> bool:
+        return self.quality.push == "top"
+
+    @property
+    def first(self) -> str:
+        """Where the list is read from."""
+        return "first" if self.at_top else "last"
+
+    @property
+    def hit(self) -> str:
+        """What is looked for there."""
+        return "positive" if self.at_top else "negative"
+
+    @property
+    def miss(self) -> str:
+        return "negative" if self.at_top else "positive"
+
+    @property
+    def lists(self) -> list[str]:
+        """Names of the other lists."""
+        return [text(name, 40) for name in self.quality.lists]
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """What other lines there are in charts, and their classes."""
+        return [*zip(self.lists, STYLES[1:], strict=False), ("by chance", "chance")]
+
+
+def sections(of: Findings) -> list[Section]:
+    """Return all sections for which there is something to say."""
+    made = [
+        _worth, _by_depth, _roc, _rows, _importance, _shapes, _choice, _calibration, _warnings, _cutoff, _proof,
+        _reproduce, _glossary,
+    ]  # fmt: skip
+    return [section for make in made if (section := make(of)) is not None]
+
+
+# The head -----------------------------------------------------------------------------------------------
+
+
+def head(of: Findings) -> str:
+    """Return the title, the sentence that matters most, and what it rests on."""
+    q = of.quality
+    hits = q.measure("hits", q.main)
+    n_hits, n = (q.n_pos, of.n) if of.at_top else (q.n_neg, of.n)
+    rows = f"Of the {of.first} {count(q.main)} rows, {count(hits.value)} are {of.hit}"
+    interval = f'<span class="interval">({count(hits.value.low)} to {count(hits.value.high)})</span>'
+    lead = (
+        f"Measured on {count(n)} rows that were held out, {count(n_hits)} of them {of.hit} ({percent(n_hits / n)}). "
+        "In brackets: the interval, which tells how sure the number is."
+    )
+    return (
+        f"<h1>{of.title}</h1>"
+        f'<p class="headline">{rows} {interval}; by chance it would be {_about(hits.chance)}.</p>'
+        + paragraph(lead, kind="lead")
+        + (paragraph(f"Positive means: {of.label}.", kind="lead") if of.label else "")
+        + _alert(of)
+    )
+
+
+def _alert(of: Findings) -> str:
+    n = len(_warned(of))
+    if not n:
+        return ""
+    what = "There is one warning" if n == 1 else f"There are {n} warnings"
+    return f'<p class="alert">{what} to read before this list is used: <a href="#warnings">see the warnings</a>.</p>'
+
+
+# Quality ------------------------------------------------------------------------------------------------
+
+
+def _worth(of: Findings) -> Section:
+    q = of.quality
+    first = table_of_depths(of)
+    whole = [measure for measure in q.measures if measure.depth is None]
+    columns = ["Measure", "This list", *of.lists, "By chance"]
+    rows = [
+        [
+            text(measure.name, 80),
+            _mine(measure, _writer(measure.key)),
+            *[data(value, _writer(measure.key)(value)) for value in measure.others],
+            data(measure.chance, _writer(measure.key)(measure.chance)),
+        ]
+        for measure in whole
+    ]
+    difference = ""
+    if q.difference is not None:
+        more = q.difference.value
+        by, low, high = [q.main * value for value in more]
+        sure = "" if low > 0.0 or high < 0.0 else " The interval holds zero, so that chance may have made it."
+        difference = paragraph(
+            f"In the {of.first} {count(q.main)} rows this list has {_signed(by)} {of.hit}s compared with "
+            f'“{text(q.difference.other, 40)}” <span class="interval">({_signed(low)} to {_signed(high)})</span>.{sure}'
+        )
+    return (
+        "quality",
+        "What the list is worth",
+        paragraph(f"The list is read from the {'top' if of.at_top else 'bottom'}; each line of the table goes deeper.")
+        + first
+        + difference
+        + markup.table("The whole list", columns, rows, kind="measures")
+        + paragraph(
+            f"Intervals hold {percent(q.confidence)} of lists drawn again from the held-out rows. They do not say how "
+            "another set of training rows would change the list.",
+            kind="soft",
+        ),
+    )
+
+
+def table_of_depths(of: Findings) -> str:
+    """Return how many hits there are among the first rows, beside those of other lists."""
+    q = of.quality
+    head = [f"{of.first.capitalize()} rows", f"{of.hit.capitalize()}s", "Precision", "Recall", "Lift",
+            *[f"{of.hit.capitalize()}s, {name}" for name in of.lists], f"{of.hit.capitalize()}s by chance"]  # fmt: skip
+    rows = []
+    for k in q.depths:
+        hits, precision, recall, lift = [q.measure(key, k) for key in ("hits", "precision", "recall", "lift")]
+        rows.append([
+            count(k),
+            _mine(hits, count),
+            estimate(float(precision.value), percent),
+            estimate(float(recall.value), percent),
+            estimate(float(lift.value), markup.times),
+            *[data(value, count(value)) for value in hits.others],
+            data(hits.chance, count(hits.chance)),
+        ])  # fmt: skip
+    return markup.table(f"{of.hit.capitalize()}s among the {of.first} rows", head, rows)
+
+
+def _mine(measure: Measure, write: Callable[[float], str]) -> str:
+    return f'<span class="mine">{estimate(measure.value, write)}</span>'
+
+
+def _writer(key: str) -> Callable[[float], str]:
+    return count if key == "positives_at_top" else decimals
+
+
+def _about(expected: float) -> str:
+    """Return an expected number, whole if it is not small."""
+    return count(round(expected) if expected >= 10.0 else expected)
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{count(abs(value))}"
+
+
+def _by_depth(of: Findings) -> Section:
+    q = of.quality
+    curve = q.by_depth
+    start = int(np.searchsorted(curve.rows, min(5, q.main)))
+    k = curve.rows[start:]
+    shares = [hits[start:] / k for hits in (curve.hits, curve.low, curve.high, *curve.others)]
+    top = min(1.0, 1.05 * max(float(share.max()) for share in shares))
+    end = "top" if of.at_top else "bottom"
+    chart = Chart(
+        Axis(float(k[0]), float(k[-1]), f"rows from the {end} of the list", short_count, True),
+        Axis(0.0, top, "", percent),
+        "Precision by depth",
+        f"Share of {of.hit}s among the {of.first} rows, from {count(k[0])} to {count(k[-1])} rows. It is "
+        f"{percent(shares[0][0])} at the left, {percent(float(q.headline.value))} in the {of.first} {count(q.main)} "
+        f"rows and {percent(q.share)} in all rows.",
+    )
+    chart.band(k, shares[1], shares[2])
+    chart.line(k[[0, -1]], [q.share] * 2, "chance")
+    for style, share in list(zip(STYLES[1:], shares[3:], strict=False))[::-1]:
+        chart.line(k, share, style)
+    chart.line(k, shares[0], "s0")
+    entries = [("this list, with its interval", "s0"), *of.lines]
+    return (
+        "depth",
+        "How far down the list to go",
+        markup.figure(
+            str(chart),
+            f"Share of {of.hit}s among the {of.first} rows, at any depth. Over the whole list it is "
+            f"{percent(q.share)}, as by chance. The scale of rows is logarithmic.",
+            legend(entries),
+        ),
+    )
+
+
+def _roc(of: Findings) -> Section:
+    q = of.quality
+    ends = [float(q.roc[0][0][-1]), float(q.roc[0][1][-1])]
+    false, true = q.roc[0]
+    near = int(np.searchsorted(false + true, 2 * q.main))
+    width = min(ends[0], max(10.0, float(false[min(near, false.size - 1)])))
+    height = max([float(np.interp(width, *_increasing(*curve))) for curve in q.roc] + [1.0])
+    top, whole = [
+        _roc_chart(of, *size, title)
+        for size, title in (((width, height), "The top of the list"), ((ends[0], ends[1]), "The whole list"))
+    ]
+    at_first = float(q.measure("positives_at_top").value)
+    entries = [("this list", "s0"), *of.lines]
+    return (
+        "roc",
+        "Hits and false alarms in counts",
+        paragraph(
+            f"Going down the list, each {of.hit} is a step up and each {of.miss} a step to the right. The steeper, the "
+            f"better. {of.hit.capitalize()}s before the first {of.miss}: {count(at_first)}."
+        )
+        + f'<div class="shapes">{top}{whole}</div>'
+        + legend(entries),
+    )
+
+
+def _roc_chart(of: Findings, width: float, height: float, title: str) -> str:
+    q = of.quality
+    false, true = float(q.roc[0][0][-1]), float(q.roc[0][1][-1])
+    chart = Chart(
+        Axis(0.0, width, f"{of.miss}s taken", short_count),
+        Axis(0.0, height, "", short_count),
+        title,
+        f"{of.hit.capitalize()}s against {of.miss}s among the rows taken, up to {count(height)} and {count(width)}.",
+        320.0,
+        250.0,
+    )
+    chart.line([0.0, width], [0.0, min(height, width * true / false)], "chance")
+    for style, curve in list(zip(STYLES, q.roc, strict=False))[::-1]:
+        x, y = _increasing(*curve)
+        inside = x <= width
+        end = np.interp(width, x, y)
+        chart.line(np.r_[x[inside], width], np.r_[y[inside], end], style)
+    return markup.figure(str(chart), f"{title}: {of.hit}s found (up) and {of.miss}s taken (to the right).")
+
+
+def _increasing(false: Vector, true: Vector) -> tuple[Vector, Vector]:
+    """Return a ROC curve as a function for `np.interp`: at a step the last point counts."""
+    return false + 1e-9 * np.arange(false.size) / false.size, true
+
+
+# Rows ---------------------------------------------------------------------------------------------------
+
+
+def _rows(of: Findings) -> Section | None:
+    if not of.rows:
+        return None
+    largest = max([abs(change) for row in of.rows for _, change in row.reasons], default=0.0)
+    write = markup.signed(sheet.same_digits([change for row in of.rows for _, change in row.reasons] or [0.0]))
+    score = markup.signed(sheet.same_digits([row.score for row in of.rows], sign=False))
+    chances = any(row.probability is not None for row in of.rows)
+    head = ["Place", "Row", "Outcome", "Score", *["Probability"] * chances, "What moves it the most"]
+    rows = [
+        [
+            str(place),
+            row.name,
+            f'<span class="yes">● {of.hit}</span>' if row.hit else f'<span class="no">○ {of.miss}</span>',
+            score(row.score),
+            *([percent(row.probability)] if row.probability is not None else []),
+            "".join(
+                f'<div class="reason"><span>{text(what, 90)}</span>{bar(change, largest)}'
+                f'<span class="by">{write(change)}</span></div>'
+                for what, change in row.reasons
+            ),
+        ]
+        for place, row in enumerate(of.rows, 1)
+    ]
+    return (
+        "rows",
+        f"The {of.first} rows, and why",
+        paragraph(
+            f"The {of.first} {len(rows)} held-out rows. Bars are what the value of a column adds to the score of the "
+            f"row, compared with the average {of.miss}: to the right it raises the score, to the left it lowers it. "
+            "They say how the score is made up, and not what would happen if a value were changed."
+        )
+        + markup.table(
+            f"The {of.first} {len(rows)} of {count(of.n)} held-out rows",
+            head,
+            rows,
+            left=(0, 1, 2, len(head) - 1),
+            kind="rows",
+        ),
+    )
+
+
+def _importance(of: Findings) -> Section | None:
+    found = of.importance
+    if found is None:
+        return None
+    order = np.argsort(-found.ranges, kind="stable")[:_COLUMNS]
+    order = order[found.ranges[order] > 0.0]
+    largest = float(found.ranges.max(initial=0.0))
+    write = sheet.same_digits(found.ranges, False)
+    k = of.depth
+    rows = [
+        [
+            text(found.names[c], 40),
+            f'<div class="bar">{bar(float(found.ranges[c]), largest, False)}</div>',
+            write(float(found.ranges[c])),
+            data(k * found.without[c], count(round(k * float(found.without[c]), 1))),
+            _signed(-round(k * float(found.losses[c]), 1)),
+        ]
+        for c in order.tolist()
+    ]
+    left = int(np.count_nonzero(found.ranges > 0.0)) - len(rows)
+    on = f" Measured on one of every {of.thinned} held-out rows." if of.thinned > 1 else ""
+    return (
+        "importance",
+        "Which columns decide",
+        paragraph(
+            f"How far each column moves the score from its lowest to its highest part, and how many {of.hit}s would be "
+            f"among the {of.first} {count(k)} rows if the column were ignored; with all columns there are "
+            f"{count(round(k * found.value, 1))}.{on} Two columns that say the same may each seem worth little."
+        )
+        + markup.table(
+            "Columns, those that move the score the most first",
+            ["Column", "", "Moves the score by", f"{of.hit.capitalize()}s without it", "Change"],
+            rows,
+            left=(0, 1),
+            kind="bars",
+        )
+        + (paragraph(f"{count(left)} more columns matter less.", kind="soft") if left > 0 else ""),
+    )
+
+
+def _shapes(of: Findings) -> Section | None:
+    if of.shapes is None or not len(of.shapes):
+        return None
+    drawn = of.shapes.columns[:_SHAPES]
+    room = room_of(drawn)
+    left = [text(shape.name, 40) for shape in of.shapes.columns[_SHAPES:]]
+    more = f"{', '.join(left[:20])}{' and others' if len(left) > 20 else ''}" if left else ""
+    rows = "training rows" if of.of_training else "held-out rows"
+    return (
+        "shapes",
+        "How the score depends on each column",
+        paragraph(
+            "The score of a row is the sum of these parts. Zero is the average row; all pictures have one scale. Grey "
+            f"columns underneath show where the {rows} are, and curves of numbers span the middle 98 % of them."
+        )
+        + f'<div class="columns">{"".join(draw_shape(shape, room) for shape in drawn)}</div>'
+        + (paragraph(f"These columns move the score less, and are not drawn: {more}.", kind="soft") if more else ""),
+    )
+
+
+# How it was made ----------------------------------------------------------------------------------------
+
+
+def _choice(of: Findings) -> Section | None:
+    found = of.cross_validation
+    if found is None:
+        return None
+    folds = found.scores.shape[1]
+    chosen = paragraph(
+        f"Chosen: <strong>{text(found.best, 120)}</strong>. Every choice was trained on part of the training rows and "
+        f"measured on the rest, {folds} times; the held-out rows of this report had no part in it."
+    )
+    return (
+        "choice",
+        "How p and the penalty were chosen",
+        chosen + _choice_chart(found) + f'<pre class="wide" tabindex="0">{sheet.escaped_lines(str(found))}</pre>',
+    )
+
+
+def _choice_chart(found: CrossValidation) -> str:
+    """Draw the measure against the penalty or the rounds, a line for each p and kind; nothing if they do not change."""
+    mean, error = found.mean, np.nan_to_num(found.standard_error)
+    i, s = found._best_place
+    runs = []
+    for k in range(found.p.size):
+        paths = [values[k].astype(np.float64) for values in found._changing.values()]
+        path = next((values for values in paths if np.ptp(values) > 0.0), None)
+        if path is not None and (path > 0.0).sum() > 1:
+            runs.append((k, path))
+    runs = sorted(runs, key=lambda run: (run[0] != i, -mean[run[0]].max()))[: len(STYLES)]  # what was chosen first
+    if not any(k == i for k, _ in runs):
+        return ""
+    rounds = found.along == "t"
+    scaled = {k: path if rounds else path / path.max() for k, path in runs}
+    low = min(float(path[path > 0.0].min()) for path in scaled.values())
+    high = max(float(path.max()) for path in scaled.values())
+    values = np.concatenate([mean[k] for k in scaled])
+    bottom, top = float(np.min(values)), float(np.max(mean[i] + error[i]))
+    room = 0.05 * (top - bottom) or 0.01
+    label = "rounds" if rounds else "penalty, as a share of the largest that was tried"
+    chart = Chart(
+        Axis(low, high, label, short_count if rounds else plain_number, True),
+        Axis(bottom - room, top + room, "", plain_number),
+        "The choice",
+        f"{html_name(found.metric)} on rows that were left out, by {label}. The largest is {top:.4g}, the one chosen "
+        f"{mean[i, s]:.4g}.",
+    )
+    entries = []
+    for style, (k, path) in zip(STYLES, scaled.items(), strict=False):
+        order = np.argsort(path)
+        order = order[path[order] > 0.0]
+        if k == i:
+            chart.band(path[order], mean[k, order] - error[k, order], mean[k, order] + error[k, order])
+        chart.line(path[order], mean[k, order], style)
+        kind = f"{text(found.kinds[k], 30)}, " if found.kinds else ""
+        entries.append((f"{kind}p = {found.p[k]:g}", style))
+    if scaled[i][s] > 0.0:
+        chart.dots([scaled[i][s]], [mean[i, s]])
+    caption = f"{html_name(found.metric)} on rows that were left out; the dot is what was chosen."
+    return markup.figure(str(chart), caption, legend(entries))
+
+
+def html_name(name: str) -> str:
+    """Return the name of a measure as people read it."""
+    return text(name.replace("_", " "), 60)
+
+
+def _calibration(of: Findings) -> Section | None:
+    found = of.quality.calibration
+    if found is None:
+        return None
+    ends = [share.high for share in found.share] + found.predicted.tolist()
+    high = min(1.0, 1.05 * max(ends))
+    chart = Chart(
+        Axis(0.0, high, "probability that was predicted", percent),
+        Axis(0.0, high, "", percent),
+        "Probabilities and what happened",
+        "Share of positives in parts of the rows, from the lowest predicted probability to the highest. Dots on the "
+        "diagonal are right.",
+    )
+    chart.line([0.0, high], [0.0, high], "chance")
+    for x, share in zip(found.predicted.tolist(), found.share, strict=True):
+        chart.line([x, x], [share.low, share.high], "s0")
+    chart.dots(found.predicted, [float(share) for share in found.share])
+    rows = [
+        [
+            f"{percent(low)} to {percent(high)}",
+            data(float(rows), count(rows)),
+            percent(predicted),
+            estimate(share, percent),
+        ]
+        for low, high, predicted, rows, share in zip(
+            *[of_parts.tolist() for of_parts in (found.low, found.high, found.predicted, found.rows)],
+            found.share,
+            strict=True,
+        )
+    ]
+    off = sum(not share.low <= x <= share.high for x, share in zip(found.predicted.tolist(), found.share, strict=True))
+    told = (
+        "In all parts what happened agrees with what was predicted, as far as so many rows can tell."
+        if not off
+        else f"In {off} of {len(rows)} parts of the rows the prediction is outside the interval of what happened: take "
+        "probabilities there for an order, or recalibrate them."
+    )
+    return (
+        "calibration",
+        "Can the probabilities be believed?",
+        paragraph(told)
+        + markup.figure(
+            str(chart), "Share of positives (up) and predicted probability (to the right), with intervals.",
+            legend([("what happened, with its interval", "s0"), ("as predicted", "chance")]),
+        )
+        + markup.table(
+            "Rows by predicted probability", ["Predicted", "Rows", "Mean predicted", "Positive"], rows, kind="inline"
+        ),
+    )  # fmt: skip
+
+
+# What to mind -------------------------------------------------------------------------------------------
+
+
+def _warned(of: Findings) -> list[str]:
+    """Return all warnings, as HTML."""
+    said = []
+    leaks = [column for column in of.plan if "separates the sides nearly alone" in column.note]
+    for column in leaks:
+        said.append(
+            f"<strong>{text(column.name, 40)}</strong> {text(column.note, 200)}. Ask whether it is known before the "
+            "outcome; if not, leave the column out."
+        )
+    left = [column for column in of.plan if column.kind == "left out" and column.note != "as asked"]
+    if left:
+        reason = "it is" if len(left) == 1 else "they are"
+        said.append(f"Left out, as {reason} of no use for new rows: {_noted(left)}.")
+    rare = [column for column in of.plan if "rare" in column.note]
+    if rare:
+        said.append(f"Rare values, of which little can be learned: {_noted(rare)}.")
+    if of.quality.n_pos < 50:
+        said.append(
+            f"Only {count(of.quality.n_pos)} positives were held out: all numbers here are uncertain, as their "
+            "intervals show."
+        )
+    of_plan = bool(len(of.plan))
+    said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and str(note).startswith("from_table "))]
+    said += [text(note, markup.SENTENCE) for note in getattr(of.drift, "warnings", ())]
+    return said
+
+
+def _noted(columns: Sequence[Any]) -> str:
+    """Return columns with their notes, as HTML."""
+    names = [f"<strong>{text(column.name, 40)}</strong> ({text(column.note, 120)})" for column in columns[:_NOTED]]
+    return "; ".join(names) + (f"; and {len(columns) - _NOTED} more" if len(columns) > _NOTED else "")
+
+
+def _warnings(of: Findings) -> Section:
+    said = _warned(of)
+    listed = markup.items(said) if said else paragraph("Nothing was found that should stop the list from being used.")
+    drift = "" if of.drift is None else (
+        "<h3>The held-out rows compared with the training rows</h3>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Drift">{_html_of(of.drift)}</div>'
+    )  # fmt: skip
+    return "warnings", "What to mind", listed + drift + _table_of_plan(of)
+
+
+def _html_of(found: Any) -> str:
+    made = getattr(found, "_repr_html_", None)
+    return str(made()) if made is not None else f"<pre>{sheet.escaped_lines(str(found))}</pre>"
+
+
+def _table_of_plan(of: Findings) -> str:
+    if not len(of.plan):
+        return ""
+    rows = [
+        [text(column.name, 40), text(column.kind), count(column.values), count(column.missing), count(column.rankers),
+         text(column.note, 120)]
+        for column in of.plan[:_PLAN]
+    ]  # fmt: skip
+    left = len(of.plan) - len(rows)
+    return markup.table(
+        "What became of each column" + (f"; and {count(left)} more" if left else ""),
+        ["Column", "Read as", "Values", "Missing", "Weak rankers", "Note"],
+        rows,
+        left=(0, 1, 5),
+    )
+
+
+def _cutoff(of: Findings) -> Section | None:
+    if of.cutoff is None:
+        return None
+    lines = str(of.cutoff).splitlines()
+    sentences = [line for line in lines if line.endswith(".")]
+    table = [re.split(r"\s{2,}", line, maxsplit=1) for line in lines if not line.endswith(".")]
+    return (
+        "cutoff",
+        "Where to cut, and what that promises",
+        paragraph(*[text(line, markup.SENTENCE) for line in sentences])
+        + markup.facts([(text(parts[0].capitalize()), text(parts[-1], 200)) for parts in table])
+        + paragraph(
+            "The promise holds for new rows that are like the held-out ones. It allows for the choice of the cut-off, "
+            "and for the number of held-out rows.",
+            kind="soft",
+        ),
+    )
+
+
+def _proof(of: Findings) -> Section | None:
+    trace = of.trace
+    if trace is None:
+        return None
+    gap = trace.gap
+    if trace.direction is not None or trace.status == "separable":
+        told = (
+            "The training rows can be put in order, or nearly so, by ever larger coefficients, so that there are no "
+            "best ones. The list is one on the way there."
+        )
+    elif math.isfinite(gap):
+        told = (
+            "These are the best coefficients that there are for these weak rankers, this p and this penalty: what "
+            f"training makes small cannot be made smaller by more than {max(gap, 1e-16):.1g}. That is a proof, and not "
+            "an estimate."
+        )
+    elif math.isnan(gap):
+        told = (
+            f"The coefficients come from {count(trace.n_iter)} rounds of boosting. They were not meant to reach the "
+            "minimum, and no proof was asked for."
+        )
+    else:
+        told = "There is no proof that these coefficients are the best ones for these weak rankers."
+    return (
+        "certificate",
+        "Is this the best list of its kind?",
+        paragraph(told) + paragraph(f"In the words of the run: {text(trace.message, markup.SENTENCE)}", kind="soft"),
+    )
+
+
+def _reproduce(of: Findings) -> Section:
+    q = of.quality
+    known = [
+        ("Held-out rows", f"{count(of.n)}: {count(q.n_pos)} positive, {count(q.n_neg)} negative"),
+    ]
+    if of.n_training is not None:
+        known.append(
+            ("Training rows", f"{count(sum(of.n_training))}: {count(of.n_training[0])} positive, "
+             f"{count(of.n_training[1])} negative")
+        )  # fmt: skip
+    known.append(("Weak rankers", f"{count(of.n_used)} in use of {count(of.n_rankers)}"))
+    if of.p is not None:
+        known.append(("p", f"{of.p:g}"))
+    known += [(name, f"{value:.6g}") for name, value in of.penalties.items()]
+    known.append(("pnorm", text(version)))
+    known += [(text(key), text(value, markup.SENTENCE)) for key, value in of.reproduce.items() if key not in _CODE]
+    code = "".join(f'<pre tabindex="0">{_lines(of.reproduce[key])}</pre>' for key in _CODE if key in of.reproduce)
+    return "reproduce", "How to make this report again", code + markup.facts(known)
+
+
+_CODE = ("command", "call")
+"""Keys of `reproduce` whose values are set as code."""
+
+
+def _lines(code: str) -> str:
+    return "\n".join(text(line, 2000) for line in str(code).splitlines()[:60])
+
+
+def _glossary(of: Findings) -> Section:
+    end = "top" if of.at_top else "bottom"
+    words = {
+        "Held-out rows": "Rows with known outcome that had no part in training, so that they stand for new ones.",
+        "Score": "The number by which rows are put in order. Only its order matters.",
+        "Precision": f"Of the rows taken, the share that is {of.hit}.",
+        "Recall": f"Of all {of.hit}s, the share that is among the rows taken.",
+        "Lift": "How many times as good as chance: the precision over the share in all rows.",
+        "By chance": "What a list in random order would have, on average.",
+        "Interval": "Where the number would lie, most of the time, had other rows been held out.",
+        "AUC": "Of all pairs of a positive and a negative, the share in right order; 0.5 is chance. The partial AUC "
+        f"looks at the {of.first} {of.miss}s alone, and is scaled so that 0.5 is chance as well.",
+        "Average precision": f"The mean of the precision at the place of each {of.hit}.",
+        "Weak ranker": "One simple way to order rows, such as whether a number exceeds a cut. The score is their sum, "
+        "each times its coefficient.",
+        "p": f"How hard training pushes {of.miss}s away from the {end} of the list; 1 treats all places alike.",
+        "Penalty": "What keeps coefficients small, so that the list does not follow accidents of the training rows.",
+    }
+    return "words", "Words used here", markup.facts(words.items())

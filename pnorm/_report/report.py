@@ -1,0 +1,339 @@
+"""The report of a list, for a person who decides: `report_html`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import UnknownLevelWarning
+from pnorm._checks import Vector
+from pnorm._cross_validation import CrossValidation
+from pnorm._cutoff import Cutoff
+from pnorm._files import _file, _replace
+from pnorm._job.baselines import baselines
+from pnorm._job.learn import kept
+from pnorm._job.quality import Quality, quality
+from pnorm._reasons.explain import explain
+from pnorm._reasons.importance import Importance, importance
+from pnorm._reasons.shapes import Shapes, places_of, shapes
+from pnorm._report import content, markup
+from pnorm._report.content import Findings, Row
+from pnorm._report.markup import text
+from pnorm._score import score, sigmoid
+from pnorm._split import _without, positives
+from pnorm._trace import Trace
+from pnorm._version import version
+from pnorm.metrics import precision_at
+from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers._table import Table
+
+_REASONS = 3
+"""Columns that are named for each row."""
+
+_CELLS = 2**25
+"""Rows times columns whose parts of scores are held at once, for the importance of columns; of more rows, some are
+taken."""
+
+_REFERENCE = 10_000
+"""Rows whose mean is the average row, at most."""
+
+_WIDE = 2_000
+"""Columns up to which the list is compared with simple ones."""
+
+
+def report_html(
+    path: Any,
+    X: Any,
+    y: Any,
+    H: Any,
+    lam: Any,
+    *,
+    p: float | None = None,
+    intercept: float | None = None,
+    positive: Any = None,
+    ids: Any = None,
+    training: Any = None,
+    others: Mapping[str, Any] | None = None,
+    cross_validation: CrossValidation | None = None,
+    trace: Trace | None = None,
+    cutoff: Cutoff | None = None,
+    drift: Any = None,
+    budget: int | None = None,
+    l1: float | None = None,
+    l2: float | None = None,
+    push: str = "top",
+    title: str | None = None,
+    label: str | None = None,
+    notes: Sequence[str] = (),
+    reproduce: Any = None,
+    n_rows: int = 20,
+    seed: Any = 0,
+    n_threads: int | None = None,
+) -> None:
+    r"""Write a report of a list: one page of HTML, for a person who decides whether the list is used.
+
+    It begins with a sentence such as "Of the first 100 rows, 64 are positive (55 to 73); by chance it would be 12."
+    Then come measures with intervals beside those of other lists, precision by depth, the first rows with the reasons
+    for their places, the columns that decide and their shapes, what was chosen and why, whether probabilities can be
+    believed, warnings, the cut-off and its promise, the certificate, how to make the report again, and a glossary. What
+    is not given is left out.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. It is replaced as a whole at the end, or stays as it was. As in `save`.
+    X : array_like, shape (N, d), or sequence of N things where the rankers are callables
+        Rows that were held out: they had no part in training, nor in any choice.
+    y : sequence of N labels, or str
+        Their labels. As in `split`.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. They are those that `train` was given.
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker.
+    p : float, optional
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. It is for the record,
+        and for probabilities.
+    intercept : float, optional
+        b, the `intercept` of the trace, or of `pnorm.intercept`. With it and `p` the page says whether probabilities
+        can be believed.
+    positive : label, optional
+        The label of positive rows. As in `split`.
+    ids : sequence of length N, optional
+        What the rows are called. By default, their numbers from 0.
+    training : pair (rows, labels), optional
+        The rows that were trained on. Shapes then show where these are, and the page compares the list with two simple
+        ones that are learned from them, unless there are `others`, and the held-out rows with them, unless there is a
+        `drift`.
+    others : mapping from name to array_like, shape (N,), optional
+        Scores of the rows of X by other means, to be compared with.
+    cross_validation : CrossValidation, optional
+        How p, the penalty and the kind of weak rankers were chosen.
+    trace : Trace, optional
+        The record of training, for the sentence about its certificate.
+    cutoff : Cutoff, optional
+        What `pnorm.cutoff` has chosen on the held-out rows.
+    drift : Drift, optional
+        What `pnorm.drift` says of the held-out rows.
+    budget : int, optional
+        Rows that are worked through, with which the page begins. By default 10, 100, 1000, ..., so that they are a
+        fifth of the positives at most.
+    l1 : float, optional
+        Weight of the penalty ``l1 |lam|_1``, zero or more. For the record.
+    l2 : float, optional
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. For the record.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `train`. At the bottom, negatives are what is looked for.
+    title : str, optional
+        The name of the page.
+    label : str, optional
+        What a positive row is, such as ``"bought = yes"``.
+    notes : sequence of str
+        Warnings, beside those that the page finds itself.
+    reproduce : str, or mapping from str to str, optional
+        The command, or facts by their names, such as ``{"command": ..., "Seed": "0", "Date": "2026-03-01"}``. The page
+        holds no date unless it is given.
+    n_rows : int
+        Rows that are shown, at most.
+    seed : int or numpy.random.Generator
+        Random numbers; the same seed gives the same result. They are for the resamples behind the intervals.
+    n_threads : int, optional
+        Threads that share the passes over the rows; by default, as many as this process may use cores. As in `score`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the rows do not fit the rankers, there is only one class, or an argument has another length than X.
+    OSError
+        If the file cannot be written.
+
+    See Also
+    --------
+    explain, shapes, importance : What the page shows of columns, as data.
+    cutoff : How far down the list to go.
+
+    Notes
+    -----
+    The page needs no network and holds no scripts, fits light and dark screens and telephones, and can be printed. All
+    names and values are escaped, and long ones are cut. Its size does not grow with the rows: about 100 kB.
+
+    The cost is a few passes over each column, a sort for each, and 1000 resamples of at most 2048 groups of rows. Where
+    rows times columns are above 33 million, some rows, at even steps, stand for all in what the list loses without a
+    column.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> held = np.arange(data.y.size) % 3 == 0
+    >>> pos, neg = pnorm.split(data.X[~held], data.y[~held])
+    >>> lam, trace = pnorm.minimize(pos, neg, p=4)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.html"
+    >>> pnorm.report_html(path, data.X[held], data.y[held], None, lam, trace=trace, label="x won")
+    >>> page = path.read_text(encoding="utf-8")
+    >>> page[page.index("Of the first") : page.index(" <span")]
+    'Of the first 10 rows, 10 are positive'
+    """
+    target = _file(path)
+    push, n_rows = _checks.push(push), _checks.count(n_rows, "n_rows", 0)
+    n_threads = _checks.threads(n_threads)
+    X, is_pos = _labelled(X, y, positive, "X", "y")
+    n = is_pos.size
+    rankers = as_rankers(H, X, "X")
+    lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
+    if ids is not None and _checks.n_rows(ids, "ids") != n:
+        raise ValueError(f"ids must hold one id per row of X, {n}; got {_checks.n_rows(ids, 'ids')}")
+    power = None if p is None else _checks.power(p)
+    b = None if intercept is None else _checks.intercept(intercept)
+    if b is not None and power is None:
+        raise ValueError("intercept makes probabilities together with p; give p as well")
+    lists = {} if others is None else _checks.scores_by_name(others, "others", n, "one score per row of X")
+    said, facts = _checks.texts(notes, "notes"), _checks.texts_by_name(reproduce or {}, "reproduce", "command")
+    _checks.instance(cross_validation, "cross_validation", CrossValidation, "pnorm.cross_validate")
+    _checks.instance(trace, "trace", Trace, "training")
+    _checks.instance(cutoff, "cutoff", Cutoff, "pnorm.cutoff")
+    trained = None if training is None else _training(training, positive)
+    drawn = _shapes(lam, rankers, X, "X") if trained is None else _shapes(lam, rankers, trained[0], "X of training")
+    with kept(said, UnknownLevelWarning):
+        f = score(X, rankers, lam, n_threads=n_threads)
+        if not lists and others is None and trained is not None and _is_table(X, rankers):
+            lists = _baselines(X, *trained, rankers, seed, n_threads)
+    said = list(dict.fromkeys(said))
+    chances = None if b is None or power is None else sigmoid(f, power, b)
+    judged = quality(
+        f[is_pos],
+        f[~is_pos],
+        {name: (g[is_pos], g[~is_pos]) for name, g in lists.items()},
+        budget=budget,
+        push=push,
+        probability=None if chances is None else (chances[is_pos], chances[~is_pos]),
+        seed=seed,
+    )
+    matters, thinned = _importance(X, is_pos, rankers, lam, judged, n_threads)
+    findings = Findings(
+        quality=judged,
+        title=text("A ranked list, and what it is worth" if title is None else title, 200),
+        label="" if label is None else text(label, 200),
+        rows=_first_rows(X, f, is_pos, rankers, lam, push, ids, chances, n_rows, n_threads),
+        importance=matters,
+        thinned=thinned,
+        depth=judged.main if thinned == 1 else max(1, judged.main // thinned),
+        shapes=drawn,
+        of_training=trained is not None,
+        plan=getattr(H, "plan", ()),
+        n_training=None if trained is None else (int(trained[1].sum()), int((~trained[1]).sum())),
+        n_rankers=len(rankers),
+        n_used=int(np.count_nonzero(lam)),
+        p=power,
+        penalties={
+            name: _checks.nonnegative(value, name) for name, value in (("l1", l1), ("l2", l2)) if value is not None
+        },
+        cross_validation=cross_validation,
+        trace=trace,
+        cutoff=cutoff,
+        drift=drift,
+        notes=said,
+        reproduce=facts,
+    )
+    made = content.sections(findings)
+    foot = f"Made by pnorm {text(version)}. The page needs no network and holds no scripts."
+    _replace(target, markup.page(findings.title, content.head(findings), made, foot).encode("utf-8"))
+
+
+def _labelled(X: Any, y: Any, positive: Any, name: str, of_labels: str) -> tuple[Any, NDArray[np.bool_]]:
+    """Return rows, and which are positive."""
+    if isinstance(y, str):
+        X, y = _without(X, y)
+    with _checks.rows_called(name):
+        return X, positives(X, y, _checks.n_rows(X, name), positive, of_labels)
+
+
+def _training(training: Any, positive: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """Return the rows of training, and which are positive."""
+    X, y = _checks.two(training, "training must be a pair (X, y) of rows and labels")
+    return _labelled(X, y, positive, "X of training", "y of training")
+
+
+def _is_table(X: Any, rankers: Rankers) -> bool:
+    """Return whether rows have columns that `from_table` reads, and not too many of them."""
+    if _checks.is_sparse(X) or len(rankers.column_names) > _WIDE:
+        return False
+    return isinstance(rankers, Table) or None not in places_of(X, rankers)
+
+
+def _baselines(
+    X: Any, X_train: Any, is_pos: NDArray[np.bool_], rankers: Rankers, seed: Any, n_threads: int | None
+) -> dict[str, Vector]:
+    """Return the scores of rows by simple lists that are learned from the rows of training."""
+    sides = [_checks.rows(X_train, np.flatnonzero(side)) for side in (is_pos, ~is_pos)]
+    return {of.name: of.score(X) for of in baselines(sides[0], sides[1], rankers, seed=seed, n_threads=n_threads)}
+
+
+def _first_rows(
+    X: Any,
+    f: Vector,
+    is_pos: NDArray[np.bool_],
+    rankers: Rankers,
+    lam: Vector,
+    push: str,
+    ids: Any,
+    chances: Vector | None,
+    n_rows: int,
+    n_threads: int | None,
+) -> list[Row]:
+    """Return the first rows with what raises and lowers their scores the most."""
+    order = np.argsort(f if push == "bottom" else -f, kind="stable")[:n_rows]
+    if not order.size:
+        return []
+    others = np.flatnonzero(is_pos if push == "bottom" else ~is_pos)
+    some = others[np.linspace(0, others.size - 1, min(others.size, _few(rankers, _REFERENCE))).astype(np.intp)]
+    with kept([], UnknownLevelWarning):  # told already
+        found = explain(_checks.rows(X, order), rankers, lam, reference=_checks.rows(X, some), n_threads=n_threads)
+    parts = found.strongest(np.arange(order.size), _REASONS, lambda parts: -np.abs(parts))
+    names = [f"row {k}" for k in order.tolist()] if ids is None else _checks.listed(_checks.rows(ids, order))
+    return [
+        Row(
+            text(name, 30),
+            bool(is_pos[k]) == (push == "top"),
+            float(f[k]),
+            None if chances is None else float(chances[k]),
+            [part for part in of_row if part[1] != 0.0],
+        )
+        for name, k, of_row in zip(names, order.tolist(), parts, strict=True)
+    ]
+
+
+def _few(rankers: Rankers, most: int) -> int:
+    """Return so many rows that their parts of scores fit."""
+    return max(100, min(most, _CELLS // max(1, len(rankers.column_names))))
+
+
+def _importance(
+    X: Any, is_pos: NDArray[np.bool_], rankers: Rankers, lam: Vector, judged: Quality, n_threads: int | None
+) -> tuple[Importance | None, int]:
+    """Return what the first rows lose without each column, and of how many rows one was taken."""
+    if not lam.any():
+        return None, 1
+    step = -(-is_pos.size // _few(rankers, is_pos.size))
+    pos, neg = [_checks.rows(X, np.flatnonzero(side)[::step]) for side in (is_pos, ~is_pos)]
+    k = max(1, judged.main // step)
+
+    def hits(f_pos: Any, f_neg: Any) -> float:
+        sides = (f_pos, f_neg) if judged.push == "top" else (-f_neg, -f_pos)
+        return precision_at(*sides, k)
+
+    with kept([], UnknownLevelWarning):
+        return importance(pos, neg, rankers, lam, hits, n_threads=n_threads), step
+
+
+def _shapes(lam: Vector, rankers: Rankers, X: Any, name: str) -> Shapes | None:
+    """Return the shapes of columns; None if coefficients are too large to draw."""
+    if np.abs(lam).max() > _checks.ROOT:
+        return None
+    with kept([], UnknownLevelWarning), _checks.rows_called(name):
+        return shapes(lam, rankers, X)

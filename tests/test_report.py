@@ -1,0 +1,593 @@
+"""The report: the page is whole, needs nothing else, escapes all that users name, and its numbers are those of metrics."""
+
+import math
+import re
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import pnorm
+from pnorm import metrics, rankers
+from pnorm._report import charts, markup, pictures
+
+RNG = np.random.default_rng(11)
+N = 900
+AGE = RNG.normal(50, 12, N).round()
+CITY = RNG.choice(["Oslo", "Rome", "Bari"], N, p=[0.6, 0.3, 0.1])
+Y = RNG.random(N) < 1 / (1 + np.exp(-(AGE - 62) / 6 - 1.5 * (CITY == "Rome")))
+TABLE = {
+    "age": [None if k % 19 == 0 else float(a) for k, a in enumerate(AGE)],
+    "city": CITY.tolist(),
+    "since": [np.datetime64("2024-01-01") + int(d) for d in RNG.integers(0, 500, N)],
+    "customer": [f"C{k:05d}" for k in range(N)],
+}
+HELD = np.arange(N) % 3 == 0
+
+
+def some(table, rows):
+    return {name: [column[k] for k in np.flatnonzero(rows)] for name, column in table.items()}
+
+
+def model(table=TABLE, y=Y, **how):
+    pos, neg = some(table, ~HELD & y), some(table, ~HELD & ~y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rankers.TableWarning)
+        H = rankers.from_table(pos, neg, n_cuts=9, **how)
+    return H, *pnorm.minimize(pos, neg, H, 4, l2=0.1, penalty="shapes")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    H, lam, trace = model()
+    return H, lam, trace, some(TABLE, HELD), Y[HELD]
+
+
+def everything(fitted):
+    """All that a caller may know."""
+    H, lam, trace, X, y = fitted
+    f = pnorm.score(X, H, lam)
+    sides = some(TABLE, ~HELD & Y), some(TABLE, ~HELD & ~Y)
+    return {
+        "p": 4,
+        "intercept": trace.intercept,
+        "ids": X["customer"],
+        "training": (some(TABLE, ~HELD), Y[~HELD]),
+        "cross_validation": pnorm.cross_validate(*sides, H, [1, 4], l2=[1.0, 0.1], penalty="shapes", folds=2),
+        "trace": trace,
+        "cutoff": pnorm.cutoff(f[y], f[~y], precision=0.5),
+        "l1": 0.0,
+        "l2": 0.1,
+        "title": "Who buys?",
+        "label": "bought = yes",
+        "notes": ["Mind the gap."],
+        "reproduce": {"command": "pnorm leads.csv --label bought", "Seed": "0"},
+    }
+
+
+class Page(HTMLParser):
+    """A page, as far as tests look at it."""
+
+    VOID = ("meta", "br")
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.text, self.open, self.tags, self.ids, self.links = text, [], [], [], []
+        self.words, self.tables, self.headings = "", {}, []
+        self._row, self._rows, self._of, self._cell = [], [], [], None
+        self.feed(text)
+        self.close()
+        assert self.open == []
+        assert self.rawdata == ""
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        assert len(given) == len(attrs)
+        self.tags.append((tag, given))
+        self.ids += [given["id"]] if "id" in given else []
+        self.links += [given["href"]] if "href" in given else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self._rows = []
+        if tag == "tr":
+            self._row = []
+        if tag in ("td", "th", "caption", "h2"):
+            self._cell = ""
+            self._of = []
+        if tag == "data":
+            self._of.append(float(given["value"]))
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        if tag in ("td", "th"):
+            self._row.append((self._cell, *self._of))
+        if tag == "caption":
+            self._caption = self._cell
+        if tag == "h2":
+            self.headings.append(self._cell)
+        if tag == "tr":
+            self._rows.append(self._row)
+        if tag == "table":
+            self.tables[self._caption] = self._rows
+
+    def handle_data(self, text):
+        if "style" not in self.open:
+            self.words += text
+        if self._cell is not None:
+            self._cell += text
+
+
+def page_of(path):
+    page = Page(path.read_text(encoding="utf-8"))
+    needs_nothing_else(page)
+    return page
+
+
+def needs_nothing_else(page):
+    """Nothing is fetched, nothing runs, links stay within the page, and everybody finds their way."""
+    assert page.text.startswith("<!DOCTYPE html>")
+    names = {tag for tag, _ in page.tags}
+    assert not names & {"script", "link", "img", "iframe", "object", "embed", "form", "input", "use", "image", "base"}
+    for tag, given in page.tags:
+        assert not [
+            name for name in given if name.startswith("on") or name in ("src", "srcset", "action", "xlink:href")
+        ], tag
+        assert "url(" not in (given.get("style") or "")
+    style = page.text[page.text.index("<style>") : page.text.index("</style>")]
+    assert not re.search(r"@import|url\(|https?:", style)
+    assert page.text.count("<style>") == 1
+    assert len(page.ids) == len(set(page.ids))
+    assert page.links
+    assert all(link[0] == "#" and link[1:] in page.ids for link in page.links)
+    assert [
+        given for tag, given in page.tags if tag == "svg" and "role" not in given and "aria-hidden" not in given
+    ] == []
+    assert [tag for tag, given in page.tags if tag == "th" and given.get("scope") not in ("row", "col")] == []
+    pictures = [given for tag, given in page.tags if tag == "svg" and given.get("role") == "img"]
+    assert sum(tag == "desc" for tag, _ in page.tags) == len(pictures)
+    for character in page.text:
+        assert character.isprintable() or character == "\n", ascii(character)
+
+
+@pytest.fixture(scope="module")
+def full(fitted, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "full.html"
+    H, lam, _, X, y = fitted
+    pnorm.report_html(path, X, y, H, lam, **everything(fitted))
+    return page_of(path)
+
+
+# What it says -------------------------------------------------------------------------------------------
+
+
+def test_its_first_sentence_counts_the_positives_at_the_top(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    pnorm.report_html(tmp_path / "r.html", X, y, H, lam, budget=40)
+    page = page_of(tmp_path / "r.html")
+    f = pnorm.score(X, H, lam)
+    hits = metrics.precision_at(f[y], f[~y], 40) * 40
+    by_chance = 40 * y.mean()
+    assert re.search(
+        rf"Of the first 40 rows, {hits:g} are positive \(\d+ to \d+\); by chance it would be {by_chance:.0f}\.",
+        page.words,
+    )
+    assert f"Measured on 300 rows that were held out, {y.sum()} of them positive" in page.words
+
+
+def test_the_numbers_of_its_tables_are_those_of_metrics(fitted, full):
+    H, lam, _, X, y = fitted
+    f = pnorm.score(X, H, lam)
+    sides = f[y], f[~y]
+    head, *rows = full.tables["Positives among the first rows"]
+    assert [cell[0] for cell in head][:5] == ["First rows", "Positives", "Precision", "Recall", "Lift"]
+    assert len(rows) >= 2
+    for row in rows:
+        k = int(row[0][0].replace(",", ""))
+        precision = metrics.precision_at(*sides, k)
+        for cell, expected in zip(
+            row[1:], (k * precision, precision, metrics.recall_at(*sides, k), precision / y.mean()), strict=False
+        ):
+            assert cell[1] == pytest.approx(expected, rel=1e-12)
+            shown = float(re.match(r"[\d.,]+", cell[0])[0].replace(",", ""))
+            assert shown == pytest.approx(expected * (100 if "%" in cell[0] else 1), rel=0.006)
+        assert row[-1][1] == pytest.approx(k * y.mean())
+    whole = {row[0][0]: row[1] for row in full.tables["The whole list"][1:]}
+    expected = {
+        "positives above every negative": metrics.positives_at_top(*sides),
+        "AUC": metrics.auc(*sides),
+        "average precision of the positives": metrics.average_precision(*sides),
+    }
+    for name, value in expected.items():
+        assert whole[name][1] == pytest.approx(value, rel=1e-12)
+        assert re.search(r"\d to \d", whole[name][0])
+
+
+def test_other_lists_stand_beside_it(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    g = np.array([math.nan if a is None else a for a in X["age"]])
+    g = np.nan_to_num(g, nan=50.0)
+    others = {"age alone": g, "minus age": -g}
+    pnorm.report_html(tmp_path / "r.html", X, y, H, lam, others=others, training=everything(fitted)["training"])
+    page = page_of(tmp_path / "r.html")
+    whole = page.tables["The whole list"]
+    assert [cell[0] for cell in whole[0]] == ["Measure", "This list", "age alone", "minus age", "By chance"]
+    aucs = next(row for row in whole if row[0][0] == "AUC")
+    assert aucs[2][1] == pytest.approx(metrics.auc(g[y], g[~y]))
+    assert aucs[3][1] == pytest.approx(metrics.auc(-g[y], -g[~y]))
+    for row in page.tables["Positives among the first rows"][1:]:
+        k = int(row[0][0])
+        assert row[5][1] == pytest.approx(k * metrics.precision_at(g[y], g[~y], k))
+    assert "compared with “age alone”" in page.words
+
+
+def test_with_rows_of_training_it_makes_simple_lists_to_compare_with(full, fitted, tmp_path):
+    head = [cell[0] for cell in full.tables["The whole list"][0]]
+    assert head[2] == "straight lines"
+    assert re.fullmatch(r"(age|city) alone", head[3])
+    H, lam, _, X, y = fitted
+    pnorm.report_html(tmp_path / "r.html", X, y, H, lam, others={}, training=everything(fitted)["training"])
+    assert len(page_of(tmp_path / "r.html").tables["The whole list"][0]) == 3  # none are asked for
+
+
+def test_the_first_rows_are_those_of_the_scores_with_their_reasons(fitted, full):
+    H, lam, _, X, y = fitted
+    f = pnorm.score(X, H, lam)
+    order = np.argsort(-f, kind="stable")[:20]
+    head, *rows = next(table for caption, table in full.tables.items() if caption.startswith("The first 20 of 300"))
+    assert [cell[0] for cell in head] == ["Place", "Row", "Outcome", "Score", "Probability", "What moves it the most"]
+    assert [row[1][0] for row in rows] == [X["customer"][k] for k in order]
+    assert [row[2][0] for row in rows] == ["● positive" if y[k] else "○ negative" for k in order]
+    negatives = some(X, ~y)
+    found = pnorm.explain(some(X, np.isin(np.arange(len(y)), order)), H, lam, reference=negatives)
+    place = {k: i for i, k in enumerate(np.sort(order))}
+    for k, row in zip(order, rows, strict=True):
+        parts = found.contributions[place[k]]
+        strongest = found.names[np.abs(parts).argmax()]
+        assert row[5][0].startswith((f"{strongest} = ", f"{strongest} is missing", strongest))
+        assert f"{np.abs(parts).max():.3g}"[:4] in row[5][0]
+
+
+def test_columns_are_worth_what_importance_says(fitted, full):
+    H, lam, _, X, y = fitted
+    f = pnorm.score(X, H, lam)
+    k = int(re.search(r"Of the first (\d+) rows", full.words)[1])
+    found = pnorm.importance(some(X, y), some(X, ~y), H, lam, lambda a, b: metrics.precision_at(a, b, k))
+    rows = {row[0][0]: row for row in full.tables["Columns, those that move the score the most first"][1:]}
+    assert rows
+    for name, row in rows.items():
+        assert row[3][1] == pytest.approx(k * found.without[found.names.index(name)])
+    assert list(rows) == [found.names[c] for c in np.argsort(-found.ranges, kind="stable") if found.ranges[c] > 0]
+    assert f"with all columns there are {round(k * metrics.precision_at(f[y], f[~y], k), 1):g}" in full.words
+
+
+def test_it_has_all_that_was_given(full):
+    for words in (
+        "Who buys?",
+        "bought = yes",
+        "Mind the gap.",
+        "pnorm leads.csv --label bought",
+        "customer",
+        "That is a proof",
+    ):
+        assert words in full.words
+    assert len(full.headings) == 13
+    assert "left out" in str(full.tables["What became of each column"])
+
+
+PARTS = {
+    "intercept": "Can the probabilities be believed?",
+    "cross_validation": "How p and the penalty were chosen",
+    "cutoff": "Where to cut, and what that promises",
+    "trace": "Is this the best list of its kind?",
+}
+
+
+@pytest.mark.parametrize("left_out", ["p", "ids", "training", "title", "label", "notes", "reproduce", "l2", *PARTS])
+def test_any_part_may_be_left_out(fitted, tmp_path, left_out):
+    H, lam, _, X, y = fitted
+    given = everything(fitted)
+    given = {
+        name: value for name, value in given.items() if name not in (left_out, "intercept" if left_out == "p" else "")
+    }
+    pnorm.report_html(tmp_path / "r.html", X, y, H, lam, **given)
+    page = page_of(tmp_path / "r.html")
+    lost = {PARTS[left_out]} if left_out in PARTS else {PARTS["intercept"]} if left_out == "p" else set()
+    assert {heading for heading in PARTS.values() if heading not in page.headings} == lost
+
+
+def test_five_arguments_are_enough(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    pnorm.report_html(tmp_path / "r.html", X, y, H, lam)
+    page = page_of(tmp_path / "r.html")
+    assert page.headings == [
+        "What the list is worth",
+        "How far down the list to go",
+        "Hits and false alarms in counts",
+        "The first rows, and why",
+        "Which columns decide",
+        "How the score depends on each column",
+        "What to mind",
+        "How to make this report again",
+        "Words used here",
+    ]
+    assert "row 0" in page.words or "row " in page.words
+
+
+def test_it_is_the_same_each_time_and_holds_no_date(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    for name in ("a.html", "b.html"):
+        pnorm.report_html(tmp_path / name, X, y, H, lam)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+# Rows of all forms --------------------------------------------------------------------------------------
+
+PLAIN = np.column_stack([np.nan_to_num(AGE), RNG.normal(size=N).round(2)])
+LAM = np.array([0.1, -0.05])
+
+
+def frames():
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(PLAIN, columns=["age", "noise"])
+
+
+FORMS = {
+    "array": (lambda: PLAIN, None),
+    "list": (lambda: PLAIN.tolist(), None),
+    "sparse": (lambda: sparse.csr_array(PLAIN), None),
+    "frame": (frames, None),
+    "functions": (lambda: list(PLAIN), [lambda X: np.array([x[0] for x in X]), lambda X: np.array([x[1] for x in X])]),
+    "cuts": (lambda: PLAIN, rankers.thresholds([[50.0], [0.0]])),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_of_every_form(form, tmp_path):
+    make, H = FORMS[form]
+    X = make()
+    pnorm.report_html(tmp_path / "r.html", X, Y, H, LAM, training=(X, Y))
+    page = page_of(tmp_path / "r.html")
+    f = pnorm.score(X, H, LAM)
+    aucs = next(row for row in page.tables["The whole list"] if row[0][0] == "AUC")
+    assert aucs[1][1] == pytest.approx(metrics.auc(f[Y], f[~Y]))
+    assert ("straight lines" in page.words) == (form not in ("sparse", "functions"))
+
+
+def test_labels_are_those_of_split(tmp_path):
+    frame = frames().assign(bought=np.where(Y, "won", "lost"))
+    pnorm.report_html(tmp_path / "a.html", frame, "bought", None, LAM, positive="won")
+    pnorm.report_html(tmp_path / "b.html", frames(), frame["bought"], None, LAM, positive="won")
+    pnorm.report_html(tmp_path / "c.html", frames(), Y, None, LAM)
+    assert (
+        (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes() == (tmp_path / "c.html").read_bytes()
+    )
+    with pytest.raises(ValueError, match="say which label of y is positive"):
+        pnorm.report_html(tmp_path / "d.html", frame, "bought", None, LAM)
+
+
+def test_from_the_bottom_negatives_are_what_is_looked_for(tmp_path):
+    pnorm.report_html(tmp_path / "r.html", PLAIN, Y, None, LAM, push="bottom", budget=50)
+    page = page_of(tmp_path / "r.html")
+    f = pnorm.score(PLAIN, None, LAM)
+    hits = 50 * metrics.precision_at(-f[~Y], -f[Y], 50)
+    assert f"Of the last 50 rows, {hits:g} are negative" in page.words
+    rows = next(table for caption, table in page.tables.items() if caption.startswith("The last 20 of"))[1:]
+    order = np.argsort(f, kind="stable")[:20]
+    assert [row[1][0] for row in rows] == [f"row {k}" for k in order]
+    assert [row[2][0] for row in rows] == ["○ positive" if Y[k] else "● negative" for k in order]
+
+
+def test_levels_that_training_has_not_seen_are_told(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    new = dict(X, since=X["since"], city=["Pisa" if k < 5 else city for k, city in enumerate(X["city"])])
+    pnorm.report_html(tmp_path / "r.html", new, y, H, lam)
+    page_of(tmp_path / "r.html")
+
+
+def test_few_rows_and_ties(tmp_path):
+    pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0], [1.0]], [1, 0, 0], None, [1.0])
+    assert "Only 1 positives were held out" in page_of(tmp_path / "r.html").words
+    pnorm.report_html(tmp_path / "r.html", PLAIN, Y, None, [0.0, 0.0], n_rows=0)
+    page = page_of(tmp_path / "r.html")
+    assert "The first rows, and why" not in page.headings
+    assert "Which columns decide" not in page.headings
+
+
+def test_many_rows_do_not_make_it_large(tmp_path):
+    n = 100_000
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    y = rng.random(n) < 1 / (1 + np.exp(3 - 2 * X[:, 0]))
+    H = rankers.quantile_thresholds(X[y], X[~y], 50)
+    lam = rng.normal(size=len(H)) / 20
+    sizes = []
+    for rows in (2_000, n):
+        pnorm.report_html(tmp_path / "r.html", X[:rows], y[:rows], H, lam, others={"first": X[:rows, 0]})
+        page_of(tmp_path / "r.html")
+        sizes.append((tmp_path / "r.html").stat().st_size)
+    assert sizes[1] < 150_000
+    assert sizes[1] < 1.3 * sizes[0]
+
+
+# What users name ----------------------------------------------------------------------------------------
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onload='alert(1)",
+    "</style><script>alert(2)</script>",
+    "a & b &lt; c",
+    "\x1b[31mred\x1b[0m\r\n\t\x00",
+    "‮gnp.exe​\ud800",
+    "{title} %s {0}",
+    "=cmd|' /C calc'!A0",
+]
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS, "long " * 40_000], ids=range(len(ATTACKS) + 1))
+def test_whatever_names_and_values_hold_is_text(attack, tmp_path):
+    table = {
+        f"age {attack}": TABLE["age"],
+        f"city {attack}": [f"{city} {attack}" for city in CITY],
+        f"free {attack}": [f"{k} {attack}" for k in range(N)],
+    }
+    H, lam, trace = model(table, kinds={1: "category"})
+    X, y = some(table, HELD), Y[HELD]
+    f = pnorm.score(X, H, lam)
+    path = tmp_path / "r.html"
+    pnorm.report_html(path, X, y, H, lam, ids=[attack] * len(y), others={attack: f[::-1].copy()}, title=attack, label=attack,
+                      notes=[attack], reproduce={"command": attack, attack: attack}, trace=trace,
+                      training=(some(table, ~HELD), Y[~HELD]))  # fmt: skip
+    page = page_of(path)
+    assert path.stat().st_size < 200_000
+    calm = page_of_calm(tmp_path)
+    assert sorted(tag for tag, _ in page.tags if tag not in ("polyline", "rect", "line", "circle")) == calm
+    if attack.isprintable() and len(attack) < 40:
+        assert f"city {attack}" in page.words
+
+
+_CALM = []
+
+
+def page_of_calm(folder):
+    """The elements of a page of the same rows with harmless names."""
+    if not _CALM:
+        table = {"age": TABLE["age"], "city": CITY.tolist(), "free": [f"{k} x" for k in range(N)]}
+        H, lam, trace = model(table, kinds={1: "category"})
+        X, y = some(table, HELD), Y[HELD]
+        f = pnorm.score(X, H, lam)
+        pnorm.report_html(folder / "calm.html", X, y, H, lam, ids=["id"] * len(y), others={"other": f[::-1].copy()},
+                          title="t", label="l", notes=["n"], reproduce={"command": "c", "x": "x"}, trace=trace,
+                          training=(some(table, ~HELD), Y[~HELD]))  # fmt: skip
+        page = page_of(folder / "calm.html")
+        _CALM.extend(sorted(tag for tag, _ in page.tags if tag not in ("polyline", "rect", "line", "circle")))
+    return _CALM
+
+
+# Errors -------------------------------------------------------------------------------------------------
+
+WRONG = {
+    "one class": (dict(y=np.ones(N)), ValueError, "all rows of y have the label"),
+    "labels": (dict(y=Y[1:]), ValueError, "y must hold one label per row, 900"),
+    "lam": (dict(lam=[1.0]), ValueError, "lam must"),
+    "ids": (dict(ids=["a"]), ValueError, "ids must hold one id per row of X, 900; got 1"),
+    "others": (dict(others={"a": [1.0]}), ValueError, r"others\['a'\] must"),
+    "no mapping": (dict(others=[1.0]), TypeError, "others must be a mapping"),
+    "intercept": (dict(intercept=1.0), ValueError, "give p as well"),
+    "power": (dict(p=0.5), ValueError, "p must be at least 1"),
+    "training": (dict(training=PLAIN), TypeError, "training must be a pair"),
+    "labels of training": (dict(training=(PLAIN, Y[1:])), ValueError, "y of training must hold one label per row"),
+    "one class in training": (dict(training=(PLAIN, np.ones(N))), ValueError, "all rows of y of training have the label"),
+    "other columns in training": (dict(training=(PLAIN[:, :1], Y)), ValueError, "X of training has 1 column"),
+    "push": (dict(push="up"), ValueError, "push must be"),
+    "rows": (dict(n_rows=-1), ValueError, "n_rows must be"),
+    "penalty": (dict(l1=-1.0), ValueError, "l1 must be"),
+    "budget": (dict(budget=901), ValueError, "at most the 900 rows"),
+    "reproduce": (dict(reproduce=3), TypeError, "reproduce must be a text, or a mapping"),
+    "notes": (dict(notes=3), TypeError, "notes must be"),
+    "cutoff": (dict(cutoff=3), TypeError, "cutoff must be"),
+    "trace": (dict(trace=3), TypeError, "trace must be"),
+    "choice": (dict(cross_validation=3), TypeError, "cross_validation must be"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_after_an_error_the_file_is_as_it_was(wrong, tmp_path):
+    given, error, message = WRONG[wrong]
+    arguments = {"X": PLAIN, "y": Y, "H": None, "lam": LAM} | given
+    path = tmp_path / "r.html"
+    with pytest.raises(error, match=message):
+        pnorm.report_html(path, **arguments)
+    assert list(tmp_path.iterdir()) == []
+    path.write_text("old")
+    with pytest.raises(error, match=message):
+        pnorm.report_html(path, **arguments)
+    assert [of.read_text() for of in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        pnorm.report_html(tmp_path / "no" / "r.html", None, None, None, None)
+    with pytest.raises(TypeError, match="path must be the name of a file"):
+        pnorm.report_html(3, None, None, None, None)
+
+
+# Pieces -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 1.0), (-3.2, 7.9), (1e-7, 9e-7), (0.0, 12345.0), (5.0, 5.0), (-1e9, 1e9)]
+)
+def test_ticks_are_round_and_few_and_within(low, high):
+    ticks = charts.round_values(low, high, 6)
+    assert 1 <= len(ticks) <= 8
+    assert all(low - 1e-9 * abs(low) <= tick <= high + 1e-9 * abs(high) for tick in ticks)
+    steps = np.diff(ticks)
+    assert steps.size == 0 or np.allclose(steps, steps[0])
+    assert len({charts.plain_number(tick) for tick in ticks}) == len(ticks)
+
+
+def test_ticks_of_logarithms_are_powers_of_ten():
+    assert charts.Axis(3.0, 2e5, "", str, True).values() == [10.0, 100.0, 1000.0, 1e4, 1e5]
+    assert charts.Axis(3.0, 60.0, "", str, True).values() == [5.0, 10.0, 20.0, 50.0]
+    assert charts.Axis(1.0, 100.0, "", str, True).at([1.0, 10.0, 100.0, 1e9]).tolist() == [0.0, 0.5, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "told"),
+    [
+        (markup.count, 1234567, "1,234,567"),
+        (markup.count, 11.64, "11.6"),
+        (markup.count, 116.4, "116"),
+        (markup.percent, 0.116, "11.6 %"),
+        (markup.percent, 1.0, "100 %"),
+        (markup.percent, 0.99995, "99.995 %"),
+        (markup.percent, 0.00012, "0.012 %"),
+        (markup.times, 6.623, "6.62×"),
+        (markup.times, 12345.0, "12,345×"),
+        (charts.short_count, 20_000, "20k"),
+        (charts.short_count, 2.5e6, "2.5M"),
+        (charts.plain_number, 0.3, "0.3"),
+        (charts.plain_number, 1e-5, "1e-5"),
+        (charts.plain_number, 5000.0, "5,000"),
+    ],
+)
+def test_numbers_have_digits_that_suit_them(write, value, told):
+    assert write(value) == told
+
+
+def test_curves_are_shapes_less_their_mean():
+    H = rankers.quantile_thresholds(PLAIN[Y], PLAIN[~Y], 20, linear=True)
+    lam = np.random.default_rng(2).normal(size=len(H))
+    for shape in pnorm.shapes(lam, H, PLAIN):
+        drawn = pictures._drawn(shape)
+        inner = drawn.x[1:-1]
+        above = np.tile([False, True], inner.size // 2)
+        np.testing.assert_allclose(drawn.y[1:-1], shape.at(inner, above) - drawn.mean, atol=1e-12)
+        column = PLAIN[:, H.column_names.index(shape.name)]
+        within = ((column >= drawn.x[0]) & (column <= drawn.x[-1])).mean()
+        assert within > 0.9
+        assert drawn.mean == pytest.approx(shape.at(column).mean(), abs=0.1 * shape.range)
+
+
+def test_columns_of_shares_add_up_to_the_rows_that_are_drawn():
+    H = rankers.quantile_thresholds(PLAIN[Y], PLAIN[~Y], 20)
+    shape = pnorm.shapes(np.ones(len(H)), H, PLAIN)[0]
+    low, high = float(shape.cuts[0]) - 1.0, float(shape.cuts[-1]) + 1.0
+    assert pictures._heights(shape, low, high).sum() == pytest.approx(1.0)
+
+
+def test_bars_point_to_the_side_of_the_sign():
+    def ends(bar):
+        x, width = [float(value) for value in re.search(r'x="([\d.]+)".* width="([\d.]+)"', bar).groups()]
+        return x, x + width
+
+    assert ends(charts.bar(2.0, 2.0)) == (50.0, 100.0)
+    assert ends(charts.bar(-1.0, 2.0)) == (25.0, 50.0)
+    assert ends(charts.bar(1.0, 2.0, signed=False)) == (0.0, 50.0)
