@@ -492,6 +492,7 @@ WRONG = {
     "reproduce": (dict(reproduce=3), TypeError, "reproduce must be a text, or a mapping"),
     "notes": (dict(notes=3), TypeError, "notes must be"),
     "cutoff": (dict(cutoff=3), TypeError, "cutoff must be"),
+    "drift": (dict(drift=3), TypeError, "drift must be"),
     "trace": (dict(trace=3), TypeError, "trace must be"),
     "choice": (dict(cross_validation=3), TypeError, "cross_validation must be"),
 }  # fmt: skip

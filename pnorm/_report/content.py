@@ -15,6 +15,7 @@ from pnorm._cross_validation import CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._job.quality import Measure, Quality
 from pnorm._reasons import sheet
+from pnorm._reasons.drift import Drift
 from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes
 from pnorm._report import markup
@@ -68,7 +69,7 @@ class Findings:
     cross_validation: CrossValidation | None
     trace: Trace | None
     cutoff: Cutoff | None
-    drift: Any
+    drift: Drift | None
     notes: Sequence[str]
     reproduce: Mapping[str, str]
 
@@ -555,7 +556,8 @@ def _warned(of: Findings) -> list[str]:
         )
     of_plan = bool(len(of.plan))
     said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and str(note).startswith("from_table "))]
-    said += [text(note, markup.SENTENCE) for note in getattr(of.drift, "warnings", ())]
+    if of.drift is not None:
+        said += [text(note, markup.SENTENCE) for note in of.drift.warnings]
     return said
 
 
@@ -570,14 +572,9 @@ def _warnings(of: Findings) -> Section:
     listed = markup.items(said) if said else paragraph("Nothing was found that should stop the list from being used.")
     drift = "" if of.drift is None else (
         "<h3>The held-out rows compared with the training rows</h3>"
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Drift">{_html_of(of.drift)}</div>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Drift">{of.drift._repr_html_()}</div>'
     )  # fmt: skip
     return "warnings", "What to mind", listed + drift + _table_of_plan(of)
-
-
-def _html_of(found: Any) -> str:
-    made = getattr(found, "_repr_html_", None)
-    return str(made()) if made is not None else f"<pre>{sheet.escaped_lines(str(found))}</pre>"
 
 
 def _table_of_plan(of: Findings) -> str:

@@ -17,6 +17,8 @@ from pnorm._files import _file, _replace
 from pnorm._job.baselines import baselines
 from pnorm._job.learn import kept
 from pnorm._job.quality import Quality, quality
+from pnorm._reasons.drift import Drift
+from pnorm._reasons.drift import drift as compared
 from pnorm._reasons.explain import explain
 from pnorm._reasons.importance import Importance, importance
 from pnorm._reasons.shapes import Shapes, places_of, shapes
@@ -61,7 +63,7 @@ def report_html(
     cross_validation: CrossValidation | None = None,
     trace: Trace | None = None,
     cutoff: Cutoff | None = None,
-    drift: Any = None,
+    drift: Drift | None = None,
     budget: int | None = None,
     l1: float | None = None,
     l2: float | None = None,
@@ -197,6 +199,7 @@ def report_html(
     _checks.instance(cross_validation, "cross_validation", CrossValidation, "pnorm.cross_validate")
     _checks.instance(trace, "trace", Trace, "training")
     _checks.instance(cutoff, "cutoff", Cutoff, "pnorm.cutoff")
+    moved = _checks.instance(drift, "drift", Drift, "pnorm.drift")
     trained = None if training is None else _training(training, positive)
     drawn = _shapes(lam, rankers, X, "X") if trained is None else _shapes(lam, rankers, trained[0], "X of training")
     with kept(said, UnknownLevelWarning):
@@ -204,6 +207,8 @@ def report_html(
         if not lists and others is None and trained is not None and _is_table(X, rankers):
             lists = _baselines(X, *trained, rankers, seed, n_threads)
     said = list(dict.fromkeys(said))
+    if moved is None and trained is not None:
+        moved = compared(trained[0], X, rankers, lam, n_threads=n_threads)
     chances = None if b is None or power is None else sigmoid(f, power, b)
     judged = quality(
         f[is_pos],
@@ -236,7 +241,7 @@ def report_html(
         cross_validation=cross_validation,
         trace=trace,
         cutoff=cutoff,
-        drift=drift,
+        drift=moved,
         notes=said,
         reproduce=facts,
     )
