@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -282,21 +282,16 @@ def cutoff(
     in one list    167 to 227 hits
     """
     pos, neg = (np.sort(_checks.scores(f, name)) for f, name in ((f_pos, "f_pos"), (f_neg, "f_neg")))
-    asked, wanted = _checks.one_given({"precision": precision, "budget": budget, "recall": recall})
-    sure = _checks.probability(confidence, "confidence")
+    asked, target, given_size, rarer, sure = _asked(precision, budget, recall, of, prior, confidence)
     level = 1.0 - sure
-    size = float(pos.size + neg.size) if of is None else _checks.positive(of, "of")
-    rarer = None if prior is None else _checks.probability(prior, "prior")
+    size = float(pos.size + neg.size) if given_size is None else given_size
     rows: _Rows = _Drawn(pos, neg) if rarer is None else _Reweighted(pos, neg, rarer)
     if asked == "precision":
-        target = _checks.probability(wanted, asked)
         kept, cut, n_cuts = _precise(rows, target, level)
     elif asked == "recall":
-        target = _checks.probability(wanted, asked)
         kept, cut = _complete(rows, target, level)
         n_cuts = 1
     else:
-        target = _checks.positive(wanted, asked)
         if target >= size:
             raise ValueError(f"budget must be less than the {size:g} rows of a list; got {target:g}. Did you give of=?")
         cut, n_cuts = rows.within(target / size), 1
@@ -305,6 +300,33 @@ def cutoff(
         return Cutoff(asked, target, False, None, None, None, sure, 0, pos.size, neg.size, rarer, size, 0.0,
                       None, None, None, None, n_cuts)  # fmt: skip
     return _told(rows, cut, asked, target, kept, sure, n_cuts, size, rarer)
+
+
+def _asked(
+    precision: float | None = None,
+    budget: float | None = None,
+    recall: float | None = None,
+    of: float | None = None,
+    prior: float | None = None,
+    confidence: float = 0.95,
+) -> tuple[str, float, float | None, float | None, float]:
+    """Return what is asked for, how much of it, the rows of a list, the share of positives, and the confidence."""
+    asked, wanted = _checks.one_given({"precision": precision, "budget": budget, "recall": recall})
+    target = _checks.positive(wanted, asked) if asked == "budget" else _checks.probability(wanted, asked)
+    size = None if of is None else _checks.positive(of, "of")
+    rarer = None if prior is None else _checks.probability(prior, "prior")
+    return asked, target, size, rarer, _checks.probability(confidence, "confidence")
+
+
+def check_asked(how: Any, name: str) -> None:
+    """Refuse a mapping that does not say what `cutoff` is to choose."""
+    known = ("precision", "budget", "recall", "of", "prior", "confidence")
+    if not isinstance(how, Mapping):
+        raise TypeError(f"{name} must be a mapping such as {{'precision': 0.8}}; got {shown(how)}")
+    odd = [key for key in how if key not in known]
+    if odd:
+        raise ValueError(f"{name} has {shown(odd[0])}; it may have {', '.join(map(repr, known))}")
+    _asked(**how)
 
 
 def _told(

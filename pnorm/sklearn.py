@@ -38,10 +38,13 @@ except ImportError as error:
 from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import _default as default
 from pnorm import rankers as weak
+from pnorm._categories import warn
 from pnorm._checks import Vector
-from pnorm._checks.text import shown
+from pnorm._checks.text import first, shown
+from pnorm._cutoff import Cutoff, check_asked, cutoff
 from pnorm._minimize import minimize
 from pnorm._score import scored, sigmoid
+from pnorm._split import plainly_positive
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
@@ -158,7 +161,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Learns :math:`f(x) = \sum_j \lambda_j h_j(x)` by the P-Norm Push (`pnorm.train`, `pnorm.minimize`), with the second
     of the two classes as the positives: sort by `decision_function`, the largest first. `predict` cuts the list in two,
-    and `predict_proba` makes probabilities of the scores.
+    at a cut-off that keeps a promise if one is asked for, and `predict_proba` makes probabilities of the scores.
 
     Parameters
     ----------
@@ -221,8 +224,14 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     early_stopping : bool
         Whether to hold out rows, to stop when they have not been ranked better for `n_iter_no_change` rounds, and to
         take the coefficients of the best round.
+    cutoff : mapping, optional
+        What `predict` is to keep on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget": 200, "of":
+        10_000}``, with ``"prior"`` and ``"confidence"`` as in `pnorm.cutoff`. `fit` then holds `validation_fraction` of
+        the rows out, trains on the others, and chooses the cut-off on those held out. `choose_cutoff` does it on rows
+        that are given.
     validation_fraction : float
-        The share of the rows that are held out, the same of both classes; with groups, the share of these.
+        The share of the rows that are held out by `early_stopping`, and by `cutoff`, the same of both classes; with
+        groups, the share of these.
     n_iter_no_change : int
         Rounds to wait for a better score.
     scoring : str, callable or None
@@ -231,8 +240,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``"log_objective"`` what training lowers; or a scorer of scikit-learn, or its name, that asks for
         `decision_function`. With groups it is the mean over these.
     random_state : int, RandomState or None
-        Which rows are held out. With None `early_stopping` draws others in every fit, and ``solver="auto"`` deals the
-        same folds.
+        Which rows are held out. With None `early_stopping` draws others in every fit, and ``solver="auto"`` and
+        `cutoff` draw the same.
     n_jobs : int or None
         Threads, as in scikit-learn: None is one unless joblib's context says otherwise, -1 all. The coefficients do not
         depend on it.
@@ -240,7 +249,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
-        The labels; the second one is the positive.
+        The labels; the second one is the positive. They are sorted, unless `fit` was given a `pos_label`.
     rankers_ : Rankers
         The weak rankers: ``pnorm.score(X, model.rankers_, model.lam_)`` are the scores before `threshold_` is
         taken off. For a table, ``rankers_.plan`` prints what became of each column.
@@ -259,7 +268,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The score above which `predict` says the positive class: that of probability 1/2, minus the intercept of
         `trace_` after `n_iter_` rounds. With groups, or another loss, there are no probabilities. It is then the score
         with the largest balanced accuracy on the rows of `fit`, half-way between two scores; the highest, if several
-        are as good.
+        are as good. With a cut-off, it is the largest number below `cutoff_.score`.
+    cutoff_ : Cutoff or None
+        The cut-off that `predict` goes by, and what it promises; None if none was chosen. Its scores are those of
+        ``pnorm.score(X, model.rankers_, model.lam_)``: ``pnorm.save(path, model.lam_, model.rankers_,
+        cutoff=model.cutoff_)`` keeps it.
     trace_ : Trace
         The record of the run.
     n_iter_ : int
@@ -333,6 +346,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_columns: int | None = None,
         cv: Any = 5,
         early_stopping: bool = False,
+        cutoff: Mapping[str, Any] | None = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
         scoring: Any = None,
@@ -356,6 +370,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_columns = max_columns
         self.cv = cv
         self.early_stopping = early_stopping
+        self.cutoff = cutoff
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
@@ -458,7 +473,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Training ------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> PNormPush:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, pos_label: Any = None) -> PNormPush:
         """Train on rows with labels.
 
         Parameters
@@ -473,6 +488,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Case weights, zero or more.
         groups : sequence of labels, of length N, optional
             Query groups: pairs form within a group only.
+        pos_label : label, optional
+            The label of the positives, which becomes the second of `classes_`. None takes the label that sorts last.
+            Scorers of scikit-learn that sort labels themselves, ``"roc_auc"`` among them, and its
+            `CalibratedClassifierCV` need sorted classes: give them ``y == pos_label`` as labels.
 
         Returns
         -------
@@ -489,6 +508,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         TableWarning
             Of columns of a table that are left out, that may be read in two ways, and that separate the classes nearly
             alone. As in `pnorm.rankers.from_table`.
+        UserWarning
+            If `pos_label` is not given, and labels are words that do not say which is the positive one, as yes and no
+            do.
         ConvergenceWarning
             If ``solver="newton"`` ends before the minimum is proved, or there is none since the data are
             quasi-separable (see `pnorm.minimize`).
@@ -497,10 +519,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = self._read(X, y, reset=True)
         why = self._why_rounds(X, groups)
         auto = self.solver == "auto" and why is None
-        rows = self._labelled(X, y, sample_weight, groups, auto)
+        rows = self._labelled(X, y, sample_weight, groups, auto, pos_label)
         newton = auto or self.solver == "newton"
         added = self._added(newton, why)
-        known, held_out = self._split(rows) if self.early_stopping else (rows, None)
+        to_cut = None
+        if self.cutoff is not None:
+            rows, to_cut = self._split(_for_cutoff(rows), "cutoff", 0 if self.random_state is None else None)
+        known, held_out = self._split(rows, "early_stopping") if self.early_stopping else (rows, None)
 
         pos, neg = known.sides()
         chosen = self._choose(pos, neg, known, added["penalty"]) if auto else None
@@ -536,10 +561,16 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
         # Of the rows trained on: held-out rows that score high weigh e^(p f), and would rule the intercept.
-        if trace.intercepts is not None:
-            self.threshold_ = -float(trace.intercepts[self.n_iter_])
+        self._offset = None if trace.intercepts is None else -float(trace.intercepts[self.n_iter_])
+        if self._offset is not None:
+            self.threshold_ = self._offset
         else:
             self.threshold_ = _threshold(self._score(rows.X, strict=None), rows.positive, rows.weight)
+        self._uncut = self.threshold_
+        self.cutoff_: Cutoff | None = None
+        if to_cut is not None:
+            assert self.cutoff is not None
+            self._cut(self._score(to_cut.X), to_cut.positive, **self.cutoff)
         proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
         self._proof = _Proof(proved if self._exponential else _none)
         return self
@@ -568,6 +599,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "kinds is for rankers='table'; for others make a collection, as pnorm.rankers.from_table(..., "
                 "kinds=...) does"
             )
+        if self.cutoff is not None:
+            check_asked(self.cutoff, "cutoff")
+            _checks.probability(self.validation_fraction, "validation_fraction")
         if self.early_stopping:
             _checks.count(self.n_iter_no_change, "n_iter_no_change", 1)
 
@@ -623,7 +657,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         more |= {"p": self.p, "l1": self.l1, "l2": self.l2, "folds": folds}
         return default.choose(pos, neg, kinds, seed=seed, **weights, **more)
 
-    def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any, auto: bool) -> _Rows:
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any, auto: bool, pos_label: Any) -> _Rows:
         """Return the rows of positive weight."""
         y = column_or_1d(y, warn=True)
         if _checks.is_columns(X):  # whose length is the number of columns
@@ -639,10 +673,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y has "
                 f"{self.classes_.size} classes."
             )
+        positive = codes == self._positive(pos_label)
         weight = _checks.masses(sample_weight, "sample_weight", y.size)
         group = None if groups is None else _checks.labels(groups, "groups", y.size)[0]
         fold = _folds(self.cv, y if _checks.is_columns(X) else X, y, groups) if auto else None
-        rows = _Rows(X, codes == 1, weight, group, np.arange(y.size), fold)
+        rows = _Rows(X, positive, weight, group, np.arange(y.size), fold)
         if weight is not None and not weight.all():
             rows = rows.take(np.flatnonzero(weight))
         if rows.positive.all() or not rows.positive.any():
@@ -652,17 +687,37 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return rows
 
-    def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
+    def _positive(self, pos_label: Any) -> int:
+        """Return the place of the positive label among the sorted ones, and set the classes in their order."""
+        labels = self.classes_.tolist()
+        if pos_label is None:
+            words = [label for label in labels if isinstance(label, str)]
+            if len(words) == 2 and plainly_positive(words) != {words[1]}:
+                other, taken = map(shown, labels)
+                warn(
+                    f"{taken} is taken for the positive class, as it sorts after {other}: "
+                    f"fit(..., pos_label={taken!r}) confirms this, and pos_label={other!r} takes the other",
+                    UserWarning,
+                )
+            return 1
+        places = [k for k, label in enumerate(labels) if label == pos_label]
+        if not places:
+            raise ValueError(f"pos_label is {_checks.shown(pos_label)}, and the labels of y are {first(labels, 8)}")
+        if places[0] == 0 and len(labels) == 2:
+            self.classes_ = self.classes_[::-1].copy()
+        return places[0]
+
+    def _split(self, rows: _Rows, what: str, seed: int | None = None) -> tuple[_Rows, _Rows]:
         """Return rows to train on and rows to hold out: a share of either class, or of the groups that have both."""
         share = _checks.probability(self.validation_fraction, "validation_fraction")
-        generator = check_random_state(self.random_state)
+        generator = check_random_state(self.random_state if seed is None else seed)
         if rows.group is None:
             named = [f"rows of the class {shown(str(label))}" for label in self.classes_[::-1]]
-            chosen = [_some(generator, share, *side) for side in zip(rows.places, named, strict=True)]
+            chosen = [_some(generator, share, *side, what) for side in zip(rows.places, named, strict=True)]
             out = np.isin(np.arange(rows.positive.size), np.concatenate(chosen))
         else:
             mixed = np.intersect1d(rows.group[rows.positive], rows.group[~rows.positive])
-            out = np.isin(rows.group, _some(generator, share, mixed, "groups with rows of both classes"))
+            out = np.isin(rows.group, _some(generator, share, mixed, "groups with rows of both classes", what))
         return rows.take(np.flatnonzero(~out)), rows.take(np.flatnonzero(out))
 
     def _watch(self, rows: _Rows, H: Rankers, p: float) -> callbacks.EarlyStopping:
@@ -747,7 +802,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray, shape (N,)
             f(x) less `threshold_`: above 0 where `predict` says the positive class. Where there is a `predict_proba`,
-            1 + p times this is its logit.
+            and no cut-off was chosen, 1 + p times this is its logit.
 
         Raises
         ------
@@ -789,11 +844,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         They are as good as the model. Cuts that overfit, separable classes and early stopping make them too sure or
         not sure enough (page "Probabilities"). ``sklearn.calibration.CalibratedClassifierCV`` recalibrates them.
         """
-        f = self.decision_function(X)
+        check_is_fitted(self)
+        assert self._offset is not None
+        f = self._score(self._read(X, reset=False)) - self._offset
         return np.column_stack([sigmoid(side, self.p_, 0.0) for side in (-f, f)])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Tell the classes apart, at `threshold_`.
+        """Tell the classes apart, at `threshold_`, or at the cut-off `cutoff_`.
 
         Parameters
         ----------
@@ -810,14 +867,96 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             If X is not like the rows of `fit`.
 
+        Warns
+        -----
+        UserWarning
+            If no cut-off keeps what was asked for. All rows are then of the other class.
+
         Notes
         -----
-        Classes are rarely what a ranking is for. ``sklearn.model_selection.TunedThresholdClassifierCV`` and
-        ``FixedThresholdClassifier`` choose another threshold.
+        Classes are rarely what a ranking is for. `choose_cutoff` has another threshold, with a promise, and so have
+        ``sklearn.model_selection.TunedThresholdClassifierCV`` and ``FixedThresholdClassifier``, without one.
         """
-        above: NDArray[np.bool_] = self.decision_function(X) > 0.0
+        check_is_fitted(self)
+        f = self._score(self._read(X, reset=False))
+        above: NDArray[np.bool_] = f - self.threshold_ > 0.0 if self.cutoff_ is None else self.cutoff_.takes(f)
         labels: NDArray[Any] = self.classes_[above.astype(np.intp)]
         return labels
+
+    def choose_cutoff(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        precision: float | None = None,
+        budget: float | None = None,
+        recall: float | None = None,
+        of: float | None = None,
+        prior: float | None = None,
+        confidence: float = 0.95,
+    ) -> Cutoff:
+        """Choose what `predict` goes by on held-out rows, and say what it keeps on new ones, as `pnorm.cutoff` does.
+
+        Parameters
+        ----------
+        X : array_like, data frame or dictionary of columns, shape (N, d)
+            Rows that were held out of `fit`, and that nothing about the model was chosen with.
+        y : array_like, shape (N,)
+            Their labels.
+        precision : float, optional
+            The share of positives among the rows taken, at least.
+        budget : float, optional
+            The number of rows of a list that are worked through, on average, at most.
+        recall : float, optional
+            The share of the positives that is taken, at least.
+        of : float, optional
+            The number of rows of such a list; by default N.
+        prior : float, optional
+            The share of positives in new lists, where it is not that of these rows.
+        confidence : float
+            The share of held-out lists for which the promise comes true, at least; above 0 and below 1.
+
+        Returns
+        -------
+        Cutoff
+            What `cutoff_` is from now on. `threshold_` is the largest number below its score. If its score is None, no
+            cut-off keeps what was asked for: `threshold_` is what `fit` had found, and `predict` warns and takes no
+            row.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not like the rows of `fit`, y has other labels or one only, or what is asked for makes no sense.
+
+        Examples
+        --------
+        >>> import pnorm
+        >>> from pnorm.sklearn import PNormPush
+        >>> from sklearn.model_selection import train_test_split
+        >>> data = pnorm.datasets.tic_tac_toe()
+        >>> X, X_new, y, y_new = train_test_split(data.X, data.y, random_state=0)
+        >>> model = PNormPush(p=4, t_max=100).fit(X, y)
+        >>> model.choose_cutoff(X_new, y_new, precision=0.8)
+        <Cutoff for a precision of 0.8: a score of 3.75844, 153 of 240 rows>
+        >>> int(model.predict(X_new).sum())
+        153
+        """
+        check_is_fitted(self)
+        f = self._score(self._read(X, reset=False))
+        labels = column_or_1d(y)
+        check_consistent_length(f, labels)
+        odd = np.flatnonzero(~np.isin(labels, self.classes_))
+        if odd.size:
+            got = _checks.shown(labels[odd[0]])
+            raise ValueError(f"y has {got} at row {odd[0]}; the labels of fit are {first(self.classes_.tolist(), 2)}")
+        of_list = {"precision": precision, "budget": budget, "recall": recall, "of": of, "prior": prior}
+        return self._cut(f, labels == self.classes_[1], confidence=confidence, **of_list)
+
+    def _cut(self, f: Vector, positive: NDArray[np.bool_], **asked: Any) -> Cutoff:
+        found = cutoff(f[positive], f[~positive], **asked)
+        self.cutoff_ = found
+        self.threshold_ = self._uncut if found.score is None else float(np.nextafter(found.score, -np.inf))
+        return found
 
     def _score(self, X: Any, strict: bool | None = False) -> Vector:
         return scored(X, self.rankers_, self.lam_, self._n_threads, strict)
@@ -892,12 +1031,24 @@ def _none() -> diagnostics.Certificate:
     raise AttributeError("there is a certificate for loss='exponential' only")
 
 
-def _some(generator: Any, share: float, of: NDArray[np.intp], what: str) -> NDArray[np.intp]:
+def _some(generator: Any, share: float, of: NDArray[np.intp], what: str, why: str) -> NDArray[np.intp]:
     """Draw a share of items at random: at least one, and not all."""
     if of.size < 2:
-        raise ValueError(f"early_stopping holds out some {what}; there are {of.size}, and two at least are needed")
+        raise ValueError(f"{why} holds out some {what}; there are {of.size}, and two at least are needed")
     drawn: NDArray[np.intp] = generator.permutation(of)[: min(max(round(share * of.size), 1), of.size - 1)]
     return drawn
+
+
+def _for_cutoff(rows: _Rows) -> _Rows:
+    """Refuse rows of which some can be held out for no cut-off."""
+    if rows.group is not None:
+        raise ValueError("cutoff is for one list; scores of different groups do not compare: fit without groups")
+    if rows.weight is not None and (rows.weight != rows.weight[0]).any():
+        raise ValueError(
+            "cutoff counts rows, and sample_weight makes them count differently: leave one of them out, or use "
+            "choose_cutoff on rows without weights"
+        )
+    return rows
 
 
 def _certificate(
@@ -1075,10 +1226,10 @@ class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(self, classes: NDArray[Any]) -> None:
         self.classes = classes
-        self.classes_ = classes
+        self.classes_ = np.unique(classes)  # which measures of scikit-learn rely on
 
     def decision_function(self, X: Any) -> Any:
-        return X
+        return X if self.classes_[1] == self.classes[1] else -X
 
     def measured_by(self, of_model: Callable[..., float]) -> Callable[..., float]:
         """Return the measure of the scores of both sides."""

@@ -308,7 +308,7 @@ def test_one_job_is_this_thread_alone(monkeypatch, how):
         assert bool(started) == (n_jobs > 1)
 
 
-@pytest.mark.parametrize("labels", [np.array(["bad", "good"]), np.array([False, True]), np.array([-1.0, 1.0])], ids=str)
+@pytest.mark.parametrize("labels", [np.array(["no", "yes"]), np.array([False, True]), np.array([-1.0, 1.0])], ids=str)
 def test_the_second_label_is_the_positive(data, labels):
     X, y, *_ = data
     model, numbers = PNormPush(t_max=20).fit(X, labels[y]), PNormPush(t_max=20).fit(X, y)
@@ -512,7 +512,7 @@ def held_out(model, X, y, c=None, g=None):
     seen = []
     split = PNormPush._split
     try:
-        PNormPush._split = lambda self, rows: seen.append(split(self, rows)) or seen[-1]
+        PNormPush._split = lambda self, rows, what: seen.append(split(self, rows, what)) or seen[-1]
         copy.fit(X, y, c, g)
     finally:
         PNormPush._split = split

@@ -1,6 +1,7 @@
-"""The scikit-learn estimator on tables of mixed columns, as they come."""
+"""The scikit-learn estimator on tables of mixed columns, as they come; which label is positive, and cut-offs."""
 
 import datetime
+import pickle
 import warnings
 
 import numpy as np
@@ -11,11 +12,12 @@ from pnorm.rankers import TableWarning
 
 sklearn = pytest.importorskip("sklearn")
 from sklearn.base import clone  # noqa: E402
+from sklearn.metrics import average_precision_score, get_scorer, make_scorer  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import FunctionTransformer  # noqa: E402
 
-from pnorm.sklearn import PNormPush  # noqa: E402
+from pnorm.sklearn import PNormPush, scorer  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("few_points")
 
@@ -263,3 +265,190 @@ def test_one_warning_where_errors_are_made_of_them(frame):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         quick().fit(X, y).predict(X)
+
+
+# Which label is positive ------------------------------------------------------------------------------
+
+
+def clouds(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    return rng.normal(size=(n, 2)) + 1.2 * y[:, None], y
+
+
+WORDS = np.array(["ok", "fraud"])
+
+
+def test_the_positive_label_can_be_said():
+    X, y = clouds()
+    plain = quick(rankers="columns", linear=None).fit(X, y)
+    model = quick(rankers="columns", linear=None).fit(X, WORDS[y.astype(int)], pos_label="fraud")
+    assert model.classes_.tolist() == ["ok", "fraud"]
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    np.testing.assert_array_equal(model.predict(X), WORDS[plain.predict(X).astype(int)])
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    assert model.score(X, WORDS[y.astype(int)]) == plain.score(X, y)
+    other = quick(rankers="columns", linear=None).fit(X, WORDS[y.astype(int)], pos_label="ok")
+    assert other.classes_.tolist() == ["fraud", "ok"]
+    np.testing.assert_allclose(other.predict_proba(X)[:, 1], plain.predict_proba(X)[:, 0], atol=1e-6)
+    with pytest.raises(ValueError, match=r"^pos_label is 'fruad', and the labels of y are fraud, ok$"):
+        quick().fit(X, WORDS[y.astype(int)], pos_label="fruad")
+
+
+def test_the_positive_label_in_pipelines_and_with_scorers():
+    X, y = clouds()
+    words = WORDS[y.astype(int)]
+    pipe = make_pipeline(FunctionTransformer(), quick(rankers="columns", linear=None))
+    pipe.fit(X, words, pnormpush__pos_label="fraud")
+    assert pipe.classes_.tolist() == ["ok", "fraud"]
+    f = pipe.decision_function(X)
+    top = pnorm.metrics.precision_at(f[y], f[~y], k=20)
+    assert scorer("precision_at", k=20, pos_label="fraud")(pipe, X, words) == top
+    assert get_scorer("accuracy")(pipe, X, words) == np.mean(pipe.predict(X) == words)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = quick(rankers="columns", linear=None).set_fit_request(pos_label=True)
+        scoring = scorer("auc").set_score_request(pos_label=True)
+        found = cross_val_score(model, X, words, params={"pos_label": "fraud"}, scoring=scoring, cv=3)
+    assert (found > 0.7).all()
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision"])
+def test_rows_held_out_are_measured_for_the_positive_label(scoring):
+    X, y = clouds()
+    how = {"early_stopping": True, "t_max": 20, "random_state": 0}
+    plain = PNormPush(**how, scoring=get_scorer(scoring)).fit(X, y)
+    measure = get_scorer(scoring)
+    if scoring == "average_precision":
+        measure = make_scorer(average_precision_score, response_method="decision_function", pos_label="fraud")
+    model = PNormPush(**how, scoring=measure).fit(X, WORDS[y.astype(int)], pos_label="fraud")
+    np.testing.assert_allclose(model.validation_score_, plain.validation_score_, atol=1e-12)
+
+
+def test_words_that_do_not_say_which_is_positive_are_told():
+    X, y = clouds()
+    for labels in (["no", "yes"], ["0", "1"], ["False", "True"], [0, 1], [False, True], [1, 2]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            quick().fit(X, np.array(labels)[y.astype(int)])
+    for labels in (["bought", "left"], ["YES", "no"]):
+        with pytest.warns(
+            UserWarning, match=rf"^{labels[1]} is taken .* pos_label='{labels[0]}' takes the other"
+        ) as told:
+            model = quick().fit(X, np.array(labels)[y.astype(int)])
+        assert len(told) == 1
+        assert told[0].filename == __file__
+        assert model.classes_[1] == labels[1]
+
+
+# Cut-offs ---------------------------------------------------------------------------------------------
+
+
+def fitted():
+    """A model, and held-out rows with labels."""
+    X, y = clouds(1500)
+    return PNormPush(p=1, l2=0.01, rankers="columns").fit(X[:500], y[:500]), X[500:], y[500:]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"precision": 0.7}, {"recall": 0.8}, {"budget": 10, "of": 200, "prior": 0.1}], ids=str
+)
+def test_predict_goes_by_the_cut_off(tmp_path, asked):
+    model, X, y = fitted()
+    before = model.decision_function(X), model.predict_proba(X)
+    f = pnorm.score(X, model.rankers_, model.lam_)
+    found = model.choose_cutoff(X, y, **asked)
+    assert found is model.cutoff_
+    assert found == pnorm.cutoff(f[y], f[~y], **asked)
+    np.testing.assert_array_equal(model.predict(X), f >= found.score)
+    assert model.predict(X[[np.argmin(np.where(f >= found.score, f, np.inf))]]).all()
+    np.testing.assert_array_equal(model.decision_function(X) > 0.0, model.predict(X))
+    assert np.argsort(before[0]).tolist() == np.argsort(model.decision_function(X)).tolist()
+    np.testing.assert_array_equal(model.predict_proba(X), before[1])
+    pnorm.save(tmp_path / "m.json", model.lam_, model.rankers_, cutoff=found)
+    np.testing.assert_array_equal(pnorm.load(tmp_path / "m.json").predict(X), model.predict(X))
+    assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
+    model.fit(X, y)
+    assert model.cutoff_ is None
+
+
+def test_a_cut_off_that_keeps_nothing_takes_no_row():
+    model, X, y = fitted()
+    threshold = model.threshold_
+    model.choose_cutoff(X, y, precision=0.6)
+    assert model.threshold_ != threshold
+    model.choose_cutoff(X, y, precision=0.9999)
+    assert (model.cutoff_.score, model.threshold_) == (None, threshold)
+    with pytest.warns(UserWarning, match="no row is taken: no cut-off keeps a precision"):
+        assert not model.predict(X).any()
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_share_of_the_rows_is_held_out_for_the_cut_off(early):
+    X, y = clouds(1500)
+    how = {"early_stopping": True, "t_max": 20, "random_state": 3} if early else {"p": 1, "l2": 0.01}
+    model = PNormPush(cutoff={"recall": 0.8}, validation_fraction=0.4, **how).fit(X, y)
+    found = model.cutoff_
+    assert (found.n_pos, found.n_neg) == (round(0.4 * y.sum()), round(0.4 * (~y).sum()))
+    again = PNormPush(cutoff={"recall": 0.8}, validation_fraction=0.4, **how).fit(X, y)
+    assert again.cutoff_ == found
+    np.testing.assert_array_equal(again.predict(X), pnorm.score(X, model.rankers_, model.lam_) >= found.score)
+
+
+def test_rows_held_out_for_the_cut_off_are_not_trained_on():
+    X, y = clouds(300)
+    model = PNormPush(p=1, l2=0.01, rankers="columns", cutoff={"recall": 0.5}, validation_fraction=0.2)
+    drawn = np.random.RandomState(0)
+    held = np.concatenate([drawn.permutation(np.flatnonzero(side))[: round(0.2 * side.sum())] for side in (y, ~y)])
+    kept = np.setdiff1d(np.arange(300), held)
+    by_hand = PNormPush(p=1, l2=0.01, rankers="columns").fit(X[kept], y[kept])
+    np.testing.assert_array_equal(model.fit(X, y).lam_, by_hand.lam_)
+    assert model.cutoff_ == by_hand.choose_cutoff(X[held], y[held], recall=0.5)
+
+
+def test_the_precision_is_kept_in_95_percent_of_lists():
+    model, _, _ = fitted()
+    X, y = clouds(20_000, seed=1)
+    f, rng = pnorm.score(X, model.rankers_, model.lam_), np.random.default_rng(2)
+    broken, chosen = 0, 0
+    for _ in range(200):
+        rows = rng.integers(0, len(y), 500)
+        model.choose_cutoff(X[rows], y[rows], precision=0.6)
+        if model.cutoff_.score is not None:
+            chosen += 1
+            broken += y[f > model.threshold_].mean() < 0.6
+    assert chosen > 150
+    assert 0 < broken <= 10
+
+
+@pytest.mark.parametrize(
+    ("cutoff", "message"),
+    [
+        (0.8, "cutoff must be a mapping such as {'precision': 0.8}; got 0.8"),
+        ({"precision": 2}, "precision must be above 0 and below 1"),
+        ({"precision": 0.5, "recall": 0.5}, "give one of precision, budget, recall; got precision and recall"),
+        ({"confidence": 0.5}, "got none of them"),
+        ({"depth": 5}, "cutoff has depth; it may have 'precision', 'budget', 'recall', 'of', 'prior', 'confidence'"),
+    ],
+    ids=str,
+)
+def test_cut_offs_that_make_no_sense(cutoff, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        PNormPush(cutoff=cutoff).fit([["never read"]], None)
+
+
+def test_cut_offs_need_one_list_of_rows_that_count_alike():
+    X, y = clouds()
+    model = quick(cutoff={"recall": 0.5})
+    with pytest.raises(ValueError, match="scores of different groups do not compare"):
+        PNormPush(cutoff={"recall": 0.5}, t_max=2).fit(X, y, groups=np.arange(400) % 5)
+    with pytest.raises(ValueError, match="sample_weight makes them count differently"):
+        model.fit(X, y, np.arange(400))
+    assert model.fit(X, y, np.arange(400) % 2).cutoff_.n_pos < 30
+    one = np.arange(400) < 1 + np.flatnonzero(y)[0]
+    with pytest.raises(ValueError, match="cutoff holds out some rows of the class True; there are 1"):
+        model.fit(X[one | ~y], y[one | ~y])
+    with pytest.raises(ValueError, match="y has 'x' at row 2; the labels of fit are False, True"):
+        quick().fit(X, y).choose_cutoff(X[:3], np.array([True, False, "x"], dtype=object), recall=0.5)
+    with pytest.raises(ValueError, match="f_neg"):
+        quick().fit(X, y).choose_cutoff(X[y], y[y], recall=0.5)
