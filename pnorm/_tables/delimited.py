@@ -58,6 +58,7 @@ class CsvSource(Source):
         if len(header) > 1 and not header[-1] and len(self) and not any(map(str.strip, self._last())):
             header.pop()  # every line ends with a delimiter
         super().__init__(path, header, notes)
+        self._at = {name: at for at, name in enumerate(self.names)}
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -66,7 +67,7 @@ class CsvSource(Source):
         return f"line {self._numbers[i]} of {self._path}"
 
     def column(self, name: str) -> Any:
-        at = self.names.index(name)
+        at = self._at[name]
         return [row[at] for row in self._rows] if self._table is None else self._table.column(at)
 
     def _last(self) -> list[str]:
