@@ -79,9 +79,10 @@ def test_text_as_people_write_it(tmp_path, data, note):
         ("full name\nAda Lovelace\nCarl Gauss\n", {"full name": ["Ada Lovelace", "Carl Gauss"]}),
         ("x\n1\n2\n", {"x": ["1", "2"]}),
         ("a,b,\n1,2,\n3,4,\n", {"a": ["1", "3"], "b": ["2", "4"]}),
+        ("a, b\n" + "1, x\n" * 300 + '2, "x, y"\n', {"a": ["1"] * 300 + ["2"], "b": ["x"] * 300 + ["x, y"]}),
         ('a,b\n1,"two\nlines"\n3,"say ""hi"""\n', {"a": ["1", "3"], "b": ["two\nlines", 'say "hi"']}),
     ],
-    ids=range(13),
+    ids=range(14),
 )  # fmt: skip
 def test_what_divides_columns(tmp_path, text, expected):
     assert table_of(opened(tmp_path, text)) == expected

@@ -65,15 +65,10 @@ def _unpack(path: str, data: bytes, kind: str) -> bytes:
         raise TableError(f"{path} is compressed (7z); unpack it first")
     try:
         return _WAYS[kind](path, data)
-    except TableError:
+    except (TableError, MemoryError):
         raise
-    except (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zlib.error) as error:
-        problem: Exception = error
-    except Exception as error:  # those of lzma, zipfile and zstd derive from Exception alone
-        if type(error).__name__ not in ("LZMAError", "BadZipFile", "ZstdError"):
-            raise
-        problem = error
-    raise TableError(f"{path} is compressed ({kind}) and damaged: {problem}") from None
+    except Exception as error:  # each library has errors of its own
+        raise TableError(f"{path} is compressed ({kind}) and damaged: {error}") from None
 
 
 def _gzip(path: str, data: bytes) -> bytes:

@@ -127,7 +127,7 @@ def layout(data: bytes, names: Sequence[str] | None, notes: list[str]) -> Layout
     if said:
         lines = lines[said.end() :].lstrip("\r\n")
     delimiter = said[1] if said else _delimiter(lines, whole)
-    skips = delimiter != BLANKS and re.search(rf"{re.escape(delimiter)} +\"", lines) is not None
+    skips = delimiter != BLANKS and re.search(rb'%b +"' % re.escape(delimiter.encode()), data) is not None
     if delimiter not in ",\t":
         notes.append(f"columns are divided by {_WORDS.get(delimiter, shown(delimiter))}")
     rows = _some_rows(lines, Layout(delimiter, skips, True), whole)
