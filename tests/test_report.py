@@ -11,7 +11,7 @@ from scipy import sparse
 
 import pnorm
 from pnorm import metrics, rankers
-from pnorm._report import charts, markup, pictures
+from pnorm._report import charts, markup, pictures, report
 
 RNG = np.random.default_rng(11)
 N = 900
@@ -582,6 +582,14 @@ def test_columns_of_shares_add_up_to_the_rows_that_are_drawn():
     shape = pnorm.shapes(np.ones(len(H)), H, PLAIN)[0]
     low, high = float(shape.cuts[0]) - 1.0, float(shape.cuts[-1]) + 1.0
     assert pictures._heights(shape, low, high).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("k", [1, 7, 40, 200, 900])
+def test_the_precision_of_the_first_rows_needs_no_others(k):
+    f = (PLAIN @ LAM).round(1)  # with ties
+    assert report._precision(f[Y], f[~Y], k) == metrics.precision_at(f[Y], f[~Y], k)
+    assert report._precision(np.r_[9.0, 1.0], np.r_[2.0, 0.0], 1) == 1.0
+    assert report._precision(np.r_[1.0, 1.0], np.r_[2.0, 0.0], 1) == 0.0
 
 
 def test_bars_point_to_the_side_of_the_sign():

@@ -86,7 +86,9 @@ def as_html(
     table, of_head, of_cell = _STYLE
     above = f'<caption style="text-align:left;padding:.3em .6em">{escaped(caption)}</caption>' if caption else ""
     parts = [f'<table style="{table}">{above}<thead><tr>']
-    parts += [f'<th style="{of_head};{_flush(k < left)}">{escaped(cell)}</th>' for k, cell in enumerate(head)]
+    parts += [
+        f'<th scope="col" style="{of_head};{_flush(k < left)}">{escaped(cell)}</th>' for k, cell in enumerate(head)
+    ]
     parts.append("</tr></thead><tbody>")
     for i, row in enumerate(rows):
         parts.append("<tr>")

@@ -43,6 +43,9 @@ taken."""
 _REFERENCE = 10_000
 """Rows whose mean is the average row, at most."""
 
+_SHARES = 100_000
+"""Rows from which shares of pieces are told, at most."""
+
 _WIDE = 2_000
 """Columns up to which the list is compared with simple ones."""
 
@@ -162,9 +165,9 @@ def report_html(
     The page needs no network and holds no scripts, fits light and dark screens and telephones, and can be printed. All
     names and values are escaped, and long ones are cut. Its size does not grow with the rows: about 100 kB.
 
-    The cost is a few passes over each column, a sort for each, and 1000 resamples of at most 2048 groups of rows. Where
-    rows times columns are above 33 million, some rows, at even steps, stand for all in what the list loses without a
-    column.
+    The cost is a few passes over each column and 1000 resamples of at most 2048 groups of rows. Some rows, at even
+    steps, stand for all in the shares of shapes, where there are more than 100,000, and in what the list loses without
+    a column, where rows times columns are above 33 million.
 
     Examples
     --------
@@ -329,11 +332,20 @@ def _importance(
     k = max(1, judged.main // step)
 
     def hits(f_pos: Any, f_neg: Any) -> float:
-        sides = (f_pos, f_neg) if judged.push == "top" else (-f_neg, -f_pos)
-        return precision_at(*sides, k)
+        return _precision(*((f_pos, f_neg) if judged.push == "top" else (-f_neg, -f_pos)), k)
 
     with kept([], UnknownLevelWarning):
         return importance(pos, neg, rankers, lam, hits, n_threads=n_threads), step
+
+
+def _precision(f_pos: Vector, f_neg: Vector, k: int) -> float:
+    """Return the precision in the first k rows, from the rows that may be among them: most need not be sorted."""
+    f = np.concatenate([f_pos, f_neg])
+    least = np.partition(f, f.size - k)[f.size - k]
+    first_pos, first_neg = f_pos[f_pos >= least], f_neg[f_neg >= least]
+    if not (first_pos.size and first_neg.size):
+        return float(first_pos.size > 0)
+    return precision_at(first_pos, first_neg, k)
 
 
 def _shapes(lam: Vector, rankers: Rankers, X: Any, name: str) -> Shapes | None:
@@ -341,4 +353,5 @@ def _shapes(lam: Vector, rankers: Rankers, X: Any, name: str) -> Shapes | None:
     if np.abs(lam).max() > _checks.ROOT:
         return None
     with kept([], UnknownLevelWarning), _checks.rows_called(name):
-        return shapes(lam, rankers, X)
+        n = _checks.n_rows(X, "X")
+        return shapes(lam, rankers, X if n <= _SHARES else _checks.rows(X, np.arange(0, n, -(-n // _SHARES))))
