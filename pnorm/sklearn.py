@@ -43,6 +43,8 @@ from pnorm._checks import Vector
 from pnorm._checks.text import first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff
 from pnorm._minimize import minimize
+from pnorm._reasons.explain import Explanation, each_part, explain
+from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
 from pnorm._score import scored, sigmoid
 from pnorm._split import plainly_positive
 from pnorm._storage.coded import LARGEST_FEATURE
@@ -572,7 +574,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             assert self.cutoff is not None
             self._cut(self._score(to_cut.X), to_cut.positive, **self.cutoff)
         proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
-        self._proof = _Proof(proved if self._exponential else _none)
+        self._proof = _Later(proved if self._exponential else _none)
+        d = getattr(self, "n_features_in_", 0)  # rows need not have columns
+        self._ranges = _Later(partial(_ranges_of, known.X, H, self.lam_, d, self._n_threads))
         return self
 
     def _check(self) -> None:
@@ -999,36 +1003,119 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         signs of the weak rankers and, with `max_columns`, over the columns that have coefficients.
         """
         check_is_fitted(self)
-        found: diagnostics.Certificate = self._proof.certificate
+        found: diagnostics.Certificate = self._proof.get("the certificate")
+        return found
+
+    # Reasons -------------------------------------------------------------------------------------------
+
+    def explain(self, X: Any, reference: Any = None) -> Explanation:
+        """Split the scores of rows into what each column adds to them, as `pnorm.explain` does.
+
+        Parameters
+        ----------
+        X : array_like, data frame or dictionary of columns, shape (N, d)
+            The rows.
+        reference : rows, or a single row, optional
+            What scores are compared with: the negatives, or another row. By default, X.
+
+        Returns
+        -------
+        Explanation
+            `contributions`, shape (N, columns), and `base`, which add up to ``decision_function(X) + threshold_``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or the reference is not like the rows of `fit`.
+
+        Examples
+        --------
+        >>> from pnorm.sklearn import PNormPush
+        >>> X = {"visits": [0, 3, 1, 9, 7, 8], "town": ["Ulm", "Bonn", "Ulm", "Ulm", "Bonn", "Bonn"]}
+        >>> model = PNormPush(p=1, l2=0.1, linear=True).fit(X, [0, 0, 0, 1, 1, 1])
+        >>> model.explain(X).top(3)
+        ['visits = 9 (+4.37)']
+        """
+        check_is_fitted(self)
+        rows = self._read(X, reset=False)
+        return explain(rows, self.rankers_, self.lam_, reference=reference, n_threads=self._n_threads)
+
+    def shapes(self, X: Any = None) -> Shapes:
+        """Return what each column adds to a score, as a function of its value, as `pnorm.shapes` does.
+
+        Parameters
+        ----------
+        X : array_like, data frame or dictionary of columns, shape (N, d), optional
+            Rows of which to give the share in each piece.
+
+        Returns
+        -------
+        Shapes
+            The columns that move a score the most first. ``model.shapes()["age"]`` is one of them.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a weak ranker reads no single column, or X is not like the rows of `fit`.
+        """
+        check_is_fitted(self)
+        return shapes(self.lam_, self.rankers_, None if X is None else self._read(X, reset=False))
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """How far each column moves scores: the range of its contribution on the training rows, not normalised.
+
+        Shape (d,), in the units of scores; 0 for a column that is not used. It is computed on first use from the rows
+        of `fit`, as `certificate_` is. `pnorm.importance` says what the top of the list loses without a column. There
+        is none where weak rankers read no single columns: for functions, leaves, and transformed columns.
+        """
+        check_is_fitted(self)
+        found: Vector = self._ranges.get("the importances")
         return found
 
 
-class _Proof:
-    """A certificate that is computed on request; its inputs stay out of pickles."""
+class _Later:
+    """What is computed on request from rows that stay out of pickles."""
 
-    def __init__(
-        self, prove: Callable[[], diagnostics.Certificate] | None, found: diagnostics.Certificate | None = None
-    ) -> None:
-        self._prove, self._found, self._asking = prove, found, Lock()
+    def __init__(self, compute: Callable[[], Any] | None, found: Any = None) -> None:
+        self._compute, self._found, self._asking = compute, found, Lock()
 
-    @property
-    def certificate(self) -> diagnostics.Certificate:
+    def get(self, what: str) -> Any:
         with self._asking:  # of many threads, one computes it
             if self._found is None:
-                if self._prove is None:
-                    raise AttributeError("the certificate needs the training rows, which no pickle holds: fit again")
-                self._found, self._prove = self._prove(), None  # the rows can go
+                if self._compute is None:
+                    verb = "need" if what.endswith("s") else "needs"
+                    raise AttributeError(f"{what} {verb} the training rows, which no pickle holds: fit again")
+                self._found, self._compute = self._compute(), None  # the rows can go
             return self._found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"certificate": self._found}
+        return {"found": self._found}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(None, state.get("certificate"))  # type: ignore[misc]
+        self.__init__(None, state.get("found"))  # type: ignore[misc]
 
 
 def _none() -> diagnostics.Certificate:
     raise AttributeError("there is a certificate for loss='exponential' only")
+
+
+def _ranges_of(X: Any, H: Rankers, lam: Vector, n_features: int, n_threads: int) -> Vector:
+    """Return the range of what each column of rows adds to scores."""
+    tables = of_tables(H)
+    places = [
+        tables[c].table._parts[tables[c].place][0].column if c in tables else place  # type: ignore[union-attr]
+        for c, place in enumerate(places_of(X, H))
+    ]
+    if any(place is None for place in places):
+        raise AttributeError("feature_importances_ is for weak rankers that read single columns; look at lam_")
+    sums: dict[Any, Vector] = {}
+    for c, part, _ in each_part(X, H, lam, n_threads):
+        sums[places[c]] = sums[places[c]] + part if places[c] in sums else part
+    ranges = np.zeros(n_features)
+    for place, part in sums.items():
+        ranges[place] = np.ptp(part)
+    return ranges
 
 
 def _some(generator: Any, share: float, of: NDArray[np.intp], what: str, why: str) -> NDArray[np.intp]:

@@ -452,3 +452,54 @@ def test_cut_offs_need_one_list_of_rows_that_count_alike():
         quick().fit(X, y).choose_cutoff(X[:3], np.array([True, False, "x"], dtype=object), recall=0.5)
     with pytest.raises(ValueError, match="f_neg"):
         quick().fit(X, y).choose_cutoff(X[y], y[y], recall=0.5)
+
+
+# Reasons ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["pandas", "dict"])
+def test_reasons_are_those_of_the_functions(library):
+    table, y = columns()
+    del table["id"]
+    X = as_frame(table, library)
+    model = quick().fit(X, y)
+    found, f = model.explain(X), model.decision_function(X) + model.threshold_
+    np.testing.assert_allclose(found.contributions.sum(axis=1) + found.base, f, atol=1e-12)
+    one = {name: [values[0]] for name, values in table.items()}
+    against = model.explain(X, reference=one)
+    np.testing.assert_allclose(against.base, f[0], atol=1e-12)
+    assert found.top(0) == pnorm.explain(X, model.rankers_, model.lam_).top(0)
+    shape = model.shapes(X)["age"]
+    assert shape.range == pnorm.shapes(model.lam_, model.rankers_)["age"].range
+    importances = model.feature_importances_
+    names = ["age", "town", "rich", "since"]
+    for k, name in enumerate(names):
+        of = [c for c, column in enumerate(found.names) if column == name or column.startswith(f"{name} (")]
+        np.testing.assert_allclose(importances[k], np.ptp(found.contributions[:, of].sum(axis=1)), atol=1e-12)
+    assert (importances > 0.0).all()
+
+
+@pytest.mark.parametrize("rankers", ["thresholds", "columns", "normalized", "categories"])
+def test_importances_of_a_matrix(rankers):
+    X, y = clouds()
+    X = np.column_stack([X[:, 0], np.ones(400), X[:, 1]]).round(1)
+    model = PNormPush(rankers=rankers, t_max=20).fit(X, y)
+    for j, found in enumerate(model.feature_importances_):
+        of_column = np.where(
+            np.array([model.rankers_.column_names[c] for c in model.rankers_.column]) == f"x{j}", 1.0, 0.0
+        )
+        part = pnorm.score(X, model.rankers_, model.lam_ * of_column)
+        np.testing.assert_allclose(found, np.ptp(part), atol=1e-12)
+    assert model.feature_importances_[1] == 0.0
+    stored = pickle.dumps(model)
+    np.testing.assert_array_equal(pickle.loads(stored).feature_importances_, model.feature_importances_)
+    again = pickle.loads(pickle.dumps(PNormPush(rankers=rankers, t_max=20).fit(X, y)))
+    with pytest.raises(AttributeError, match="the importances need the training rows, which no pickle holds"):
+        _ = again.feature_importances_
+
+
+def test_functions_have_no_importances():
+    X, y = clouds()
+    model = PNormPush(rankers=[lambda X: X[:, 0] + X[:, 1]], t_max=3).fit(X, y)
+    with pytest.raises(AttributeError, match="feature_importances_ is for weak rankers that read single columns"):
+        _ = model.feature_importances_
