@@ -419,6 +419,18 @@ def test_shapes_come_in_the_order_of_their_ranges_and_by_name():
     assert repr(found["b"]) == "<Shape of b: 3 pieces, range 3>"
 
 
+def test_a_table_of_shapes_has_both_ends_of_a_long_one():
+    H = rankers.thresholds([list(range(40))], names=["a"])
+    lines = str(pnorm.shapes(np.ones(40), H)).splitlines()
+    assert len(lines) == 14
+    assert lines[1].split() == ["a", "<=", "0", "+0.0"]
+    assert lines[6].split() == [">", "4", "and", "<=", "5", "+5.0"]
+    assert lines[7].split() == ["...", "29", "more"]
+    assert lines[-1].split() == [">", "39", "+40.0"]
+    short = rankers.thresholds([list(range(12))], names=["a"])
+    assert "more" not in str(pnorm.shapes(np.ones(12), short))
+
+
 def test_a_table_of_shapes_says_lines_as_slopes_and_missing_values():
     H = rankers.normalized([[0.0, 7.0], [4.0, 7.0]], [[2.0, 7.0]]) + rankers.thresholds([[], [1.0]], missing="own")
     by_name = {"x0": 2.0, "x1": 5.0, "x1 > 1": 1.0, "x1 is missing": -3.0}

@@ -20,7 +20,7 @@ from pnorm.rankers._readings import LEVELS_OF, ORDERED, Where, derived, is_missi
 from pnorm.rankers._table import UNITS, WRITTEN, Table
 
 _PIECES = 12
-"""Pieces of a shape that are printed."""
+"""Pieces of a shape that are printed: half of them are its first ones, and half its last ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,30 +283,30 @@ class Shapes(Sequence[Shape]):
         """
         return sheet.frame([row for shape in self.columns for row in shape.rows()])
 
-    def _table(self) -> tuple[list[str], list[list[str]], str]:
-        rows, left = [], 0
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = []
         for shape in self.columns:
             write, found = sheet.same_digits([*shape.scores, shape.range]), shape.rows()
-            cells = [_shown(row, write, shape.read_off) for row in found[:_PIECES]]
+            cells = [_shown(row, write, shape.read_off) for row in found]
+            if len(cells) > _PIECES + 1:
+                left = len(cells) - _PIECES
+                cells[_PIECES // 2 : -_PIECES // 2] = [["", f"... {left} more", "", "", ""]]
             rows += [[shape.name if k == 0 else "", *row[1:]] for k, row in enumerate(cells)]
-            left += max(0, len(found) - _PIECES)
         given = [True] * 3 + [any([row[k] for row in rows]) for k in (3, 4)]
         head, *rows = [
             [cell for cell, there in zip(row, given, strict=True) if there]
             for row in (["column", "values", "score", "per unit", "share"], *rows)
         ]
-        return head, rows, f"{left} more pieces" if left else ""
+        return head, rows
 
     def __str__(self) -> str:
-        head, rows, note = self._table()
-        return sheet.plain(head, rows, left=2) + (f"\n{note}" if note else "")
+        return sheet.plain(*self._table(), left=2)
 
     def __repr__(self) -> str:
         return f"<Shapes of {len(self)} columns>"
 
     def _repr_html_(self) -> str:
-        head, rows, note = self._table()
-        return sheet.as_html(head, rows, left=2, note=note)
+        return sheet.as_html(*self._table(), left=2)
 
 
 def _shown(row: dict[str, Any], write: Any, read_off: str) -> list[str]:

@@ -12,8 +12,8 @@ import numpy as np
 from pnorm import _checks
 from pnorm._checks.text import aligned, shown
 
-WIDEST, _WIDEST_LEFT = 40, 60
-"""Characters of a cell, at most, and of one that is set flush left."""
+WIDEST, _WIDEST_LEFT, _WIDEST_HEAD = 40, 60, 24
+"""Characters of a cell, at most, of one that is set flush left, and of the head of another."""
 
 _WHOLE = 1e15
 """Numbers up to this are written with all digits before the point."""
@@ -70,8 +70,10 @@ def same_digits(values: Any, sign: bool = True) -> Callable[[float], str]:
 
 def plain(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Return lines of text; the first columns are set flush left, as many as `left`."""
-    cells = [[shown(cell, _WIDEST_LEFT if k < left else WIDEST) for k, cell in enumerate(row)] for row in (head, *rows)]
-    return aligned(cells, range(left))
+    widest = [_WIDEST_LEFT if k < left else WIDEST for k in range(len(head))]
+    cells = [[shown(cell, most) for cell, most in zip(row, widest, strict=True)] for row in rows]
+    heads = [shown(cell, WIDEST if k < left else _WIDEST_HEAD) for k, cell in enumerate(head)]
+    return aligned([heads, *cells], range(left))
 
 
 def as_html(
@@ -87,7 +89,8 @@ def as_html(
     above = f'<caption style="text-align:left;padding:.3em .6em">{escaped(caption)}</caption>' if caption else ""
     parts = [f'<table style="{table}">{above}<thead><tr>']
     parts += [
-        f'<th scope="col" style="{of_head};{_flush(k < left)}">{escaped(cell)}</th>' for k, cell in enumerate(head)
+        f'<th scope="col" style="{of_head};{_flush(k < left)};{_wrap(cell)}">{escaped(cell)}</th>'
+        for k, cell in enumerate(head)
     ]
     parts.append("</tr></thead><tbody>")
     for i, row in enumerate(rows):
@@ -127,7 +130,12 @@ def escaped_lines(lines: str) -> str:
 
 
 def _flush(left: bool) -> str:
-    return "text-align:left" if left else "text-align:right"
+    return "text-align:left" if left else "text-align:right;white-space:nowrap"
+
+
+def _wrap(cell: str) -> str:
+    """Return the style by which a long name of a column breaks anywhere, and a short one nowhere."""
+    return "white-space:normal;overflow-wrap:anywhere;min-width:7em;max-width:12em" if len(cell) > 12 else ""
 
 
 def _shade(value: float) -> str:
