@@ -42,6 +42,11 @@ COLLECTIONS = {
     "closed": (X, rankers.closed(rankers.quantile_thresholds(*halves(X), 4))),
     "closed, columns": (X, rankers.closed(rankers.normalized(*halves(X)))),
     "union": (X, rankers.columns(3) + rankers.closed(rankers.thresholds([[0], [], [-1, 1]])) + rankers.normalized(*halves(X))),
+    "table": (TOWNS, rankers.from_table(*halves(TOWNS), n_cuts=5)),
+    "table, lines": (TOWNS, rankers.from_table(*halves(TOWNS), n_cuts=5, linear=True)),
+    "closed, table": (TOWNS, rankers.closed(rankers.from_table(*halves(TOWNS), n_cuts=5))),
+    "union, table": (TOWNS, rankers.categories(*halves(TOWNS)) + rankers.from_table(*halves(TOWNS), n_cuts=5)),
+    "table and callables": (TOWNS, rankers.from_table(*halves(TOWNS), n_cuts=5) + rankers.callables([first_length, second])),
     "callables": (TOWNS, [first_length, second]),
     "callables and categories": (TOWNS, rankers.categories(*halves(TOWNS)) + rankers.callables([first_length, second])),
 }  # fmt: skip
@@ -218,6 +223,37 @@ def written_days(span):
     hours, minutes = divmod(span.seconds // 60, 60)
     parts = [f"{n} {unit}" for n, unit in ((span.days, "d"), (hours, "h"), (minutes, "min")) if n]
     return " ".join(parts) or "0 s"
+
+
+@pytest.mark.filterwarnings("ignore::pnorm.rankers.UnknownLevelWarning")
+def test_columns_that_are_missing_in_all_new_rows_have_reasons_and_shapes():
+    table = dated() | {
+        "town": [None if k % 9 == 0 else "ab"[k % 2] for k in range(300)],
+        "n": [float(k) for k in range(300)],
+    }
+    H = rankers.from_table(table, table, n_cuts=5, kinds={"n": "number"})
+    lam = RNG.normal(size=len(H))
+    for hole in ("joined", "smoker", "town"):
+        new = table | {hole: [None] * 300}
+        found = pnorm.explain(new, H, lam, reference=table)
+        np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), pnorm.score(new, H, lam), atol=1e-12)
+        texts = {text.rpartition(" (")[0] for of_row in found.reasons(20) for text in of_row.split("; ")}
+        assert {text for text in texts if text.startswith(hole)} <= {f"{hole} is missing"}
+        for shape in pnorm.shapes(lam, H, new):
+            np.testing.assert_allclose(shape.shares.sum() + shape.missing_share, 1.0, atol=1e-12)
+            if shape.name.startswith(hole) and None not in shape._keys:
+                assert shape.missing_share == 1.0
+
+
+def test_contributions_of_leaves_of_trees_add_up():
+    pytest.importorskip("sklearn")
+    from sklearn.ensemble import RandomForestClassifier
+
+    trees = RandomForestClassifier(3, max_depth=3, random_state=0).fit(X, X[:, 0] > 0)
+    H = pnorm.sklearn.leaves(trees, X)
+    lam = RNG.normal(size=len(H))
+    found = pnorm.explain(X, H, lam)
+    np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), pnorm.score(X, H, lam), atol=1e-12)
 
 
 def test_reasons_of_dates_in_text_and_in_unions():
