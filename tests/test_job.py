@@ -374,7 +374,9 @@ def test_what_is_open_is_chosen_and_told_of():
 
 def test_rounds_in_place_of_the_minimum():
     pos, neg = sides_of(*mixed(200))
-    found = learn(pos, neg, t_max=7, p=2.0)
+    stages = []
+    found = learn(pos, neg, t_max=7, p=2.0, progress=lambda *stage: stages.append(stage))
+    assert stages == [("training", k, 7) for k in range(8)]
     lam, trace = pnorm.train(pos, neg, found.H, 2.0, 7)
     assert (lam == found.lam).all()
     assert (found.p, found.trace.n_iter, found.penalty) == (2.0, 7, "")

@@ -21,7 +21,8 @@ from pnorm.rankers._table import Source, Table
 LINES = "straight lines"
 
 L2 = 1e-3
-"""The penalty of straight lines, whose columns have a standard deviation of 1."""
+"""The penalty of straight lines, whose columns have a standard deviation of 1. Any from 1e-5 to 1e-2 gives the same AUC
+on held-out rows of adult and bank to 0.0004. It is within 0.003 of that of logistic regression."""
 
 _ROWS, _NUMBERS = 2**14, 2**23
 """Rows of either side for straight lines, and numbers in a matrix of them, at most; p = 1 does not depend on how many

@@ -134,7 +134,10 @@ def learn(
             if wrong:
                 raise ValueError(f"{wrong[0]} is for minimisers, and t_max asks for rounds; leave one out")
             chosen = _rounds(pos, neg, known, linear, p)
-            lam, trace = train(pos, neg, chosen.rankers, chosen.p, t_max, push=push, n_threads=n_threads)
+            rounds: dict[str, Any] = {"push": push, "n_threads": n_threads}
+            if progress is not None:
+                rounds["progress"] = lambda done, of: progress("training", done, of)
+            lam, trace = train(pos, neg, chosen.rankers, chosen.p, t_max, **rounds)
         else:
             how: dict[str, Any] = {"push": push, "n_threads": n_threads, "max_columns": max_columns}
             how["penalty"] = _default.PENALTY if penalty is None else penalty
