@@ -8,11 +8,17 @@ import scipy.sparse
 import pnorm
 from pnorm import rankers
 from pnorm._minimize_path import largest_penalty
+from pnorm._solvers.path import _beyond
 from pnorm._solvers.problem import build
 from pnorm.objectives._pnorm import push
 
 PENALTIES = [3.0, 0.03, 10.0, 0.3, 1e-3]
 POWERS = [8, 1, 2.5, 64, 4]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(3)
 
 
 def problem(seed=0, n_pos=60, n_neg=80, n=5):
@@ -253,3 +259,32 @@ def test_no_start_is_too_large_for_its_penalty(l1, l2):
     lam, _ = pnorm.minimize(pos, neg, None, 2, l1=l1[1], l2=l2)
     assert path.status == ("converged", "converged")
     np.testing.assert_allclose(path.lam[1], lam, rtol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [np.positive, np.log, np.reciprocal])
+@pytest.mark.parametrize("place", [0, 1])
+def test_starts_continue_two_minimisers(rng, scale, place):
+    penalties = np.full((3, 2), 0.5)
+    penalties[:, place] = [4.0, 2.0, 1.0]
+    away, along = rng.normal(size=(2, 6))
+    earlier, lam, wanted = [away + scale(x) * along for x in (4.0, 2.0, 1.0)]
+    starts = _beyond(earlier, lam, *map(tuple, penalties.tolist()))
+    kept = np.where(wanted * lam > 0.0, wanted, 0.0)  # none takes another sign
+    assert min(np.abs(start - kept).max() for start in starts) < 1e-12
+
+
+def test_no_start_goes_far_beyond_what_is_known():
+    lam = np.ones(3)
+    assert _beyond(lam, 2.0 * lam, (1.0, 0.0), (0.999, 0.0), (1e-9, 0.0)) == []
+    assert _beyond(lam, 2.0 * lam, (1.0, 1.0), (0.5, 0.5), (0.25, 0.25)) == []
+    assert _beyond(lam, 2.0 * lam, (1.0, 0.0), (0.5, 0.0), (0.0, 0.0)) == []
+
+
+def test_a_path_takes_fewer_steps_than_cold_starts(rng):
+    X = rng.normal(size=(80, 4))
+    pos, neg = X[X[:, 0] > 0.0] + 0.5, X[X[:, 0] <= 0.0]
+    H = rankers.quantile_thresholds(pos, neg, 40)
+    penalties = 4.0 * 0.5 ** np.arange(12)
+    path = pnorm.minimize_path(pos, neg, H, 2, l1=penalties, l2=1e-4)
+    cold = [pnorm.minimize(pos, neg, H, 2, l1=l1, l2=1e-4)[1].n_iter for l1 in penalties]
+    assert sum(trace.n_iter for trace in path.traces[6:]) < 0.5 * sum(cold[6:])

@@ -14,8 +14,15 @@ from pnorm._solvers.few_columns import FewColumns
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
+from pnorm._solvers.shapes import serves
 from pnorm._trace import Trace
 from pnorm.objectives._base import Objective
+
+_LEAST = 1e-100
+"""The least penalty whose inverse, and inverse times coefficients, are numbers."""
+
+_FAR = 5.0
+"""Times the last change of a penalty, or of a function of it, by which a start goes beyond, at most."""
 
 
 def follow(
@@ -37,9 +44,11 @@ def follow(
     `units` are what l1 and l2 are multiplied by for each coefficient.
     """
     lam: Vector | None = None
-    before = -1
+    earlier: Vector | None = None
+    before = first = -1
     for k in np.lexsort((-of_l2, -of_l1, of_p)).tolist():
         problem = problem.with_objective(objectives[k]) if len(objectives) > 1 else problem
+        omega = Penalty.of(problem.n_rankers, of_l1[k], of_l2[k], signs, units)
         start: Vector | None = None
         if lam is not None:
             grown = of_p[k] / of_p[before]
@@ -48,10 +57,37 @@ def follow(
                     with np.errstate(divide="ignore", over="ignore"):
                         grown *= penalty[before] / penalty[k]
             start = _scale_warm_start(problem, lam, float(grown), float(of_l2[k]))
-        omega = Penalty.of(problem.n_rankers, of_l1[k], of_l2[k], signs, units)
+            if earlier is not None and of_p[first] == of_p[before] == of_p[k] and serves(problem, omega):
+                starts = _beyond(earlier, lam, *[(of_l1[i], of_l2[i]) for i in (first, before, k)])
+                start = _lowest(problem, omega, [start, lam, *starts])
+        earlier, first = lam, before
         lam, trace, _ = solve(problem, omega, tol, max_iter, start, method, few=few)
         yield k, lam, trace
         before = k
+
+
+def _beyond(earlier: Vector, lam: Vector, *penalties: tuple[float, float]) -> list[Vector]:
+    """Return coefficients that continue two minimisers, given both penalties of these and of the next one.
+
+    Where rows are separable, coefficients are about linear in an l1 that changes, or in the inverse of such an l2.
+    Where they overlap, the logarithm of the penalty does better. Coefficients that would change sign are zero.
+    """
+    changing = [np.array(values) for values in zip(*penalties, strict=True) if len({*values}) > 1]
+    if len(changing) != 1 or changing[0].min() < _LEAST or changing[0][0] == changing[0][1]:
+        return []
+    found = []
+    for scale in (np.positive, np.log, np.reciprocal):
+        first, before, now = scale(changing[0])
+        if abs(now - before) <= _FAR * abs(before - first):
+            beyond = lam + (now - before) / (before - first) * (lam - earlier)
+            found.append(np.where(np.sign(beyond) == np.sign(lam), beyond, 0.0))
+    return found
+
+
+def _lowest(problem: Problem, penalty: Penalty, starts: Sequence[Vector]) -> Vector:
+    """Return the coefficients with the lowest objective."""
+    points = [problem.point(penalty.nearest(lam)) for lam in starts]
+    return min(points, key=lambda point: problem.objective.convex(point.log_f)[0] + penalty.value(point.lam)).lam
 
 
 def _scale_warm_start(problem: Problem, lam: Vector, times: float, l2: float) -> Vector:
