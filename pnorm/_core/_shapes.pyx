@@ -639,8 +639,8 @@ def visit(
     u, w are sums of the weights by the codes of the word, of sum one; they become those at the new jumps. of_u, of_w
     are the factors by which weights change with the codes. Each feature takes Newton steps, at most so many, until one
     promises less than a tenth of what the first one did, but no second one after a small first one, and none that
-    promises less than `least`. Return how far the
-    objective falls, how much the first steps of the features promise, and the most that exponents change.
+    promises less than `least`. Return how far the objective falls, how much the first steps of the features promise,
+    and the most that exponents change.
 
     Feature k is a digit of the word, with the nodes first[k]:first[k + 1] and lines lines[k]:lines[k + 1].
 
@@ -757,7 +757,7 @@ def curvature_sums(
 
     f are the scores, found in the tables of all words, that of word k from starts[k] on; u, w are the weights, of sum
     one, and the means of each side are weighted by them. Scratch has a number for each row of the larger side, one for
-    each code, and the scratch of `sums_by_code`.
+    each code of all words, and the scratch of `sums_by_code`.
 
     In: pos_narrow, pos_wide, u, neg_narrow, neg_wide, w, starts, tables, p. Out: sums. Scratch: scratch.
     """

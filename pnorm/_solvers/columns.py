@@ -174,92 +174,29 @@ class Columns:
         """
         trees, falls = self._trees, np.zeros(limit)
         of_nodes, of_lines = trees.split(self._sign * lam)
+        schema = self._schema
+        forest: list[Any] = [
+            *(schema.levels, schema.words.radix, trees.first, trees.parent, trees.cell, self._penalty, self._state),
+            *(of_nodes, trees.lines, trees.values, self._of_lines, of_lines, self._p, least, _MOST),
+        ]
         if self._few:
-            n = self._sweep_few_rows(of_nodes, of_lines, weights, least, enough, slow, falls)
+            (pos, neg), (u, w) = self._tables, weights
+            rows: list[Any] = [*pos.words, u, *neg.words, w, *self._members]
+            n = _shapes.sweeps(*[*rows, *forest, enough, slow, _FAR, falls, self._scratch])
         else:
-            n = self._sweep_many_rows(of_nodes, of_lines, weights, least, enough, slow, falls)
+            n = self._sweep_many_rows(forest, weights, enough, slow, falls)
         return self._sign * trees.join(of_nodes, of_lines, self._n), falls[:n]
 
-    def _sweep_few_rows(
-        self,
-        of_nodes: Vector,
-        of_lines: Vector,
-        weights: tuple[Vector, Vector],
-        least: float,
-        enough: float,
-        slow: float,
-        falls: Vector,
-    ) -> int:
-        """Take sweeps in one call; return how many."""
-        trees, schema = self._trees, self._schema
-        pos, neg = self._tables
-        return _shapes.sweeps(
-            *pos.words,
-            weights[0],
-            *neg.words,
-            weights[1],
-            *self._members,
-            schema.levels,
-            schema.words.radix,
-            trees.first,
-            trees.parent,
-            trees.cell,
-            self._penalty,
-            self._state,
-            of_nodes,
-            trees.lines,
-            trees.values,
-            self._of_lines,
-            of_lines,
-            self._p,
-            least,
-            _MOST,
-            enough,
-            slow,
-            _FAR,
-            falls,
-            self._scratch,
-        )
-
     def _sweep_many_rows(
-        self,
-        of_nodes: Vector,
-        of_lines: Vector,
-        weights: tuple[Vector, Vector],
-        least: float,
-        enough: float,
-        slow: float,
-        falls: Vector,
+        self, forest: list[Any], weights: tuple[Vector, Vector], enough: float, slow: float, falls: Vector
     ) -> int:
         """Take sweeps whose passes over the rows threads share; return how many."""
-        trees, schema = self._trees, self._schema
         moved, sums = 0.0, self._sums(0, weights)
         for sweep in range(falls.size):
             for k, (features, _, _, n) in enumerate(self._words):
                 factors = np.empty(n), np.empty(n)
-                fall, promised, change = _shapes.visit(
-                    features,
-                    schema.levels,
-                    schema.words.radix,
-                    trees.first,
-                    trees.parent,
-                    trees.cell,
-                    self._penalty,
-                    self._state,
-                    of_nodes,
-                    trees.lines,
-                    trees.values,
-                    self._of_lines,
-                    of_lines,
-                    self._p,
-                    least,
-                    _MOST,
-                    sums[0],
-                    sums[1],
-                    factors[0],
-                    factors[1],
-                    self._scratch,
-                )
+                of_word: list[Any] = [*sums, *factors, self._scratch]
+                fall, promised, change = _shapes.visit(features, *forest, *of_word)
                 falls[sweep] += fall
                 moved += change
                 following = (k + 1) % len(self._words)

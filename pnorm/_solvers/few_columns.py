@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import first
-from pnorm._solvers.hessian import FEW, Means, Moments
+from pnorm._solvers.hessian import FEW, TINY, Means, Moments
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
@@ -29,9 +29,6 @@ _COMPARED = 8
 
 _ROOM = 2**26
 """Numbers in a copy of a column's outputs, at most."""
-
-_TINY = 1e-290
-"""The least divisor: curvatures are squares of columns, whatever these are measured in."""
 
 _ROUGH = 1e-4
 """Tolerance of the minimisers on the way."""
@@ -99,7 +96,7 @@ def _best(problem: Problem, point: Point, penalty: Penalty, column: Index, out: 
     slope = problem.fall(point) * edges
     pull = np.where(np.isin(column, [*out]), 0.0, penalty.pull(slope))
     bend = _bend(problem, point) + penalty.l2
-    gains = np.bincount(column, np.square(pull) / np.maximum(bend, _TINY))
+    gains = np.bincount(column, np.square(pull) / np.maximum(bend, TINY))
     leading = np.argsort(-gains, kind="stable")[:_COMPARED]
     leading = leading[gains[leading] > 0.0]
     if not leading.size:
@@ -125,6 +122,6 @@ def _promised(problem: Problem, point: Point, penalty: Penalty, slope: Vector, w
     """Return what the quadratic model of some coefficients at zero falls by."""
     own, g = penalty.of_columns(which), slope[which]
     hessian = Moments(problem.columns(which), point.weights).hessian
-    hessian[np.diag_indices_from(hessian)] += np.maximum(1e-10 * hessian.diagonal(), _TINY)
+    hessian[np.diag_indices_from(hessian)] += np.maximum(1e-10 * hessian.diagonal(), TINY)
     x = least(hessian, g, own, np.zeros(which.size))
     return float(g @ x - 0.5 * x @ hessian @ x) - own.value(x)

@@ -31,6 +31,9 @@ LARGEST_HESSIAN = 6000
 FEW = 2000
 """Weak rankers up to which they are always formed, and singular values found within seconds."""
 
+TINY = 1e-290
+"""The least divisor: curvatures are squares of columns, whatever these are measured in."""
+
 _WELL_CONDITIONED = 1e-8
 """Least eigenvalue of a Hessian of unit diagonal that its own rounding, some 1e-14, leaves six digits."""
 
@@ -90,7 +93,7 @@ class Moments(Means):
         self._first(weights)
         answers = problem.reduce_weighted(weights, _scatter, tuple(self.means))
         # A mean is rounded; what it leaves of the rows is not, and is taken off again.
-        share = np.maximum(weights.share, 1e-290)[:, None]
+        share = np.maximum(weights.share, TINY)[:, None]
         self._left = [left / share for _, left in answers]
         second = [
             scatter - (left.T * weights.share) @ left for (scatter, _), left in zip(answers, self._left, strict=True)
@@ -470,9 +473,9 @@ def _precise_product(blocks: Iterable[Any], vectors: Any, largest: Vector) -> An
     n = largest.size
     bits = (53 - int(np.ceil(np.log2(n + 1)))) // 2
     top = 1.5 * 2.0 ** (52 - bits)
-    unit = np.exp2(np.ceil(np.log2(np.maximum(largest, 1e-290))))
+    unit = np.exp2(np.ceil(np.log2(np.maximum(largest, TINY))))
     scaled = vectors * unit[:, None]
-    tall = np.exp2(np.ceil(np.log2(np.maximum(np.abs(scaled).max(axis=0), 1e-290))))
+    tall = np.exp2(np.ceil(np.log2(np.maximum(np.abs(scaled).max(axis=0), TINY))))
     scaled = scaled / tall
     lead = (scaled + top) - top
     parts = []

@@ -98,12 +98,12 @@ class Penalty:
         """Return the nearest coefficients within the bounds."""
         return np.clip(lam, self.low, self.high) + 0.0  # no -0.0
 
+    @np.errstate(over="ignore", invalid="ignore")  # a line search may look too far
     def value(self, lam: Vector) -> float:
         """Omega at coefficients within the bounds."""
         if self.ridge is not None:
             return 0.5 * self.ridge * float(lam @ lam) if self.ridge else 0.0
-        with np.errstate(over="ignore", invalid="ignore"):  # a line search may look too far
-            return float(self.l1 @ np.abs(lam)) + 0.5 * float(self.l2 @ np.square(lam))
+        return float(self.l1 @ np.abs(lam)) + 0.5 * float(self.l2 @ np.square(lam))
 
     def pull(self, slope: Vector) -> Vector:
         """What a slope has beyond l1 and the bounds: it is zero where a coefficient of zero is best."""

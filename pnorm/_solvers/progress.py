@@ -60,9 +60,7 @@ class Progress(History):
 
     def value_with(self, penalty: Penalty, point: Point) -> float:
         """Return the same with another penalty."""
-        with np.errstate(over="ignore", invalid="ignore"):  # a line search may look too far
-            added = penalty.value(point.lam)
-        return self.objective.convex(point.log_f)[0] + added
+        return self.objective.convex(point.log_f)[0] + penalty.value(point.lam)
 
     def proved(self, gap: float, rounding: float) -> bool:
         """Return whether a gap is within the tolerance, or as small as the rounding that is part of it allows."""

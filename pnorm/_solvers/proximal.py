@@ -7,8 +7,7 @@ that double. Their outputs are copied, and nothing of the size of all weak ranke
 Where the working set is too large for second moments, conjugate gradients solve for a Newton step of the coefficients
 that may move, and those that it takes across zero end there.
 
-Every step has a certificate: that of `certify_bounded` where all coefficients have a penalty on their squares, that of
-`certify_within` where they have l1 alone.
+Every step has a certificate, that of `certify_penalised`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import Bound, Chosen, certify_penalised
-from pnorm._solvers.hessian import FEW, Means, Moments, root_of_hessian
+from pnorm._solvers.hessian import FEW, TINY, Means, Moments, root_of_hessian
 from pnorm._solvers.newton import NEWTON
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
@@ -50,9 +49,6 @@ _FADED = 1e-14
 
 _RIDGE = 1e-10
 """What is added to the diagonal of a Hessian that may be singular, as a share of it: the step is a little shorter."""
-
-_TINY = 1e-290
-"""The least divisor: curvatures are squares of columns, whatever these are measured in."""
 
 _FAR = 100.0
 """Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
@@ -111,7 +107,9 @@ def proximal(problem: Problem, start: Vector, penalty: Penalty, progress: Progre
             if way.times > 1.0:
                 continue
         known = way.times == 1.0 or penalty.is_bounded  # with l2 any step will do
-        bound = _certify(problem, point, means, penalty, step, progress.tol) if known else _NOTHING
+        bound = _NOTHING
+        if known:
+            bound = certify_penalised(problem, point, means, penalty, step.delta, step.inner, step.chosen, progress.tol)
         close = bound.gap < 2.0 * max(progress.tol, bound.rounding)
         if not point.precise and close and bound.rounding > 0.25 * progress.tol:
             precise = True
@@ -323,7 +321,7 @@ def _step(
     """Return the step to the minimiser of the quadratic model, or to about there."""
     of_pos, of_neg = np.square(means.deviation)
     bend = means.p * of_pos + means.p**2 * of_neg + np.square(means.moved).sum(axis=0) + penalty.l2
-    merit = np.where(lam == 0.0, np.square(down) / np.maximum(bend, _TINY), 0.0)
+    merit = np.where(lam == 0.0, np.square(down) / np.maximum(bend, TINY), 0.0)
     if not working.update(lam, merit):
         return _by_conjugate_gradients(means, penalty, lam, down, bend)
     which = working.which
@@ -335,7 +333,7 @@ def _step(
             return _by_conjugate_gradients(means, penalty, lam, down, bend)
     moments = Moments(working.problem, means.weights.of_columns(which))
     own, start = penalty.of_columns(which), lam[which]
-    ridge = np.where(own.l2 > 0.0, 0.0, _RIDGE) * np.maximum(moments.hessian.diagonal(), _TINY)
+    ridge = np.where(own.l2 > 0.0, 0.0, _RIDGE) * np.maximum(moments.hessian.diagonal(), TINY)
     hessian = moments.hessian + np.diag(np.where(moments.hessian.diagonal() + own.l2 > 0.0, ridge, 1.0))
 
     move = least(hessian, slope[which], own, start)
@@ -415,18 +413,13 @@ def _by_conjugate_gradients(means: Means, penalty: Penalty, lam: Vector, down: V
     return _Step(at, at(1.0) - lam, None, None)
 
 
-def _certify(problem: Problem, point: Point, means: Means, penalty: Penalty, step: _Step, tol: float) -> Bound:
-    """Bound the objective at a point, with a step from there."""
-    return certify_penalised(problem, point, means, penalty, step.delta, step.inner, step.chosen, tol)
-
-
 def certified(problem: Problem, point: Point, penalty: Penalty, tol: float) -> Bound:
     """Bound the objective at any coefficients within the bounds."""
     means = Means(problem, point.weights)
     slope = means.p * means.edges
     down = penalty.steepest(point.lam, slope)
     step = _step(problem, _WorkingSet(problem, penalty), means, penalty, point.lam, slope, down)
-    return _certify(problem, point, means, penalty, step, tol)
+    return certify_penalised(problem, point, means, penalty, step.delta, step.inner, step.chosen, tol)
 
 
 def _line_search(
