@@ -264,6 +264,24 @@ def test_a_profile_that_does_not_name_all_levels_does_not_call_others_new():
     assert pnorm.profile(old, H, lam).columns[0].others == pytest.approx(45 / 300)
 
 
+def test_a_single_new_row_has_one_weekday_and_one_city():
+    one = rows_of(NEW, range(1))
+    of = pnorm.drift(OLD, one, TABLE, LAM)
+    now = {column.name: [text for text, _, now in column.bins if now] for column in of.columns}
+    assert now["city"] == one["city"]
+    assert now["when (weekday)"] == values_of("when (weekday)", one, TABLE, LAM)
+    assert of.moved == ()
+
+
+def test_categories_may_have_levels_that_no_row_has():
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Categorical(["Rome"], ["Atlantis", "Rome", "Xanadu"])
+    frame = pandas.DataFrame(rows_of(NEW, range(1)) | {"city": column})
+    of = next(of for of in pnorm.drift(OLD, frame, TABLE, LAM).columns if of.name == "city")
+    assert [(text, now) for text, _, now in of.bins if now] == [("Rome", 1.0)]
+    assert of.unseen == {}
+
+
 def test_days_are_told_and_not_tested():
     of = pnorm.drift(OLD, NEW, TABLE, LAM)
     trend = next(column for column in of.columns if column.kind == "trend")

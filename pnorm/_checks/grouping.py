@@ -109,9 +109,10 @@ def distinct(values: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     number: dict[Any, int] = {}
     merged = [number.setdefault(value if type(value) is str else key(value), len(number)) for value in values.values]
     codes = np.array(merged, np.intp)[values.codes]
-    first = np.empty(len(number), np.intp)
+    first = np.full(len(number), -1)
     first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
-    return first, codes
+    there = first >= 0  # a category may have levels that no row has
+    return (first, codes) if there.all() else (first[there], (there.cumsum() - 1)[codes])
 
 
 def _numbers(values: Values) -> Array | None:
