@@ -87,6 +87,16 @@ def test_the_same_list_differs_by_nothing():
     assert tuple(quality(*a, {"again": a}).difference.value) == (0.0, 0.0, 0.0)
 
 
+def test_lists_without_a_mistake_are_told_apart_further_down():
+    neg = np.arange(100.0)
+    a, b = (np.arange(200.0, 220.0), neg), (np.r_[np.arange(200.0, 215.0), np.full(5, -1.0)], neg)
+    found = quality(*a, {"b": b}, depths=[4, 20, 50])
+    assert found.main == 4
+    assert (found.difference.name, found.difference.depth) == ("precision in the first 20", 20)
+    assert float(found.difference.value) == 0.25
+    assert quality(*a, {"b": a}, depths=[4]).difference.name == "precision in the first 4"
+
+
 def test_from_below_negatives_are_what_is_looked_for():
     (pos, neg), b = lists(90, 40)
     below = quality(pos, neg, {"b": b}, push="bottom", depths=[15])

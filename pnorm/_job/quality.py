@@ -66,6 +66,8 @@ class Difference(NamedTuple):
     """The other list."""
     value: Estimate
     """The measure of this list less that of the other one."""
+    depth: int
+    """The number of first rows."""
 
 
 class ByDepth(NamedTuple):
@@ -125,7 +127,8 @@ class Quality:
     measures: tuple[Measure, ...]
     """All measures, those of the first rows before those of the whole list."""
     difference: Difference | None
-    """The precision in the first `main` rows less that of the first other list."""
+    """The precision in the first `main` rows less that of the first other list; further down, if the first rows of both
+    are all hits, or none is."""
     by_depth: ByDepth
     """Hits among the first rows for many depths."""
     roc: tuple[Roc, ...]
@@ -223,8 +226,11 @@ def quality(
 
     difference = None
     if len(read) > 1:
-        more = _difference((ranked[0], ranked[1]), read[:2], main, sure, rng)
-        difference = Difference(words.of_first("precision", main), list(lists)[1], more)
+        deeper = [k for k, *of_both in zip(chosen, hits[where], hits_beside[0][where], strict=True)
+                  if k >= main and of_both not in ([0, 0], [k, k])]  # fmt: skip
+        depth = min(deeper, default=main)
+        more = _difference((ranked[0], ranked[1]), read[:2], depth, sure, rng)
+        difference = Difference(words.of_first("precision", depth), list(lists)[1], more, depth)
     low, high = np.array([_share(x, k, sure)[1:] for x, k in zip(hits.tolist(), curve.tolist(), strict=True)]).T
     of_curve = ByDepth(curve, hits, curve * low, curve * high, tuple(hits_beside))
     return Quality(
