@@ -510,6 +510,7 @@ def test_names_and_labels_from_a_file_do_not_steer_the_terminal(capsys, tmp_path
         *learn, "-p", 1, changed=[separate[0], *separate[1:] * 4], expected=0
     )
 
+    tried(*learn, "--rankers", "columns", expected=0)
     tried("--label", label)
     tried("--label", label, "--positive", HOSTILE)
     tried("--label", f"no{HOSTILE}")
@@ -523,6 +524,8 @@ def test_names_and_labels_from_a_file_do_not_steer_the_terminal(capsys, tmp_path
     tried(*learn, "--out", path)
     for first, second in ((HOSTILE, "1"), ("", "1"), ("1e999", "1"), ("1", "")):
         tried(*learn, "--rankers", "columns", changed=[rows[0], [first, "1", word], [second, "1", "no"]])
+        bad = [rows[0], [first, "1", word], *rows[1:], [second, "1", "no"]]
+        tried(*learn, "--kind", f"{column}=number", changed=bad) if first in (HOSTILE, "1e999") else None
         tried("--model", model, changed=[rows[0], [first, "1", word], [second, "1", "no"]])
     tried(*learn, changed=[*rows, ["1", "1", ""]])
     tried(*learn, changed=[[column, column, label], *rows[1:]])

@@ -66,7 +66,10 @@ def baselines(
     if not isinstance(H, Table):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TableWarning)  # it has been said of the model
-            H = from_table(pos, neg, kinds=kinds, n_cuts=1, n_threads=n_threads)
+            try:
+                H = from_table(pos, neg, kinds=kinds, n_cuts=1, n_threads=n_threads)
+            except ValueError:  # no column of it can be used
+                return []
     assert isinstance(H, Table)
     return [_lines(H, pos, neg, _checks.generator(seed), n_threads), _alone(H, pos, neg)]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import BOOLEAN, DATE, DURATION, TIME, Vector
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector
 from pnorm._checks.text import first
 from pnorm._reasons import sheet
 from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
@@ -568,10 +568,14 @@ class Leaf:
         assert self.table._width is not None
         (source, part), found = self.table._parts[self.place], self.table._found
         (cells,) = _checks.cells_of(X, "X", found, self.table._width, [source.column])
+        at = Where("X", source.column, found)
+        if self.kind == NUMBER:  # in text there may be a currency, or a decimal comma
+            return [None if value != value else write(value) for value in source.reading.numbers(cells, at).tolist()]
         if self.kind not in (DATE, DURATION, TIME):
             values = [cells.value(row) if there else None for row, there in enumerate(cells.known().tolist())]
+            values = [value.strip() if isinstance(value, str) else value for value in values]
             return [None if is_missing(value) else write(value) for value in values]
-        x = derived(part.of, source.reading.numbers(cells, Where("X", source.column, found))).tolist()
+        x = derived(part.of, source.reading.numbers(cells, at)).tolist()
         levels = LEVELS_OF.get(part.of)
         return [None if v != v else levels[int(v)] if levels else number_text(v, part.of) for v in x]
 
