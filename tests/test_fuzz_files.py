@@ -656,10 +656,11 @@ def test_memory_that_pyarrow_takes_to_read_a_table(tmp_path, digits):
     path.write_text("\n".join([",".join(f"c{j}" for j in range(16)) + ",y", *rows]))
 
     def read():
-        source, X = open_source(str(path)), np.empty((40_000, 16))
+        source = open_source(str(path))
+        labels, X = source.texts("y"), np.empty((40_000, 16))
         for j in range(16):
             X[:, j] = source.numbers(f"c{j}")
-        return X, source.texts("y")
+        return X, labels
 
     read()  # whatever it imports
     found, before, pool = [], pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
@@ -713,7 +714,7 @@ def test_scores_on_the_standard_output_come_between_what_is_printed(tmp_path):
         command = [sys.executable, "-P", "-m", "pnorm", rows, "--label", "y", "-t", "1", "--out", "/dev/stdout"]
         assert subprocess.run(command, stdout=stream, check=False).returncode == 0
     text = out.read_text()
-    assert text.count("row,score,probability\n") == 1
+    assert text.count("row,score,probability,rank,reasons\n") == 1
     assert text.index("log F_p") < text.index("row,score") < text.index("best first: /dev/stdout")
 
 

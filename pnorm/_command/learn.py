@@ -296,9 +296,12 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
     cut = None if found.is_refitted else found.cutoff
     if arguments.save is not None:
         progress("saving the model")
-        pnorm.save(
-            arguments.save, kept.lam, kept.H, kept.p, _about(arguments, job, found), intercept=kept.trace.intercept
-        )
+        about, b = _about(arguments, job, found), kept.trace.intercept
+        trained = job.file.table
+        if not found.is_refitted and job.held.any():
+            trained = _checks.rows(trained, np.flatnonzero(~job.held))
+        about["profile"] = pnorm.profile(trained, kept.H, kept.lam).to_dict()
+        pnorm.save(arguments.save, kept.lam, kept.H, kept.p, about, intercept=b, cutoff=cut)
         which = "learned from all rows" if found.is_refitted else "that was tested" if found.tested is not None else ""
         lines.append(f"The model{' ' * bool(which)}{which}: {path_shown(arguments.save)}")
     if arguments.out is not None:
@@ -314,7 +317,44 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         )
         scores_file.write(arguments.out, columns, printing.best_first(f))
         lines.append(f"Scores of {f.size:,} rows, best first: {path_shown(arguments.out)}")
+    if arguments.report is not None:
+        progress("writing the report")
+        _report(arguments, job, found)
+        lines.append(f"The report: {path_shown(arguments.report)}")
     return lines
+
+
+def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
+    """Write the page on the list that was measured."""
+    learned, measured, test = found.learned, job.measured, found.tested
+    X, y = (measured.table, measured.y) if test is None else test.held_out
+    notes = [*printing.plan_warnings(learned.H), *measured.source.notes]
+    if test is None:
+        notes.insert(0, "these are the rows trained on: on new rows the list is worse")
+    pnorm.report_html(
+        arguments.report,
+        X,
+        y,
+        learned.H,
+        learned.lam,
+        p=learned.p,
+        intercept=learned.trace.intercept,
+        ids=None if measured.ids is None else [measured.ids[i] for i in found.rows.tolist()],
+        training=None if test is None else test.training,
+        others=None if test is None else test.others,
+        cross_validation=learned.cross_validation,
+        trace=learned.trace,
+        cutoff=found.cutoff,
+        budget=found.quality.main if arguments.budget is not None else None,
+        l1=learned.l1,
+        l2=learned.l2,
+        push=learned.push,
+        title=f"{path_shown(os.path.basename(arguments.file))}: {shown(str(job.columns.label))}",
+        label=job.columns.label,
+        notes=notes,
+        reproduce=arguments.typed,
+        seed=arguments.seed or 0,
+    )
 
 
 def _about(arguments: argparse.Namespace, job: _Job, found: _Found) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def parser() -> argparse.ArgumentParser:
 
 def check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other or are out of range, before any work."""
-    given = {name for name, value in vars(arguments).items() if value is not None and name != "words"}
+    given = {name for name, value in vars(arguments).items() if value is not None and name != "typed"}
     if arguments.file is None:
         for option in vars(arguments):
             if option in given - {"file", "p", "t", "seed"}:

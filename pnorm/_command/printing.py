@@ -193,7 +193,7 @@ def cutoff_lines(found: Cutoff) -> list[str]:
     lines = []
     if not found.kept:
         lines.append(f"Cut-off: none keeps {asked} of {found.target:g} {sure}; more labelled rows may allow it.")
-    if found.nearest is None or found.promised is None or found.precision is None or found.recall is None:
+    if not found.promised or found.nearest is None or found.precision is None or found.recall is None:
         return lines
     share, deep = f"{100 * found.share:.3g} % of the rows", f"{found.depth:,} of the {found.n_pos + found.n_neg:,}"
     begins = "Cut-off" if found.kept else "The nearest"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from typing import Any
@@ -107,9 +108,9 @@ def _print(arguments: argparse.Namespace, model: ScoringFunction, rows: Rows, co
         of_sides = _chance(model, f[rows.y]), _chance(model, f[~rows.y])
         chance = None if of_sides[0] is None else of_sides
         printing.paragraph(printing.quality_lines(quality(f[rows.y], f[~rows.y], push=push, probability=chance)))
-    cut = _cutoff(model)
-    if cut is not None:
-        printing.paragraph(printing.taken_lines(cut, f))
+    printing.paragraph(_drift(model, rows))
+    if model.cutoff is not None:
+        printing.paragraph(printing.taken_lines(model.cutoff, f))
     few = min(printing.TOP if arguments.top is None else arguments.top, f.size)
     if few:
         at = printing.first_places(f, few, push)
@@ -121,14 +122,45 @@ def _print(arguments: argparse.Namespace, model: ScoringFunction, rows: Rows, co
 def _write(
     arguments: argparse.Namespace, model: ScoringFunction, rows: Rows, f: Vector, progress: Progress
 ) -> list[str]:
-    """Write the file of --out, and return what to say of it."""
-    if arguments.out is None:
+    """Write the files that are asked for, and return what to say of them."""
+    lines = []
+    if arguments.out is not None:
+        progress("writing the scores")
+        why = _reasons(model, rows.table)
+        columns = scores_file.columns(f, rows.ids, _chance(model, f), _taken(model, f), None, why)
+        scores_file.write(arguments.out, columns, printing.best_first(f))
+        lines.append(f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
+    if arguments.report is not None:
+        progress("writing the report")
+        name = path_shown(os.path.basename(arguments.file))
+        pnorm.report_html(
+            arguments.report,
+            rows.table,
+            rows.y,
+            model.H,
+            model.lam,
+            p=model.p,
+            intercept=model.intercept,
+            ids=rows.ids,
+            cutoff=model.cutoff,
+            push=_push(model),
+            title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
+            notes=rows.source.notes,
+            reproduce=arguments.typed,
+        )
+        lines.append(f"The report: {path_shown(arguments.report)}")
+    return lines
+
+
+def _drift(model: ScoringFunction, rows: Rows) -> list[str]:
+    """Return what has moved since training, if the model knows the rows of training."""
+    if "profile" not in model.metadata:
         return []
-    progress("writing the scores")
-    why = _reasons(model, rows.table)
-    columns = scores_file.columns(f, rows.ids, _chance(model, f), _taken(model, f), None, why)
-    scores_file.write(arguments.out, columns, printing.best_first(f))
-    return [f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}"]
+    with kept([], UnknownLevelWarning):  # it says which
+        found = pnorm.drift(pnorm.Profile.from_dict(model.metadata["profile"]), rows.table, model.H, model.lam)
+    if not found.warnings:
+        return ["Nothing has moved beyond chance since training."]
+    return ["Since training:", *[f"  {one_line(sentence)}" for sentence in found.warnings]]
 
 
 def _push(model: ScoringFunction) -> str:
@@ -140,13 +172,9 @@ def _chance(model: ScoringFunction, f: Vector) -> Vector | None:
     return None if model.p is None or model.intercept is None else sigmoid(f, model.p, model.intercept)
 
 
-def _cutoff(model: ScoringFunction) -> pnorm.Cutoff | None:
-    return getattr(model, "cutoff", None)
-
-
 def _taken(model: ScoringFunction, f: Vector) -> NDArray[np.bool_] | None:
     """Return which rows the cut-off of the model takes."""
-    cut = _cutoff(model)
+    cut = model.cutoff
     return None if cut is None or cut.score is None else f >= cut.score
 
 
