@@ -1,6 +1,7 @@
 """The command, as a process of its own and by its function."""
 
 import csv
+import io
 import json
 import re
 import shutil
@@ -9,6 +10,7 @@ import sys
 import sysconfig
 from functools import partial
 
+import awkward
 import numpy as np
 import pandas
 import pyarrow
@@ -16,6 +18,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import pnorm
+from pnorm._command import progress
 from pnorm._command.main import main
 from pnorm._job.learn import learn
 
@@ -418,6 +421,7 @@ def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, option
 
 _FORKED = """
 import json, os, sys
+from pnorm._command import progress
 from pnorm._command.main import main
 write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 for folder, words, source, target in json.loads(sys.argv[1]):
@@ -934,3 +938,231 @@ def test_cells_of_any_length_are_shown_short(capsys, tmp_path):
         assert out + err
         assert "\x1b" not in out + err
         assert max(map(len, (out + err).splitlines())) < 500
+
+
+# The whole job
+
+QUICK = ("-p", 1, "--l2", 0.1)
+"""With these nothing is left to choose."""
+
+
+def mixed(n=600, seed=0):
+    """A table of transactions, with an id, a date, text, missing values, and a column known after the outcome."""
+    rng = np.random.default_rng(seed)
+    amount, hour = np.exp(rng.normal(3.0, 1.0, n)), rng.integers(0, 24, n)
+    country = rng.choice(["DE", "FR", "NG"], n, p=[0.6, 0.3, 0.1])
+    y = rng.random(n) < 1.0 / (1.0 + np.exp(2.5 - 1.2 * (np.log(amount) - 3.0) - 2.0 * (country == "NG")))
+    when = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(np.arange(n) * 6 + hour / 24, unit="h")
+    frame = pandas.DataFrame({
+        "tx": [f"=T{i:05d}" if i % 2 else f"T{i:05d}" for i in range(n)], "booked": when.strftime("%Y-%m-%d %H:%M"),
+        "amount": amount.round(2), "country, home": country, "age": rng.integers(18, 90, n).astype(float),
+        "fraud": np.where(y, "yes", "no"),
+    })  # fmt: skip
+    frame.loc[::7, "age"] = np.nan
+    return frame
+
+
+@pytest.fixture
+def transactions(tmp_path):
+    frame, path = mixed(), tmp_path / "tx.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
+    path, frame = transactions
+    model, out_path, page = tmp_path / "m.json", tmp_path / "s.csv", tmp_path / "r.html"
+    arguments = ["--label", "fraud", "--id", "tx", "--budget", 20, "--of", 200, "--seed", 3, "--top", 5, *QUICK]
+    status, out, err = run(capsys, path, *arguments, "--save", model, "--out", out_path, "--report", page)
+    assert (status, err) == (0, "")
+    loaded, written = pnorm.load(model), pandas.read_csv(out_path, keep_default_na=False)
+    assert list(written) == ["id", "score", "probability", "rank", "take", "held_out", "reasons"]
+    assert written["rank"].tolist() == list(range(1, 601))
+    assert set(written["id"]) == {f"'{tx}" if tx.startswith("=") else tx for tx in frame["tx"]}
+    by_id = written.assign(id=written["id"].str.lstrip("'")).set_index("id").loc[frame["tx"]]
+    f, y, held = by_id["score"].to_numpy(), (frame["fraud"] == "yes").to_numpy(), by_id["held_out"].to_numpy() == 1
+    np.testing.assert_array_equal(f, loaded.score(frame))
+    np.testing.assert_array_equal(by_id["take"] == 1, loaded.predict(frame))
+    assert loaded.cutoff.asked == "budget"
+    assert abs(held[y].mean() - 0.2) < 0.01
+    assert abs(held[~y].mean() - 0.2) < 0.01
+    expected = pnorm.cutoff(f[held & y], f[held & ~y], budget=20, of=200)
+    assert loaded.cutoff.score == expected.score
+    assert f"Tested on {held.sum()} rows kept back, {(held & y).sum()} of them positive." in out
+    measures = {line.partition("  ")[0]: line.split("  ", 1)[1].split() for line in out.splitlines() if "  " in line}
+    assert measures["AUC"][0] == f"{pnorm.metrics.auc(f[held & y], f[held & ~y]):.3f}"
+    precision = pnorm.metrics.precision_at(f[held & y], f[held & ~y], 12)
+    assert measures["precision in the first 12"][0] == f"{precision:.3f}"
+    order = np.flatnonzero(held)[np.argsort(-f[held], kind="stable")][:5]
+    top = out.split("The top of the list, of rows kept back:\n")[1].splitlines()[1:6]
+    assert [int(line.split()[1]) for line in top] == order.tolist()
+    assert [line.split()[2] for line in top] == frame["tx"].to_numpy()[order].tolist()
+    assert all("(+" in line for line in top)
+    assert f"Cut-off: take rows with a score of {expected.score:.6g} or more" in out
+    assert "What next:" in out
+    assert page.read_text().startswith("<!DOCTYPE html>")
+
+    status, out, err = run(capsys, path, "--model", model, "--id", "tx", "--out", tmp_path / "again.csv")
+    assert (status, err) == (0, "")
+    again = pandas.read_csv(tmp_path / "again.csv", keep_default_na=False)
+    columns = ["id", "score", "probability", "rank", "take"]
+    pandas.testing.assert_frame_equal(again[columns], written[columns])
+    assert f"Cut-off: {(f >= expected.score).sum()} of 600 rows have a score of" in out
+    assert "since training" in out.lower()
+
+
+@pytest.mark.parametrize("name", awkward.WRITERS)
+def test_awkward_tables_take_one_line(capsys, tmp_path, name):
+    if name == "machines":
+        pytest.importorskip("python_calamine")
+    table = awkward.WRITERS[name](tmp_path)
+    status, out, err = run(capsys, *table.arguments(), *QUICK)
+    assert (status, err) == (0, "")
+    assert f"{table.y.size:,} rows, {table.y.sum():,} positive" in out
+    assert len(out.splitlines()) <= 60
+    for note in table.notes:
+        assert note in out
+    for leak in table.leaks:
+        assert any(leak in line and "alone" in line for line in out.splitlines() if line.startswith("warning: "))
+    if table.id is not None:
+        assert f"{table.id}  " in out
+    depth, hits = re.search(r"Of the first ([\d,]+) rows of the list, ([\d.,]+) (?:is|are) positive", out).groups()
+    assert float(hits.replace(",", "")) / float(depth.replace(",", "")) > 1.5 * table.y.mean()
+
+
+def test_other_rows_to_test_on(capsys, transactions, tmp_path):
+    path, frame = transactions
+    later, model = tmp_path / "later.csv", tmp_path / "m.json"
+    frame[:450].to_csv(path, index=False)
+    frame[450:].to_csv(later, index=False)
+    status, out, err = run(capsys, path, "--label", "fraud", "--test", later, *QUICK, "--save", model)
+    assert (status, err) == (0, "")
+    y = (frame["fraud"] == "yes").to_numpy()
+    f = pnorm.load(model).score(frame)[450:]
+    assert f"Tested on 150 rows of {later}, {y[450:].sum()} of them positive." in out
+    auc = f"{pnorm.metrics.auc(f[y[450:]], f[~y[450:]]):.3f}"
+    assert any(line.startswith("AUC ") and line.split()[1] == auc for line in out.splitlines())
+    whole = tmp_path / "whole.csv"
+    frame.to_csv(whole, index=False)
+    status, out, _ = run(capsys, whole, "--label", "fraud", "--time", "booked", "--holdout", 0.25, *QUICK)
+    assert "Tested on 150 rows kept back, the latest by booked" in out
+    assert any(line.startswith("AUC ") and line.split()[1] == auc for line in out.splitlines())
+    for changed, message in (
+        (frame[450:].drop(columns="age"), f"no column 'age' in {later}, the file of --test"),
+        (frame[450:].assign(fraud="no"), f"column 'fraud' of {later} holds one label only, no (150)"),
+    ):
+        changed.to_csv(later, index=False)
+        status, _, err = run(capsys, path, "--label", "fraud", "--test", later, *QUICK)
+        assert (status, err.count("\n"), message in err) == (2, 1, True)
+
+
+def test_a_model_of_all_rows_has_no_cutoff(capsys, transactions, tmp_path):
+    path, frame = transactions
+    model, scores = tmp_path / "m.json", tmp_path / "s.parquet"
+    arguments = [path, "--label", "fraud", "--recall", 0.5, *QUICK, "--refit", "--save", model, "--out", scores]
+    status, out, err = run(capsys, *arguments)
+    assert (status, err) == (0, "")
+    assert "The model that is kept learned from all rows, after the test." in out
+    loaded = pnorm.load(model)
+    assert loaded.cutoff is None
+    assert loaded.metadata["rows"] == 600
+    assert "tested" not in loaded.metadata
+    written = pandas.read_parquet(scores)
+    assert list(written) == ["row", "score", "probability", "rank", "reasons"]
+    np.testing.assert_array_equal(written.sort_values("row")["score"], loaded.score(frame))
+
+
+def test_which_columns_are_learned_from(capsys, transactions, tmp_path):
+    path, frame = transactions
+    model = tmp_path / "m.json"
+
+    def learned(*more):
+        status, out, err = run(capsys, path, "--label", "fraud", *QUICK, *more, "--save", model)
+        assert (status, err) == (0, ""), err
+        H = pnorm.load(model).H
+        return {of.name: of.kind for of in H.plan if of.rankers}, out
+
+    assert set(learned()[0]) == {"booked", "amount", "country, home", "age"}
+    assert set(learned("--ignore", "country, home")[0]) == {"booked", "amount", "age"}
+    assert set(learned("--ignore", "booked,age")[0]) == {"amount", "country, home"}
+    assert set(learned("--ignore", "booked", "--ignore", 5)[0]) == {"amount", "country, home"}
+    assert set(learned("--only", "amount,age")[0]) == {"amount", "age"}
+    assert learned("--only", "age", "--kind", "age=category")[0] == {"age": "category"}
+    assert learned("--only", "country, home", "--kind", "country, home=DE,FR,NG")[0] == {"country, home": "ordered"}
+    assert "To name the rows in lists: --id tx" in learned()[1]
+    frame.to_csv(path, index=False, header=False)
+    assert set(learned("--label", 6)[0]) == {"column 2", "column 3", "column 4", "column 5"}
+    assert "there is no header" in learned("--label", "6")[1]
+    assert set(learned("--names", "tx,booked,amount,land,age,fraud", "--only", "land")[0]) == {"land"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--kind", "country, home=number"], "column 'country, home' has 'DE' in line "),
+        (["--kind", "age"], "--kind needs a column and a kind, as in zip=category or size=S,M,L; got 'age'"),
+        (["--kind", "age=numbers"], "must be one of 'number', 'decimal point'"),
+        (["--kind", "age=number", "--kind", "age=category"], "--kind gives two kinds to 'age'"),
+        (["--kind", "tx=number", "--ignore", "tx"], "--kind names 'tx', which is not learned from"),
+        (["--ignore", "age,amout"], "no column 'amout' in FILE; did you mean 'amount'?"),
+        (["--only", "age", "--ignore", "age"], "--only and --ignore both name 'age'"),
+        (["--id", "fraud"], "--id fraud is the label"),
+        (["--budget", "20", "--recall", "0.5"], "--recall and --budget both ask for a cut-off; leave one out"),
+        (["--budget", "20", "--holdout", "0"], "--budget needs rows kept back"),
+        (["--of", "20"], "--of goes with --budget"),
+        (["--precision", "80"], "--precision must be a share, above 0 and below 1; got 80"),
+        (["--holdout", "20"], "--holdout must be a share of the rows, 0 or more and below 1; got 20"),
+        (["--recall", "0.5", "--push", "bottom"], "--recall is for the top of the list"),
+        (["--refit"], "--refit makes the model that --save or --out uses"),
+        (["--refit", "--holdout", "0", "--save", "x"], "--refit adds the rows kept back"),
+        (["--time", "country, home"], "column country, home must hold dates, times or numbers"),
+        (["--time", "booked", "--holdout", "0"], "--time keeps the latest rows back, and --holdout 0 none"),
+        (["--test", "FILE", "--time", "booked"], "back, and --test has other rows; leave one out"),
+        (["--test", "FILE.none"], "FILE.none: No such file or directory"),
+        (["--save", "FILE", "--report", "FILE2"], "--save FILE would overwrite the input"),
+        (["--save", "FILE2", "--report", "FILE2"], "--save FILE2 would overwrite the file of --report"),
+        (["--rankers", "columns", "--kind", "age=number"], "--kind says what columns are, and --rankers takes all"),
+        (["--sheet", "two"], "FILE is no workbook, and has no sheet two"),
+    ],
+)
+def test_options_that_do_not_fit(capsys, transactions, arguments, message):
+    path, _ = transactions
+    arguments = [argument.replace("FILE", str(path)) for argument in arguments]
+    status, out, err = run(capsys, path, "--label", "fraud", *QUICK, *arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message.replace("FILE", str(path)) in err
+
+
+def test_labels_of_which_none_is_plainly_positive_are_counted(capsys, transactions):
+    path, frame = transactions
+    frame.assign(fraud=np.where(frame["fraud"] == "yes", "fraud", "ok")).to_csv(path, index=False)
+    n = int((frame["fraud"] == "yes").sum())
+    status, _, err = run(capsys, path, "--label", "fraud")
+    assert status == 2
+    assert f"with --positive; its labels are ok ({600 - n}), fraud ({n})" in err
+    status, _, err = run(capsys, path, "--label", "amount")
+    assert "are many for labels: is it the right column?" in err
+
+
+class Stream(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_told_to_a_terminal(monkeypatch, terminal):
+    stream = Stream() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "_PAUSE", 0.001)
+    with progress.Progress(asked=not terminal) as say:
+        say("choosing\x1b", 1, 5)
+        while r"choosing\x1b: 1 of 5" not in stream.getvalue():
+            pass
+    assert "\x1b" not in stream.getvalue()
+    assert stream.getvalue().endswith("\r" if terminal else "\n")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress.Progress() as say:
+        say("choosing")
+        assert say._thread is None
+    assert sys.stderr.getvalue() == ""

@@ -715,7 +715,7 @@ def test_scores_on_the_standard_output_come_between_what_is_printed(tmp_path):
         assert subprocess.run(command, stdout=stream, check=False).returncode == 0
     text = out.read_text()
     assert text.count("row,score,probability,rank,reasons\n") == 1
-    assert text.index("log F_p") < text.index("row,score") < text.index("best first: /dev/stdout")
+    assert text.index("The model:") < text.index("row,score") < text.index("best first: /dev/stdout")
 
 
 def test_a_set_that_unpacks_to_more_than_it_should(tmp_path):
