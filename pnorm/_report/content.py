@@ -123,7 +123,8 @@ def head(of: Findings) -> str:
     q = of.quality
     hits = q.measure("hits", q.main)
     n_hits, n = (q.n_pos, of.n) if of.at_top else (q.n_neg, of.n)
-    rows = f"Of the {of.first} {count(q.main)} rows, {count(hits.value)} are {of.hit}"
+    tied = "" if float(hits.value).is_integer() else "about "  # ties share their places in equal parts
+    rows = f"Of the {of.first} {count(q.main)} rows, {tied}{count(hits.value)} are {of.hit}"
     interval = f'<span class="interval">({count(hits.value.low)} to {count(hits.value.high)})</span>'
     lead = (
         f"Measured on {count(n)} rows that were held out, {count(n_hits)} of them {of.hit} ({percent(n_hits / n)}). "
@@ -169,8 +170,9 @@ def _worth(of: Findings) -> Section:
         by, low, high = [q.main * value for value in more]
         sure = "" if low > 0.0 or high < 0.0 else " The interval holds zero, so that chance may have made it."
         difference = paragraph(
-            f"In the {of.first} {count(q.main)} rows this list has {_signed(by)} {of.hit}s compared with "
-            f'“{text(q.difference.other, 40)}” <span class="interval">({_signed(low)} to {_signed(high)})</span>.{sure}'
+            f"In the {of.first} {count(q.main)} rows this list has {count(abs(by))} {of.hit}s "
+            f"{'more' if by >= 0.0 else 'fewer'} than “{text(q.difference.other, 40)}” "
+            f'<span class="interval">({_signed(low)} to {_signed(high)})</span>.{sure}'
         )
     return (
         "quality",

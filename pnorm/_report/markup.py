@@ -31,8 +31,8 @@ def count(n: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share with three digits, and more near the whole."""
-    digits = 3 if share <= 0.999 else 5
+    """Return a share with three digits, with more near the whole and fewer near zero."""
+    digits = 2 if share < 0.01 else 3 if share <= 0.999 else 5
     return f"{100.0 * share:.{digits}g} %"
 
 
