@@ -267,8 +267,57 @@ class CrossValidation:
             f"{kinds}{np.unique(self.p).size} p, {self.scores.shape[1]} folds>"
         )
 
+    def to_frame(self) -> Any:
+        """Return all that was compared as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+            A row for each kind, p and number of rounds or penalty: ``kind`` where there are several, ``p``, ``rounds``
+            or ``l1`` and ``l2``, ``mean`` and ``standard_error`` over the folds, and ``second_mean`` where there is a
+            second measure.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        from pnorm._checks import sheet
+
+        n, m = self.mean.shape
+        table: dict[str, Any] = {"kind": np.repeat(self.kinds, m)} if self.kinds else {}
+        table["p"] = np.repeat(self.p, m)
+        for name, values in self._changing.items():
+            table["rounds" if name == "t" else name] = np.broadcast_to(values, (n, m)).ravel()
+        table |= {"mean": self.mean.ravel(), "standard_error": self.standard_error.ravel()}
+        if self.second_scores is not None:
+            table["second_mean"] = self.second_scores.mean(axis=1).ravel()
+        return sheet.frame(table)
+
     def __str__(self) -> str:
         """Return a table: each p at its best number of rounds or penalty, and its distance from the best."""
+        head, rows, above, below = self._table()
+        kind = max([0, *[len(row[0]) + 2 for row in rows]]) if self.kinds else 0
+        texts = [[_stage(name, x) for x in values.ravel()] for name, values in self._changing.items()]
+        wide = [max(6, *map(len, of_name)) for of_name in texts]
+        lines = [above]
+        for row in (head, *rows):
+            stage = "".join([f"  {cell:>{width}}" for cell, width in zip(row[2:-2], wide, strict=True)])
+            if row is head:
+                lines.append(f"{'':{kind}}{row[1]:>10}{stage}  {row[-2]:>16}      {row[-1]}")
+            else:
+                lines.append(f"{row[0]:{kind}}{row[1]:>10}{stage}  {row[-2]:>16}  {row[-1]:>19}".rstrip())
+        return "\n".join([*lines, *below])
+
+    def _repr_html_(self) -> str:
+        from pnorm._checks import sheet
+
+        head, rows, above, below = self._table()
+        first = 0 if self.kinds else 1
+        return sheet.as_html(head[first:], [row[first:] for row in rows], 1 - first, above, "\n".join(below))
+
+    def _table(self) -> tuple[list[str], list[list[str]], str, list[str]]:
+        """Return head and rows, the first cell of which is the kind, and what to say above and below."""
         mean, error, order = self.mean, self.standard_error, self._order
         each = np.arange(self.p.size)
         peaks = mean >= _nearly(mean.max(axis=1, keepdims=True))
@@ -276,22 +325,14 @@ class CrossValidation:
         i, s = self._top_place
         behind = self.scores[i, :, s] - self.scores[each, :, at]
         top = "best" if self.second_scores is None else "largest"
-        columns = []
-        for name, values in self._changing.items():
-            texts = [[str(x) if name == "t" else f"{x:.4g}" for x in of_p] for of_p in values]
-            columns.append((texts, max(6, *[len(text) for of_p in texts for text in of_p])))
+        above = f"{self.metric} on held-out rows: means of {self.scores.shape[1]} folds with standard errors"
         names = ["rounds" if name == "t" else name for name in self._changing]
-        heads = "".join([f"  {name:>{width}}" for name, (_, width) in zip(names, columns, strict=True)])
-        wide = max([0, *[len(name) + 2 for name in self.kinds]])
-        lines = [
-            f"{self.metric} on held-out rows: means of {self.scores.shape[1]} folds with standard errors",
-            f"{'':{wide}}{'p':>10}{heads}              mean      behind the {top}",
-        ]
+        head, rows, lines = ["", "p", *names, "mean", f"behind the {top}"], [], []
         for k, (power, t) in enumerate(zip(self.p, at, strict=True)):
             lag = _told(behind[k].mean(), self._error(behind)[k], mean) if k != i else ""
-            kind = f"{self.kinds[k] if self.kinds else '':{wide}}"
-            stage = "".join([f"  {texts[k][t]:>{width}}" for texts, width in columns])
-            lines.append(f"{kind}{power:10g}{stage}  {_told(mean[k, t], error[k, t], mean):>16}  {lag:>19}".rstrip())
+            stage = [_stage(name, values[k][t]) for name, values in self._changing.items()]
+            told = _told(mean[k, t], error[k, t], mean)
+            rows.append([self.kinds[k] if self.kinds else "", f"{power:g}", *stage, told, lag])
         lines.append(f"simplest within one standard error of the {top}: {self.simplest}")
         judged, (i, s) = mean, self._best_place
         if self.second_scores is not None:
@@ -304,7 +345,7 @@ class CrossValidation:
             end = "last round: a larger t_max" if "t" in path else f"smallest {' and '.join(path)}: a smaller one"
             lines.append(f"the best is at the {end} may be better")
         lines += [self._ends] if self._ends else []
-        return "\n".join(lines)
+        return head, rows, above, lines
 
     @property
     def _ends(self) -> str:
@@ -325,6 +366,11 @@ def _told(value: float, error: float, means: NDArray[np.float64]) -> str:
     """Return a mean and its error with the digits that suit all means."""
     decimals = max(0, 3 - math.floor(math.log10(max(float(np.abs(means).max()), 1e-3))))
     return f"{value:.{decimals}f}" + (f" ± {error:.{decimals}f}" if error == error else "")
+
+
+def _stage(name: str, value: Any) -> str:
+    """Return a number of rounds, or a penalty."""
+    return str(value) if name == "t" else f"{value:.4g}"
 
 
 def _counted(ended: Counter[str]) -> str:

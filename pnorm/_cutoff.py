@@ -156,6 +156,17 @@ class Cutoff:
         return f"<Cutoff for a {self.asked} of {self.target:.4g}: {at}, {self.depth} of {self.n_pos + self.n_neg} rows>"
 
     def __str__(self) -> str:
+        said, rows = self._told()
+        return "\n".join([*said, *[f"{name:15}{value}" for name, value in rows]])
+
+    def _repr_html_(self) -> str:
+        from pnorm._checks import sheet
+
+        said, rows = self._told()
+        return sheet.as_html(["", ""], rows, 2, " ".join(said))
+
+    def _told(self) -> tuple[list[str], list[tuple[str, str]]]:
+        """Return what is promised in sentences, and numbers with their names."""
         sure = f"with {100 * self.confidence:.4g} % confidence"
         lines = []
         if not self.kept and self.asked == "budget":
@@ -163,7 +174,7 @@ class Cutoff:
         elif not self.kept:
             lines.append(f"No cut-off keeps a {self.asked} of {self.target:.4g} {sure}.")
         if self.nearest is None or self.promised is None or self.one_list is None:
-            return "\n".join([*lines, "There are too few rows, or too few different scores, to cut the list."])
+            return [*lines, "There are too few rows, or too few different scores, to cut the list."], []
         at = f"Rows with a score of {self.nearest:.6g} or more"
         if self.asked == "precision":
             lines.append(f"{at}: {self.promised:.4g} of them or more are positives, {sure}.")
@@ -173,15 +184,15 @@ class Cutoff:
             lines.append(f"{at}: {_short(self.promised)} or more of {_short(self.rows)} are positives, {sure}.")
         found = round(self.n_pos * float(self.recall or 0.0))
         total = f"{self.depth} of {self.n_pos + self.n_neg}"
-        lines.append(f"{'held-out rows':15}{total}, with {found} of the {self.n_pos} positives")
+        rows = [("held-out rows", f"{total}, with {found} of the {self.n_pos} positives")]
         if self.prior is not None:
-            lines.append(f"{'prior':15}{self.prior:.4g}")
-        lines.append(f"{'rows':15}{_short(self.rows)} of {_short(self.of)}, a share of {self.share:.4g}")
+            rows.append(("prior", f"{self.prior:.4g}"))
+        rows.append(("rows", f"{_short(self.rows)} of {_short(self.of)}, a share of {self.share:.4g}"))
         for name in ("precision", "recall", "hits"):
             value, low, high = map(_short, getattr(self, name))
-            lines.append(f"{name:15}{value}, {low} to {high}")
-        lines.append(f"{'in one list':15}{self.one_list[0]} to {self.one_list[1]} hits")
-        return "\n".join(lines)
+            rows.append((name, f"{value}, {low} to {high}"))
+        rows.append(("in one list", f"{self.one_list[0]} to {self.one_list[1]} hits"))
+        return lines, rows
 
 
 def _short(x: float) -> str:

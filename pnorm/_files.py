@@ -155,6 +155,20 @@ class ScoringFunction:
             )
         return self.cutoff.takes(self.score(X, n_threads))
 
+    def _repr_html_(self) -> str:
+        from pnorm._checks import sheet
+
+        used, most = self.H.column[self.lam != 0.0], 30
+        counts = np.bincount(used, minlength=len(self.H.column_names))
+        every = np.bincount(self.H.column, minlength=counts.size)
+        columns = np.flatnonzero(counts).tolist()
+        rows = [(self.H.column_names[c], f"{counts[c]:,} of {every[c]:,}") for c in columns[:most]]
+        left = [f"{len(columns) - most:,} more columns"] if len(columns) > most else []
+        cut = [] if self.cutoff is None else str(self.cutoff).splitlines()[:1]
+        return sheet.as_html(
+            ["column", "weak rankers in use"], rows, caption=str(self)[1:-1], note="; ".join(left + cut)
+        )
+
     def __repr__(self) -> str:
         push = "" if self.p is None else f", p = {self.p:g}"
         return f"<ScoringFunction: {np.count_nonzero(self.lam)} of {self.lam.size} weak rankers in use{push}>"

@@ -198,6 +198,40 @@ class Trace:
         np.add.at(lam, self.ranker[:t], self.step[:t])
         return lam
 
+    def to_frame(self) -> Any:
+        """Return the rounds as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+            A row for each round or step, numbered from 1: `ranker`, its ``name`` where names are known, `step`,
+            `edge`, `z`, and `log_objective`, `objective` and `gap` after it.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        from pnorm._checks import sheet
+
+        n = self.n_iter
+        table: dict[str, NDArray[Any]] = {"ranker": self.ranker}
+        if self.names:
+            table["name"] = np.array([*self.names, ""], dtype=object)[np.where(self.ranker < 0, -1, self.ranker)]
+        table |= {"step": self.step, "edge": self.edge, "z": self.z}
+        after = {"log_objective": self.log_objective, "objective": self.objective, "gap": self.gaps}
+        table |= {name: values[1:] for name, values in after.items()}
+        return sheet.frame(table, index=range(1, n + 1))
+
+    def _repr_html_(self) -> str:
+        from pnorm._checks import sheet
+
+        rows = [("status", self.status), ("", self.message), ("rounds", f"{self.n_iter:,}")]
+        rows.append((self._symbol, f"{self.log_objective[0]:.6g} to {self.log_objective[-1]:.6g}"))
+        if not math.isnan(self.gap):
+            rows.append(("gap", f"{self.gap:.3g} nats"))
+        return sheet.as_html(["trace", ""], rows, 2)
+
     def __repr__(self) -> str:
         return (
             f"<Trace: {self.status} after {self.n_iter} rounds, "

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from pnorm import _checks
-from pnorm._checks import Vector
+from pnorm._checks import Vector, sheet
 from pnorm._checks.text import first, shown
-from pnorm._reasons import sheet
 from pnorm._reasons.profile import (
     LEVELS,
     TREND,

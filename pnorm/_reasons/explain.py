@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen, tell
-from pnorm._checks import Vector
+from pnorm._checks import Vector, sheet
 from pnorm._checks.text import shown
-from pnorm._reasons import sheet
 from pnorm._reasons.shapes import Leaf, of_tables, places_of
 from pnorm._storage import scoring
 from pnorm._threads import Pool

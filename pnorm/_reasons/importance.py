@@ -9,8 +9,7 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._categories import tell
-from pnorm._checks import Vector
-from pnorm._reasons import sheet
+from pnorm._checks import Vector, sheet
 from pnorm._reasons.explain import parts_of
 from pnorm.metrics._by_name import COSTS, LARGER, SMALLER, named, scorer
 from pnorm.rankers import as_rankers

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Column, distinct
-from pnorm._checks import Vector
+from pnorm._checks import Vector, sheet
 from pnorm._checks.text import shown
-from pnorm._reasons import sheet
 from pnorm._reasons.explain import each_part, is_function, readable
 from pnorm._reasons.shapes import Shape, shapes_of
 from pnorm.rankers import Rankers, as_rankers

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks, metrics
-from pnorm._checks import BOOLEAN, DURATION, NUMBER, Vector
+from pnorm._checks import BOOLEAN, DURATION, NUMBER, Vector, sheet
 from pnorm._checks.text import first, shown
 from pnorm._checks.words import NO_VALUE
-from pnorm._reasons import sheet
 from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, number_text, shapes_of, values_text
 from pnorm._score import score
 from pnorm.objectives import Power, value

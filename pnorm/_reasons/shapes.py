@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector, sheet
 from pnorm._checks.text import first
-from pnorm._reasons import sheet
 from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._readings import LEVELS_OF, ORDERED, Where, derived, is_missing

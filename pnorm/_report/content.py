@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pnorm._checks import Vector
+from pnorm._checks import Vector, sheet
 from pnorm._cross_validation import CrossValidation
 from pnorm._cutoff import Cutoff
 from pnorm._job.quality import Measure, Quality
-from pnorm._reasons import sheet
 from pnorm._reasons.drift import Drift
 from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pnorm._checks import Vector
-from pnorm._reasons import sheet
+from pnorm._checks import Vector, sheet
 from pnorm._reasons.shapes import Shape
 from pnorm._report import markup
 from pnorm._report.charts import Axis, Chart, bar, plain_number

@@ -1211,16 +1211,48 @@ _COUNTS = ("positives", "negatives", "k", "positives_at_top", "r_max")
 class Summary(dict[str, float]):
     """Measures of one list by name; prints as a table."""
 
-    def __str__(self) -> str:
-        width = max(map(len, self))
-        lines = []
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """Return names, values and intervals, as people write them."""
+        rows = []
         for name, value in self.items():
             form = (".0f" if value % 1.0 == 0.0 else ".1f") if name in _COUNTS else ".4f"
-            line = f"{name:{width}}  {float(value):10{form}}"
-            if isinstance(value, Estimate):
-                line += f"   {value.low:{form}} to {value.high:{form}}"
-            lines.append(line)
-        return "\n".join(lines)
+            interval = f"{value.low:{form}} to {value.high:{form}}" if isinstance(value, Estimate) else ""
+            rows.append((name, f"{float(value):{form}}", interval))
+        return rows
+
+    def to_frame(self) -> Any:
+        """Return the measures as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``value``, and ``low`` and ``high`` where there are intervals; the index is the names.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        from pnorm._checks import sheet
+
+        table = {"value": [float(value) for value in self.values()]}
+        if any(isinstance(value, Estimate) for value in self.values()):
+            for end in ("low", "high"):
+                table[end] = [getattr(value, end, math.nan) for value in self.values()]
+        return sheet.frame(table, index=list(self))
+
+    def __str__(self) -> str:
+        width = max(map(len, self))
+        return "\n".join(
+            [f"{name:{width}}  {value:>10}   {interval}".rstrip() for name, value, interval in self._rows()]
+        )
+
+    def _repr_html_(self) -> str:
+        from pnorm._checks import sheet
+
+        several = any(interval for _, _, interval in self._rows())
+        rows = [row if several else row[:2] for row in self._rows()]
+        return sheet.as_html(["measure", "value", "interval"][: 2 + several], rows)
 
 
 def summary(

@@ -295,6 +295,22 @@ class Rankers(ABC, Sequence[WeakRanker]):
     def __repr__(self) -> str:
         return f"<{len(self)} weak rankers: {first(self.names, 4)}>"
 
+    def _repr_html_(self) -> str:
+        from pnorm._checks import sheet
+
+        counts, most = np.bincount(self.column, minlength=len(self.column_names)), 30
+        names: list[list[str]] = [[] for _ in counts]
+        for c, name in zip(self.column.tolist(), self.names, strict=True):
+            if len(names[c]) < 5:
+                names[c].append(name)
+        rows = [
+            (column, f"{n:,}", first(few, 4))
+            for column, n, few in zip(self.column_names[:most], counts.tolist(), names, strict=False)
+        ]
+        left = counts.size - len(rows)
+        note = f"{left:,} more columns" if left else ""
+        return sheet.as_html(["column", "weak rankers", ""], rows, (0, 2), f"{len(self):,} weak rankers", note)
+
 
 @dataclass(frozen=True, eq=False)
 class _Curve:

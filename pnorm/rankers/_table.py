@@ -68,13 +68,45 @@ class Plan(tuple[ColumnPlan, ...]):
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
+    def _table(self, widest: int) -> list[tuple[str, ...]]:
+        """Return the head and a row for each column, with names of so many characters at most."""
         head = ("column", "becomes", "values", "missing", "weak rankers", "")
         rows = [
-            (shown(of.name, 24), of.kind, f"{of.values:,}", f"{of.missing:,}", f"{of.rankers:,}", shown(of.note, 100))
+            (
+                shown(of.name, widest),
+                of.kind,
+                *[f"{n:,}" for n in (of.values, of.missing, of.rankers)],
+                shown(of.note, 100),
+            )
             for of in self
         ]
-        return aligned([head, *rows], (0, 1, 5))
+        return [head, *rows]
+
+    def to_frame(self) -> Any:
+        """Return the plan as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+            A row for each column of the table; the columns are the attributes of `ColumnPlan`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        """
+        from pnorm._checks import sheet
+
+        return sheet.frame([asdict(of) for of in self], [*ColumnPlan.__dataclass_fields__])
+
+    def __repr__(self) -> str:
+        return aligned(self._table(24), (0, 1, 5))
+
+    def _repr_html_(self) -> str:
+        from pnorm._checks import sheet
+
+        head, *rows = self._table(sheet.WIDEST)
+        return sheet.as_html(head, rows, (0, 1, 5))
 
 
 class OfLevels(_Categories):
@@ -142,6 +174,9 @@ class Table(Rankers):
     @property
     def signs(self) -> Signs:
         return np.concatenate([part.rankers.signs for _, part in self._parts])
+
+    def _repr_html_(self) -> str:
+        return self.plan._repr_html_()
 
     def without_lines(self) -> Table:
         """Return the weak rankers that there are without ``linear``."""

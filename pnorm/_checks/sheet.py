@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,17 +79,21 @@ def plain(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> 
 def as_html(
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
-    left: int = 1,
+    left: int | Collection[int] = 1,
     caption: str = "",
     note: str = "",
     shades: Sequence[Sequence[float]] | None = None,
 ) -> str:
-    """Return a table as HTML; `shades` from -1 (orange) to 1 (blue) lie behind the cells."""
+    """Return a table as HTML; `shades` from -1 (orange) to 1 (blue) lie behind the cells.
+
+    `left` are the numbers of the columns that are set flush left, or how many of the first ones are.
+    """
+    left = range(left) if isinstance(left, int) else left
     table, of_head, of_cell = _STYLE
     above = f'<caption style="text-align:left;padding:.3em .6em">{escaped(caption)}</caption>' if caption else ""
     parts = [f'<table style="{table}">{above}<thead><tr>']
     parts += [
-        f'<th scope="col" style="{of_head};{_flush(k < left)};{_wrap(cell)}">{escaped(cell)}</th>'
+        f'<th scope="col" style="{of_head};{_flush(k in left)};{_wrap(cell)}">{escaped(cell)}</th>'
         for k, cell in enumerate(head)
     ]
     parts.append("</tr></thead><tbody>")
@@ -97,11 +101,10 @@ def as_html(
         parts.append("<tr>")
         for k, cell in enumerate(row):
             behind = _shade(shades[i][k]) if shades is not None else ""
-            parts.append(f'<td style="{of_cell};{_flush(k < left)}{behind}">{escaped(cell)}</td>')
+            parts.append(f'<td style="{of_cell};{_flush(k in left)}{behind}">{escaped(cell)}</td>')
         parts.append("</tr>")
     parts.append("</tbody></table>")
-    if note:
-        parts.append(f'<p style="margin:.3em .6em">{escaped(note)}</p>')
+    parts += [f'<p style="margin:.3em .6em">{escaped(line)}</p>' for line in note.splitlines()]
     return "".join(parts)
 
 
