@@ -55,6 +55,8 @@ NOTES = {
     "pnorm._cutoff": "cut-offs",
     "pnorm._default": "what is taken unasked",
     "pnorm._files": "save, load",
+    "pnorm._job": "learn, hold out, test",
+    "pnorm._report": "the HTML page",
     "pnorm.callbacks": "early stopping",
     "pnorm.dask": "rows on a cluster",
     "pnorm.diagnostics": "certificates",
