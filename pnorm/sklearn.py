@@ -228,9 +228,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         take the coefficients of the best round.
     cutoff : mapping, optional
         What `predict` is to keep on new rows: ``{"precision": 0.8}``, ``{"recall": 0.9}`` or ``{"budget": 200, "of":
-        10_000}``, with ``"prior"`` and ``"confidence"`` as in `pnorm.cutoff`. `fit` then holds `validation_fraction` of
-        the rows out, trains on the others, and chooses the cut-off on those held out. `choose_cutoff` does it on rows
-        that are given.
+        10_000}``, and the options ``"prior"`` and ``"confidence"`` of `pnorm.cutoff`. `fit` then holds
+        `validation_fraction` of the rows out, trains on the others, and chooses the cut-off on those held out.
+        `choose_cutoff` does it on rows that are given.
     validation_fraction : float
         The share of the rows that are held out by `early_stopping`, and by `cutoff`, the same of both classes; with
         groups, the share of these.
@@ -947,14 +947,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         f = self._score(self._read(X, reset=False))
-        labels = column_or_1d(y)
-        check_consistent_length(f, labels)
-        odd = np.flatnonzero(~np.isin(labels, self.classes_))
-        if odd.size:
-            got = _checks.shown(labels[odd[0]])
-            raise ValueError(f"y has {got} at row {odd[0]}; the labels of fit are {first(self.classes_.tolist(), 2)}")
         of_list = {"precision": precision, "budget": budget, "recall": recall, "of": of, "prior": prior}
-        return self._cut(f, labels == self.classes_[1], confidence=confidence, **of_list)
+        return self._cut(f, self._is_positive(y, X), confidence=confidence, **of_list)
 
     def _cut(self, f: Vector, positive: NDArray[np.bool_], **asked: Any) -> Cutoff:
         found = cutoff(f[positive], f[~positive], **asked)
@@ -1060,6 +1054,55 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return shapes(self.lam_, self.rankers_, None if X is None else self._read(X, reset=False))
+
+    def report_html(self, path: Any, X: Any, y: Any, **more: Any) -> None:
+        """Write a report of the list that held-out rows make, as `pnorm.report_html` does.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        X : array_like, data frame or dictionary of columns, shape (N, d)
+            Rows that were held out of `fit`.
+        y : array_like, shape (N,)
+            Their labels.
+        **more : Any
+            What else `pnorm.report_html` takes: ``ids``, ``training``, ``others``, ``title`` and so on. What the model
+            knows is given already: power, penalties, intercept, choice, trace, and the cut-off if there is one.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not like the rows of `fit`, y has other labels or one only, or an argument is not as described.
+        OSError
+            If the file cannot be written.
+        """
+        from pnorm._report.report import report_html
+
+        check_is_fitted(self)
+        rows, positive = self._read(X, reset=False), self._is_positive(y, X)
+        known = {
+            "p": self.p_,
+            "intercept": None if self._offset is None else -self._offset,
+            "cross_validation": self.cross_validation_,
+            "trace": self.trace_,
+            "cutoff": self.cutoff_,
+            "l1": self.l1_ or None,
+            "l2": self.l2_ or None,
+            "push": self.push,
+            "n_threads": self._n_threads,
+        }
+        report_html(path, rows, positive, self.rankers_, self.lam_, **known | more)
+
+    def _is_positive(self, y: Any, X: Any) -> NDArray[np.bool_]:
+        """Return which labels of new rows are the positive one; refuse labels that `fit` has not seen."""
+        labels = column_or_1d(y)
+        check_consistent_length(np.empty(_checks.n_rows(X, "X")), labels)
+        odd = np.flatnonzero(~np.isin(labels, self.classes_))
+        if odd.size:
+            got = _checks.shown(labels[odd[0]])
+            raise ValueError(f"y has {got} at row {odd[0]}; the labels of fit are {first(self.classes_.tolist(), 2)}")
+        return np.asarray(labels == self.classes_[1])
 
     @property
     def feature_importances_(self) -> Vector:

@@ -503,3 +503,16 @@ def test_functions_have_no_importances():
     model = PNormPush(rankers=[lambda X: X[:, 0] + X[:, 1]], t_max=3).fit(X, y)
     with pytest.raises(AttributeError, match="feature_importances_ is for weak rankers that read single columns"):
         _ = model.feature_importances_
+
+
+def test_a_report_of_a_table(tmp_path, frame):
+    X, y = frame
+    words = np.array(["left", "stayed"])[y.astype(int)]
+    model = quick().fit(X[:100], words[:100], pos_label="left")
+    model.choose_cutoff(X[100:], words[100:], recall=0.5)
+    model.report_html(tmp_path / "report.html", X[100:], words[100:], title="Who leaves", n_rows=5)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Who leaves" in text
+    assert "with 95 % confidence" in text
+    with pytest.raises(ValueError, match="y has 'gone' at row 0; the labels of fit are stayed, left"):
+        model.report_html(tmp_path / "report.html", X[:1], ["gone"])
