@@ -24,10 +24,7 @@ from pnorm._command.terminal import called_as_in_file, path_shown, typed
 from pnorm._job import hold_out
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn
 from pnorm._job.quality import Quality, quality
-from pnorm._job.tested import Tested, learn_and_test, tested
-
-_TYPICAL = 5000
-"""Negatives whose average a row is compared with, at least, where there are so many."""
+from pnorm._job.tested import Tested, learn_and_test, tested, typical
 
 _FEW = 50
 """Positives kept back below which the figures say little."""
@@ -60,10 +57,10 @@ class _Job:
         pos, neg = [_checks.rows(self.file.table, np.flatnonzero(~self.held & side)) for side in self._y]
         return pos, neg
 
-    def typical(self) -> Any:
-        """Return negatives, with whose average the columns of a row are compared."""
-        places = np.flatnonzero(~self.held & ~self.file.y)
-        return _checks.rows(self.file.table, places[:: max(1, places.size // _TYPICAL)])
+    def typical(self, push: str) -> Any:
+        """Return what the columns of a row are compared with: negatives, or with the push at the bottom positives."""
+        side = self._y[0 if push == "bottom" else 1]
+        return typical(_checks.rows(self.file.table, np.flatnonzero(~self.held & side)))
 
     @property
     def _y(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -250,7 +247,9 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         return []
     if found.tested is None:
         at = printing.first_places(found.f, few, learned.push)
-        why = scores_file.reasons(_checks.rows(job.file.table, at), learned.H, learned.lam, learned.push, job.typical())
+        why = scores_file.reasons(
+            _checks.rows(job.file.table, at), learned.H, learned.lam, learned.push, job.typical(learned.push)
+        )
     else:
         at, why = found.tested.top, list(found.tested.reasons)
     shown_rows, f = found.rows[at], found.f[at]
@@ -313,7 +312,7 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
             kept.probability(f),
             None if cut is None or cut.score is None else f >= cut.score,
             job.held if job.held.any() and not found.is_refitted else None,
-            scores_file.reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical()),
+            scores_file.reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical(kept.push)),
         )
         scores_file.write(arguments.out, columns, printing.best_first(f))
         lines.append(f"Scores of {f.size:,} rows, best first: {path_shown(arguments.out)}")

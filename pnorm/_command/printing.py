@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import pnorm
 from pnorm._checks import Vector
 from pnorm._checks.text import aligned, first, shown
 from pnorm._command.columns import Rows
 from pnorm._command.terminal import counted, one_line, path_shown
-from pnorm._cross_validation import CrossValidation
-from pnorm._cutoff import Cutoff
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm.rankers import Rankers
@@ -109,7 +108,7 @@ def plan_warnings(H: Rankers) -> list[str]:
     return found
 
 
-def choice_lines(found: CrossValidation | None, told: str) -> list[str]:
+def choice_lines(found: pnorm.CrossValidation | None, told: str) -> list[str]:
     """Return the best of each kind of weak rankers that was compared, the chosen one with a star."""
     if found is None:
         return []
@@ -186,7 +185,7 @@ def _short(x: float) -> str:
     return f"{x:,.1f}" if x >= 10.0 else f"{x:.3f}"
 
 
-def cutoff_lines(found: Cutoff) -> list[str]:
+def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     """Return where to stop, and what that promises, in plain words."""
     sure = f"with {100 * found.confidence:.4g} % confidence"
     asked = {"precision": "a precision", "recall": "a recall", "budget": "a budget"}[found.asked]
@@ -214,7 +213,7 @@ def cutoff_lines(found: Cutoff) -> list[str]:
     return [*lines, f"{seen}."]
 
 
-def taken_lines(found: Cutoff, f: Vector) -> list[str]:
+def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
     """Return how many rows the cut-off of a model takes, and what it promises."""
     if found.score is None:
         return [f"The model has no cut-off: none kept a {found.asked} of {found.target:g}."]

@@ -21,7 +21,6 @@ from pnorm._command import printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import CommandError, called_as_in_file, counted, one_line, path_shown
-from pnorm._files import ScoringFunction
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
 from pnorm._score import sigmoid
@@ -61,7 +60,7 @@ def _place(source: Source, name: str, row: int) -> str | None:
     return source.place(row) if name == "X" else None
 
 
-def _table(model: ScoringFunction, source: Source, columns: Columns) -> Any:
+def _table(model: pnorm.ScoringFunction, source: Source, columns: Columns) -> Any:
     """Return the columns that a model may read."""
     if not isinstance(model.H, Table):
         return source.frame(columns.used)
@@ -71,7 +70,7 @@ def _table(model: ScoringFunction, source: Source, columns: Columns) -> Any:
 
 def _rows(
     arguments: argparse.Namespace,
-    model: ScoringFunction,
+    model: pnorm.ScoringFunction,
     source: Source,
     columns: Columns,
     table: Any,
@@ -91,7 +90,9 @@ def _rows(
     return Rows(source, table, ids, labels, sorted(positive), y)
 
 
-def _print(arguments: argparse.Namespace, model: ScoringFunction, rows: Rows, columns: Columns, f: Vector) -> None:
+def _print(
+    arguments: argparse.Namespace, model: pnorm.ScoringFunction, rows: Rows, columns: Columns, f: Vector
+) -> None:
     push = _push(model)
     if columns.label is None:
         print(f"{path_shown(arguments.file)}: {counted(f.size, 'row')}")
@@ -120,7 +121,7 @@ def _print(arguments: argparse.Namespace, model: ScoringFunction, rows: Rows, co
 
 
 def _write(
-    arguments: argparse.Namespace, model: ScoringFunction, rows: Rows, f: Vector, progress: Progress
+    arguments: argparse.Namespace, model: pnorm.ScoringFunction, rows: Rows, f: Vector, progress: Progress
 ) -> list[str]:
     """Write the files that are asked for, and return what to say of them."""
     lines = []
@@ -152,7 +153,7 @@ def _write(
     return lines
 
 
-def _drift(model: ScoringFunction, rows: Rows) -> list[str]:
+def _drift(model: pnorm.ScoringFunction, rows: Rows) -> list[str]:
     """Return what has moved since training, if the model knows the rows of training."""
     if "profile" not in model.metadata:
         return []
@@ -163,22 +164,22 @@ def _drift(model: ScoringFunction, rows: Rows) -> list[str]:
     return ["Since training:", *[f"  {one_line(sentence)}" for sentence in found.warnings]]
 
 
-def _push(model: ScoringFunction) -> str:
+def _push(model: pnorm.ScoringFunction) -> str:
     return "bottom" if model.metadata.get("push") == "bottom" else "top"
 
 
-def _chance(model: ScoringFunction, f: Vector) -> Vector | None:
+def _chance(model: pnorm.ScoringFunction, f: Vector) -> Vector | None:
     """Return the probabilities of scores, if the model knows how."""
     return None if model.p is None or model.intercept is None else sigmoid(f, model.p, model.intercept)
 
 
-def _taken(model: ScoringFunction, f: Vector) -> NDArray[np.bool_] | None:
+def _taken(model: pnorm.ScoringFunction, f: Vector) -> NDArray[np.bool_] | None:
     """Return which rows the cut-off of the model takes."""
     cut = model.cutoff
     return None if cut is None or cut.score is None else f >= cut.score
 
 
-def _reasons(model: ScoringFunction, X: Any, reference: Any = None) -> list[str]:
+def _reasons(model: pnorm.ScoringFunction, X: Any, reference: Any = None) -> list[str]:
     """Return the reasons of rows, compared with the average of the rows at hand; what levels are new has been said."""
     with kept([], UnknownLevelWarning):
         return scores_file.reasons(X, model.H, model.lam, _push(model), reference)

@@ -216,15 +216,19 @@ def _depth(budget: float, of: float | None, n: int) -> int:
     return max(1, round(rows))
 
 
+def typical(X: Any) -> Any:
+    """Return rows that stand for all in the average that a row is compared with: all, or so many of them."""
+    size = _checks.n_rows(X, "the reference")
+    return X if size <= _REFERENCE else _checks.rows(X, np.linspace(0, size - 1, _REFERENCE).astype(np.intp))
+
+
 def _reasons(
     learned: Learned, X: Any, rows: NDArray[np.intp], n: int, reference: Any, n_threads: int | None
 ) -> tuple[str, ...]:
     """Return what puts rows at the end of the list that the push is at."""
     if not rows.size:
         return ()
-    size = _checks.n_rows(reference, "the reference")
-    if size > _REFERENCE:
-        reference = _checks.rows(reference, np.linspace(0, size - 1, _REFERENCE).astype(np.intp))
+    reference = typical(reference)
     lam = -learned.lam if learned.push == "bottom" else learned.lam
     found = explain(_checks.rows(X, rows), learned.H, lam, reference=reference, n_threads=n_threads)
     return tuple(found.reasons(n))
