@@ -399,6 +399,15 @@ def test_levels_that_training_has_not_seen_are_told(fitted, tmp_path):
     page_of(tmp_path / "r.html")
 
 
+def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    pnorm.report_html(tmp_path / "r.html", X, y, H, lam, held_out=False)
+    page = page_of(tmp_path / "r.html")
+    assert "Measured on 300 rows that were trained on" in page.words
+    assert "On new rows the list is worse." in page.words
+    assert "The first 20 of 300 training rows" in page.tables
+
+
 def test_few_rows_and_ties(tmp_path):
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0], [1.0]], [1, 0, 0], None, [1.0])
     assert "Only 1 positives were held out" in page_of(tmp_path / "r.html").words

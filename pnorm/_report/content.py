@@ -56,6 +56,8 @@ class Findings:
     """Of how many held-out rows each one was used for the importance of columns."""
     depth: int
     """The first rows that importance is about."""
+    held_out: bool
+    """Whether the rows had no part in training."""
     shapes: Shapes | None
     of_training: bool
     """Whether the shares of shapes are those of the training rows."""
@@ -95,6 +97,16 @@ class Findings:
         return "negative" if self.at_top else "positive"
 
     @property
+    def were(self) -> str:
+        """What the rows had to do with training."""
+        return "held out" if self.held_out else "trained on"
+
+    @property
+    def these(self) -> str:
+        """What the rows are called."""
+        return "held-out rows" if self.held_out else "training rows"
+
+    @property
     def lists(self) -> list[str]:
         """Names of the other lists."""
         return [text(name, 40) for name in self.quality.lists]
@@ -122,11 +134,12 @@ def head(of: Findings) -> str:
     q = of.quality
     hits = q.measure("hits", q.main)
     n_hits, n = (q.n_pos, of.n) if of.at_top else (q.n_neg, of.n)
-    tied = "" if float(hits.value).is_integer() else "about "  # ties share their places in equal parts
-    rows = f"Of the {of.first} {count(q.main)} rows, {tied}{count(hits.value)} are {of.hit}"
+    whole = abs(hits.value - round(hits.value)) < 1e-6  # rows that tie share their places in equal parts
+    told = count(hits.value) if whole else f"about {_about(hits.value)}"
+    rows = f"Of the {of.first} {count(q.main)} rows, {told} are {of.hit}"
     interval = f'<span class="interval">({count(hits.value.low)} to {count(hits.value.high)})</span>'
     lead = (
-        f"Measured on {count(n)} rows that were held out, {count(n_hits)} of them {of.hit} ({percent(n_hits / n)}). "
+        f"Measured on {count(n)} rows that were {of.were}, {count(n_hits)} of them {of.hit} ({percent(n_hits / n)}). "
         "In brackets: the interval, which tells how sure the number is."
     )
     return (
@@ -181,7 +194,7 @@ def _worth(of: Findings) -> Section:
         + difference
         + markup.table("The whole list", columns, rows, kind="measures")
         + paragraph(
-            f"Intervals hold {percent(q.confidence)} of lists drawn again from the held-out rows. They do not say how "
+            f"Intervals hold {percent(q.confidence)} of lists drawn again from the {of.these}. They do not say how "
             "another set of training rows would change the list.",
             kind="soft",
         ),
@@ -218,7 +231,7 @@ def _writer(key: str) -> Callable[[float], str]:
 
 def _about(expected: float) -> str:
     """Return an expected number, whole if it is not small."""
-    return count(round(expected) if expected >= 10.0 else expected)
+    return count(round(expected) if expected >= 5.0 else expected)
 
 
 def _signed(value: float) -> str:
@@ -339,12 +352,12 @@ def _rows(of: Findings) -> Section | None:
         "rows",
         f"The {of.first} rows, and why",
         paragraph(
-            f"The {of.first} {len(rows)} held-out rows. Bars are what the value of a column adds to the score of the "
+            f"The {of.first} {len(rows)} {of.these}. Bars are what the value of a column adds to the score of the "
             f"row, compared with the average {of.miss}: to the right it raises the score, to the left it lowers it. "
             "They say how the score is made up, and not what would happen if a value were changed."
         )
         + markup.table(
-            f"The {of.first} {len(rows)} of {count(of.n)} held-out rows",
+            f"The {of.first} {len(rows)} of {count(of.n)} {of.these}",
             head,
             rows,
             left=(0, 1, 2, len(head) - 1),
@@ -373,7 +386,7 @@ def _importance(of: Findings) -> Section | None:
         for c in order.tolist()
     ]
     left = int(np.count_nonzero(found.ranges > 0.0)) - len(rows)
-    on = f" Measured on one of every {of.thinned} held-out rows." if of.thinned > 1 else ""
+    on = f" Measured on one of every {of.thinned} {of.these}." if of.thinned > 1 else ""
     return (
         "importance",
         "Which columns decide",
@@ -400,7 +413,7 @@ def _shapes(of: Findings) -> Section | None:
     room = room_of(drawn)
     left = [text(shape.name, 40) for shape in of.shapes.columns[_SHAPES:]]
     more = f"{', '.join(left[:20])}{' and others' if len(left) > 20 else ''}" if left else ""
-    rows = "training rows" if of.of_training else "held-out rows"
+    rows = "training rows" if of.of_training else of.these
     return (
         "shapes",
         "How the score depends on each column",
@@ -423,7 +436,8 @@ def _choice(of: Findings) -> Section | None:
     folds = found.scores.shape[1]
     chosen = paragraph(
         f"Chosen: <strong>{text(found.best, 120)}</strong>. Every choice was trained on part of the training rows and "
-        f"measured on the rest, {folds} times; the held-out rows of this report had no part in it."
+        f"measured on the rest, {folds} times.",
+        "The held-out rows of this report had no part in it." if of.held_out else "",
     )
     return (
         "choice",
@@ -537,6 +551,8 @@ def _calibration(of: Findings) -> Section | None:
 def _warned(of: Findings) -> list[str]:
     """Return all warnings, as HTML."""
     said = []
+    if not of.held_out:
+        said.append("All numbers here are of the rows that were trained on. On new rows the list is worse.")
     leaks = [column for column in of.plan if "separates the sides nearly alone" in column.note]
     for column in leaks:
         said.append(
@@ -552,7 +568,7 @@ def _warned(of: Findings) -> list[str]:
         said.append(f"Rare values, of which little can be learned: {_noted(rare)}.")
     if of.quality.n_pos < 50:
         said.append(
-            f"Only {count(of.quality.n_pos)} positives were held out: all numbers here are uncertain, as their "
+            f"Only {count(of.quality.n_pos)} positives were {of.were}: all numbers here are uncertain, as their "
             "intervals show."
         )
     of_plan = bool(len(of.plan))
@@ -647,7 +663,7 @@ def _proof(of: Findings) -> Section | None:
 def _reproduce(of: Findings) -> Section:
     q = of.quality
     known = [
-        ("Held-out rows", f"{count(of.n)}: {count(q.n_pos)} positive, {count(q.n_neg)} negative"),
+        (of.these.capitalize(), f"{count(of.n)}: {count(q.n_pos)} positive, {count(q.n_neg)} negative"),
     ]
     if of.n_training is not None:
         known.append(

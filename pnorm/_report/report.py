@@ -73,6 +73,7 @@ def report_html(
     push: str = "top",
     title: str | None = None,
     label: str | None = None,
+    held_out: bool = True,
     notes: Sequence[str] = (),
     reproduce: Any = None,
     n_rows: int = 20,
@@ -92,7 +93,7 @@ def report_html(
     path : str or path-like
         The file. It is replaced as a whole at the end, or stays as it was. As in `save`.
     X : array_like, shape (N, d), or sequence of N things where the rankers are callables
-        Rows that were held out: they had no part in training, nor in any choice.
+        Rows that were held out: they had no part in training, nor in any choice. (See `held_out`.)
     y : sequence of N labels, or str
         Their labels. As in `split`.
     H : None, sequence of callables, or Rankers
@@ -136,6 +137,8 @@ def report_html(
         The name of the page.
     label : str, optional
         What a positive row is, such as ``"bought = yes"``.
+    held_out : bool
+        Whether the rows had no part in training. If not, the page says so, above all else.
     notes : sequence of str
         Warnings, beside those that the page finds itself.
     reproduce : str, or mapping from str to str, optional
@@ -232,6 +235,7 @@ def report_html(
         thinned=thinned,
         depth=judged.main if thinned == 1 else max(1, judged.main // thinned),
         shapes=drawn,
+        held_out=_checks.flag(held_out, "held_out"),
         of_training=trained is not None,
         plan=getattr(H, "plan", ()),
         n_training=None if trained is None else (int(trained[1].sum()), int((~trained[1]).sum())),

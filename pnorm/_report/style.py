@@ -97,8 +97,8 @@ svg .up { fill: var(--c0); } svg .down { fill: var(--c1); }
 .columns .bar { width: 6.5rem; }
 .bar svg { height: 1.1em; margin-top: .15em; }
 .rows tbody th, .rows td { white-space: nowrap; }
-.reason { display: grid; grid-template-columns: minmax(9rem, 1fr) 5rem 3.6rem; gap: 0 .5rem; align-items: center;
-  min-width: 18rem; font-size: .9rem; white-space: normal; }
+.reason { display: grid; grid-template-columns: minmax(11rem, 1fr) 5rem 3.6rem; gap: 0 .5rem; align-items: center;
+  min-width: 20rem; font-size: .9rem; white-space: normal; }
 .reason span { overflow-wrap: anywhere; line-height: 1.35; }
 .reason svg { height: .75rem; }
 .reason .by { text-align: right; color: var(--soft); white-space: nowrap; }
@@ -126,7 +126,7 @@ nav a:hover { color: var(--link); text-decoration: underline; }
   .rows tr { display: flex; flex-wrap: wrap; gap: .1rem .8rem; padding: .5rem 0; border-bottom: 1px solid var(--rule); }
   .rows th, .rows td { padding: 0; border: 0; }
   .rows td:last-child { width: 100%; }
-  .reason { min-width: 0; }
+  .reason { min-width: 0; grid-template-columns: 1fr 5rem 3.6rem; }
 }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 @page { margin: 16mm 15mm; }
