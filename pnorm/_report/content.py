@@ -137,7 +137,7 @@ def head(of: Findings) -> str:
     whole = abs(hits.value - round(hits.value)) < 1e-6  # rows that tie share their places in equal parts
     told = count(hits.value) if whole else f"about {_about(hits.value)}"
     rows = f"Of the {of.first} {count(q.main)} rows, {told} are {of.hit}"
-    interval = f'<span class="interval">({count(hits.value.low)} to {count(hits.value.high)})</span>'
+    interval = f'<span class="interval">({markup.whole(hits.value)})</span>'
     lead = (
         f"Measured on {count(n)} rows that were {of.were}, {count(n_hits)} of them {of.hit} ({percent(n_hits / n)}). "
         "In brackets: the interval, which tells how sure the number is."
@@ -155,8 +155,8 @@ def _alert(of: Findings) -> str:
     n = len(_warned(of))
     if not n:
         return ""
-    what = "There is one warning" if n == 1 else f"There are {n} warnings"
-    return f'<p class="alert">{what} to read before this list is used: <a href="#warnings">see the warnings</a>.</p>'
+    what = "There is one point" if n == 1 else f"There are {n} points"
+    return f'<p class="alert">{what} to mind before this list is used: <a href="#warnings">What to mind</a>.</p>'
 
 
 # Quality ------------------------------------------------------------------------------------------------
@@ -211,7 +211,8 @@ def table_of_depths(of: Findings) -> str:
         hits, precision, recall, lift = [q.measure(key, k) for key in ("hits", "precision", "recall", "lift")]
         rows.append([
             count(k),
-            _mine(hits, count),
+            f'<span class="mine">{data(hits.value, count(hits.value))} '
+            f'<span class="interval">{markup.whole(hits.value)}</span></span>',
             estimate(float(precision.value), percent),
             estimate(float(recall.value), percent),
             estimate(float(lift.value), markup.times),

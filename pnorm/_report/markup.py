@@ -65,6 +65,11 @@ def signed(write: Callable[[float], str]) -> Callable[[float], str]:
     return lambda value: write(value).replace("-", "−")
 
 
+def whole(value: Estimate) -> str:
+    """Return the interval of a number of rows, in whole ones that hold it."""
+    return f"{count(math.floor(value.low + 1e-9))} to {count(math.ceil(value.high - 1e-9))}"
+
+
 def paragraph(*sentences: str, kind: str = "") -> str:
     """Return sentences as a paragraph, those that are empty left out."""
     of_kind = f' class="{kind}"' if kind else ""
