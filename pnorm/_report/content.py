@@ -183,7 +183,8 @@ def _worth(of: Findings) -> Section:
         sure = "" if low > 0.0 or high < 0.0 else " The interval holds zero, so that chance may have made it."
         difference = paragraph(
             f"In the {of.first} {count(q.main)} rows this list has {count(abs(by))} "
-            f"{of.hit}{'' if abs(by) == 1.0 else 's'} {'more' if by >= 0.0 else 'fewer'} than “{text(q.difference.other, 40)}” "
+            f"{of.hit}{'' if abs(by) == 1.0 else 's'} {'more' if by >= 0.0 else 'fewer'} than "
+            f"“{text(q.difference.other, 40)}” "
             f'<span class="interval">({_signed(low)} to {_signed(high)})</span>.{sure}'
         )
     return (
