@@ -47,7 +47,7 @@ def written(path, n_rows, seed=0):
     frame.to_csv(path, index=False)
 
 
-def rival(path, threads):
+def rival(path, threads, trees):
     """Read the file with pandas, and cross-validate LightGBM."""
     import lightgbm
     import pandas
@@ -59,7 +59,7 @@ def rival(path, threads):
     for name in frame.columns[frame.dtypes.map(lambda kind: kind.kind not in "biuf")]:
         frame[name] = frame[name].astype("category")
     how = {"objective": "binary", "num_leaves": 31, "num_threads": threads, "verbose": -1, "metric": "auc"}
-    found = lightgbm.cv(how, lightgbm.Dataset(frame, y), num_boost_round=300, nfold=5)
+    found = lightgbm.cv(how, lightgbm.Dataset(frame, y), num_boost_round=trees, nfold=5)
     print(f"AUC {found['valid auc-mean'][-1]:.4f}")
 
 
@@ -84,23 +84,24 @@ def main(arguments=None):
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--trees", type=int, default=300)
     parser.add_argument("--rival", help=argparse.SUPPRESS)
     asked = parser.parse_args(given[:cut])
     if asked.rival:
-        rival(asked.rival, asked.threads)
+        rival(asked.rival, asked.threads, asked.trees)
         return
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "table.csv")
         written(file, asked.rows)
         python = [sys.executable, "-P"]
         ours = [*python, "-m", "pnorm", file, "--label", "label", *given[cut + 1 :]]
-        theirs = [*python, __file__, "--rival", file, "--threads", str(asked.threads)]
+        theirs = [*python, __file__, "--rival", file, "--threads", str(asked.threads), "--trees", str(asked.trees)]
         commands = {"pnorm": ours, "pandas + LightGBM": theirs}
         times = {name: [] for name in commands}
         for _ in range(asked.repeat):
             for name, command in commands.items():
                 times[name].append(taken(command, asked.threads)[:2])
-    print(f"{asked.rows} rows, {asked.threads} threads, median of {asked.repeat}")
+    print(f"{asked.rows} rows, {asked.threads} thread(s), median of {asked.repeat}")
     for name, runs in times.items():
         wall, processor = [statistics.median(values) for values in zip(*runs, strict=True)]
         print(f"{name:20} {wall:8.2f} s  {processor:8.2f} s of processor time")

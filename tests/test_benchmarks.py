@@ -38,3 +38,16 @@ def test_a_benchmark_runs(suite, name, tmp_path, monkeypatch):
 def test_the_configuration_is_read():
     configuration = json.loads((FOLDER / "asv.conf.json").read_text())
     assert (FOLDER / configuration["benchmark_dir"]).is_dir()
+
+
+def test_from_a_file_to_the_report(monkeypatch, capsys):
+    pytest.importorskip("lightgbm")
+    monkeypatch.syspath_prepend(FOLDER)
+    script = importlib.import_module("file_to_report")
+    script.main(["--rows", "400", "--threads", "1", "--repeat", "1", "--trees", "3", "--", "-p", "1", "--l2", "1"])
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in told] == [
+        "400 rows, 1 thread(s), median of 1",
+        "pnorm",
+        "pandas + LightGBM",
+    ]
