@@ -236,6 +236,19 @@ def test_other_lists_stand_beside_it(fitted, tmp_path):
     assert re.search(told, page.words)
 
 
+def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):
+    y = np.arange(200) < 60
+    f = np.where(np.arange(200) < 55, 3.0, 0.0) - np.arange(200) / 1e3
+    g = np.where(np.arange(200) < 30, 3.0, 0.0) - ~y * np.arange(200)[::-1] / 1e3 + np.arange(200) / 1e2
+    pnorm.report_html(tmp_path / "r.html", f[:, None], y, None, [1.0], others={"other": g})
+    words = page_of(tmp_path / "r.html").words
+    told = re.search(r"In the first (\d+) rows this list has ([\d.]+) positives? more than “other”", words)
+    k = int(told[1])
+    assert k > int(re.search(r"Of the first (\d+) rows", words)[1])
+    both = [metrics.precision_at(s[y], s[~y], k) for s in (f, g)]
+    assert float(told[2]) == pytest.approx(k * (both[0] - both[1]))
+
+
 def test_with_rows_of_training_it_makes_simple_lists_to_compare_with(full, fitted, tmp_path):
     head = [cell[0] for cell in full.tables["The whole list"][0]]
     assert head[2] == "straight lines"
@@ -411,7 +424,11 @@ def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
 
 def test_few_rows_and_ties(tmp_path):
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0], [1.0]], [1, 0, 0], None, [1.0])
-    assert "Only 1 positives were held out" in page_of(tmp_path / "r.html").words
+    assert "Only 1 positive row was held out" in page_of(tmp_path / "r.html").words
+    pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0]] * 60, [1, 0] * 60, None, [1.0])
+    assert "There is" not in page_of(tmp_path / "r.html").words
+    pnorm.report_html(tmp_path / "r.html", [[1.0]] * 60 + [[0.0]] * 2, [1] * 60 + [0] * 2, None, [1.0])
+    assert "Only 2 negative rows were held out" in page_of(tmp_path / "r.html").words
     pnorm.report_html(tmp_path / "r.html", PLAIN, Y, None, [0.0, 0.0], n_rows=0)
     page = page_of(tmp_path / "r.html")
     assert "The first rows, and why" not in page.headings

@@ -23,10 +23,14 @@ from pnorm._report.markup import count, data, decimals, estimate, paragraph, per
 from pnorm._report.pictures import draw_shape, room_of
 from pnorm._trace import Trace
 from pnorm._version import version
+from pnorm.rankers._table import AS_ASKED, ColumnPlan
 
 _COLUMNS, _SHAPES, _PLAN, _NOTED = 15, 8, 60, 12
 """Columns of the table of importance, shapes, columns of the table of what became of each, and columns that are named
 in a warning, at most."""
+
+_FEW = 50
+"""Rows of a side below which the page says that its numbers are uncertain."""
 
 Section = tuple[str, str, str]
 
@@ -61,7 +65,7 @@ class Findings:
     shapes: Shapes | None
     of_training: bool
     """Whether the shares of shapes are those of the training rows."""
-    plan: Sequence[Any]
+    plan: Sequence[ColumnPlan]
     n_training: tuple[int, int] | None
     n_rankers: int
     n_used: int
@@ -178,12 +182,11 @@ def _worth(of: Findings) -> Section:
     ]
     difference = ""
     if q.difference is not None:
-        more = q.difference.value
-        by, low, high = [q.main * value for value in more]
+        by, low, high = [q.difference.depth * value for value in q.difference.value]
         sure = "" if low > 0.0 or high < 0.0 else " The interval holds zero, so that chance may have made it."
         difference = paragraph(
-            f"In the {of.first} {count(q.main)} rows this list has {count(abs(by))} "
-            f"{of.hit}{'' if abs(by) == 1.0 else 's'} {'more' if by >= 0.0 else 'fewer'} than "
+            f"In the {of.first} {count(q.difference.depth)} rows this list has {count(abs(by))} "
+            f"{of.hit}{'' if count(abs(by)) == '1' else 's'} {'more' if by >= 0.0 else 'fewer'} than "
             f"“{text(q.difference.other, 40)}” "
             f'<span class="interval">({_signed(low)} to {_signed(high)})</span>.{sure}'
         )
@@ -555,24 +558,23 @@ def _warned(of: Findings) -> list[str]:
     said = []
     if not of.held_out:
         said.append("All numbers here are of the rows that were trained on. On new rows the list is worse.")
-    leaks = [column for column in of.plan if "separates the sides nearly alone" in column.note]
+    leaks = [column for column in of.plan if column.separates]
     for column in leaks:
         said.append(
             f"<strong>{text(column.name, 40)}</strong> {text(column.note, 200)}. Ask whether it is known before the "
             "outcome; if not, leave the column out."
         )
-    left = [column for column in of.plan if column.kind == "left out" and column.note != "as asked"]
+    left = [column for column in of.plan if column.rankers == 0 and column.note != AS_ASKED]
     if left:
         reason = "it is" if len(left) == 1 else "they are"
         said.append(f"Left out, as {reason} of no use for new rows: {_noted(left)}.")
     rare = [column for column in of.plan if "rare" in column.note]
     if rare:
         said.append(f"Rare values, of which little can be learned: {_noted(rare)}.")
-    if of.quality.n_pos < 50:
-        said.append(
-            f"Only {count(of.quality.n_pos)} positives were {of.were}: all numbers here are uncertain, as their "
-            "intervals show."
-        )
+    few, side = min((of.quality.n_pos, "positive"), (of.quality.n_neg, "negative"))
+    if few < _FEW:
+        rows = f"{side} row was" if few == 1 else f"{side} rows were"
+        said.append(f"Only {few} {rows} {of.were}: all numbers here are uncertain, as their intervals show.")
     of_plan = bool(len(of.plan))
     said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and str(note).startswith("from_table "))]
     if of.drift is not None:
@@ -580,7 +582,7 @@ def _warned(of: Findings) -> list[str]:
     return said
 
 
-def _noted(columns: Sequence[Any]) -> str:
+def _noted(columns: Sequence[ColumnPlan]) -> str:
     """Return columns with their notes, as HTML."""
     names = [f"<strong>{text(column.name, 40)}</strong> ({text(column.note, 120)})" for column in columns[:_NOTED]]
     return "; ".join(names) + (f"; and {len(columns) - _NOTED} more" if len(columns) > _NOTED else "")
