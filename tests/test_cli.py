@@ -969,6 +969,16 @@ def transactions(tmp_path):
     return path, frame
 
 
+def test_a_page_of_rows_trained_on_says_so_once(capsys, transactions, tmp_path):
+    path, _ = transactions
+    status, out, err = run(capsys, path, "--label", "fraud", "--holdout", 0, "--report", tmp_path / "r.html", *QUICK)
+    assert (status, err) == (0, "")
+    assert "No rows are kept back" in out
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "rows that were trained on" in page
+    assert page.count("on new rows the list is worse") + page.count("On new rows the list is worse") == 1
+
+
 def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     path, frame = transactions
     model, out_path, page = tmp_path / "m.json", tmp_path / "s.csv", tmp_path / "r.html"
@@ -1000,10 +1010,15 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     assert all("(+" in line for line in top)
     assert f"Cut-off: take rows with a score of {expected.score:.6g} or more" in out
     assert "What next:" in out
-    assert page.read_text().startswith("<!DOCTYPE html>")
+    written_page = page.read_text(encoding="utf-8")
+    assert written_page.startswith("<!DOCTYPE html>")
+    assert "Positive means: fraud = yes." in written_page
+    assert "left out:" not in written_page  # the page says it in its own words
 
-    status, out, err = run(capsys, path, "--model", model, "--id", "tx", "--out", tmp_path / "again.csv")
+    more = ["--label", "fraud", "--id", "tx", "--out", tmp_path / "again.csv", "--report", page]
+    status, out, err = run(capsys, path, "--model", model, *more)
     assert (status, err) == (0, "")
+    assert "The held-out rows compared with the training rows" in page.read_text(encoding="utf-8")
     again = pandas.read_csv(tmp_path / "again.csv", keep_default_na=False)
     columns = ["id", "score", "probability", "rank", "take"]
     pandas.testing.assert_frame_equal(again[columns], written[columns])

@@ -327,9 +327,6 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     """Write the page on the list that was measured."""
     learned, measured, test = found.learned, job.measured, found.tested
     X, y = (measured.table, measured.y) if test is None else test.held_out
-    notes = [*printing.plan_warnings(learned.H), *measured.source.notes]
-    if test is None:
-        notes.insert(0, "these are the rows trained on: on new rows the list is worse")
     pnorm.report_html(
         arguments.report,
         X,
@@ -349,8 +346,9 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         l2=learned.l2,
         push=learned.push,
         title=f"{path_shown(os.path.basename(arguments.file))}: {shown(str(job.columns.label))}",
-        label=job.columns.label,
-        notes=notes,
+        label=printing.positive(measured, str(job.columns.label)),
+        held_out=test is not None,
+        notes=measured.source.notes,
         reproduce=arguments.typed,
         seed=arguments.seed or 0,
     )

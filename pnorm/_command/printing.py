@@ -51,8 +51,12 @@ def warn(messages: Iterable[str]) -> None:
 def labelled(path: str, rows: Rows, label: str) -> str:
     """Return what a file is, with its rows and labels."""
     n, n_pos = rows.y.size, int(rows.y.sum())
-    of_label = f"{shown(label)} = {shown(' or '.join(rows.positive))}"
-    return f"{path_shown(path)}: {n:,} rows, {n_pos:,} positive ({of_label}), {100 * n_pos / n:.3g} %"
+    return f"{path_shown(path)}: {n:,} rows, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
+
+
+def positive(rows: Rows, label: str) -> str:
+    """Return which rows are positive, such as ``bought = yes``."""
+    return f"{shown(label)} = {shown(' or '.join(rows.positive))}"
 
 
 def notes(texts: Iterable[str]) -> None:

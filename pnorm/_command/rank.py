@@ -50,9 +50,10 @@ def file(arguments: argparse.Namespace) -> None:
     for message in told:
         print(f"pnorm: warning: {one_line(message)}", file=sys.stderr)
     rows = _rows(arguments, model, source, columns, table, labels)
-    _print(arguments, model, rows, columns, f)
+    moved = _drift(model, rows)
+    _print(arguments, model, rows, columns, f, moved)
     with Progress(bool(arguments.progress)) as progress:
-        lines = _write(arguments, model, rows, f, progress)
+        lines = _write(arguments, model, rows, columns, f, moved, progress)
     printing.paragraph(lines)
 
 
@@ -91,7 +92,12 @@ def _rows(
 
 
 def _print(
-    arguments: argparse.Namespace, model: pnorm.ScoringFunction, rows: Rows, columns: Columns, f: Vector
+    arguments: argparse.Namespace,
+    model: pnorm.ScoringFunction,
+    rows: Rows,
+    columns: Columns,
+    f: Vector,
+    moved: pnorm.Drift | None,
 ) -> None:
     push = _push(model)
     if columns.label is None:
@@ -109,7 +115,7 @@ def _print(
         of_sides = _chance(model, f[rows.y]), _chance(model, f[~rows.y])
         chance = None if of_sides[0] is None else of_sides
         printing.paragraph(printing.quality_lines(quality(f[rows.y], f[~rows.y], push=push, probability=chance)))
-    printing.paragraph(_drift(model, rows))
+    printing.paragraph(_moved_lines(moved))
     if model.cutoff is not None:
         printing.paragraph(printing.taken_lines(model.cutoff, f))
     few = min(printing.TOP if arguments.top is None else arguments.top, f.size)
@@ -121,15 +127,21 @@ def _print(
 
 
 def _write(
-    arguments: argparse.Namespace, model: pnorm.ScoringFunction, rows: Rows, f: Vector, progress: Progress
+    arguments: argparse.Namespace,
+    model: pnorm.ScoringFunction,
+    rows: Rows,
+    columns: Columns,
+    f: Vector,
+    moved: pnorm.Drift | None,
+    progress: Progress,
 ) -> list[str]:
     """Write the files that are asked for, and return what to say of them."""
     lines = []
     if arguments.out is not None:
         progress("writing the scores")
         why = _reasons(model, rows.table)
-        columns = scores_file.columns(f, rows.ids, _chance(model, f), _taken(model, f), None, why)
-        scores_file.write(arguments.out, columns, printing.best_first(f))
+        written = scores_file.columns(f, rows.ids, _chance(model, f), _taken(model, f), None, why)
+        scores_file.write(arguments.out, written, printing.best_first(f))
         lines.append(f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")
@@ -144,8 +156,10 @@ def _write(
             intercept=model.intercept,
             ids=rows.ids,
             cutoff=model.cutoff,
+            drift=moved,
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
+            label=printing.positive(rows, str(columns.label)),
             notes=rows.source.notes,
             reproduce=arguments.typed,
         )
@@ -153,15 +167,20 @@ def _write(
     return lines
 
 
-def _drift(model: pnorm.ScoringFunction, rows: Rows) -> list[str]:
+def _drift(model: pnorm.ScoringFunction, rows: Rows) -> pnorm.Drift | None:
     """Return what has moved since training, if the model knows the rows of training."""
     if "profile" not in model.metadata:
-        return []
+        return None
     with kept([], UnknownLevelWarning):  # it says which
-        found = pnorm.drift(pnorm.Profile.from_dict(model.metadata["profile"]), rows.table, model.H, model.lam)
-    if not found.warnings:
+        return pnorm.drift(pnorm.Profile.from_dict(model.metadata["profile"]), rows.table, model.H, model.lam)
+
+
+def _moved_lines(moved: pnorm.Drift | None) -> list[str]:
+    if moved is None:
+        return []
+    if not moved.warnings:
         return ["Nothing has moved beyond chance since training."]
-    return ["Since training:", *[f"  {one_line(sentence)}" for sentence in found.warnings]]
+    return ["Since training:", *[f"  {one_line(sentence)}" for sentence in moved.warnings]]
 
 
 def _push(model: pnorm.ScoringFunction) -> str:
