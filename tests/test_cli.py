@@ -979,6 +979,15 @@ def test_a_page_of_rows_trained_on_says_so_once(capsys, transactions, tmp_path):
     assert page.count("on new rows the list is worse") + page.count("On new rows the list is worse") == 1
 
 
+def test_page_and_terminal_number_the_rows_of_the_file(capsys, transactions, tmp_path):
+    path, _ = transactions
+    _, out, _ = run(capsys, path, "--label", "fraud", "--report", tmp_path / "r.html", *QUICK)
+    listed = re.findall(r"^ +\d+ +(\d+) +-?\d+\.\d+ ", out, re.MULTILINE)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert len(listed) == 10
+    assert re.findall(r"row (\d+)<", page)[:10] == listed
+
+
 def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     path, frame = transactions
     model, out_path, page = tmp_path / "m.json", tmp_path / "s.csv", tmp_path / "r.html"

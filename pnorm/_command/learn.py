@@ -335,7 +335,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         learned.lam,
         p=learned.p,
         intercept=learned.trace.intercept,
-        ids=None if measured.ids is None else [measured.ids[i] for i in found.rows.tolist()],
+        ids=[f"row {i}" if measured.ids is None else measured.ids[i] for i in found.rows.tolist()],
         training=None if test is None else test.training,
         others=None if test is None else test.others,
         cross_validation=learned.cross_validation,
