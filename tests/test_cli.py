@@ -10,7 +10,6 @@ import sys
 import sysconfig
 from functools import partial
 
-import awkward
 import numpy as np
 import pandas
 import pyarrow
@@ -1033,25 +1032,6 @@ def test_the_command_does_the_whole_job(capsys, transactions, tmp_path):
     pandas.testing.assert_frame_equal(again[columns], written[columns])
     assert f"Cut-off: {(f >= expected.score).sum()} of 600 rows have a score of" in out
     assert "since training" in out.lower()
-
-
-@pytest.mark.parametrize("name", awkward.WRITERS)
-def test_awkward_tables_take_one_line(capsys, tmp_path, name):
-    if name == "machines":
-        pytest.importorskip("python_calamine")
-    table = awkward.WRITERS[name](tmp_path)
-    status, out, err = run(capsys, *table.arguments(), *QUICK)
-    assert (status, err) == (0, "")
-    assert f"{table.y.size:,} rows, {table.y.sum():,} positive" in out
-    assert len(out.splitlines()) <= 60
-    for note in table.notes:
-        assert note in out
-    for leak in table.leaks:
-        assert any(leak in line and "alone" in line for line in out.splitlines() if line.startswith("warning: "))
-    if table.id is not None:
-        assert f"{table.id}  " in out
-    depth, hits = re.search(r"Of the first ([\d,]+) rows of the list, ([\d.,]+) (?:is|are) positive", out).groups()
-    assert float(hits.replace(",", "")) / float(depth.replace(",", "")) > 1.5 * table.y.mean()
 
 
 def test_other_rows_to_test_on(capsys, transactions, tmp_path):

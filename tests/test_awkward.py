@@ -1,0 +1,128 @@
+"""Eight awkward tables as a person meets them: in one line through the command, and in one through the estimator."""
+
+import csv
+import warnings
+from functools import partial
+
+import awkward
+import numpy as np
+import pytest
+
+import pnorm
+from pnorm._command.main import main
+from pnorm._tables import open_source
+
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("sklearn")
+
+READ = {
+    "transactions": pandas.read_csv,
+    "leads": pandas.read_csv,
+    "patients": pandas.read_csv,
+    "customers": partial(pandas.read_csv, sep=";", decimal=",", encoding="cp1252"),
+    "molecules": pandas.read_csv,
+    "machines": partial(pandas.read_excel, engine="calamine"),
+    "payments": pandas.read_csv,
+    "refunds": pandas.read_csv,
+}
+"""By name, how a person reads the table."""
+
+WHOLE = ("transactions", "leads", "patients")
+"""Tables of which the command chooses among all points of the grid; for the others it has few, which is quick."""
+
+
+def written(folder, name):
+    if name == "machines":
+        pytest.importorskip("openpyxl")
+        pytest.importorskip("python_calamine")
+    return awkward.WRITERS[name](folder)
+
+
+def kinds(H):
+    return {of.name: of.kind for of in H.plan}
+
+
+def clearly_better(f, y):
+    """Whether the interval of the AUC is above 0.6, well above a coin's."""
+    return pnorm.metrics.auc(f[y], f[~y], confidence=0.95).low > 0.6
+
+
+def scores(path):
+    """The scores of a file of --out by id, and all of its rows."""
+    with open(path, newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    return {row["id"]: float(row["score"]) for row in rows}, rows
+
+
+@pytest.mark.parametrize("name", awkward.WRITERS)
+def test_one_line_of_the_command(request, capsys, tmp_path, name):
+    if name not in WHOLE:
+        request.getfixturevalue("few_points")
+    table = written(tmp_path, name)
+    model, out, page, again = (str(tmp_path / file) for file in ("m.json", "s.csv", "r.html", "again.csv"))
+    words = [*table.arguments(), "--id", table.id, "--save", model, "--out", out, "--report", page]
+    assert main(words) == 0
+    told, errors = capsys.readouterr()
+    assert errors == ""
+    assert f"{table.y.size:,} rows, {table.y.sum():,} positive" in told
+    assert all(note in told for note in table.notes)
+    assert len(told.splitlines()) <= 62
+
+    # each column is what it means
+    H = pnorm.load(model).H
+    assert kinds(H) == {column: kind for column, kind in table.kinds.items() if column != table.id}
+    warned = [line for line in told.splitlines() if line.startswith("warning: ")]
+    left = [column for column, kind in kinds(H).items() if kind == "left out"]
+    assert all(any("left out" in line and column in line for line in warned) for column in left)
+    assert tuple(of.name for of in H.plan if of.separates) == table.leaks
+    assert all(any("alone" in line and leak in line for line in warned) for leak in table.leaks)
+    assert len(warned) == bool(left) + bool(table.leaks)
+
+    # all rows are written, and those kept back are in a good order
+    f, rows = scores(out)
+    ids = open_source(str(table.path)).texts(table.id)
+    positive = dict(zip(ids, table.y.tolist(), strict=True))
+    assert f.keys() == positive.keys()
+    assert len(rows) == table.y.size
+    held = [row["id"] for row in rows if row["held_out"] == "1"]
+    assert len(held) == pytest.approx(table.y.size / 5, abs=2)
+    assert clearly_better(np.array([f[row_id] for row_id in held]), np.array([positive[row_id] for row_id in held]))
+
+    # the saved model has the same scores
+    assert main([str(table.path), "--model", model, "--id", table.id, "--out", again]) == 0
+    assert scores(again)[0] == f
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert text.endswith("</html>\n")
+    assert all(leak in text for leak in table.leaks)
+
+
+@pytest.mark.usefixtures("few_points")
+@pytest.mark.parametrize("name", awkward.WRITERS)
+def test_one_line_of_the_estimator(tmp_path, name):
+    table = written(tmp_path, name)
+    check_estimator(table, READ[name](table.path).drop(columns=table.label))
+
+
+@pytest.mark.usefixtures("few_points")
+@pytest.mark.parametrize("name", ["patients", "refunds"])
+def test_one_line_of_the_estimator_with_polars(tmp_path, name):
+    polars = pytest.importorskip("polars")
+    table = written(tmp_path, name)
+    check_estimator(table, polars.read_csv(table.path).drop(table.label))
+
+
+def check_estimator(table, frame):
+    from pnorm.sklearn import PNormPush
+
+    some, y = np.arange(table.y.size) % 4 > 0, table.y
+    rows = [pnorm._checks.rows(frame, np.flatnonzero(part)) for part in (some, ~some)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = PNormPush().fit(rows[0], y[some])
+    (message,) = [str(warning.message) for warning in caught]
+    assert all(column in message for column, kind in kinds(model.rankers_).items() if kind == "left out")
+    assert tuple(of.name for of in model.rankers_.plan if of.separates) == table.leaks
+    assert all(leak in message for leak in table.leaks)
+    # a reader that is told nothing calls an index without a name something of its own
+    assert list(kinds(model.rankers_).values()) == list(table.kinds.values())
+    assert clearly_better(model.decision_function(rows[1]), y[~some])
