@@ -1,6 +1,7 @@
 """Eight awkward tables as a person meets them: in one line through the command, and in one through the estimator."""
 
 import csv
+import re
 import warnings
 from functools import partial
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import pnorm
+from pnorm._command import printing
 from pnorm._command.main import main
 from pnorm._tables import open_source
 
@@ -77,6 +79,8 @@ def test_one_line_of_the_command(request, capsys, tmp_path, name):
     assert tuple(of.name for of in H.plan if of.separates) == table.leaks
     assert all(any("alone" in line and leak in line for line in warned) for leak in table.leaks)
     assert len(warned) == bool(left) + bool(table.leaks)
+    in_use = int(re.search(r"in use, of (\d+) column", told)[1])
+    assert in_use <= sum(of.rankers > 0 for of in H.plan)  # a date is one column, whatever is read off it
 
     # all rows are written, and those kept back are in a good order
     f, rows = scores(out)
@@ -126,3 +130,89 @@ def check_estimator(table, frame):
     # a reader that is told nothing calls an index without a name something of its own
     assert list(kinds(model.rankers_).values()) == list(table.kinds.values())
     assert clearly_better(model.decision_function(rows[1]), y[~some])
+
+
+# What a person tries next
+
+QUICK = ("-p", "1", "--l2", "0.1")
+"""With these nothing is left to choose."""
+
+
+def table_of(path, names=("amount", "kind", "Paid"), n=60, unknown=0, end="\n", ending=""):
+    """A small table; some rows from the second on have a kind that no other file has."""
+    rng = np.random.default_rng(n)
+    amount, kind = rng.normal(size=n), rng.choice(["a", "b", "c"], n)
+    kind[1 : 1 + unknown] = "z"
+    y = amount + rng.normal(size=n) > 0.5
+    rows = [names, *[(f"{x:.3f}", k, str(int(of))) for x, k, of in zip(amount, kind, y, strict=True)]]
+    path.write_bytes("".join([",".join(row) + ending + end for row in rows]).encode())
+    return str(path)
+
+
+def run(capsys, *words):
+    status = main([*map(str, words), *(() if "--model" in words else QUICK)])
+    return status, *capsys.readouterr()
+
+
+@pytest.mark.parametrize(("end", "ending", "start"), [("\r\n", "", b""), ("\n", ",", b""), ("\n", "", b"\xef\xbb\xbf")])
+def test_ends_of_lines_and_marks_change_nothing(capsys, tmp_path, end, ending, start):
+    told = []
+    for how in ({}, {"end": end, "ending": ending}):
+        path = tmp_path / "it's a table.csv"
+        table_of(path, **how)
+        if how:
+            path.write_bytes(start + path.read_bytes())
+        status, out, err = run(capsys, path, "--label", "Paid")
+        assert (status, err) == (0, "")
+        told.append(out)
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(("given", "name"), [("paid", "Paid"), ("PAID", "Paid"), (" Paid", "Paid"), ("Piad", "Paid")])
+def test_a_column_that_is_nearly_named_is_pointed_out(capsys, tmp_path, given, name):
+    path = table_of(tmp_path / "t.csv")
+    status, out, err = run(capsys, path, "--label", given)
+    assert (status, out) == (2, "")
+    assert err == f"pnorm: error: no column {given!r} in {path}; did you mean {name!r}?\n"
+
+
+def test_a_model_of_other_columns_says_which_it_reads(capsys, tmp_path):
+    model, other = str(tmp_path / "m.json"), table_of(tmp_path / "other.csv", ("Amount", "Kind", "Paid"))
+    assert run(capsys, table_of(tmp_path / "t.csv"), "--label", "Paid", "--save", model)[0] == 0
+    status, out, err = run(capsys, other, "--model", model)
+    assert (status, out) == (2, "")
+    assert (
+        f"{model} does not fit {other}: it reads the columns amount, kind, and the file has Amount, Kind, Paid" in err
+    )
+
+
+def test_new_levels_are_told_once(capsys, tmp_path):
+    train, test = table_of(tmp_path / "t.csv"), table_of(tmp_path / "later.csv", n=50, unknown=40)
+    status, out, err = run(capsys, train, "--label", "Paid", "--test", test)
+    assert (status, err) == (0, "")
+    assert [line for line in out.splitlines() if "'z'" in line] == [
+        "warning: levels that the weak rankers do not know, in column 1 ('kind') of X: 40 of 50 values, such as 'z'; all "
+        "indicators of the column are 0 there"
+    ]
+
+
+@pytest.mark.parametrize(("wide", "gone"), [(120, ""), (80, "amount alone, by chance")])
+def test_the_table_of_figures_fits_the_terminal(capsys, monkeypatch, tmp_path, wide, gone):
+    monkeypatch.setattr(printing, "_width", lambda: wide)
+    status, out, _ = run(capsys, table_of(tmp_path / "t.csv"), "--label", "Paid")
+    assert status == 0
+    lines = out.splitlines()
+    (head,) = [k for k, line in enumerate(lines) if line.lstrip().startswith("this list")]
+    figures = lines[head : lines.index("", head)]
+    assert max(map(len, figures)) <= wide
+    assert ("straight lines" in figures[0], "by chance" in figures[0]) == (True, not gone)
+    assert any(gone in line for line in figures if line.startswith("(more")) == bool(gone)
+
+
+def test_one_row_is_no_rows(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "".join(f"{k},{int(k in (3, 7))}\n" for k in range(12)))
+    status, out, _ = run(capsys, path, "--label", "y")
+    assert status == 0
+    assert "Of the first 1 row of the list" in out
+    assert "Only 1 positive row was tested" in out

@@ -142,7 +142,9 @@ def column_named(given: str, header: Sequence[str], path: str) -> str:
         return given
     if given.isascii() and given.isdigit() and len(given) < 10 and 1 <= int(given) <= len(header):
         return header[int(given) - 1]
-    near = difflib.get_close_matches(given, header, 1) if len(given) < 100 else []
+    near = [name for name in header if name.strip().casefold() == given.strip().casefold()]
+    if not near and len(given) < 100:
+        near = difflib.get_close_matches(given, header, 1)
     hint = f"; did you mean {_checks.shown(near[0])}?" if near else f"; its columns are {first(header, 20)}"
     raise CommandError(f"no column {_checks.shown(given)} in {path_shown(path)}{hint}")
 

@@ -20,7 +20,7 @@ from pnorm._command import columns as _columns
 from pnorm._command import options, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import called_as_in_file, path_shown, typed
+from pnorm._command.terminal import called_as_in_file, counted, path_shown, typed
 from pnorm._job import hold_out
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn
 from pnorm._job.quality import Quality, quality
@@ -266,13 +266,20 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     lines = []
     leaks = [of.name for of in plan if of.separates]
     if leaks:
-        few = first(leaks, 3, _checks.shown)
-        lines.append(f"If {few} is not known before the label is, leave it out: --ignore {typed(','.join(leaks[:3]))}")
+        few, one = first(leaks, 3, _checks.shown), len(leaks) == 1
+        lines.append(
+            f"If {few} {'is' if one else 'are'} not known before the label is, leave {'it' if one else 'them'} out: "
+            f"--ignore {typed(','.join(leaks[:3]))}"
+        )
     if found.tested is None:
         lines.append("To see what it is worth on new rows, keep some back (--holdout 0.2), or give others (--test).")
     elif min(n.n_pos, n.n_neg) < _FEW:
         fewest, kind = min((n.n_pos, "positive"), (n.n_neg, "negative"))
-        lines.append(f"Only {fewest:,} {kind} rows were tested, and the intervals are wide: more labelled rows help.")
+        tested_rows = counted(fewest, f"{kind} row")
+        lines.append(
+            f"Only {tested_rows} {'was' if fewest == 1 else 'were'} tested, and the intervals are wide: more labelled "
+            "rows help."
+        )
     ids = [of.name for of in plan if of.is_id]
     if job.columns.id is None and ids:
         lines.append(f"To name the rows in lists: --id {typed(ids[0])}")

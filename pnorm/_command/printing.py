@@ -19,7 +19,7 @@ from pnorm._command.terminal import counted, one_line, path_shown
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm.rankers import Rankers
-from pnorm.rankers._table import AS_ASKED
+from pnorm.rankers._table import AS_ASKED, Table
 
 TOP = 10
 """Rows of the list that are printed, if nobody says how many."""
@@ -144,7 +144,8 @@ def model_lines(learned: Learned) -> list[str]:
         parts.append(f"{counted(learned.max_columns, 'column')} at most")
     used = np.flatnonzero(learned.lam)
     size = f"{used.size:,} of {counted(learned.lam.size, 'weak ranker')}"
-    columns = np.unique(learned.H.column[used]).size
+    H = learned.H
+    columns = np.unique((H._planned() if isinstance(H, Table) else H.column)[used]).size
     steps = counted(trace.n_iter, "step" if learned.penalty else "round")
     return [
         f"The model: {', '.join(parts)}; {size} in use, of {counted(columns, 'column')}.",
@@ -165,7 +166,12 @@ def quality_lines(quality: Quality) -> list[str]:
         own, low_told, high_told, *others = map(write, cells)
         rows.append([measure.name, own, f"{low_told} to {high_told}", *others])
     table = [[shown(cell, 40) for cell in row] for row in (head, *rows)]
-    return [headline(quality), "", *aligned(table, (0,)).splitlines()]
+    lines, room = aligned(table, (0,)).splitlines(), len(head)
+    while len(lines[0]) > _width() and room > 3:  # a line that a terminal breaks is no row of a table
+        room -= 1
+        lines = aligned([row[:room] for row in table], (0,)).splitlines()
+    wider = [f"(more in a wider terminal: {', '.join(table[0][room:])})"] if room < len(head) else []
+    return [headline(quality), "", *lines, *wider]
 
 
 def headline(quality: Quality) -> str:
@@ -176,8 +182,8 @@ def headline(quality: Quality) -> str:
     what, end = ("negative", "last") if quality.push == "bottom" else ("positive", "first")
     are = "is" if value == "1" else "are"
     return (
-        f"Of the {end} {depth:,} rows of the list, {value} {are} {what} ({low} to {high} with "
-        f"{100 * quality.confidence:.4g} % confidence); by chance it would be {_counts(hits.chance)}."
+        f"Of the {end} {depth:,} {'row' if depth == 1 else 'rows'} of the list, {value} {are} {what} "
+        f"({low} to {high} with {100 * quality.confidence:.4g} % confidence); by chance it would be {_counts(hits.chance)}."
     )
 
 

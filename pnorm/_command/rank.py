@@ -15,7 +15,7 @@ import pnorm
 from pnorm import _checks
 from pnorm._categories import UnknownLevelWarning
 from pnorm._checks import Vector
-from pnorm._checks.text import shown
+from pnorm._checks.text import first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import printing, scores_file
 from pnorm._command.columns import Columns, Rows
@@ -40,7 +40,7 @@ def file(arguments: argparse.Namespace) -> None:
         columns = _columns.columns_of(source, path, arguments)
         what = "rows to measure the list by"
         labels = None if columns.label is None else _columns.labels_of(source, columns.label, what)
-        table = _table(model, source, columns)
+        table = _table(arguments, model, source, columns)
         progress("ranking")
         try:
             with kept(told, UnknownLevelWarning), called_as_in_file(lambda name, row: _place(source, name, row)):
@@ -61,11 +61,16 @@ def _place(source: Source, name: str, row: int) -> str | None:
     return source.place(row) if name == "X" else None
 
 
-def _table(model: pnorm.ScoringFunction, source: Source, columns: Columns) -> Any:
+def _table(arguments: argparse.Namespace, model: pnorm.ScoringFunction, source: Source, columns: Columns) -> Any:
     """Return the columns that a model may read."""
     if not isinstance(model.H, Table):
         return source.frame(columns.used)
     known = model.H._found
+    if known is not None and not any(name in known for name in columns.used):
+        raise CommandError(
+            f"{path_shown(arguments.model)} does not fit {path_shown(arguments.file)}: it reads the columns "
+            f"{first(list(known), 20)}, and the file has {first(columns.header, 20)}"
+        )
     return source.columns(columns.used if known is None else [name for name in columns.used if name in known])
 
 

@@ -175,7 +175,8 @@ def learn_and_test(
             progress("testing", 2, 3)
         with _timed("explain", seconds):
             top = np.argsort(f if push == "bottom" else -f, kind="stable")[:n_top]
-            reasons = _reasons(learned, X_held, top, n_reasons, neg if push == "top" else pos, n_threads)
+            with kept([], UnknownLevelWarning):  # said of all rows held out
+                reasons = _reasons(learned, X_held, top, n_reasons, neg if push == "top" else pos, n_threads)
     if progress is not None:
         progress("testing", 3, 3)
     return Tested(

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import Seen
@@ -185,6 +186,11 @@ class Table(Rankers):
         for of in sources:
             plan[of.column] = replace(plan[of.column], rankers=sum([len(part.rankers) for part in of.parts]))
         return Table(self._found, len(plan), sources, Plan(plan))
+
+    def _planned(self) -> NDArray[np.intp]:
+        """Return for each weak ranker the place of its column in the plan: a date has several parts there."""
+        columns = np.array([source.column for source, _ in self._parts], np.intp)
+        return np.repeat(columns, np.diff(self._ends, prepend=0))
 
     def _reads(self) -> list[tuple[Hashable, str]]:
         of_columns: list[tuple[Hashable, str]] = []
