@@ -350,7 +350,10 @@ def test_constant_columns(capsys, tmp_path):
     path.write_text("x,y\n1,0\n1,1\n")
     status, out, err = run(capsys, path, "--label", "y")
     assert (status, out) == (2, "")
-    assert "no column can be used (x: all values are equal); --kind COLUMN=category uses one anyway" in err
+    assert err.endswith("no column can be used (x: all values are equal)\n")  # no kind would make it of use
+    path.write_text("id,y\n" + "".join([f"t{k},{k % 2}\n" for k in range(50)]))
+    assert "nearly all values differ); --kind COLUMN=category uses one anyway" in run(capsys, path, "--label", "y")[2]
+    path.write_text("x,y\n1,0\n1,1\n")
     status, out, _ = run(capsys, path, "--label", "y", "--rankers", "columns")
     assert status == 0
     assert "0 of 1 weak ranker in use" in out
@@ -1112,6 +1115,11 @@ def test_which_columns_are_learned_from(capsys, transactions, tmp_path):
         (["--only", "age", "--ignore", "age"], "--only and --ignore both name 'age'"),
         (["--id", "fraud"], "--id fraud is the label"),
         (["--budget", "20", "--recall", "0.5"], "--recall and --budget both ask for a cut-off; leave one out"),
+        (
+            ["--budget", "200"],
+            "must be less than the 120 rows held out; got 200. If a list has more rows, say so with --of",
+        ),
+        (["--out", "-"], "--out needs the name of a file; the standard output has what is printed"),
         (["--budget", "20", "--holdout", "0"], "--budget needs rows kept back"),
         (["--of", "20"], "--of goes with --budget"),
         (["--precision", "80"], "--precision must be a share, above 0 and below 1; got 80"),
@@ -1135,6 +1143,13 @@ def test_options_that_do_not_fit(capsys, transactions, arguments, message):
     status, out, err = run(capsys, path, "--label", "fraud", *QUICK, *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message.replace("FILE", str(path)) in err
+
+
+def test_a_row_without_a_time_is_named_by_its_line(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,day,y\n1,2024-01-01,0\n2,,1\n3,2024-01-03,0\n")
+    err = run(capsys, path, "--label", "y", "--time", "day")[2]
+    assert f"column day has no time in line 3 of {path}, and in 1 of 3 rows" in err
 
 
 def test_labels_of_which_none_is_plainly_positive_are_counted(capsys, transactions):

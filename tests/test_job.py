@@ -554,8 +554,11 @@ def test_one_row_to_train_on():
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"budget": 50}, "budget must be less than the 20 rows held out; got 50. of="),
-        ({"budget": 50, "of": 40}, "budget must be less than the 40 rows of a list"),
+        (
+            {"budget": 50},
+            "budget must be less than the 20 rows held out; got 50. If a list has more rows, say so with of",
+        ),
+        ({"budget": 50, "of": 40}, "budget must be less than the 40 rows of a list; got 50$"),
         ({"budget": 5, "recall": 0.5}, "give one of budget"),
         ({"recall": 0.5, "push": "bottom"}, "recall is for a cut-off, which takes rows from the top"),
         ({"push": "left"}, "push"),
@@ -564,7 +567,7 @@ def test_one_row_to_train_on():
 def test_testing_refuses_before_it_learns(how, message):
     table, y = mixed(100)
     with pytest.raises(ValueError, match=message):
-        job.tested(table, y, hold_out.share(y), progress=None, **how)
+        job.tested(table, y, hold_out.share(y), progress=lambda *stage: pytest.fail(f"it is {stage}"), **how)
 
 
 def test_testing_needs_both_classes_in_either_part():

@@ -24,6 +24,8 @@ def check(arguments: argparse.Namespace) -> None:
     for option, path in written.items():
         if path is None:
             continue
+        if path == "-":
+            raise CommandError(f"--{option} needs the name of a file; the standard output has what is printed")
         if not os.path.isdir(os.path.dirname(path) or "."):
             raise CommandError(f"--{option} {path_shown(path)}: no such directory")
         if os.path.isdir(path):

@@ -138,7 +138,8 @@ def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArra
     """Return which rows are kept back."""
     share, y = hold_out.SHARE if arguments.holdout is None else arguments.holdout, file.y
     if columns.time is not None:
-        return hold_out.latest(file.source.column(columns.time), share, y=y, name=columns.time)
+        times, place = file.source.column(columns.time), file.source.place
+        return hold_out.latest(times, share, y=y, name=columns.time, place=place)
     few = min(int(y.sum()), int((~y).sum()))
     if share == 0 or (few < 2 and arguments.holdout is None and not _asked(arguments)):
         return np.zeros(y.size, bool)

@@ -98,11 +98,14 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
 def plan_warnings(H: Rankers) -> list[str]:
     """Return what is to be known of the columns: those left out, and those that may be known after the label only."""
     plan = getattr(H, "plan", ())
-    left = [f"{shown(of.name, 40)} ({of.note})" for of in plan if of.rankers == 0 and of.note != AS_ASKED]
+    out = [of for of in plan if of.rankers == 0 and of.note != AS_ASKED]
+    left = [f"{shown(of.name, 40)} ({of.note})" for of in out]
     leaks = [shown(of.name, 40) for of in plan if of.separates]
     found = []
     if left:
-        found.append(f"left out: {first(left, 8, str)}. --kind COLUMN=category uses one anyway")
+        of_levels = any(of.values > 1 for of in out)  # of one value, or none that can be read, no kind makes use
+        hint = ". --kind COLUMN=category uses one anyway" if of_levels else ""
+        found.append(f"left out: {first(left, 8, str)}{hint}")
     if leaks:
         one = len(leaks) == 1
         found.append(

@@ -42,6 +42,7 @@ _OPTIONS = {
     "make the column another kind with kinds": "say with --kind what the column is",
     "no column of pos and neg can be used": "no column can be used",
     "kinds={'name': 'category'} uses one anyway": "--kind COLUMN=category uses one anyway",
+    "If a list has more rows, say so with of": "If a list has more rows, say so with --of",
 }
 """What arguments of functions are to the command."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,15 +39,23 @@ def share(y: Any, share: float = SHARE, seed: Any = 0) -> NDArray[np.bool_]:
     return held
 
 
-def latest(times: Any, share: float = SHARE, *, y: Any = None, name: str = "times") -> NDArray[np.bool_]:
+def latest(
+    times: Any,
+    share: float = SHARE,
+    *,
+    y: Any = None,
+    name: str = "times",
+    place: Callable[[int], str] = "row {}".format,
+) -> NDArray[np.bool_]:
     """Hold out the latest rows: a share of them, or as near to it as ties allow, which stay on one side.
 
-    `times` are dates, times, durations or numbers in a column of any container, or text that reads as such; `name` is
-    what the column is called in messages. `y` says which rows are positive, to check that there are both kinds on
-    either side. It is a ValueError if a time is missing or cannot be read, which names the row, or all are the same.
+    `times` are dates, times, durations or numbers in a column of any container, or text that reads as such. Messages
+    call the column `name`, and a row what `place` makes of its number. `y` says which rows are positive, to check that
+    there are both kinds on either side. It is a ValueError if a time is missing or cannot be read, which names the row,
+    or all are the same.
     """
     part = _checks.probability(share, "share")
-    x = _moments(times, name)
+    x = _moments(times, name, place)
     values, counts = np.unique(x, return_counts=True)
     if values.size < 2:
         raise ValueError(f"all times in {shown(name)} are the same, so that no row is later; hold out rows at random")
@@ -73,7 +82,7 @@ def both(held: Any, y: Any) -> None:
                 )
 
 
-def _moments(times: Any, name: str) -> Vector:
+def _moments(times: Any, name: str, place: Callable[[int], str]) -> Vector:
     """Return times as numbers that rise with them."""
     (cells,) = _checks.cells_of({name: times}, "the table", None, 1, [0])
     at = Where("the table", 0, (name,))
@@ -86,8 +95,8 @@ def _moments(times: Any, name: str) -> Vector:
     missing = np.flatnonzero(np.isnan(x))
     if missing.size:
         raise ValueError(
-            f"column {shown(name)} has no time in row {missing[0]}, and in {missing.size:,} of {x.size:,} rows; fill "
-            "it in, or leave these rows out"
+            f"column {shown(name)} has no time in {place(int(missing[0]))}, and in {missing.size:,} of {x.size:,} "
+            "rows; fill it in, or leave these rows out"
         )
     return x
 

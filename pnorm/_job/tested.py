@@ -213,7 +213,8 @@ def _depth(budget: float, of: float | None, n: int) -> int:
     rows = _checks.positive(budget, "budget") * (1.0 if of is None else n / _checks.positive(of, "of"))
     if rows >= n:
         what = f"the {n:,} rows held out" if of is None else f"the {of:g} rows of a list"
-        raise ValueError(f"budget must be less than {what}; got {budget:g}. of= says how many rows a list has")
+        hint = ". If a list has more rows, say so with of" if of is None else ""
+        raise ValueError(f"budget must be less than {what}; got {budget:g}{hint}")
     return max(1, round(rows))
 
 

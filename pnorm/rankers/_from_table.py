@@ -246,7 +246,8 @@ def _made(
     if not sources:
         reasons = "; ".join([f"{shown(of.name)}: {of.note}" for of in plan[:8]])
         rows = "pos and neg" if name == "pos" else name
-        raise ValueError(f"no column of {rows} can be used ({reasons}); kinds={{'name': 'category'}} uses one anyway")
+        hint = "; kinds={'name': 'category'} uses one anyway" if any(of.values > 1 for of in plan) else ""
+        raise ValueError(f"no column of {rows} can be used ({reasons}){hint}")
     _tell(learned)
     return Table(found, width, sources, plan)
 
