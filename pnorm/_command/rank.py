@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,19 @@ from pnorm._tables import Source
 from pnorm.rankers._table import Table
 
 
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """A file, and how a model ranks its rows."""
+
+    model: pnorm.ScoringFunction
+    rows: Rows
+    label: str | None
+    """The column of the labels."""
+    f: Vector
+    drift: pnorm.Drift | None
+    """What has moved since training, if the model knows the rows of training."""
+
+
 def file(arguments: argparse.Namespace) -> None:
     """Rank the rows of a file, and measure the list if they have labels."""
     path = arguments.file
@@ -50,10 +64,10 @@ def file(arguments: argparse.Namespace) -> None:
     for message in told:
         print(f"pnorm: warning: {one_line(message)}", file=sys.stderr)
     rows = _rows(arguments, model, source, columns, table, labels)
-    moved = _drift(model, rows)
-    _print(arguments, model, rows, columns, f, moved)
+    ranked = _Ranked(model, rows, columns.label, f, _drift(model, rows))
+    _print(arguments, ranked)
     with Progress(bool(arguments.progress)) as progress:
-        lines = _write(arguments, model, rows, columns, f, moved, progress)
+        lines = _write(arguments, ranked, progress)
     printing.paragraph(lines)
 
 
@@ -96,19 +110,13 @@ def _rows(
     return Rows(source, table, ids, labels, sorted(positive), y)
 
 
-def _print(
-    arguments: argparse.Namespace,
-    model: pnorm.ScoringFunction,
-    rows: Rows,
-    columns: Columns,
-    f: Vector,
-    moved: pnorm.Drift | None,
-) -> None:
+def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
+    model, rows, f = ranked.model, ranked.rows, ranked.f
     push = _push(model)
-    if columns.label is None:
+    if ranked.label is None:
         print(f"{path_shown(arguments.file)}: {counted(f.size, 'row')}")
     else:
-        print(printing.labelled(arguments.file, rows, columns.label))
+        print(printing.labelled(arguments.file, rows, ranked.label))
     printing.notes(rows.source.notes)
     used, size = np.count_nonzero(model.lam), counted(model.lam.size, "weak ranker")
     about = "" if model.p is None else f", trained with p = {model.p:g}{printing.at_end(push)}"
@@ -120,7 +128,7 @@ def _print(
         of_sides = _chance(model, f[rows.y]), _chance(model, f[~rows.y])
         chance = None if of_sides[0] is None else of_sides
         printing.paragraph(printing.quality_lines(quality(f[rows.y], f[~rows.y], push=push, probability=chance)))
-    printing.paragraph(_moved_lines(moved))
+    printing.paragraph(_moved_lines(ranked.drift))
     if model.cutoff is not None:
         printing.paragraph(printing.taken_lines(model.cutoff, f))
     few = min(printing.TOP if arguments.top is None else arguments.top, f.size)
@@ -131,22 +139,15 @@ def _print(
         printing.paragraph([f"The {push} of the list:", *printing.list_lines(found, why)])
 
 
-def _write(
-    arguments: argparse.Namespace,
-    model: pnorm.ScoringFunction,
-    rows: Rows,
-    columns: Columns,
-    f: Vector,
-    moved: pnorm.Drift | None,
-    progress: Progress,
-) -> list[str]:
+def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -> list[str]:
     """Write the files that are asked for, and return what to say of them."""
+    model, rows, f = ranked.model, ranked.rows, ranked.f
     lines = []
     if arguments.out is not None:
         progress("writing the scores")
         why = _reasons(model, rows.table)
-        written = scores_file.columns(f, rows.ids, _chance(model, f), _taken(model, f), None, why)
-        scores_file.write(arguments.out, written, printing.best_first(f))
+        columns = scores_file.columns(f, rows.ids, _chance(model, f), _taken(model, f), None, why)
+        scores_file.write(arguments.out, columns, printing.best_first(f))
         lines.append(f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")
@@ -161,10 +162,10 @@ def _write(
             intercept=model.intercept,
             ids=rows.ids,
             cutoff=model.cutoff,
-            drift=moved,
+            drift=ranked.drift,
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
-            label=printing.positive(rows, str(columns.label)),
+            label=printing.positive(rows, str(ranked.label)),
             notes=rows.source.notes,
             reproduce=arguments.typed,
         )
