@@ -392,9 +392,18 @@ def test_profiles_of_others_are_refused():
         pnorm.drift(A, 1e10 * B, None, [1e300, 1.0, 1.0])
 
 
+@pytest.mark.parametrize(
+    ("times", "message"), [(0, "no column in the place of x0"), (2, "the column x0, which has no coefficients")]
+)
+def test_a_profile_with_too_few_or_too_many_columns_is_refused(times, message):
+    data = pnorm.profile(A, None, [1.0, 2.0, 3.0]).to_dict()
+    with pytest.raises(ValueError, match=message):
+        pnorm.drift(data | {"columns": data["columns"] * times}, B, None, [1.0, 2.0, 3.0])
+
+
 BROKEN = {
     "a number of rows": ({"n": 0}, "'n' of the contents of a profile must be at least 1"),
-    "no rows": ({"effective": -1.0}, "'effective' of a profile must be above 0"),
+    "no rows": ({"effective": -1.0}, "'effective' of the contents of a profile must be above 0"),
     "another field": ({"more": 1}, "which this version does not know"),
     "another version": ({"version": 2}, "have version 2 of the format, and this pnorm reads version 1"),
     "no tops": ({"tops": [[0.1, 1.0]] * 3}, "must be three lists of a share, a score and a share"),
@@ -415,7 +424,7 @@ COLUMNS = {
     "levels": ({"levels": ["a", "a"]}, "must be of different levels"),
     "kind": ({"kind": "colour"}, "'kind' of 'columns'"),
     "edges": ({"kind": "number", "edges": [0.0, 2.0, 1.0]}, "'edges' of c in a profile must be ascending"),
-    "mean": ({"mean": math.nan}, "'mean' of c"),
+    "mean": ({"mean": math.nan}, "'mean' of 'columns'"),
 }
 
 

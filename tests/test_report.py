@@ -413,6 +413,16 @@ def test_levels_that_training_has_not_seen_are_told(fitted, tmp_path):
     page_of(tmp_path / "r.html")
 
 
+def test_what_moved_is_told_once(fitted, tmp_path):
+    H, lam, _, X, y = fitted
+    moved = pnorm.drift(some(TABLE, ~HELD), dict(X, city=["Rome"] * len(y)), H, lam)
+    assert moved.warnings
+    pnorm.report_html(tmp_path / "r.html", X, y, H, lam, drift=moved)
+    words = page_of(tmp_path / "r.html").words.replace("\xa0", " ")
+    for sentence in moved.warnings:
+        assert words.count(sentence) == 1
+
+
 def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
     H, lam, _, X, y = fitted
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, held_out=False)

@@ -206,7 +206,7 @@ class Drift:
             )
         return f"of the new rows, {', '.join(parts[:-1])} and {parts[-1]}"
 
-    def _lines(self) -> list[str]:
+    def _lines(self, warnings: Sequence[str]) -> list[str]:
         """Return what there is to say, the most important first."""
         tested, moved = [column for column in self.columns if column.kind != TREND], len(self.moved)
         size = f"{self.n[0]:,} rows then, {self.n[1]:,} now"
@@ -217,7 +217,7 @@ class Drift:
             head = f"{moved} of {len(tested)} columns moved"
         else:
             head = "No column moved" if len(tested) > 1 else "The column has not moved"
-        lines = [f"{head} ({size}).", *[f"{_capital(sentence)}." for sentence in self.warnings]]
+        lines = [f"{head} ({size}).", *[f"{_capital(sentence)}." for sentence in warnings]]
         little = [column for column in tested if column.beyond_chance and not column.moved]
         if little:
             names = first([f"{shown(column.name)} (PSI {column.psi:.2g})" for column in little], _TOLD, str)
@@ -253,7 +253,7 @@ class Drift:
 
     def __str__(self) -> str:
         head, rows, note = self._table()
-        bound = [line.replace(" %", "\xa0%") for line in self._lines()]
+        bound = [line.replace(" %", "\xa0%") for line in self._lines(self.warnings)]
         lines = [textwrap.fill(line, _WIDTH, subsequent_indent="  ").replace("\xa0%", " %") for line in bound]
         return "\n".join([*lines, sheet.plain(head, rows), *[note] * bool(note)])
 
@@ -261,8 +261,12 @@ class Drift:
         return f"<Drift of {len(self.columns)} columns: {len(self.moved)} moved>"
 
     def _repr_html_(self) -> str:
+        return self._as_html(self.warnings)
+
+    def _as_html(self, warnings: Sequence[str] = ()) -> str:
+        """Return the table below some sentences; a page that has told the warnings elsewhere leaves them out."""
         head, rows, note = self._table()
-        texts = [html.escape(line).replace(" %", "&nbsp;%") for line in self._lines()]
+        texts = [html.escape(line).replace(" %", "&nbsp;%") for line in self._lines(warnings)]
         lines = [f'<p style="margin:.3em .6em">{text}</p>' for text in texts]
         return "".join(lines) + sheet.as_html(head, rows, note=note)
 
@@ -438,12 +442,18 @@ def _compared(
     for part in parts(X, rankers, lam, n_threads):
         add_up(scores, part.adds)
         if part.compared:
-            column = next(of_columns)
-            if (column.name, column.kind) != (part.name, part.kind):
+            column = next(of_columns, None)
+            if column is None or (column.name, column.kind) != (part.name, part.kind):
+                there = "no column" if column is None else f"the column {shown(column.name)}"
                 raise ValueError(
-                    f"old is a profile with the column {shown(column.name)} in the place of {shown(part.name)}"
+                    f"old is a profile with {there} in the place of {shown(part.name)}; make one with pnorm.profile"
                 )
             columns.append(_moved(column, part, old, rows))
+    if (column := next(of_columns, None)) is not None:
+        raise ValueError(
+            f"old is a profile with the column {shown(column.name)}, which has no coefficients; make one with "
+            "pnorm.profile"
+        )
     score = _of_numbers(old.score, scores, rows.mean(scores), old, rows)
     tops = tuple([(share, at, then, rows.share(scores >= at)) for share, at, then in old.tops])
     *columns, score = _judged([*columns, score], old, rows, 1.0 - confidence)

@@ -159,7 +159,7 @@ class Profile:
             If `data` is something else, or of a version that this one does not know.
         """
         fields = _checks.Fields(data, "the contents of a profile", _FORMAT, _VERSION)
-        n, (effective,) = fields.count("n", 1), [_checks.positive(fields.get("effective"), "'effective' of a profile")]
+        n, effective = fields.count("n", 1), fields.number("effective", _checks.positive)
         columns = tuple([_column_of(of) for of in fields.inner_if_any("columns")])
         (score,) = [_column_of(of) for of in fields.inner("score", 1)]
         tops = [_checks.numbers_of(top, "'tops' of a profile") for top in fields.items("tops", len(_TOPS))]
@@ -182,7 +182,7 @@ def _column_of(of: _checks.Fields) -> ColumnProfile:
             levels = of.strings("levels", len(shares))
         else:
             edges = of.numbers("edges", len(shares) + 1)
-    missing, others, mean = [_checks.real(of.get(key), f"{key!r} of {name}") for key in ("missing", "others", "mean")]
+    missing, others, mean = [of.number(key) for key in ("missing", "others", "mean")]
     of.nothing_else()
     every = [*shares, missing, others]
     if min(every) < 0.0 or abs(sum(every) - 1.0) > 1e-6 or len(set(levels)) < len(levels):

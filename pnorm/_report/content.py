@@ -592,7 +592,7 @@ def _warnings(of: Findings) -> Section:
     listed = markup.items(said) if said else paragraph("Nothing was found that should stop the list from being used.")
     drift = "" if of.drift is None else (
         "<h3>The held-out rows compared with the training rows</h3>"
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Drift">{of.drift._repr_html_()}</div>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Drift">{of.drift._as_html()}</div>'
     )  # fmt: skip
     return "warnings", "What to mind", listed + drift + _table_of_plan(of)
 
