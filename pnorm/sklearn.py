@@ -1055,7 +1055,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return shapes(self.lam_, self.rankers_, None if X is None else self._read(X, reset=False))
 
-    def report_html(self, path: Any, X: Any, y: Any, **more: Any) -> None:
+    def report_html(self, path: Any, X: Any, y: Any, *, training: Any = None, **more: Any) -> None:
         """Write a report of the list that held-out rows make, as `pnorm.report_html` does.
 
         Parameters
@@ -1066,9 +1066,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Rows that were held out of `fit`.
         y : array_like, shape (N,)
             Their labels.
+        training : pair (rows, labels), optional
+            The rows of `fit`, for two simple lists to compare with, and for what has moved since.
         **more : Any
-            What else `pnorm.report_html` takes: ``ids``, ``training``, ``others``, ``title`` and so on. What the model
-            knows is given already: power, penalties, intercept, choice, trace, and the cut-off if there is one.
+            What else `pnorm.report_html` takes: ``ids``, ``others``, ``title`` and so on. What the model knows is given
+            already: the positive label, power, penalties, intercept, choice, trace, and the cut-off if there is one.
 
         Raises
         ------
@@ -1081,7 +1083,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         rows, positive = self._read(X, reset=False), self._is_positive(y, X)
+        if training is not None:
+            X_fit, y_fit = _checks.two(training, "training must be a pair (X, y) of rows and labels")
+            training = self._read(X_fit, reset=False), self._is_positive(y_fit, X_fit)
         known = {
+            "training": training,
             "p": self.p_,
             "intercept": None if self._offset is None else -self._offset,
             "cross_validation": self.cross_validation_,

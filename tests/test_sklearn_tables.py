@@ -510,8 +510,10 @@ def test_a_report_of_a_table(tmp_path, frame):
     words = np.array(["left", "stayed"])[y.astype(int)]
     model = quick().fit(X[:100], words[:100], pos_label="left")
     model.choose_cutoff(X[100:], words[100:], recall=0.5)
-    model.report_html(tmp_path / "report.html", X[100:], words[100:], title="Who leaves", n_rows=5)
+    training = X[:100], words[:100]
+    model.report_html(tmp_path / "report.html", X[100:], words[100:], training=training, title="Who leaves", n_rows=5)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "compared with the training rows" in text
     assert "Who leaves" in text
     assert "with 95 % confidence" in text
     with pytest.raises(ValueError, match="y has 'gone' at row 0; the labels of fit are stayed, left"):
