@@ -186,7 +186,8 @@ def headline(quality: Quality) -> str:
     are = "is" if value == "1" else "are"
     return (
         f"Of the {end} {depth:,} {'row' if depth == 1 else 'rows'} of the list, {value} {are} {what} "
-        f"({low} to {high} with {100 * quality.confidence:.4g} % confidence); by chance it would be {_counts(hits.chance)}."
+        f"({low} to {high} with {100 * quality.confidence:.4g} % confidence); "
+        f"by chance it would be {_counts(hits.chance)}."
     )
 
 
