@@ -22,7 +22,7 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     Parameters
     ----------
     X : array_like, shape (N, d), or sequence of N things where the rankers are callables
-        The rows.
+        The rows. With weak rankers of a table, a frame, a dictionary of columns or a list of dictionaries as well.
     H : None, sequence of callables, or Rankers
         The weak rankers. They are those that `train` was given.
     lam : array_like, shape (n,)

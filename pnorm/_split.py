@@ -22,11 +22,12 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
 
     Parameters
     ----------
-    X : array, data frame, sparse matrix or sequence, with N rows
-        The rows: NumPy, pandas, polars, pyarrow, SciPy sparse, or a list of anything.
+    X : array, data frame, sparse matrix, dictionary of columns or sequence, with N rows
+        The rows: NumPy, pandas, polars, pyarrow, SciPy sparse, a dictionary of columns, or a list of anything.
     y : sequence of N labels, or str
-        Numbers, strings or booleans, in a list, an array, or a column of a frame; or the name of a column of the frame
-        X that holds them, which is then no part of the rows.
+        Numbers, strings or booleans, in a list, an array, or a column of a frame; or the name of a column of X that
+        holds them, which is then no part of the rows. X is then a frame, a dictionary of columns, or a list of
+        dictionaries, one for each row.
     *more : sequences of length N, or None
         Whatever else there is of every row, such as weights and groups; None is passed on.
     positive : label, optional
@@ -37,7 +38,8 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     -------
     pos, neg
         The rows of X with either kind of label, in the order in which they came, in the form in which X came:
-        an array gives arrays, a frame gives frames with the same columns, a list gives lists.
+        an array gives arrays, a frame gives frames with the same columns, a list gives lists, a dictionary of columns
+        gives dictionaries.
     (more_pos, more_neg), ...
         The same for each of `more`. With some of them, the rows of X are a pair as well.
 
@@ -59,6 +61,11 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     >>> pnorm.split(X, ["yes", "no", "Yes"])
     ([[31.0, 5.0], [27.0, 2.0]], [[44.0, 0.0]])
 
+    A dictionary of columns, one of which has the labels:
+
+    >>> pnorm.split({"age": [31, 44, 27], "town": ["Ulm", "Bonn", "Ulm"], "good": ["yes", "no", "yes"]}, "good")
+    ({'age': [31, 27], 'town': ['Ulm', 'Ulm']}, {'age': [44], 'town': ['Bonn']})
+
     With weights, and labels that do not speak for themselves:
 
     >>> (pos, neg), (pos_weight, neg_weight) = pnorm.split(X, ["won", "lost", "open"], [1.0, 2.0, 0.5], positive="won")
@@ -68,7 +75,7 @@ def split(X: Any, y: Any, *more: Any, positive: Any = None) -> tuple[Any, ...]:
     """
     if isinstance(y, str):
         X, y = _without(X, y)
-    size = _rows(X, "X")
+    size = _columns(X) if _checks.is_columns(X) else _rows(X, "X")
     keep = positives(X, y, size, positive)
     names = [f"argument {k} after y" for k in range(1, len(more) + 1)]
     for name, values in zip(names, more, strict=True):
@@ -101,12 +108,30 @@ def _rows(X: Any, name: str) -> int:
     return size
 
 
+def _columns(X: Any) -> int:
+    """Return the number of rows of a dictionary of columns."""
+    sizes = {name: _rows(column, f"X[{_checks.shown(name)}]") for name, column in X.items()}
+    size = _checks.n_rows(X, "X")
+    for name, of_column in sizes.items():
+        if of_column != size:
+            raise ValueError(
+                f"X[{_checks.shown(name)}] has {of_column} values and {_checks.shown(next(iter(sizes)))} has {size}; "
+                "every column needs one value for each row"
+            )
+    return size
+
+
 def _without(X: Any, name: str) -> tuple[Any, Any]:
-    """Return a frame without one of its columns, and that column."""
-    names = _checks.column_names(X) or ()
+    """Return a table without one of its columns, and that column."""
+    records = _checks.from_records(X, "X")
+    names = tuple(records) if _checks.is_columns(records) else _checks.column_names(X) or ()
     if name not in names:
         have = f"X has {first(names, 8)}" if names else "X has no names"
         raise ValueError(f"y = {_checks.shown(name)} is no column of X, and labels are one for each row: {have}")
+    if _checks.is_columns(X):
+        return {key: column for key, column in X.items() if key != name}, X[name]
+    if _checks.is_columns(records):
+        return [{key: value for key, value in row.items() if key != name} for row in X], records[name]
     if hasattr(X, "iloc"):
         return X.drop(columns=name), X[name]
     if hasattr(X, "column_names"):  # pyarrow

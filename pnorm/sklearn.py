@@ -452,8 +452,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read_table(self, X: Any, *y: Any, reset: bool) -> Any:
         """Check names and number of the columns of a table (and labels) by the rules of scikit-learn.
 
-        The columns of a dictionary have no order, and the weak rankers find them by name.
+        The columns of a dictionary have no order, and the weak rankers find them by name. Rows that are dictionaries
+        become one.
         """
+        X = _checks.from_records(X, "X", () if reset else self._names or ())
         if not _checks.is_columns(X):
             X = X if _checks.is_sparse(X) or hasattr(X, "__getitem__") else np.asarray(X)
             _checks.n_rows(X, "X")
@@ -480,10 +482,11 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array_like, data frame or dictionary of columns, shape (N, d)
-            The rows. A data frame of pandas or polars, an Arrow table or a dictionary may have columns of numbers,
-            text, truth values, dates and missing values. A matrix has numbers, and may be SciPy sparse, unless the weak
-            rankers are ``"normalized"``. Where `rankers` is no word for a kind, they may be whatever it reads.
+        X : array_like, data frame, dictionary of columns or list of dictionaries, shape (N, d)
+            The rows. A data frame of pandas or polars, an Arrow table, a dictionary or a list of dictionaries, one for
+            each row, may have columns of numbers, text, truth values, dates and missing values. A matrix has numbers,
+            and may be SciPy sparse, unless the weak rankers are ``"normalized"``. Where `rankers` is no word for a
+            kind, they may be whatever it reads.
         y : array_like, shape (N,)
             Labels, of two kinds.
         sample_weight : array_like, shape (N,), optional

@@ -157,7 +157,15 @@ def test_what_belongs_to_rows_is_split_alike_and_goes_into_training():
         ((ROWS, [[1]] * 9), {}, TypeError, "the labels of y must be hashable"),
         ((ROWS, 3), {}, TypeError, "y must be a sequence of one label per row"),
         (("some text", list("abcdefghi")), {}, TypeError, "X must be an array, a frame or a list of rows; got str"),
-        (({"a": [1, 2]}, [1]), {}, TypeError, "got dict"),
+        (({"a": [1, 2]}, [1]), {}, ValueError, "y must hold one label per row, 2; got 1"),
+        (({"a": [1, 2], "b": [1]}, [1, 0]), {}, ValueError, r"X\['b'\] has 1 values and 'a' has 2"),
+        (({"a": "ab", "b": [1]}, [1, 0]), {}, TypeError, r"X\['a'\] must be an array, .* got str"),
+        (({}, []), {}, ValueError, "X is empty"),
+        ((ROWS, KEEP, {"a": KEEP}), {}, TypeError, "argument 1 after y must be an array, .* got dict"),
+        (({"a": [1, 2]}, "b"), {}, ValueError, "y = 'b' is no column of X, .*: X has a$"),
+        (([{"a": 1}, {"a": 2}], "b"), {}, ValueError, "y = 'b' is no column of X, .*: X has a$"),
+        (([{"a": 1, "b": 0}, {"a": 2}], "b"), {}, ValueError, "y has None at row 1"),
+        (([{"a": 1, "b": 0}, 7], "b"), {}, TypeError, r"X has 7 \(int\) as row 1, and row 0 is a dictionary"),
         ((7, [1]), {}, TypeError, "X must be a sequence of rows"),
         (([], []), {}, ValueError, "X is empty"),
         ((pl.LazyFrame({"a": [1]}), [1]), {}, TypeError, "got LazyFrame"),
@@ -191,6 +199,18 @@ def test_labels_in_a_column_of_the_frame(form):
         ValueError, match="y = 'lost' is no column of X, and labels are one for each row: X has a, won, b"
     ):
         pnorm.split(form(columns), "lost")
+
+
+def test_labels_in_a_column_of_a_dictionary_and_of_records():
+    columns = {"a": [1, 2, 3], "won": ["yes", "no", "yes"], "b": [4, None, 6]}
+    (pos, neg), (w, v) = pnorm.split(columns, "won", [1, 2, 3])
+    assert (pos, neg, w, v) == ({"a": [1, 3], "b": [4, 6]}, {"a": [2], "b": [None]}, [1, 3], [2])
+    assert list(columns) == ["a", "won", "b"]
+    pos, neg = pnorm.split({"a": np.arange(3)}, [0, 1, 0])
+    assert (pos["a"].tolist(), neg["a"].tolist()) == ([1], [0, 2])
+    records = [{"a": 1, "won": "yes"}, {"won": "no", "b": 5}, {"a": 3, "won": "yes"}]
+    assert pnorm.split(records, "won") == ([{"a": 1}, {"a": 3}], [{"b": 5}])
+    assert pnorm.split(records, [1, 0, 0]) == (records[:1], records[1:])
 
 
 def test_a_name_needs_a_frame():

@@ -26,7 +26,9 @@ from pnorm._checks.tables import (
     column_names,
     column_of,
     column_values,
+    from_records,
     is_missing,
+    is_records,
     level,
     listed,
     place_of,
@@ -115,6 +117,7 @@ class Cells:
 
 def headings(X: Any, name: str) -> tuple[tuple[str, ...] | None, int]:
     """Return the names of the columns of a table, a dictionary of columns included, and their number."""
+    X = from_records(X, name)
     if is_columns(X):
         n_rows(X, name)
         return tuple([str(key) for key in X]), len(X)
@@ -124,11 +127,12 @@ def headings(X: Any, name: str) -> tuple[tuple[str, ...] | None, int]:
 
 def named_columns(X: Any) -> bool:
     """Return whether the columns of X have names."""
-    return is_columns(X) or column_names(X) is not None
+    return is_columns(X) or is_records(X) or column_names(X) is not None
 
 
 def cells_of(X: Any, name: str, expected: Names, width: int, columns: Sequence[int]) -> list[Cells]:
     """Return some columns of a table that has `width` of them; by their names if these are known."""
+    X = from_records(X, name, expected or ())
     found, size = headings(X, name)
     if expected is None or found is None:
         if size != width:

@@ -10,7 +10,7 @@ import math
 import numbers
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,6 +204,41 @@ def level(
             f"table in which every value is a string, a number or a boolean{hint}"
         )
     return value
+
+
+# Records --------------------------------------------------------------------------------------------
+
+
+def is_records(X: object) -> bool:
+    """Return whether X is a list of dictionaries, one for each row, as `json.load` gives it."""
+    return isinstance(X, (list, tuple)) and len(X) > 0 and is_columns(X[0])
+
+
+def from_records(X: Any, name: str, more: Iterable[Any] = ()) -> Any:
+    """Return records as a dictionary of columns; return anything else unchanged.
+
+    The columns are the keys of all rows, in the order in which they first come, and then the names in `more`, of which
+    there must be one among the keys. What a row lacks is None, a missing value.
+    """
+    if not is_records(X):
+        return X
+    for i, row in enumerate(X):
+        if not is_columns(row):
+            raise TypeError(
+                f"{name} has {shown(row)} ({type(row).__name__}) as row {i}, and row 0 is a dictionary; every row must "
+                "be a dictionary from the names of columns to values"
+            )
+    keys = dict.fromkeys(itertools.chain.from_iterable(X))
+    if not keys:
+        raise ValueError(f"{name} has no columns: all its rows are empty dictionaries")
+    own, expected = set(map(str, keys)), dict.fromkeys(map(str, more))
+    if expected and own.isdisjoint(expected):
+        raise ValueError(
+            f"{name} has none of the columns {text.first(list(expected), 4, shown)}; the keys of its rows are "
+            f"{text.first(list(keys), 4, shown)}"
+        )
+    keys |= dict.fromkeys([key for key in expected if key not in own])
+    return {key: [row.get(key) for row in X] for key in keys}
 
 
 # Data frames ----------------------------------------------------------------------------------------

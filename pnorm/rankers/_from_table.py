@@ -81,7 +81,8 @@ def from_table(
     ----------
     pos : table of I rows
         The positive rows of training: a data frame of pandas or polars, an Arrow table, a dictionary of columns, a
-        list of rows, or an array. Columns without names are called ``x0``, ``x1``, ...
+        list of rows, or an array. Columns without names are called ``x0``, ``x1``, ... Rows may be dictionaries, as
+        `json.load` gives them; what a row lacks is missing.
     neg : table of K rows
         The negative rows of training, with the same columns.
     kinds : mapping from column to kind, optional
@@ -158,10 +159,13 @@ def from_table(
     >>> H.evaluate({"city": ["Pisa"], "smoker": [False], "age": ["57"]})
     array([[1., 1., 0., 0., 0., 0., 0., 1.]])
     """
+    of_neg = _checks.from_records(neg, "neg")
+    pos = _checks.from_records(pos, "pos", of_neg if _checks.is_columns(of_neg) else ())
+    neg = _checks.from_records(neg, "neg", pos if _checks.is_columns(pos) else ())
     found, width = _checks.headings(pos, "pos")
-    of_neg, width_of_neg = _checks.headings(neg, "neg")
-    if found is not None and of_neg is not None:
-        _checks.same_columns(found, of_neg)
+    found_of_neg, width_of_neg = _checks.headings(neg, "neg")
+    if found is not None and found_of_neg is not None:
+        _checks.same_columns(found, found_of_neg)
     elif width != width_of_neg:
         raise ValueError(f"pos has {width} columns and neg has {width_of_neg}; both sides need the same columns")
 
@@ -193,6 +197,7 @@ def of_rows(X: Any, positive: NDArray[np.bool_], called: Index, **how: Any) -> T
 
     `called` are the numbers of the rows in messages, and `how` the options of `from_table`.
     """
+    X = _checks.from_records(X, "X")
     found, width = _checks.headings(X, "X")
     places = [np.flatnonzero(side) for side in (positive, ~positive)]
 
