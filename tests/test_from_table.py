@@ -1081,3 +1081,30 @@ def test_without_lines_is_what_is_made_without_them():
     assert "x (line)" in lines.names
     assert lines.without_lines().to_dict() == plain.to_dict()
     assert plain.without_lines().to_dict() == plain.to_dict()
+
+
+def test_a_model_with_a_second_indicator_of_missing_dates_loads_and_scores(tmp_path):
+    when = [None if k % 5 == 0 else f"2024-{1 + k % 12:02}-{1 + k % 28:02} {k % 24:02}:00" for k in range(80)]
+    pos, neg = {"when": when[:30]}, {"when": when[30:]}
+    H = pnorm.rankers.from_table(pos, neg)
+    assert [name for name in H.names if name.endswith(" is missing")] == ["when is missing"]
+    path = tmp_path / "model.json"
+    pnorm.save(path, np.arange(1.0, len(H) + 1), H, 4)
+    model = json.loads(path.read_text())
+    fields = model["H"]
+    (hour,) = [part for part in fields["sources"][0]["parts"] if part["of"] == "hour"]
+    at = fields["names"].index(hour["names"][-1]) + 1
+    (trend,) = [part for part in fields["sources"][0]["parts"] if part["of"] == "trend"]
+    hour["cuts"].append([0, trend["cuts"][-1][1]])
+    for names in (hour["names"], fields["names"]):
+        names.insert(at if names is fields["names"] else len(names), "when (hour) is missing")
+    model["lam"].insert(at, 1000.0)
+    path.write_text(json.dumps(model))
+    older = pnorm.load(path)
+    assert [name for name in older.H.names if name.endswith(" is missing")] == [
+        "when is missing",
+        "when (hour) is missing",
+    ]
+    absent = np.array([value is None for value in when])
+    before = pnorm.score({"when": when}, H, np.arange(1.0, len(H) + 1))
+    np.testing.assert_allclose(pnorm.score({"when": when}, older.H, older.lam), before + 1000.0 * absent)
