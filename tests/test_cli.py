@@ -597,6 +597,21 @@ def test_parquet_and_arrow_files_are_ranked_as_csv_is(capsys, table, tmp_path, n
     assert (tmp_path / "scores.csv").read_text() == expected
 
 
+def test_the_index_of_a_frame_names_rows_and_is_not_learned_from(capsys, table, tmp_path):
+    frame, path = frame_of(table).assign(lead=np.arange(60) ** 2), tmp_path / "leads.parquet"
+    frame[frame["visits"] < 1e9].to_parquet(path, index=True)  # an index without a name
+    assert "__index" not in run(capsys, path, "--label", "bought", *QUICK)[1]
+    frame.set_index("lead").to_parquet(path)
+    out = run(capsys, path, "--label", "bought", "--top", 1, *QUICK)[1]
+    assert re.search(r"^lead +not used$", out, re.MULTILINE)
+    scores = tmp_path / "scores.csv"
+    out = run(capsys, path, "--label", "bought", "--id", "lead", "--out", scores, *QUICK)[1]
+    assert re.search(r"^lead +the id$", out, re.MULTILINE)
+    assert set(pandas.read_csv(scores)["id"]) == set(frame["lead"])
+    out = run(capsys, path, "--label", "bought", "--only", "visits,lead", "--kind", "lead=number", *QUICK)[1]
+    assert re.search(r"^lead +numbers ", out, re.MULTILINE)
+
+
 def test_parquet_from_the_standard_input(table, tmp_path):
     data = write(frame_of(table), tmp_path / "leads.parquet").read_bytes()
     command = [sys.executable, "-P", "-m", "pnorm", "-", "--label", "bought", "--ignore", "city", "-t", "3"]

@@ -129,7 +129,7 @@ def columns_of(source: Source, path: str, arguments: argparse.Namespace) -> Colu
     both = [name for name in only if name in ignored]
     if both:
         raise CommandError(f"--only and --ignore both name {_checks.shown(both[0])}; leave one out")
-    beside = {label, ids, *ignored}
+    beside = {label, ids, *ignored, *source.index.difference(only)}
     used = [name for name in header if name not in beside and (not only or name in only)]
     if not used and arguments.model is None:
         raise CommandError(f"{path_shown(path)} has no column beside the label {_checks.shown(label)} to rank by")

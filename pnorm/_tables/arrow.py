@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._tables.source import Source, TableError, texts_of
+
+_NO_NAME = re.compile(r"__index_level_\d+__")
+"""What pandas calls the index of a frame that has no name."""
 
 
 class ArrowSource(Source):
@@ -35,7 +39,8 @@ class ArrowSource(Source):
         about = self._asked(lambda: schema.pandas_metadata)
         index = about.get("index_columns") if isinstance(about, dict) else None
         of_index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
-        super().__init__(path, [name for name in schema.names if name not in of_index])
+        names = [name for name in schema.names if name not in of_index or not _NO_NAME.fullmatch(name)]
+        super().__init__(path, names, index=[name for name in names if name in of_index])
 
     def _asked(self, work: Any) -> Any:
         try:

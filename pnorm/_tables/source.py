@@ -28,8 +28,10 @@ class TableError(ValueError):
 class Source(ABC):
     """A file of rows with named columns."""
 
-    def __init__(self, path: str, names: Sequence[str], notes: Sequence[str] = ()) -> None:
+    def __init__(self, path: str, names: Sequence[str], notes: Sequence[str] = (), index: Sequence[str] = ()) -> None:
         self._path = path
+        self.index = frozenset(index)
+        """Columns that were the index of a frame: they may name rows, but are no measurements."""
         self.notes = list(notes)
         """What was assumed to read the file, one sentence each."""
         self.names = self._named(list(names))
