@@ -24,7 +24,7 @@ from pnorm._command.terminal import called_as_in_file, counted, path_shown, type
 from pnorm._job import hold_out
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn
 from pnorm._job.quality import Quality, quality
-from pnorm._job.tested import Tested, learn_and_test, tested, typical
+from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, reasons, tested, typical
 
 _FEW = 50
 """Positives kept back below which the figures say little."""
@@ -181,8 +181,8 @@ def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
     chance = learned.probability(f)
     of_sides = None if chance is None else (chance[y], chance[~y])
     measured = quality(f[y], f[~y], push=learned.push, probability=of_sides, seed=how["seed"])
-    alone = ("one row of a kind cannot be held out of the training, so that nothing was chosen",) * learned.alone
-    return _Found(learned, measured, None, f, np.arange(f.size), learned, (*alone, *learned.warnings))
+    told = (*[ALONE] * learned.alone, *learned.warnings)
+    return _Found(learned, measured, None, f, np.arange(f.size), learned, told)
 
 
 def _how(arguments: argparse.Namespace, job: _Job) -> dict[str, Any]:
@@ -247,10 +247,9 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
     if few == 0:
         return []
     if found.tested is None:
-        at = printing.first_places(found.f, few, learned.push)
-        why = scores_file.reasons(
-            _checks.rows(job.file.table, at), learned.H, learned.lam, learned.push, job.typical(learned.push)
-        )
+        at = first_places(found.f, few, learned.push)
+        some = _checks.rows(job.file.table, at)
+        why = reasons(some, learned.H, learned.lam, learned.push, job.typical(learned.push))
     else:
         at, why = found.tested.top, list(found.tested.reasons)
     shown_rows, f = found.rows[at], found.f[at]
@@ -320,9 +319,9 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
             kept.probability(f),
             None if cut is None or cut.score is None else f >= cut.score,
             job.held if job.held.any() and not found.is_refitted else None,
-            scores_file.reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical(kept.push)),
+            reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical(kept.push)),
         )
-        scores_file.write(arguments.out, columns, printing.best_first(f))
+        scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines.append(f"Scores of {f.size:,} rows, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")

@@ -293,12 +293,3 @@ def _width() -> int:
 
 def at_end(push: str) -> str:
     return " at the bottom" if push == "bottom" else ""
-
-
-def first_places(f: Vector, few: int, push: str) -> NDArray[np.intp]:
-    """Return the rows at the end of the list that matters, from there on."""
-    return np.argsort(f if push == "bottom" else -f, kind="stable")[:few]
-
-
-def best_first(f: Vector) -> NDArray[np.intp]:
-    return np.argsort(-f, kind="stable")

@@ -24,6 +24,7 @@ from pnorm._command.progress import Progress
 from pnorm._command.terminal import CommandError, called_as_in_file, counted, one_line, path_shown
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
+from pnorm._job.tested import first_places, reasons
 from pnorm._score import sigmoid
 from pnorm._split import word
 from pnorm._tables import Source
@@ -133,7 +134,7 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
         printing.paragraph(printing.taken_lines(model.cutoff, f))
     few = min(printing.TOP if arguments.top is None else arguments.top, f.size)
     if few:
-        at = printing.first_places(f, few, push)
+        at = first_places(f, few, push)
         found = printing.list_columns(push, f.size, rows, at, f[at], _chance(model, f[at]), _taken(model, f[at]))
         why = _reasons(model, _checks.rows(rows.table, at), rows.table)
         printing.paragraph([f"The {push} of the list:", *printing.list_lines(found, why)])
@@ -147,7 +148,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
         progress("writing the scores")
         why = _reasons(model, rows.table)
         columns = scores_file.columns(f, rows.ids, _chance(model, f), _taken(model, f), None, why)
-        scores_file.write(arguments.out, columns, printing.best_first(f))
+        scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines.append(f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")
@@ -207,4 +208,4 @@ def _taken(model: pnorm.ScoringFunction, f: Vector) -> NDArray[np.bool_] | None:
 def _reasons(model: pnorm.ScoringFunction, X: Any, reference: Any = None) -> list[str]:
     """Return the reasons of rows, compared with the average of the rows at hand; what levels are new has been said."""
     with kept([], UnknownLevelWarning):
-        return scores_file.reasons(X, model.H, model.lam, _push(model), reference)
+        return reasons(X, model.H, model.lam, _push(model), reference)

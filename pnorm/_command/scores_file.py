@@ -11,17 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import pnorm
 from pnorm import _checks, _files
 from pnorm._checks import Vector
 from pnorm._command.terminal import CommandError, path_shown
-from pnorm.rankers import Rankers
-
-_REASONS = 3
-"""Reasons of a row."""
-
-_AT_ONCE = 2**24
-"""Contributions that are in memory at once."""
 
 _RUN = re.compile(r"[=+\-@\t\r]")
 """How a cell begins that a spreadsheet program may run."""
@@ -88,18 +80,3 @@ def _cells(values: Any) -> Iterator[Any]:
 def _guarded(text: str) -> str:
     """Return a text with an apostrophe in front if a spreadsheet program may run it."""
     return f"'{text}" if _RUN.match(text) and not _checks.is_numeral(text) else text
-
-
-def reasons(X: Any, H: Rankers, lam: Vector, push: str, reference: Any = None) -> list[str]:
-    """Return for each row the columns that move it most to the end of the list that the push is at.
-
-    The columns are compared with the average of a reference, by default of all rows. Some rows are explained at a time.
-    """
-    size = _checks.n_rows(X, "X")
-    step = max(1000, _AT_ONCE // len(H.column_names))
-    found: list[str] = []
-    for start in range(0, size, step):
-        some = X if step >= size else _checks.rows(X, np.arange(start, min(start + step, size)))
-        beside = X if reference is None and some is not X else reference
-        found += pnorm.explain(some, H, -lam if push == "bottom" else lam, reference=beside).reasons(_REASONS)
-    return found

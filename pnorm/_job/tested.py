@@ -20,7 +20,7 @@ from pnorm._job.hold_out import both
 from pnorm._job.learn import Learned, Progress, kept, learn, learn_again
 from pnorm._job.quality import Quality, quality
 from pnorm._reasons.explain import explain
-from pnorm.rankers import TableWarning
+from pnorm.rankers import Rankers, TableWarning
 
 N_TOP, N_REASONS = 10, 3
 """Rows of the list that are explained, and reasons for each."""
@@ -28,7 +28,10 @@ N_TOP, N_REASONS = 10, 3
 _REFERENCE = 10_000
 """Rows that stand for the average one in explanations, at most."""
 
-_ALONE = "a class has one row to train on, which cannot be held out, so that nothing was chosen"
+_AT_ONCE = 2**24
+"""Contributions that are in memory at once."""
+
+ALONE = "a class has one row to train on, which cannot be held out, so that nothing was chosen"
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +177,12 @@ def learn_and_test(
         if progress is not None:
             progress("testing", 2, 3)
         with _timed("explain", seconds):
-            top = np.argsort(f if push == "bottom" else -f, kind="stable")[:n_top]
-            with kept([], UnknownLevelWarning):  # said of all rows held out
-                reasons = _reasons(learned, X_held, top, n_reasons, neg if push == "top" else pos, n_threads)
+            top = first_places(f, n_top, push)
+            why: list[str] = []
+            if top.size:
+                some, beside = _checks.rows(X_held, top), typical(pos if push == "bottom" else neg)
+                with kept([], UnknownLevelWarning):  # said of all rows held out
+                    why = reasons(some, learned.H, learned.lam, push, beside, n_reasons, n_threads)
     if progress is not None:
         progress("testing", 3, 3)
     return Tested(
@@ -190,8 +196,8 @@ def learn_and_test(
         probabilities,
         others,
         top,
-        reasons,
-        tuple(dict.fromkeys([*[_ALONE] * learned.alone, *learned.warnings, *told])),
+        tuple(why),
+        tuple(dict.fromkeys([*[ALONE] * learned.alone, *learned.warnings, *told])),
         seconds,
         _whole,
     )
@@ -224,16 +230,33 @@ def typical(X: Any) -> Any:
     return X if size <= _REFERENCE else _checks.rows(X, np.linspace(0, size - 1, _REFERENCE).astype(np.intp))
 
 
-def _reasons(
-    learned: Learned, X: Any, rows: NDArray[np.intp], n: int, reference: Any, n_threads: int | None
-) -> tuple[str, ...]:
-    """Return what puts rows at the end of the list that the push is at."""
-    if not rows.size:
-        return ()
-    reference = typical(reference)
-    lam = -learned.lam if learned.push == "bottom" else learned.lam
-    found = explain(_checks.rows(X, rows), learned.H, lam, reference=reference, n_threads=n_threads)
-    return tuple(found.reasons(n))
+def first_places(f: Vector, n: int, push: str) -> NDArray[np.intp]:
+    """Return the first n rows from the end of the list that the push is at."""
+    return np.argsort(f if push == "bottom" else -f, kind="stable")[:n]
+
+
+def reasons(
+    X: Any,
+    H: Rankers,
+    lam: Vector,
+    push: str,
+    reference: Any = None,
+    n: int = N_REASONS,
+    n_threads: int | None = None,
+) -> list[str]:
+    """Return for each row the n columns that move it most to the end of the list that the push is at.
+
+    The columns are compared with the average of a reference, by default of all rows. Some rows are explained at a time.
+    """
+    size = _checks.n_rows(X, "X")
+    step = max(1000, _AT_ONCE // len(H.column_names))
+    toward = -lam if push == "bottom" else lam
+    found: list[str] = []
+    for start in range(0, size, step):
+        some = X if step >= size else _checks.rows(X, np.arange(start, min(start + step, size)))
+        beside = X if reference is None and some is not X else reference
+        found += explain(some, H, toward, reference=beside, n_threads=n_threads).reasons(n)
+    return found
 
 
 @contextmanager
