@@ -29,6 +29,11 @@ def first(values: Sequence[object], most: int, show: Callable[[Any], str] = show
     return ", ".join(map(show, values[:most])) + (", ..." if len(values) > most else "")
 
 
+def counted(number: int, thing: str) -> str:
+    """Return a number of things, such as ``"1 row"`` and ``"2,000 rows"``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> str:
     """Return rows of cells as lines of text; the columns with the numbers `left` are set flush left, others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 import pnorm
 from pnorm import _checks, _default, rankers
 from pnorm._checks import Vector
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import options, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import called_as_in_file, counted, path_shown, typed
+from pnorm._command.terminal import called_as_in_file, path_shown, typed
 from pnorm._job import hold_out
 from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn
 from pnorm._job.quality import Quality, quality

@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--version", action="version", version=f"pnorm {pnorm.__version__}")
 
     add = made.add_argument_group("columns").add_argument
-    add("--label", metavar="COLUMN", help="the column that says which rows are positive (needed, but with --model)")
+    add("--label", metavar="COLUMN", help="the column that says which rows are positive (needed, except with --model)")
     add(
         "--positive",
         metavar="VALUE",
@@ -108,7 +108,7 @@ def parser() -> argparse.ArgumentParser:
     add("--save", metavar="MODEL", help="write what was learned and tested to a file of JSON")
     add("--refit", action="store_const", const=True, help="save a model of all rows; it has no test, and no cut-off")
     add("--model", metavar="MODEL", help="do not learn: rank the rows by such a file")
-    add("--progress", action="store_const", const=True, help="say what is being done, if no terminal reads it as well")
+    add("--progress", action="store_const", const=True, help="say what is being done, also where no terminal reads it")
 
     add = made.add_argument_group("for experts").add_argument
     add("-p", type=float, metavar="P", help="how hard to push, 1 or more (default with FILE: chosen, or 4 with -t)")

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm._checks import Vector
-from pnorm._checks.text import aligned, first, shown
+from pnorm._checks.text import aligned, counted, first, shown
 from pnorm._command.columns import Rows
-from pnorm._command.terminal import counted, one_line, path_shown
+from pnorm._command.terminal import one_line, path_shown
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
 from pnorm.rankers import Rankers

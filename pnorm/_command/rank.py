@@ -16,12 +16,12 @@ import pnorm
 from pnorm import _checks
 from pnorm._categories import UnknownLevelWarning
 from pnorm._checks import Vector
-from pnorm._checks.text import first, shown
+from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.progress import Progress
-from pnorm._command.terminal import CommandError, called_as_in_file, counted, one_line, path_shown
+from pnorm._command.terminal import CommandError, called_as_in_file, one_line, path_shown
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
 from pnorm._job.tested import first_places, reasons

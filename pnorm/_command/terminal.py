@@ -26,10 +26,6 @@ def path_shown(path: str) -> str:
     return shown(path, 1000)
 
 
-def counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def typed(word: str) -> str:
     """Return a word as it is typed in a shell."""
     return shown(shlex.quote(word))
@@ -44,12 +40,12 @@ _OPTIONS = {
     "kinds={'name': 'category'} uses one anyway": "--kind COLUMN=category uses one anyway",
     "If a list has more rows, say so with of": "If a list has more rows, say so with --of",
 }
-"""What arguments of functions are to the command."""
+"""Words of messages on arguments of functions, and what the command says instead."""
 
 
 @contextmanager
 def called_as_in_file(place: Callable[[str, int], str | None]) -> Iterator[None]:
-    """Have errors call a cell as the file does, which has lines: `place` knows the line of a row of a table."""
+    """Name cells in errors by their line in the file, which `place` returns for a row of a table, if it knows it."""
     try:
         yield
     except (ValueError, TypeError) as error:

@@ -29,10 +29,10 @@ _ROWS, _NUMBERS = 2**14, 2**23
 rows of either side there are but by a constant."""
 
 _LEVELS = 30
-"""Levels of a column, the most frequent ones, that have an indicator beside the lines."""
+"""The most frequent levels of a column, at most, that have an indicator beside the lines."""
 
 _FEW = 20
-"""Levels of fewer rows have one share of positives together."""
+"""Levels with fewer rows are put together: they have one share of positives."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pnorm import _checks
-from pnorm._tables.source import Source, TableError, counted
+from pnorm._checks.text import counted
+from pnorm._tables.source import Source, TableError
 from pnorm._tables.text import BLANKS, Layout, as_utf8, layout, names_of, nul, reader, without_delimiter_line
 
 _LARGE = 2**20

@@ -179,7 +179,3 @@ def floats_of(text: Any) -> NDArray[np.float64] | None:
     except ValueError:
         return None
     return found if np.isfinite(found).all() else None
-
-
-def counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

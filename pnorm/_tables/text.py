@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pnorm._checks import reads_as_missing
+from pnorm._checks.text import counted, shown
 from pnorm._checks.text import first as listed
-from pnorm._checks.text import shown
-from pnorm._tables.source import TableError, counted
+from pnorm._tables.source import TableError
 from pnorm.rankers import _forms
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST
 

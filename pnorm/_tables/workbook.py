@@ -7,8 +7,8 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from pnorm._checks.text import first, shown
-from pnorm._tables.source import Source, TableError, counted
+from pnorm._checks.text import counted, first, shown
+from pnorm._tables.source import Source, TableError
 from pnorm._tables.text import has_header, names_of
 
 
