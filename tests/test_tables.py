@@ -346,7 +346,7 @@ def read(data, large):
         patch.undo()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=14),
     st.sampled_from(["a,b\n", "a;b\r\n", ",b\n", "1,2\n", "a,b,\n", "sep=;\n", ""]),
