@@ -1125,6 +1125,7 @@ def test_which_columns_are_learned_from(capsys, transactions, tmp_path):
         (["--kind", "age"], "--kind needs a column and a kind, as in zip=category or size=S,M,L; got 'age'"),
         (["--kind", "age=numbers"], "must be one of 'number', 'decimal point'"),
         (["--kind", "age=number", "--kind", "age=category"], "--kind gives two kinds to 'age'"),
+        (["--kind", "age=number", "--kind", "5=category"], "--kind names 'age' twice, as 5 as well; leave one out"),
         (["--kind", "tx=number", "--ignore", "tx"], "--kind names 'tx', which is not learned from"),
         (["--ignore", "age,amout"], "no column 'amout' in FILE; did you mean 'amount'?"),
         (["--only", "age", "--ignore", "age"], "--only and --ignore both name 'age'"),

@@ -160,10 +160,14 @@ def _several(given: Sequence[str] | None, header: Sequence[str], path: str) -> l
 
 def by_name(given: Collection[tuple[str, Any]], columns: Columns, path: str, option: str) -> dict[str, Any]:
     """Return what options say of columns as a dictionary by their names."""
-    found = {column_named(name, columns.header, path): value for name, value in given}
-    for name in found:
+    found: dict[str, Any] = {}
+    for text, value in given:
+        name = column_named(text, columns.header, path)
         if name not in columns.used:
             raise CommandError(f"{option} names {_checks.shown(name)}, which is not learned from")
+        if name in found:
+            raise CommandError(f"{option} names {_checks.shown(name)} twice, as {shown(text)} as well; leave one out")
+        found[name] = value
     return found
 
 
