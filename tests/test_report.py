@@ -232,7 +232,8 @@ def test_other_lists_stand_beside_it(fitted, tmp_path):
         k = int(row[0][0])
         assert row[5][1] == pytest.approx(k * metrics.precision_at(g[y], g[~y], k))
     more = 10 * (metrics.precision_at(*sides_of(fitted), 10) - metrics.precision_at(g[y], g[~y], 10))
-    told = f"{abs(more):.3g} positives? {'more' if more >= 0 else 'fewer'} than “age alone”"
+    told = f"{abs(more):.3g} positives? {'more' if more >= 0 else 'fewer'} than" if more else "as many positives as"
+    told += " “age alone”"
     assert re.search(told, page.words)
 
 
@@ -247,6 +248,9 @@ def test_two_lists_with_the_same_first_rows_differ_further_down(tmp_path):
     assert k > int(re.search(r"Of the first (\d+) rows", words)[1])
     both = [metrics.precision_at(s[y], s[~y], k) for s in (f, g)]
     assert float(told[2]) == pytest.approx(k * (both[0] - both[1]))
+    pnorm.report_html(tmp_path / "r.html", f[:, None], y, None, [1.0], others={"same": 2 * f})
+    words = page_of(tmp_path / "r.html").words
+    assert re.search(r"this list has as many positives as “same” \([−\d]+ to [+\d]+\)\.(?! The interval)", words)
 
 
 def test_with_rows_of_training_it_makes_simple_lists_to_compare_with(full, fitted, tmp_path):
@@ -404,13 +408,17 @@ def test_from_the_bottom_negatives_are_what_is_looked_for(tmp_path):
     order = np.argsort(f, kind="stable")[:20]
     assert [row[1][0] for row in rows] == [f"row {k}" for k in order]
     assert [row[2][0] for row in rows] == ["○ positive" if Y[k] else "● negative" for k in order]
+    assert "The bottom of the list" in page.words
+    assert "top of the list" not in page.words
 
 
 def test_levels_that_training_has_not_seen_are_told(fitted, tmp_path):
     H, lam, _, X, y = fitted
     new = dict(X, since=X["since"], city=["Pisa" if k < 5 else city for k, city in enumerate(X["city"])])
-    pnorm.report_html(tmp_path / "r.html", new, y, H, lam)
-    page_of(tmp_path / "r.html")
+    for more in ({}, {"training": everything(fitted)["training"]}):
+        pnorm.report_html(tmp_path / "r.html", new, y, H, lam, **more)
+        words = page_of(tmp_path / "r.html").words
+        assert (words.count("'Pisa'"), words.count("Pisa (5)")) == ((0, 1) if more else (1, 0))
 
 
 def test_what_moved_is_told_once(fitted, tmp_path):
@@ -420,7 +428,7 @@ def test_what_moved_is_told_once(fitted, tmp_path):
     pnorm.report_html(tmp_path / "r.html", X, y, H, lam, drift=moved)
     words = page_of(tmp_path / "r.html").words.replace("\xa0", " ")
     for sentence in moved.warnings:
-        assert words.count(sentence) == 1
+        assert words.count(f"{sentence[1:]}.") == 1
 
 
 def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):

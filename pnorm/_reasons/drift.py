@@ -206,7 +206,11 @@ class Drift:
             )
         return f"of the new rows, {', '.join(parts[:-1])} and {parts[-1]}"
 
-    def _lines(self, warnings: Sequence[str]) -> list[str]:
+    def _sentences(self) -> list[str]:
+        """Return the warnings with a capital and a full stop."""
+        return [f"{_capital(sentence)}." for sentence in self.warnings]
+
+    def _lines(self, told: Sequence[str]) -> list[str]:
         """Return what there is to say, the most important first."""
         tested, moved = [column for column in self.columns if column.kind != TREND], len(self.moved)
         size = f"{self.n[0]:,} rows then, {self.n[1]:,} now"
@@ -217,7 +221,7 @@ class Drift:
             head = f"{moved} of {len(tested)} columns moved"
         else:
             head = "No column moved" if len(tested) > 1 else "The column has not moved"
-        lines = [f"{head} ({size}).", *[f"{_capital(sentence)}." for sentence in warnings]]
+        lines = [f"{head} ({size}).", *told]
         little = [column for column in tested if column.beyond_chance and not column.moved]
         if little:
             names = first([f"{shown(column.name)} (PSI {column.psi:.2g})" for column in little], _TOLD, str)
@@ -253,7 +257,7 @@ class Drift:
 
     def __str__(self) -> str:
         head, rows, note = self._table()
-        bound = [line.replace(" %", "\xa0%") for line in self._lines(self.warnings)]
+        bound = [line.replace(" %", "\xa0%") for line in self._lines(self._sentences())]
         lines = [textwrap.fill(line, _WIDTH, subsequent_indent="  ").replace("\xa0%", " %") for line in bound]
         return "\n".join([*lines, sheet.plain(head, rows), *[note] * bool(note)])
 
@@ -261,12 +265,12 @@ class Drift:
         return f"<Drift of {len(self.columns)} columns: {len(self.moved)} moved>"
 
     def _repr_html_(self) -> str:
-        return self._as_html(self.warnings)
+        return self._as_html(self._sentences())
 
-    def _as_html(self, warnings: Sequence[str] = ()) -> str:
-        """Return the table below some sentences; a page that has told the warnings elsewhere leaves them out."""
+    def _as_html(self, told: Sequence[str] = ()) -> str:
+        """Return the table below what there is to say; a page that has told the warnings elsewhere leaves them out."""
         head, rows, note = self._table()
-        texts = [html.escape(line).replace(" %", "&nbsp;%") for line in self._lines(warnings)]
+        texts = [html.escape(line).replace(" %", "&nbsp;%") for line in self._lines(told)]
         lines = [f'<p style="margin:.3em .6em">{text}</p>' for text in texts]
         return "".join(lines) + sheet.as_html(head, rows, note=note)
 

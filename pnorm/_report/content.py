@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -84,6 +83,11 @@ class Findings:
     @property
     def at_top(self) -> bool:
         return self.quality.push == "top"
+
+    @property
+    def end(self) -> str:
+        """The end of the list that matters."""
+        return "top" if self.at_top else "bottom"
 
     @property
     def first(self) -> str:
@@ -182,17 +186,22 @@ def _worth(of: Findings) -> Section:
     difference = ""
     if q.difference is not None:
         by, low, high = [q.difference.depth * value for value in q.difference.value]
-        sure = "" if low > 0.0 or high < 0.0 else " The interval holds zero, so that chance may have made it."
+        many = count(abs(by))
+        told = (
+            f"as many {of.hit}s as"
+            if many == "0"
+            else f"{many} {of.hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
+        )
+        sure = "" if many == "0" or low > 0.0 or high < 0.0 else " The interval holds zero: chance may have made it."
         difference = paragraph(
-            f"In the {of.first} {count(q.difference.depth)} rows this list has {count(abs(by))} "
-            f"{of.hit}{'' if count(abs(by)) == '1' else 's'} {'more' if by >= 0.0 else 'fewer'} than "
+            f"In the {of.first} {count(q.difference.depth)} rows this list has {told} "
             f"“{text(q.difference.other, 40)}” "
             f'<span class="interval">({_signed(low)} to {_signed(high)})</span>.{sure}'
         )
     return (
         "quality",
         "What the list is worth",
-        paragraph(f"The list is read from the {'top' if of.at_top else 'bottom'}; each line of the table goes deeper.")
+        paragraph(f"The list is read from the {of.end}; each line of the table goes deeper.")
         + first
         + difference
         + markup.table("The whole list", columns, rows, kind="measures")
@@ -249,9 +258,8 @@ def _by_depth(of: Findings) -> Section:
     k = curve.rows[start:]
     shares = [hits[start:] / k for hits in (curve.hits, curve.low, curve.high, *curve.others)]
     top = min(1.0, 1.05 * max(float(share.max()) for share in shares))
-    end = "top" if of.at_top else "bottom"
     chart = Chart(
-        Axis(float(k[0]), float(k[-1]), f"rows from the {end} of the list", short_count, True),
+        Axis(float(k[0]), float(k[-1]), f"rows from the {of.end} of the list", short_count, True),
         Axis(0.0, top, "", percent),
         "Precision by depth",
         f"Share of {of.hit}s among the {of.first} rows, from {count(k[0])} to {count(k[-1])} rows. It is "
@@ -285,7 +293,7 @@ def _roc(of: Findings) -> Section:
     height = max([float(np.interp(width, *_increasing(*curve))) for curve in q.roc] + [1.0])
     top, whole = [
         _roc_chart(of, *size, title)
-        for size, title in (((width, height), "The top of the list"), ((ends[0], ends[1]), "The whole list"))
+        for size, title in (((width, height), f"The {of.end} of the list"), ((ends[0], ends[1]), "The whole list"))
     ]
     at_first = float(q.measure("positives_at_top").value)
     entries = [("this list", "s0"), *of.lines]
@@ -577,7 +585,7 @@ def _warned(of: Findings) -> list[str]:
     of_plan = bool(len(of.plan))
     said += [text(note, markup.SENTENCE) for note in of.notes if not (of_plan and str(note).startswith("from_table "))]
     if of.drift is not None:
-        said += [text(note, markup.SENTENCE) for note in of.drift.warnings]
+        said += [text(sentence, markup.SENTENCE) for sentence in of.drift._sentences()]
     return said
 
 
@@ -617,14 +625,12 @@ def _table_of_plan(of: Findings) -> str:
 def _cutoff(of: Findings) -> Section | None:
     if of.cutoff is None:
         return None
-    lines = str(of.cutoff).splitlines()
-    sentences = [line for line in lines if line.endswith(".")]
-    table = [re.split(r"\s{2,}", line, maxsplit=1) for line in lines if not line.endswith(".")]
+    sentences, table = of.cutoff._told()
     return (
         "cutoff",
         "Where to cut, and what that promises",
         paragraph(*[text(line, markup.SENTENCE) for line in sentences])
-        + markup.facts([(text(parts[0].capitalize()), text(parts[-1], 200)) for parts in table])
+        + markup.facts([(text(name.capitalize()), text(value, 200)) for name, value in table])
         + paragraph(
             "The promise holds for new rows that are like the held-out ones. It allows for the choice of the cut-off, "
             "and for the number of held-out rows.",
@@ -692,7 +698,6 @@ def _lines(code: str) -> str:
 
 
 def _glossary(of: Findings) -> Section:
-    end = "top" if of.at_top else "bottom"
     words = {
         "Held-out rows": "Rows with known outcome that had no part in training, so that they stand for new ones.",
         "Score": "The number by which rows are put in order. Only its order matters.",
@@ -706,7 +711,7 @@ def _glossary(of: Findings) -> Section:
         "Average precision": f"The mean of the precision at the place of each {of.hit}.",
         "Weak ranker": "One simple way to order rows, such as whether a number exceeds a cut. The score is their sum, "
         "each times its coefficient.",
-        "p": f"How hard training pushes {of.miss}s away from the {end} of the list; 1 treats all places alike.",
+        "p": f"How hard training pushes {of.miss}s away from the {of.end} of the list; 1 treats all places alike.",
         "Penalty": "What keeps coefficients small, so that the list does not follow accidents of the training rows.",
     }
     return "words", "Words used here", markup.facts(words.items())

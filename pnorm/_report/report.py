@@ -208,13 +208,15 @@ def report_html(
     moved = _checks.instance(drift, "drift", Drift, "pnorm.drift")
     trained = None if training is None else _training(training, positive)
     drawn = _shapes(lam, rankers, X, "X") if trained is None else _shapes(lam, rankers, trained[0], "X of training")
-    with kept(said, UnknownLevelWarning):
+    unknown: list[str] = []
+    with kept(unknown, UnknownLevelWarning):
         f = score(X, rankers, lam, n_threads=n_threads)
         if not lists and others is None and trained is not None and _is_table(X, rankers):
             lists = _baselines(X, *trained, rankers, seed, n_threads)
-    said = list(dict.fromkeys(said))
     if moved is None and trained is not None:
         moved = compared(trained[0], X, rankers, lam, n_threads=n_threads)
+    if moved is None or not any(column.unseen for column in moved.columns):  # it names them
+        said += dict.fromkeys(unknown)
     chances = None if b is None or power is None else sigmoid(f, power, b)
     judged = quality(
         f[is_pos],
