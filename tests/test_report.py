@@ -412,6 +412,23 @@ def test_from_the_bottom_negatives_are_what_is_looked_for(tmp_path):
     assert "top of the list" not in page.words
 
 
+def test_the_line_of_chance_is_straight_where_the_list_is_worse(tmp_path):
+    y = np.arange(300) >= 100
+    pnorm.report_html(tmp_path / "r.html", -np.arange(300.0)[:, None], y, None, [1.0])
+    page = page_of(tmp_path / "r.html")
+    top, whole = [
+        np.array([point.split(",") for point in given["points"].split()], float)
+        for tag, given in page.tags
+        if tag == "polyline" and given["class"] == "line chance"
+    ][1:3]
+    (x, y0), (x_end, y_end) = top
+    assert (
+        x_end < whole[1, 0]
+    )  # it leaves the chart at its upper end: 2 positives for each negative, 1 at most is drawn
+    assert y_end == whole[1, 1]
+    assert (x, y0) == tuple(whole[0])
+
+
 def test_levels_that_training_has_not_seen_are_told(fitted, tmp_path):
     H, lam, _, X, y = fitted
     new = dict(X, since=X["since"], city=["Pisa" if k < 5 else city for k, city in enumerate(X["city"])])

@@ -320,12 +320,12 @@ def _roc_chart(of: Findings, width: float, height: float, title: str) -> str:
         320.0,
         250.0,
     )
-    chart.line([0.0, width], [0.0, min(height, width * true / false)], "chance")
+    end = min(width, height * false / true)
+    chart.line([0.0, end], [0.0, end * true / false], "chance")
     for style, curve in list(zip(STYLES, q.roc, strict=False))[::-1]:
         x, y = _increasing(*curve)
         inside = x <= width
-        end = np.interp(width, x, y)
-        chart.line(np.r_[x[inside], width], np.r_[y[inside], end], style)
+        chart.line(np.r_[x[inside], width], np.r_[y[inside], np.interp(width, x, y)], style)
     return markup.figure(str(chart), f"{title}: {of.hit}s found (up) and {of.miss}s taken (to the right).")
 
 

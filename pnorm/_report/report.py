@@ -216,7 +216,7 @@ def report_html(
     if moved is None and trained is not None:
         moved = compared(trained[0], X, rankers, lam, n_threads=n_threads)
     if moved is None or not any(column.unseen for column in moved.columns):  # it names them
-        said += dict.fromkeys(unknown)
+        said += unknown
     chances = None if b is None or power is None else sigmoid(f, power, b)
     judged = quality(
         f[is_pos],
