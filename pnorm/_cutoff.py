@@ -422,6 +422,8 @@ def _estimate(fields: _checks.Fields, key: str, confidence: float) -> Estimate |
     inner.nothing_else()
     if low > high:
         raise ValueError(f"{key!r} of the cut-off must have 'low' at or below 'high'; got {low:g} and {high:g}")
+    if key != "hits" and (min(value, low) < 0.0 or max(value, high) > 1.0):
+        raise ValueError(f"{key!r} of the cut-off must be a share from 0 to 1; got {value:g}, {low:g} to {high:g}")
     return Estimate(value, low, high, confidence)
 
 

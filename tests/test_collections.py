@@ -99,7 +99,7 @@ def test_names_of_columns_are_known_after_json():
         (lambda d: d.update(format="other"), "format"),
         (lambda d: d.update(version=2), "version"),
         (lambda d: d.update(kind="code"), "kind"),
-        (lambda d: d.pop("cuts"), "lack the field 'cuts'"),
+        (lambda d: d.pop("cuts"), "must have the field 'cuts'"),
         (lambda d: d.update(cuts=[]), "not empty"),
         (lambda d: d.update(cuts=[[0]]), "pairs"),
         (lambda d: d.update(cuts=[[9, 0.5]]), "columns 0 to 1"),

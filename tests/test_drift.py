@@ -404,7 +404,7 @@ def test_a_profile_with_too_few_or_too_many_columns_is_refused(times, message):
 BROKEN = {
     "a number of rows": ({"n": 0}, "'n' of the contents of a profile must be at least 1"),
     "no rows": ({"effective": -1.0}, "'effective' of the contents of a profile must be above 0"),
-    "another field": ({"more": 1}, "which this version does not know"),
+    "another field": ({"more": 1}, "is not known to this version"),
     "another version": ({"version": 2}, "have version 2 of the format, and this pnorm reads version 1"),
     "no tops": ({"tops": [[0.1, 1.0]] * 3}, "must be three lists of a share, a score and a share"),
     "no score": ({"score": []}, "'score' of the contents of a profile must be a list of 1"),

@@ -395,7 +395,7 @@ def test_a_weight_is_a_number_of_copies():
         (lambda: pnorm.explain(X, None, np.ones(3), weight=[1.0]), r"weight must have shape \(60,\)"),
         (lambda: pnorm.explain(X, None, np.ones(3), reference=X[:2], weight=[-1, 1]), "weight has the negative weight"),
         (lambda: pnorm.explain(X, None, np.ones(3), reference=X[:2], weight=[0, 0]), "weight is all zero"),
-        (lambda: pnorm.shapes(np.ones(3), rankers.columns(3), weight=[1.0]), "weight is given without X"),
+        (lambda: pnorm.shapes(np.ones(3), rankers.columns(3), weight=[1.0]), "weight is of the rows of X"),
         (lambda: pnorm.shapes(np.ones(3), rankers.columns(3), X, weight=[1.0]), r"weight must have shape \(60,\)"),
         (lambda: pnorm.importance(X, X, None, np.ones(3), pos_weight=[1.0]), r"pos_weight must have shape \(60,\)"),
         (

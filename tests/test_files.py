@@ -176,10 +176,11 @@ def test_a_cut_off_that_keeps_nothing_takes_no_row_and_warns(path, f_neg):
         ({"hits": None}, "must all be null, or none of them"),
         ({"hits": 3.0}, "'hits' of the cut-off must be a dictionary; got 3.0"),
         ({"hits": {"value": 1.0, "low": 2.0, "high": 1.5}}, "'hits' of the cut-off must have 'low' at or below 'high'"),
-        ({"hits": {"value": 1.0, "low": 0.0}}, "'hits' of the cut-off lack the field 'high'"),
+        ({"hits": {"value": 1.0, "low": 0.0}}, "'hits' of the cut-off must have the field 'high'"),
+        ({"recall": {"value": 2.0, "low": 1.0, "high": 3.0}}, "'recall' of the cut-off must be a share from 0 to 1"),
         ({"one_list": [3, 2]}, "'one_list' of the cut-off must be two numbers of rows in order"),
         ({"one_list": [1]}, "'one_list' of the cut-off must be a list of 2"),
-        ({"more": 1}, "the cut-off have the field 'more', which this version does not know"),
+        ({"more": 1}, "the field 'more' of the cut-off is not known"),
     ],
     ids=str,
 )
@@ -188,8 +189,12 @@ def test_a_cut_off_that_does_not_fit_is_refused_by_name(path, change, message):
     for make in (pnorm.Cutoff.from_dict, lambda data: rewritten(path, data)):
         with pytest.raises((ValueError, TypeError), match=message):
             make(found | change)
+
+
+def test_a_cut_off_that_lacks_a_field_is_refused():
+    found = pnorm.cutoff(F_POS, F_NEG, precision=0.7).to_dict()
     for key in found:
-        with pytest.raises(ValueError, match=f"the cut-off lack the field '{key}'"):
+        with pytest.raises(ValueError, match=f"the cut-off must have the field '{key}'"):
             pnorm.Cutoff.from_dict({name: value for name, value in found.items() if name != key})
     with pytest.raises(TypeError, match="the cut-off must be a dictionary, as to_dict returns it; got list"):
         pnorm.Cutoff.from_dict([found])
@@ -267,10 +272,10 @@ def changes():
         (put("format", "pnorm.rankers"), "must have the format 'pnorm.model'"),
         (put("version", 2), "version 2 of the format, and this pnorm reads version 1"),
         (put("version", None), "version None"),
-        (lambda d: d.pop("lam"), "lack the field 'lam'"),
-        (lambda d: d.pop("metadata"), "lack the field 'metadata'"),
-        (put("price", 3), "have the field 'price', which this version does not know"),
-        (put("H", "scale", 3), "the weak rankers have the field 'scale'"),
+        (lambda d: d.pop("lam"), "must have the field 'lam'"),
+        (lambda d: d.pop("metadata"), "must have the field 'metadata'"),
+        (put("price", 3), "the field 'price' of .* is not known to this version"),
+        (put("H", "scale", 3), "the field 'scale' of the weak rankers is not known"),
         (put("lam", [1.0]), "'lam' of its contents must be a list of 2"),
         (put("lam", [1.0, 2.0, 3.0]), "'lam' of its contents must be a list of 2"),
         (put("lam", [1.0, "2"]), "must be a sequence of numbers"),

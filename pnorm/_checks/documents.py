@@ -94,7 +94,7 @@ class Fields:
     def get(self, key: str) -> Any:
         """Return a field that must be there."""
         if key not in self._data:
-            raise ValueError(f"{self._what} lack the field {key!r}")
+            raise ValueError(f"{self._what} must have the field {key!r}")
         self._known.add(key)
         return self._data[key]
 
@@ -102,7 +102,7 @@ class Fields:
         """Refuse fields that have not been read."""
         for field in self._data:
             if field not in self._known:
-                raise ValueError(f"{self._what} have the field {shown(field)}, which this version does not know")
+                raise ValueError(f"the field {shown(field)} of {self._what} is not known to this version of pnorm")
 
     def choice(self, key: str, allowed: Collection[str]) -> str:
         """Return one of the allowed words."""

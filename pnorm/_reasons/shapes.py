@@ -383,7 +383,7 @@ def shapes(lam: Any, H: Any, X: Any = None, *, weight: Any = None) -> Shapes:
     """
     rankers, lam = coefficients(lam, H)
     if weight is not None and X is None:
-        raise ValueError("weight is given without X, whose rows it weighs")
+        raise ValueError("weight is of the rows of X, which is not given; pass X as well")
     found = list(map(by_value, shapes_of(lam, rankers, X is not None)))
     if X is not None:
         found = counted(found, {"X": X}, _checks.masses(weight, "weight", _checks.n_rows(X, "X")))
