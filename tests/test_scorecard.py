@@ -366,7 +366,7 @@ def test_all_forms_agree_on_boards():
     check_public(data.pos, data.neg, rankers.normalized(data.pos, data.neg, names=data.names), data.names)
 
 
-@pytest.mark.parametrize(
+of_text = pytest.mark.parametrize(
     ("file", "delimiter", "positive", "names"),
     [
         pytest.param("adult.data.gz", ",", ">50K", [f"c{j}" for j in range(14)], marks=needs("adult.data.gz")),
@@ -374,6 +374,9 @@ def test_all_forms_agree_on_boards():
     ],
     ids=["adult", "bank"],
 )
+
+
+@of_text
 def test_all_forms_agree_on_public_sets_with_text(file, delimiter, positive, names):
     pandas = pytest.importorskip("pandas")
     pos, neg = public_table(file, delimiter, positive, names)
@@ -384,14 +387,7 @@ def test_all_forms_agree_on_public_sets_with_text(file, delimiter, positive, nam
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("file", "delimiter", "positive", "names"),
-    [
-        pytest.param("adult.data.gz", ",", ">50K", [f"c{j}" for j in range(14)], marks=needs("adult.data.gz")),
-        pytest.param("bank-full.csv.gz", ";", "yes", None, marks=needs("bank-full.csv.gz")),
-    ],
-    ids=["adult", "bank"],
-)
+@of_text
 def test_all_forms_agree_on_public_tables(file, delimiter, positive, names):
     pos, neg = public_table(file, delimiter, positive, names)
     with warnings.catch_warnings():
