@@ -459,7 +459,9 @@ def test_rows_that_were_trained_on_are_called_so(fitted, tmp_path):
 
 def test_few_rows_and_ties(tmp_path):
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0], [1.0]], [1, 0, 0], None, [1.0])
-    assert "Only 1 positive row was held out" in page_of(tmp_path / "r.html").words
+    words = page_of(tmp_path / "r.html").words
+    assert "Only 1 positive row was held out" in words
+    assert "Of the first 1 row, about 0.5 are positive" in words
     pnorm.report_html(tmp_path / "r.html", [[1.0], [0.0]] * 60, [1, 0] * 60, None, [1.0])
     assert "There is" not in page_of(tmp_path / "r.html").words
     pnorm.report_html(tmp_path / "r.html", [[1.0]] * 60 + [[0.0]] * 2, [1] * 60 + [0] * 2, None, [1.0])

@@ -143,7 +143,8 @@ def head(of: Findings) -> str:
     n_hits, n = (q.n_pos, of.n) if of.at_top else (q.n_neg, of.n)
     whole = abs(hits.value - round(hits.value)) < 1e-6  # rows that tie share their places in equal parts
     told = count(hits.value) if whole else f"about {_about(hits.value)}"
-    rows = f"Of the {of.first} {count(q.main)} rows, {told} are {of.hit}"
+    rows = "row" if q.main == 1 else "rows"
+    sentence = f"Of the {of.first} {count(q.main)} {rows}, {told} {'is' if told == '1' else 'are'} {of.hit}"
     interval = f'<span class="interval">({markup.whole(hits.value)})</span>'
     lead = (
         f"Measured on {count(n)} rows that were {of.were}, {count(n_hits)} of them {of.hit} ({percent(n_hits / n)}). "
@@ -151,7 +152,7 @@ def head(of: Findings) -> str:
     )
     return (
         f"<h1>{of.title}</h1>"
-        f'<p class="headline">{rows} {interval}; by chance it would be {_about(hits.chance)}.</p>'
+        f'<p class="headline">{sentence} {interval}; by chance it would be {_about(hits.chance)}.</p>'
         + paragraph(lead, kind="lead")
         + (paragraph(f"Positive means: {of.label}.", kind="lead") if of.label else "")
         + _alert(of)
