@@ -1112,7 +1112,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(np.empty(_checks.n_rows(X, "X")), labels)
         odd = np.flatnonzero(~np.isin(labels, self.classes_))
         if odd.size:
-            got = _checks.shown(labels[odd[0]])
+            got = _checks.shown(_checks.python(labels[odd[0]]))
             raise ValueError(f"y has {got} at row {odd[0]}; the labels of fit are {first(self.classes_.tolist(), 2)}")
         return np.asarray(labels == self.classes_[1])
 

@@ -516,5 +516,7 @@ def test_a_report_of_a_table(tmp_path, frame):
     assert "compared with the training rows" in text
     assert "Who leaves" in text
     assert "with 95 % confidence" in text
+    with pytest.raises(ValueError, match="y has 2 at row 0; the labels of fit are stayed, left"):
+        model.choose_cutoff(X[:1], [2], recall=0.5)
     with pytest.raises(ValueError, match="y has 'gone' at row 0; the labels of fit are stayed, left"):
         model.report_html(tmp_path / "report.html", X[:1], ["gone"])
