@@ -57,6 +57,13 @@ CHOOSING, TOL = 1e-3, 1e-6
 MOST = 2**14
 """Rows of either side to choose by. log F_p does not depend on the ratio of the sides but by a constant."""
 
+WIDE = 65, 8
+"""Columns from which on, and rows for each column below which, a table is wide. A line with few cuts and strong
+penalties are compared there: so few rows tell no more, and 300 rows of 300 columns took four minutes."""
+
+_CUTS_OF_WIDE, _RANKERS_OF_WIDE = 31, 2**14
+"""Cuts of a column of a wide table, and cuts of all its columns, at most."""
+
 _ALONE, _ALONE_P, _ALONE_L2 = BOTH, 4.0, 0.1
 """What is taken where a side has one row, of which none can be held out: a kind, p, and l2 relative to p."""
 
@@ -68,6 +75,8 @@ class Kind(NamedTuple):
     along: str
     anew: bool = False
     """Whether to make them of the rows of each fold, as they may know the labels."""
+    strong: bool = False
+    """Whether to look at the stronger half of the penalties alone."""
 
 
 def kinds(
@@ -79,7 +88,9 @@ def kinds(
     leaves that open.
     """
     of_columns = {"names": names, "monotone": monotone}
-    cuts = partial(rankers.quantile_thresholds, **{"n_cuts": N_CUTS} | of_cuts, missing="own", **of_columns)
+    size = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg"), _checks.width(pos, "pos")
+    of_cuts["n_cuts"] = cuts_of(size, of_cuts.get("n_cuts", N_CUTS))
+    cuts = partial(rankers.quantile_thresholds, **of_cuts, missing="own", **of_columns)
     lines = partial(rankers.normalized, **of_columns)
     found = {
         LINES: Kind(lines, "l2"),
@@ -87,32 +98,50 @@ def kinds(
         BOTH: Kind(partial(cuts, linear=True), "l2"),
         STEPS: Kind(cuts, "l1"),
     }
-    offered = _offered(linear)
+    offered = _offered(linear, size)
     if not _checks.is_sparse(pos):
         low = np.minimum(np.min(pos, axis=0), np.min(neg, axis=0))
         high = np.maximum(np.max(pos, axis=0), np.max(neg, axis=0))
         offered = (LINES,) if (low == high).all() else offered
-    return {name: found[name] for name in offered}
+    return {name: found[name]._replace(strong=is_wide(size)) for name in offered}
 
 
-def kinds_of_table(*, linear: bool | None = None, **of_table: Any) -> dict[str, Kind]:
+def kinds_of_table(size: Size, *, linear: bool | None = None, **of_table: Any) -> dict[str, Kind]:
     """Return the kinds of weak rankers of a table of mixed columns; what else is given goes to `rankers.from_table`."""
-    cuts = partial(rankers.from_table, **{"n_cuts": N_CUTS} | of_table)
-    both = Kind(partial(cuts, linear=True), "l2")
-    found = {BOTH: both, STEPS: Kind(cuts, "l1"), CUTS: Kind(cuts, "l2")}
-    return {name: found[name] for name in _offered(linear)}
+    of_table["n_cuts"] = cuts_of(size, of_table.get("n_cuts", N_CUTS))
+    cuts = partial(rankers.from_table, **of_table)
+    found = {BOTH: Kind(partial(cuts, linear=True), "l2"), STEPS: Kind(cuts, "l1"), CUTS: Kind(cuts, "l2")}
+    return {name: found[name]._replace(strong=is_wide(size)) for name in _offered(linear, size)}
 
 
-def kinds_of(table: Table, linear: bool | None = None) -> dict[str, Kind]:
+def kinds_of(table: Table, size: Size, linear: bool | None = None) -> dict[str, Kind]:
     """Return the kinds of weak rankers of a table, of which those with lines are made already, from all rows."""
     cuts = table.without_lines()
     found = {BOTH: Kind(lambda *_: table, "l2"), STEPS: Kind(lambda *_: cuts, "l1"), CUTS: Kind(lambda *_: cuts, "l2")}
-    return {name: found[name] for name in _offered(linear)}
+    return {name: found[name]._replace(strong=is_wide(size)) for name in _offered(linear, size)}
 
 
-def _offered(linear: bool | None) -> tuple[str, ...]:
+def is_wide(size: Size) -> bool:
+    """Return whether a table has many columns, and few rows for each."""
+    n_rows, n_columns = size
+    least, of_each = WIDE
+    return n_columns >= least and n_rows < of_each * n_columns
+
+
+def cuts_of(size: Size, n_cuts: int = N_CUTS) -> int:
+    """Return how many cuts a column has, `n_cuts` at most."""
+    return max(1, min(n_cuts, _CUTS_OF_WIDE, _RANKERS_OF_WIDE // size[1])) if is_wide(size) else n_cuts
+
+
+def _offered(linear: bool | None, size: Size) -> tuple[str, ...]:
     """Return the kinds that are compared, as there must be a line, must not be, or may be."""
+    if is_wide(size):
+        return (CUTS,) if linear is False else (BOTH,)
     return OFFERED if linear is None else (BOTH,) if linear else (CUTS, STEPS)
+
+
+Size = tuple[int, int]
+"""Rows of a table, and columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +199,7 @@ def choose(
     found, is_open = None, p is None or not given or len(kinds) > 1
     if is_open and folds != 1:
         made = {name: kind.make if kind.anew else kind.make(*rows) for name, kind in kinds.items()}
-        paths = {name: _paths(kind.along, l1, l2) for name, kind in kinds.items()}
+        paths = {name: _paths(kind.along, l1, l2, kind.strong) for name, kind in kinds.items()}
         of_kinds: list[Any] = [made, *[{name: path[i] for name, path in paths.items()} for i in (0, 1)]]
         H, of_l1, of_l2 = of_kinds if len(kinds) > 1 else [next(iter(values.values())) for values in of_kinds]
         found = cross_validate(
@@ -202,12 +231,15 @@ def choose(
     return Chosen(kinds[name].make(pos, neg), name, p, l1, l2, found, is_open and found is None)
 
 
-def _paths(along: str, l1: float | None, l2: float | None) -> tuple[Callable[[float], Any], Callable[[float], Any]]:
+def _paths(
+    along: str, l1: float | None, l2: float | None, strong: bool = False
+) -> tuple[Callable[[float], Any], Callable[[float], Any]]:
     """Return both penalties as functions of p: those given, or a path along one of them."""
+    n = L2.size // 2 + 1 if strong else L2.size
     if along == "l1":
-        return lambda p: p * L1, lambda p: p * LEAST
+        return lambda p: p * L1[:n], lambda p: p * LEAST
     if not l1 and l2 is None:
-        return lambda p: 0.0, lambda p: p * L2
+        return lambda p: 0.0, lambda p: p * L2[:n]
     return lambda p: l1 or 0.0, lambda p: p * LEAST if l2 is None else l2
 
 

@@ -651,7 +651,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _choose(self, pos: Any, neg: Any, rows: _Rows, penalty: str) -> default.Chosen:
         """Choose what is None."""
         if self._is_table(rows.X) and not isinstance(self.rankers, Table):
-            kinds = default.kinds_of(self._table(rows, linear=self.linear is not False), self.linear)
+            size = rows.positive.size, _checks.headings(rows.X, "X")[1]
+            table = self._table(rows, self.linear is not False, default.cuts_of(size, self.n_cuts))
+            kinds = default.kinds_of(table, size, self.linear)
         elif self.rankers is None:
             how: dict[str, Any] = {"names": self._names, "monotone": self.monotone, "linear": self.linear}
             kinds = default.kinds(pos, neg, n_cuts=self.n_cuts, n_threads=self._n_threads, **how)
@@ -762,7 +764,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             _checks.choice(kind, "rankers", _WORDS)
             names = self._names
             if kind == "table":
-                return self._table(rows, linear=bool(self.linear))
+                return self._table(rows, bool(self.linear), self.n_cuts)
             if kind == "thresholds":
                 return weak.quantile_thresholds(
                     pos,
@@ -793,9 +795,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"(pos, neg) that makes one, a list of functions, or a scikit-learn estimator; got {kind!r:.80}"
         )
 
-    def _table(self, rows: _Rows, linear: bool) -> Table:
+    def _table(self, rows: _Rows, linear: bool, n_cuts: int) -> Table:
         """Return the weak rankers of a table."""
-        how = {"kinds": self.kinds, "n_cuts": self.n_cuts, "monotone": self.monotone, "n_threads": self._n_threads}
+        how = {"kinds": self.kinds, "n_cuts": n_cuts, "monotone": self.monotone, "n_threads": self._n_threads}
         return of_rows(rows.X, rows.positive, rows.number, linear=linear, **how)
 
     # What it has learned -------------------------------------------------------------------------------

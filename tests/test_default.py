@@ -211,3 +211,19 @@ def test_sparse_rows_are_minimised_where_a_penalty_says_so(few):
     assert model.kind_ == "line + cuts"
     assert model.cross_validation_.p.tolist() == [1, 4]
     assert (model.l2_, model.trace_.status) == (0.5, "converged")
+
+
+def test_a_wide_table_has_few_cuts_and_strong_penalties():
+    rng = np.random.default_rng(0)
+    wide, long = rng.normal(size=(60, 70)), rng.normal(size=(560, 70))
+    kinds = _default.kinds(wide[:20], wide[20:])
+    assert list(kinds) == ["line + cuts"]
+    assert len(kinds["line + cuts"].make(wide[:20], wide[20:])) == 70 * 32
+    assert list(_default.kinds(long[:200], long[200:])) == ["line + cuts", "steps"]
+    assert list(_default.kinds(wide[:20, :64], wide[20:, :64])) == ["line + cuts", "steps"]
+    assert _default.cuts_of((200, 5000)) == 3
+    assert _default.cuts_of((200, 10**5)) == 1
+    assert _default.cuts_of((60, 70), 5) == 5
+    found = _default.choose(wide[:20], wide[20:], kinds, p=1.0, folds=2, penalty="shapes")
+    assert found.cross_validation.mean.size == 6
+    assert found.l2 >= 10**-2.5

@@ -124,7 +124,8 @@ def learn(
         known = dict(rankers) if isinstance(rankers, Mapping) else {"": _kind(rankers)}
     else:
         more = {"n_cuts": CUTS_OF_ROUNDS} if t_max is not None else {}
-        known = _default.kinds_of_table(linear=linear, n_threads=n_threads, **more, **of_table)
+        size = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg"), _checks.headings(pos, "pos")[1]
+        known = _default.kinds_of_table(size, linear=linear, n_threads=n_threads, **more, **of_table)
     if p is not None:
         _checks.power(p)
     told: list[str] = []
