@@ -217,8 +217,10 @@ def printed(words):
 
 
 def table(runs):
-    """A line per method: means, differences to the first one, and seconds."""
-    lines = public_sets.compared(runs, next(iter(METHODS)))
+    """A line per method that has run on all splits: means, differences to the first one, and seconds."""
+    every = [name for name in METHODS if all(name in run for run in runs)]
+    runs = [{name: run[name] for name in every} for run in runs]
+    lines = public_sets.compared(runs, every[0])
     lines[0].append("seconds")
     for line in lines[1:]:
         line.append(f"{np.median([run[line[0]]['seconds'] for run in runs]):.1f}")
