@@ -27,6 +27,9 @@ _TRUTHS = {"true": True, "false": False}
 _FEW = 20
 """Number of values of a column of which at least one has to be known."""
 
+EXAMPLES = 3
+"""Unknown values that are kept, at most."""
+
 _UNKNOWN, _MISSING = -1, -2
 """Codes of unknown and of missing values."""
 
@@ -36,6 +39,9 @@ class UnknownLevelWarning(UserWarning):
 
     Rows of weight zero are counted as well.
     """
+
+    _seen: Seen | None = None
+    """The values that it is about."""
 
 
 def read(text: str) -> str | float:
@@ -78,6 +84,8 @@ class Seen:
     """Some levels; none if a missing value is the only level."""
     as_rare: bool = False
     """Whether an unknown value counts as a rare one, which has a level."""
+    name: str = ""
+    """The name of the column in its file or frame, if it has one."""
 
     @property
     def foreign(self) -> bool:
@@ -87,7 +95,7 @@ class Seen:
     def __add__(self, other: Seen) -> Seen:
         """Return the counts and examples of the rows of both together."""
         where = self.where if other.where == self.where else f"{self.where} and {other.where}"
-        found = tuple(dict.fromkeys((*self.found, *other.found)))[:3]
+        found = tuple(dict.fromkeys((*self.found, *other.found)))[:EXAMPLES]
         n, unknown, missing = self.n + other.n, self.unknown + other.unknown, self.missing + other.missing
         return replace(self, where=where, n=n, unknown=unknown, missing=missing, found=found)
 
@@ -111,18 +119,24 @@ def tell(columns: Iterable[Seen], strict: bool = True) -> None:
             )
     for seen in told:
         becomes = "they count as rare ones" if seen.as_rare else "all indicators of the column are 0 there"
-        warn(
+        _warn_of(
+            seen,
             f"levels that the weak rankers do not know, in {seen.column} of {seen.where}: {seen.unknown} of {seen.n} "
             f"values, such as {_list(seen.found)}; {becomes}",
-            UnknownLevelWarning,
         )
     for seen in every:
         if seen.n == 0 and seen.missing >= _FEW:
-            warn(
+            _warn_of(
+                seen,
                 f"all {seen.missing} values of {seen.column} of {seen.where} are missing, and the weak rankers know no "
                 "missing value there; all indicators of the column are 0",
-                UnknownLevelWarning,
             )
+
+
+def _warn_of(seen: Seen, message: str) -> None:
+    warning = UnknownLevelWarning(message)
+    warning._seen = seen
+    warn(warning, UnknownLevelWarning)
 
 
 def held_out(columns: Iterable[Seen]) -> list[Seen]:
@@ -144,7 +158,7 @@ def _list(values: Iterable[Any]) -> str:
     return ", ".join(map(_checks.shown, values))
 
 
-def warn(message: str, category: type[Warning]) -> None:
+def warn(message: str | Warning, category: type[Warning]) -> None:
     """Warn with the place of the caller of pnorm."""
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pnorm":
@@ -224,7 +238,7 @@ class Column:
                 level = _checks.level(value, name, in_message, c, missing, names, absent)
                 if level is None:
                     number[k] = _MISSING if self._missing is None else self._missing
-                elif len(found) < 3:
+                elif len(found) < EXAMPLES:
                     found.append(level)
         codes = np.array(number, np.intp)[which]
         n_missing = np.count_nonzero(codes == (_MISSING if self._missing is None else self._missing))
@@ -237,6 +251,7 @@ class Column:
             tuple(found),
             tuple([level for k, level in enumerate(self.levels[:5]) if level is not None and k != self._rare])[:3],
             self._rare is not None,
+            "" if names is None else str(names[c]),
         )
         if self._rare is not None:
             codes[codes == _UNKNOWN] = self._rare

@@ -1201,3 +1201,40 @@ def test_progress_is_told_to_a_terminal(monkeypatch, terminal):
         say("choosing")
         assert say._thread is None
     assert sys.stderr.getvalue() == ""
+
+
+def level_file(path, countries, seed=0, n=400):
+    """Write rows with countries drawn from some, a number that shifts with the label, and the label."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 4 == 0
+    frame = pandas.DataFrame({"country": rng.choice(countries, n), "amount": rng.normal(size=n) + y, "label": y * 1})
+    frame.to_csv(path, index=False)
+    return frame
+
+
+def test_levels_that_a_model_does_not_know_are_named_once(capsys, tmp_path):
+    train, new, model = tmp_path / "train.csv", tmp_path / "new.csv", tmp_path / "m.json"
+    level_file(train, ["DE", "FR", "US"])
+    frame = level_file(new, ["DE", "FR", "US", "NG"], 1)
+    n = int((frame["country"] == "NG").sum())
+    assert run(capsys, train, "--label", "label", "--save", model, *QUICK)[0] == 0
+    status, out, err = run(capsys, new, "--model", model)
+    assert (status, err) == (0, "")
+    assert f"  country has 1 level never seen before, in {n} rows: NG ({n})\n" in out
+
+    of_training = json.loads(model.read_text())  # a model that knows no rows of training has nothing to compare with
+    of_training["metadata"].pop("profile")
+    model.write_text(json.dumps(of_training))
+    status, out, err = run(capsys, new, "--model", model)
+    assert (status, err) == (
+        0,
+        f"pnorm: warning: country has 1 level that the model does not know, in {n} rows: NG\n",
+    )
+    level_file(new, ["DE", "NG", "IT", "ES", "PT"], 1)
+    _, _, err = run(capsys, new, "--model", model)
+    assert re.fullmatch(
+        r"pnorm: warning: country has levels that the model does not know, in \d+ rows: \w\w, \w\w, \.\.\.\n", err
+    )
+    level_file(new, [""], 1)
+    _, _, err = run(capsys, new, "--model", model)
+    assert err == "pnorm: warning: country is missing in all 400 rows, and the model knows no missing value there\n"

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks
-from pnorm._categories import UnknownLevelWarning
+from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning
 from pnorm._checks import Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
@@ -47,7 +48,7 @@ class _Ranked:
 def file(arguments: argparse.Namespace) -> None:
     """Rank the rows of a file, and measure the list if they have labels."""
     path = arguments.file
-    told: list[str] = []
+    seen: list[Seen] = []
     with Progress(bool(arguments.progress)) as progress:
         progress("reading")
         model = pnorm.load(arguments.model)
@@ -58,18 +59,37 @@ def file(arguments: argparse.Namespace) -> None:
         table = _table(arguments, model, source, columns)
         progress("ranking")
         try:
-            with kept(told, UnknownLevelWarning), called_as_in_file(lambda name, row: _place(source, name, row)):
+            told = kept(seen, UnknownLevelWarning, read=lambda warning: warning._seen)
+            with told, called_as_in_file(lambda name, row: _place(source, name, row)):
                 f = model.score(table)
         except (CommandError, OverflowError) as error:
             raise CommandError(f"{path_shown(arguments.model)} does not fit {path_shown(path)}: {error}") from None
-    for message in told:
-        print(f"pnorm: warning: {one_line(message)}", file=sys.stderr)
     rows = _rows(arguments, model, source, columns, table, labels)
     ranked = _Ranked(model, rows, columns.label, f, _drift(model, rows))
+    for message in _unknown(seen, () if ranked.drift is None else ranked.drift.warnings):
+        print(f"pnorm: warning: {one_line(message)}", file=sys.stderr)
     _print(arguments, ranked)
     with Progress(bool(arguments.progress)) as progress:
         lines = _write(arguments, ranked, progress)
     printing.paragraph(lines)
+
+
+def _unknown(seen: list[Seen], moved: Sequence[str]) -> list[str]:
+    """Return what to say of levels that a model does not know, where no sentence on what has moved says it already."""
+    said = []
+    for of in seen:
+        name = shown(of.name or of.column)
+        if of.unknown and not any(sentence.startswith(f"{name} has ") for sentence in moved):
+            levels = counted(len(of.found), "level") if len(of.found) < EXAMPLES else "levels"
+            said.append(
+                f"{name} has {levels} that the model does not know, in {counted(of.unknown, 'row')}: "
+                f"{first(of.found, EXAMPLES - 1)}"
+            )
+        if not of.unknown and not any(sentence.startswith(f"{name} is missing ") for sentence in moved):
+            said.append(
+                f"{name} is missing in all {counted(of.missing, 'row')}, and the model knows no missing value there"
+            )
+    return said
 
 
 def _place(source: Source, name: str, row: int) -> str | None:

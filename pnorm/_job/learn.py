@@ -213,15 +213,15 @@ def _minimised(
 
 
 @contextmanager
-def kept(into: list[str], *categories: type[Warning]) -> Iterator[None]:
-    """Keep the texts of warnings of some kinds, each once, and let all others go on."""
+def kept(into: list[Any], *categories: type[Warning], read: Callable[[Any], Any] = str) -> Iterator[None]:
+    """Keep the texts of warnings of some kinds, or what `read` makes of them, each once, and let all others go on."""
     with warnings.catch_warnings(record=True) as caught:
         for category in categories:
             warnings.simplefilter("always", category)
         yield
     for warning in caught:
-        text = str(warning.message)
+        found = read(warning.message)
         if not issubclass(warning.category, categories):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-        elif text not in into:
-            into.append(text)
+        elif found not in into:
+            into.append(found)
