@@ -1238,3 +1238,43 @@ def test_levels_that_a_model_does_not_know_are_named_once(capsys, tmp_path):
     level_file(new, [""], 1)
     _, _, err = run(capsys, new, "--model", model)
     assert err == "pnorm: warning: country is missing in all 400 rows, and the model knows no missing value there\n"
+
+
+def test_a_budget_takes_the_first_rows_of_a_list_of_new_rows(capsys, tmp_path):
+    train, new, model, out_path = [tmp_path / name for name in ("train.csv", "new.csv", "m.json", "s.csv")]
+    level_file(train, ["DE", "FR"])
+    frame = level_file(new, ["DE", "FR"], 1)
+    frame.loc[1] = frame.loc[0]
+    frame.to_csv(new, index=False)
+    _, out, _ = run(capsys, train, "--label", "label", "--budget", 8, "--save", model, *QUICK)
+    assert "  A list is taken to be as long as the rows tested on, 80; --of says otherwise.\n" in out
+    _, out, _ = run(capsys, train, "--label", "label", "--budget", 8, "--of", 80, *QUICK)
+    assert "A list is taken" not in out
+    f = pnorm.load(model).score(frame)
+    first_rows = np.argsort(-f, kind="stable")
+    page = tmp_path / "r.html"
+    more = ["--label", "label", "--report", page, "--top", 20, "--out", out_path]
+    status, out, err = run(capsys, new, "--model", model, "--budget", 17, *more)
+    assert (status, err) == (0, "")
+    assert f"Take the first 17 of 400 rows: those with a score of {f[first_rows[16]]:.6g} or more.\n" in out
+    assert "Cut-off:" not in out
+    assert "precision in the first 17 " in out
+    assert "Of the first 17 rows" in page.read_text(encoding="utf-8")
+    written = pandas.read_csv(out_path)
+    assert written.loc[written["take"] == 1, "row"].tolist() == first_rows[:17].tolist()
+    assert len(re.findall(r"  yes  [01]  ", out)) == 17
+    assert len(re.findall(r"   no  [01]  ", out)) == 3
+
+    place = int(np.flatnonzero(first_rows == 0)[0])  # rows 0 and 1 have one score
+    _, out, _ = run(capsys, new, "--model", model, "--budget", place + 1, "--out", out_path)
+    assert "  1 more row has that score as well; the first of the file are taken.\n" in out
+    assert pandas.read_csv(out_path)["take"].sum() == place + 1
+    _, out, _ = run(capsys, new, "--model", model, "--budget", 500, *more)
+    assert f"Take the first 400 of 400 rows: those with a score of {f.min():.6g} or more.\n" in out
+    for option in ("precision", "recall"):
+        assert run(capsys, new, "--model", model, f"--{option}", "0.5")[0] == 2
+    status, _, err = run(capsys, new, "--model", model, "--budget", "0.5")
+    assert (status, "--budget must be a whole number of rows of FILE, 1 or more; got 0.5" in err) == (2, True)
+    assert run(capsys, train, "--label", "label", "--push", "bottom", "--save", model, *QUICK)[0] == 0
+    status, _, err = run(capsys, new, "--model", model, "--budget", 5)
+    assert (status, "--budget takes rows from the top of the list, and this model" in err) == (2, True)

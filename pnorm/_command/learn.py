@@ -225,7 +225,11 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     printing.paragraph(_where(job, found))
     printing.paragraph(printing.quality_lines(found.quality))
     if found.cutoff is not None:
-        printing.paragraph(printing.cutoff_lines(found.cutoff))
+        lines = printing.cutoff_lines(found.cutoff)
+        if arguments.budget is not None and arguments.of is None:
+            rows = f"{found.cutoff.n_pos + found.cutoff.n_neg:,}"
+            lines.append(f"  A list is taken to be as long as the rows tested on, {rows}; --of says otherwise.")
+        printing.paragraph(lines)
     printing.paragraph(_list(arguments, job, found))
 
 

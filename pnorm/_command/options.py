@@ -44,7 +44,7 @@ CUTOFF = ("precision", "recall", "budget")
 
 _TRAINING = (
     *("p", "t", "rankers", "kind", "monotone", *MINIMUM, "push", "save", "test", "time", "holdout", "refit", "only"),
-    *(*CUTOFF, "of", "seed"),
+    *("precision", "recall", "of", "seed"),
 )
 """Options that say how to learn, and mean nothing where a model ranks."""
 
@@ -92,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     add("--seed", type=int, metavar="N", help="seed of everything that is drawn (default: 0)")
 
     add = made.add_argument_group("how deep to go down the list").add_argument
-    add("--budget", type=float, metavar="ROWS", help="take so many rows, of each --of rows")
+    add("--budget", type=float, metavar="ROWS", help="take so many rows, of each --of rows; with --model, of FILE")
     add("--of", type=float, metavar="ROWS", help="with --budget: rows of a list (default: those kept back)")
     add("--precision", type=float, metavar="SHARE", help="take rows of which this share or more are positive")
     add("--recall", type=float, metavar="SHARE", help="take this share of the positive rows or more")
@@ -159,6 +159,10 @@ def check(arguments: argparse.Namespace) -> None:
         for option in _TRAINING:
             if option in given:
                 raise CommandError(f"{dashed(option)} is for training, and --model ranks by what was learned before")
+        if arguments.budget is not None and not (arguments.budget >= 1 and float(arguments.budget).is_integer()):
+            raise CommandError(
+                f"with --model, --budget must be a whole number of rows of FILE, 1 or more; got {arguments.budget:g}"
+            )
         for option in ("positive", "report"):
             if option in given and arguments.label is None:
                 raise CommandError(f"{dashed(option)} needs --label COLUMN")

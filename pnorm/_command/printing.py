@@ -227,6 +227,17 @@ def cutoff_lines(found: pnorm.Cutoff) -> list[str]:
     return [*lines, f"{seen}."]
 
 
+def budget_lines(f: Vector, take: Any) -> list[str]:
+    """Return which rows a budget takes."""
+    n, size = int(np.count_nonzero(take)), counted(f.size, "row")
+    lines = [f"Take the first {n:,} of {size}: those with a score of {f[take].min():.6g} or more."]
+    if n < f.size and f[take].min() == f[~take].max():
+        ties = int(np.count_nonzero(f[~take] == f[take].min()))
+        have = "has" if ties == 1 else "have"
+        lines.append(f"  {counted(ties, 'more row')} {have} that score as well; the first of the file are taken.")
+    return lines
+
+
 def taken_lines(found: pnorm.Cutoff, f: Vector) -> list[str]:
     """Return how many rows the cut-off of a model takes, and what it promises."""
     if found.score is None:

@@ -41,6 +41,8 @@ class _Ranked:
     label: str | None
     """The column of the labels."""
     f: Vector
+    take: NDArray[np.bool_] | None
+    """Which rows to take: as many as --budget says, or those that the cut-off of the model takes."""
     drift: pnorm.Drift | None
     """What has moved since training, if the model knows the rows of training."""
 
@@ -52,6 +54,10 @@ def file(arguments: argparse.Namespace) -> None:
     with Progress(bool(arguments.progress)) as progress:
         progress("reading")
         model = pnorm.load(arguments.model)
+        if arguments.budget is not None and _push(model) == "bottom":
+            raise CommandError(
+                "--budget takes rows from the top of the list, and this model was made for the bottom; leave it out"
+            )
         source = _columns.opened(arguments, path)
         columns = _columns.columns_of(source, path, arguments)
         what = "rows to measure the list by"
@@ -65,7 +71,7 @@ def file(arguments: argparse.Namespace) -> None:
         except (CommandError, OverflowError) as error:
             raise CommandError(f"{path_shown(arguments.model)} does not fit {path_shown(path)}: {error}") from None
     rows = _rows(arguments, model, source, columns, table, labels)
-    ranked = _Ranked(model, rows, columns.label, f, _drift(model, rows))
+    ranked = _Ranked(model, rows, columns.label, f, _taken(arguments, model, f), _drift(model, rows))
     for message in _unknown(seen, () if ranked.drift is None else ranked.drift.warnings):
         print(f"pnorm: warning: {one_line(message)}", file=sys.stderr)
     _print(arguments, ranked)
@@ -148,14 +154,19 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
     if rows.labels is not None:
         of_sides = _chance(model, f[rows.y]), _chance(model, f[~rows.y])
         chance = None if of_sides[0] is None else of_sides
-        printing.paragraph(printing.quality_lines(quality(f[rows.y], f[~rows.y], push=push, probability=chance)))
+        depth = _depth(arguments, f)
+        measured = quality(f[rows.y], f[~rows.y], push=push, probability=chance, budget=depth)
+        printing.paragraph(printing.quality_lines(measured))
     printing.paragraph(_moved_lines(ranked.drift))
-    if model.cutoff is not None:
+    if arguments.budget is not None:
+        printing.paragraph(printing.budget_lines(f, ranked.take))
+    elif model.cutoff is not None:
         printing.paragraph(printing.taken_lines(model.cutoff, f))
     few = min(printing.TOP if arguments.top is None else arguments.top, f.size)
     if few:
         at = first_places(f, few, push)
-        found = printing.list_columns(push, f.size, rows, at, f[at], _chance(model, f[at]), _taken(model, f[at]))
+        take = None if ranked.take is None else ranked.take[at]
+        found = printing.list_columns(push, f.size, rows, at, f[at], _chance(model, f[at]), take)
         why = _reasons(model, _checks.rows(rows.table, at), rows.table)
         printing.paragraph([f"The {push} of the list:", *printing.list_lines(found, why)])
 
@@ -167,7 +178,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
     if arguments.out is not None:
         progress("writing the scores")
         why = _reasons(model, rows.table)
-        columns = scores_file.columns(f, rows.ids, _chance(model, f), _taken(model, f), None, why)
+        columns = scores_file.columns(f, rows.ids, _chance(model, f), ranked.take, None, why)
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines.append(f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:
@@ -182,7 +193,8 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
             p=model.p,
             intercept=model.intercept,
             ids=rows.ids,
-            cutoff=model.cutoff,
+            cutoff=model.cutoff if arguments.budget is None else None,
+            budget=_depth(arguments, f),
             drift=ranked.drift,
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
@@ -219,8 +231,17 @@ def _chance(model: pnorm.ScoringFunction, f: Vector) -> Vector | None:
     return None if model.p is None or model.intercept is None else sigmoid(f, model.p, model.intercept)
 
 
-def _taken(model: pnorm.ScoringFunction, f: Vector) -> NDArray[np.bool_] | None:
-    """Return which rows the cut-off of the model takes."""
+def _depth(arguments: argparse.Namespace, f: Vector) -> int | None:
+    """Return the depth of the list that a budget asks for, if it is not the whole list."""
+    return None if arguments.budget is None or arguments.budget >= f.size else int(arguments.budget)
+
+
+def _taken(arguments: argparse.Namespace, model: pnorm.ScoringFunction, f: Vector) -> NDArray[np.bool_] | None:
+    """Return which rows to take: the first ones of a budget, in the order of the list, or those above the cut-off."""
+    if arguments.budget is not None:
+        take = np.zeros(f.size, bool)
+        take[first_places(f, min(int(arguments.budget), f.size), "top")] = True
+        return take
     cut = model.cutoff
     return None if cut is None or cut.score is None else f >= cut.score
 
