@@ -249,12 +249,14 @@ class CrossValidation:
         return Choice((float(self.p[i]), *chosen.values()), ("p", *chosen), **beside, kind=kind)
 
     def _of_kinds(self) -> list[tuple[int, int]]:
-        """The place of the largest mean of each kind; for the kind of the best, that of the best."""
-        best, found = self._best_place, []
+        """The place of each kind that the rule of the best takes; where none is near enough, its largest mean."""
+        found, near = [], self._near
+        judged = self.mean if self.second_scores is None else self.second_scores.mean(axis=1)
         for kind in dict.fromkeys(self.kinds or [""]):
             own = np.array([name == kind for name in self.kinds or [""] * self.p.size])[:, None]
-            mean = np.where(own, self.mean, -np.inf)
-            found.append(best if own[best[0]] else self._first(mean >= _nearly(mean.max())))
+            allowed = own & near
+            value = np.where(allowed, judged, -np.inf) if allowed.any() else np.where(own, self.mean, -np.inf)
+            found.append(self._first(value >= _nearly(value.max())))
         return found
 
     def __repr__(self) -> str:

@@ -1278,3 +1278,35 @@ def test_a_budget_takes_the_first_rows_of_a_list_of_new_rows(capsys, tmp_path):
     assert run(capsys, train, "--label", "label", "--push", "bottom", "--save", model, *QUICK)[0] == 0
     status, _, err = run(capsys, new, "--model", model, "--budget", 5)
     assert (status, "--budget takes rows from the top of the list, and this model" in err) == (2, True)
+
+
+def test_the_choice_shows_what_its_rule_takes(capsys, tmp_path):
+    path, model = tmp_path / "train.csv", tmp_path / "m.json"
+    level_file(path, ["DE", "FR"], n=300)
+    assert run(capsys, path, "--label", "label", "--save", model)[0] == 0
+    _, out, _ = run(capsys, path, "--label", "label")
+    rows = [
+        (line[0], *map(float, re.findall(r"(\d\.\d{4}) ±", line)), float(line.split()[-1]))
+        for line in out.splitlines()
+        if re.match(r"[* ] \w.* ± \d\.\d{4} +\d\.\d{4}$", line)
+    ]
+    largest, error = map(float, re.search(r"partial AUC \((\d\.\d{4}) ± (\d\.\d{4})\) it has", out).groups())
+    assert len(rows) > 1
+    assert max(auc for _, auc, _ in rows) <= largest
+    near = [row for row in rows if row[1] >= largest - error - 1e-4]
+    ((_, auc, precision),) = [row for row in rows if row[0] == "*"]
+    assert auc >= largest - error - 1e-4
+    assert precision == max(value for _, _, value in near)
+
+
+def test_the_terminal_says_what_the_report_says_of_other_lists(capsys, tmp_path):
+    path, page = tmp_path / "train.csv", tmp_path / "r.html"
+    level_file(path, ["DE", "FR"])
+    _, out, _ = run(capsys, path, "--label", "label", "--report", page, *QUICK)
+    words = re.sub("<[^>]+>", "", page.read_text(encoding="utf-8"))
+    sentence = re.search(r"^In the first .* this list has .* “straight lines” \(.*\)\.$", out, re.MULTILINE)[0]
+    assert sentence in words
+    doubt = "The interval holds zero: chance may have made it."
+    assert (f"{sentence}\n  {doubt}\n" in out) == (f"{sentence} {doubt}" in words)
+    (interval,) = re.findall(r"rows of the list, \d+ are positive \((\d+ to \d+) with", out)
+    assert f"({interval})" in words

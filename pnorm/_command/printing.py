@@ -18,6 +18,7 @@ from pnorm._command.columns import Rows
 from pnorm._command.terminal import one_line, path_shown
 from pnorm._job.learn import Learned
 from pnorm._job.quality import Quality
+from pnorm._report import markup
 from pnorm.rankers import Rankers
 from pnorm.rankers._table import AS_ASKED, Table
 
@@ -116,7 +117,7 @@ def plan_warnings(H: Rankers) -> list[str]:
 
 
 def choice_lines(found: pnorm.CrossValidation | None, told: str) -> list[str]:
-    """Return the best of each kind of weak rankers that was compared, the chosen one with a star."""
+    """Return what the rule of the choice takes of each kind of weak rankers, the chosen one with a star."""
     if found is None:
         return []
     places = found._of_kinds()
@@ -130,9 +131,11 @@ def choice_lines(found: pnorm.CrossValidation | None, told: str) -> list[str]:
         kind = f"{mark} {point.kind or told}"
         rows.append([kind, f"{point.p:g}", penalty, f"{value:.4f} ± {error:.4f}", f"{second:.4f}"])
     head = ["  weak rankers", "p", "penalty", "partial AUC", "average precision"]
-    folds = found.scores.shape[1]
+    folds, top = found.scores.shape[1], found._top_place
+    largest = f"{found.mean[top]:.4f} ± {found.standard_error[top]:.4f}"
     return [
-        f"Chosen (*) by {folds} folds of the rows trained on; the best of each kind:",
+        f"Chosen (*) by {folds} folds of the rows trained on. Of what is within one standard error of the largest",
+        f"partial AUC ({largest}) it has the largest average precision. Each kind is shown at what this rule takes:",
         *aligned([head, *rows], (0, 2)).splitlines(),
     ]
 
@@ -174,19 +177,23 @@ def quality_lines(quality: Quality) -> list[str]:
         room -= 1
         lines = aligned([row[:room] for row in table], (0,)).splitlines()
     wider = [f"(more in a wider terminal: {', '.join(table[0][room:])})"] if room < len(head) else []
-    return [headline(quality), "", *lines, *wider]
+    told = []
+    if quality.difference is not None:
+        sentence, interval, doubt = markup.compared(quality.difference, quality.push)
+        told = [f"{sentence} ({interval}).", *[f"  {doubt}"] * bool(doubt)]
+    return [headline(quality), *told, "", *lines, *wider]
 
 
 def headline(quality: Quality) -> str:
     """Return one sentence on the first rows."""
     measure = quality.headline
     depth, hits = measure.depth, quality.measure("hits", measure.depth)
-    value, low, high = map(_counts, hits.value)
+    value = _counts(hits.value)
     what, end = ("negative", "last") if quality.push == "bottom" else ("positive", "first")
     are = "is" if value == "1" else "are"
     return (
         f"Of the {end} {depth:,} {'row' if depth == 1 else 'rows'} of the list, {value} {are} {what} "
-        f"({low} to {high} with {100 * quality.confidence:.4g} % confidence); "
+        f"({markup.whole(hits.value)} with {100 * quality.confidence:.4g} % confidence); "
         f"by chance it would be {_counts(hits.chance)}."
     )
 

@@ -17,7 +17,7 @@ from pnorm._reasons.importance import Importance
 from pnorm._reasons.shapes import Shapes
 from pnorm._report import markup
 from pnorm._report.charts import STYLES, Axis, Chart, bar, legend, plain_number, short_count
-from pnorm._report.markup import count, data, decimals, estimate, paragraph, percent, text
+from pnorm._report.markup import count, data, decimals, estimate, paragraph, percent, signed_count, text
 from pnorm._report.pictures import draw_shape, room_of
 from pnorm._trace import Trace
 from pnorm._version import version
@@ -186,19 +186,8 @@ def _worth(of: Findings) -> Section:
     ]
     difference = ""
     if q.difference is not None:
-        by, low, high = [q.difference.depth * value for value in q.difference.value]
-        many = count(abs(by))
-        told = (
-            f"as many {of.hit}s as"
-            if many == "0"
-            else f"{many} {of.hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
-        )
-        sure = "" if many == "0" or low > 0.0 or high < 0.0 else " The interval holds zero: chance may have made it."
-        difference = paragraph(
-            f"In the {of.first} {count(q.difference.depth)} rows this list has {told} "
-            f"“{text(q.difference.other, 40)}” "
-            f'<span class="interval">({_signed(low)} to {_signed(high)})</span>.{sure}'
-        )
+        sentence, interval, doubt = markup.compared(q.difference, q.push)
+        difference = paragraph(f'{text(sentence, 200)} <span class="interval">({interval})</span>.', doubt)
     return (
         "quality",
         "What the list is worth",
@@ -246,10 +235,6 @@ def _writer(key: str) -> Callable[[float], str]:
 def _about(expected: float) -> str:
     """Return an expected number, whole if it is not small."""
     return count(round(expected) if expected >= 5.0 else expected)
-
-
-def _signed(value: float) -> str:
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{count(abs(value))}"
 
 
 def _by_depth(of: Findings) -> Section:
@@ -394,7 +379,7 @@ def _importance(of: Findings) -> Section | None:
             f'<div class="bar">{bar(float(found.ranges[c]), largest, False)}</div>',
             write(float(found.ranges[c])),
             data(k * found.without[c], count(round(k * float(found.without[c]), 1))),
-            _signed(-round(k * float(found.losses[c]), 1)),
+            signed_count(-round(k * float(found.losses[c]), 1)),
         ]
         for c in order.tolist()
     ]

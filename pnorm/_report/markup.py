@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pnorm._checks.text import shown
+from pnorm._job.quality import Difference
 from pnorm._report.style import STYLE
 from pnorm.metrics import Estimate
 
@@ -68,6 +69,31 @@ def signed(write: Callable[[float], str]) -> Callable[[float], str]:
 def whole(value: Estimate) -> str:
     """Return the interval of a number of rows, in whole ones that hold it."""
     return f"{count(math.floor(value.low + 1e-9))} to {count(math.ceil(value.high - 1e-9))}"
+
+
+def signed_count(value: float) -> str:
+    """Return a number of rows with its sign."""
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{count(abs(value))}"
+
+
+def compared(of: Difference, push: str) -> tuple[str, str, str]:
+    """Return how many more hits a list has than another, without a full stop; the interval; and whether it is doubtful.
+
+    These are plain texts, for a terminal as well.
+    """
+    first, hit = ("last", "negative") if push == "bottom" else ("first", "positive")
+    by, low, high = [of.depth * value for value in of.value]
+    many = count(abs(by))
+    told = (
+        f"as many {hit}s as"
+        if many == "0"
+        else f"{many} {hit}{'' if many == '1' else 's'} {'more' if by > 0.0 else 'fewer'} than"
+    )
+    return (
+        f"In the {first} {count(of.depth)} rows this list has {told} “{shown(of.other, 40)}”",
+        f"{signed_count(low)} to {signed_count(high)}",
+        "" if many == "0" or low > 0.0 or high < 0.0 else "The interval holds zero: chance may have made it.",
+    )
 
 
 def paragraph(*sentences: str, kind: str = "") -> str:
