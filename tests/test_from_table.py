@@ -669,13 +669,19 @@ def test_a_column_that_tells_the_sides_apart_alone_is_named():
         "levels": (["paid", "settled"] * 20, ["open", "new"] * 20),
         "missing": ([1.0, 2.0] * 20, [None] * 40),
         "missing levels": (["a", "b"] * 20, [None] * 40),
+        "missing, the others": ([None] * 40, [1.0, 2.0] * 20),
+    }
+    by = dict.fromkeys(leaks, "AUC 1.000") | {
+        "missing": "missing for nearly all negatives",
+        "missing levels": "missing for nearly all negatives",
+        "missing, the others": "missing for nearly all positives",
     }
     for name, (a, b) in leaks.items():
         G, said = told(rest | {name: a}, rest | {name: b})
         assert f"it keeps {name}, which separates the sides nearly alone" in said.replace(
             "from_table keeps", "it keeps"
         )
-        assert "separates the sides nearly alone (AUC" in G.plan[1].note
+        assert G.plan[1].note.endswith(f"separates the sides nearly alone ({by[name]})")
         few = {key: values[:19] for key, values in (rest | {name: a}).items()}
         made(few, rest | {name: b})  # too few rows to say so
     near = {"x": list(range(40))}, {"x": list(range(20, 60))}

@@ -452,7 +452,7 @@ class _Learner:
         sides = [reading.numbers(cells, at) for cells, at in zip(self._sides, self._where, strict=True)]
         self._missing = [int(np.count_nonzero(np.isnan(x))) for x in sides]
         x = np.concatenate(sides)
-        self._separates([_auc(*sides), _auc_of_missing(self._missing, [x.size for x in sides])])
+        self._separates(_auc(*sides), [x.size for x in sides])
         parts = []
         for of in OF.get(reading.kind, ("",)):
             values = derived(of, x)
@@ -546,9 +546,7 @@ class _Learner:
             self._note = f"no value is in {self._how.min_rows} rows; only whether it is missing counts"
         if missing:
             levels.append(None)
-        self._separates(
-            [self._auc_of_levels(levels, of_sides), _auc_of_missing(self._missing, list(map(len, self._sides)))]
-        )
+        self._separates(self._auc_of_levels(levels, of_sides), list(map(len, self._sides)))
         names = [self._label + (MISSING if level is None else f" = {level}") for level in levels]
         return Reading(CATEGORY, levels=tuple(levels)), [Part("", OfLevels(names, None, [tuple(levels)], True))]
 
@@ -578,9 +576,15 @@ class _Learner:
         below = np.concatenate([[0.0], neg[order].cumsum()[:-1]])
         return float((pos[order] * (below + 0.5 * neg[order])).sum() / (pos.sum() * neg.sum()))
 
-    def _separates(self, found: Sequence[float]) -> None:
-        best = max(found, key=lambda auc: abs(auc - 0.5))
-        if abs(best - 0.5) >= _ALONE - 0.5:
+    def _separates(self, auc: float, sizes: Sequence[int]) -> None:
+        """Keep in words how the column separates the sides alone: by missing values, or by the others."""
+        of_missing, best = _auc_of_missing(self._missing, sizes), max(auc, 1.0 - auc)
+        by_missing = max(of_missing, 1.0 - of_missing)
+        if max(best, by_missing) < _ALONE:
+            return
+        if by_missing >= best:
+            self._alone = f"missing for nearly all {'positives' if of_missing > 0.5 else 'negatives'}"
+        else:
             self._alone = f"AUC {best:.3f}"
 
 
