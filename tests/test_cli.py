@@ -1310,3 +1310,47 @@ def test_the_terminal_says_what_the_report_says_of_other_lists(capsys, tmp_path)
     assert (f"{sentence}\n  {doubt}\n" in out) == (f"{sentence} {doubt}" in words)
     (interval,) = re.findall(r"rows of the list, \d+ are positive \((\d+ to \d+) with", out)
     assert f"({interval})" in words
+
+
+def test_the_columns_are_those_of_the_rows_trained_on(capsys, tmp_path):
+    path = tmp_path / "train.csv"
+    frame = level_file(path, ["DE", "FR"])
+    frame.loc[::2, "amount"] = None
+    frame.to_csv(path, index=False)
+    head = "The columns, as the {} rows trained on have them:\ncolumn "
+    _, out, _ = run(capsys, path, "--label", "label", *QUICK)
+    assert head.format(320) in out
+    _, out, _ = run(capsys, path, "--label", "label", "--holdout", 0, *QUICK)
+    assert "The columns, as" not in out
+    assert re.search(r"^amount +numbers +200 +200$", out, re.MULTILINE)
+
+
+def test_how_a_file_is_written_is_nothing_to_mind_in_the_report(capsys, tmp_path):
+    path, page, model = tmp_path / "train.csv", tmp_path / "r.html", tmp_path / "m.json"
+    level_file(path, ["DE", "FR"]).to_csv(path, index=False, sep=";")
+    more = ["--label", "label", "--report", page]
+    for how in (["--save", model, *QUICK], ["--model", model]):
+        _, out, _ = run(capsys, path, *more, *how)
+        assert "columns are divided by semicolons" in out
+        assert "semicolon" not in page.read_text(encoding="utf-8")
+
+
+def test_dates_lead_to_a_test_on_the_latest_rows(capsys, tmp_path):
+    path = tmp_path / "train.csv"
+    frame = level_file(path, ["DE", "FR"])
+    frame["booked on"] = pandas.date_range("2024-01-01", periods=400).strftime("%Y-%m-%d")
+    hint = "  To test on the latest rows, as new ones will be: --time 'booked on'\n"
+    assert hint not in run(capsys, path, "--label", "label", *QUICK)[1]
+    frame.to_csv(path, index=False)
+    assert hint in run(capsys, path, "--label", "label", *QUICK)[1]
+    for more in (["--time", "booked on"], ["--holdout", 0], ["--test", path]):
+        assert hint not in run(capsys, path, "--label", "label", *QUICK, *more)[1]
+
+
+def test_the_scores_say_which_rows_were_trained_on(capsys, tmp_path):
+    path, out_path = tmp_path / "train.csv", tmp_path / "s.csv"
+    level_file(path, ["DE", "FR"])
+    told = "  Rows trained on are among them, with held_out = 0: the model has seen their labels.\n"
+    assert told in run(capsys, path, "--label", "label", "--out", out_path, *QUICK)[1]
+    assert (pandas.read_csv(out_path)["held_out"] == 0).sum() == 320
+    assert told not in run(capsys, path, "--label", "label", "--out", out_path, "--holdout", 0, *QUICK)[1]

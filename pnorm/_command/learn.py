@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks, _default, rankers
-from pnorm._checks import Vector
+from pnorm._checks import DATE, Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import options, printing, scores_file
@@ -217,7 +217,9 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         beside.append((columns.id, "the id"))
     known = {*columns.used, *[name for name, _ in beside]}
     beside += [(name, "not used") for name in columns.header if name not in known]
-    printing.paragraph(printing.plan_lines(learned.H, columns.used, beside))
+    n = int((~job.held).sum())
+    rows_of = f"The columns, as the {n:,} rows trained on have them:" if n < job.held.size else ""
+    printing.paragraph(printing.plan_lines(learned.H, columns.used, beside, rows_of))
     said = printing.plan_warnings(learned.H)
     printing.warn([*said, *[text for text in found.warnings if not (said and text.startswith("from_table "))]])
     kind = arguments.rankers or learned.kind or "as given"
@@ -284,6 +286,9 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
             f"Only {tested_rows} {'was' if fewest == 1 else 'were'} tested, and the intervals are wide: more labelled "
             "rows help."
         )
+    dates = [of.name for of in plan if of.kind == DATE and of.rankers]
+    if found.tested is not None and job.test is None and job.columns.time is None and dates:
+        lines.append(f"To test on the latest rows, as new ones will be: --time {typed(dates[0])}")
     ids = [of.name for of in plan if of.is_id]
     if job.columns.id is None and ids:
         lines.append(f"To name the rows in lists: --id {typed(ids[0])}")
@@ -294,7 +299,7 @@ def _next(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         lines.append(f"To rank new rows: pnorm NEW --model {typed(arguments.save)}{named} --out ranked.csv")
     if found.cutoff is None and found.tested is not None and found.learned.push == "top":
         lines.append("To know where to stop: --budget ROWS, --precision SHARE or --recall SHARE")
-    return ["What next:", *[f"  {line}" for line in lines[:4]]]
+    return ["What next:", *[f"  {line}" for line in lines[:5]]]
 
 
 # What is written --------------------------------------------------------------------------------------
@@ -327,6 +332,8 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         )
         scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
         lines.append(f"Scores of {f.size:,} rows, best first: {path_shown(arguments.out)}")
+        if "held_out" in columns:
+            lines.append("  Rows trained on are among them, with held_out = 0: the model has seen their labels.")
     if arguments.report is not None:
         progress("writing the report")
         _report(arguments, job, found)
@@ -359,7 +366,6 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         title=f"{path_shown(os.path.basename(arguments.file))}: {shown(str(job.columns.label))}",
         label=printing.positive(measured, str(job.columns.label)),
         held_out=test is not None,
-        notes=measured.source.notes,
         reproduce=arguments.typed,
         seed=arguments.seed or 0,
     )

@@ -66,8 +66,8 @@ def notes(texts: Iterable[str]) -> None:
         print(f"  {one_line(text)}")
 
 
-def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]]) -> list[str]:
-    """Return what became of each column, those that are not learned from at the end."""
+def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]], rows_of: str = "") -> list[str]:
+    """Return what became of each column, those that are not learned from at the end; `rows_of` which rows tell it."""
     plan = getattr(H, "plan", None)
     if plan is None:
         rows = [[shown(name, 30), "numbers", "", "", ""] for name in used]
@@ -89,6 +89,8 @@ def plan_lines(H: Rankers, used: Sequence[str], beside: Sequence[tuple[str, str]
     lines = aligned(
         [[row[k] for k in kept] for row in table], [at for at, k in enumerate(kept) if k in (0, 1, 4)]
     ).splitlines()
+    if plan is not None and rows_of:
+        lines.insert(0, rows_of)
     if len(rows) > len(few):
         kinds = Counter(row[1] for row in rows[len(few) :])
         told = ", ".join([f"{count:,} {kind}" for kind, count in kinds.most_common()])

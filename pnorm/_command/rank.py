@@ -199,7 +199,6 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
             push=_push(model),
             title=f"{name}, ranked by {path_shown(os.path.basename(arguments.model))}",
             label=printing.positive(rows, str(ranked.label)),
-            notes=rows.source.notes,
             reproduce=arguments.typed,
         )
         lines.append(f"The report: {path_shown(arguments.report)}")
