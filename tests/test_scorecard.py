@@ -105,8 +105,9 @@ def from_duckdb(query, names, rows):
 
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     with duckdb.connect() as base:
-        base.register("rows", pyarrow.table(columns))
-        return [row[-1] for row in base.execute(query).fetchall()]
+        base.register("rows", pyarrow.table({**columns, "number of row": range(len(rows))}))
+        found = base.execute(query).fetchall()  # in any order
+        return [row[-1] for row in sorted(found, key=lambda row: row[-2])]
 
 
 def from_python(source, names, rows):
@@ -461,6 +462,49 @@ def test_tables_of_mixed_columns_have_reasons_and_scorecards():
     rows = [list(row) for row in zip(*table.values(), strict=True)]
     rows = [["?" if value is None else None if value != value else value for value in row] for row in rows]
     check_typed_and_text(card, list(table), rows, card.score(table))
+
+
+@pytest.mark.parametrize(
+    ("write", "form", "others"),
+    [
+        ("${:,.2f}".format, (".", "$"), ["12.5", 12.5, "$ 900", "-$5", "1,234", "\N{MINUS SIGN}5 $", "1 234 567.5", "n/a"]),
+        ("{:.2f}".format, (".", ""), ["12", 12, 1234.5678901234567, "1e3", "-1.5E-1", ".5", "+2", "1,234.5", "nan", ""]),
+        ("{:d} %".format, ("", "%"), ["7%", "% 7", "-3 %", None]),
+        (str, ("", ""), ["12.5", 12.5, 7, "-5", " 40 ", "1e2"]),
+        (
+            lambda x: f"{x:,.2f} €".translate(str.maketrans(",.", ".,")),
+            (",", "€"),
+            ["1.234", 1.234, 1234, "12,5", "€12,5", "1'234,5 €", "1\N{NO-BREAK SPACE}234,5", "7 €"],
+        ),
+    ],
+)  # fmt: skip
+def test_text_that_is_numbers_has_the_points_of_the_numbers(write, form, others):
+    """Data bases compare text with numbers as text, or read the number at its beginning: "1,234" as 1."""
+    values = [*(RNG.permutation(60) * 37 - 40).tolist(), 1_234_567, 98_765]
+    texts = [write(x) for x in values]
+    H = rankers.from_table({"amount": texts[::2]}, {"amount": [*texts[1::2], None]}, n_cuts=40)
+    card = pnorm.scorecard(H, RNG.random(len(H)), points=1000)
+    assert card.columns[0].form == form
+    assert card.to_dict()["columns"][0]["form"] == dict(zip(("point", "unit"), form, strict=True))
+    query, source = card.to_sql(), card.to_python()
+    rows = [[text] for text in texts] + [[x] for x in others]
+    points = card.score({"amount": [x for (x,) in rows]}).tolist()
+    assert from_sqlite(query, ["amount"], rows) == points
+    assert from_python(source, ["amount"], rows) == points
+    wrong = ["abc", "1-2", "12 GBP", "1,23,4", "--5", "1.2.3", "5e", "£5", "12x", "1,234.567,8", "."]
+    assert from_sqlite(query, ["amount"], [[x] for x in wrong]) == [None] * len(wrong)
+    for x in wrong:
+        with pytest.raises(ValueError, match="amount"):
+            card.score({"amount": [x]})
+        with pytest.raises(ValueError, match=r"number|convert"):
+            from_python(source, ["amount"], [[x]])
+    if importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"):
+        typed = [k for k, (x,) in enumerate(rows) if isinstance(x, (int, float))]
+        text = [k for k in range(len(rows)) if k not in typed]
+        assert from_duckdb(query, ["amount"], [rows[k] for k in text]) == [points[k] for k in text]
+        assert from_duckdb(query, ["amount"], [[x] for x in wrong]) == [None] * len(wrong)
+        if typed:
+            assert from_duckdb(query, ["amount"], [[float(rows[k][0])] for k in typed]) == [points[k] for k in typed]
 
 
 def check_typed_and_text(card, names, rows, points):

@@ -22,7 +22,7 @@ from pnorm._checks.words import NO_VALUE
 from pnorm._reasons.shapes import Shape, by_value, coefficients, counted, leaves, number_text, shapes_of, values_text
 from pnorm._score import score
 from pnorm.objectives import Power, value
-from pnorm.rankers import Rankers, _Callables, _Categories, _Thresholds, as_rankers, from_dict
+from pnorm.rankers import Rankers, _Callables, _Categories, _forms, _Thresholds, as_rankers, from_dict
 from pnorm.rankers._columns import _OfColumns
 from pnorm.rankers._forms import TRUTHS
 from pnorm.rankers._readings import CATEGORY, DAY, HOUR, LEVELS_OF, RARE
@@ -91,6 +91,9 @@ class PointsOf:
         number it is written as. For the column itself "".
     missing_words : tuple of str
         Words that mean a missing value, in lower case, where `pnorm.rankers.from_table` reads them as such.
+    form : tuple of two str, or None
+        How text is read as a number, where `pnorm.rankers.from_table` reads it as one: the mark before the fraction,
+        "" where no row of training had one, and the unit, "%" or a currency, "" for none.
     """
 
     name: str
@@ -104,6 +107,7 @@ class PointsOf:
     source: str = ""
     read_off: str = ""
     missing_words: tuple[str, ...] = ()
+    form: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", self.source or self.name)
@@ -341,12 +345,14 @@ class Scorecard:
         dict
             ``format``, ``version``, ``scale``, ``bound``, and ``columns``: for each column ``column``, ``points``,
             ``missing``, and either ``cuts`` or ``levels`` and ``other``, as in `PointsOf`; ``source`` and ``read_off``
-            where something is read off a column, and ``missing_words`` where there are such.
+            where something is read off a column, ``missing_words`` where there are such, and ``form`` where text is
+            read as a number.
         """
         columns = [
             {"column": c.name, "points": list(c.points), "missing": c.missing}
             | ({"source": c.source, "read_off": c.read_off} if c.read_off else {})
             | ({"missing_words": list(c.missing_words)} if c.missing_words else {})
+            | ({"form": {"point": c.form[0], "unit": c.form[1]}} if c.form is not None else {})
             | ({"cuts": list(c.cuts)} if not c.levels else {"levels": list(c.levels), "other": c.other})
             for c in self.columns
         ]
@@ -380,9 +386,10 @@ class Scorecard:
         ----------
         table : str
             The table, without a schema. Its columns have the names of `columns`, and values of the types that the rows
-            of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads, numbers that were text
-            have to be numbers. Dates and times of day are of these types, or text as ISO 8601 has it:
-            ``2021-03-05``, ``2021-03-05 14:30:00.25``, ``14:30``. A duration is a number of days.
+            of training had; NULL is a missing value. Of what `pnorm.rankers.from_table` reads, numbers may be text as
+            in training: with a currency, ``%``, marks between thousands or a decimal comma. Dates and times of day are
+            of these types, or text as ISO 8601 has it: ``2021-03-05``, ``2021-03-05 14:30:00.25``, ``14:30``. A
+            duration is a number of days.
         name : str
             The name of the column of points.
 
@@ -391,7 +398,8 @@ class Scorecard:
         str
             A SELECT of standard SQL: one CASE for each column. Where a value is missing and none may be, or is not
             written as above, the points are NULL. Numbers are written with all their digits, so that comparisons are
-            exact. The tests run it in SQLite and DuckDB.
+            exact. The tests run it in SQLite and DuckDB. Numbers of a mixed table need SQLite 3.35 or newer, as text is
+            taken apart in ``WITH ... AS MATERIALIZED``, and a decimal comma needs the function TYPEOF of both.
 
         Raises
         ------
@@ -415,10 +423,10 @@ class Scorecard:
         Returns
         -------
         str
-            Python that imports nothing but its own `bisect` and `datetime`. The function takes a dictionary of the
-            values of a row by column; None and nan are missing values. Dates and times of day are those of `datetime`,
-            or text as ISO 8601 has it, and durations those of `datetime`. Where a value is missing and none may be, it
-            raises a ValueError.
+            Python that imports nothing but its own `bisect`, `datetime` and `re`. The function takes a dictionary of
+            the values of a row by column; None and nan are missing values. Dates and times of day are those of
+            `datetime`, or text as ISO 8601 has it, and durations those of `datetime`. Text is read as a number as in
+            training. Where a value is missing and none may be, or text is no such number, it raises a ValueError.
 
         Raises
         ------
@@ -432,6 +440,8 @@ class Scorecard:
         used = sorted(set(re.findall(r"\b(date|datetime|time|timedelta)\b[.(]", " ".join(read_off))))
         if used:
             lines.append(f"from datetime import {', '.join(used)}")
+        if any(column.form is not None for column in self.columns):
+            lines = ["import re", *lines, *_number_of_python(f"{name}_number")]
         lines += ["", "", f"def {name}(row):", '    """Return the points of a row."""', "    total = 0"]
         for column in self.columns:
             key = ascii(column.source)
@@ -444,6 +454,8 @@ class Scorecard:
             lines.append("    else:")
             if column.read_off in _OF_PYTHON:
                 lines.append(f"        x = {_OF_PYTHON[column.read_off]}")
+            if column.form is not None:
+                lines.append(f"        x = {name}_number(x, {column.form[0]!a}, {column.form[1]!a})")
             if column.read_off == _TRUTH:
                 of_words = ", ".join([f"{word!r}: {column.points[int(truth)]}" for word, truth in TRUTHS.items()])
                 lines.append(f"        total += {{{of_words}}}[str(x).strip().lower()]")
@@ -743,8 +755,17 @@ def _points_of(shape: Shape) -> PointsOf:
         shape.missing_share,
         shape.column_name,
         _TRUTH if shape.kind == BOOLEAN else shape.read_off,
-        NO_VALUE if shape.kind not in ("", NUMBER, DURATION) else (),
+        NO_VALUE if shape.kind not in ("", DURATION) else (),
+        _form(shape),
     )
+
+
+def _form(shape: Shape) -> tuple[str, str] | None:
+    """Return how text is read as a number in a column of a table; None for other columns."""
+    if shape._source is None or shape.kind != NUMBER:
+        return None
+    form = shape._source.leaf.form
+    return form.point, form.unit
 
 
 def _as_rankers(rounded: Sequence[Shape], H: Rankers) -> tuple[Rankers, Vector, int]:
@@ -849,6 +870,11 @@ def _case(column: PointsOf) -> str:
         return " ".join([*parts, "END"])
     if column.read_off in _READ_OFF:
         return _case_of_time(column, " ".join(parts), x)
+    if not column.levels and column.form is not None:
+        *below, last = column.points
+        cases = [f"WHEN x <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, below, strict=True)]
+        case = " ".join(["CASE WHEN x IS NULL THEN NULL", *cases, f"ELSE {last} END"])
+        return f"{parts[0]} ELSE (SELECT {case}\n        FROM ({_number_of_text(x, *column.form)}) AS v8) END"
     if not column.levels:
         *below, last = column.points
         parts += [f"WHEN {x} <= {_literal(cut)} THEN {n}" for cut, n in zip(column.cuts, below, strict=True)]
@@ -864,6 +890,107 @@ def _case(column: PointsOf) -> str:
     parts += [f"WHEN {x} IN ({', '.join(texts)}) THEN {n}" for n, texts in by_points.items()]
     other = "NULL" if column.other is None else str(column.other)
     return " ".join([*parts, f"ELSE {other} END"])
+
+
+_DIGITS = "'0123456789'"
+_MOST_MARKS = 6
+"""Marks between thousands of a number in SQL, at most."""
+
+
+def _number_of_text(x: str, point: str, unit: str) -> str:
+    """Return a SELECT of the number x that a value stands for, NULL where it stands for none.
+
+    Text is taken apart, as data bases read the numbers at its beginning and leave the rest, or fail. What is a number
+    already is not taken from its text, which may have fewer digits.
+    """
+    comma = point == ","
+    marks = _forms.MARKS[point] if point else ""
+    text = f"CAST({x} AS VARCHAR)"
+    is_text = f"LOWER(TYPEOF({x})) IN ('text', 'varchar')"
+    if comma:  # in a number, the mark is a point
+        text = f"CASE WHEN {is_text} THEN {text} ELSE REPLACE({text}, '.', ',') END"
+        as_it_is = f"NOT {is_text}"
+    else:
+        as_it_is = f"LTRIM({text}, '0123456789.+-eE') = ''"
+    for odd, plain in _forms.PLAINER.items():
+        text = f"REPLACE({text}, {_literal(odd)}, {_literal(plain)})"
+    sign = "CASE WHEN SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 1, 1) ELSE '' END"
+    before = after = "0"
+    if unit:
+        n, sought = len(unit), _literal(unit)
+        before = f"CASE WHEN SUBSTR(t, 1, {n}) = {sought} THEN 1 ELSE 0 END"
+        after = f"CASE WHEN LENGTH(t) > {n} AND SUBSTR(t, LENGTH(t) - {n - 1}, {n}) = {sought} THEN 1 ELSE 0 END"
+    units = "= 1" if unit == "%" else "<= 1"
+    cut = f"SUBSTR(t, {len(unit) + 1})"
+    number = "CAST(s || '0' || d || '.' || f || '0' || e AS DOUBLE PRECISION)"
+    groups = " AND ".join(
+        [f"LENGTH(i) - LENGTH(d) <= {_MOST_MARKS} AND (d = i OR LENGTH(i) - 4 * (LENGTH(i) - LENGTH(d)) IN (1, 2, 3))"]
+        + [
+            f"(LENGTH(i) - LENGTH(d) < {k} OR SUBSTR(i, LENGTH(i) - {4 * k - 1}, 1) = m)"
+            for k in range(1, _MOST_MARKS + 1)
+        ]
+    )
+    exponent = "CASE WHEN SUBSTR(e, 2, 1) IN ('+', '-') THEN SUBSTR(e, 3) ELSE SUBSTR(e, 2) END"
+    fits = (
+        f"a + b {units} AND d || f <> '' AND LTRIM(d, {_DIGITS}) = '' AND {groups}\n"
+        f"        AND (e = '' OR (SUBSTR(e, 1, 1) = 'e' AND {exponent} <> '' AND LTRIM({exponent}, {_DIGITS}) = ''))"
+    )
+    steps = [
+        f"SELECT {x} AS x, {as_it_is} AS plain, TRIM({text}) AS t",
+        f"SELECT x, plain, {sign} AS s, CASE WHEN SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 2) ELSE t END AS t",
+        f"SELECT x, plain, s, {before} AS b, CASE WHEN {before} = 1 THEN LTRIM({cut}) ELSE t END AS t",
+        f"SELECT x, plain, b, CASE WHEN s = '' THEN {sign} ELSE s END AS s,\n"
+        "        CASE WHEN s = '' AND SUBSTR(t, 1, 1) IN ('+', '-') THEN SUBSTR(t, 2) ELSE t END AS t",
+        f"SELECT x, plain, b, s, {after} AS a,\n"
+        f"        CASE WHEN {after} = 1 THEN RTRIM(SUBSTR(t, 1, LENGTH(t) - {len(unit)})) ELSE t END AS t",
+        f"SELECT x, plain, a, b, s, LTRIM(t, {_literal('0123456789' + marks)}) AS r, t",
+        "SELECT x, plain, a, b, s, r, SUBSTR(t, 1, LENGTH(t) - LENGTH(r)) AS i",
+        f"SELECT x, plain, a, b, s, r, i, SUBSTR(LTRIM(i, {_DIGITS}), 1, 1) AS m,\n"
+        f"        CASE WHEN SUBSTR(r, 1, 1) = '{point or '.'}' THEN SUBSTR(r, 2) ELSE '' END AS g",
+        f"SELECT x, plain, a, b, s, i, m, CASE WHEN m = '' THEN i ELSE REPLACE(i, m, '') END AS d,\n"
+        f"        SUBSTR(g, 1, LENGTH(g) - LENGTH(LTRIM(g, {_DIGITS}))) AS f,\n"
+        f"        LOWER(CASE WHEN SUBSTR(r, 1, 1) = '{point or '.'}' THEN LTRIM(g, {_DIGITS}) ELSE r END) AS e",
+        f"SELECT CASE WHEN NOT ({fits}) THEN NULL\n"
+        f"        WHEN plain THEN CAST(x AS DOUBLE PRECISION) ELSE {number} END AS x",
+    ]
+    froms = ["", *[f" FROM w{k}" for k in range(len(steps) - 1)]]
+    *named, last = [f"{step}{source}" for step, source in zip(steps, froms, strict=True)]
+    # Nested, they are too deep for SQLite. Without MATERIALIZED it puts each step into all places of the next one.
+    return (
+        "WITH "
+        + ",\n        ".join([f"w{k} AS MATERIALIZED ({step})" for k, step in enumerate(named)])
+        + f"\n        {last}"
+    )
+
+
+def _number_of_python(name: str) -> list[str]:
+    """Return the source of a function that reads a value as a number, as `from_table` does."""
+    patterns = {point: pattern.pattern for point, pattern in _forms.NUMBER_OF.items()}
+    plainer = {ord(odd): plain for odd, plain in _forms.PLAINER.items()}
+    return [
+        "",
+        "",
+        f"def {name}(x, point, unit):",
+        '    """Return the number that a value stands for."""',
+        "    if not isinstance(x, str):",
+        '        if unit == "%":',
+        '            raise ValueError(f"{x!r} is no number with %")',
+        "        return x",
+        '    if point != "," and unit != "%" and re.fullmatch("[-+.0-9eE]+", x.strip()):',
+        "        return float(x)",
+        f"    word = x.strip().translate({plainer!a})",
+        f"    found = re.fullmatch({_forms.DRESSED.pattern!a}, word, re.DOTALL)",
+        "    sign, before, inner, rest, after = found.groups()",
+        '    found = before or after or ""',
+        "    bare = sign + inner + rest",
+        f"    number = re.fullmatch({patterns!a}[point or '.'], bare, re.ASCII)",
+        "    if number and number[1]:",
+        '        bare = bare.replace(number[1], "") if point else ""',
+        '    wrong = found not in (unit, "") or (unit == "%" and not found) or (sign and inner) or (before and after)',
+        "    if wrong or not number or not bare:",
+        '        raise ValueError(f"{x!r} is no number as in training")',
+        '    return float(bare.replace(point or ".", "."))',
+    ]
 
 
 _FIELDS = {"y": (1, 4), "m": (6, 2), "d": (9, 2), "hh": (12, 2), "mi": (15, 2), "ss": (18, 2)}

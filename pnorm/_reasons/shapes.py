@@ -15,6 +15,7 @@ from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, Vector, sheet
 from pnorm._checks.text import first
 from pnorm.rankers import Rankers, _Categories, _Closed, _Columns, _Curve, _Levels, _Union
 from pnorm.rankers._columns import _OfColumns
+from pnorm.rankers._forms import Form
 from pnorm.rankers._readings import LEVELS_OF, ORDERED, Where, derived, is_missing
 from pnorm.rankers._table import UNITS, WRITTEN, Table
 
@@ -560,6 +561,11 @@ class Leaf:
     def kind(self) -> str:
         """The kind of the column of the table; "" without a table."""
         return "" if self.table is None else self.table._parts[self.place][0].reading.kind
+
+    @property
+    def form(self) -> Form:
+        """How the text of the column of the table is written."""
+        return Form() if self.table is None else self.table._parts[self.place][0].reading.form
 
     def texts(self, X: Any, write: Callable[[Any], str | None]) -> list[str | None]:
         """Return the values of the column on rows, None where missing; `write` is for those that are no times."""

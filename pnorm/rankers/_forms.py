@@ -17,17 +17,19 @@ from pnorm._checks import numeral
 
 UNITS = ("%", "$", "€", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD")
 _UNIT = "|".join(map(re.escape, UNITS))
-_DRESSED = re.compile(rf"([+-]?)(?:({_UNIT})\s*)?([+-]?)(.*?)(?:\s*({_UNIT}))?", re.DOTALL)
-_PLAINER = str.maketrans({"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"})
+DRESSED = re.compile(rf"([+-]?)(?:({_UNIT})\s*)?([+-]?)(.*?)(?:\s*({_UNIT}))?", re.DOTALL)
+PLAINER = {"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"}
 """Blanks, an apostrophe and a minus that stand for plainer ones."""
 
-_MARKS = {".": "[, ']", ",": "[. ']"}
+_PLAINER = str.maketrans(PLAINER)
+
+MARKS = {".": ", '", ",": ". '"}
 """Marks between thousands, by the mark before the fraction."""
 
-_NUMBER = {
-    point: re.compile(rf"[+-]?(?:\d{{1,3}}({marks})\d{{3}}(?:\1\d{{3}})*(?:{re.escape(point)}\d*)?"
+NUMBER_OF = {
+    point: re.compile(rf"[+-]?(?:\d{{1,3}}([{marks}])\d{{3}}(?:\1\d{{3}})*(?:{re.escape(point)}\d*)?"
                       rf"|\d+(?:{re.escape(point)}\d*)?(?:[eE][+-]?\d+)?|{re.escape(point)}\d+)", re.ASCII)
-    for point, marks in _MARKS.items()
+    for point, marks in MARKS.items()
 }  # fmt: skip
 
 _CODE = re.compile(r"0\d+", re.ASCII)
@@ -117,14 +119,14 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
         return None, ""  # a code, such as 007
     if all_of(_plain, words) is not None:
         return Form("." if any("." in word for word in words) else ""), ""
-    if not all(any(_marked(_bare(word)[0], point) is not None for point in _MARKS) for word in words[:_FIRST]):
+    if not all(any(_marked(_bare(word)[0], point) is not None for point in MARKS) for word in words[:_FIRST]):
         return None, ""  # a look at some words spares one at all
     dressed = [_bare(word) for word in words]
     units = {unit for _, unit in dressed}
     if len(units - {""}) > 1 or (len(units) > 1 and "%" in units):
         return None, ""
     unit, bare = max(units), [word for word, _ in dressed]
-    of_point, of_comma = [all_of(lambda word, point=point: _marked(word, point), bare) for point in _MARKS]  # type: ignore[misc]
+    of_point, of_comma = [all_of(lambda word, point=point: _marked(word, point), bare) for point in MARKS]  # type: ignore[misc]
     if of_point is None or of_comma is None:
         point = "." if of_point is not None else ","
         return (None, "") if of_point is of_comma else (Form(point, unit), "")
@@ -156,7 +158,7 @@ def _bare(word: str) -> tuple[str, str]:
     """Return a word without its unit, and this."""
     if len(word) > _LONGEST:
         return word, ""
-    found = _DRESSED.fullmatch(word.strip().translate(_PLAINER))
+    found = DRESSED.fullmatch(word.strip().translate(_PLAINER))
     if found is None:
         return word, ""
     sign, before, inner, rest, after = found.groups()
@@ -174,7 +176,7 @@ def _plain(word: str) -> float | None:
 
 
 def _marked(word: str, point: str) -> float | None:
-    found = _NUMBER[point].fullmatch(word) if len(word) <= _LONGEST else None
+    found = NUMBER_OF[point].fullmatch(word) if len(word) <= _LONGEST else None
     if found is None:
         return None
     if found[1]:
