@@ -192,8 +192,9 @@ def save(
         The file. One that is there already is replaced at the end, in one step: whatever goes wrong before,
         it stays as it was, and nothing else is left behind. Where the process is killed or the machine fails, the old
         file or the new one is there, whole; beside it may be left a hidden file ``.pnorm-*.tmp``, to be deleted.
-    lam : array_like, shape (n,)
-        Coefficients, one per weak ranker.
+    lam : array_like, shape (n,), or a fitted estimator of `pnorm.sklearn`
+        Coefficients, one per weak ranker. An estimator brings its own, with its weak rankers, power, intercept and
+        cut-off: only `metadata` goes with it.
     H : None or Rankers
         The weak rankers. They are those that `train` was given. None, the columns of the data, is saved as
         ``columns(n)`` of `pnorm.rankers`, which go by position: for a model that knows the names of a frame's columns,
@@ -214,7 +215,8 @@ def save(
         If functions are among the weak rankers, which no file of numbers can hold, `metadata` has something that JSON
         has not, or `cutoff` is no `Cutoff`.
     ValueError
-        If `lam` is not one finite number per weak ranker, or `p` is below 1.
+        If something is passed that an estimator brings, `lam` is not one finite number per weak ranker, or `p` is
+        below 1.
     OSError
         If the file cannot be written.
 
@@ -247,6 +249,14 @@ def save(
     array([0.399, 0.988])
     """
     target = _file(path)
+    if hasattr(lam, "lam_") and hasattr(lam, "rankers_"):
+        passed = {"H": H, "p": p, "intercept": intercept, "cutoff": cutoff}
+        extra = [name for name, value in passed.items() if value is not None]
+        if extra:
+            raise ValueError(f"an estimator brings its own {extra[0]}; leave {extra[0]} out")
+        model = lam
+        lam, H, p, cutoff = model.lam_, model.rankers_, model.p_, model.cutoff_
+        intercept = None if model._offset is None else -model._offset
     if H is None:
         lam = _checks.vector(lam, "lam", None, "one coefficient per column")
         H = columns(_checks.n_rows(lam, "lam"))

@@ -1068,3 +1068,24 @@ def test_text_among_numbers_is_found_for_the_user():
         model.fit(frame.assign(why=["1", "2", "3", "4"]), [0, 1, 0, 1])  # text that holds numbers is what it was
         with pytest.raises(ValueError, match=r"column 1 \('why'\)"):
             model.predict(frame)
+
+
+def test_a_fitted_estimator_is_saved_with_all_that_it_has(tmp_path):
+    rng = np.random.default_rng(5)
+    y = rng.random(200) < 0.3
+    X = rng.normal(size=(200, 2)) + y[:, None]
+    model = PNormPush(p=2, rankers="thresholds", l2=0.1).fit(X, y)
+    pnorm.save(tmp_path / "plain.json", model, metadata={"by": "me"})
+    kept = pnorm.load(tmp_path / "plain.json")
+    assert kept.p == 2
+    assert kept.metadata == {"by": "me"}
+    np.testing.assert_array_equal(kept.score(X), pnorm.score(X, model.rankers_, model.lam_))
+    np.testing.assert_allclose(kept.probability(X), model.predict_proba(X)[:, 1], rtol=1e-12)
+    assert kept.cutoff is None
+    model.choose_cutoff(X, y, budget=20)
+    pnorm.save(tmp_path / "cut.json", model)
+    np.testing.assert_array_equal(pnorm.load(tmp_path / "cut.json").predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="an estimator brings its own p; leave p out"):
+        pnorm.save(tmp_path / "plain.json", model, p=3)
+    with pytest.raises(TypeError, match="lam must be"):
+        pnorm.save(tmp_path / "plain.json", PNormPush())
