@@ -124,7 +124,8 @@ class Cutoff:
         Parameters
         ----------
         f : array_like, shape (N,)
-            Scores of new rows.
+            Scores of new rows, as `pnorm.score` returns them. Those of ``decision_function`` have another zero: with
+            an estimator, use its ``predict``.
 
         Returns
         -------

@@ -933,7 +933,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Cutoff
             What `cutoff_` is from now on. `threshold_` is the largest number below its score. If its score is None, no
             cut-off keeps what was asked for: `threshold_` is what `fit` had found, and `predict` warns and takes no
-            row.
+            row. Its `takes` is for scores of `pnorm.score`, and not for those of `decision_function`.
 
         Raises
         ------
