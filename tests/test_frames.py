@@ -210,7 +210,7 @@ def test_whole_numbers_that_would_be_one_float_are_refused(form):
         lambda: pnorm.train(pos, neg, pnorm.rankers.thresholds([[], [1.0]])),
         lambda: kernel.train(pos, neg, "linear"),
         lambda: listwise.train(pos, [1, 0, 2]),
-        lambda: sklearn.PNormPush().fit(pos, [1, 0, 0]),
+        lambda: sklearn.PNormPush(rankers="columns").fit(pos, [1, 0, 0]),
     ]
     named = r"column 0 \('t'\)" if "pandas" in form or form in ("polars", "arrow") else "column 0"
     for call in calls:

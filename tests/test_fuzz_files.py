@@ -465,6 +465,8 @@ def table_outcome(capsys, path, data, tried, label=b"bought", positive="1"):
         "columns",
         "-t",
         "2",
+        "--holdout",
+        "0",
         "--out",
         out,
     ]
@@ -556,7 +558,8 @@ def test_a_model_reads_the_numbers_that_training_does(capsys, tmp_path, tried, f
     tried["table", "refused" if means is None else "read"] += 1
     assert (status, captured.err.count("\n")) == ((2, 1) if means is None else (0, 0))
     if means is not None:
-        found = dict(line.split(",") for line in out.read_text().split()[1:])
+        with open(out, encoding="utf-8", newline="") as stream:
+            found = {row["row"]: row["score"] for row in csv.DictReader(stream)}
         assert float(found["0"]) == means[0][0, 0]
 
 
