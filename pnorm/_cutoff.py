@@ -144,9 +144,17 @@ class Cutoff:
         """
         scores = _checks.scores(f, "f")
         if self.score is None:
+            hint = "Ask for less, or choose it on more held-out rows"
+            if self.asked == "precision" and self.recall is not None:  # a lower one may fail by the same first rows
+                positives = round(float(self.recall) * self.n_pos)
+                hint = (
+                    f"It is decided by the rows with the highest scores: {positives or 'none'} of the first "
+                    f"{self.depth} held out {'is a positive' if positives <= 1 else 'are positives'}. Ask for recall= "
+                    "or budget=, or choose it on more held-out rows"
+                )
             warn(
                 f"no row is taken: no cut-off keeps a {self.asked} of {self.target:.4g} with "
-                f"{100 * self.confidence:.4g} % confidence. Ask for less, or choose it on more held-out rows",
+                f"{100 * self.confidence:.4g} % confidence. {hint}",
                 UserWarning,
             )
             return np.zeros(scores.size, bool)

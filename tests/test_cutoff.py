@@ -383,3 +383,13 @@ def test_sides_are_checked():
         pnorm.cutoff([1.0], [math.nan], precision=0.5)
     with pytest.raises(TypeError, match="pos_weight"):
         pnorm.cutoff([1.0], [0.0], precision=0.5, pos_weight=[1.0])
+
+
+def test_a_precision_that_is_not_kept_says_which_rows_decide():
+    """A lower precision would fail by the same rows, so that less is not what to ask for."""
+    neg = np.arange(1000.0) + 5000.0
+    found = pnorm.cutoff(np.arange(1000.0), neg, precision=0.3)
+    assert found.score is None
+    told = rf"none of the first {found.depth} held out is a positive\. Ask for recall= or budget=, or"
+    with pytest.warns(UserWarning, match=told):
+        assert not found.takes(neg).any()
