@@ -192,9 +192,9 @@ def save(
         The file. One that is there already is replaced at the end, in one step: whatever goes wrong before,
         it stays as it was, and nothing else is left behind. Where the process is killed or the machine fails, the old
         file or the new one is there, whole; beside it may be left a hidden file ``.pnorm-*.tmp``, to be deleted.
-    lam : array_like, shape (n,), or a fitted estimator of `pnorm.sklearn`
-        Coefficients, one per weak ranker. An estimator brings its own, with its weak rankers, power, intercept and
-        cut-off: only `metadata` goes with it.
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker. Or a fitted estimator of `pnorm.sklearn`, which has weak rankers, power,
+        intercept and cut-off of its own: only `metadata` goes with it.
     H : None or Rankers
         The weak rankers. They are those that `train` was given. None, the columns of the data, is saved as
         ``columns(n)`` of `pnorm.rankers`, which go by position: for a model that knows the names of a frame's columns,
