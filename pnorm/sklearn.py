@@ -1018,7 +1018,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array_like, data frame or dictionary of columns, shape (N, d)
             The rows.
         reference : rows, or a single row, optional
-            What scores are compared with: the negatives, or another row. By default, X.
+            What scores are compared with: the negatives, or another row. By default, X: a single row is then
+            compared with itself, and has no reasons. Pass the negatives of training for those.
 
         Returns
         -------

@@ -221,7 +221,8 @@ def explain(
         Coefficients, one per weak ranker.
     reference : rows, or a single row, optional
         What scores are compared with, in the form of X: the negatives, for "what tells this row from the average
-        negative", or another row, for "why is this one above that one". By default, X.
+        negative", or another row, for "why is this one above that one". By default, X: a single row is then compared
+        with itself, and all its contributions are zero.
     weight : array_like, optional
         Case weights of the rows of the reference, or of X if there is none, zero or more: all means are weighted.
     n_threads : int, optional
