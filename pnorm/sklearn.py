@@ -1084,7 +1084,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError, TypeError
-            If X is not like the rows of `fit`, y has other labels or one only, or an argument is not as described.
+            If X is not like the rows of `fit`, y has other labels or one only, or `pnorm.report_html` refuses what else
+            is given.
         OSError
             If the file cannot be written.
         """
