@@ -48,6 +48,7 @@ ARRAYS = {
     "f_pos": F_POS,
     "f_neg": F_NEG,
     "scores": F_NEG,
+    "f": F_NEG,
     "thetas": np.array([0.5, 1.0]),
     "a": np.array([[1.0, 2.0], [3.0, 0.5], [0.0, 1.0]]),
     "b": np.array([[2.0, 1.0], [1.0, 0.5], [1.0, 1.0]]),
@@ -141,14 +142,14 @@ SCALARS = {
 OTHERS = {
     **dict.fromkeys(["H", "fs", "price", "kernel", "g", "dg", "l", "dl", "measure", "metric", "callback", "callbacks", "gain",
                      "discount", "loss", "rankers", "trees", "trace", "runs", "found", "path", "ax",
-                     "second_metric"], "an object or a function"),
+                     "second_metric", "cutoff"], "an object or a function"),
     **dict.fromkeys(["selection", "method", "missing", "progress", "push", "group_weight", "average", "normalized", "standardized", "maximize",
                      "ramp", "check", "positive", "name", "names", "label", "solver", "penalty", "early_stopping", "scoring", "linear"], "a word or a flag"),
     **dict.fromkeys(["data", "data_home", "files", "metadata"], "of files, which are fuzzed elsewhere"),
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
     **dict.fromkeys(["monotone", "columns", "kinds"], "names of columns"),
     **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
-    **dict.fromkeys(["random_state", "n_jobs"], "scikit-learn's"),
+    **dict.fromkeys(["random_state", "n_jobs", "pos_label"], "scikit-learn's"),
 }  # fmt: skip
 """Parameters that are neither, and why. A new parameter takes one line in one of these tables."""
 
@@ -614,6 +615,10 @@ def _of_sklearn():
         "PNormPush.decision_function": Call(model.decision_function, {"X": NEG}, aliases=theirs),
         "PNormPush.predict": Call(model.predict, {"X": NEG}, aliases=theirs),
         "PNormPush.predict_proba": Call(model.predict_proba, {"X": NEG}, aliases=theirs),
+        "PNormPush.explain": Call(model.explain, {"X": NEG}, aliases=theirs),
+        "PNormPush.shapes": Call(model.shapes, {"X": NEG}, aliases=theirs),
+        "PNormPush.choose_cutoff": None,  # `cutoff` of the scores
+        "PNormPush.report_html": None,  # test_report
         "PNormPush.score": None,  # scikit-learn's own, like its set_..._request
         "leaves": Call(s.leaves, {"X": NEG}, {}, {"trees": tree}, theirs),
         "scorer": Call(

@@ -128,10 +128,10 @@ class Explanation:
         write = sheet.same_digits(self.contributions)
         return [
             [f"{what} ({write(change)})" for what, change in of_row if change > 0.0]
-            for of_row in self.strongest(rows, n, np.negative)
+            for of_row in self._strongest(rows, n, np.negative)
         ]
 
-    def strongest(self, rows: Any, n: int, order: Callable[[Matrix], Matrix]) -> list[list[tuple[str, float]]]:
+    def _strongest(self, rows: Any, n: int, order: Callable[[Matrix], Matrix]) -> list[list[tuple[str, float]]]:
         """Return n columns of each row, in words with their values, and what they add; the least of `order` first."""
         parts = self.contributions[rows]
         few = rows.size < len(self.scores)

@@ -308,7 +308,7 @@ def _first_rows(
     some = others[np.linspace(0, others.size - 1, min(others.size, _few(rankers, _REFERENCE))).astype(np.intp)]
     with kept([], UnknownLevelWarning):  # told already
         found = explain(_checks.rows(X, order), rankers, lam, reference=_checks.rows(X, some), n_threads=n_threads)
-    parts = found.strongest(np.arange(order.size), _REASONS, lambda parts: -np.abs(parts))
+    parts = found._strongest(np.arange(order.size), _REASONS, lambda parts: -np.abs(parts))
     names = [f"row {k}" for k in order.tolist()] if ids is None else _checks.listed(_checks.rows(ids, order))
     return [
         Row(
