@@ -148,6 +148,7 @@ OTHERS = {
     **dict.fromkeys(["data", "data_home", "files", "metadata"], "of files, which are fuzzed elsewhere"),
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
     **dict.fromkeys(["monotone", "columns", "kinds"], "names of columns"),
+    "reference": "rows in the form of X",
     **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
     **dict.fromkeys(["random_state", "n_jobs", "pos_label"], "scikit-learn's"),
 }  # fmt: skip
@@ -328,7 +329,9 @@ def _of_pnorm():
         "explain, thresholds": plain(pnorm.explain, H=_cut(), reference=NEG),
         "Explanation.top": plain(_explained().top),
         "Explanation.reasons": plain(_explained().reasons),
-        "profile": plain(pnorm.profile, H=None),
+        "profile": plain(
+            pnorm.profile, H=pnorm.rankers.columns(3)
+        ),  # it notes the names of a frame's columns otherwise
         "profile, thresholds": plain(pnorm.profile, H=_cut()),
         "drift": plain(pnorm.drift, H=None),
         "drift, thresholds": plain(pnorm.drift, H=_cut()),
@@ -610,7 +613,7 @@ def _of_sklearn():
         "PNormPush.fit, shapes": fit(t_max=30, l1=0.125, l2=0.5, penalty="shapes", max_columns=2, n_cuts=3, linear=True,
                                      solver="newton"),
         "PNormPush.fit, stopping": fit(
-            t_max=3, n_cuts=..., validation_fraction=0.5, n_iter_no_change=2, early_stopping=True
+            t_max=3, n_cuts=..., rankers="thresholds", validation_fraction=0.5, n_iter_no_change=2, early_stopping=True
         ).without("sample_weight", "groups"),
         "PNormPush.decision_function": Call(model.decision_function, {"X": NEG}, aliases=theirs),
         "PNormPush.predict": Call(model.predict, {"X": NEG}, aliases=theirs),

@@ -211,7 +211,7 @@ def level(
 
 def is_records(X: object) -> bool:
     """Return whether X is a list of dictionaries, one for each row, as `json.load` gives it."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and is_columns(X[0])
+    return isinstance(X, (list, tuple)) and is_columns(next(iter(X), None))
 
 
 def from_records(X: Any, name: str, more: Iterable[Any] = ()) -> Any:

@@ -670,8 +670,11 @@ class _Values:
 
 def _best_scale(found: Sequence[Shape], most: int) -> float:
     """Return the scale at which rounding costs least, as if each line, which has steps of a point, cost that."""
-    values = [of_shape.all - of_shape.all.min() for of_shape in map(_Values.of, found)]
+    with np.errstate(over="ignore"):
+        values = [of_shape.all - of_shape.all.min() for of_shape in map(_Values.of, found)]
     largest = max([float(of_column.max()) for of_column in values], default=0.0)
+    if largest == math.inf:
+        raise OverflowError("a column moves the score by more than a double holds; scale lam down")
     if largest == 0.0:
         raise ValueError(
             "there is nothing to round: with this lam no column moves the score, over its cuts and levels, or over the "

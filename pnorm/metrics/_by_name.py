@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -27,7 +28,8 @@ def _standardized(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight:
     if isinstance(f_pos, RankedLists):
         n_neg = f_pos.n_neg * f_pos.unit
     else:
-        n_neg = f_neg.size if neg_weight is None else float(neg_weight.sum())
+        with np.errstate(over="ignore"):
+            n_neg = f_neg.size if neg_weight is None else min(float(neg_weight.sum()), sys.float_info.max)
     return metrics.partial_auc(
         f_pos,
         f_neg,
