@@ -697,6 +697,26 @@ def curvature_sums(rng, n):
 
 
 @case
+def row_products(rng, n):
+    n = max(n, 1)
+    for sizes in ([1], [9], [2, 5, 30]):
+        first, parent = np.r_[0, np.cumsum(sizes)], []
+        for size in sizes:  # a node's parent is the node before it, or one of those above that
+            up = [0]
+            for c in range(1, size):
+                v = c - 1
+                while v and rng.random() < 0.5:
+                    v = up[v]
+                up.append(v)
+            parent += up
+        nodes = np.array([rng.integers(0, size, n) for size in sizes])
+        order, scratch = np.argsort(nodes, axis=1, kind="stable"), np.empty(2 * max(sizes))
+        out = rng.normal(size=(n, n))
+        tree = [nodes, order, first, np.array(parent), rng.normal(size=first[-1])]
+        yield [*tree, np.empty(max(sizes), np.intp), scratch, out + out.T]
+
+
+@case
 def kendall(rng, n):
     starts = np.array([0, n // 4, n // 4 + (n > 8), n])
     out = np.full(3, 7.0 if n else 0.0)  # without rows, nothing is written

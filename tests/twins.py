@@ -558,6 +558,17 @@ def curvature_sums(pos_narrow, pos_wide, u, neg_narrow, neg_wide, w, starts, tab
             np.add.at(sums, place, factor * weights * (f - weights @ f))
 
 
+def row_products(nodes, order, first, parent, factors, ends, scratch, out):
+    for own, a, b in zip(nodes, first, first[1:], strict=False):
+        for c in range(1, b - a):
+            below = {c}
+            for v in range(c + 1, b - a):
+                if parent[a + v] in below:
+                    below.add(v)
+            rows = np.isin(own, list(below)).astype(float)
+            out += factors[a + c] * np.outer(rows, rows)
+
+
 def _omega(penalty, jump):
     return (penalty[0] * abs(jump) + penalty[1] * jump**2 / 2).sum()
 
