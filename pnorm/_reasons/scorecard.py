@@ -399,8 +399,8 @@ class Scorecard:
             A SELECT of standard SQL: one CASE for each column. Where a value is missing and none may be, or is not
             written as above, the points are NULL. Numbers are written with all their digits, so that comparisons are
             exact. Rows come in no certain order: sort by a column of your own. The tests run it in SQLite and DuckDB.
-            Numbers of a mixed table need SQLite 3.35 or newer, as text is
-            taken apart in ``WITH ... AS MATERIALIZED``, and a decimal comma needs the function TYPEOF of both.
+            Numbers of a mixed table need SQLite 3.35 or newer, as text is taken apart in ``WITH ... AS MATERIALIZED``,
+            and a decimal comma needs the function TYPEOF of both.
 
         Raises
         ------
