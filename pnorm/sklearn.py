@@ -7,6 +7,7 @@ measures of `pnorm.metrics` into what ``scoring=`` takes, and `leaves` the leave
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import numbers
 import warnings
@@ -38,12 +39,12 @@ except ImportError as error:
 from pnorm import _checks, callbacks, diagnostics, metrics
 from pnorm import _default as default
 from pnorm import rankers as weak
-from pnorm._categories import warn
+from pnorm._categories import tell, warn
 from pnorm._checks import Vector
 from pnorm._checks.text import first, shown
 from pnorm._cutoff import Cutoff, check_asked, cutoff
 from pnorm._minimize import minimize
-from pnorm._reasons.explain import Explanation, each_part, explain
+from pnorm._reasons.explain import Explanation, beside_means, each_part, explain, means_of, parts_of
 from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
 from pnorm._score import scored, sigmoid
 from pnorm._split import plainly_positive
@@ -582,7 +583,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
         self._proof = _Later(proved if self._exponential else _none)
         d = getattr(self, "n_features_in_", 0)  # rows need not have columns
-        self._ranges = _Later(partial(_ranges_of, known.X, H, self.lam_, d, self._n_threads))
+        self._ranges = _Later(partial(_ranges_of, known.X, H, self.lam_, d, self._n_threads), keeps=True)
+        average = known.take(known.places[0 if self.push == "bottom" else 1])
+        self._means = _Later(partial(means_of, average.X, H, self.lam_, average.weight, self._n_threads), keeps=True)
         return self
 
     def _check(self) -> None:
@@ -1018,8 +1021,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array_like, data frame or dictionary of columns, shape (N, d)
             The rows.
         reference : rows, or a single row, optional
-            What scores are compared with: the negatives, or another row. By default, X: a single row is then
-            compared with itself, and has no reasons. Pass the negatives of training for those.
+            What scores are compared with: some rows, or another row. By default, the average negative of training, or
+            with ``push="bottom"`` the average positive.
 
         Returns
         -------
@@ -1037,11 +1040,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> X = {"visits": [0, 3, 1, 9, 7, 8], "town": ["Ulm", "Bonn", "Ulm", "Ulm", "Bonn", "Bonn"]}
         >>> model = PNormPush(p=1, l2=0.1, linear=True).fit(X, [0, 0, 0, 1, 1, 1])
         >>> model.explain(X).top(3)
-        ['visits = 9 (+4.37)']
+        ['visits = 9 (+7.76)']
         """
         check_is_fitted(self)
         rows = self._read(X, reset=False)
-        return explain(rows, self.rankers_, self.lam_, reference=reference, n_threads=self._n_threads)
+        if reference is not None:
+            return explain(rows, self.rankers_, self.lam_, reference=reference, n_threads=self._n_threads)
+        parts, seen = parts_of(rows, self.rankers_, self.lam_, self._n_threads)
+        tell(seen)
+        return beside_means(rows, self.rankers_, parts, self._means.get("reasons"))
 
     def shapes(self, X: Any = None) -> Shapes:
         """Return what each column adds to a score, as a function of its value, as `pnorm.shapes` does.
@@ -1124,9 +1131,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def feature_importances_(self) -> Vector:
         """How far each column moves scores: the range of its contribution on the training rows, not normalised.
 
-        Shape (d,), in the units of scores; 0 for a column that is not used. It is computed on first use from the rows
-        of `fit`, as `certificate_` is. `pnorm.importance` says what the top of the list loses without a column. There
-        is none where weak rankers read no single columns: for functions, leaves, and transformed columns.
+        Shape (d,), in the units of scores; 0 for a column that is not used. It is computed on first use, or before the
+        model is pickled, from the rows of `fit`. `pnorm.importance` says what the top of the list loses without a
+        column. There is none where weak rankers read no single columns: for functions, leaves, and transformed columns.
         """
         check_is_fitted(self)
         found: Vector = self._ranges.get("the importances")
@@ -1134,10 +1141,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class _Later:
-    """What is computed on request from rows that stay out of pickles."""
+    """What is computed on request from rows that stay out of pickles, or with `keeps` before one is made."""
 
-    def __init__(self, compute: Callable[[], Any] | None, found: Any = None) -> None:
-        self._compute, self._found, self._asking = compute, found, Lock()
+    def __init__(self, compute: Callable[[], Any] | None, found: Any = None, keeps: bool = False) -> None:
+        self._compute, self._found, self._asking, self._keeps = compute, found, Lock(), keeps
 
     def get(self, what: str) -> Any:
         with self._asking:  # of many threads, one computes it
@@ -1149,6 +1156,9 @@ class _Later:
             return self._found
 
     def __getstate__(self) -> dict[str, Any]:
+        if self._keeps and self._compute is not None:
+            with contextlib.suppress(AttributeError, OverflowError):  # there is none
+                self.get("a pickle")
         return {"found": self._found}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

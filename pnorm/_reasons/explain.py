@@ -299,13 +299,27 @@ def explain(
         tell(seen, strict=False)
     c = _checks.masses(weight, "weight", others.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        means, scores = others.mean(axis=1) if c is None else others @ (c / c.sum()), parts.sum(axis=0)
-        base = float(means.sum())
+        means = others.mean(axis=1) if c is None else others @ (c / c.sum())
+    return beside_means(X, rankers, parts, means)
+
+
+def beside_means(X: Any, rankers: Rankers, parts: Matrix, means: Vector) -> Explanation:
+    """Return what columns add to the scores of rows, `parts` of `parts_of`, beside the means of other rows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        base, scores = float(means.sum()), parts.sum(axis=0)
         parts -= means[:, None]
         finite = np.isfinite(base) and np.isfinite(scores).all() and np.isfinite(parts).all()
     if not finite:
         raise OverflowError("a contribution is more than a double holds; scale lam down")
     return Explanation(parts.T, base, rankers.column_names, scores, X, places_of(X, rankers), of_tables(rankers))
+
+
+def means_of(X: Any, rankers: Rankers, lam: Vector, weight: Vector | None, n_threads: int | None) -> Vector:
+    """Return what each column adds to scores on the average of rows, (columns,)."""
+    means = np.zeros(len(rankers.column_names))
+    for c, part, _ in each_part(X, rankers, lam, n_threads):
+        means[c] = np.average(part, weights=weight)
+    return means
 
 
 def parts_of(X: Any, rankers: Rankers, lam: Vector, n_threads: int | None) -> tuple[Matrix, list[Seen]]:
