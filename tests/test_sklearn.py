@@ -601,7 +601,7 @@ def test_scorers_know_what_their_measure_takes():
 
 def test_a_later_fit_forgets_the_rows_held_out(data):
     X, y, *_ = data
-    model = PNormPush(t_max=5, early_stopping=True).fit(X, y)
+    model = PNormPush(t_max=5, early_stopping=True, random_state=0).fit(X, y)
     assert model.validation_score_.size == model.trace_.n_iter + 1
     assert not hasattr(model.set_params(early_stopping=False).fit(X, y), "validation_score_")
 

@@ -104,7 +104,9 @@ def test_what_is_chosen_among_is_made_once(monkeypatch, frame, how):
 
 @pytest.mark.filterwarnings("ignore::pnorm.rankers.TableWarning")
 @pytest.mark.parametrize(
-    "how", [{"t_max": 20}, {"early_stopping": True, "t_max": 20}, {"solver": "newton", "l2": 0.1}], ids=str
+    "how",
+    [{"t_max": 20}, {"early_stopping": True, "random_state": 0, "t_max": 20}, {"solver": "newton", "l2": 0.1}],
+    ids=str,
 )
 def test_tables_with_rounds_and_newton(frame, how):
     X, y = frame
