@@ -23,7 +23,8 @@ import pnorm
 import pnorm.dask
 from pnorm._solvers.problem import extremes, sums_of_weights
 from pnorm._solvers.reductions import rows_of
-from pnorm.dask import _FAN_IN, _problem
+from pnorm.dask._cluster import FAN_IN as _FAN_IN
+from pnorm.dask._partitions import problem_of as _problem
 from pnorm.objectives._pnorm import push
 
 COLUMNS, CUTS = 50, 63

@@ -12,7 +12,7 @@ import pnorm
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
-pnorm_dask = pytest.importorskip("pnorm.dask")
+pytest.importorskip("pnorm.dask")
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_train_and_minimize_in_partitions(monkeypatch):
     pos, neg = sides()
     H = pnorm.rankers.quantile_thresholds(pos, neg, 15)
     P, N = parts(pos, 4), parts(neg, 5)
-    monkeypatch.setattr(pnorm_dask, "_FAN_IN", 3)  # answers of 15 and 18 partitions merge in three stages
+    monkeypatch.setattr(pnorm.dask._cluster, "FAN_IN", 3)  # answers of 15 and 18 partitions merge in three stages
     for more in (
         {},
         {"selection": "signed"},

@@ -1,0 +1,151 @@
+"""The exact minimiser for rows in partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._solvers.few_columns import few_of
+from pnorm._solvers.minimize import check_supported, solve, units_of
+from pnorm._solvers.penalty import Penalty
+from pnorm._trace import Trace
+from pnorm.dask._partitions import problem_of, rankers_for, trusted
+from pnorm.objectives._losses import Loss
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Price
+
+
+def minimize(
+    pos: Any,
+    neg: Any,
+    H: Any = None,
+    p: float = 1.0,
+    *,
+    l1: float = 0.0,
+    l2: float = 0.0,
+    signs: Any = None,
+    penalty: str = "coefficients",
+    max_columns: int | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    push: str = "top",
+    loss: str | Loss = "exponential",
+    price: Price | None = None,
+    smoothing: float = 0.0,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    group_weight: str = "pairs",
+    init: Any = None,
+    method: str | None = None,
+    callback: Callable[[Trace], bool | None] | None = None,
+) -> tuple[Vector, Trace]:
+    r"""Find the exact minimiser for rows in partitions, with a proof: `pnorm.minimize`, to rounding.
+
+    Parameters
+    ----------
+    pos, neg : dask Array, shape (I, d) and (K, d), or dask DataFrame
+        The rows, as in `train`.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. As in `pnorm.train`.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    l1 : float
+        Weight of the penalty ``l1 |lam|_1``, zero or more. As in `pnorm.minimize`.
+    l2 : float
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140.
+    signs : array_like, shape (n,), optional
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others.
+    penalty : {"coefficients", "shapes"}
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`.
+    max_columns : int, optional
+        Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`.
+    tol : float
+        Stop when the objective is proved to be this close to its infimum. As in `pnorm.minimize`.
+    max_iter : int
+        Largest number of Newton steps.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `pnorm.train`.
+    loss : str or Loss
+        What a pair costs whose scores differ by z. As in `pnorm.minimize`. With groups, or another loss than
+        ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here, as in
+        `train`.
+    price : Price, optional
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `pnorm.minimize`.
+    smoothing : float
+        With the hinge: half the width of a parabola in the place of its corner.
+    pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
+        Case weights, zero or more. Dask ones are in the same partitions as the rows.
+    pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
+        Query groups: pairs form within a group only. A group may lie in several partitions.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.minimize`.
+    init : Trace, ScoringFunction, mapping or array_like, shape (n,), optional
+        Coefficients to start from; zero by default. As in `pnorm.train`.
+    method : {None, "newton", "lbfgs"}
+        As in `pnorm.minimize`.
+    callback : callable, optional
+        Called with the trace so far after every step; a true return value stops the run. It is called here, not on a
+        worker.
+
+    Returns
+    -------
+    lam : ndarray, shape (n,)
+        The minimiser; of least norm if there are several. On separable data, the coefficients of the widest margin.
+    trace : Trace
+        As from `pnorm.minimize`, `gap` and `gaps` included, but for one thing: no linear program is asked
+        whether there is a minimiser, as it would need all rows in one place. On separable data the steps find
+        that out by themselves. On quasi-separable data they come near the infimum with coefficients on their way to
+        infinity, and end as ``"stalled"`` or ``"max_iter"`` without a certificate; with `l2` there is one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If rows cannot be used; the message names the partition. So it does if the rows are others when they are read
+        again (the trace is then the attribute `trace` of the error), and if a partition has not as many rows as its
+        chunk says.
+    BaseException
+        What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.minimize`.
+
+    See Also
+    --------
+    pnorm.minimize : The same for rows in memory.
+
+    Notes
+    -----
+    A Newton step with its certificate is some eight reductions over all partitions, and a few more where weak rankers
+    are dependent, each of which answers with a few sums: O(n) numbers, but for those of the Hessian, n**2. Together
+    they cost as much as a step of `pnorm.minimize`, and the scores anew for each of them.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import pnorm.dask
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> pos, neg = (dask.array.from_array(side, chunks=(100, -1)) for side in (data.pos, data.neg))
+    >>> lam, trace = pnorm.dask.minimize(pos, neg, p=4)
+    >>> trace.status, trace.gap < 1e-10
+    ('converged', True)
+    """
+    make = objective_of(_checks.power(p), price, loss, smoothing)
+    l1, l2, tol = [_checks.nonnegative(x, name) for x, name in ((l1, "l1"), (l2, "l2"), (tol, "tol"))]
+    max_iter = _checks.count(max_iter, "max_iter", 0)
+    if method is not None:
+        _checks.choice(method, "method", ("newton", "lbfgs"))
+    _checks.push(push)
+    callback = _checks.callback(callback)
+    rankers, start = rankers_for(pos, neg, H, init)
+    signs = _checks.signs(signs, rankers.names, rankers.signs)
+    _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
+    few = few_of(max_columns, rankers)
+    weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
+    with problem_of(pos, neg, rankers, make, loss, weights, groups, push, group_weight) as (partitions, problem):
+        check_supported(problem, method)
+        if start is not None:
+            problem.check_exponents(start)
+        added = Penalty.of(len(rankers), l1, l2, signs, units_of(problem, rankers, penalty))
+        lam, trace, _ = solve(problem, added, tol, max_iter, start, method, callback, few=few)
+        return trusted(partitions, lam, trace)

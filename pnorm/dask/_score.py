@@ -1,0 +1,67 @@
+"""Scores of rows in partitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._score import scored
+from pnorm.dask._partitions import sample_of
+from pnorm.rankers import Rankers, as_rankers
+
+
+def score(X: Any, H: Any, lam: Any) -> Any:
+    r"""Score rows in partitions: :math:`f(x) = \sum_j \lambda_j h_j(x)`.
+
+    Parameters
+    ----------
+    X : dask Array, shape (N, d), or dask DataFrame
+        The rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. They are those that `train` was given.
+    lam : array_like, shape (n,)
+        Coefficients, one per weak ranker.
+
+    Returns
+    -------
+    dask Array, shape (N,), or dask Series
+        The scores, in the same partitions, not yet computed; those of a frame have its index.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `X` is nothing of Dask, or `lam` not one finite number per ranker; when computed, if rows do not fit.
+
+    Warns
+    -----
+    UnknownLevelWarning
+        When computed, for each partition that has values that are no levels of `pnorm.rankers.categories`, even if
+        none is one, unless there is text in place of numbers or the reverse, which is a ValueError.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import pnorm.dask
+    >>> X = dask.array.from_array([[1.0, 2.0], [3.0, 4.0]], chunks=(1, 2))
+    >>> pnorm.dask.score(X, None, [0.5, -1.0]).compute()
+    array([-1.5, -2.5])
+    """
+    rankers = as_rankers(H, sample_of(X, "X"), "X")
+    lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
+    if hasattr(X, "columns"):
+        import pandas
+
+        return X.map_partitions(_scores, rankers, lam, meta=pandas.Series(dtype=np.float64, name="score"))
+    return X.rechunk({1: -1}).map_blocks(_scores, rankers, lam, dtype=np.float64, drop_axis=1, meta=np.empty(0))
+
+
+def _scores(X: Any, rankers: Rankers, lam: Vector) -> Any:
+    f = scored(X, rankers, lam, strict=False) if X.shape[0] else np.empty(0)
+    if not hasattr(X, "columns"):
+        return f
+    import pandas
+
+    return pandas.Series(f, X.index, name="score")

@@ -1,0 +1,144 @@
+"""The P-Norm Push on rows in partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._solvers.descent import descend
+from pnorm._solvers.descent_state import DescentState
+from pnorm._solvers.start import start_of
+from pnorm._trace import Trace, progress_range
+from pnorm.dask._partitions import problem_of, rankers_for, trusted
+from pnorm.objectives._losses import Loss
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Price
+
+
+def train(
+    pos: Any,
+    neg: Any,
+    H: Any = None,
+    p: float = 1.0,
+    t_max: int = 200,
+    *,
+    selection: str = "absolute",
+    push: str = "top",
+    loss: str | Loss = "exponential",
+    price: Price | None = None,
+    smoothing: float = 0.0,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    group_weight: str = "pairs",
+    signs: Any = None,
+    init: Any = None,
+    tol: float = 1e-10,
+    callback: Callable[[Trace], bool | None] | None = None,
+    progress: bool = False,
+) -> tuple[Vector, Trace]:
+    r"""Run the P-Norm Push on rows in partitions: `pnorm.train`, to rounding.
+
+    The coefficients agree with those of `pnorm.train` on the same rows to some 1e-14, whatever the partitions.
+
+    Parameters
+    ----------
+    pos : dask Array, shape (I, d), or dask DataFrame
+        The positive rows. Partitions may be NumPy or SciPy sparse arrays or pandas frames, and empty.
+    neg : dask Array, shape (K, d), or dask DataFrame
+        The negative rows.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. As in `pnorm.train`; callables see one partition at a time. The cuts of
+        `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places them to a
+        third of a percent.
+    p : float
+        Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    t_max : int
+        Largest number of rounds.
+    selection : {"absolute", "signed", "largest"}
+        As in `pnorm.train`.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `pnorm.train`.
+    loss : str or Loss
+        What a pair costs whose scores differ by z. As in `pnorm.train`. With groups, or another loss than
+        ``"exponential"``, or another price than a power, scores and weights of all rows are gathered here (see Notes).
+    price : Price, optional
+        What a negative pays for the sum of its losses, from `pnorm.objectives`. As in `pnorm.train`.
+    smoothing : float
+        With the hinge: half the width of a parabola in the place of its corner.
+    pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
+        Case weights, zero or more. Dask ones are in the same partitions as the rows.
+    pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
+        Query groups: pairs form within a group only. A group may lie in several partitions.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`.
+    signs : array_like, shape (n,), optional
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. As in
+        `pnorm.train`.
+    init : Trace, ScoringFunction, mapping or array_like, shape (n,), optional
+        Coefficients to start from; zero by default. As in `pnorm.train`.
+    tol : float
+        Stop as stationary when the largest edge is at most this, in units of h.
+    callback : callable, optional
+        Called with the trace so far after every round; a true return value stops the run. It is called here, not on a
+        worker.
+    progress : bool
+        Show a progress bar; needs tqdm, the extra ``progress``.
+
+    Returns
+    -------
+    lam : ndarray, shape (n,)
+        The coefficients.
+    trace : Trace
+        As from `pnorm.train`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If rows cannot be used; the message names the partition. So it does if the rows are others when they are read
+        again (the trace is then the attribute `trace` of the error), and if a partition has not as many rows as its
+        chunk says.
+    BaseException
+        What the callback raises, or Ctrl-C, with the trace so far as its attribute `trace`, as in `pnorm.train`.
+
+    See Also
+    --------
+    pnorm.train : The same for rows in memory.
+
+    Notes
+    -----
+    A round is one reduction over all partitions where the weak rankers are thresholds or categories: each answers
+    with sums of weights by code, and the step is found here from these sums. Of other weak rankers the step
+    needs a few reductions more, two as a rule. A partition forms its scores from the coefficients each time, O(N n)
+    for N rows at most, and keeps no other state. On a cluster a reduction costs some milliseconds beside, and one
+    or two for each partition (page "Rows on a cluster"): few large partitions are better than many small ones.
+
+    With groups, or another loss or price, scores and weights of all rows are arrays in this process. In a round
+    8 to 24 bytes for each row travel: weights to the partitions, and outputs of the chosen weak ranker back.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import pnorm.dask
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> pos, neg = (dask.array.from_array(side, chunks=(100, -1)) for side in (data.pos, data.neg))
+    >>> lam, trace = pnorm.dask.train(pos, neg, p=4, t_max=20)
+    >>> bool(abs(lam - pnorm.train(data.pos, data.neg, p=4, t_max=20)[0]).max() < 1e-9)
+    True
+    """
+    make = objective_of(_checks.power(p), price, loss, smoothing)
+    t_max = _checks.count(t_max, "t_max", 0)
+    _checks.selection(selection)
+    _checks.push(push)
+    tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
+    rounds = progress_range(t_max, progress)
+    rankers, _ = rankers_for(pos, neg, H, None)
+    signs = _checks.signs(signs, rankers.names, rankers.signs)
+    lam = start_of(init, rankers, signs)
+    weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
+    with problem_of(pos, neg, rankers, make, loss, weights, groups, push, group_weight) as (partitions, problem):
+        trace = descend(DescentState(problem, lam, signs), rounds, selection, tol, callback)
+        return trusted(partitions, lam, trace)
