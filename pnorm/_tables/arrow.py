@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,48 +16,70 @@ _NO_NAME = re.compile(r"__index_level_\d+__")
 """What pandas calls the index of a frame that has no name."""
 
 
+def arrow_for(path: str, kind: str) -> Any:
+    """Return pyarrow, which a file of a kind takes."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise TableError(
+            f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file, which takes pyarrow to read, the extra "
+            "'parquet' of pnorm: pip install pyarrow"
+        ) from None
+    return pyarrow
+
+
+@contextlib.contextmanager
+def reading(path: str, kind: str) -> Iterator[None]:
+    """Say of which file a mistake is that pyarrow finds."""
+    import pyarrow
+
+    try:
+        yield
+    except TableError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError, RecursionError) as error:
+        raise TableError(f"{path} is no {kind} file that pyarrow can read: {error}") from None
+
+
+def names_of(schema: Any) -> tuple[list[str], frozenset[str]]:
+    """Return the names of the columns of a file, and which of them were the index of a pandas frame."""
+    about = schema.pandas_metadata
+    index = about.get("index_columns") if isinstance(about, dict) else None
+    of_index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
+    names = [name for name in schema.names if name not in of_index or not _NO_NAME.fullmatch(name)]
+    return names, frozenset(of_index.intersection(names))
+
+
 class ArrowSource(Source):
     """A Parquet, Feather or Arrow file; only columns that are needed are read."""
 
     def __init__(self, path: str, data: bytes | None, is_parquet: bool) -> None:
-        kind = "Parquet" if is_parquet else "Arrow"
-        try:
-            import pyarrow
-            from pyarrow import feather, parquet
-        except ImportError:
-            raise TableError(
-                f"{path} is a{'n' if kind == 'Arrow' else ''} {kind} file, which takes pyarrow to read, the extra "
-                "'parquet' of pnorm: pip install pyarrow"
-            ) from None
-        self._path, self._kind, self._arrow = path, kind, pyarrow
-        where = path if data is None else pyarrow.BufferReader(data)
-        # No threads: a thread that outlives the command would abort it.
-        if is_parquet:
-            self._file = self._asked(lambda: parquet.ParquetFile(where, pre_buffer=False))
-        else:
-            self._file = self._asked(lambda: feather.read_table(where, use_threads=False))
-        schema = self._file.schema_arrow if is_parquet else self._file.schema
-        about = self._asked(lambda: schema.pandas_metadata)
-        index = about.get("index_columns") if isinstance(about, dict) else None
-        of_index = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
-        names = [name for name in schema.names if name not in of_index or not _NO_NAME.fullmatch(name)]
-        super().__init__(path, names, index=[name for name in names if name in of_index])
+        self.kind = "Parquet" if is_parquet else "Arrow"
+        self._path, self._arrow = path, arrow_for(path, self.kind)
+        from pyarrow import feather, parquet
 
-    def _asked(self, work: Any) -> Any:
-        try:
+        where = path if data is None else self._arrow.BufferReader(data)
+        with reading(path, self.kind):  # No threads: a thread that outlives the command would abort it.
+            if is_parquet:
+                self._file = parquet.ParquetFile(where, pre_buffer=False)
+            else:
+                self._file = feather.read_table(where, use_threads=False)
+            names, index = names_of(self._file.schema_arrow if is_parquet else self._file.schema)
+        super().__init__(path, names, index=index)
+
+    def _asked(self, work: Callable[[], Any]) -> Any:
+        with reading(self._path, self.kind):
             return work()
-        except (self._arrow.ArrowException, OSError, ValueError, RecursionError) as error:
-            raise TableError(f"{self._path} is no {self._kind} file that pyarrow can read: {error}") from None
 
     def __len__(self) -> int:
-        return int(self._file.metadata.num_rows if self._kind == "Parquet" else self._file.num_rows)
+        return int(self._file.metadata.num_rows if self.kind == "Parquet" else self._file.num_rows)
 
     def place(self, i: int) -> str:
         return f"row {i} of {self._path}"
 
     def frame(self, names: Sequence[str]) -> Any:
         names = list(names)
-        if self._kind == "Parquet":
+        if self.kind == "Parquet":
             return self._asked(lambda: self._file.read(columns=names, use_threads=False)).select(names)
         return self._file.select(names)
 

@@ -30,6 +30,8 @@ class CsvSource(Source):
     fields take the most.
     """
 
+    kind = "CSV"
+
     def __init__(self, path: str, data: bytes, names: Sequence[str] | None = None) -> None:
         self._path = path
         self._numbers: Sequence[int]

@@ -14,12 +14,12 @@ from pnorm._tables.packed import ZIP, is_workbook, packed, unpacked
 from pnorm._tables.source import Source, TableError
 from pnorm._tables.workbook import WorkbookSource
 
-_START = 16
+START = 16
 """Bytes that identify the kind of a file."""
 
 _OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
-_PARQUET, _ARROW = (".parquet", ".pq"), (".feather", ".arrow")
+_PARQUET, _ARROW, _TEXT = (".parquet", ".pq"), (".feather", ".arrow"), (".csv", ".tsv", ".tab", ".txt")
 
 _PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
@@ -37,23 +37,23 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
     `path` may be "-", the standard input. `names` are those of the columns of text without a header line, and `sheet`
     is the name of a sheet of a workbook, or its number from 1.
     """
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
-        start = stream.read(_START)  # read once, as a pipe does not give its bytes again
+        start = stream.read(START)  # read once, as a pipe does not give its bytes again
         is_file = path != "-" and os.path.isfile(path)
         data = None
-        if not (_is_arrow(start, suffix) and is_file and packed(start) is None):
+        if not (is_arrow(start, suffix) and is_file and packed(start) is None):
             if is_file:  # so that it is not in memory twice
                 stream.seek(0)
                 start = b""
             data = unpacked(path, start + stream.read())
-            start = data[:_START]
+            start = data[:START]
     is_book = start.startswith(_OLD_WORKBOOK) or (start.startswith(ZIP) and is_workbook(data or b""))
     if sheet is not None and not is_book:
         raise TableError(f"{path} is no workbook, and has no sheet {shown(sheet)}")
     if is_book:
         return WorkbookSource(path, data or b"", sheet, names)
-    if _is_arrow(start, suffix):
+    if is_arrow(start, suffix):
         if names is not None:
             raise TableError(f"{path} has names of columns of its own")
         return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
@@ -63,11 +63,16 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
     return CsvSource(path, data or b"", names)
 
 
-def _suffix(path: str) -> str:
+def suffix_of(path: str) -> str:
     """Return the end of a name that says what a file holds, that of compression aside."""
     stem, suffix = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if suffix in _PACKED else suffix
 
 
-def _is_arrow(start: bytes, suffix: str) -> bool:
+def is_rows_file(path: str) -> bool:
+    """Return whether a file has rows by its name."""
+    return suffix_of(path) in (*_PARQUET, *_ARROW, *_TEXT)
+
+
+def is_arrow(start: bytes, suffix: str) -> bool:
     return start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)

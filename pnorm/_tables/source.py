@@ -6,7 +6,7 @@ import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,10 @@ class TableError(ValueError):
 class Source(ABC):
     """A file of rows with named columns."""
 
-    def __init__(self, path: str, names: Sequence[str], notes: Sequence[str] = (), index: Sequence[str] = ()) -> None:
+    kind: str
+    """What files of this kind are called: CSV, Parquet, Arrow or workbook."""
+
+    def __init__(self, path: str, names: Sequence[str], notes: Sequence[str] = (), index: Collection[str] = ()) -> None:
         self._path = path
         self.index = frozenset(index)
         """Columns that were the index of a frame: they may name rows, but are no measurements."""

@@ -15,6 +15,8 @@ from pnorm._tables.text import has_header, names_of
 class WorkbookSource(Source):
     """A sheet of a workbook, whose values have types."""
 
+    kind = "workbook"
+
     def __init__(self, path: str, data: bytes, sheet: str | None, names: Sequence[str] | None = None) -> None:
         try:
             import python_calamine as calamine

@@ -1,0 +1,119 @@
+"""Files that are read batch by batch, one after the other."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pnorm._checks.text import counted, first
+from pnorm._tables.folder import Found, values_of
+from pnorm._tables.inputs import Input, Part, Place
+from pnorm._tables.source import TableError
+from pnorm._tables.streams import Stream, stream_of
+
+
+class Files(Input):
+    """Files of one kind that have the same columns, in whatever order, of whatever types."""
+
+    def __init__(self, files: Sequence[Found], where: str, names: Sequence[str] | None = None) -> None:
+        self._files = [stream_of(file.path, names) for file in files]
+        self.notes = list(dict.fromkeys(note for file in self._files for note in file.notes))
+        kinds = {file.kind: file.path for file in reversed(self._files)}
+        if len(kinds) > 1:
+            told = " and ".join(f"{path}, {kind}" for kind, path in sorted(kinds.items()))
+            raise TableError(f"the files are of more than one kind: {told}; pass those of one kind")
+        own = list(self._files[0].names)
+        for file in self._files[1:]:
+            _same_columns(file, self._files[0])
+        self._values = {name: values for name, values in values_of(files).items() if name not in own}
+        self.names = (*own, *self._values)
+        self.index = self._files[0].index
+        kind = self._files[0].kind
+        self.told = f"{counted(len(files), f'{kind} file')}{where}" if len(files) > 1 else files[0].path
+
+    def n_rows(self) -> int | None:
+        sizes = [file.n_rows for file in self._files]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    def parts(self, columns: Sequence[int] | None, rows: int) -> Iterator[Part]:
+        chosen = self.chosen(columns)
+        own = [name for name in chosen if name not in self._values]
+        gathered = _Gathered(rows)
+        for k, file in enumerate(self._files):
+            for table, size, place in file.parts(own, rows):
+                if size:
+                    values = {name: self._values[name][k] for name in chosen if name in self._values}
+                    whole = _with_values(table, size, values, chosen) if values else table
+                    yield from gathered.add((whole, size, place))
+        yield from gathered.rest()
+
+
+def _same_columns(file: Stream, like: Stream) -> None:
+    """Refuse a file whose columns are not called as those of another."""
+    lacks = [name for name in like.names if name not in file.names]
+    more = [name for name in file.names if name not in like.names]
+    if lacks or more:
+        what = f"lacks the column{'s' * (len(lacks) > 1)} {first(lacks, 4)}, which {like.path} has"
+        if not lacks:
+            what = f"has the column{'s' * (len(more) > 1)} {first(more, 4)}, which {like.path} has not"
+        also = f" (and has {first(more, 4)})" if lacks and more else ""
+        raise TableError(f"{file.path} {what}{also}; all files need the same columns")
+
+
+def _with_values(table: Any, size: int, values: dict[str, Any], chosen: Sequence[str]) -> Any:
+    """Return a table with columns of one value each."""
+    if isinstance(table, dict):
+        more = {name: ["" if value is None else str(value)] * size for name, value in values.items()}
+        return {name: more[name] if name in more else table[name] for name in chosen}
+    import pyarrow
+
+    columns = []
+    for name in chosen:
+        if name not in values:
+            columns.append(table.column(name))
+            continue
+        kind = pyarrow.int64() if isinstance(values[name], int) else pyarrow.string()
+        columns.append(pyarrow.repeat(pyarrow.scalar(values[name], kind), size))
+    return pyarrow.table(columns, names=list(chosen))
+
+
+class _Gathered:
+    """Small tables of Arrow with the same types, which become one."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._parts: list[Part] = []
+
+    def add(self, part: Part) -> Iterator[Part]:
+        table, size, _ = part
+        n = sum(of[1] for of in self._parts)
+        can = hasattr(table, "combine_chunks")
+        if self._parts and not (can and n + size <= self._rows and table.schema.equals(self._parts[0][0].schema)):
+            yield from self.rest()
+        if can:
+            self._parts.append(part)
+        else:
+            yield part
+
+    def rest(self) -> Iterator[Part]:
+        parts, self._parts = self._parts, []
+        if len(parts) < 2:
+            yield from parts
+            return
+        import pyarrow
+
+        yield pyarrow.concat_tables([of[0] for of in parts]), sum(of[1] for of in parts), _places(parts)
+
+
+def _places(parts: Sequence[Part]) -> Place:
+    """Return the places of rows of tables that became one."""
+    starts = [0]
+    for _, size, _ in parts[:-1]:
+        starts.append(starts[-1] + size)
+
+    def place(row: int) -> str:
+        k = bisect_right(starts, row) - 1
+        return parts[k][2](row - starts[k])
+
+    return place

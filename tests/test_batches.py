@@ -1,0 +1,363 @@
+"""Batches of rows: the same rows as the whole table has, from every kind of source."""
+
+import datetime
+import os
+
+import numpy as np
+import pytest
+
+from pnorm._checks import column_values, listed
+from pnorm._tables import TableError, batches_of
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+from pyarrow import dataset, feather, parquet  # noqa: E402
+
+N = 1000
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(1)
+    return pa.table(
+        {
+            "amount": rng.normal(size=N).round(3),
+            "count": rng.integers(0, 9, N),
+            "town": [None if i % 50 == 7 else ("Ulm", "Bonn", "Köln")[i % 3] for i in range(N)],
+            "day": [datetime.date(2024, 1, 1) + datetime.timedelta(i % 60) for i in range(N)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(table, tmp_path_factory):
+    """Four files, one of them empty, with columns in other orders, among files that Spark writes about them."""
+    path = tmp_path_factory.mktemp("sales")
+    for k, (start, stop) in enumerate([(0, 300), (300, 300), (300, 850), (850, N)]):
+        names = table.column_names if k % 2 == 0 else table.column_names[::-1]
+        parquet.write_table(table.slice(start, stop - start).select(names), path / f"part-{k:02}.parquet")
+    for hidden in ("_SUCCESS", "_metadata", ".part-00.parquet.crc"):
+        (path / hidden).write_bytes(b"?")
+    return path
+
+
+def value(cell):
+    """A value as plain Python: a frame's date or number, and None where one is missing."""
+    if cell is None or cell != cell:
+        return None
+    if isinstance(cell, datetime.datetime):
+        return cell.date()
+    return float(cell) if isinstance(cell, (int, float, np.number)) else cell
+
+
+def column(table, name):
+    return list(map(value, listed(table[name])))
+
+
+def all_rows(batches):
+    """The rows of all batches as columns by name; what batches say of themselves is checked."""
+    columns = {name: [] for name in batches.names}
+    row = 0
+    for batch in batches:
+        assert batch.first_row == row
+        assert batch.n_rows > 0
+        row += batch.n_rows
+        for name in columns:
+            columns[name] += column(batch.table, name)
+    return columns
+
+
+def hive(table, path):
+    for town in ("Ulm", "Bonn", "Köln", None):
+        keep = [value == town for value in table["town"].to_pylist()]
+        under = path / f"town={'__HIVE_DEFAULT_PARTITION__' if town is None else town.replace('ö', '%C3%B6')}"
+        under.mkdir(parents=True)
+        parquet.write_table(table.filter(pa.array(keep)).drop_columns(["town"]), under / "0.parquet")
+    return path
+
+
+def polars_frame(table):
+    return pytest.importorskip("polars").from_arrow(table)
+
+
+def feather_file(table, path, **options):
+    feather.write_feather(table, path / "sales.feather", **options)
+    return path / "sales.feather"
+
+
+SOURCES = {
+    "a folder": lambda table, folder, path: folder,
+    "a pattern": lambda table, folder, path: str(folder / "part-*.parquet"),
+    "a list of files": lambda table, folder, path: sorted(folder.glob("p*")),
+    "a dataset": lambda table, folder, path: dataset.dataset(sorted(map(str, folder.glob("p*")))),
+    "a dataset in memory": lambda table, folder, path: dataset.dataset(table.to_batches(max_chunksize=77)),
+    "a filtered dataset": lambda table, folder, path: dataset.dataset(table).filter(dataset.field("count") >= 0),
+    "a feather file": lambda table, folder, path: feather_file(table, path),
+    "a feather file in parts": lambda table, folder, path: feather_file(table, path, chunksize=130),
+    "an Arrow table": lambda table, folder, path: table,
+    "a record batch": lambda table, folder, path: table.combine_chunks().to_batches()[0],
+    "a pandas frame": lambda table, folder, path: table.to_pandas(),
+    "a polars frame": lambda table, folder, path: polars_frame(table),
+    "a polars query": lambda table, folder, path: polars_frame(table).lazy(),
+    "a dictionary": lambda table, folder, path: table.to_pydict(),
+    "records": lambda table, folder, path: table.to_pylist(),
+}
+
+ONCE = {
+    "a reader": lambda table: table.to_reader(max_chunksize=90),
+    "an iterator": lambda table: iter([table.slice(0, 10), table.slice(10, 0), table.slice(10)]),
+    "frames": lambda table: (table.slice(k, 90).to_pandas() for k in range(0, N, 90)),
+}
+
+
+@pytest.mark.parametrize("rows", [7, 64, 2**17])
+@pytest.mark.parametrize("name", SOURCES)
+def test_batches_have_all_rows_in_their_order(table, folder, tmp_path, name, rows):
+    batches = batches_of(SOURCES[name](table, folder, tmp_path), rows=rows)
+    assert batches.names == tuple(table.column_names)
+    assert batches.n_rows in (N, None)
+    expected = {column_name: column(table, column_name) for column_name in table.column_names}
+    assert all_rows(batches) == expected
+    assert all_rows(batches) == expected
+    assert (batches.reads, batches.n_rows) == (2, N)
+    assert max(batch.n_rows for batch in batches) <= rows
+    few = batches.only(["day", "count"])
+    assert few.names == ("day", "count")
+    assert all_rows(few) == {key: expected[key] for key in ("day", "count")}
+    assert all_rows(few.only([1])) == {"count": expected["count"]}
+    assert batches.reads == few.reads == 5
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_what_can_be_read_once_says_so(table, name):
+    batches = batches_of(ONCE[name](table), rows=64, columns=["town", "amount"])
+    assert all_rows(batches) == {key: column(table, key) for key in ("town", "amount")}
+    with pytest.raises(ValueError, match="gives its rows once, and they were read already"):
+        next(iter(batches))
+    assert batches.reads == 1
+
+
+def test_a_batch_knows_where_its_rows_are(table, folder):
+    files = [folder / f"part-{k:02}.parquet" for k in (0, 2, 3)]
+    places = [f"row {i} of {file}" for file, size in zip(files, (300, 550, 150), strict=True) for i in range(size)]
+    for rows in (64, 700, 2**17):
+        found = [batch.place(i) for batch in batches_of(folder, rows=rows) for i in range(batch.n_rows)]
+        assert found == places
+    assert next(iter(batches_of(table))).place(17) == "row 17 of the Arrow table"
+    *_, last = batches_of(table.to_pandas(), rows=300)
+    assert last.place(5) == "row 905 of the pandas frame"
+
+
+def test_small_files_come_together(table, folder):
+    assert [batch.n_rows for batch in batches_of(folder)] == [N]
+    assert [batch.n_rows for batch in batches_of(folder, rows=700)] == [300, 700]
+
+
+def test_what_is_read_has_a_name(table, folder):
+    assert batches_of(folder).told == f"4 Parquet files of {folder}{os.sep}"
+    assert batches_of(f"{folder}/p*").told == f"4 Parquet files of {folder}/p*"
+    assert batches_of([folder / "part-00.parquet"]).told == f"{folder / 'part-00.parquet'}"
+    assert batches_of(sorted(folder.glob("p*"))).told == "4 Parquet files"
+
+
+def test_folders_say_values_of_columns(table, tmp_path):
+    batches = batches_of(hive(table, tmp_path / "by town"))
+    assert batches.names == ("amount", "count", "day", "town")
+    assert batches.n_rows == N
+    found, expected = all_rows(batches), table.to_pydict()
+    rows = [[str(found[name][i]) for name in table.column_names] for i in range(N)]
+    assert sorted(rows) == sorted([str(value(expected[name][i])) for name in table.column_names] for i in range(N))
+    assert all_rows(batches.only(["town"])) == {"town": found["town"]}
+    years = tmp_path / "by year"
+    for k, year in enumerate((2023, 2024)):
+        (years / f"year={year}").mkdir(parents=True)
+        parquet.write_table(table.slice(500 * k, 500), years / f"year={year}" / "a.parquet")
+    assert all_rows(batches_of(years).only(["year"])) == {"year": [2023.0] * 500 + [2024.0] * 500}
+    assert all_rows(batches_of(f"{years}/*/a.parquet").only(["year"])) == {"year": [2023.0] * 500 + [2024.0] * 500}
+    assert "year" not in batches_of(f"{years}/year=2024/*").names
+
+
+def test_types_may_differ_between_files(tmp_path):
+    columns = [
+        {"x": pa.array([1, 2]), "t": pa.array(["a", "b"])},
+        {"x": pa.array([0.5, None]), "t": pa.array(["b", "a"]).dictionary_encode()},
+        {"x": pa.nulls(2), "t": pa.array(["c", None], pa.large_string())},
+    ]
+    for k, of_file in enumerate(columns):
+        parquet.write_table(pa.table(of_file), tmp_path / f"{k}.parquet")
+    expected = {"x": [1.0, 2.0, 0.5, None, None, None], "t": ["a", "b", "b", "a", "c", None]}
+    batches = batches_of(tmp_path)
+    assert all_rows(batches) == expected
+    assert [len(column_values(batch.table["t"])) for batch in batches] == [2, 2, 2]
+
+
+def test_the_index_of_pandas_is_known(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index(["a", "b"], name="row"))
+    frame.to_parquet(tmp_path / "named.parquet")
+    batches = batches_of(tmp_path / "named.parquet")
+    assert (batches.names, batches.index) == (("x", "row"), {"row"})
+    assert batches.only(["x"]).index == set()
+    frame.rename_axis(None).to_parquet(tmp_path / "unnamed.parquet")
+    assert batches_of(tmp_path / "unnamed.parquet").names == ("x",)
+
+
+def test_arrays_have_columns_by_number():
+    A = np.arange(30.0).reshape(10, 3)
+    batches = batches_of(A, rows=4)
+    assert (batches.names, batches.n_rows) == (None, 10)
+    assert np.array_equal(np.concatenate([batch.table for batch in batches]), A)
+    assert np.array_equal(np.concatenate([batch.table for batch in batches.only([2, 0])]), A[:, [2, 0]])
+    assert np.array_equal(np.concatenate([batch.table for batch in batches_of(A.tolist(), columns=[1])]), A[:, [1]])
+
+
+def test_an_unfinished_reading_counts_for_none(folder):
+    batches = batches_of(folder, rows=64)
+    for _ in batches:
+        break
+    assert (batches.reads, batches.n_rows) == (0, N)
+
+
+def test_files_that_change_are_noticed(table, tmp_path):
+    feather.write_feather(table, tmp_path / "a.feather")
+    batches = batches_of(tmp_path)
+    assert len(all_rows(batches)["count"]) == N
+    feather.write_feather(table.slice(1), tmp_path / "a.feather")
+    with pytest.raises(TableError, match="had 1,000 rows when read before, and 999 now: it has changed"):
+        all_rows(batches)
+    parquet.write_table(table, tmp_path / "a.parquet")
+    batches = batches_of(tmp_path / "a.parquet")
+    parquet.write_table(table.slice(1), tmp_path / "a.parquet")
+    with pytest.raises(TableError, match=r"a\.parquet says that it has 1000 rows, and 999 are there"):
+        all_rows(batches)
+
+
+def write(folder, **columns):
+    parquet.write_table(pa.table(columns), folder)
+
+
+def without_column(path):
+    write(path / "a.parquet", x=[1], y=[2])
+    write(path / "b.parquet", y=[2], z=[1])
+    return path
+
+
+def with_column(path):
+    write(path / "a.parquet", x=[1])
+    write(path / "b.parquet", x=[2], y=[2])
+    return path
+
+
+def of_two_kinds(path):
+    write(path / "a.parquet", x=[1])
+    feather.write_feather(pa.table({"x": [1]}), path / "b.arrow")
+    return path
+
+
+def of_another_kind(path):
+    write(path / "a.parquet", x=[1])
+    (path / "notes.docx").write_bytes(b"PK")
+    return path
+
+
+def in_delta(path):
+    (path / "_delta_log").mkdir()
+    write(path / "a.parquet", x=[1])
+    return path
+
+
+def in_uneven_folders(path):
+    (path / "year=2024").mkdir()
+    write(path / "year=2024" / "a.parquet", x=[1])
+    write(path / "b.parquet", x=[1])
+    return path
+
+
+def with_one_name_twice(path):
+    parquet.write_table(pa.table([[1], [2]], names=["x", "x"]), path / "a.parquet")
+    return path
+
+
+def damaged(path):
+    write(path / "a.parquet", x=list(range(5000)))
+    data = bytearray((path / "a.parquet").read_bytes())
+    data[100:200] = bytes(100)
+    (path / "a.parquet").write_bytes(data)
+    return path
+
+
+def twice(path):
+    write(path / "a.parquet", x=[1])
+    return [path / "a.parquet", path]
+
+
+WRONG = {
+    "no file": (lambda path: path / "none.parquet", FileNotFoundError, r"none\.parquet"),
+    "no match": (lambda path: str(path / "*.parquet"), TableError, r"no file is called .*\*\.parquet"),
+    "an empty folder": (lambda path: path, TableError, "is a folder without files"),
+    "a lacking column": (without_column, TableError, r"b\.parquet lacks the column x, which .*a\.parquet has \(and"),
+    "one more column": (with_column, TableError, r"b\.parquet has the column y, which .*a\.parquet has not"),
+    "two kinds": (of_two_kinds, TableError, r"more than one kind: .*b\.arrow, Arrow and .*a\.parquet, Parquet"),
+    "another kind": (of_another_kind, TableError, r"has notes\.docx, which by its name is no file of rows"),
+    "a Delta table": (in_delta, TableError, "is a table of Delta Lake"),
+    "uneven folders": (in_uneven_folders, TableError, "do not both say year"),
+    "one name twice": (with_one_name_twice, TableError, "the column name x appears more than once in"),
+    "one file twice": (twice, TableError, r"a\.parquet is there twice; its rows would count twice"),
+    "a damaged file": (damaged, TableError, r"a\.parquet is no Parquet file that pyarrow can read"),
+    "a number": (lambda path: 7, TypeError, "rows come from a file, .*; got 7"),
+    "an iterator of nothing": (lambda path: iter([]), ValueError, "gives no table"),
+    "an iterator of arrays": (lambda path: iter([np.ones((2, 2))]), TypeError, "tables whose columns have names"),
+    "an uneven dictionary": (lambda path: {"x": [1], "y": [1, 2]}, ValueError, "columns of 1, 2 rows"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_with_a_source(tmp_path, name):
+    make, error, message = WRONG[name]
+    with pytest.raises(error, match=message):
+        list(batches_of(make(tmp_path)))
+
+
+def test_what_is_wrong_with_columns(table):
+    with pytest.raises(ValueError, match="columns names the column 'amont', which the Arrow table has not; did you"):
+        batches_of(table, columns=["amont"])
+    with pytest.raises(ValueError, match="columns must name one column at least, and each once; got none"):
+        batches_of(table, columns=[])
+    with pytest.raises(ValueError, match="with a column twice"):
+        batches_of(table).only(["day", "day"])
+    with pytest.raises(TypeError, match="names are for files of text"):
+        batches_of(table, names=["a"])
+    with pytest.raises(ValueError, match="rows must be"):
+        batches_of(table, rows=0)
+
+
+@pytest.mark.filterwarnings("ignore:.*Feather V1:DeprecationWarning")
+def test_feather_files_of_the_first_kind(table, tmp_path):
+    names = ["amount", "count"]
+    batches = batches_of(feather_file(table.select(names), tmp_path, version=1), rows=300)
+    assert (batches.told, batches.n_rows) == (str(tmp_path / "sales.feather"), N)
+    assert all_rows(batches) == {name: column(table, name) for name in names}
+    assert [batch.place(1) for batch in batches][1] == f"row 301 of {tmp_path / 'sales.feather'}"
+
+
+def test_tables_of_an_iterator_that_lack_a_column(table):
+    with pytest.raises(ValueError, match="the list_iterator gives a table without the column town, from row 1,000 on"):
+        list(batches_of(iter([table, table.drop_columns(["town"])])))
+
+
+def test_a_dask_frame_belongs_elsewhere(table):
+    frame = pytest.importorskip("dask.dataframe").from_pandas(table.to_pandas(), npartitions=2)
+    with pytest.raises(TypeError, match=r"the rows are a Dask \w+: pnorm\.dask\.code_rows takes these"):
+        batches_of(frame)
+
+
+def test_queries_of_older_polars_go_by_way_of_a_file(table, monkeypatch):
+    polars = pytest.importorskip("polars")
+    if hasattr(polars.LazyFrame, "collect_batches"):
+        monkeypatch.delattr(polars.LazyFrame, "collect_batches")
+    query = polars.from_arrow(table).lazy().filter(polars.col("count") > 0)
+    keep = [count > 0 for count in table["count"].to_pylist()]
+    expected = table.filter(pa.array(keep))
+    batches = batches_of(query, rows=64)
+    assert all_rows(batches) == {name: column(expected, name) for name in table.column_names}
+    assert max(batch.n_rows for batch in batches) == 64
