@@ -162,7 +162,7 @@ def cells_of(X: Any, name: str, expected: Names, width: int, columns: Sequence[i
     return read
 
 
-def unread(value: Any, name: str, row: int, column: int, names: Names, what: str, known: bool) -> ValueError:
+def unread(value: Any, name: str, row: int | None, column: int, names: Names, what: str, known: bool) -> ValueError:
     """Return the error for a value that is not what its column is, as the weak rankers know it or are to know it."""
     if not known:
         hint = "correct the value, leave it empty if it is not known, or make the column another kind with kinds"
@@ -183,6 +183,17 @@ def same_columns(pos: Sequence[str], neg: Sequence[str]) -> None:
             raise ValueError(
                 f"{name} has the column {shown(odd[0])}, which {other} has not; both sides need the same columns"
             )
+
+
+def same_batch_columns(known: Sequence[str], found: Sequence[str], name: str) -> None:
+    """Refuse a batch of rows whose columns are not those of the batches before it, in whatever order."""
+    for columns, others, told in (
+        (found, known, "a batch of {} has the column {}, which the batches before it have not"),
+        (known, found, "a batch of {} has not the column {}, which the batches before it have"),
+    ):
+        odd = next((column for column in columns if column not in others), None)
+        if odd is not None:
+            raise ValueError(f"{told.format(name, shown(odd))}; all batches need the same columns")
 
 
 def kinds(given: Any, labels: Sequence[str], known: Collection[str], name: str) -> dict[int, Any]:

@@ -113,7 +113,8 @@ def column_called(column: Any, names: Names) -> str:
 
 
 def cell(row: Any, column: Any, names: Names) -> str:
-    return f"row {row}, {column_called(column, names)}"
+    """Return the place of a value, for a message; the row is None where it is not known."""
+    return (f"row {row}, " if row is not None else "") + column_called(column, names)
 
 
 def not_finite(value: Any, name: str, row: Any, column: Any, names: Names, missing: bool | None) -> ValueError:

@@ -699,10 +699,22 @@ def quantile_thresholds(
             batches = [range(j, min(j + together, A.shape[1])) for j in range(0, A.shape[1], together)]
             several = [pool.map(place, _sides_of(A, B, batch)) for batch in batches]
             placed = dict(enumerate(itertools.chain.from_iterable(several)))
+    return of_cuts(placed, A.shape[1], found, labels, own, signs)
+
+
+def of_cuts(
+    placed: Mapping[int, tuple[list[float], list[float]]],
+    width: int,
+    found: Found,
+    labels: Sequence[str],
+    own: bool,
+    signs: Mapping[int, int],
+) -> Rankers:
+    """Return the thresholds of cuts and lines that are placed, by column."""
     cuts, lines = [{j: of_column[k] for j, of_column in placed.items() if of_column[k]} for k in (0, 1)]
     if not cuts:
         raise ValueError("every column is constant, so no threshold tells any two rows apart")
-    return _thresholds(cuts, A.shape[1], found, labels, own, lines, signs)
+    return _thresholds(cuts, width, found, labels, own, lines, signs)
 
 
 def _sides_of(A: Any, B: Any, columns: range) -> list[_checks.Array]:
@@ -713,11 +725,36 @@ def _sides_of(A: Any, B: Any, columns: range) -> list[_checks.Array]:
 
 
 def _cuts(x: _checks.Array, n_rows: int, n_cuts: int, linear: bool) -> tuple[list[float], list[float]]:
-    """Mid-points between neighbours, at most n_cuts, and NaN if a value is missing; sorts x in place.
+    """Return the cuts of a column and its line; sorts x in place. Of n_rows values, those that are not in x are 0."""
+    return in_order(x, n_rows).cuts(n_cuts, linear)
 
-    Of n_rows values, those that are not in x are zero. If there is to be a line and it is no cut, infinity comes last,
-    and the values of the line are the second list.
-    """
+
+@dataclass(frozen=True, eq=False)
+class InOrder:
+    """The different values of a column in ascending order."""
+
+    values: _checks.Array
+    ends: Index
+    """The number of rows up to each value."""
+    gaps: bool
+    """Whether there are rows without a value."""
+    different: int
+    """How many values are different: more than there are here, where these are points of a sketch."""
+
+    def cuts(self, n_cuts: int, linear: bool) -> tuple[list[float], list[float]]:
+        """Mid-points between neighbours, at most n_cuts, and NaN if a value is missing.
+
+        If there is to be a line and it is no cut, infinity comes last, and the values of the line are the second list.
+        """
+        cuts = _mid_points(self.values, self.ends, n_cuts)
+        line = []
+        if linear and 1 < len(cuts) <= scoring.CUTS:
+            line = _means(self.values.astype(np.float64), self.ends, cuts)
+        return cuts + [math.nan] * self.gaps + [math.inf] * bool(line), line
+
+
+def in_order(x: _checks.Array, n_rows: int) -> InOrder:
+    """Return the different values of x, which is sorted in place; of n_rows values, those that are not in x are 0."""
     x.sort()  # NaN comes last
     known = x[: int(np.searchsorted(x, np.nan))]
     ends = np.append(np.flatnonzero(known[1:] != known[:-1]) + 1, known.size)
@@ -729,10 +766,7 @@ def _cuts(x: _checks.Array, n_rows: int, n_cuts: int, linear: bool) -> tuple[lis
             values = np.insert(values, at, 0.0)
             ends = np.insert(ends[: values.size - 1], at, ends[at - 1] if at else 0)
         ends[at:] += zeros
-    ends = ends[: values.size]
-    cuts = _mid_points(values, ends, n_cuts)
-    line = _means(values.astype(np.float64), ends, cuts) if linear and 1 < len(cuts) <= scoring.CUTS else []
-    return cuts + [math.nan] * (known.size < x.size) + [math.inf] * bool(line), line
+    return InOrder(values, ends[: values.size], known.size < x.size, values.size)
 
 
 def _means(values: Vector, ends: Index, cuts: list[float]) -> list[float]:

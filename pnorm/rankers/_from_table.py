@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import compress
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,16 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._categories import warn
-from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector, reads_as_missing
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES
 from pnorm._checks.text import shown
 from pnorm._storage.coded import LARGEST_FEATURE
 from pnorm._threads import Pool
 from pnorm.rankers import _forms
 from pnorm.rankers._base import LINE, MISSING, Found, Index, Rankers
-from pnorm.rankers._columns import _cuts, _Thresholds, _thresholds
+from pnorm.rankers._columns import InOrder, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
-from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where, derived, is_missing
+from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where
+from pnorm.rankers._sides import FEW, Column, ColumnOfRows, LeaveOut, Tally, different
 from pnorm.rankers._table import AS_ASKED, ID, OF, SEPARATES, ColumnPlan, OfLevels, Part, Plan, Source, Table
 
 LEFT_OUT = "left out"
@@ -34,17 +34,14 @@ _WISHES = {
 }  # fmt: skip
 """What `kinds` may ask of a column, and what it becomes."""
 
-_FEW = 20
-"""Values from which on a column is called an id, or said to separate."""
-
 _DIFFERENT = 0.9
 """Share of different values from which on text is an id or free text."""
 
 _ALONE = 0.99
 """AUC from which on a column separates the sides nearly alone."""
 
-_SAMPLE = 20_000
-"""Rows of a side, at most, from which this AUC is computed."""
+_LEAST_SPAN = {"month": 365.0, "weekday": 14.0, "hour": 2.0}
+"""Days between the first date and the last, from which on this is read off dates."""
 
 _NAMED_ID = re.compile(
     r"(?i:(?:^|[\W_])(?:id|ids|uuid|guid|key|index|idx|nr|no|num|number)$)|[a-z](?:Id|ID|Nr|Key)$"
@@ -169,15 +166,17 @@ def from_table(
     elif width != width_of_neg:
         raise ValueError(f"pos has {width} columns and neg has {width_of_neg}; both sides need the same columns")
 
-    def sides(c: int) -> list[_Side]:
-        return [
-            (_checks.cells_of(X, name, found, width, [c])[0], Where(name, c, found, False))
-            for name, X in (("pos", pos), ("neg", neg))
-        ]
+    def column(c: int) -> Column:
+        return ColumnOfRows(
+            [
+                (_checks.cells_of(X, name, found, width, [c])[0], Where(name, c, found, False))
+                for name, X in (("pos", pos), ("neg", neg))
+            ]
+        )
 
     n_rows = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg")
-    return _made(
-        sides,
+    return made(
+        column,
         "pos",
         found,
         width,
@@ -201,19 +200,15 @@ def of_rows(X: Any, positive: NDArray[np.bool_], called: Index, **how: Any) -> T
     found, width = _checks.headings(X, "X")
     places = [np.flatnonzero(side) for side in (positive, ~positive)]
 
-    def sides(c: int) -> list[_Side]:
+    def column(c: int) -> Column:
         (cells,) = _checks.cells_of(X, "X", found, width, [c])
-        return [(cells.take(rows), Where("X", c, found, False, called[rows])) for rows in places]
+        return ColumnOfRows([(cells.take(rows), Where("X", c, found, False, called[rows])) for rows in places])
 
-    return _made(sides, "X", found, width, positive.size, **how)
-
-
-_Side = tuple[Cells, Where]
-"""A column of the rows of a side, and where they are."""
+    return made(column, "X", found, width, positive.size, **how)
 
 
-def _made(
-    sides: Callable[[int], Sequence[_Side]],
+def made(
+    column: Callable[[int], Column],
     name: str,
     found: Found,
     width: int,
@@ -227,7 +222,7 @@ def _made(
     max_levels: int = 255,
     n_threads: int | None = None,
 ) -> Table:
-    """Return the weak rankers of a table whose columns `sides` gives."""
+    """Return the weak rankers of a table whose columns `column` gives."""
     n_cuts = _checks.count(n_cuts, "n_cuts", 1)
     max_levels = _checks.count(max_levels, "max_levels", 1)
     if max_levels > LARGEST_FEATURE - 4:
@@ -242,7 +237,7 @@ def _made(
     how = _How(found, labels, n_cuts, linear, min_rows, max_levels)
 
     def learn(c: int) -> _Learned:
-        return _Learner(how, c, sides(c), wishes.get(c), signs.get(c, 0)).learn()
+        return _Learner(how, c, column(c), wishes.get(c), signs.get(c, 0)).learn()
 
     with Pool(n_threads, n_rows) as pool:
         learned = pool.each(learn, range(width))
@@ -309,27 +304,23 @@ def _few(items: Sequence[str], most: int = 12) -> str:
     return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
 
 
-class _LeaveOut(Exception):  # noqa: N818
-    """Why a column is left out."""
-
-
 class _Learner:
     """What a column becomes."""
 
-    def __init__(self, how: _How, c: int, sides: Sequence[_Side], wish: Any, sign: int) -> None:
+    def __init__(self, how: _How, c: int, column: Column, wish: Any, sign: int) -> None:
         self._how, self._c, self._wish, self._sign = how, c, wish, sign
         self._label = how.labels[c]
-        self._sides = [cells for cells, _ in sides]
-        self._where = [where for _, where in sides]
+        self._column, self._sides = column, column.sides
         self._note, self._doubt = "", ""
         self._n_values = 0
         self._missing = [0, 0]
         self._alone = ""
+        self._span = 0.0
 
     def learn(self) -> _Learned:
         try:
             reading, parts = self._learn()
-        except _LeaveOut as why:
+        except LeaveOut as why:
             note = "; ".join([str(why), *[self._doubt] * bool(self._doubt)])
             return _Learned(None, ColumnPlan(self._label, LEFT_OUT, self._n_values, sum(self._missing), 0, note))
         n = sum([len(part.rankers) for part in parts])
@@ -342,31 +333,29 @@ class _Learner:
 
     def _learn(self) -> tuple[Reading, list[Part]]:
         if self._wish == "leave out":
-            raise _LeaveOut(AS_ASKED)
+            raise LeaveOut(AS_ASKED)
         reading = self._plain_numbers()
         if reading is not None:
             return reading, self._numeric(reading)
-        tallies = [_tally(cells) if cells.kind in (VALUES, UNREAD) else None for cells in self._sides]
-        for k, (cells, tally) in enumerate(zip(self._sides, tallies, strict=True)):
-            self._missing[k] = tally.missing if tally is not None else int(np.count_nonzero(~cells.known()))
-        if self._missing == [len(cells) for cells in self._sides]:
-            raise _LeaveOut("all values are missing")
-        reading = self._reading(tallies)
+        self._missing = [side.missing for side in self._sides]
+        if self._missing == [side.size for side in self._sides]:
+            raise LeaveOut("all values are missing")
+        reading = self._reading()
         if reading.kind == CATEGORY:
             if self._sign:
                 raise ValueError(
                     f"monotone names {shown(self._label)!r}, a category, whose levels have no order; "
                     "kinds={'name': ['low', 'high']} gives them one"
                 )
-            return self._levels(tallies)
+            return self._levels()
         return reading, self._numeric(reading)
 
     # How it is read.
 
     def _plain_numbers(self) -> Reading | None:
         """Return the reading of text that is plain numbers on both sides, whose words need not be counted."""
-        plain = [cells.plain for cells in self._sides if cells.plain is not None]
-        if len(plain) < 2 or self._wish not in (None, NUMBER) or all(np.isnan(of.numbers).all() for of in plain):
+        plain = [side.written for side in self._sides if side.written is not None]
+        if len(plain) < 2 or self._wish not in (None, NUMBER) or not any(of.known for of in plain):
             return None
         if plain[0].comma != plain[1].comma:
             return None
@@ -374,7 +363,7 @@ class _Learner:
             return None if self._wish is None else Reading(NUMBER)
         return Reading(NUMBER, Form("," if plain[0].comma else "." if any(of.point for of in plain) else ""))
 
-    def _reading(self, tallies: Sequence[_Tally | None]) -> Reading:
+    def _reading(self) -> Reading:
         wish = self._wish
         if isinstance(wish, tuple):
             return Reading(ORDERED, levels=wish)
@@ -382,32 +371,30 @@ class _Learner:
         if asked == CATEGORY:
             return Reading(CATEGORY)
         there = [
-            cells for cells, missing in zip(self._sides, self._missing, strict=True) if missing < len(cells)
+            side for side, missing in zip(self._sides, self._missing, strict=True) if missing < side.size
         ]  # a side on which all is missing has no say
-        kinds = {cells.kind for cells in there}
-        words, numbers = list[str](), NUMBER in kinds
-        for tally in tallies:
-            if tally is not None:
-                words, numbers = words + tally.words, numbers or tally.numbers
-        words = list(dict.fromkeys(words))
+        kinds = {side.kind for side in there}
+        tallies = [side.tally() for side in self._sides if side.kind in (VALUES, UNREAD)]
+        numbers = NUMBER in kinds or any(tally.numbers for tally in tallies)
+        words = list(dict.fromkeys([word for tally in tallies for word in tally.words]))
         if asked is not None:
             levels = _no_and_yes(words) if asked == BOOLEAN and not numbers else ()
             return Reading(asked, self._form(asked, wish, words), levels)
         if UNREAD in kinds:
-            odd = next(cells for cells in there if cells.kind == UNREAD)
-            raise _LeaveOut(f"values of type {shown(odd.type, 30)} cannot be read")
+            odd = next(side for side in there if side.kind == UNREAD)
+            raise LeaveOut(f"values of type {shown(odd.type, 30)} cannot be read")
         if VALUES not in kinds:
             if len(kinds) == 1:
                 return Reading(kinds.pop())
             if kinds == {NUMBER, BOOLEAN}:
                 return Reading(NUMBER)
-            raise _LeaveOut(f"values are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
+            raise LeaveOut(f"values are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
         order = there[0].order
-        if order is not None and all(cells.order == order for cells in there):
+        if order is not None and all(side.order == order for side in there):
             return Reading(ORDERED, levels=order)
         if not kinds <= {VALUES, NUMBER, BOOLEAN}:
-            raise _LeaveOut(f"values are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
-        return self._of_text(words, kinds, numbers, any(cells.declared for cells in there))
+            raise LeaveOut(f"values are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
+        return self._of_text(words, kinds, numbers, any(side.declared for side in there))
 
     def _of_text(self, words: list[str], kinds: set[str], numbers: bool, declared: bool) -> Reading:
         """Return the reading of text that fits all words; a category if none does."""
@@ -449,44 +436,36 @@ class _Learner:
     # What it becomes.
 
     def _numeric(self, reading: Reading) -> list[Part]:
-        sides = [reading.numbers(cells, at) for cells, at in zip(self._sides, self._where, strict=True)]
-        self._missing = [int(np.count_nonzero(np.isnan(x))) for x in sides]
-        x = np.concatenate(sides)
-        self._separates(_auc(*sides), [x.size for x in sides])
+        x = self._column.numbers(reading)
+        self._missing = x.missing
+        self._separates(x.auc(), [side.size for side in self._sides])
         parts = []
         for of in OF.get(reading.kind, ("",)):
-            values = derived(of, x)
-            if of in LEVELS_OF or of == "hour":
-                known = values[~np.isnan(values)]
-                if self._span < {"month": 365.0, "weekday": 14.0, "hour": 2.0}[of]:
-                    continue
-                present = np.unique(known).astype(int).tolist()
-                if len(present) < 2:
-                    continue
-                if of in LEVELS_OF:
+            if self._span < _LEAST_SPAN.get(of, 0.0):
+                continue
+            if of in LEVELS_OF:
+                present = x.present(of)
+                if len(present) > 1:
                     levels = tuple([LEVELS_OF[of][k] for k in present])
                     names = [f"{self._label} ({of}) = {level}" for level in levels]
                     parts.append(Part(of, OfLevels(names, None, [levels], True)))
-                    continue
-                values = known
-            made = self._thresholds(reading, of, values)
+                continue
+            made = self._thresholds(reading, of, x.in_order(of))
             if made is not None:
                 parts.append(made)
         if not parts:
-            raise _LeaveOut("all values are equal")
+            raise LeaveOut("all values are equal")
         return parts
 
-    def _thresholds(self, reading: Reading, of: str, values: Vector) -> Part | None:
+    def _thresholds(self, reading: Reading, of: str, x: InOrder) -> Part | None:
         how, label = self._how, self._label
-        values = np.array(values)
-        cuts, line = _cuts(values, values.size, how.n_cuts, how.linear)
-        known = values[: int(np.searchsorted(values, np.nan))]
-        if of in ("", "trend", "days", "hours"):
-            self._n_values = int(np.count_nonzero(known[1:] != known[:-1])) + (known.size > 0)
+        cuts, line = x.cuts(how.n_cuts, how.linear)
+        if of != "hour":
+            self._n_values = x.different
             with np.errstate(over="ignore"):
-                self._span = float(known[-1] - known[0]) if known.size else 0.0
+                self._span = float(x.values[-1] - x.values[0]) if x.values.size else 0.0
             if reading.kind == NUMBER and self._wish is None:
-                self._refuse_id(known)
+                self._refuse_id(x)
         if not cuts:
             return None
         lines = {0: line} if line else {}
@@ -509,25 +488,25 @@ class _Learner:
             return f"{label} > {reading.levels[math.floor(cut)]}"
         return f"{label} > {_forms.moment_text(cut)}"
 
-    def _refuse_id(self, known: Vector) -> None:
-        """Leave a column of whole numbers out whose values stand for the rows; they are sorted."""
-        n = known.size
-        if n < _FEW or self._n_values < 0.95 * n or not np.array_equal(known, np.floor(known)):
+    def _refuse_id(self, x: InOrder) -> None:
+        """Leave a column of whole numbers out whose values stand for the rows."""
+        n = int(x.ends[-1]) if x.ends.size else 0
+        if n < FEW or x.different < 0.95 * n or not np.array_equal(x.values, np.floor(x.values)):
             return
         if _NAMED_ID.search(self._label):
-            raise _LeaveOut(f"{ID} by its name: nearly all values differ")
-        if n > 2 * _FEW and self._span <= 3.0 * n:
-            raise _LeaveOut(f"{ID}: whole numbers one after the other")
+            raise LeaveOut(f"{ID} by its name: nearly all values differ")
+        if n > 2 * FEW and self._span <= 3.0 * n:
+            raise LeaveOut(f"{ID}: whole numbers one after the other")
 
-    def _levels(self, tallies: Sequence[_Tally | None]) -> tuple[Reading, list[Part]]:
-        of_sides = [tally or _tally(cells) for tally, cells in zip(tallies, self._sides, strict=True)]
+    def _levels(self) -> tuple[Reading, list[Part]]:
+        of_sides = [side.tally() for side in self._sides]
         counts: Counter[Any] = Counter()
-        for tally, cells, at in zip(of_sides, self._sides, self._where, strict=True):
-            if cells.kind not in (VALUES, NUMBER, BOOLEAN) or not tally.finite:
-                Reading(CATEGORY).codes(cells, at)  # which says what can be no level
+        for tally, side in zip(of_sides, self._sides, strict=True):
+            if side.kind not in (VALUES, NUMBER, BOOLEAN) or not tally.finite:
+                side.refuse_levels()
             counts.update(tally.counts)
-        n_known, self._n_values = counts.total(), len(counts)
-        if self._wish is None and n_known >= _FEW and self._n_values > _DIFFERENT * n_known:
+        n_known, self._n_values = sum([tally.known for tally in of_sides]), different(of_sides)
+        if self._wish is None and n_known >= FEW and self._n_values > _DIFFERENT * n_known:
             self._refuse_text(counts)
         frequent = [value for value, count in counts.items() if count >= self._how.min_rows and value != RARE]
         frequent.sort(key=lambda value: (-counts[value], isinstance(value, str), value))
@@ -535,9 +514,9 @@ class _Learner:
         rare = self._n_values - len(kept)
         missing = sum(self._missing)
         if not kept and not missing:
-            raise _LeaveOut(f"no value is in {self._how.min_rows} rows")
+            raise LeaveOut(f"no value is in {self._how.min_rows} rows")
         if len(kept) + bool(rare) + bool(missing) < 2:
-            raise _LeaveOut("all values are equal")
+            raise LeaveOut("all values are equal")
         levels = sorted(kept, key=lambda level: (isinstance(level, str), level))
         if rare and kept:
             levels.append(RARE)
@@ -546,7 +525,7 @@ class _Learner:
             self._note = f"no value is in {self._how.min_rows} rows; only whether it is missing counts"
         if missing:
             levels.append(None)
-        self._separates(self._auc_of_levels(levels, of_sides), list(map(len, self._sides)))
+        self._separates(self._auc_of_levels(levels, of_sides), [side.size for side in self._sides])
         names = [self._label + (MISSING if level is None else f" = {level}") for level in levels]
         return Reading(CATEGORY, levels=tuple(levels)), [Part("", OfLevels(names, None, [tuple(levels)], True))]
 
@@ -554,9 +533,9 @@ class _Learner:
         some = [value for value in list(counts)[:1000] if isinstance(value, str)]
         words = sum([len(value.split()) for value in some]) / max(len(some), 1)
         what = "free text" if words >= 3.0 else ID
-        raise _LeaveOut(f"{what}: nearly all values differ")
+        raise LeaveOut(f"{what}: nearly all values differ")
 
-    def _auc_of_levels(self, levels: Sequence[Any], of_sides: Sequence[_Tally]) -> float:
+    def _auc_of_levels(self, levels: Sequence[Any], of_sides: Sequence[Tally]) -> float:
         """Return the AUC of scores that are the levels' shares of positives."""
         of_levels = np.array(
             [
@@ -566,11 +545,11 @@ class _Learner:
             np.float64,
         )
         if RARE in levels:
-            sums = [tally.counts.total() + tally.missing for tally in of_sides]
+            sums = [tally.known + tally.missing for tally in of_sides]
             of_levels[:, levels.index(RARE)] += np.array(sums) - of_levels.sum(axis=1)
-        small = of_levels.sum(axis=0) < _FEW  # together, as their shares say little
+        small = of_levels.sum(axis=0) < FEW  # together, as their shares say little
         pos, neg = np.column_stack([of_levels[:, ~small], of_levels[:, small].sum(axis=1)])
-        if min(pos.sum(), neg.sum()) < _FEW:
+        if min(pos.sum(), neg.sum()) < FEW:
             return 0.5
         order = np.argsort(pos / np.maximum(pos + neg, 1.0))
         below = np.concatenate([[0.0], neg[order].cumsum()[:-1]])
@@ -594,86 +573,7 @@ def _no_and_yes(words: Sequence[str]) -> tuple[str, ...]:
     return (of_truth[0.0], of_truth[1.0]) if len(words) == len(of_truth) == 2 and None not in of_truth else ()
 
 
-@dataclass
-class _Tally:
-    """How often a column has each value, missing ones aside."""
-
-    counts: Counter[Any]
-    missing: int
-    words: list[str] = field(default_factory=list)
-    """The text among the values."""
-    numbers: bool = False
-    """Whether there are numbers as well, truth values aside."""
-    finite: bool = True
-    """Whether the others can be levels."""
-
-
-def _tally(cells: Cells) -> _Tally:
-    """Count the values of a column that may be levels."""
-    counts: Counter[Any] = Counter()
-    missing = 0
-    if cells.kind not in (VALUES, NUMBER, BOOLEAN):
-        return _Tally(counts, int(np.count_nonzero(~cells.known())))
-    if isinstance(cells.values, Coded):
-        found = _tally_of_text(cells.values)
-        if found is not None:
-            return found
-        pairs: Iterable[tuple[Any, int]] = zip(
-            cells.values.values,
-            np.bincount(cells.values.codes, minlength=len(cells.values.values)).tolist(),
-            strict=True,
-        )
-    else:
-        values, of_values = np.unique(np.asarray(cells.values), return_counts=True)
-        spelled = values.astype(bool) if cells.kind == BOOLEAN and not np.isnan(values).any() else values
-        pairs = zip(spelled.tolist(), of_values.tolist(), strict=True)
-    numbers, finite = False, True
-    for value, count in pairs:
-        if not count:
-            continue
-        if is_missing(value):
-            missing += count
-        elif isinstance(value, str):
-            counts[value.strip()] += count
-        else:
-            level = _plain(value)
-            counts[level] += count
-            numbers |= not isinstance(level, bool)
-            finite &= isinstance(level, int) or (isinstance(level, float) and math.isfinite(level))
-    words = [value for value in counts if isinstance(value, str)]
-    return _Tally(counts, missing, words, numbers, finite)
-
-
-def _tally_of_text(column: Coded) -> _Tally | None:
-    """Count text that is all different without the blanks around it, which is quicker; None of other values."""
-    if not set(map(type, column.values)) <= {str, type(None)}:
-        return None
-    words = ["" if value is None else value.strip() for value in column.values]
-    of_words = np.bincount(column.codes, minlength=len(words))
-    there = np.array([not reads_as_missing(word) for word in words], bool) & (of_words > 0)
-    known = dict(zip(compress(words, there), of_words[there].tolist(), strict=True))
-    if len(known) < np.count_nonzero(there):
-        return None
-    return _Tally(Counter(known), int(of_words[~there].sum()), list(known))
-
-
-def _plain(value: Any) -> Any:
-    """Return a number as a level is written: a whole one without a fraction."""
-    value = _checks.python(value)
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**53 else value
-
-
-def _auc(a: Vector, b: Vector) -> float:
-    """Return the share of pairs in which a value of `a` is larger than one of `b`, from some rows of each."""
-    a, b = [x[~np.isnan(x)] for x in (a, b)]
-    if min(a.size, b.size) < _FEW:
-        return 0.5
-    a, b = [x[:: -(-x.size // _SAMPLE)] for x in (a, b)]
-    b = np.sort(b)
-    return float((b.searchsorted(a) + b.searchsorted(a, "right")).mean() / (2.0 * b.size))
-
-
 def _auc_of_missing(missing: Sequence[int], sizes: Sequence[int]) -> float:
-    if min(sizes) < _FEW:
+    if min(sizes) < FEW:
         return 0.5
     return 0.5 + 0.5 * (missing[0] / sizes[0] - missing[1] / sizes[1])

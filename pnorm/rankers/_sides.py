@@ -1,0 +1,255 @@
+"""A column of both sides, as far as it decides what the column becomes: of rows in memory."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._checks import BOOLEAN, NUMBER, UNREAD, VALUES, Cells, Coded, Vector, reads_as_missing
+from pnorm.rankers._base import Index
+from pnorm.rankers._columns import InOrder, in_order
+from pnorm.rankers._readings import CATEGORY, Reading, Where, derived, is_missing
+from pnorm.rankers._sketches import Distinct, hashes_of_levels, unique
+
+FEW = 20
+"""Values from which on a column is called an id, or said to separate."""
+
+_SAMPLE = 20_000
+"""Rows of a side, at most, from which the AUC of a column in memory is computed."""
+
+
+class LeaveOut(Exception):  # noqa: N818
+    """Why a column is left out."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """How text that is plain numbers is written."""
+
+    known: bool
+    """Whether there is a number at all."""
+    point: bool
+    code: bool
+    comma: bool
+
+
+@dataclass
+class Tally:
+    """How often a column has each value, missing ones aside."""
+
+    counts: Counter[Any]
+    missing: int
+    words: list[str] = field(default_factory=list)
+    """The text among the values."""
+    numbers: bool = False
+    """Whether there are numbers as well, truth values aside."""
+    finite: bool = True
+    """Whether the others can be levels."""
+    known: int = 0
+    """Rows that have a value."""
+    distinct: Distinct | None = None
+    """The count of different values, where not all are kept."""
+
+
+def different(tallies: Sequence[Tally]) -> int:
+    """Return how many values are different, of both sides."""
+    if all(tally.distinct is None for tally in tallies):
+        return len({value for tally in tallies for value in tally.counts})
+    found = Distinct()
+    for tally in tallies:
+        if tally.distinct is None:
+            found.add(hashes_of_levels(tally.counts))
+        else:
+            found.merge(tally.distinct)
+    return found.count()
+
+
+class Side(ABC):
+    """A column of the rows of one side."""
+
+    size: int
+    kind: str
+    """As of `Cells`."""
+    order: tuple[Any, ...] | None
+    declared: bool
+    type: str
+    written: Written | None
+    """Of a column of text that is plain numbers and missing values."""
+
+    @property
+    @abstractmethod
+    def missing(self) -> int:
+        """Rows without a value."""
+
+    @abstractmethod
+    def tally(self) -> Tally:
+        """Return the counts of values that may be levels."""
+
+    @abstractmethod
+    def refuse_levels(self) -> None:
+        """Say what can be no level."""
+
+
+class Numbers(ABC):
+    """The numbers that a reading gives of both sides of a column."""
+
+    missing: list[int]
+    """Rows without a number, of either side."""
+
+    @abstractmethod
+    def auc(self) -> float:
+        """Return the share of pairs in which the number of a positive is larger."""
+
+    @abstractmethod
+    def in_order(self, of: str) -> InOrder:
+        """Return what is read off the numbers, in ascending order."""
+
+    @abstractmethod
+    def present(self, of: str) -> list[int]:
+        """Return which levels of what is read off dates there are."""
+
+
+class Column(ABC):
+    """A column of both sides."""
+
+    sides: Sequence[Side]
+
+    @abstractmethod
+    def numbers(self, reading: Reading) -> Numbers:
+        """Return numbers; refuse a value that has none."""
+
+
+# In memory ------------------------------------------------------------------------------------------
+
+
+class OfRows(Side):
+    """A column of the rows of one side in memory."""
+
+    def __init__(self, cells: Cells, at: Where) -> None:
+        self.cells, self.at = cells, at
+        self.size, self.kind, self.order, self.declared = len(cells), cells.kind, cells.order, cells.declared
+        self.type, plain = cells.type, cells.plain
+        self.written = None
+        if plain is not None:
+            self.written = Written(not np.isnan(plain.numbers).all(), plain.point, plain.code, plain.comma)
+        self._tally: Tally | None = None
+
+    @property
+    def missing(self) -> int:
+        if self.kind in (VALUES, UNREAD):
+            return self.tally().missing
+        return int(np.count_nonzero(~self.cells.known()))
+
+    def tally(self) -> Tally:
+        if self._tally is None:
+            self._tally = tally_of(self.cells)
+        return self._tally
+
+    def refuse_levels(self) -> None:
+        Reading(CATEGORY).codes(self.cells, self.at)
+
+
+class ColumnOfRows(Column):
+    """A column of both sides in memory."""
+
+    def __init__(self, sides: Iterable[tuple[Cells, Where]]) -> None:
+        self._sides = [OfRows(cells, at) for cells, at in sides]
+        self.sides = self._sides
+
+    def numbers(self, reading: Reading) -> Numbers:
+        return _NumbersOfRows([reading.numbers(side.cells, side.at) for side in self._sides])
+
+
+class _NumbersOfRows(Numbers):
+    def __init__(self, sides: list[Vector]) -> None:
+        self._sides = sides
+        self.missing = [int(np.count_nonzero(np.isnan(x))) for x in sides]
+
+    @cached_property
+    def _both(self) -> Vector:
+        return np.concatenate(self._sides)
+
+    def auc(self) -> float:
+        a, b = [x[~np.isnan(x)] for x in self._sides]
+        if min(a.size, b.size) < FEW:
+            return 0.5
+        a, b = [x[:: -(-x.size // _SAMPLE)] for x in (a, b)]
+        b = np.sort(b)
+        return float((b.searchsorted(a) + b.searchsorted(a, "right")).mean() / (2.0 * b.size))
+
+    def in_order(self, of: str) -> InOrder:
+        values = np.array(derived(of, self._both))
+        if of == "hour":  # which has no indicator of missing values, as the trend has it
+            values = values[~np.isnan(values)]
+        return in_order(values, values.size)
+
+    def present(self, of: str) -> list[int]:
+        values = derived(of, self._both)
+        found: list[int] = np.unique(values[~np.isnan(values)]).astype(int).tolist()
+        return found
+
+
+# Counts of values -----------------------------------------------------------------------------------
+
+
+def tally_of(cells: Cells, n_rows: Index | None = None) -> Tally:
+    """Count the values of a column that may be levels; `n_rows` is how many rows each cell stands for, by default 1."""
+    if cells.kind not in (VALUES, NUMBER, BOOLEAN):
+        lost = ~cells.known()
+        return Tally(Counter(), int(np.count_nonzero(lost) if n_rows is None else n_rows[lost].sum()))
+    if isinstance(cells.values, Coded):
+        found = _tally_of_text(cells.values, n_rows)
+        if found is not None:
+            return found
+        of_values = np.bincount(cells.values.codes, n_rows, len(cells.values.values)).astype(np.int64)
+        pairs: Iterable[tuple[Any, int]] = zip(cells.values.values, of_values.tolist(), strict=True)
+    else:
+        values, of_values = unique(np.asarray(cells.values), n_rows)
+        spelled = values.astype(bool) if cells.kind == BOOLEAN and not np.isnan(values).any() else values
+        pairs = zip(spelled.tolist(), of_values.tolist(), strict=True)
+    counts: Counter[Any] = Counter()
+    missing = 0
+    numbers, finite = False, True
+    for value, count in pairs:
+        if not count:
+            continue
+        if is_missing(value):
+            missing += count
+        elif isinstance(value, str):
+            counts[value.strip()] += count
+        else:
+            level = _plain(value)
+            counts[level] += count
+            numbers |= not isinstance(level, bool)
+            finite &= isinstance(level, int) or (isinstance(level, float) and math.isfinite(level))
+    words = [value for value in counts if isinstance(value, str)]
+    return Tally(counts, missing, words, numbers, finite, counts.total())
+
+
+def _tally_of_text(column: Coded, n_rows: Index | None) -> Tally | None:
+    """Count text that is all different without the blanks around it, which is quicker; None of other values."""
+    if not set(map(type, column.values)) <= {str, type(None)}:
+        return None
+    words = ["" if value is None else value.strip() for value in column.values]
+    of_words = np.bincount(column.codes, n_rows, len(words)).astype(np.int64)
+    there = np.array([not reads_as_missing(word) for word in words], bool) & (of_words > 0)
+    known = dict(zip(compress(words, there), of_words[there].tolist(), strict=True))
+    if len(known) < np.count_nonzero(there):
+        return None
+    n_known = int(of_words[there].sum())
+    return Tally(Counter(known), int(of_words.sum()) - n_known, list(known), known=n_known)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number as a level is written: a whole one without a fraction."""
+    value = _checks.python(value)
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**53 else value

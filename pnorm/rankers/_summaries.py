@@ -1,0 +1,520 @@
+"""What decides the weak rankers of a table, kept of batches of rows: summaries that merge, wherever the rows lie."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector
+from pnorm.rankers._base import Found, Index, Rankers, names_of
+from pnorm.rankers._columns import InOrder, of_cuts
+from pnorm.rankers._from_table import made
+from pnorm.rankers._readings import CATEGORY, Reading, Where, derived, is_missing
+from pnorm.rankers._sides import FEW, Column, LeaveOut, Numbers, Side, Tally, Written, tally_of
+from pnorm.rankers._sketches import EXACT, Distinct, Quantiles, hashes_of_levels, unique
+from pnorm.rankers._table import Table
+
+_CHARACTERS = 2**24
+"""Characters of the values of text of a side of a column, at most, that are kept."""
+
+_NUMERIC = (NUMBER, BOOLEAN, DATE, DURATION, TIME)
+
+
+class Words:
+    """How often one side of a column has each text, or value of a mixed column, and the first row that has it.
+
+    Up to `EXACT` values and `_CHARACTERS` of text all are kept. Of more, the most frequent ones are, as Misra and Gries
+    count them: what the next one counts is taken off all counts. No count is too large, and none too small by more than
+    n / EXACT of n rows.
+    """
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.counts = np.empty(0, np.int64)
+        self.rows = np.empty(0, np.int64)
+        self.known = 0
+        """Rows with a value."""
+        self.lost = 0
+        """How many rows, at most, a count is too small by."""
+        self.distinct: Distinct | None = None
+
+    @classmethod
+    def of(cls, found: Coded, rows: Index) -> Words:
+        """Return the counts of values that are not missing, in rows of such numbers."""
+        counts = np.bincount(found.codes, minlength=len(found.values))
+        first = np.full(len(found.values), -1)
+        first[found.codes[::-1]] = rows[::-1]
+        there = [k for k in np.flatnonzero(counts).tolist() if not is_missing(found.values[k])]
+        there.sort(key=first.__getitem__)
+        new = cls()
+        new.values, new.counts, new.rows = [found.values[k] for k in there], counts[there], first[there]
+        new.known = int(new.counts.sum())
+        new._trim()
+        return new
+
+    @property
+    def exact(self) -> bool:
+        """Whether all values are kept."""
+        return self.distinct is None
+
+    def merged(self, other: Words) -> Words:
+        """Return the counts of the rows of both."""
+        new = Words()
+        number: dict[Any, int] = {}
+        at = [
+            np.array([number.setdefault(_key(value), len(number)) for value in of.values], np.intp)
+            for of in (self, other)
+        ]
+        new.values = self.values + [other.values[k] for k in np.flatnonzero(at[1] >= len(self.values)).tolist()]
+        new.counts, new.rows = np.zeros(len(number), np.int64), np.full(len(number), np.iinfo(np.int64).max)
+        for of, places in zip((self, other), at, strict=True):
+            new.counts[places] += of.counts
+            new.rows[places] = np.minimum(new.rows[places], of.rows)
+        new.known, new.lost = self.known + other.known, self.lost + other.lost
+        if self.distinct is not None or other.distinct is not None:
+            new.distinct = self._counted()
+            new.distinct.merge(other._counted())
+        new._trim()
+        return new
+
+    def cells(self) -> Cells:
+        """Return a column that has each value once."""
+        return Cells(VALUES, Coded(self.values, np.arange(len(self.values))))
+
+    def _counted(self) -> Distinct:
+        if self.distinct is not None:
+            return self.distinct.copy()
+        found = Distinct()
+        found.add(hashes_of_levels([value.strip() if isinstance(value, str) else value for value in self.values]))
+        return found
+
+    def _trim(self) -> None:
+        """Keep the most frequent values, where there are too many."""
+        lengths = [len(value) if isinstance(value, str) else 8 for value in self.values]
+        if len(lengths) <= EXACT and sum(lengths) <= _CHARACTERS:
+            return
+        self.distinct = self._counted()
+        order = np.argsort(-self.counts, kind="stable")
+        most = min(EXACT, int(np.searchsorted(np.cumsum(np.array(lengths)[order]), _CHARACTERS, "right")))
+        least = int(self.counts[order[most]]) if most < order.size else 0
+        kept = np.sort(order[:most])
+        kept = kept[self.counts[kept] > least]
+        self.values = [self.values[k] for k in kept.tolist()]
+        self.counts, self.rows, self.lost = self.counts[kept] - least, self.rows[kept], self.lost + least
+
+
+def _key(value: Any) -> Any:
+    return value if type(value) is str else _checks.key(value)
+
+
+@dataclass(frozen=True, eq=False)
+class _Odd:
+    """The first value that stands in the way, and its row."""
+
+    value: Any
+    row: int
+
+
+def _earlier(a: _Odd | None, b: _Odd | None) -> _Odd | None:
+    return a if b is None or (a is not None and a.row <= b.row) else b
+
+
+@dataclass(frozen=True, eq=False)
+class SideSummary:
+    """What is kept of a column of the rows of one side."""
+
+    size: int = 0
+    missing: int = 0
+    numbers: Mapping[str, Quantiles] = field(default_factory=dict)
+    """Numbers by the kind of the values, as of `Cells`."""
+    words: Words | None = None
+    unread: _Odd | None = None
+    """A value that cannot be used."""
+    infinite: _Odd | None = None
+    gap: _Odd | None = None
+    """A value that is missing, in a column of numbers."""
+    types: tuple[str, ...] = ()
+    """What values are that cannot be used."""
+    order: tuple[Any, ...] | None = None
+    declared: bool = False
+    written: Written | None = None
+
+    @classmethod
+    def of(cls, cells: Cells, rows: Index) -> SideSummary:
+        """Return what is kept of cells, which are in rows of such numbers."""
+        n, kind = len(cells), cells.kind
+        if n == 0:
+            return cls()
+        if kind in _NUMERIC:
+            x = np.asarray(cells.values, np.float64)
+            known = x[~np.isnan(x)]
+            gap = _Odd(np.nan, int(rows[np.argmax(np.isnan(x))])) if known.size < n else None
+            if not known.size:
+                return cls(n, n, gap=gap)
+            infinite, wrong = None, np.isinf(known)
+            if wrong.any():
+                row = int(np.argmax(np.isinf(x)))
+                infinite, known = _Odd(float(x[row]), int(rows[row])), known[~wrong]
+            of_kind = {kind: Quantiles.of(known, dates=kind == DATE)}
+            return cls(n, int(np.count_nonzero(np.isnan(x))), of_kind, infinite=infinite, gap=gap)
+        if isinstance(cells.values, Coded):
+            words = Words.of(cells.values, rows)
+            new = cls(n, n - words.known, words=words)
+            if not words.known:
+                return replace(new, words=None)
+            if kind == UNREAD:
+                row = cells.odd()
+                return replace(new, unread=_Odd(cells.value(row), int(rows[row])), types=(cells.type,))
+            written = None
+            if cells.plain is not None:
+                plain = cells.plain
+                written = Written(True, plain.point, plain.code, plain.comma)
+            return replace(new, order=cells.order, declared=cells.declared, written=written)
+        there = cells.known()
+        if not there.any():
+            return cls(n, n)
+        row = cells.odd()
+        odd = _Odd(cells.value(row), int(rows[row]))
+        return cls(n, int(np.count_nonzero(~there)), unread=odd, types=(cells.type,))
+
+    @property
+    def known(self) -> int:
+        """Rows with a value."""
+        return self.size - self.missing
+
+    def merged(self, other: SideSummary) -> SideSummary:
+        """Return what is kept of the rows of both; one without values has no say in what the column is."""
+        numbers = dict(self.numbers)
+        for kind, of in other.numbers.items():
+            numbers[kind] = numbers[kind].merged(of) if kind in numbers else of
+        words = self.words
+        if other.words is not None:
+            words = other.words if words is None else words.merged(other.words)
+        both = [side for side in (self, other) if side.known]
+        written = [side.written for side in both]
+        return SideSummary(
+            self.size + other.size,
+            self.missing + other.missing,
+            numbers,
+            words,
+            _earlier(self.unread, other.unread),
+            _earlier(self.infinite, other.infinite),
+            _earlier(self.gap, other.gap),
+            tuple(sorted({*self.types, *other.types})),
+            both[0].order if both and all(side.order == both[0].order for side in both) else None,
+            bool(both) and all(side.declared for side in both),
+            _both_written([of for of in written if of is not None]) if None not in written else None,
+        )
+
+
+def _both_written(written: Sequence[Written]) -> Written | None:
+    if not written or any(of.comma != written[0].comma for of in written):
+        return None
+    point, code = any(of.point for of in written), any(of.code for of in written)
+    return Written(True, point, code, written[0].comma)
+
+
+@dataclass(frozen=True, eq=False)
+class _Place(Where):
+    """A column of which few values have a row."""
+
+    def refuse(self, value: Any, row: int, was: str) -> ValueError:
+        assert self.rows is not None
+        found = int(self.rows[row])
+        return _checks.unread(value, self.name, found if found >= 0 else None, self.column, self.names, was, self.known)
+
+
+class _SummarizedSide(Side):
+    def __init__(self, found: SideSummary, at: Where) -> None:
+        self.found, self._at = found, at
+        self.size, self.order, self.declared, self.written = found.size, found.order, found.declared, found.written
+        self.type, kinds = " and ".join(found.types[:3]), {*found.numbers}
+        if found.words is not None and found.unread is None:
+            kinds.add(VALUES)
+        if found.unread is not None:
+            self.kind = UNREAD
+        elif len(kinds) == 1:
+            (self.kind,) = kinds
+        elif kinds <= {VALUES, NUMBER, BOOLEAN}:
+            self.kind = NUMBER if kinds and VALUES not in kinds else VALUES
+        else:
+            self.kind, self.type = (
+                UNREAD,
+                " and ".join(sorted("text" if kind == VALUES else kind for kind in kinds)[:3]),
+            )
+
+    @property
+    def missing(self) -> int:
+        return self.found.missing
+
+    def cells(self) -> list[tuple[Cells, Index, Where]]:
+        """Return columns that have each value once, how many rows each stands for, and where these are."""
+        found = []
+        for kind, of in self.found.numbers.items():
+            x, counts = of.points()
+            rows = np.full(x.size, -1)
+            if kind == NUMBER and self.found.infinite is not None:
+                odd = self.found.infinite
+                x, counts, rows = np.append(x, odd.value), np.append(counts, 1), np.append(rows, odd.row)
+            found.append((Cells(kind, x), counts, self._where(rows)))
+        words = self.found.words
+        if words is not None:
+            found.append((replace(words.cells(), order=self.order), words.counts, self._where(words.rows)))
+        if self.found.unread is not None and words is None:
+            odd = self.found.unread
+            found.append((Cells(UNREAD, [odd.value], type=self.type), np.ones(1, np.int64), self._where([odd.row])))
+        return found
+
+    def _where(self, rows: Any) -> Where:
+        at = self._at
+        return _Place(at.name, at.column, at.names, at.known, np.asarray(rows, np.intp))
+
+    def tally(self) -> Tally:
+        if self.kind not in (VALUES, NUMBER, BOOLEAN):
+            return Tally(Counter(), self.missing)
+        if not all(of.exact for of in self.found.numbers.values()):
+            raise LeaveOut(f"more than {EXACT:,} different numbers are too many levels")
+        counts: Counter[Any] = Counter()
+        words, numbers, finite = list[str](), False, True
+        for cells, n_rows, _ in self.cells():
+            tally = tally_of(cells, n_rows)
+            counts.update(tally.counts)
+            words, numbers, finite = words + tally.words, numbers or tally.numbers, finite and tally.finite
+        known = self.size - self.missing
+        distinct = None
+        if self.found.words is not None and self.found.words.distinct is not None:
+            distinct = self.found.words.distinct.copy()
+            distinct.add(hashes_of_levels([value for value in counts if not isinstance(value, str)]))
+        return Tally(counts, self.missing, words, numbers, finite, known, distinct)
+
+    def refuse_levels(self) -> None:
+        for cells, _, at in self.cells():
+            Reading(CATEGORY).codes(cells, at)
+
+    def quantiles(self, reading: Reading) -> Quantiles:
+        """Return the numbers that a reading gives."""
+        all_of = Quantiles(reading.kind == DATE)
+        whole = [*self.found.numbers.values()]
+        for k, (cells, counts, at) in enumerate(self.cells()):
+            x = reading.numbers(cells, at)
+            if k < len(whole) and not whole[k].exact and np.array_equal(x, np.asarray(cells.values)):
+                all_of = all_of.merged(whole[k])
+            else:
+                all_of = all_of.merged(Quantiles.of(x, counts, reading.kind == DATE))
+        return all_of
+
+
+class _SummarizedColumn(Column):
+    def __init__(self, sides: Sequence[SideSummary], at: Where) -> None:
+        self._sides = [_SummarizedSide(side, at) for side in sides]
+        self.sides = self._sides
+
+    def numbers(self, reading: Reading) -> Numbers:
+        return _Points([side.quantiles(reading) for side in self._sides], [side.size for side in self._sides])
+
+
+class _Points(Numbers):
+    def __init__(self, sides: Sequence[Quantiles], sizes: Sequence[int]) -> None:
+        self._sides = sides
+        self.missing = [size - side.known for side, size in zip(sides, sizes, strict=True)]
+
+    @cached_property
+    def _points(self) -> list[tuple[Vector, Index]]:
+        return [side.points() for side in self._sides]
+
+    def auc(self) -> float:
+        (a, of_a), (b, of_b) = self._points
+        if min(side.known for side in self._sides) < FEW:
+            return 0.5
+        below = np.r_[0, of_b.cumsum()].astype(np.float64)
+        pairs = of_a * (below[b.searchsorted(a)] + below[b.searchsorted(a, "right")])
+        return float(pairs.sum() / (2.0 * below[-1] * of_a.sum()))
+
+    def in_order(self, of: str) -> InOrder:
+        if of == "hour":
+            counts = self._clock(of)
+            hours = np.flatnonzero(counts)
+            return InOrder(hours.astype(np.float64), counts[hours].cumsum(), False, hours.size)
+        x, counts = unique(*map(np.concatenate, zip(*self._points, strict=True)))
+        x, counts = unique(derived(of, x), counts)
+        n = x.size
+        if not all(side.exact for side in self._sides):
+            distinct = self._sides[0].distinct()
+            distinct.merge(self._sides[1].distinct())
+            n = max(distinct.count(), n)
+        return InOrder(x, counts.cumsum(), any(self.missing), n)
+
+    def present(self, of: str) -> list[int]:
+        found: list[int] = np.flatnonzero(self._clock(of)).tolist()
+        return found
+
+    def _clock(self, of: str) -> Index:
+        a, b = [side.clock()[of] for side in self._sides]
+        return a + b
+
+
+class TableSummary:
+    """What decides the weak rankers of a table, of the rows so far.
+
+    A summary of one batch of rows merges with that of the next one. The weak rankers are those that `from_table` makes
+    of all rows, as long as each side of a column has at most 65,536 different values. Beyond, cuts are placed from
+    points of the distribution, and the share of rows up to a cut is wrong by less than 1 / 2,000 for 10,000 batches,
+    as `Quantiles` tells. The most frequent levels keep their indicators, with counts that are too small by at most
+    1 / 65,536 of the rows. The number of different values is an estimate, with a standard error below 1 %. Weekdays,
+    hours and months of dates are counted exactly. A summary takes some 10 MB at most for a column of numbers, and some
+    16 million characters a side at most for one of text.
+    """
+
+    def __init__(
+        self, name: str, found: Found, width: int, sizes: tuple[int, int], sides: Sequence[Sequence[SideSummary]]
+    ) -> None:
+        self._name, self._found, self._width, self._sides = name, found, width, sides
+        self.n_pos, self.n_neg = sizes
+
+    @classmethod
+    def of(cls, X: Any, positive: NDArray[np.bool_], first_row: int = 0, name: str = "rows") -> TableSummary:
+        """Return the summary of a batch of rows.
+
+        Parameters
+        ----------
+        X : table of n rows
+            In any of the forms that `from_table` takes; there may be no rows.
+        positive : array of bool, shape (n,)
+            Whether a row is positive.
+        first_row : int
+            The number of the first row in messages.
+        name : str
+            What messages call the rows.
+        """
+        positive = np.asarray(positive, bool)
+        if _is_empty(X):
+            found = tuple([str(key) for key in X]) if _checks.is_columns(X) else _checks.column_names(X)
+            width = len(found) if found is not None else (_checks.shape_of(X) or (0, 0))[-1]
+            return cls(name, found, width, (0, 0), [[SideSummary(), SideSummary()]] * width)
+        X = _checks.from_records(X, name)
+        found, width = _checks.headings(X, name)
+        if positive.shape != (_checks.n_rows(X, name),):
+            raise ValueError(
+                f"positive must have one truth value for each of the {_checks.n_rows(X, name)} rows of "
+                f"{name}; got shape {positive.shape}"
+            )
+        places = [np.flatnonzero(side) for side in (positive, ~positive)]
+        sides = []
+        for c in range(width):
+            (cells,) = _checks.cells_of(X, name, found, width, [c])
+            sides.append([SideSummary.of(cells.take(rows), first_row + rows) for rows in places])
+        return cls(name, found, width, (places[0].size, places[1].size), sides)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, ``x0``, ``x1``, ... where they have none."""
+        return self._found or tuple([f"x{c}" for c in range(self._width)])
+
+    def merge(self, other: TableSummary) -> TableSummary:
+        """Return the summary of the rows of both, those of `other` after these."""
+        if other._width == 0 or self._width == 0:
+            return self if other._width == 0 else other
+        order: Sequence[int] = range(self._width)
+        if self._found is not None and other._found is not None:
+            _checks.same_batch_columns(self._found, other._found, self._name)
+            order = _checks.places(other._found, self._found, self._name)
+        elif self._width != other._width:
+            raise ValueError(
+                f"a batch of {self._name} has {other._width} columns, and the ones before it have {self._width}; all "
+                "batches need the same columns"
+            )
+        sides = [
+            [mine.merged(theirs) for mine, theirs in zip(own, other._sides[c], strict=True)]
+            for own, c in zip(self._sides, order, strict=True)
+        ]
+        sizes = (self.n_pos + other.n_pos, self.n_neg + other.n_neg)
+        return TableSummary(self._name, self._found or other._found, self._width, sizes, sides)
+
+    def rankers(
+        self,
+        *,
+        kinds: Mapping[Any, Any] | None = None,
+        n_cuts: int = 255,
+        linear: bool = False,
+        monotone: Mapping[Any, int] | None = None,
+        min_rows: int | None = None,
+        max_levels: int = 255,
+    ) -> Table:
+        """Return what `from_table` makes of the rows; the parameters are its own."""
+        self._need_both_sides()
+        return made(
+            self._column,
+            self._name,
+            self._found,
+            self._width,
+            self.n_pos + self.n_neg,
+            kinds=kinds,
+            n_cuts=n_cuts,
+            linear=linear,
+            monotone=monotone,
+            min_rows=min_rows,
+            max_levels=max_levels,
+            n_threads=1,
+        )
+
+    def thresholds(
+        self,
+        n_cuts: int = 255,
+        *,
+        names: Sequence[str] | None = None,
+        missing: str = "error",
+        monotone: Mapping[Any, int] | None = None,
+        linear: bool = False,
+    ) -> Rankers:
+        """Return what `quantile_thresholds` makes of the rows; the parameters are its own."""
+        n_cuts = _checks.count(n_cuts, "n_cuts", 1)
+        own = _checks.choice(missing, "missing", ("error", "own")) == "own"
+        linear = _checks.flag(linear, "linear")
+        self._need_both_sides()
+        labels = names_of(names, self._found, self._width)
+        signs = _checks.monotone(monotone, labels, self._name)
+        placed = {}
+        for c in range(self._width):
+            self._refuse_others_than_numbers(c, own)
+            placed[c] = self._column(c).numbers(Reading(NUMBER)).in_order("").cuts(n_cuts, linear)
+        return of_cuts(placed, self._width, self._found, labels, own, signs)
+
+    def _column(self, c: int) -> Column:
+        return _SummarizedColumn(self._sides[c], Where(self._name, c, self._found, False))
+
+    def _need_both_sides(self) -> None:
+        for what, n in (("positive", self.n_pos), ("negative", self.n_neg)):
+            if n == 0:
+                raise ValueError(f"{self._name} has no {what} rows; both positive and negative rows are needed")
+
+    def _refuse_others_than_numbers(self, c: int, own: bool) -> None:
+        for side in self._sides[c]:
+            what = self._name, c, self._found
+            words = side.words
+            if words is not None and words.values:
+                raise _checks.no_real(words.values[0], what[0], int(words.rows[0]), *what[1:], own)
+            if side.unread is not None:
+                raise _checks.no_real(side.unread.value, what[0], side.unread.row, *what[1:], own)
+            if not {*side.numbers} <= {NUMBER, BOOLEAN}:
+                kind = next(kind for kind in side.numbers if kind not in (NUMBER, BOOLEAN))
+                raise TypeError(
+                    f"{self._name} has a {kind} in {_checks.column_called(c, self._found)}; every value must be a real "
+                    f"number: {_checks.advice(True, own)}"
+                )
+            for odd in (side.infinite, None if own else side.gap):
+                if odd is not None:
+                    raise _checks.not_finite(odd.value, what[0], odd.row, *what[1:], own)
+
+
+def _is_empty(X: Any) -> bool:
+    if _checks.is_columns(X):
+        X = next(iter(X.values()), ())
+    shape = _checks.shape_of(X)
+    return (shape[0] if shape else len(X)) == 0

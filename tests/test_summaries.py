@@ -1,0 +1,241 @@
+"""Summaries of batches of rows: the weak rankers of all rows, and what is kept of very many values."""
+
+import csv
+import functools
+import gzip
+import pickle
+import warnings
+
+import awkward
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pnorm.rankers import TableWarning, _sketches, from_table, quantile_thresholds
+from pnorm.rankers._sketches import Distinct, Quantiles
+from pnorm.rankers._summaries import TableSummary
+
+
+def batches(X, positive, size):
+    """Summaries of batches of so many rows."""
+    n = len(positive)
+    cut = X.iloc.__getitem__ if hasattr(X, "iloc") else X.__getitem__
+    return [TableSummary.of(cut(slice(i, i + size)), positive[i : i + size], i) for i in range(0, n, size)]
+
+
+def in_line(parts):
+    return functools.reduce(TableSummary.merge, parts)
+
+
+def pairwise(parts):
+    while len(parts) > 1:
+        ends = [parts[-1]] if len(parts) % 2 else []
+        parts = [a.merge(b) for a, b in zip(parts[::2], parts[1::2], strict=False)] + ends
+    return parts[0]
+
+
+def quietly(make, *args, **how):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)
+        return make(*args, **how)
+
+
+def frame_of(table):
+    """The columns of an awkward table but for the label, text as in the file."""
+    if table.path.suffix == ".xlsx":
+        return pd.read_excel(table.path, engine="openpyxl").drop(columns=table.label)
+    raw = table.path.read_bytes()
+    text = (gzip.decompress(raw) if table.path.suffix == ".gz" else raw).decode("cp1252" if table.notes and "cp1252" in
+                                                                                table.notes[0] else "utf-8")  # fmt: skip
+    head, *rows = csv.reader(text.splitlines(), delimiter=";" if ";" in text.splitlines()[0] else ",")
+    return pd.DataFrame(rows, columns=head).drop(columns=table.label)
+
+
+@pytest.mark.parametrize("name", awkward.WRITERS)
+def test_batches_make_the_weak_rankers_of_all_rows(name, tmp_path):
+    table = awkward.WRITERS[name](tmp_path)
+    X, y = frame_of(table)[:3000], table.y[:3000].copy()
+    y[:6:2] = True  # so that the first rows are of both sides
+    of_parts = {size: batches(X[:some], y[:some], size) for size, some in ((1, 90), (7, 400), (1000, 3000))}
+    for some, parts in zip((90, 400, 3000), of_parts.values(), strict=True):
+        of_side = X[:some][y[:some]], X[:some][~y[:some]]
+        expected = quietly(from_table, *of_side).to_dict()
+        assert quietly(in_line(parts).rankers).to_dict() == expected
+        assert quietly(pickle.loads(pickle.dumps(pairwise(parts))).rankers).to_dict() == expected
+    how = {"linear": True, "n_cuts": 7, "min_rows": 3, "max_levels": 2}
+    assert quietly(in_line(parts).rankers, **how).to_dict() == quietly(from_table, *of_side, **how).to_dict()
+
+
+def rank_errors(x, q):
+    """How far the share of rows up to each of many numbers is from the true one."""
+    x = np.sort(x)
+    points, counts = q.points()
+    assert q.known == counts.sum() == x.size
+    at = np.r_[x[:: max(x.size // 5000, 1)], points]
+    told = np.r_[0, counts.cumsum()][points.searchsorted(at, "right")]
+    return np.abs(told - x.searchsorted(at, "right"))
+
+
+def merged(x, size):
+    parts = [Quantiles.of(x[i : i + size]) for i in range(0, x.size, size)]
+    return functools.reduce(Quantiles.merged, parts)
+
+
+ORDERS = {"random": lambda x: x, "ascending": np.sort, "descending": lambda x: -np.sort(-x),
+          "in turn": lambda x: np.sort(x).reshape(2, -1).T.ravel()}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("ties", [False, True])
+def test_points_keep_the_shares_of_the_rows(order, ties, monkeypatch):
+    monkeypatch.setattr(_sketches, "EXACT", 2**9)
+    monkeypatch.setattr(_sketches, "POINTS", 2**7)
+    x = np.random.default_rng(3).normal(size=2**15)
+    if ties:
+        x[::2] = 0.0
+        x[1::8] = np.round(x[1::8])
+    x = ORDERS[order](x)
+    for size in (60, 1000, 20_000):
+        q = merged(x, size)
+        levels = 1 + np.log2(min(-(-x.size // size), x.size / 2**9))
+        assert not q.exact
+        worst = rank_errors(x, q).max()
+        assert 0 < worst <= q.error <= levels * x.size / (2 * 2**7)
+        points, counts = q.points()
+        assert points[0] == x.min()
+        assert points[-1] == x.max()
+        assert points.size <= 2**9 + (levels + 1) * (2 * 2**7 + 2)
+        if ties and order == "random":
+            assert counts[points == 0.0] == np.count_nonzero(x == 0.0)
+
+
+def test_the_share_is_known_to_one_row_in_two_thousand():
+    levels = 1 + np.log2(10_000)
+    assert levels / (2 * _sketches.POINTS) < 1 / 2000
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.floats(-1e4, 1e4, width=16) | st.integers(-5, 5).map(float), max_size=40), min_size=1, max_size=40
+    )
+)
+def test_the_error_of_points_is_below_what_they_say(parts):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_sketches, "EXACT", 16)
+        patch.setattr(_sketches, "POINTS", 8)
+        q = functools.reduce(Quantiles.merged, [Quantiles.of(np.array(part, float)) for part in parts])
+    x = np.concatenate([np.array(part, float) for part in parts])
+    if x.size:
+        assert rank_errors(x, q).max() <= q.error
+
+
+@pytest.mark.parametrize("n", [100, 30_000, 400_000])
+def test_different_values_are_counted(n):
+    x = np.random.default_rng(n).permutation(n).astype(float)
+    found = Distinct()
+    for part in np.array_split(x, 5):
+        found.add(_sketches.hashes_of_numbers(part))
+        found.add(_sketches.hashes_of_numbers(part[:9]))
+    assert found.count() == pytest.approx(n, rel=0.03 if n > 2**15 else 0.0)
+
+
+def test_columns_of_many_values_are_cut_nearly_as_in_memory(monkeypatch):
+    draw = np.random.default_rng(5)
+    n = 200_000
+    X = {"x": draw.normal(size=n), "n": draw.permutation(n).astype(float), "zero": draw.exponential(size=n)}
+    X["zero"][::2] = 0.0
+    y = draw.random(n) < 0.4
+    parts = [
+        TableSummary.of({name: x[i : i + 30_000] for name, x in X.items()}, y[i : i + 30_000], i)
+        for i in range(0, n, 30_000)
+    ]
+    H = quietly(in_line(parts).rankers, n_cuts=99)
+    exact = quietly(from_table, *[{name: x[side] for name, x in X.items()} for side in (y, ~y)], n_cuts=99)
+    assert [of.note for of in H.plan] == [of.note for of in exact.plan] == ["", H.plan[1].note, ""]
+    assert H.plan[1].is_id
+    assert H.plan[0].values == pytest.approx(n, rel=0.03)
+    for name in ("x", "zero"):
+        cuts, others = [
+            np.array([float(cut) for of, cut in (s.split(" > ") for s in K.names) if of == name]) for K in (H, exact)
+        ]
+        assert cuts.size == others.size
+        shares = [np.sort(X[name]).searchsorted(at, "right") / n for at in (cuts, others)]
+        assert np.abs(shares[0] - shares[1]).max() < 1 / 2000
+
+
+@pytest.mark.parametrize("how", [{}, {"linear": True, "n_cuts": 9, "missing": "own", "monotone": {1: -1}}])
+def test_thresholds_are_those_of_all_rows(how):
+    draw = np.random.default_rng(8)
+    X = np.round(draw.normal(size=(3000, 4)), 2).astype(np.float32)
+    X[:, 2] = 7.0
+    if "missing" in how:
+        X[::9, 3] = np.nan
+    y = draw.random(3000) < 0.3
+    found = in_line(batches(X, y, 700)).thresholds(**how)
+    assert found.to_dict() == quantile_thresholds(X[y], X[~y], **how).to_dict()
+
+
+X = {"a": [1.0, 2.0, 3.0, 4.0], "b": ["u", "v", "u", None]}
+Y = np.array([True, False, True, False])
+
+
+def test_columns_go_by_name():
+    swapped = {"b": X["b"], "a": X["a"]}
+    whole, again = TableSummary.of(X, Y), TableSummary.of(swapped, Y, 4)
+    assert whole.merge(again).columns == ("a", "b")
+    assert (
+        whole.merge(again).rankers(min_rows=1).to_dict()
+        == whole.merge(TableSummary.of(X, Y)).rankers(min_rows=1).to_dict()
+    )
+    for other, message in (
+        ({"a": X["a"]}, "a batch of rows has not the column 'b', which the batches before it have; all batches need"),
+        ({**X, "c": X["a"]}, "a batch of rows has the column 'c', which the batches before it have not; all batches"),
+        (np.ones((4, 3)), "a batch of rows has 3 columns, and the ones before it have 2; all batches need the same"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            whole.merge(TableSummary.of(other, Y))
+
+
+@pytest.mark.parametrize(
+    "empty", [[], {"a": [], "b": []}, pd.DataFrame({"b": [], "a": []}), pd.DataFrame(), np.empty((0, 2))]
+)
+def test_batches_without_rows_change_nothing(empty):
+    whole, none = TableSummary.of(X, Y), TableSummary.of(empty, np.empty(0, bool))
+    expected = whole.rankers(min_rows=1).to_dict()
+    assert whole.merge(none).rankers(min_rows=1).to_dict() == expected
+    assert (none.n_pos, none.n_neg) == (0, 0)
+    if len(none.columns) != 2 or not isinstance(empty, pd.DataFrame):
+        assert none.merge(whole).rankers(min_rows=1).to_dict() == expected
+    with pytest.raises(ValueError, match="rows has no positive rows; both positive and negative rows are needed"):
+        none.rankers()
+
+
+def test_rows_in_messages_are_those_of_all_batches():
+    def summary(values, **more):
+        parts = [TableSummary.of({"x": values[i : i + 3], **more}, Y[[0, 1, 0]], i) for i in range(0, len(values), 3)]
+        return in_line(parts)
+
+    numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    with pytest.raises(ValueError, match=r"^rows has inf at row 4, column 0 \('x'\), which is to be a finite number"):
+        summary([1.0, 2.0, 3.0, 4.0, np.inf, 6.0]).rankers()
+    with pytest.raises(ValueError, match=r"^rows has 'six' at row 5, column 0 \('x'\), which is to be a number"):
+        summary(["1", "2", "3", "4", "5", "six"]).rankers(kinds={"x": "number"})
+    with pytest.raises(ValueError, match=r"^rows has 3.0 at column 0 \('x'\), which is to be a truth value"):
+        summary(numbers).rankers(kinds={"x": "boolean"})
+    with pytest.raises(ValueError, match=r"^rows has nan at row 3, column 0 \('x'\); every value must be finite"):
+        summary([1.0, 2.0, 3.0, np.nan, 5.0, 6.0]).thresholds()
+    with pytest.raises(ValueError, match=r"^rows has inf at row 0, column 0 \('x'\); every value must be finite"):
+        summary([np.inf, 2.0, 3.0, np.nan, 5.0, 6.0]).thresholds(missing="own")
+    with pytest.raises(
+        TypeError, match=r"^rows has 'one' \(str\) at row 1, column 0 \('x'\); every value must be a real"
+    ):
+        summary([1.0, "one", 3.0]).thresholds()
+    with pytest.raises(
+        TypeError, match=r"^rows has a date in column 0 \('x'\); every value must be a real number: pass"
+    ):
+        summary(np.array(["2020-01-01"] * 3, "M8[us]")).thresholds()
+    with pytest.raises(ValueError, match="positive must have one truth value for each of the 4 rows of rows; got sha"):
+        TableSummary.of(X, Y[:3])
