@@ -52,6 +52,7 @@ from pnorm._train import train
 
 if _TYPE_CHECKING:  # what is imported when somebody asks for it
     from pnorm import boosting, bounds, callbacks, datasets, diagnostics, kernel, listwise, metrics, plotting
+    from pnorm._coded.code_rows import CodedRows, code_rows
     from pnorm._cross_validation import CrossValidation, cross_validate
     from pnorm._cutoff import Cutoff, cutoff
     from pnorm._minimize import minimize
@@ -65,6 +66,7 @@ if _TYPE_CHECKING:  # what is imported when somebody asks for it
     from pnorm._report.report import report_html
 
 __all__ = [
+    "CodedRows",
     "ColumnDrift",
     "ColumnProfile",
     "CrossValidation",
@@ -85,6 +87,7 @@ __all__ = [
     "boosting",
     "bounds",
     "callbacks",
+    "code_rows",
     "cross_validate",
     "cutoff",
     "datasets",
@@ -114,6 +117,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CodedRows": "_coded.code_rows",
     "ColumnDrift": "_reasons.drift",
     "ColumnProfile": "_reasons.profile",
     "CrossValidation": "_cross_validation",
@@ -128,6 +132,7 @@ _HOMES = {
     "Scorecard": "_reasons.scorecard",
     "Shape": "_reasons.shapes",
     "Shapes": "_reasons.shapes",
+    "code_rows": "_coded.code_rows",
     "cross_validate": "_cross_validation",
     "cutoff": "_cutoff",
     "drift": "_reasons.drift",

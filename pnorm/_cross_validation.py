@@ -30,6 +30,7 @@ from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, Signs, as_rankers
+from pnorm.rankers._coded import counted_of, sides_of
 
 _POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""
@@ -386,7 +387,7 @@ def _nearly(mean: Any) -> Any:
 
 def cross_validate(
     pos: Any,
-    neg: Any,
+    neg: Any = None,
     H: Any = None,
     p: float | Sequence[float] | None = None,
     t_max: int | None = None,
@@ -432,10 +433,10 @@ def cross_validate(
 
     Parameters
     ----------
-    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
+    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
         The positive rows, as in `train`.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows.
+        The negative rows; None with coded rows, which have both sides, and the weak rankers.
     H : None, sequence of callables, Rankers, callable, or mapping of these
         The weak rankers. As in `train`, or a recipe: a function ``H(pos, neg)`` that makes them of rows, as
         `pnorm.rankers.quantile_thresholds` does. It is called with the training rows of each fold (see Notes). Or
@@ -602,6 +603,7 @@ def cross_validate(
     Choice(p=4.0, l2=0.01, kind='cuts')
     >>> lam, trace = pnorm.minimize(data.pos, data.neg, kinds[found.best.kind], found.best.p, l2=found.best.l2)
     """
+    pos, neg, H = sides_of(pos, neg, H)
     if p is None:
         p = _POWERS if price is None else 1.0
     powers = _checks.several(p, "p", _checks.power)
@@ -613,8 +615,8 @@ def cross_validate(
     recipes = [_recipe(of_kind) for of_kind in kinds.values()]
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     of_rows = pos_weight, neg_weight, pos_group, neg_group
-    counted = _checks.case_weights(n_pos, n_neg, *of_rows)
-    trained = _checks.case_weights(n_pos, n_neg, *of_rows, group_weight=group_weight)
+    counted = counted_of(pos, neg, *of_rows)
+    trained = counted_of(pos, neg, *of_rows, group_weight=group_weight)
     given = {"metric": metric} if second_metric is None else {"metric": metric, "second_metric": second_metric}
     measures = [named(value, LARGER, counted, push, argument) for argument, value in given.items()]
     own_measure = [callable(value) for value in given.values()]

@@ -21,7 +21,7 @@ from pnorm.objectives._prices import Price
 
 def minimize(
     pos: Any,
-    neg: Any,
+    neg: Any = None,
     H: Any = None,
     p: float = 1.0,
     *,
@@ -62,10 +62,10 @@ def minimize(
 
     Parameters
     ----------
-    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
+    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
         The positive rows, as in `train`.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows.
+        The negative rows; None with coded rows, which have both sides, and the weak rankers.
     H : None, sequence of callables, or Rankers
         The weak rankers. As in `train`.
     p : float

@@ -21,6 +21,7 @@ from pnorm._trace import Trace
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
+from pnorm.rankers._coded import counted_of
 
 _POINTS = 25
 _DECADES = 6
@@ -100,7 +101,7 @@ class MinimizerPath:
 
 def minimize_path(
     pos: Any,
-    neg: Any,
+    neg: Any = None,
     H: Any = None,
     p: float | Sequence[float] = 1.0,
     *,
@@ -137,10 +138,10 @@ def minimize_path(
 
     Parameters
     ----------
-    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
+    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
         The positive rows, as in `train`.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows.
+        The negative rows; None with coded rows, which have both sides, and the weak rankers.
     H : None, sequence of callables, or Rankers
         The weak rankers. As in `train`.
     p : float or sequence of float
@@ -246,7 +247,7 @@ def minimize_path(
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
     of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-    counted = _checks.case_weights(n_pos, n_neg, *of_rows, push=push, group_weight=group_weight)
+    counted = counted_of(pos, neg, *of_rows, push=push, group_weight=group_weight)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
         counted = counted.seen_by(push)

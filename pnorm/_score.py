@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from pnorm import _checks
-from pnorm._categories import tell
+from pnorm._categories import Seen, tell
 from pnorm._checks import Vector
 from pnorm._storage import scoring
 from pnorm._threads import SERIAL, Pool
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pairwise import objective_of
-from pnorm.rankers import as_rankers
+from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers._coded import CodedSide, is_read, same_rankers
 
 
 def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
@@ -23,6 +24,8 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     ----------
     X : array_like, shape (N, d), or sequence of N things where the rankers are callables
         The rows. With weak rankers of a table, a frame, a dictionary of columns or a list of dictionaries as well.
+        Or what is read batch by batch, as in `code_rows`: a path, a folder, a list of paths, a dataset of pyarrow or a
+        lazy frame of polars; or a side of coded rows.
     H : None, sequence of callables, or Rankers
         The weak rankers. They are those that `train` was given.
     lam : array_like, shape (n,)
@@ -70,14 +73,50 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
 def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool | None = True) -> Vector:
     """Score rows, and `tell` of levels that are not known, if strictly or not; None is without a word."""
     n_threads = _checks.threads(n_threads)
-    rankers = as_rankers(H, X, "X")
+    if isinstance(X, CodedSide):
+        return _of_coded(X, H, lam, n_threads)
+    if is_read(X):
+        f, seen = _of_batches(X, H, lam, n_threads)
+    else:
+        f, seen = _of_rows(X, as_rankers(H, X, "X"), lam, n_threads)
+    if strict is not None:
+        tell(seen, strict)
+    return f
+
+
+def _of_rows(X: Any, rankers: Rankers, lam: Any, n_threads: int | None) -> tuple[Vector, list[Seen]]:
+    """Return the scores of rows in memory, and the values that were no levels."""
     lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
     n_rows = _checks.n_rows(X, "X")
     terms = rankers._terms(X, lam)
-    if strict is not None:
-        tell(scoring.unknown_levels(terms), strict)
     with Pool(n_threads, n_rows) as pool:
-        return scoring.total(terms, n_rows, pool)
+        return scoring.total(terms, n_rows, pool), scoring.unknown_levels(terms)
+
+
+def _of_coded(X: CodedSide, H: Any, lam: Any, n_threads: int | None) -> Vector:
+    """Return the scores of coded rows."""
+    if H is not None:
+        same_rankers(X, H, "H")
+    lam = _checks.vector(lam, "lam", len(X.rankers), "one coefficient per weak ranker")
+    with Pool(n_threads, len(X)) as pool:
+        return X.scores(lam, pool)
+
+
+def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector, list[Seen]]:
+    """Return the scores of rows that are read batch by batch, and the values that were no levels."""
+    from pnorm._tables.batches import batches_of
+
+    batches = batches_of(X)
+    parts, unknown = [np.empty(0)], list[Seen]()
+    for batch in batches:
+        try:
+            f, seen = _of_rows(batch.table, as_rankers(H, batch.table, "X"), lam, n_threads)
+        except (ValueError, TypeError) as error:
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(f"in the rows of {batches.told} from {batch.place(0)} on: {error}") from error
+        parts.append(f)
+        unknown = [a + b for a, b in zip(unknown, seen, strict=True)] if unknown else seen
+    return np.concatenate(parts), unknown
 
 
 def probability(X: Any, H: Any, lam: Any, p: float, intercept: float | None, *, n_threads: int | None = None) -> Vector:

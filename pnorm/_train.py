@@ -20,7 +20,7 @@ from pnorm.objectives._prices import Price
 
 def train(
     pos: Any,
-    neg: Any,
+    neg: Any = None,
     H: Any = None,
     p: float = 1.0,
     t_max: int = 200,
@@ -58,13 +58,13 @@ def train(
 
     Parameters
     ----------
-    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables
+    pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
         The positive rows: NumPy, pandas, polars, pyarrow or SciPy sparse. Contiguous float32 and
         float64 arrays are used where they lie, others are converted to float64; columns farther from
         zero than a thousand times their range are copied and centred, so that they keep their digits. Whole
         numbers beyond 2**53 of which two would be one float are refused. Sparse entries of one place add up.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows.
+        The negative rows; None with coded rows, which have both sides, and the weak rankers.
     H : None, sequence of callables, or Rankers
         The weak rankers. None takes the columns of the data; a callable maps rows to outputs
         (N,); a collection comes from `pnorm.rankers`.

@@ -23,7 +23,8 @@ AS_IN = re.compile(r"[Aa]s in `([\w.]+)`")
 # After this it may say what is particular to the function, or that it is as in another one.
 SHARED = {
     "pos": (
-        [ROWS.format("I", "I") + " where the rankers are callables", ROWS.format("I", "I"), "array_like, shape (I, d)",
+        [ROWS.format("I", "I") + " where the rankers are callables",
+         ROWS.format("I", "I") + " where the rankers are callables, or CodedRows", ROWS.format("I", "I"), "array_like, shape (I, d)",
          "array_like, shape (I, d), or int", "array_like, shape (I, d), optional", "array_like, shape (I, d), or data frame", "table of I rows",
          "dask Array, shape (I, d), or dask DataFrame"],
         ["The positive rows"],
@@ -41,7 +42,7 @@ SHARED = {
     "pos_weight, neg_weight, pos_group, neg_group": (["optional", "as in `train`"], ["Case weights and query groups"]),
     "group_weight": (['{"pairs", "equal"}'], ["How much each query group counts."]),
     "H": (
-        [OBJECTS, OBJECTS.replace(", or Rankers", ", Rankers, callable, or mapping of these"), "None or Rankers",
+        [OBJECTS, OBJECTS.replace(", or Rankers", ", Rankers, callable, or mapping of these"), "None or Rankers", OBJECTS.replace("None,", "\"table\", None,"),
          "Rankers or sequence of callables", "Rankers", "Rankers, or a model"],
         ["The weak rankers."],
     ),

@@ -137,7 +137,7 @@ def test_imports_make_no_circle_between_folders_nor_within_one():
     assert not {"pnorm._solvers", "pnorm.objectives", "pnorm._storage"} & of_rooms["pnorm._checks"]
     assert not {"pnorm._solvers", "pnorm.rankers"} & (of_rooms["pnorm.objectives"] | of_rooms["pnorm._storage"])
     assert max(floor.values()) <= 12, floor
-    assert sum(map(len, of_rooms.values())) <= 210
+    assert sum(map(len, of_rooms.values())) <= 235
 
 
 def test_the_picture_of_the_layout_is_that_of_the_imports():

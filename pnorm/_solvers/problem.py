@@ -39,6 +39,7 @@ from pnorm.objectives._base import FAR_FROM_ZERO, Make, Objective, Scores
 from pnorm.objectives._pnorm import intercept_of
 from pnorm.objectives._pnorm_line import CLOSE, Direction
 from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers._coded import counted_of, is_coded, rankers_of_coded, sides_of
 
 # Rankers whose edges are this close, as a share of the best one's outputs, tie: complementary and
 # duplicate columns differ by rounding only, and the lowest index must win on every machine. The
@@ -625,6 +626,9 @@ def rankers_of(pos: Any, neg: Any, H: Any) -> tuple[Any, Any, Rankers]:
 
     If H is None, the two sides must have the same columns.
     """
+    pos, neg, H = sides_of(pos, neg, H)
+    if is_coded(pos, neg):
+        return pos, neg, rankers_of_coded(pos, neg, H)
     if H is None:
         pos, neg = [_checks.list_to_array(X, name) for name, X in zip(NAMES, (pos, neg), strict=True)]
         _checks.same_width(pos, neg)
@@ -646,8 +650,7 @@ def build(
 
     Rows of weight zero, and rows that are in no pair by their groups and grades, are left out.
     """
-    sizes = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    counted = _checks.case_weights(*sizes, *weights_and_groups, push=push, group_weight=group_weight)
+    counted = counted_of(pos, neg, *weights_and_groups, push=push, group_weight=group_weight)
     tables, before = tables_of(pos, neg, rankers, counted, pool, push=push)
     counted = counted.seen_by(push)
     return Problem.of_tables(tables, rankers.names, make(counted, pool), counted.kept, pool, before)
@@ -675,6 +678,8 @@ def tables_of(
 
     Every weak ranker is evaluated once on either side. Of levels that are not known it warns, or adds them to a list.
     """
+    if is_coded(pos, neg):
+        return _of_coded([pos.table, neg.table], counted, push), None
     everything = np.arange(len(rankers))
     pieces = [rankers._pieces(X, name, everything) for name, X in zip(NAMES, (pos, neg), strict=True)]
     rankers._check_sides(pos, neg)
@@ -698,6 +703,15 @@ def tables_of(
         return tables, None
     (of_pos, factors), (of_neg, _) = pos_unscaled, neg_unscaled
     return tables, lambda: (stored([of_pos, of_neg]), factors)
+
+
+def _of_coded(tables: list[Table], counted: CaseWeights, push: str) -> list[Table]:
+    """Return the tables of the rows that count, given those of coded rows."""
+    if counted.kept is not None:
+        both = zip(tables, counted.kept, strict=True)
+        tables = [table if keep.all() else table.select_rows(np.flatnonzero(keep)) for table, keep in both]
+    tables = _repeated(tables, counted)
+    return exchanged(tables) if push == "bottom" else tables
 
 
 def _repeated(tables: Sequence[Table], counted: CaseWeights) -> list[Table]:

@@ -386,6 +386,41 @@ class Schema(Codebook):
         return np.flatnonzero(used[0]), np.flatnonzero(used[1])
 
 
+def words_of_rows(
+    schema: Schema, sources: Sequence[Cuts | Codes], n_rows: int, pool: Pool = SERIAL
+) -> tuple[_checks.Array, _checks.Array]:
+    """Return the codes of rows as words of one byte (m, N), and of two."""
+    words = schema.words
+    codes = np.zeros((words.size[0].size, n_rows), np.uint8), np.zeros((words.size[1].size, n_rows), np.uint16)
+    matrices: dict[tuple[int, bool], list[int]] = {}
+    for k, source in enumerate(sources):
+        word = codes[int(words.wide[k])][words.word[k]]
+        if isinstance(source, Codes):
+            word += (source.codes * words.radix[k]).astype(word.dtype)
+        elif _checks.is_sparse(source.A):
+            rows, own = source.stored()
+            word += word.dtype.type(source.of_zero * words.radix[k])
+            word[rows] += ((own - source.of_zero) * words.radix[k]).astype(word.dtype)  # modulo the word's size
+        else:
+            matrices.setdefault((id(source.A), bool(words.wide[k])), []).append(k)
+    for (_, wide), members in matrices.items():
+        of_columns = [source for source in [sources[k] for k in members] if isinstance(source, Cuts)]
+        arguments = (
+            np.array([source.column for source in of_columns], np.intp),
+            *padded([source.cuts for source in of_columns]),
+            words.word[members],
+            words.radix[members],
+            codes[int(wide)],
+        )
+        A = of_columns[0].A
+
+        def work(rows: slice, A: _checks.Array = A, arguments: Any = arguments) -> None:
+            _bins.encode(A, rows.start, rows.stop, *arguments)
+
+        pool.run(over_blocks(n_rows, work))
+    return codes
+
+
 class Coded:
     """Codes of all features, packed into words of one or two bytes."""
 
@@ -402,35 +437,7 @@ class Coded:
     @classmethod
     def encoded(cls, schema: Schema, sources: Sequence[Cuts | Codes], n_rows: int, pool: Pool = SERIAL) -> Coded:
         """Find the codes of rows."""
-        words = schema.words
-        codes = np.zeros((words.size[0].size, n_rows), np.uint8), np.zeros((words.size[1].size, n_rows), np.uint16)
-        matrices: dict[tuple[int, bool], list[int]] = {}
-        for k, source in enumerate(sources):
-            word = codes[int(words.wide[k])][words.word[k]]
-            if isinstance(source, Codes):
-                word += (source.codes * words.radix[k]).astype(word.dtype)
-            elif _checks.is_sparse(source.A):
-                rows, own = source.stored()
-                word += word.dtype.type(source.of_zero * words.radix[k])
-                word[rows] += ((own - source.of_zero) * words.radix[k]).astype(word.dtype)  # modulo the word's size
-            else:
-                matrices.setdefault((id(source.A), bool(words.wide[k])), []).append(k)
-        for (_, wide), members in matrices.items():
-            of_columns = [source for source in [sources[k] for k in members] if isinstance(source, Cuts)]
-            arguments = (
-                np.array([source.column for source in of_columns], np.intp),
-                *padded([source.cuts for source in of_columns]),
-                words.word[members],
-                words.radix[members],
-                codes[int(wide)],
-            )
-            A = of_columns[0].A
-
-            def work(rows: slice, A: _checks.Array = A, arguments: Any = arguments) -> None:
-                _bins.encode(A, rows.start, rows.stop, *arguments)
-
-            pool.run(over_blocks(n_rows, work))
-        return cls(schema, codes)
+        return cls(schema, words_of_rows(schema, sources, n_rows, pool))
 
     @property
     def stored(self) -> int:

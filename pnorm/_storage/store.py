@@ -117,10 +117,10 @@ def _stays_sparse(feature: Feature, sources: Sequence[Cuts | Codes]) -> bool:
 
 def store_part(pieces: Sequence[Piece]) -> Table:
     """Return the table of some rows of one side; codes mean the same whatever the rows."""
-    return store([[_with_room(piece) for piece in pieces]])[0]
+    return store([[with_room(piece) for piece in pieces]])[0]
 
 
-def _with_room(piece: Piece) -> Piece:
+def with_room(piece: Piece) -> Piece:
     """A piece with a code for levels that are not known, whether these rows have some or not."""
     if isinstance(piece, OfMatrix) or not isinstance(piece.feature.source, Codes):
         return piece

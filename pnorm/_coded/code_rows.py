@@ -1,0 +1,269 @@
+"""Labelled rows that are read batch by batch and kept as the codes of weak rankers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._categories import Seen, tell
+from pnorm._coded.columns import Asked, Labelled
+from pnorm._storage.growing import Growing
+from pnorm._storage.store import seen
+from pnorm._tables.batches import ROWS, batches_of
+from pnorm._threads import Pool
+from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers._coded import BothSides, CodedSide
+from pnorm.rankers._summaries import TableSummary
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows(BothSides):
+    """Labelled rows that were read once and are kept as codes. `code_rows` makes one.
+
+    `train`, `minimize`, `minimize_path` and `cross_validate` take it in the place of the rows of both sides and their
+    weak rankers: ``pnorm.train(rows, p=4)``. It unpacks as these three for all that takes them one by one:
+    ``pnorm.diagnostics.separability(*rows)``.
+
+    Attributes
+    ----------
+    pos, neg : CodedSide
+        The rows of either side that count, in the order of the source.
+    H : Rankers
+        The weak rankers.
+    positive : object
+        The label of the positives.
+    told : str
+        Where the rows come from, in words.
+    """
+
+    positive: Any
+    told: str
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the codes, weights and groups, in bytes."""
+        return self.pos.nbytes + self.neg.nbytes
+
+    def __repr__(self) -> str:
+        n_pos, n_neg = len(self.pos), len(self.neg)
+        return (
+            f"<{self.told}: {n_pos:,} positives and {n_neg:,} negatives as codes of {len(self.H):,} weak rankers, "
+            f"{self.nbytes / 1e6:,.1f} MB>"
+        )
+
+    def hold_out(self, share: float = 0.2, seed: Any = 0) -> tuple[CodedRows, CodedRows]:
+        """Take the rows apart: those to learn from, and a share of either side to test by; groups stay whole.
+
+        Parameters
+        ----------
+        share : float
+            The share of either side that is held out, above 0 and below 1.
+        seed : int or numpy.random.Generator
+            Random numbers; the same seed gives the same result.
+
+        Returns
+        -------
+        train, test : CodedRows
+            Copies of the codes, which together take as much memory as these.
+
+        Raises
+        ------
+        ValueError
+            If `share` is not in between, a side has fewer than two rows, or fewer than two groups have both sides.
+        """
+        part, rng = _checks.probability(share, "share"), _checks.generator(seed)
+        both = self.pos.group, self.neg.group
+        if both[0] is not None and both[1] is not None:
+            held = _groups_held(part, rng, both[0], both[1])
+        else:
+            held = [_rows_held(part, rng, len(X), name) for X, name in ((self.pos, "positive"), (self.neg, "negative"))]
+        sides = [
+            [X.take(np.flatnonzero(rows)) for rows in (~out, out)]
+            for X, out in zip((self.pos, self.neg), held, strict=True)
+        ]
+        train, test = [
+            CodedRows(pos, neg, self.H, self.positive, f"{self.told}, {what}")
+            for pos, neg, what in zip(*sides, ("all but those held out", "held out"), strict=True)
+        ]
+        return train, test
+
+
+def _rows_held(share: float, rng: np.random.Generator, n: int, name: str) -> NDArray[np.bool_]:
+    """Return which rows of a side are held out."""
+    if n < 2:
+        raise ValueError(f"there is 1 {name} row, and 2 are needed to hold one out")
+    held = np.zeros(n, bool)
+    held[rng.permutation(n)[: min(max(round(share * n), 1), n - 1)]] = True
+    return held
+
+
+def _groups_held(
+    share: float, rng: np.random.Generator, pos: NDArray[np.intp], neg: NDArray[np.intp]
+) -> list[NDArray[np.bool_]]:
+    """Return which rows of either side are held out, of whole groups; those of one side go with the others."""
+    whole = np.intersect1d(pos, neg)
+    if whole.size < 2:
+        raise ValueError(f"groups with both sides: {whole.size}; 2 are needed to hold one out")
+    out = rng.permutation(whole)[: min(max(round(share * whole.size), 1), whole.size - 1)]
+    return [np.isin(codes, out) for codes in (pos, neg)]
+
+
+def code_rows(
+    source: Any,
+    label: Any,
+    H: Any = "table",
+    *,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
+    ignore: Any = (),
+    folder: Any = None,
+    n_threads: int | None = None,
+    **of_table: Any,
+) -> CodedRows:
+    r"""Read labelled rows batch by batch, and keep a byte or two for each value.
+
+    What is kept are the codes of weak rankers: between which cuts a number lies, which level a category has. Codes of
+    20 columns take some 20 bytes for a row in the place of 160, and the rows may be many more than fit in memory. A
+    second power, penalty or fold reads nothing again.
+
+    Parameters
+    ----------
+    source : path, list of paths, table, or anything of batches
+        A file, a folder of files, a pattern such as ``"sales/2026-*.parquet"``, or a list of files: Parquet, Feather,
+        Arrow or delimited text, compressed or not. A dataset, a table or a reader of pyarrow, a lazy or eager frame of
+        polars, a frame of pandas, a dictionary of columns, or a matrix.
+    label : str or array_like, shape (N,)
+        The column that says which rows are positive, or the label of every row.
+    H : "table", None, sequence of callables, or Rankers
+        The weak rankers. With ``"table"`` they are those of `pnorm.rankers.from_table`, and a first reading finds the
+        cuts and levels. None takes the columns as they are, of eight bytes a value. A collection is used as it is.
+    pos_label : object, optional
+        The label of the positives. It may be left out where the labels say so themselves: 1 and 0, true and false, yes
+        and no.
+    weight : str or array_like, shape (N,), optional
+        Case weights, or their column. Rows of weight zero are not kept.
+    group : str or sequence of N labels, optional
+        Query groups, or their column: pairs form within a group only.
+    ignore : sequence of str
+        Columns that are not learned from, beside the label, the weight and the group.
+    folder : path, optional
+        Where the codes lie as files, if they do not fit in memory either. The files go with the rows.
+    n_threads : int, optional
+        Threads that share the passes over the rows; by default, as many as this process may use cores. The codes do not
+        depend on it.
+    **of_table
+        Options of `pnorm.rankers.from_table`, for ``H="table"``: `kinds`, `n_cuts`, `linear`, `monotone`, `min_rows`,
+        `max_levels`.
+
+    Returns
+    -------
+    CodedRows
+        It stands for pos, neg and H.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the source, a column or a label cannot be used; the message names the file and the row. So it does where
+        files differ in their columns, and where the rows of a second reading are others than those of the first.
+    ImportError
+        If a kind of file needs a package that is missing.
+
+    Warns
+    -----
+    TableWarning
+        With ``H="table"``, what is left out, and columns that separate the sides alone.
+    UnknownLevelWarning
+        If values are no levels that `H` knows.
+
+    See Also
+    --------
+    pnorm.rankers.from_table : What columns become.
+    pnorm.dask.code_rows : The same for rows on a cluster.
+
+    Notes
+    -----
+    Columns that have at most 65,536 different values get the cuts that `from_table` finds for rows in memory. Beyond,
+    cuts are off by at most one row in 2,000.
+
+    The memory is that of the codes and of a batch. With weak rankers of n columns, N rows take about n N bytes, up to
+    255 cuts or levels each; columns of few levels share a byte. Training takes some 40 bytes for each row beside.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> table = {"amount": [9.5, 120.0, 80.0, 7.0], "country": ["SE", "US", "US", "SE"], "fraud": [0, 1, 1, 0]}
+    >>> rows = pnorm.code_rows(table, "fraud", min_rows=1)
+    >>> rows
+    <the dictionary of columns: 2 positives and 2 negatives as codes of 5 weak rankers, 0.0 MB>
+    >>> lam, trace = pnorm.train(rows, p=4)
+    >>> trace.status
+    'separable'
+    """
+    asked = Asked.of(batches_of(source, rows=ROWS), label, pos_label, weight, group, ignore)
+    folder = None if folder is None else _folder(folder)
+    n_threads = _checks.threads(n_threads)
+    if isinstance(H, str):
+        _checks.choice(H, "H", ("table",))
+        H = _of_table(asked, of_table)
+    elif of_table:
+        raise TypeError(f"{next(iter(of_table))} is for H='table', and H is given; leave one out")
+    with Pool(n_threads, ROWS) as pool:
+        growing, unknown = Growing(folder, pool), list[Seen]()
+        rankers: Rankers | None = None
+        of_rows: list[list[list[Any]]] = [[[], []], [[], []]]
+        for rows in asked.labelled():
+            if rankers is None:
+                rankers = as_rankers(H, rows.table, "source")
+            unknown = _add(growing, rankers, rows, unknown)
+            for kept, values in zip(of_rows, (rows.weight, rows.group), strict=True):
+                if values is not None:
+                    for side, where in zip(kept, rows.sides, strict=True):
+                        side.append(values[where])
+    assert rankers is not None
+    tell(unknown)
+    weights, groups = [[np.concatenate(side) if side else None for side in kept] for kept in of_rows]
+    pos, neg = [
+        CodedSide(table, rankers, weight, group)
+        for table, weight, group in zip(growing.tables(), weights, groups, strict=True)
+    ]
+    return CodedRows(pos, neg, rankers, asked.found, asked.batches.told)
+
+
+def _folder(folder: Any) -> str:
+    path = os.fspath(folder)
+    if not os.path.isdir(path):
+        raise ValueError(f"folder must be a folder that is there, for the codes to lie in; got {_checks.shown(path)}")
+    return str(path)
+
+
+def _of_table(asked: Asked, options: Mapping[str, Any]) -> Rankers:
+    """Return the weak rankers of the table, which a first reading finds."""
+    summary: TableSummary | None = None
+    for rows in asked.labelled():
+        counted = np.sort(np.concatenate(rows.sides))
+        table = rows.table if counted.size == rows.n_rows else _checks.rows(rows.table, counted)
+        own = TableSummary.of(table, rows.positive[counted], rows.batch.first_row, "source")
+        summary = own if summary is None else summary.merge(own)
+    assert summary is not None
+    return summary.rankers(**options)
+
+
+def _add(growing: Growing, rankers: Rankers, rows: Labelled, unknown: list[Seen]) -> list[Seen]:
+    """Add the rows of a batch; return what values were no levels so far."""
+    try:
+        pieces = rankers._pieces(rows.table, "source", np.arange(len(rankers))) if rows.n_rows else []
+    except (ValueError, TypeError) as error:
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(f"in the {rows.n_rows:,} rows from {rows.batch.place(0)} on: {error}") from error
+    if not pieces:
+        return unknown
+    found = seen(pieces)
+    growing.add(pieces, rows.n_rows, rows.sides)
+    return [a + b for a, b in zip(unknown, found, strict=True)] if unknown else found
