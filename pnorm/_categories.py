@@ -92,6 +92,11 @@ class Seen:
         """Return whether the examples are all text and the known levels all numbers, or the reverse."""
         return {isinstance(value, str) for value in self.found}.isdisjoint([isinstance(x, str) for x in self.known])
 
+    @property
+    def none(self) -> Seen:
+        """The counts of no values of this column."""
+        return replace(self, n=0, unknown=0, missing=0, found=())
+
     def __add__(self, other: Seen) -> Seen:
         """Return the counts and examples of the rows of both together."""
         where = self.where if other.where == self.where else f"{self.where} and {other.where}"

@@ -9,7 +9,7 @@ from pnorm._solvers.minimize import solve
 from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import rankers_of
-from pnorm._solvers.reductions import answer, merged, rows_of
+from pnorm._solvers.reductions import Job, answer, merged, rows_of
 from pnorm._threads import SERIAL
 from pnorm.objectives._pairwise import objective_of
 
@@ -29,8 +29,9 @@ class InLists:
             for job in jobs
         ]
 
-    def changed(self, function, handles, *arguments):
-        return [function(part, *arguments) for part in handles]
+    def changed(self, function, handles, *arguments, own=None):
+        job = Job(handles, arguments, own)
+        return [function(part, *job.arguments(k)) for k, part in enumerate(handles)]
 
     def first(self, function, handle):
         return function(handle)

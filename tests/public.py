@@ -555,9 +555,25 @@ def _of_dask():
 
     rows = {"pos": from_array(POS, chunks=(3, -1)), "neg": from_array(NEG, chunks=(3, -1))}
     d = pnorm.dask
+    labelled = {
+        "pos": from_array(np.concatenate([POS, NEG]), chunks=(4, -1)),
+        "label": np.repeat([1.0, 0.0], [5, 6]),
+        "weight": np.concatenate([ARRAYS["pos_weight"], ARRAYS["neg_weight"]]),
+        "group": np.concatenate([ARRAYS["pos_group"], ARRAYS["neg_group"]]),
+    }
+    of_sides = dict.fromkeys(["neg", "pos_weight", "neg_weight", "pos_group", "neg_group"], ...)
+    folds = np.concatenate([POS_FOLD, NEG_FOLD])
+
+    def coded(**given):
+        rows = d.code_rows(**given)
+        return repr(rows), d.train(rows, t_max=1)
+
     return {
-        "train": plain(d.train, **rows),  # what stands beside the rows may be in memory
-        "minimize": plain(d.minimize, **rows),
+        "train": plain(d.train, **rows, weight=..., group=...),  # what stands beside the rows may be in memory
+        "train, label": plain(d.train, **labelled, **of_sides),
+        "minimize": plain(d.minimize, **rows, weight=..., group=...),
+        "code_rows": replace(plain(d.code_rows, **rows, weight=..., group=..., fold=...), run=coded),
+        "code_rows, label": replace(plain(d.code_rows, **labelled, fold=folds, **of_sides), run=coded),
         "score": Call(lambda X, lam: d.score(X, None, lam).compute(), {"lam": ARRAYS["lam"]}, {}, {"X": rows["pos"]}),
     }
 

@@ -141,8 +141,8 @@ def test_bad_input():
     broken[17, 2] = np.nan
     with pytest.raises(ValueError, match=r"partition 2 of neg: .*row 1, column 2"):
         pnorm.dask.train(P, parts(broken, 8))
-    with pytest.raises(ValueError, match="neg_weight has 3 partitions, and the rows have 12: partition them alike"):
-        pnorm.dask.train(P, N, neg_weight=da.ones(90, chunks=30))
+    with pytest.raises(ValueError, match="neg_weight has 4 partitions, and the rows have 12: partition them alike"):
+        pnorm.dask.train(P, N, neg_weight=da.ones(91, chunks=30))
     with pytest.raises(ValueError, match=r"partition \d+ of neg: neg_weight must have shape"):
         pnorm.dask.train(P, N, neg_weight=da.ones(96, chunks=(9, *[8] * 10, 7)))
     with pytest.raises(ValueError, match=r"partition 1 of pos: pos_weight has the negative weight -1.0 at row 2"):

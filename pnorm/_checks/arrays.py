@@ -232,10 +232,10 @@ def within(lam: Vector, low: Vector, high: Vector, names: Sequence[str]) -> Vect
     return lam
 
 
-def folds(number: Any, name: str, size: int) -> NDArray[np.intp]:
-    """Return the number of the fold of each row; -1 for a row that is in none."""
+def folds(number: Any, name: str, size: int, most: int | None = None) -> NDArray[np.intp]:
+    """Return the number of the fold of each row; -1 for a row that is in none. There are `most` folds, or `size`."""
     a = vector(number, name, size, "the number of its fold for each row")
-    wrong = (a != np.floor(a)) | (a < -1) | (a >= size)
+    wrong = (a != np.floor(a)) | (a < -1) | (a >= (size if most is None else most))
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ValueError(

@@ -656,6 +656,8 @@ _NUMBERS |= {f"{kind}int{bits}" for kind in ("", "u") for bits in (8, 16, 32, 64
 
 def column_values(column: Any) -> Values:
     """Return a column as an array of numbers or with codes where its type makes that fast; else as a list."""
+    if isinstance(column, Coded):
+        return column
     if getattr(column, "ndim", 1) == 1 and not isinstance(column, np.ma.MaskedArray):
         dtype = getattr(column, "dtype", None)
         if isinstance(dtype, np.dtype) and dtype.kind in "buif":

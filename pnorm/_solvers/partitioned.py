@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pnorm._categories import Seen, tell
-from pnorm._solvers.problem import Problem, described, stats
+from pnorm._solvers.problem import Problem, Side, described, stats
 from pnorm._solvers.reductions import NAMES, Executor, Job, Rows
 from pnorm.objectives._base import Objective
 from pnorm.objectives._pnorm import PNorm
@@ -41,10 +41,7 @@ class Partitions:
         if push == "bottom":
             parts = [self._executor.changed(Rows.exchanged, side.parts) for side in reversed(sides)]
             sides, _ = described(self._executor, parts)
-        if objective.traits.factored and objective.groups is None:
-            sizes = sides[0].max_log_c, sides[1].max_log_c
-            objective = PNorm(objective.traits.p, None, None, sizes=sizes)
-        return Problem(self._executor, sides, names, objective).centred()
+        return Problem(self._executor, sides, names, counted_by_parts(objective, sides)).centred()
 
     def check_unchanged(self) -> None:
         """Refuse rows that are no longer what they were at first, as those of a source that changes may be."""
@@ -57,6 +54,13 @@ class Partitions:
                         "follow from both mean nothing. Rows are read again where a worker is lost: make the source "
                         f"say the same each time (a seed, a file), or keep the rows: {name} = {name}.persist()"
                     )
+
+
+def counted_by_parts(objective: Objective, sides: Sequence[Side]) -> Objective:
+    """The objective, where parts know the weights of their rows and form all that depends on them."""
+    if not objective.traits.factored or objective.groups is not None:
+        return objective
+    return PNorm(objective.traits.p, None, None, sizes=(sides[0].max_log_c, sides[1].max_log_c))
 
 
 def _unknown_levels(known: Sequence[Any]) -> list[Seen]:

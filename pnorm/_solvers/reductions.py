@@ -7,8 +7,9 @@ return, in their order.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -26,7 +27,7 @@ from pnorm._storage.base import Index, Table, by_group
 from pnorm._storage.combined import Negated
 from pnorm._storage.dense import Dense
 from pnorm._storage.double_double import compensated_dot
-from pnorm._storage.store import seen, select_rows, store_part
+from pnorm._storage.store import seen, store_part
 from pnorm._threads import SERIAL, Pool, merge_exponentials, then
 from pnorm.rankers import Rankers
 
@@ -85,42 +86,64 @@ class Rows:
         """The rows, a constant taken off every ranker."""
         return replace(self, table=self.table.subtract(shift))
 
+    def select(self, rows: Index, codes: Index | None = None) -> Rows:
+        """Some of the rows, with these groups."""
+        if rows.size == self.n:
+            return replace(self, codes=codes)
+        log_c = None if self.log_c is None else self.log_c[rows]
+        table = self.table.select_rows(rows) if rows.size else None
+        return replace(self, n=rows.size, table=table, log_c=log_c, codes=codes)
 
-def rows_of(
-    X: Any,
-    weight: Any,
-    rankers: Rankers,
-    name: Name,
-    number: int,
-    declared: float = math.nan,
-    kept: NDArray[np.bool_] | None = None,
-    codes: Index | None = None,
-) -> Rows:
-    """Return the rows of partition `number` as a worker keeps them; as many as were declared, if it is a number.
 
-    Rows count whose weight is above zero, or those that are `kept`, of which `codes` are the groups.
+def rows_of(X: Any, weight: Any, rankers: Rankers, name: Name, number: int, declared: float = math.nan) -> Rows:
+    """Return the rows of partition `number` of one side as a worker keeps them, those of weight zero left out.
+
+    There must be as many as were declared, if that is a number.
     """
+    with in_partition(number, name):
+        check_declared(X.shape[0], declared, name)
+        c = None if weight is None else _checks.weights(weight, f"{name}_weight", X.shape[0], some=False)
+        every = np.ones(X.shape[0], bool)
+        return sides_of(X, [every, ~every][:: 1 if name == "pos" else -1], c, rankers, name)[NAMES.index(name)]
+
+
+def sides_of(
+    X: Any, sides: Sequence[NDArray[np.bool_]], c: Vector | None, rankers: Rankers, name: str
+) -> tuple[Rows, Rows]:
+    """Return the positive and the negative rows of some, called `name` in messages, all of which are coded at once."""
+    where = [np.flatnonzero(own if c is None else own & (c > 0.0)) for own in sides]
+    if not any(rows.size for rows in where):
+        return Rows("pos", 0, None), Rows("neg", 0, None)
+    pieces = rankers._pieces(X, name, np.arange(len(rankers)))
+    unknown, table = seen(pieces), store_part(pieces)
+    found = []
+    for of_side, rows in zip(NAMES, where, strict=True):
+        if not rows.size:
+            found.append(Rows(of_side, 0, None))
+            continue
+        some = table if rows.size == X.shape[0] else table.select_rows(rows)
+        found.append(Rows(of_side, rows.size, some, None if c is None else np.log(c[rows]), None, unknown))
+        unknown = [of_column.none for of_column in unknown]  # values of both sides, which are counted once
+    return found[0], found[1]
+
+
+@contextlib.contextmanager
+def in_partition(number: int, name: str) -> Iterator[None]:
+    """Have errors name the partition."""
     try:
-        n = X.shape[0]
-        if not math.isnan(declared) and n != declared:
-            raise ValueError(
-                f"it has {n} rows, and its chunk in {name}.chunks is of {declared:.0f}: give what makes it the chunks "
-                f"that it makes, or let {name}.compute_chunk_sizes() count them"
-            )
-        c = None if weight is None else _checks.weights(weight, f"{name}_weight", n, some=False)
-        if c is not None:
-            kept = c > 0.0
-        if n == 0 or (kept is not None and not kept.any()):
-            return Rows(name, 0, None)
-        pieces = rankers._pieces(X, name, np.arange(len(rankers)))
+        yield
     except (ValueError, TypeError) as error:
         kind = ValueError if isinstance(error, ValueError) else TypeError  # not theirs, which may take other arguments
         raise kind(f"partition {number} of {name}: {error}") from error
-    unknown = seen(pieces)
-    if kept is not None:
-        pieces, n = select_rows(pieces, kept), int(kept.sum())
-    log_c = None if c is None else np.log(c[kept])
-    return Rows(name, n, store_part(pieces), log_c, codes, unknown)
+
+
+def check_declared(n: int, declared: float, name: str) -> None:
+    """Refuse a partition that has not as many rows as its chunk says."""
+    if not math.isnan(declared) and n != declared:
+        raise ValueError(
+            f"it has {n} rows, and its chunk in {name}.chunks is of {declared:.0f}: give what makes it the chunks "
+            f"that it makes, or let {name}.compute_chunk_sizes() count them"
+        )
 
 
 @record(frozen=True, eq=False)
@@ -327,8 +350,10 @@ class Executor(Protocol):
     def reduce(self, function: Any, jobs: Sequence[Job]) -> list[Any]:
         """Return the answer for each job, those of its parts merged in their order."""
 
-    def changed(self, function: Any, handles: Sequence[Any], *arguments: Any) -> list[Any]:
-        """Return other rows in the place of some."""
+    def changed(
+        self, function: Any, handles: Sequence[Any], *arguments: Any, own: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """Return other rows in the place of some; `own` has an argument for each part, which comes first."""
 
     def first(self, function: Any, handle: Any) -> Any:
         """Return the function of one part."""
@@ -345,8 +370,11 @@ class InMemory:
     def reduce(self, function: Any, jobs: Sequence[Job]) -> list[Any]:
         return self.pool.run(*[function(*job.handles, *job.arguments(0)) for job in jobs])
 
-    def changed(self, function: Any, handles: Sequence[Any], *arguments: Any) -> list[Any]:
-        return [function(rows, *arguments) for rows in handles]
+    def changed(
+        self, function: Any, handles: Sequence[Any], *arguments: Any, own: Sequence[Any] | None = None
+    ) -> list[Any]:
+        job = Job(handles, arguments, own)
+        return [function(rows, *job.arguments(k)) for k, rows in enumerate(handles)]
 
     def first(self, function: Any, handle: Any) -> Any:
         return function(handle)

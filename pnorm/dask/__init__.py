@@ -18,8 +18,9 @@ except ImportError:
         "pnorm.dask needs Dask, the extra 'dask' of pnorm: pip install 'dask[array,distributed]'"
     ) from None
 
+from pnorm.dask._coded_rows import CodedRows, code_rows
 from pnorm.dask._minimize import minimize
 from pnorm.dask._score import score
 from pnorm.dask._train import train
 
-__all__ = ["minimize", "score", "train"]
+__all__ = ["CodedRows", "code_rows", "minimize", "score", "train"]

@@ -38,9 +38,14 @@ class Cluster:
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
             return list(dask.compute(*answers))
 
-    def changed(self, function: Any, handles: Sequence[Any], *arguments: Any) -> list[Any]:
+    def changed(
+        self, function: Any, handles: Sequence[Any], *arguments: Any, own: Sequence[Any] | None = None
+    ) -> list[Any]:
         call = dask.delayed(function, pure=False)
-        return list(dask.persist(*[call(part, *arguments) for part in handles]))
+        if own is None:
+            return list(dask.persist(*[call(part, *arguments) for part in handles]))
+        firsts = [dask.delayed(first, traverse=False, pure=False) for first in own]
+        return list(dask.persist(*[call(*both, *arguments) for both in zip(handles, firsts, strict=True)]))
 
     def first(self, function: Any, handle: Any) -> Any:
         return dask.delayed(function, pure=False)(handle).compute()

@@ -10,8 +10,9 @@ from pnorm._checks import Vector
 from pnorm._solvers.few_columns import few_of
 from pnorm._solvers.minimize import check_supported, solve, units_of
 from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.start import start_of
 from pnorm._trace import Trace
-from pnorm.dask._partitions import problem_of, rankers_for, trusted
+from pnorm.dask._coded_rows import coded_or_read
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -19,10 +20,14 @@ from pnorm.objectives._prices import Price
 
 def minimize(
     pos: Any,
-    neg: Any,
+    neg: Any = None,
     H: Any = None,
     p: float = 1.0,
     *,
+    label: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
     l1: float = 0.0,
     l2: float = 0.0,
     signs: Any = None,
@@ -47,12 +52,22 @@ def minimize(
 
     Parameters
     ----------
-    pos, neg : dask Array, shape (I, d) and (K, d), or dask DataFrame
-        The rows, as in `train`.
+    pos : dask Array, shape (I, d), dask DataFrame, or CodedRows
+        The positive rows; or, with `label`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
+        SciPy sparse arrays or pandas frames, and empty. Of a collection, the call codes the rows, runs, and lets them
+        go: `code_rows` keeps them for more calls.
+    neg : dask Array, shape (K, d), or dask DataFrame, optional
+        The negative rows, where there is no `label`.
     H : None, sequence of callables, or Rankers
         The weak rankers. As in `pnorm.train`.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    label : str, or dask or NumPy array or dask Series of N labels, optional
+        The column of `pos` that tells positives from negatives, or the label of every row. As in `code_rows`.
+    pos_label : label, optional
+        The label of positive rows. As in `code_rows`.
+    weight, group : str, or dask or NumPy array or dask Series of length N, optional
+        With `label`, the columns of case weights and query groups, or these of every row. As in `code_rows`.
     l1 : float
         Weight of the penalty ``l1 |lam|_1``, zero or more. As in `pnorm.minimize`.
     l2 : float
@@ -137,15 +152,28 @@ def minimize(
         _checks.choice(method, "method", ("newton", "lbfgs"))
     _checks.push(push)
     callback = _checks.callback(callback)
-    rankers, start = rankers_for(pos, neg, H, init)
+    rows = coded_or_read(
+        pos,
+        neg,
+        H,
+        label=label,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+    )
+    rankers = rows.H
+    start = None if init is None else start_of(init, rankers)
     signs = _checks.signs(signs, rankers.names, rankers.signs)
     _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
     few = few_of(max_columns, rankers)
-    weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-    with problem_of(pos, neg, rankers, make, loss, weights, groups, push, group_weight) as (partitions, problem):
+    with rows._problem([make], loss, push, group_weight) as (problem, _):
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)
         added = Penalty.of(len(rankers), l1, l2, signs, units_of(problem, rankers, penalty))
         lam, trace, _ = solve(problem, added, tol, max_iter, start, method, callback, few=few)
-        return trusted(partitions, lam, trace)
+        return rows._trusted(lam, trace)

@@ -11,7 +11,7 @@ from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.start import start_of
 from pnorm._trace import Trace, progress_range
-from pnorm.dask._partitions import problem_of, rankers_for, trusted
+from pnorm.dask._coded_rows import coded_or_read
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
@@ -19,11 +19,15 @@ from pnorm.objectives._prices import Price
 
 def train(
     pos: Any,
-    neg: Any,
+    neg: Any = None,
     H: Any = None,
     p: float = 1.0,
     t_max: int = 200,
     *,
+    label: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
     selection: str = "absolute",
     push: str = "top",
     loss: str | Loss = "exponential",
@@ -46,10 +50,12 @@ def train(
 
     Parameters
     ----------
-    pos : dask Array, shape (I, d), or dask DataFrame
-        The positive rows. Partitions may be NumPy or SciPy sparse arrays or pandas frames, and empty.
-    neg : dask Array, shape (K, d), or dask DataFrame
-        The negative rows.
+    pos : dask Array, shape (I, d), dask DataFrame, or CodedRows
+        The positive rows; or, with `label`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
+        SciPy sparse arrays or pandas frames, and empty. Of a collection, the call codes the rows, runs, and lets them
+        go: `code_rows` keeps them for more calls.
+    neg : dask Array, shape (K, d), or dask DataFrame, optional
+        The negative rows, where there is no `label`.
     H : None, sequence of callables, or Rankers
         The weak rankers. As in `pnorm.train`; callables see one partition at a time. The cuts of
         `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places them to a
@@ -58,6 +64,12 @@ def train(
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     t_max : int
         Largest number of rounds.
+    label : str, or dask or NumPy array or dask Series of N labels, optional
+        The column of `pos` that tells positives from negatives, or the label of every row. As in `code_rows`.
+    pos_label : label, optional
+        The label of positive rows. As in `code_rows`.
+    weight, group : str, or dask or NumPy array or dask Series of length N, optional
+        With `label`, the columns of case weights and query groups, or these of every row. As in `code_rows`.
     selection : {"absolute", "signed", "largest"}
         As in `pnorm.train`.
     push : {"top", "bottom"}
@@ -135,10 +147,21 @@ def train(
     _checks.push(push)
     tol, callback = _checks.nonnegative(tol, "tol"), _checks.callback(callback)
     rounds = progress_range(t_max, progress)
-    rankers, _ = rankers_for(pos, neg, H, None)
-    signs = _checks.signs(signs, rankers.names, rankers.signs)
-    lam = start_of(init, rankers, signs)
-    weights, groups = (pos_weight, neg_weight), (pos_group, neg_group)
-    with problem_of(pos, neg, rankers, make, loss, weights, groups, push, group_weight) as (partitions, problem):
+    rows = coded_or_read(
+        pos,
+        neg,
+        H,
+        label=label,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+    )
+    signs = _checks.signs(signs, rows.H.names, rows.H.signs)
+    lam = start_of(init, rows.H, signs)
+    with rows._problem([make], loss, push, group_weight) as (problem, _):
         trace = descend(DescentState(problem, lam, signs), rounds, selection, tol, callback)
-        return trusted(partitions, lam, trace)
+        return rows._trusted(lam, trace)

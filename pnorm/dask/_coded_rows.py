@@ -1,0 +1,340 @@
+"""Rows of a Dask collection, coded once and kept on the workers."""
+
+from __future__ import annotations
+
+import contextlib
+import numbers
+import pickle
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import dask
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._checks import CaseWeights, Vector
+from pnorm._checks.text import first
+from pnorm._solvers.partitioned import Partitions, counted_by_parts
+from pnorm._solvers.problem import Problem, objectives_of, rankers_of
+from pnorm._solvers.reductions import NAMES, Job, Rows, reduction
+from pnorm._split import check_labels
+from pnorm._threads import SERIAL, Pool
+from pnorm._trace import Trace
+from pnorm.dask._cluster import Cluster
+from pnorm.dask._coding import Coded, Facts, Mask, Roles, of_labelled, of_side
+from pnorm.dask._partitions import declared, matched, sample_of, whole
+from pnorm.objectives._base import Make, Objective
+from pnorm.objectives._losses import work
+from pnorm.rankers import Rankers, as_rankers
+from pnorm.rankers._base import Index
+
+Pair = tuple[Any, Any]
+
+
+class CodedRows:
+    """Rows of a Dask collection, coded once and kept on the workers: made by `code_rows`.
+
+    Attributes
+    ----------
+    H : Rankers
+        The weak rankers.
+    n_pos, n_neg : int
+        The positive and the negative rows that count.
+    n_partitions : int
+        The partitions in which they lie.
+    """
+
+    def __init__(
+        self,
+        H: Rankers,
+        partitions: Partitions,
+        codes: tuple[Index, Index] | None,
+        kept: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None,
+        folds: tuple[Index, Index] | None,
+        n_partitions: int,
+    ) -> None:
+        self.H, self._partitions = H, partitions
+        self._codes, self._kept, self._folds = codes, kept, folds
+        self.n_pos, self.n_neg = [side.n for side in partitions.sides]
+        self.n_partitions = n_partitions
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the coded rows on all workers together. They are asked, one number from each partition."""
+        return sum(Cluster().reduce(_size, [Job(side.parts) for side in self._partitions.sides]))
+
+    def __repr__(self) -> str:
+        return (
+            f"<CodedRows: {self.n_pos:,} positives and {self.n_neg:,} negatives in {self.n_partitions:,} partitions, "
+            f"{len(self.H):,} weak rankers>"
+        )
+
+    @cached_property
+    def _weights(self) -> tuple[Vector, Vector] | tuple[None, None]:
+        """The case weights of all rows, which come here; None where no row has one."""
+        sides = self._partitions.sides
+        if not any(side.max_log_c for side in sides):
+            return None, None
+        pos, neg = Cluster().reduce(_log_weights, [Job(side.parts) for side in sides])
+        return np.exp(pos), np.exp(neg)
+
+    def _counted(self, group_weight: str) -> CaseWeights:
+        """Return weights and groups of the rows, all of which count."""
+        c_pos, c_neg = self._weights
+        return _checks.case_weights_of(self.n_pos, self.n_neg, c_pos, c_neg, self._codes, group_weight=group_weight)
+
+    @contextlib.contextmanager
+    def _problem(
+        self, makes: Sequence[Make], loss: Any, push: str, group_weight: str
+    ) -> Iterator[tuple[Problem, list[Objective]]]:
+        """Give the problem of the first of some objectives, and all of them."""
+        names, partitions = self.H.names, self._partitions
+        objectives = objectives_of(makes, CaseWeights(None, None, None, None, 0), SERIAL)
+        if objectives[0].traits.factored and self._codes is None and group_weight == "pairs":
+            problem = partitions.problem(names, objectives[0], push)
+            yield problem, [counted_by_parts(objective, problem.sides) for objective in objectives]
+            return
+        # Scores, weights and groups of all rows are held here.
+        with Pool(None, work(loss, self.n_pos, self.n_neg)) as pool:
+            objectives = objectives_of(makes, self._counted(group_weight).seen_by(push), pool)
+            yield partitions.problem(names, objectives[0], push), objectives
+
+    def _trusted(self, lam: Vector, trace: Trace) -> tuple[Vector, Trace]:
+        """Return what a run has found, if the rows are still those that it began with."""
+        try:
+            self._partitions.check_unchanged()
+        except ValueError as error:
+            error.trace = trace  # type: ignore[attr-defined]
+            raise
+        return lam, trace
+
+
+def code_rows(
+    pos: Any,
+    neg: Any = None,
+    H: Any = None,
+    *,
+    label: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
+    fold: Any = None,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+) -> CodedRows:
+    """Read rows in partitions once, and keep them on the workers as the codes that weak rankers make of them.
+
+    What is kept is a byte or two for each column of cuts or levels, and outputs that are no codes as they are. The
+    rows themselves are not kept. All that takes the result in the place of the rows, `train`, `minimize`,
+    `minimize_path` and `cross_validate`, reads nothing again.
+
+    Parameters
+    ----------
+    pos : dask Array, shape (I, d), or dask DataFrame
+        The positive rows; or, with `label`, all rows, of which each partition may have some of either kind.
+    neg : dask Array, shape (K, d), or dask DataFrame, optional
+        The negative rows, without `label`.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. As in `pnorm.train`; callables see one partition at a time.
+    label : str, or dask or NumPy array or dask Series of N labels, optional
+        The column of `pos` that tells positives from negatives, or the label of every row.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. May be left out if the labels are plain opposites, such as
+        1 and 0, or yes and no. As `positive` in `pnorm.split`.
+    weight : str, or dask or NumPy array or dask Series of N numbers, optional
+        With `label`, the column of case weights, or the weight of every row.
+    group : str, or dask or NumPy array or dask Series of N labels, optional
+        With `label`, the column of query groups, or the group of every row. A group may lie in several partitions.
+    fold : str, or dask or NumPy array or dask Series of N whole numbers, optional
+        With `label`, the column that says in which fold `cross_validate` holds out each row, from 0 on, and -1 for
+        rows that are always trained on.
+    pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
+        Case weights, zero or more. Dask ones are in the same partitions as the rows.
+    pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
+        Query groups: pairs form within a group only. A group may lie in several partitions.
+
+    Returns
+    -------
+    CodedRows
+        The rows, with `H`, `n_pos`, `n_neg`, `n_partitions` and `nbytes`. They are let go when nothing refers to it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If rows cannot be used; the message names the partition, and calls the rows X where `label` is given. If labels
+        do not say which are positive, or there is one kind only.
+
+    See Also
+    --------
+    train, minimize, minimize_path, cross_validate : What to do with them.
+
+    Notes
+    -----
+    All columns of a frame but those of `label`, `weight`, `group` and `fold` are columns of the table. Weak rankers
+    that were made of a frame find their columns by name, and others do not matter.
+
+    A partition is read by one task, which codes the rows of both sides; the partition itself goes when it is
+    done. Groups and folds come here, 4 and 2 bytes for each row. If a worker is lost, its partitions are read again.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import numpy as np
+    >>> import pnorm.dask
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> X = dask.array.from_array(np.concatenate([data.pos, data.neg]), chunks=(100, -1))
+    >>> y = np.repeat([1, 0], [len(data.pos), len(data.neg)])
+    >>> rows = pnorm.dask.code_rows(X, H=pnorm.rankers.thresholds([[0.5, 1.5]] * 9), label=y)
+    >>> rows
+    <CodedRows: 626 positives and 332 negatives in 10 partitions, 18 weak rankers>
+    >>> lam, trace = pnorm.dask.train(rows, p=4, t_max=20)
+    >>> lam, trace = pnorm.dask.minimize(rows, p=4, l2=0.1)
+    """
+    of_sides = {"pos_weight": pos_weight, "neg_weight": neg_weight, "pos_group": pos_group, "neg_group": neg_group}
+    of_rows = {"weight": weight, "group": group, "fold": fold}
+    if label is None:
+        _refuse(of_rows | {"pos_label": pos_label}, "is for rows with a label: pass the name of its column as label")
+        if neg is None:
+            raise TypeError(
+                "neg is missing: pass the negative rows, or label, which tells both kinds in one collection"
+            )
+        return _of_sides(pos, neg, H, of_sides)
+    if neg is not None:
+        raise ValueError("label and neg are both given: with a label, all rows are in one collection, the first one")
+    _refuse(of_sides, "is for rows of two sides; with a label, weight and group are of all rows")
+    return _of_label(pos, H, label, pos_label, of_rows)
+
+
+def _refuse(given: Mapping[str, Any], why: str) -> None:
+    """Refuse arguments that do not go with the others."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} {why}")
+
+
+def coded_or_read(pos: Any, neg: Any, H: Any, **given: Any) -> CodedRows:
+    """Return coded rows: those that were passed, or coded for one call."""
+    if not isinstance(pos, CodedRows):
+        return code_rows(pos, neg, H, **given)
+    if isinstance(neg, numbers.Real):
+        raise TypeError(f"coded rows have both sides: p comes by its name, p={neg}")
+    _refuse({"neg": neg, "H": H} | given, "is given together with coded rows, which have it: pass it to code_rows")
+    return pos
+
+
+def _of_label(X: Any, H: Any, label: Any, pos_label: Any, of_rows: dict[str, Any]) -> CodedRows:
+    """Code rows of both sides that lie together."""
+    sample = sample_of(X, "pos")
+    given = {"label": label} | {role: value for role, value in of_rows.items() if value is not None}
+    names = {role: value for role, value in given.items() if isinstance(value, str)}
+    _check_columns(names, list(sample.columns) if hasattr(sample, "columns") else None)
+    roles = Roles(pos_label=pos_label, **names)
+    parts, beside = matched(X, {role: value for role, value in given.items() if role not in names})
+    lengths = declared(X, len(parts))
+    rankers = as_rankers(H, roles.without(sample), "X")
+    code, what, recipe = dask.delayed(of_labelled, pure=False), whole(roles), whole(rankers)
+    tasks = [code(part, what, recipe, k, lengths[k], **beside[k]) for k, part in enumerate(parts)]
+    every = slice(None)
+    return _assembled(
+        rankers, tasks, (every, every), (pos_label, _checks.shown(names["label"]) if "label" in names else "label")
+    )
+
+
+def _check_columns(names: dict[str, str], columns: list[Any] | None) -> None:
+    """Refuse names of columns that are not there."""
+    for role, name in names.items():
+        if columns is None:
+            raise TypeError(f"{role} is {_checks.shown(name)}, and columns of an array have no names: pass a vector")
+        if name not in columns:
+            has = first(columns, 8, _checks.shown)
+            raise ValueError(f"{role} is {_checks.shown(name)}, which is no column of the rows; they have {has}")
+
+
+def _of_sides(pos: Any, neg: Any, H: Any, of_sides: dict[str, Any]) -> CodedRows:
+    """Code the rows of two sides."""
+    *_, rankers = rankers_of(sample_of(pos, "pos"), sample_of(neg, "neg"), H)
+    groups = of_sides["pos_group"], of_sides["neg_group"]
+    if any(labels is None for labels in groups):
+        _checks.groups(*groups, 0, 0)  # which refuses those of one side
+    code, recipe, tasks, ends = dask.delayed(of_side, pure=False), whole(rankers), [], [0]
+    for name, X in zip(NAMES, (pos, neg), strict=True):
+        given = {what: of_sides[f"{name}_{what}"] for what in ("weight", "group")}
+        parts, beside = matched(X, {what: value for what, value in given.items() if value is not None}, f"{name}_")
+        lengths = declared(X, len(parts))
+        tasks += [code(part, recipe, name, k, lengths[k], **beside[k]) for k, part in enumerate(parts)]
+        ends.append(len(tasks))
+    return _assembled(rankers, tasks, (slice(0, ends[1]), slice(ends[1], ends[2])))
+
+
+def _assembled(
+    rankers: Rankers, tasks: Sequence[Any], of_side: tuple[slice, slice], labels: tuple[Any, str] | None = None
+) -> CodedRows:
+    """Have the workers code partitions and keep their sides, of which those in `of_side` have rows."""
+    coded, told, side = dask.persist(*tasks), dask.delayed(Coded.told, pure=False), dask.delayed(Coded.side, pure=False)
+    facts, found = zip(*dask.compute(*[told(task) for task in coded]), strict=True)
+    if labels is not None:
+        check_labels([label for of_part in found for label in of_part], *labels)
+    parts = [[side(task, k) for task in coded[of_side[k]]] for k in (0, 1)]
+    kept = dask.persist(*parts[0], *parts[1])
+    parts = [list(kept[: len(parts[0])]), list(kept[len(parts[0]) :])]
+    of_parts = [[of_part[k] for of_part in facts[of_side[k]]] for k in (0, 1)]
+    masks = [np.concatenate([of_part.mask for of_part in own]) for own in of_parts]
+    codes, parts = _grouped(parts, of_parts, masks)
+    folds = None
+    if of_parts[0][0].folds is not None:
+        pos, neg = [np.concatenate([of_part.folds for of_part in own]) for own in of_parts]
+        folds = pos[masks[0]], neg[masks[1]]
+    partitions = Partitions(Cluster(), parts)
+    kept_of_sides = None if all(map(np.all, masks)) else (masks[0], masks[1])
+    return CodedRows(rankers, partitions, codes, kept_of_sides, folds, len(tasks))
+
+
+def _grouped(
+    parts: list[list[Any]], facts: list[list[Facts]], masks: list[Mask]
+) -> tuple[tuple[Index, Index] | None, list[list[Any]]]:
+    """Return the groups of all rows and the parts of those that are in pairs, which is said in the masks."""
+    if facts[0][0].groups is None:
+        return None, parts
+    known: dict[Any, int] = {}
+    of_sides = []
+    for own in facts:
+        codes = []
+        for of_part in own:
+            assert of_part.groups is not None
+            numbers, labels = of_part.groups
+            number = np.array([known.setdefault(_checks.key(label), len(known)) for label in labels], np.intp)
+            codes.append(number[numbers])
+        of_sides.append(codes)
+    pos, neg = [np.concatenate(codes) for codes in of_sides]
+    counted = _checks.case_weights_of(pos.size, neg.size, None, None, (pos, neg))
+    assert counted.groups is not None
+    changed = []
+    for k, of_group in enumerate((counted.groups.pos, counted.groups.neg)):
+        paired = np.ones(of_group.size, bool) if counted.kept is None else counted.kept[k]
+        masks[k][masks[k]] = paired
+        of_parts = np.split(paired, np.cumsum([len(codes) for codes in of_sides[k]])[:-1])
+        places = [np.flatnonzero(own) for own in of_parts]
+        own_codes = np.split(of_group, np.cumsum([own.size for own in places])[:-1])
+        changed.append(Cluster().changed(_selected, parts[k], own=list(zip(places, own_codes, strict=True))))
+    return (counted.groups.pos, counted.groups.neg), changed
+
+
+def _selected(rows: Rows, own: tuple[Index, Index]) -> Rows:
+    return rows.select(*own)
+
+
+@reduction("sum")
+def _size(rows: Rows) -> int:
+    """Bytes of some rows."""
+    buffers: list[int] = []
+    rest = pickle.dumps(rows, protocol=5, buffer_callback=lambda buffer: buffers.append(buffer.raw().nbytes))
+    return len(rest) + sum(buffers)
+
+
+@reduction("rows")
+def _log_weights(rows: Rows) -> Vector:
+    return np.zeros(rows.n) if rows.log_c is None else rows.log_c

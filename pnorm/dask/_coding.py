@@ -1,0 +1,156 @@
+"""What a worker makes of a partition: coded rows of both sides, and facts of them that are needed here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._checks import Vector
+from pnorm._solvers.reductions import NAMES, Name, Rows, check_declared, in_partition, rows_of, sides_of
+from pnorm._split import positives_of_some
+from pnorm.rankers import Rankers
+from pnorm.rankers._base import Index
+
+LABELS_TOLD = 9
+"""Labels of a partition that are told here."""
+
+MOST_FOLDS = 2**15
+"""Folds, at most."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What columns of a labelled partition are, where they are no weak rankers' columns, and which label is positive.
+
+    A name stands for a column of the partition; of an array, labels and the others come beside it.
+    """
+
+    label: Any = None
+    pos_label: Any = None
+    weight: Any = None
+    group: Any = None
+    fold: Any = None
+
+    @cached_property
+    def columns(self) -> list[Any]:
+        """The columns that the weak rankers do not read."""
+        return [name for name in (self.label, self.weight, self.group, self.fold) if name is not None]
+
+    def without(self, X: Any) -> Any:
+        """Return rows without these columns."""
+        return X.drop(columns=self.columns) if self.columns else X
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What is told here of the rows of one side of a partition."""
+
+    n: int
+    """Rows, those of weight zero included."""
+    kept: Mask | None = None
+    """Which of them count; None where all do."""
+    groups: tuple[NDArray[np.int32], list[Any]] | None = None
+    """The groups of those that count, as codes and what they stand for."""
+    folds: NDArray[np.int16] | None = None
+    """The folds of all."""
+
+    @property
+    def mask(self) -> Mask:
+        """Which rows count."""
+        return np.ones(self.n, bool) if self.kept is None else self.kept
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """The coded rows of a partition, positives and negatives."""
+
+    rows: tuple[Rows, Rows]
+    facts: tuple[Facts, Facts]
+    labels: list[Any] = field(default_factory=list)
+    """Its labels, or some of them."""
+
+    def side(self, k: int) -> Rows:
+        """Return the rows of a side."""
+        return self.rows[k]
+
+    def told(self) -> tuple[tuple[Facts, Facts], list[Any]]:
+        """Return what is needed here."""
+        return self.facts, self.labels
+
+
+def of_labelled(
+    X: Any, roles: Roles, rankers: Rankers, number: int, declared: float = math.nan, **vectors: Any
+) -> Coded:
+    """Code a partition in which positives and negatives lie together.
+
+    `vectors` are its part of what does not lie in columns: "label", "weight", "group", "fold".
+    """
+    with in_partition(number, "X"):
+        X, positive, of_rows, labels = read(X, roles, declared, **vectors)
+        sides = [positive, ~positive]
+        c = of_rows["weight"]
+        found = sides_of(X, sides, c, rankers, "X")
+        return Coded(found, _facts_of(sides, c, of_rows["group"], of_rows["fold"]), labels)
+
+
+def read(
+    X: Any, roles: Roles, declared: float = math.nan, **vectors: Any
+) -> tuple[Any, Mask, dict[str, Any], list[Any]]:
+    """Return the rows of a labelled partition without what is said of them: which are positive, and that."""
+    n = X.shape[0]
+    check_declared(n, declared, "X")
+    of_rows: dict[str, Any] = {}
+    for role in ("label", "weight", "group", "fold"):
+        name = getattr(roles, role)
+        of_rows[role] = vectors.get(role) if name is None else _column(X, name, role)
+    called = "label" if roles.label is None else _checks.shown(roles.label)
+    positive, labels = positives_of_some(of_rows["label"], n, roles.pos_label, called)
+    of_rows["weight"] = _checks.weights(of_rows["weight"], "weight", n, some=False)
+    if of_rows["group"] is not None:
+        of_rows["group"] = _checks.labels(of_rows["group"], "group", n)
+    if of_rows["fold"] is not None:
+        of_rows["fold"] = _checks.folds(of_rows["fold"], "fold", n, MOST_FOLDS)
+    return roles.without(X), positive, of_rows, labels[:LABELS_TOLD]
+
+
+def _column(X: Any, name: Any, role: str) -> Any:
+    if name not in list(X.columns):
+        raise ValueError(f"{role} is {_checks.shown(name)}, which is no column of this partition")
+    return X[name]
+
+
+def of_side(
+    X: Any, rankers: Rankers, name: Name, number: int, declared: float = math.nan, weight: Any = None, group: Any = None
+) -> Coded:
+    """Code a partition of one side."""
+    rows = rows_of(X, weight, rankers, name, number, declared)
+    with in_partition(number, name):
+        n = X.shape[0]
+        c = _checks.weights(weight, f"{name}_weight", n, some=False)
+        own = [np.ones(n, bool), np.zeros(n, bool)][:: 1 if name == "pos" else -1]
+        facts = _facts_of(own, c, None if group is None else _checks.labels(group, f"{name}_group", n), None)
+    empty = Rows(NAMES[name == "pos"], 0, None)
+    return Coded((rows, empty) if name == "pos" else (empty, rows), facts)
+
+
+def _facts_of(sides: Sequence[Mask], c: Vector | None, group: Any, fold: Index | None) -> tuple[Facts, Facts]:
+    found = []
+    for side in sides:
+        n, kept = int(np.count_nonzero(side)), None if c is None else c[side] > 0.0
+        if kept is not None and kept.all():
+            kept = None
+        groups = None
+        if group is not None:
+            codes = group[0][side].astype(np.int32)
+            groups = (codes if kept is None else codes[kept]), group[1]
+        found.append(Facts(n, kept, groups, None if fold is None else fold[side].astype(np.int16)))
+    return found[0], found[1]

@@ -1,0 +1,243 @@
+"""Rows of a Dask collection with a label, coded once: against the same rows in memory, and how often they are read."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import pnorm
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("pnorm.dask")
+
+N = 150
+
+
+@pytest.fixture(autouse=True)
+def _in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def table(seed=0):
+    """Rows of both kinds, in no order, with all that may lie beside them."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(N) < 0.4
+    X = np.round(rng.normal(size=(N, 3)) + 0.5 * y[:, None], 1)
+    frame = pandas.DataFrame(X, columns=list("abc"))
+    frame["y"] = np.where(y, "yes", "no")
+    frame["w"] = rng.integers(0, 4, N) / 2.0
+    frame["g"] = rng.choice(list("stuv"), N)
+    frame["k"] = rng.integers(-1, 3, N)
+    frame.loc[:2, "g"] = "alone"
+    frame.loc[:2, "y"] = "no"
+    return frame
+
+
+FRAME = table()
+GOOD = FRAME["y"] == "yes"
+POS, NEG = (FRAME.loc[own, list("abc")] for own in (GOOD, ~GOOD))
+H = pnorm.rankers.quantile_thresholds(POS, NEG, 15)
+COLUMNS = FRAME[["a", "b", "c", "y"]]
+
+
+def beside(name):
+    return {f"{side}_{name}": FRAME.loc[own, name[0]].to_numpy() for side, own in (("pos", GOOD), ("neg", ~GOOD))}
+
+
+class Source:
+    """A frame whose partitions are made by a function that counts its calls."""
+
+    def __init__(self, frame, rows=40):
+        self.reads, self.n = [], -(-len(frame) // rows)
+
+        def read(k):
+            self.reads.append(k)
+            return frame[k * rows : (k + 1) * rows].copy()
+
+        parts = [dask.delayed(read, pure=False)(k) for k in range(self.n)]
+        self.frame = dd.from_delayed(parts, meta=frame[:0], verify_meta=False)
+
+
+def assert_same(found, expected, within=1e-9):
+    (lam, trace), (other_lam, other) = found, expected
+    assert trace.status == other.status
+    np.testing.assert_allclose(lam, other_lam, rtol=0, atol=within)
+    np.testing.assert_allclose(trace.log_objective[-1], other.log_objective[-1], rtol=within)
+
+
+CASES = {
+    "plain": ({}, {}),
+    "weights": ({"weight": "w"}, beside("weight")),
+    "groups": ({"group": "g"}, beside("group")),
+    "weights and groups": ({"weight": "w", "group": "g"}, {**beside("weight"), **beside("group")}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_frame_with_a_label(case):
+    roles, of_sides = CASES[case]
+    frame = FRAME[["a", "y", "b", "c", *roles.values()]]
+    source = Source(frame)
+    rows = pnorm.dask.code_rows(source.frame, label="y", H=H, **roles)
+    for more in ({}, {"loss": "logistic"}, {"push": "bottom"}, {"group_weight": "equal"}):
+        if "group_weight" in more and "group" not in roles:
+            with pytest.raises(ValueError, match="there are no groups to weigh"):
+                pnorm.dask.train(rows, p=3, t_max=8, **more)
+            continue
+        expected = pnorm.train(POS, NEG, H, 3, 8, **of_sides, **more)
+        assert_same(pnorm.dask.train(rows, p=3, t_max=8, **more), expected)
+    expected = pnorm.minimize(POS, NEG, H, 2, l2=0.1, **of_sides)
+    assert_same(pnorm.dask.minimize(rows, p=2, l2=0.1), expected)
+    assert sorted(source.reads) == list(range(source.n))
+    assert_same(pnorm.dask.minimize(source.frame, H=H, p=2, l2=0.1, label="y", **roles), expected)
+    assert sorted(source.reads) == sorted(2 * list(range(source.n)))
+    for names in ({}, {"init": pnorm.train(POS, NEG, None, 2, 3)[0]}):
+        source = Source(frame)
+        found = pnorm.dask.train(source.frame, p=2, t_max=5, label="y", **roles, **names)
+        assert_same(found, pnorm.train(POS, NEG, None, 2, 5, **of_sides, **names))
+        assert found[1].names == tuple("abc")
+        assert sorted(source.reads) == list(range(source.n))
+
+
+def test_an_array_with_vectors_beside_it():
+    A = FRAME[list("abc")].to_numpy()
+    X, y = da.from_array(A, chunks=(40, 2)), FRAME["y"].to_numpy()
+    expected = pnorm.train(A[GOOD], A[~GOOD], None, 3, 8, **beside("weight"), **beside("group"))
+    w, g = FRAME["w"].to_numpy(), FRAME["g"].tolist()
+    of_dask = da.from_array(w, chunks=40), da.from_array(np.array(g, dtype=object), chunks=50)
+    for label in (y, da.from_array(y, chunks=40), list(y), y == "yes", GOOD.astype(int).to_numpy()):
+        for weight, group in ((w, g), of_dask):
+            found = pnorm.dask.train(X, p=3, t_max=8, label=label, weight=weight, group=group)
+            assert_same(found, expected)
+    other = pnorm.train(A[~GOOD], A[GOOD], None, 3, 8)
+    assert_same(pnorm.dask.train(X, p=3, t_max=8, label=y, pos_label="no"), other)
+    sparse = X.rechunk((40, 3)).map_blocks(scipy.sparse.csr_array)
+    assert_same(pnorm.dask.train(sparse, p=3, t_max=8, label=y), pnorm.train(A[GOOD], A[~GOOD], None, 3, 8))
+
+
+def test_both_sides_coded_once():
+    P, G = dd.from_pandas(POS, npartitions=3), dd.from_pandas(NEG, npartitions=4)
+    of_sides = {**beside("weight"), **beside("group")}
+    rows = pnorm.dask.code_rows(P, G, H, **of_sides)
+    for p in (1, 4):
+        assert_same(pnorm.dask.train(rows, p=p, t_max=6), pnorm.train(POS, NEG, H, p, 6, **of_sides))
+    assert rows.n_partitions == 7
+
+
+def test_what_is_kept_is_small_and_the_rows_go():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(4000, 20))
+    cuts = pnorm.rankers.quantile_thresholds(A[:2000], A[2000:], 15)
+    kept = []
+
+    def read(block):
+        own = block.copy()
+        kept.append(weakref.ref(own))
+        return own
+
+    X = da.from_array(A, chunks=(1000, 20)).map_blocks(read, dtype=float, meta=np.empty((0, 0)))
+    y = np.repeat([1, 0, 1, 0], 1000)
+    rows = pnorm.dask.code_rows(X, H=cuts, label=y)
+    assert 4000 * 10 < rows.nbytes < A.nbytes / 2
+    gc.collect()
+    assert len(kept) == 4
+    assert not any(ref() is not None for ref in kept)
+    assert repr(rows) == "<CodedRows: 2,000 positives and 2,000 negatives in 4 partitions, 300 weak rankers>"
+    assert cuts == rows.H
+    assert (rows.n_pos, rows.n_neg, rows.n_partitions) == (2000, 2000, 4)
+    # outputs that are no codes stay as they are
+    rows = pnorm.dask.code_rows(X, label=y)
+    assert A.nbytes < rows.nbytes < 1.1 * A.nbytes
+
+
+def test_partitions_of_one_kind_and_empty_ones():
+    frame = COLUMNS.sort_values("y", kind="stable")
+    frame.iloc[:30, 0] = -9.0
+    source = Source(frame, 30)
+    few = source.frame[source.frame["a"] > -9.0]
+    assert 0 in [len(part) for part in dask.compute(*few.to_delayed())]
+    inside = frame[30:]
+    expected = pnorm.train(*(inside.loc[inside["y"] == word, list("abc")] for word in ("yes", "no")), H, 2, 5)
+    assert_same(pnorm.dask.train(few, H=H, p=2, t_max=5, label="y"), expected)
+
+
+def test_levels_that_are_not_known_are_told_once(recwarn):
+    frame = COLUMNS.assign(e=np.where(GOOD, "x", "z"))
+    frame.loc[:60, "e"] = "v"
+    levels = pnorm.rankers.categories([["x"]], [["z"]], names=["e"])
+    with pytest.warns(pnorm.rankers.UnknownLevelWarning, match=f"61 of {N} values") as told:
+        rows = pnorm.dask.code_rows(dd.from_pandas(frame[["e", "y"]], npartitions=4), label="y", H=levels)
+    assert len(told) == 1
+    pnorm.dask.train(rows, t_max=2)
+    pnorm.dask.minimize(rows, l2=0.1)
+    assert not recwarn.list
+
+
+def test_labels_that_do_not_say_which():
+    X = dd.from_pandas(COLUMNS, npartitions=3)
+    with pytest.raises(ValueError, match=r"no row of 'y' has the label 'maybe'; the labels are '(no|yes)', '(no|yes)'"):
+        pnorm.dask.train(X, label="y", pos_label="maybe")
+    good = X[X["y"] == "yes"]
+    with pytest.raises(ValueError, match="all rows of 'y' have the label 'yes'; both kinds of rows are needed"):
+        pnorm.dask.train(good, label="y")
+    words = X.assign(y=X["y"].replace({"yes": "up", "no": "down"}))
+    with pytest.raises(
+        ValueError, match=r"partition \d of X: say which label of 'y' is positive with pos_label=.*'down'"
+    ):
+        pnorm.dask.train(words, label="y")
+    expected = pnorm.train(POS, NEG, H, 2, 3)
+    assert_same(pnorm.dask.train(words, H=H, p=2, t_max=3, label="y", pos_label="up"), expected)
+    missing = X.assign(y=X["y"].where(X["a"] > -1, None))
+    with pytest.raises(ValueError, match=r"partition \d of X: 'y' has .* at row \d+; every row needs a label"):
+        pnorm.dask.train(missing, label="y", pos_label="yes")
+    two = da.from_array(np.repeat([1, 2], [100, 50]), chunks=50)
+    with pytest.raises(ValueError, match="say which label of label is positive"):
+        pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), label=two)
+
+
+def test_bad_input():
+    X = dd.from_pandas(FRAME, npartitions=3)
+    A = da.from_array(FRAME[list("abc")].to_numpy(), chunks=(50, 3))
+    y = GOOD.to_numpy()
+    rows = pnorm.dask.code_rows(A, label=y)
+    for use, error, message in (
+        (
+            lambda: pnorm.dask.train(X, label="z"),
+            ValueError,
+            "label is 'z', which is no column of the rows; they have 'a'",
+        ),
+        (lambda: pnorm.dask.train(X, label="y", weight="z"), ValueError, "weight is 'z', which is no column"),
+        (lambda: pnorm.dask.train(A, label="y"), TypeError, "columns of an array have no names: pass a vector"),
+        (lambda: pnorm.dask.train(A, A, label=y), ValueError, "label and neg are both given"),
+        (lambda: pnorm.dask.train(A), TypeError, "neg is missing: pass the negative rows, or label"),
+        (lambda: pnorm.dask.train(A, A, weight=y), ValueError, "weight is for rows with a label"),
+        (lambda: pnorm.dask.train(A, A, pos_label=1), ValueError, "pos_label is for rows with a label"),
+        (lambda: pnorm.dask.train(A, label=y, pos_weight=y), ValueError, "pos_weight is for rows of two sides"),
+        (lambda: pnorm.dask.train(A, label=y[1:]), ValueError, "label must hold one label per row, 150; got 149"),
+        (lambda: pnorm.dask.train(A, label=y, weight=y[1:]), ValueError, r"weight must have shape \(150,\)"),
+        (
+            lambda: pnorm.dask.train(A, label=da.ones(N + 1, chunks=151)),
+            ValueError,
+            "label has 1 partitions, and the rows",
+        ),
+        (lambda: pnorm.dask.train(A, label=y, weight=np.zeros(N)), ValueError, "weight is all zero"),
+        (lambda: pnorm.dask.train(rows, 4), TypeError, "coded rows have both sides: p comes by its name, p=4"),
+        (lambda: pnorm.dask.train(rows, H=H), ValueError, "H is given together with coded rows"),
+        (lambda: pnorm.dask.minimize(rows, label=y), ValueError, "label is given together with coded rows"),
+        (lambda: pnorm.dask.train(FRAME, label="y"), TypeError, "pos must be a Dask array or frame; got DataFrame"),
+    ):
+        with pytest.raises(error, match=message):
+            use()
+    broken = FRAME[list("abcy")].copy()
+    broken.loc[107, "b"] = np.inf
+    with pytest.raises(ValueError, match=r"partition 2 of X: X has inf at row 7, column 1 \('b'\)"):
+        pnorm.dask.train(dd.from_pandas(broken, npartitions=3), label="y")
+    short = A.map_blocks(lambda block: block[::2], chunks=A.chunks, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ValueError, match=r"partition \d of X: it has 25 rows, and its chunk in X\.chunks is of 50"):
+        pnorm.dask.train(short, label=da.from_array(y, chunks=50))
