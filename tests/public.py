@@ -572,6 +572,7 @@ def _of_dask():
         "train": plain(d.train, **rows, weight=..., group=...),  # what stands beside the rows may be in memory
         "train, label": plain(d.train, **labelled, **of_sides),
         "minimize": plain(d.minimize, **rows, weight=..., group=...),
+        "minimize, label": plain(d.minimize, **labelled, **of_sides),
         "code_rows": replace(plain(d.code_rows, **rows, weight=..., group=..., fold=...), run=coded),
         "code_rows, label": replace(plain(d.code_rows, **labelled, fold=folds, **of_sides), run=coded),
         "score": Call(lambda X, lam: d.score(X, None, lam).compute(), {"lam": ARRAYS["lam"]}, {}, {"X": rows["pos"]}),
