@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import numbers
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,30 +17,23 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import CaseWeights, Vector
-from pnorm._solvers.descent import descend
-from pnorm._solvers.descent_state import DescentState
-from pnorm._solvers.few_columns import few_of
-from pnorm._solvers.minimize import check_supported, units_of
-from pnorm._solvers.path import follow
+from pnorm._solvers.folds import Fold, HeldTables, Method, Penalties, Rounds, Scorer, judge_folds
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
 from pnorm._storage.base import Table
-from pnorm._threads import SERIAL, Pool, batches, slices
+from pnorm._threads import Pool
 from pnorm._trace import Trace, progress_range
 from pnorm.metrics._by_name import LARGER, Measure, named, one_by_one, scorer, scorer_of_lists, takes
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
-from pnorm.rankers import Rankers, Signs, as_rankers
+from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import counted_of, sides_of
 
-_POWERS = (1.0, 4.0, 16.0, 64.0)
+POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""
 
 _T_MAX = 200
 """Rounds of a run by default."""
-
-_CELLS = 2**15
-"""Scores of held-out rows after several rounds that are formed and measured at once: a quarter of a second cache."""
 
 Index = NDArray[np.intp]
 Sides = tuple[Index, Index]
@@ -605,11 +599,11 @@ def cross_validate(
     """
     pos, neg, H = sides_of(pos, neg, H)
     if p is None:
-        p = _POWERS if price is None else 1.0
+        p = POWERS if price is None else 1.0
     powers = _checks.several(p, "p", _checks.power)
     makes = [objective_of(power, price, loss, smoothing) for power in powers]
     kinds = _kinds(H)
-    method: Any = _method(t_max, rounds, selection, tol, l1, l2, penalty, max_columns, list(kinds), powers)
+    method = method_of(t_max, rounds, selection, tol, l1, l2, penalty, max_columns, list(kinds), powers)
     bottom = _checks.push(push) == "bottom"
     n_threads = _checks.threads(n_threads)
     recipes = [_recipe(of_kind) for of_kind in kinds.values()]
@@ -617,26 +611,22 @@ def cross_validate(
     of_rows = pos_weight, neg_weight, pos_group, neg_group
     counted = counted_of(pos, neg, *of_rows)
     trained = counted_of(pos, neg, *of_rows, group_weight=group_weight)
-    given = {"metric": metric} if second_metric is None else {"metric": metric, "second_metric": second_metric}
-    measures = [named(value, LARGER, counted, push, argument) for argument, value in given.items()]
-    own_measure = [callable(value) for value in given.values()]
+    measures, own_measure = measures_of(metric, second_metric, counted, push)
     where = counted.select(np.arange(n_pos), np.arange(n_neg))
     _checks.summable(counted.c_pos, "pos_weight")
     _checks.summable(counted.c_neg, "neg_weight")
-    number = _assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
+    number = assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
     sources: list[tuple[Any, Any, Any]] = [
         (pos, neg, None) if recipe is not None else rankers_of(pos, neg, of_kind)
         for recipe, of_kind in zip(recipes, kinds.values(), strict=True)
     ]
     seen: list[Seen] = []
-    scores = np.empty((len(measures), len(kinds) * len(powers), n_folds, method.size))
-    records: list[list[Any]] = [[] for _ in scores[0]]
     bar = iter(progress_range(len(kinds) * n_folds, progress, "fold"))
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         objectives = objectives_of(makes, trained.seen_by(push), pool)
 
-        def prepared(k: int, source: tuple[Any, Any, Any], recipe: Any, tables: list[Table]) -> _Fold:
+        def prepared(source: tuple[Any, Any, Any], recipe: Any, tables: list[Table], k: int) -> Fold:
             train = np.flatnonzero(number[0] != k), np.flatnonzero(number[1] != k)
             held = np.flatnonzero(number[0] == k), np.flatnonzero(number[1] == k)
             pos, neg, rankers = source
@@ -649,50 +639,64 @@ def cross_validate(
             problem = Problem.of_tables(own, rankers.names, objectives[0].select_rows(*train), None, pool)
             method.check(problem)
             shift, offsets = [-x if bottom else x for x in (problem.shift, problem.offsets())]
-            score = _judge(measures, own_measure, counted, held)
-            keep = _checks.signs(signs, rankers.names, rankers.signs)
-            return _Fold(problem.centred(), rankers, keep, train, _selected(tables, held), shift, offsets, score)
+            return Fold(
+                problem.centred(),
+                lambda i: objectives[i].select_rows(*train),
+                rankers,
+                _checks.signs(signs, rankers.names, rankers.signs),
+                HeldTables(_selected(tables, held), shift, offsets),
+                judge(measures, own_measure, counted, held),
+            )
 
-        def run(job: tuple[_Fold, int]) -> tuple[Any, NDArray[np.float64] | None]:
-            fold, row = job
-            objective = objectives[row % len(powers)].select_rows(*fold.train)
-            record = method.run(fold, fold.problem.with_objective(objective), jobs, row)
-            return record, method.judged(fold, record) if not any(own_measure) else None
+        def of_kinds() -> Iterator[Callable[[int], Fold]]:
+            for source, recipe in zip(sources, recipes, strict=True):
+                tables = [] if recipe is not None else tables_of(*source, counted, pool)[0]
+                yield partial(prepared, source, recipe, tables)
 
         # Rounds of other objectives hold the interpreter's lock, and may call functions of the user's.
         small = pool.n_threads == 1 and all([objective.traits.factored for objective in objectives])
+        shape = len(measures), len(kinds), len(powers), n_folds
         with Pool(n_threads if small else 1) as jobs:
-            for c, (source, recipe) in enumerate(zip(sources, recipes, strict=True)):
-                tables = [] if recipe is not None else tables_of(*source, counted, pool)[0]
-                for some in batches(islice(bar, n_folds), min(jobs.n_threads, n_folds)):
-                    of_folds = [prepared(k % n_folds, source, recipe, tables) for k in some]
-                    todo = list(
-                        product(zip(some, of_folds, strict=True), range(c * len(powers), (c + 1) * len(powers)))
-                    )
-                    runs = jobs.each(run, [(fold, row) for (_, fold), row in todo])
-                    for ((k, fold), row), (record, judged) in zip(todo, runs, strict=True):
-                        scores[:, row, k % n_folds] = method.judged(fold, record) if judged is None else judged
-                        records[row].append(record)
-            next(bar, None)  # the end of a progress bar
+            scores, records = judge_folds(method, of_kinds(), shape, bar, jobs, any(own_measure))
     tell(held_out(seen), strict=False)
     whole = (_checks.spread(of_side, counted.kept and counted.kept[side], -1) for side, of_side in enumerate(number))
+    return result_of(
+        method, powers, scores, records, measures, tuple(whole), list(kinds) if isinstance(H, Mapping) else []
+    )
+
+
+def result_of(
+    method: Method,
+    powers: list[float],
+    scores: NDArray[np.float64],
+    records: list[list[Any]],
+    measures: Sequence[tuple[Measure, str]],
+    folds: Any,
+    kinds: Sequence[str] = (),
+) -> CrossValidation:
+    """Return the result of all runs."""
     return CrossValidation(
-        p=np.array(powers * len(kinds)),
+        p=np.array(powers * max(len(kinds), 1)),
         scores=scores[0],
-        folds=tuple(whole),
+        folds=folds,
         metric=measures[0][1],
-        kinds=tuple([kind for kind in kinds for _ in powers]) if isinstance(H, Mapping) else (),
+        kinds=tuple([kind for kind in kinds for _ in powers]),
         second_scores=scores[1] if len(measures) > 1 else None,
         second_metric=measures[1][1] if len(measures) > 1 else None,
         **method.told(records),
     )
 
 
-Scorer = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-"""A function of the scores of lists, (S, I) and (S, K), that returns their measures, (M, S)."""
+def measures_of(
+    metric: Any, second_metric: Any, counted: CaseWeights, push: str
+) -> tuple[list[tuple[Measure, str]], list[bool]]:
+    """Return one measure or two with their names, and which are functions of the user."""
+    given = {"metric": metric} if second_metric is None else {"metric": metric, "second_metric": second_metric}
+    measures = [named(value, LARGER, counted, push, argument) for argument, value in given.items()]
+    return measures, [callable(value) for value in given.values()]
 
 
-def _judge(measures: Sequence[tuple[Measure, str]], own: Sequence[bool], counted: CaseWeights, held: Sides) -> Scorer:
+def judge(measures: Sequence[tuple[Measure, str]], own: Sequence[bool], counted: CaseWeights, held: Sides) -> Scorer:
     """Return what measures lists of held-out rows in every way; `own` says which measures are functions of the user."""
     if not any(own):
         return scorer_of_lists([measure for measure, _ in measures], counted, held)
@@ -701,145 +705,6 @@ def _judge(measures: Sequence[tuple[Measure, str]], own: Sequence[bool], counted
         for (measure, name), of_user in zip(measures, own, strict=True)
     ]
     return lambda f_pos, f_neg: np.vstack([score(f_pos, f_neg) for score in each])
-
-
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """A fold: the problem of all other rows, with the objective of the first p, and its own rows to judge by."""
-
-    problem: Problem
-    rankers: Rankers
-    signs: Signs
-    train: Sides
-    """The rows of the problem."""
-    held: list[Table]
-    shift: Vector
-    """Taken off the outputs of one ranker, so that scores keep their digits."""
-    offsets: Vector
-    """The same of all rankers at once: zero for those near zero."""
-    score: Scorer
-    """Returns the measures of lists, of which the scores are the rows of two matrices: a row for each measure."""
-
-    @property
-    def lists_at_once(self) -> int:
-        """How many lists to score before they are measured."""
-        return max(_CELLS // max(table.shape[0] for table in self.held), 1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rounds:
-    """Training, judged after some rounds."""
-
-    t_max: int
-    at: Index
-    selection: str
-    tol: float
-
-    @property
-    def size(self) -> int:
-        """The number of judgements of a run."""
-        return self.at.size
-
-    def check(self, problem: Problem) -> None:
-        """Refuse a problem that this is not for."""
-
-    def run(self, fold: _Fold, problem: Problem, jobs: Pool, row: int) -> Trace:
-        """Train on the problem of a fold and a p, the same for every row of the result."""
-        state = DescentState(problem, np.zeros(problem.n_rankers), fold.signs)
-        return descend(state, jobs.steps(self.t_max), self.selection, self.tol, None)
-
-    def judged(self, fold: _Fold, trace: Trace) -> NDArray[np.float64]:
-        """Return the measures of the held-out rows after some rounds of a run."""
-        stages = np.minimum(self.at, trace.n_iter)  # it keeps the value of the last one
-        new = np.r_[True, np.diff(stages) > 0]
-        wanted, found = stages[new], []
-        f = [np.zeros(table.shape[0]) for table in fold.held]
-        for rounds in slices(max(int(wanted[-1]), 1), fold.lists_at_once):
-            ranker, step = trace.ranker[rounds], trace.step[rounds]
-            both = zip(fold.held, f, strict=True)
-            after = [_after(table, fold.shift, before, ranker, step) for table, before in both]
-            f = [of_side[-1] for of_side in after]
-            here = wanted[(wanted >= rounds.start + (rounds.start > 0)) & (wanted <= rounds.stop)] - rounds.start
-            if here.size:
-                found.append(fold.score(*[of_side[here] for of_side in after]))
-        return np.repeat(np.concatenate(found, axis=1), np.diff(np.flatnonzero(np.r_[new, True])), axis=1)
-
-    def told(self, records: list[list[Trace]]) -> dict[str, Any]:
-        """What the result says of the runs."""
-        return {"rounds": self.at, "traces": tuple(map(tuple, records))}
-
-
-class _Minimiser(NamedTuple):
-    """What is kept of a point of a path until it is judged."""
-
-    lam: Vector
-    gap: float
-    status: str
-
-
-@dataclass(frozen=True, eq=False)
-class _Penalties:
-    """The minimisers along paths of penalties, of which each kind and p has its own, (P, S)."""
-
-    along: str
-    l1: NDArray[np.float64]
-    l2: NDArray[np.float64]
-    tol: float
-    counted: str
-    max_columns: int | None
-
-    @property
-    def size(self) -> int:
-        """The number of judgements of a run."""
-        return int(self.l2.shape[1])
-
-    def check(self, problem: Problem) -> None:
-        """Refuse a problem that this is not for."""
-        check_supported(problem, None)
-
-    def run(self, fold: _Fold, problem: Problem, jobs: Pool, row: int) -> dict[int, _Minimiser]:
-        """Minimise for all penalties of a row of the result, each from the one before."""
-        of_p = np.full(self.size, problem.objective.traits.p)
-        few, units = few_of(self.max_columns, fold.rankers), units_of(problem, fold.rankers, self.counted)
-        of_l = self.l1[row], self.l2[row]
-        path = follow(problem, [problem.objective], of_p, *of_l, fold.signs, self.tol, units=units, few=few)
-        steps = zip(jobs.steps(self.size), path, strict=False)
-        return {k: _Minimiser(lam, trace.gap, trace.status) for _, (k, lam, trace) in steps}
-
-    def judged(self, fold: _Fold, found: dict[int, _Minimiser]) -> NDArray[np.float64]:
-        """Return the measures of the held-out rows for every penalty."""
-        held = [table.subtract(fold.offsets) for table in fold.held]
-        judged = []
-        for some in slices(self.size, fold.lists_at_once):
-            lams = [found[k].lam for k in range(some.start, some.stop)]
-            with np.errstate(over="ignore", invalid="ignore"):
-                f = [np.array([SERIAL.run(table.combine(lam))[0] for lam in lams]) for table in held]
-            for of_side, name in zip(f, ("pos", "neg"), strict=True):
-                _checks.held_out(of_side, name)
-            judged.append(fold.score(*f))
-        return np.concatenate(judged, axis=1)
-
-    def told(self, records: list[list[dict[int, _Minimiser]]]) -> dict[str, Any]:
-        """What the result says of the runs."""
-        gap, status = (
-            np.array([[[getattr(of_fold[k], name) for k in range(self.size)] for of_fold in of_p] for of_p in records])
-            for name in ("gap", "status")
-        )
-        penalties = {"along": self.along, "l1": self.l1, "l2": self.l2}
-        return {"rounds": None, "traces": (), **penalties, "gap": gap, "status": status, "tol": self.tol}
-
-
-def _after(table: Table, shift: Vector, f: Vector, ranker: Index, step: Vector) -> NDArray[np.float64]:
-    """Return scores before some rounds and after each of them."""
-    after = np.empty((ranker.size + 1, f.size))
-    after[0] = f
-    for j in np.unique(ranker).tolist():
-        h = np.empty(f.size)
-        SERIAL.run(table.column(j, float(shift[j]), h))
-        after[1:][ranker == j] = h
-    after[1:] *= step[:, None]
-    np.cumsum(after, axis=0, out=after)
-    return after
 
 
 def _selected(tables: Sequence[Table], rows: Sides) -> list[Table]:
@@ -865,7 +730,7 @@ def _rounds(rounds: Any, t_max: int) -> Index:
     return np.array(at, np.intp)
 
 
-def _method(
+def method_of(
     t_max: Any,
     rounds: Any,
     selection: Any,
@@ -876,7 +741,7 @@ def _method(
     max_columns: Any,
     kinds: Sequence[str],
     powers: Sequence[float],
-) -> _Rounds | _Penalties:
+) -> Method:
     """Return what is run for each kind and p: `train` for some rounds, or `minimize` along a path."""
     one = isinstance(l1, numbers.Real)
     _checks.choice(counted, "penalty", ("coefficients", "shapes"))
@@ -887,7 +752,7 @@ def _method(
                 raise ValueError(f"{name} is for minimisers, and rounds are compared; give l1 or l2, or l2=0")
         t_max = _checks.count(_T_MAX if t_max is None else t_max, "t_max", 1)
         at, selection = _rounds(rounds, t_max), _checks.selection(selection)
-        return _Rounds(t_max, at, selection, _checks.nonnegative(1e-10 if tol is None else tol, "tol"))
+        return Rounds(t_max, at, selection, _checks.nonnegative(1e-10 if tol is None else tol, "tol"))
     single = "l2" if one and l2 is not None else "l1"
     for name, value, unused in (("t_max", t_max, None), ("rounds", rounds, None), ("selection", selection, "absolute")):
         if value is not None and value != unused:
@@ -900,7 +765,7 @@ def _method(
     tol = _checks.nonnegative(1e-6 if tol is None else tol, "tol")
     if not changing:
         changing = ["l2" if l2 is not None and not paths[0].any() else single]
-    return _Penalties(", ".join(changing), *paths, tol, counted, most)
+    return Penalties(", ".join(changing), *paths, tol, counted, most)
 
 
 def _paths(
@@ -954,7 +819,7 @@ def _recipe(H: Any) -> Callable[[Any, Any], Rankers] | None:
     return made
 
 
-def _assign_folds(
+def assign_folds(
     folds: Any, counted: CaseWeights, where: Sides, sizes: tuple[int, int], rng: np.random.Generator
 ) -> Sides:
     """Return the fold of each row of positive weight."""

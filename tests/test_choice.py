@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse
 
 import pnorm
-from pnorm import _checks, _cross_validation, metrics, rankers
+from pnorm import _checks, metrics, rankers
+from pnorm._solvers import folds
 from pnorm.metrics import _by_name
 
 POWERS = [1, 4, 16]
@@ -158,7 +159,7 @@ def test_the_runs_of_few_rows_share_threads(monkeypatch):
         if threading.get_ident() not in runs:
             runs.add(threading.get_ident())
             together.wait()
-        return _cross_validation_descend(*arguments)
+        return _descend(*arguments)
 
     def metric(f_pos, f_neg):
         asked.add(threading.get_ident())
@@ -168,13 +169,13 @@ def test_the_runs_of_few_rows_share_threads(monkeypatch):
         asked.add(threading.get_ident())
         return cubes(a, b)
 
-    _cross_validation_descend = _cross_validation.descend
-    monkeypatch.setattr(_cross_validation, "descend", descend)
+    _descend = folds.descend
+    monkeypatch.setattr(folds, "descend", descend)
     pos, neg = problem()
     found = pnorm.cross_validate(pos, neg, recipe, POWERS, 5, folds=4, metric=metric, n_threads=3)
     assert len(runs) == 3
     assert asked == {threading.get_ident()}
-    monkeypatch.setattr(_cross_validation, "descend", _cross_validation_descend)
+    monkeypatch.setattr(folds, "descend", _descend)
     alone = pnorm.cross_validate(pos, neg, recipe, POWERS, 5, folds=4, metric=metric, n_threads=1)
     np.testing.assert_array_equal(found.scores, alone.scores)
 
@@ -195,7 +196,7 @@ def test_scores_follow_the_rounds_in_blocks_of_any_size(monkeypatch):
     pos, neg = problem(14)
     whole = pnorm.cross_validate(pos, neg, None, POWERS, 30, folds=3, metric=margins)
     for cells in (1, 100, 500):
-        monkeypatch.setattr(_cross_validation, "_CELLS", cells)
+        monkeypatch.setattr(folds, "_CELLS", cells)
         found = pnorm.cross_validate(pos, neg, None, POWERS, 30, folds=3, metric=margins)
         np.testing.assert_array_equal(found.scores, whole.scores)
         some = pnorm.cross_validate(pos, neg, None, POWERS, 30, folds=3, metric=margins, rounds=[0, 3, 4, 20])

@@ -241,7 +241,7 @@ def test_scores_are_measured_in_blocks_of_any_size(monkeypatch):
     pos, neg = problem(5)
     whole = pnorm.cross_validate(pos, neg, None, POWERS, l2=PENALTIES, folds=3, metric=margins)
     for cells in (1, 50):
-        monkeypatch.setattr("pnorm._cross_validation._CELLS", cells)
+        monkeypatch.setattr("pnorm._solvers.folds._CELLS", cells)
         found = pnorm.cross_validate(pos, neg, None, POWERS, l2=PENALTIES, folds=3, metric=margins)
         np.testing.assert_array_equal(found.scores, whole.scores)
 

@@ -15,7 +15,8 @@ import pytest
 import workers
 
 import pnorm
-from pnorm import _blas, _cross_validation, _threads
+from pnorm import _blas, _threads
+from pnorm._solvers import folds
 from pnorm._solvers import lbfgs as _lbfgs
 from pnorm._storage.coded import Feature
 
@@ -254,7 +255,7 @@ def test_ctrl_c_ends_a_long_run(n_threads):
 def test_ctrl_c_ends_the_runs_of_all_threads(monkeypatch, busy):
     """That of the caller, who is at a run or waits for one, and those that others are at."""
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    threads, caller, descend = workers.running(), threading.get_ident(), _cross_validation.descend
+    threads, caller, descend = workers.running(), threading.get_ident(), folds.descend
     ended, others = [], threading.Event()
     pos, neg = np.random.default_rng(22).normal(size=(2, 20, 30))  # all positives come first, further and further
 
@@ -270,7 +271,7 @@ def test_ctrl_c_ends_the_runs_of_all_threads(monkeypatch, busy):
         ended.append(trace.n_iter)
         return trace
 
-    monkeypatch.setattr(_cross_validation, "descend", watched)
+    monkeypatch.setattr(folds, "descend", watched)
     try:
         with pytest.raises(KeyboardInterrupt):
             pnorm.cross_validate(pos, neg, None, [4], 10**7, folds=2, rounds=[1], tol=0, n_threads=2)
