@@ -773,7 +773,7 @@ def test_separable_data_too_small_for_a_margin_of_one():
 def test_weights_that_nearly_match_do_not_change_what_the_linear_program_says(monkeypatch):
     """Rows that surely keep weight are taken out of it, whatever their weights; exact arithmetic is the judge."""
     asked, directions = [], []
-    find, solve = _separability._surely_on, _separability._program
+    find, solve = _separability._surely_on, _separability.program
 
     def surely_on(rows, weights):
         asked.append(find(rows, weights).any())
@@ -784,7 +784,7 @@ def test_weights_that_nearly_match_do_not_change_what_the_linear_program_says(mo
         return solve(equal, signs)
 
     monkeypatch.setattr(_separability, "_surely_on", surely_on)
-    monkeypatch.setattr(_separability, "_program", program)
+    monkeypatch.setattr(_separability, "program", program)
     for seed in range(120):
         rng = np.random.default_rng(seed)
         n_pos, n_neg = rng.integers(1, 8, 2)

@@ -213,8 +213,7 @@ def test_all_storages_find_the_same(problem, selection, rows, l2):
         same_minimum(pnorm.minimize(*way, problem.p, l2=l2, **about), best)
     for way in (binned, ways["dense"], ways["functions"]):
         same_run(partitions.train(*way, *arguments, rows=rows, selection=selection, **about), run)
-        if l2 > 0.0:  # without, quasi-separable data have no certificate in partitions
-            same_minimum(partitions.minimize(*way, problem.p, rows=rows, l2=l2, **about), best)
+        same_minimum(partitions.minimize(*way, problem.p, rows=rows, l2=l2, **about), best)
 
 
 @settings(max_examples=8)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pnorm._checks import Vector, is_sparse
 from pnorm._solvers.hessian import FEW
 from pnorm._solvers.problem import Problem
-from pnorm._solvers.reductions import WeightedRows, reduction
+from pnorm._solvers.reductions import Rows, reduction
 
 _MOST = 200
 """Rows that a part adds at a time."""
@@ -127,7 +127,7 @@ class _Search:
         self.x = _over(lam, unit)
         """Coefficients in units."""
         self.x /= np.linalg.norm(self.x)
-        low, high = self._ask(_least)
+        low, high = self._ask(lowest)
         self._margin = max(float((low + high).min()), 0.1)
         """The margin that is asked of all pairs, such that the coefficients come out about one long."""
         self._middle = 0.5 * (low - high) - self._level
@@ -158,8 +158,7 @@ class _Search:
 
     def _ask(self, asked: Any, *more: Any) -> list[Any]:
         lam = self.unit * self.x
-        arguments = [(x, x) for x in (lam, self._n_groups, *more)]
-        return self.problem.reduce_weighted(self.problem.uniform(), asked, *arguments)
+        return self.problem.reduce(asked, *[(x, x) for x in (lam, self._n_groups, *more)])
 
     def _join(self, level: float) -> bool:
         """Take in rows below a level; return whether there are any."""
@@ -250,18 +249,18 @@ class _Search:
 
 
 @reduction("min")
-def _least(rows: WeightedRows, lam: Vector, n_groups: int) -> Vector:
+def lowest(rows: Rows, lam: Vector, n_groups: int) -> Vector:
     """Return the lowest score of a positive in every group, or of a negative with a minus."""
     out = np.full(n_groups, np.inf)
-    np.minimum.at(out, rows.groups, rows.rows.sign * rows.rows.scores(lam))
+    np.minimum.at(out, rows.groups, rows.sign * rows.scores(lam))
     return out
 
 
 @reduction("list")
-def _near(rows: WeightedRows, lam: Vector, n_groups: int, middle: Vector, level: float) -> list[Any]:
+def _near(rows: Rows, lam: Vector, n_groups: int, middle: Vector, level: float) -> list[Any]:
     """Return the rows nearest to their threshold, within a level of it or beyond, with a sign, and their groups."""
-    sign = rows.rows.sign
-    above = sign * (rows.rows.scores(lam) - middle[rows.group])
+    sign = rows.sign
+    above = sign * (rows.scores(lam) - middle[rows.group])
     which = np.flatnonzero(above < level)
     if which.size > _MOST:
         which = which[np.argpartition(above[which], _MOST)[:_MOST]]

@@ -12,6 +12,7 @@ from pnorm._blas import calm
 from pnorm._checks import Vector
 from pnorm._solvers.few_columns import FewColumns, minimise_few
 from pnorm._solvers.hessian import FEW, LARGEST_HESSIAN
+from pnorm._solvers.hulls import Separation
 from pnorm._solvers.lbfgs import BOUNDED, LBFGS, lbfgs
 from pnorm._solvers.margin import widest
 from pnorm._solvers.newton import NEWTON, newton
@@ -19,7 +20,6 @@ from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.proximal import PROXIMAL, proximal
-from pnorm._solvers.separability import Separation
 from pnorm._solvers.shapes import SHAPES, serves
 from pnorm._trace import Trace, attach_trace, progress_range
 from pnorm.rankers import Rankers
@@ -200,19 +200,23 @@ def _of_margin(problem: Problem, progress: Progress) -> tuple[Vector, Trace]:
 
 def _on_support(problem: Problem, solver: Solver, separation: Separation, progress: Progress) -> tuple[Vector, Trace]:
     """Minimise over the rows that keep weight; the direction rids the objective of the others."""
-    pos, neg = np.flatnonzero(separation.pos), np.flatnonzero(separation.neg)
-    support = problem.take(pos, neg)
+    if separation.level is None:
+        neg = np.flatnonzero(separation.neg)
+        support = problem.take(np.flatnonzero(separation.pos), neg)
+    else:
+        assert separation.direction is not None
+        support, neg = problem.at_level(separation.direction, separation.level)
     of_support = progress.on(support)
     outcome = solver.run(support, np.zeros(support.n_rankers), progress.penalty, of_support, may_ask=False)
     lam, trace = _answer(support, solver, outcome, of_support)
-    kept = [f"{own} of {rows}" for own, rows in zip(support.groups.sizes, problem.groups.sizes, strict=True)]
+    kept = [f"{own} of {rows}" for own, rows in zip(support.sizes, problem.sizes, strict=True)]
     of_pos, of_neg = reversed(kept) if problem.exchanged else kept
     message = (
         f"quasi-separable: {of_pos} positives and {of_neg} negatives keep weight, and {progress.quantity} falls toward "
         f"its infimum along `direction` for ever; on these rows ({trace.status}) {trace.message}"
     )
     trace = dataclasses.replace(trace, status="separable", message=message, direction=separation.direction)
-    return lam, _with_the_rest(problem, trace, neg)
+    return lam, trace if neg is None else _with_the_rest(problem, trace, neg)
 
 
 def _with_the_rest(problem: Problem, trace: Trace, neg: Any) -> Trace:

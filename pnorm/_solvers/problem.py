@@ -103,6 +103,12 @@ def extremes(rows: Rows, lam: Vector) -> tuple[float, float]:
 
 
 @reduction("rows")
+def _is_level(rows: Rows, lam: Vector, level: Vector) -> Any:
+    """Return which rows have the score of their group's level."""
+    return rows.is_level(lam, level)
+
+
+@reduction("rows")
 def column(rows: Rows, j: int, shift: float) -> Any:
     """Pass: the outputs of one ranker less a shift."""
     h = np.empty(rows.n)
@@ -280,6 +286,12 @@ class Problem:
     def users_intercept(self, intercept: float) -> float:
         """Return the intercept for the user's scores, whose sign may be the other one."""
         return -intercept if self.exchanged else intercept
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of rows of each side, in however many groups a row is."""
+        groups = self.objective.groups
+        return [self.n_pos, self.n_neg] if groups is None else groups.sizes
 
     @property
     def groups(self) -> Groups:
@@ -553,6 +565,19 @@ class Problem:
             None if self._before is None else before,
             self.offsets_taken,
         )
+
+    def at_level(self, lam: Vector, level: Vector) -> tuple[Problem, Any]:
+        """The problem on the rows in parts with the score of their group's level; the places of its negatives.
+
+        Where the parts keep all that there is to know of a row, its place does not matter, and None is returned.
+        """
+        objective, neg = self.objective, None
+        if not self.forms_weights:
+            pos, neg = [np.flatnonzero(on) for on in self.reduce(_is_level, (lam, lam), (level, level))]
+            objective = objective.select_rows(pos, neg)
+        parts = [self.executor.changed(Rows.at_level, side.parts, lam, level) for side in self.sides]
+        sides = described(self.executor, parts)[0]
+        return Problem(self.executor, sides, self.names, objective, offsets=self.offsets_taken), neg
 
     def columns(self, which: NDArray[np.intp]) -> Problem:
         """The problem of some of the weak rankers, whose outputs are copied."""

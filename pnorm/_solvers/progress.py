@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from pnorm._checks import Vector
+from pnorm._solvers.hulls import Separation
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
-from pnorm._solvers.separability import Separation
 from pnorm._trace import History, Iterate, Trace
 from pnorm.objectives._base import Objective
 

@@ -71,6 +71,28 @@ class Rows:
         with np.errstate(over="ignore", invalid="ignore"):
             return self.pool.run(self.table.combine(lam))[0]  # type: ignore[no-any-return]
 
+    @property
+    def group(self) -> Any:
+        """The index that takes one number per group to the rows."""
+        return np.intp(0) if self.codes is None else self.codes
+
+    @property
+    def groups(self) -> Index:
+        """The number of every row's group."""
+        return np.zeros(self.n, np.intp) if self.codes is None else self.codes
+
+    def is_level(self, lam: Vector, level: Vector) -> NDArray[np.bool_]:
+        """Which rows have the score of their group's level; none in a group whose level is nan."""
+        return np.asarray(self.scores(lam) == level[self.group])
+
+    def at_level(self, lam: Vector, level: Vector) -> Rows:
+        """The rows with the score of their group's level; the groups that have one are numbered anew."""
+        on = np.flatnonzero(self.is_level(lam, level))
+        log_c = None if self.log_c is None else self.log_c[on]
+        codes = None if self.codes is None else (np.cumsum(~np.isnan(level)) - 1)[self.codes[on]]
+        table = self.table.select_rows(on) if on.size else None
+        return replace(self, n=on.size, table=table, log_c=log_c, codes=codes)
+
     def exchanged(self) -> Rows:
         """The rows as those of the other side, with outputs of the other sign."""
         return replace(self, name=NAMES[self.name == "pos"], table=Negated(self.table))
@@ -163,12 +185,12 @@ class WeightedRows:
     @property
     def group(self) -> Any:
         """The index that takes one number per group to the rows."""
-        return np.intp(0) if self.rows.codes is None else self.rows.codes
+        return self.rows.group
 
     @property
     def groups(self) -> Index:
         """The number of every row's group."""
-        return np.zeros(self.total.size, np.intp) if self.rows.codes is None else self.rows.codes
+        return self.rows.groups
 
     def sums(self, weights: Vector, n_groups: int) -> Any:
         """Pass: weights.T @ H in every group, (G, n)."""

@@ -19,7 +19,7 @@ of 122 indicators of adults it is asked about 113 rows and 5 directions, and tak
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,37 +28,27 @@ from numpy.typing import NDArray
 
 from pnorm._checks import Vector, is_sparse
 from pnorm._solvers.hessian import LARGEST_HESSIAN
+from pnorm._solvers.hulls import Separation, candidates, matches, program, span, unspanned
 from pnorm._solvers.problem import Problem
-from pnorm._solvers.reductions import HeldWeights, triangle_of
+from pnorm._solvers.reductions import HeldWeights
+from pnorm._solvers.working_set import separation_of_parts
 from pnorm.objectives._base import Scores
 
 _FRACTIONS = 500_000
 """Products up to which scores are compared as fractions: about a second."""
 
 
-@dataclass(frozen=True, eq=False)
-class Separation:
-    """The answer of the linear program: the kind of separation, the support, and a direction."""
-
-    kind: str
-    """overlapping, quasi-separable, separable, or undecided."""
-    pos: NDArray[np.bool_]
-    neg: NDArray[np.bool_]
-    direction: Vector | None
-    """Puts no positive below a negative, and none level with one unless both are on the support."""
-
-
 def find_separation(
     problem: Problem, weights: HeldWeights | None = None, signs: NDArray[np.int8] | None = None
 ) -> Separation:
-    """Find the support, and the direction in which the rest goes to infinity; undecided for rows on a cluster.
+    """Find the support, and the direction in which the rest goes to infinity.
 
     The weights at a point near the end of Newton's method save work. Scaled columns are decided as the user has them:
     no rounding of the scaling parts or joins the two sides. With signs of coefficients, moments need match only where a
     coefficient may have either sign, and the direction has these signs. Weights are of no use then.
     """
     if not problem.in_memory:
-        return Separation("undecided", np.zeros(0, bool), np.zeros(0, bool), None)
+        return separation_of_parts(problem, signs)
     if problem.unscaled is not None:
         columns, factors = problem.unscaled
         found = find_separation(columns, weights, signs)
@@ -71,13 +61,13 @@ def find_separation(
     free = np.eye(rows.shape[1])
     if weights is not None and signs is None and problem.n_rankers <= LARGEST_HESSIAN:
         sure = _surely_on(rows, np.concatenate(weights.total))
-        unspanned = _unspanned(rows[sure])
-        sure, free = (sure, unspanned) if unspanned is not None else (np.zeros_like(sure), free)
+        rest = unspanned(span(rows[sure]))
+        sure, free = (sure, rest) if rest is not None else (np.zeros_like(sure), free)
     left = (rows[~sure] @ free).T if sure.any() else rows.T
     of_rows = np.zeros(left.shape[0], np.int8)
     if signs is not None:
         of_rows[: varies.size] = signs[varies]
-    solved = _program(left, of_rows)
+    solved = program(left, of_rows)
     nothing = np.zeros(n_pos + n_neg, bool)
     if solved is None:
         return Separation("undecided", nothing[:n_pos], nothing[n_pos:], None)
@@ -86,12 +76,12 @@ def find_separation(
     support[~sure] = share > 0.5
     pos, neg = support[:n_pos], support[n_pos:]
     clear = bool(((share < 1e-3) | (share > 0.999)).all())
-    if support.all() and clear and _matches(left, weight, of_rows):
+    if support.all() and clear and matches(left, weight, of_rows):
         return Separation("overlapping", pos, neg, None)
     kind = "quasi-separable" if support.any() else "separable"
     multipliers = np.zeros(problem.n_rankers)
     multipliers[varies] = (free @ duals)[: varies.size] / scale
-    for direction in _candidates(multipliers, problem.high - problem.low):
+    for direction in candidates(multipliers, problem.high - problem.low):
         for oriented in (direction + 0.0, 0.0 - direction):  # no -0.0
             if signs is not None and (oriented * signs < 0.0).any():
                 continue
@@ -120,39 +110,6 @@ def _moments(problem: Problem, varies: NDArray[np.intp]) -> tuple[Any, Vector]:
         return hstack([rows.multiply(1.0 / scale), masses], format="csr"), scale
     scale = (high - low)[varies]  # an offset cancels, as the masses are equal
     return np.hstack([(rows - sign[:, None] * (low[varies] + 0.5 * scale)) / scale, masses.toarray()]), scale
-
-
-def _program(equal: Any, signs: NDArray[np.int8]) -> tuple[Vector, Vector, Vector] | None:
-    """Solve the linear program: return t, t + s, and the multipliers of the moments; None where that fails.
-
-    A moment of sign 1 need only be at most zero, one of sign -1 at least zero.
-    """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, hstack
-
-    directions, size = equal.shape
-    if directions == 0:
-        return np.ones(size), np.ones(size), np.zeros(0)
-    if size == 0:
-        return np.zeros(0), np.zeros(0), np.zeros(directions)
-    exact, bounded = np.flatnonzero(signs == 0), np.flatnonzero(signs)
-    both = csr_array(hstack([csr_array(equal), csr_array(equal)]))
-    found = linprog(
-        np.r_[-np.ones(size), np.zeros(size)],
-        A_eq=both[exact],
-        b_eq=np.zeros(exact.size),
-        A_ub=both[bounded].multiply(signs[bounded, None]) if bounded.size else None,
-        b_ub=np.zeros(bounded.size) if bounded.size else None,
-        bounds=np.c_[np.zeros(2 * size), np.r_[np.ones(size), np.full(size, np.inf)]],
-        method="highs",
-    )
-    if found.status != 0:
-        return None
-    multipliers = np.zeros(directions)
-    multipliers[exact] = found.eqlin.marginals
-    if bounded.size:
-        multipliers[bounded] = signs[bounded] * found.ineqlin.marginals
-    return found.x[:size], found.x[:size] + found.x[size:], multipliers
 
 
 def _surely_on(rows: Any, weights: Vector) -> NDArray[np.bool_]:
@@ -186,64 +143,6 @@ def _spread(rows: Any, weight: Vector, moments: Vector) -> Vector:
     values, vectors = eigh(square.toarray() if is_sparse(square) else square)
     seen = values > 1e-12 * values[-1]
     return np.asarray(rows @ (vectors[:, seen] @ ((vectors[:, seen].T @ moments) / values[seen])))
-
-
-def _unspanned(rows: Any) -> NDArray[np.float64] | None:
-    """Return the directions that are orthogonal to all rows, (m, c); None where rounding hides which these are.
-
-    Each is one of the columns less what the independent ones make of it: of indicators, small whole numbers.
-    """
-    from scipy.linalg import qr, solve_triangular
-
-    m = rows.shape[1]
-    blocks = (rows[start : start + 4096] for start in range(0, rows.shape[0], 4096))
-    triangle = triangle_of((block.toarray() if is_sparse(block) else block for block in blocks), m)
-    triangle, order = qr(triangle, mode="r", pivoting=True)
-    share = np.abs(triangle.diagonal()) / max(abs(triangle[0, 0]), 1e-300)
-    if ((share > 1e-13 * m) & (share < 1e-6)).any():
-        return None
-    rank = int(np.count_nonzero(share >= 1e-6))
-    basis = np.zeros((m, m - rank))
-    basis[order[:rank]] = -solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
-    basis[np.abs(basis) < 1e-12] = 0.0
-    basis[order[rank:], np.arange(m - rank)] = 1.0
-    return basis
-
-
-def _matches(equal: Any, weights: Vector, signs: NDArray[np.int8]) -> bool:
-    """Return whether a change of less than one in every weight, all at least one, makes them match exactly.
-
-    A moment of sign 1 may also be below zero, one of sign -1 above.
-    """
-    from scipy.linalg import lstsq
-
-    if 0 in equal.shape:
-        return True
-    residual, tiny = equal @ weights, 1e-9 * weights.sum()
-    held = (signs == 0) | (signs * residual > -tiny)
-    rows = equal[held]
-    square = rows @ rows.T
-    square = square.toarray() if is_sparse(square) else square
-    change = rows.T @ lstsq(square, residual[held])[0] if held.any() else np.zeros(weights.size)
-    left = equal @ (weights - change)
-    return bool(np.abs(change).max() < 1.0 and np.where(signs == 0, np.abs(left), signs * left).max() < tiny)
-
-
-def _candidates(direction: Vector, size: Vector) -> list[Vector]:
-    """Return the direction in small whole numbers, if it is near such a one, and as it is."""
-    largest = float(np.abs(direction * size).max(initial=0.0))
-    if largest == 0.0:
-        return []
-    kept = np.where(np.abs(direction) * size > 1e-7 * largest, direction, 0.0)
-    found = []
-    for unit in (1.0, float(np.abs(kept[kept != 0.0]).min()), float(np.abs(kept).max())):
-        parts = [Fraction(x).limit_denominator(720) for x in (kept / unit).tolist()]
-        whole = np.lcm.reduce([part.denominator for part in parts], dtype=object)
-        if whole < 2**30 and all(
-            abs(part - x) < 1e-6 * max(1, abs(x)) for part, x in zip(parts, kept / unit, strict=True)
-        ):
-            found.append(np.array([float(part * int(whole)) for part in parts]))
-    return [*found, kept]
 
 
 def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], direction: Vector) -> bool:
