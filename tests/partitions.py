@@ -5,7 +5,8 @@ import numpy as np
 from pnorm._checks import CaseWeights
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
-from pnorm._solvers.minimize import solve
+from pnorm._solvers.few_columns import few_of
+from pnorm._solvers.minimize import solve, units_of
 from pnorm._solvers.partitioned import Partitions
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import rankers_of
@@ -57,7 +58,15 @@ def train(
     return lam, descend(DescentState(problem, lam), range(t_max), selection, tol, callback)
 
 
-def minimize(pos, neg, H=None, p=1, *, rows=13, l2=0.0, init=None, method=None, tol=1e-10, **weights):
-    problem = partitioned(pos, neg, H, p, rows, **weights)
-    penalty = Penalty.of(problem.n_rankers, l2=l2)
-    return solve(problem, penalty, tol, 100, None if init is None else np.array(init, dtype=float), method)[:2]
+def penalty_of(problem, rankers, l1=0.0, l2=0.0, signs=None, penalty="coefficients"):
+    return Penalty.of(problem.n_rankers, l1, l2, signs, units_of(problem, rankers, penalty))
+
+
+def minimize(
+    pos, neg, H=None, p=1, *, rows=13, l1=0.0, l2=0.0, signs=None, penalty="coefficients", max_columns=None,
+    init=None, method=None, tol=1e-10, max_iter=100, callback=None, **weights,
+):  # fmt: skip
+    problem, rankers = partitioned(pos, neg, H, p, rows, **weights), rankers_of(pos, neg, H)[2]
+    added, few = penalty_of(problem, rankers, l1, l2, signs, penalty), few_of(max_columns, rankers)
+    start = None if init is None else np.array(init, dtype=float)
+    return solve(problem, added, tol, max_iter, start, method, callback, few=few)[:2]

@@ -193,6 +193,29 @@ def test_a_sweep_lowers_the_objective_by_what_it_says(rng, side):
             np.testing.assert_allclose(before - after.log_f - penalty.value(lam), falls.sum(), rtol=1e-8)
 
 
+@pytest.mark.parametrize("few", [0, 2**16])
+@pytest.mark.parametrize("side", ["top", "bottom"])
+def test_sweeps_with_a_linear_term_end_where_the_slope_is_what_it_takes(rng, monkeypatch, side, few):
+    monkeypatch.setattr(columns, "_FEW", few)
+    for rows in mixed(rng):
+        problem = problem_of(*rows, 3.0, side=side)
+        schema = coded_tables(problem)[0].schema
+        penalty = Penalty.of(problem.n_rankers, 1e-2, 0.1)
+        linear = np.concatenate([0.1 * (x - x.mean()) for x in map(rng.random, schema.levels)])
+        solver = Columns(problem, coded_tables(problem), penalty, linear)
+        of_rankers = schema.of_rankers(linear, schema.terms) * (1.0 if side == "top" else -1.0)
+
+        def value(point, penalty=penalty, of_rankers=of_rankers):
+            return point.log_f - of_rankers @ point.lam + penalty.value(point.lam)
+
+        start = problem.point(np.zeros(problem.n_rankers))
+        lam, falls = solver.sweeps(start.lam, start.weights.total, 0.0, 0.0, 1.0, 200)
+        end = problem.point(lam)
+        np.testing.assert_allclose(value(start) - value(end), falls.sum(), rtol=1e-8)
+        slope = 3.0 * Means(problem, end.weights).edges + of_rankers
+        np.testing.assert_allclose(penalty.steepest(lam, slope), 0.0, atol=1e-5)
+
+
 def test_one_call_takes_the_sweeps_that_threads_share(rng, monkeypatch):
     for rows in mixed(rng):
         problem = problem_of(*rows, 3.0)

@@ -375,10 +375,12 @@ def row_products(
 
 cdef struct Column:
     # Sums of u and w by code, and the change of the shape so far, with the weights that come of it.
+    # linear = what the objective falls for each unit of the shape, beside log F_p; its sum is zero.
     Py_ssize_t levels
     double p
     const double* u
     const double* w
+    const double* linear
     double* change
     double* tilted_u
     double* tilted_w
@@ -386,9 +388,12 @@ cdef struct Column:
 
 
 cdef double log_f(const Column* column, const double* change, double* of_u, double* of_w) noexcept nogil:
-    """The change of log F_p with a change of the shape; of_u, of_w = factors of the weights that keep their sums."""
+    """The change of log F_p, less the linear term, with a change of the shape.
+
+    of_u, of_w = factors of the weights that keep their sums.
+    """
     cdef:
-        double top_u, top_w, u, w, all_u, all_w
+        double top_u, top_w, u, w, all_u, all_w, more = 0.0
         Py_ssize_t b
     top_u = weigh_codes(column.u, change, column.levels, -1.0, of_u, &u, &all_u)
     top_w = weigh_codes(column.w, change, column.levels, column.p, of_w, &w, &all_w)
@@ -397,7 +402,8 @@ cdef double log_f(const Column* column, const double* change, double* of_u, doub
     for b in range(column.levels):
         of_u[b] /= u
         of_w[b] /= w
-    return column.p * (top_u + log(u)) + (top_w + log(w))
+        more += column.linear[b] * change[b]
+    return column.p * (top_u + log(u)) + (top_w + log(w)) - more
 
 
 cdef double penalties(const Tree* tree, const double* jump) noexcept nogil:
@@ -464,7 +470,7 @@ cdef double step(
             u = column.u[b] * column.tilted_u[b]
             w = column.w[b] * column.tilted_w[b]
             weight[c] = p * u + p * p * w
-            moment[c] = weight[c] * shape[c] + p * (u - w)
+            moment[c] = weight[c] * shape[c] + p * (u - w) + column.linear[b]
     for c in range(n):
         if cell[c] >= 0:
             along[cell[c]] = -shape[c]
@@ -477,7 +483,9 @@ cdef double step(
     for c in range(n):
         b = cell[c]
         if b >= 0:
-            promised -= p * (column.u[b] * column.tilted_u[b] - column.w[b] * column.tilted_w[b]) * along[b]
+            promised -= along[b] * (
+                p * (column.u[b] * column.tilted_u[b] - column.w[b] * column.tilted_w[b]) + column.linear[b]
+            )
     if not -promised > least:
         return 0.0
     return -promised if search(column, tree, jump, after, along, promised, trial, of_u, of_w) else 0.0
@@ -499,7 +507,7 @@ cdef double step_along(
         w = column.w[b] * column.tilted_w[b]
         mass += p * u + p * p * w
         mean += (p * u + p * p * w) * values[b]
-        slope += p * (u - w) * values[b]
+        slope += (p * (u - w) + column.linear[b]) * values[b]
     mean /= mass
     for b in range(column.levels):
         u = column.u[b] * column.tilted_u[b]
@@ -535,6 +543,8 @@ cdef struct Forest:
     const double* line_penalty
     Py_ssize_t line_across
     double* lam
+    const double* linear
+    const Py_ssize_t* cells
     double p
     double least
     Py_ssize_t most
@@ -601,6 +611,7 @@ cdef void visit_word(
         column.tilted_w = column.tilted_u + column.levels
         column.u = own_u
         column.w = own_w
+        column.linear = forest.linear + forest.cells[k]
         column.value = 0.0
         marginal(u, size, forest.radix[k], column.levels, own_u)
         marginal(w, size, forest.radix[k], column.levels, own_w)
@@ -631,11 +642,13 @@ def visit(
     const Py_ssize_t[::1] first, const Py_ssize_t[::1] parent, const Py_ssize_t[::1] cell,
     const double[:, ::1] penalty, int8_t[::1] state, double[::1] jump,
     const Py_ssize_t[::1] lines, const double[:, ::1] values, const double[:, ::1] line_penalty, double[::1] lam,
+    const double[::1] linear, const Py_ssize_t[::1] cells,
     double p, double least, Py_ssize_t most, double[::1] u, double[::1] w, double[::1] of_u, double[::1] of_w,
     double[::1] scratch,
 ):
-    """Minimise log F_p and its penalties over one of the features of a word after the other.
+    """Minimise log F_p and its penalties, less a linear term, over one of the features of a word after the other.
 
+    The linear term is that of the shapes: of code b of feature k, linear[cells[k] + b], of sum zero in every feature.
     u, w are sums of the weights by the codes of the word, of sum one; they become those at the new jumps. of_u, of_w
     are the factors by which weights change with the codes. Each feature takes Newton steps, at most so many, until one
     promises less than a tenth of what the first one did, but no second one after a small first one, and none that
@@ -644,14 +657,14 @@ def visit(
 
     Feature k is a digit of the word, with the nodes first[k]:first[k + 1] and lines lines[k]:lines[k + 1].
 
-    In: features, levels, radix, first, parent, cell, penalty, lines, values, line_penalty, p, least, most.
-    Changed: state, jump, lam, u, w. Out: of_u, of_w. Scratch: scratch.
+    In: features, levels, radix, first, parent, cell, penalty, lines, values, line_penalty, linear, cells, p, least,
+    most. Changed: state, jump, lam, u, w. Out: of_u, of_w. Scratch: scratch.
     """
     cdef:
         Forest forest = Forest(
             &levels[0], &radix[0], &first[0], &parent[0], &cell[0], &penalty[0, 0], penalty.shape[1], &state[0],
             &jump[0], &lines[0], &values[0, 0], values.shape[1], &line_penalty[0, 0], line_penalty.shape[1], &lam[0],
-            p, least, most, &scratch[0],
+            &linear[0], &cells[0], p, least, most, &scratch[0],
         )
         double[3] found
     with nogil:
@@ -694,6 +707,7 @@ def sweeps(
     const Py_ssize_t[::1] first, const Py_ssize_t[::1] parent, const Py_ssize_t[::1] cell,
     const double[:, ::1] penalty, int8_t[::1] state, double[::1] jump,
     const Py_ssize_t[::1] lines, const double[:, ::1] values, const double[:, ::1] line_penalty, double[::1] lam,
+    const double[::1] linear, const Py_ssize_t[::1] cells,
     double p, double least, Py_ssize_t most, double enough, double slow, double far, double[::1] falls,
     double[::1] scratch,
 ):
@@ -706,14 +720,14 @@ def sweeps(
     numbers for each code of the largest word, and the scratch of `sums_by_code`.
 
     In: pos_narrow, pos_wide, neg_narrow, neg_wide, words, codes, features, levels, radix, first, parent, cell,
-    penalty, lines, values, line_penalty, p, least, most, enough, slow, far. Changed: of_pos, of_neg, state, jump, lam.
-    Out: falls. Scratch: scratch.
+    penalty, lines, values, line_penalty, linear, cells, p, least, most, enough, slow, far. Changed: of_pos, of_neg,
+    state, jump, lam. Out: falls. Scratch: scratch.
     """
     cdef:
         Forest forest = Forest(
             &levels[0], &radix[0], &first[0], &parent[0], &cell[0], &penalty[0, 0], penalty.shape[1], &state[0],
             &jump[0], &lines[0], &values[0, 0], values.shape[1], &line_penalty[0, 0], line_penalty.shape[1], &lam[0],
-            p, least, most, NULL,
+            &linear[0], &cells[0], p, least, most, NULL,
         )
         Py_ssize_t k, n = 0, size = 0
         double moved = 0.0

@@ -20,8 +20,9 @@ from pnorm._core import _bins, _shapes
 from pnorm._solvers.hessian import Means
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
+from pnorm._solvers.reductions import Rows, reduction
 from pnorm._solvers.wide import hessian_times
-from pnorm._storage.base import Index, added, bounds_of
+from pnorm._storage.base import Index, Table, added, bounds_of
 from pnorm._storage.coded import Coded, Schema
 from pnorm._storage.combined import Negated
 from pnorm._threads import Pass, over_blocks
@@ -128,17 +129,39 @@ def trees_of(schema: Schema) -> Trees:
     return _TREES[schema]
 
 
+def coded_table(table: Table) -> Coded | None:
+    """A table, whatever its sign, if codes are all that it has."""
+    table = table.base if isinstance(table, Negated) else table
+    return table if isinstance(table, Coded) else None
+
+
 def coded_tables(problem: Problem) -> list[Coded] | None:
-    """The tables of both sides, if codes are all that they have, whatever their sign."""
-    tables = [table.base if isinstance(table, Negated) else table for table in problem.tables]
-    coded = [table for table in tables if isinstance(table, Coded)]
-    return coded if len(coded) == len(tables) else None
+    """The tables of both sides in memory, if codes are all that they have."""
+    coded = [table for table in map(coded_table, problem.tables) if table is not None]
+    return coded if len(coded) == len(problem.tables) else None
+
+
+def has_codes(problem: Problem) -> bool:
+    """Return whether codes are all that the rows have, wherever they are."""
+    if problem.in_memory:
+        return coded_tables(problem) is not None
+    return coded_table(problem.table) is not None and bool(min(problem.reduce(_is_coded)))
+
+
+@reduction("min")
+def _is_coded(rows: Rows) -> float:
+    """Whether codes are all that a part has: sparse columns are codes in some parts and numbers in others."""
+    return float(coded_table(rows.table) is not None)
 
 
 class Columns:
-    """The columns of a problem, with a penalty. Coefficients are those of the problem, whatever the sign of outputs."""
+    """The columns of a problem, with a penalty. Coefficients are those of the problem, whatever the sign of outputs.
 
-    def __init__(self, problem: Problem, tables: list[Coded], penalty: Penalty) -> None:
+    Sweeps minimise log F_p and the penalty, less the product of the columns' shapes with `linear`, if it is given: a
+    number for each code of every column, of sum zero in each.
+    """
+
+    def __init__(self, problem: Problem, tables: list[Coded], penalty: Penalty, linear: Vector | None = None) -> None:
         self._n, self._p = problem.n_rankers, problem.objective.traits.p
         self._tables, self._schema = tables, tables[0].schema
         self._pool = problem.sides[0].parts[0].pool
@@ -148,6 +171,7 @@ class Columns:
         split = [trees.split(x) for x in (penalty.l1, penalty.l2, low, high)]
         self._penalty, self._of_lines = [np.array(x) for x in zip(*split, strict=True)]
         self._state = np.zeros(trees.ranker.size, np.int8)
+        self._linear = np.zeros(int(self._schema.cells[-1])) if linear is None else linear
         self._words = list(self._schema.words_in_order())
         most_nodes, most_codes = int((trees.first[1:] - trees.first[:-1]).max()), int(self._schema.levels.max())
         self._few = problem.n_pos + problem.n_neg <= _FEW
@@ -177,7 +201,8 @@ class Columns:
         schema = self._schema
         forest: list[Any] = [
             *(schema.levels, schema.words.radix, trees.first, trees.parent, trees.cell, self._penalty, self._state),
-            *(of_nodes, trees.lines, trees.values, self._of_lines, of_lines, self._p, least, _MOST),
+            *(of_nodes, trees.lines, trees.values, self._of_lines, of_lines, self._linear, schema.cells),
+            *(self._p, least, _MOST),
         ]
         if self._few:
             (pos, neg), (u, w) = self._tables, weights
@@ -257,7 +282,7 @@ class Columns:
         scratch = np.empty(rows + schema.n_cells + schema.scratch)
 
         def times(x: Vector) -> Vector:
-            tables = schema.tables_of_words(x)
+            tables = schema.tables_of_words(schema.scores(x))
             _shapes.curvature_sums(
                 *pos.words, weights[0], *neg.words, weights[1], starts, tables, self._p, sums, scratch
             )

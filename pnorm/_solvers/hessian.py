@@ -48,10 +48,11 @@ class Means:
     null: NullSpace | None = None
     """The null space of the outputs, if it was asked for."""
 
-    def __init__(self, problem: Problem, weights: Weights) -> None:
+    def __init__(self, problem: Problem, weights: Weights, known: list[Any] | None = None) -> None:
+        """Ask for the means of both sides, if they are not known."""
         self.problem = problem
         self.p = problem.objective.traits.p
-        self._first(weights)
+        self._first(weights, known)
         self._edges_of_groups()
         mean = self.weights.share @ np.asarray(self.means)
         self.deviation = [
@@ -59,11 +60,11 @@ class Means:
         ]
         """The largest that standard deviations can be, given the mean and the range."""
 
-    def _first(self, weights: Weights) -> None:
+    def _first(self, weights: Weights, known: list[Any] | None = None) -> None:
         """Means."""
         self.weights = weights
         n = weights.share.size
-        self.means: list[Any] = self.problem.reduce_weighted(weights, means, (n, n))
+        self.means: list[Any] = self.problem.reduce_weighted(weights, means, (n, n)) if known is None else known
         self._left = [np.zeros_like(mean) for mean in self.means]
 
     def _edges_of_groups(self) -> None:

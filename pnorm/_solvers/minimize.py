@@ -20,6 +20,7 @@ from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.proximal import PROXIMAL, proximal
+from pnorm._solvers.sampled import SAMPLED
 from pnorm._solvers.shapes import SHAPES, serves
 from pnorm._trace import Trace, attach_trace, progress_range
 from pnorm.rankers import Rankers
@@ -133,7 +134,8 @@ BOTH = Solver(_both, supports=NEWTON.supports, steps=LBFGS.steps)
 
 def _coded(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
     """Minimise over whole columns of codes; where l2 is lost in the rounding of slopes, prove by l1 what that finds."""
-    outcome = SHAPES.run(problem, start, penalty, progress, may_ask)
+    solver = SHAPES if problem.in_memory else SAMPLED
+    outcome = solver.run(problem, start, penalty, progress, may_ask)
     lost = outcome.status in ("converged", "stalled") and progress.last.gap > 10.0 * progress.tol
     if not lost or problem.n_rankers > FEW or not penalty.l1.any() or progress.exhausted:
         return outcome

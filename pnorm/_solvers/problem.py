@@ -28,6 +28,7 @@ from pnorm._solvers.reductions import (
     Weighted,
     WeightedRows,
     Weights,
+    each,
     reduction,
 )
 from pnorm._storage.base import Table, rounding
@@ -601,13 +602,8 @@ def described(executor: Executor, parts: Sequence[Sequence[Any]]) -> tuple[list[
     return sides, known
 
 
-@reduction("min", "max", "exponentials", "exponentials")
-def sums_of_weights(rows: Rows, lam: Vector, level: float | None, of_rankers: bool, scales: tuple[float, ...]) -> Any:
-    """Extremes of the scores; sums of exponentials for the first scale, and for the last.
-
-    With the first go the totals of these weights, or the sum of their |f|.
-    """
-    f = rows.scores(lam, level)
+def _sums_at(rows: Rows, f: Vector, of_rankers: bool, scales: tuple[float, ...]) -> Any:
+    """The answer of `sums_of_weights` of rows with these scores."""
     weights = [np.empty(rows.n) for _ in scales]
     sums = [_tilt.weigh(f, rows.log_c, w, scale, 0, rows.n) for w, scale in zip(weights, scales, strict=True)]
     if of_rankers:
@@ -618,6 +614,31 @@ def sums_of_weights(rows: Rows, lam: Vector, level: float | None, of_rankers: bo
     return float(f.min()), float(f.max()), (top, np.r_[total, more]), sums[-1]
 
 
+@reduction("min", "max", "exponentials", "exponentials")
+def sums_of_weights(rows: Rows, lam: Vector, level: float | None, of_rankers: bool, scales: tuple[float, ...]) -> Any:
+    """Extremes of the scores; sums of exponentials for the first scale, and for the last.
+
+    With the first go the totals of these weights, or the sum of their |f|.
+    """
+    return _sums_at(rows, rows.scores(lam, level), of_rankers, scales)
+
+
+@each(sums_of_weights)
+def sums_along(rows: Rows, lam: Vector, after: Vector, shares: tuple[float, ...], scales: tuple[float, ...]) -> Any:
+    """The same at the end of a step, with totals, and after shares of it."""
+    start, end = rows.scores(lam), rows.scores(after)
+    found = [_sums_at(rows, end, True, scales)]
+    end -= start
+    for share in shares:
+        found.append(_sums_at(rows, start + share * end, False, scales))
+    return found
+
+
+def _scales(p: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Factors of the scores in the exponents of either side."""
+    return (-1.0,), (p,) if p == 1.0 else (p, 1.0)
+
+
 def formed(
     problem: Problem, lam: Vector, level: float | None = None, of_rankers: bool = False
 ) -> tuple[Point, tuple[Vector, Vector]]:
@@ -625,11 +646,33 @@ def formed(
 
     Return the point, and the u-mean and w-mean of what goes with the sums: totals, or |f|.
     """
+    scales = _scales(problem.objective.traits.p)
+    found = problem.reduce(sums_of_weights, (lam, lam), (level, level), (of_rankers, of_rankers), scales)
+    return _formed_of(problem, lam, level, found)
+
+
+def formed_along(
+    problem: Problem, lam: Vector, after: Vector, shares: tuple[float, ...]
+) -> tuple[tuple[Point, tuple[Vector, Vector]], list[Point]]:
+    """Ask all parts once for the end of a step, and for the points after shares of it.
+
+    Return the end as `formed` does, with totals, and the points.
+    """
+    scales = _scales(problem.objective.traits.p)
+    end, *between = zip(*problem.reduce(sums_along, (lam, lam), (after, after), (shares, shares), scales), strict=True)
+    points = [
+        _formed_of(problem, lam + share * (after - lam), None, found)[0]
+        for share, found in zip(shares, between, strict=True)
+    ]
+    return _formed_of(problem, after, None, end), points
+
+
+def _formed_of(
+    problem: Problem, lam: Vector, level: float | None, found: Sequence[Any]
+) -> tuple[Point, tuple[Vector, Vector]]:
+    """What `formed` returns, given the answers of both sides."""
     p = problem.objective.traits.p
-    scales = (-1.0,), (p,) if p == 1.0 else (p, 1.0)
-    (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = problem.reduce(
-        sums_of_weights, (lam, lam), (level, level), (of_rankers, of_rankers), scales
-    )
+    (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = found
     of_u, of_w, of_v = [(float(top), float(np.ravel(sums)[0])) for top, sums in (u, w, v)]
     weights = FormedWeights(lam.copy(), (-1.0, p), (of_u, of_w), level)
     f = Scores(np.array([pos_low, pos_high]), np.array([neg_low, neg_high]))

@@ -329,6 +329,19 @@ def reduction(*rules: str) -> Callable[[Function], Function]:
     return mark
 
 
+def each(one: Any) -> Callable[[Function], Function]:
+    """Mark a function that returns several answers of a reduction, as many of all rows."""
+
+    def merge(a: Any, b: Any) -> Any:
+        return [one.merge(x, y) for x, y in zip(a, b, strict=True)]
+
+    def mark(function: Function) -> Function:
+        function.merge = merge  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
 def merged(asked: Callable[..., Any], answers: Sequence[Any]) -> Any:
     """Return one answer of those of several parts, in their order."""
     return reduce(asked.merge, answers)  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pnorm._blas import calm
 from pnorm._checks import Vector
 from pnorm._solvers.certificate import certify_bounded, penalised_gap
-from pnorm._solvers.columns import Columns, coded_tables
+from pnorm._solvers.columns import Columns, coded_tables, has_codes
 from pnorm._solvers.few_rows import FewRows
 from pnorm._solvers.hessian import Means
 from pnorm._solvers.newton import NEWTON, newton
@@ -29,13 +29,13 @@ from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Point, Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 
-_SWEEPS = 50
+SWEEPS = 50
 """Sweeps before the next Newton step, at most."""
 
-_ENOUGH = 1e-3
+ENOUGH = 1e-3
 """Share of the tolerance that a sweep must lower the objective for another one to follow."""
 
-_SLOW = 0.8
+SLOW = 0.8
 """Share of the fall of the sweep before, above which sweeps are slow, and a Newton step is worth its time."""
 
 _NEAR = 10.0
@@ -70,11 +70,11 @@ _PATIENCE = 6
 
 
 def serves(problem: Problem, penalty: Penalty) -> bool:
-    """Return whether the columns are codes in memory, the rows in no groups, and all coefficients have an l2."""
+    """Return whether the columns are codes, the rows in no groups, and all coefficients have an l2."""
     objective = problem.objective
-    if not problem.in_memory or not objective.traits.factored or objective.groups is not None:
+    if not objective.traits.factored or objective.groups is not None or not penalty.is_bounded:
         return False
-    return penalty.is_bounded and coded_tables(problem) is not None
+    return has_codes(problem)
 
 
 def shapes(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
@@ -103,7 +103,7 @@ def _run(
         step, rounding = None, 0.0
         gap, _ = penalised_gap(problem, point, means.edges, penalty)
         if gap > progress.tol and (progress.n_iter > first or progress.exhausted):
-            step = _newton_step(
+            step = newton_step(
                 columns.product(means, point.weights.total),
                 (few_rows or columns).preconditioner(point.weights.total),
                 penalty,
@@ -147,8 +147,8 @@ def _run(
         # The step, and sweeps from there.
         share = 0.0
         if step is not None:
-            share, point = _line_search(problem, progress, point, step)
-        lam, _ = columns.sweeps(point.lam, point.weights.total, least, _ENOUGH * progress.tol, _SLOW, _SWEEPS)
+            share, point = line_search(problem, progress.value, point, step)
+        lam, _ = columns.sweeps(point.lam, point.weights.total, least, ENOUGH * progress.tol, SLOW, SWEEPS)
         edges = means.edges
         del means, point  # with many rows, weights are what memory is spent on
         point = problem.point(lam, precise)
@@ -191,7 +191,7 @@ def _from_larger_l2(problem: Problem, point: Point, penalty: Penalty, progress: 
 
 
 @dataclass(frozen=True, eq=False)
-class _Step:
+class Step:
     """A step of all coefficients, none of which crosses zero where it has a corner."""
 
     move: Vector
@@ -203,7 +203,7 @@ class _Step:
     """How fast the objective falls where the step begins."""
 
 
-def _newton_step(
+def newton_step(
     times: Callable[[Vector], Vector],
     solver: Callable[[NDArray[np.bool_]], Callable[[Vector], Vector]],
     penalty: Penalty,
@@ -211,7 +211,7 @@ def _newton_step(
     lam: Vector,
     slope: Vector,
     tol: float,
-) -> _Step:
+) -> Step:
     """Minimise the quadratic model of the objective, over the coefficients that sweeps have left off zero.
 
     Those that would cross zero stop there, all at once, and the others are found again.
@@ -231,7 +231,7 @@ def _newton_step(
         stopped = np.where(crossed, -lam, move)
         product, move = product + times(stopped - move), stopped
     down = float(inside @ move)
-    return _Step(move, np.sign(lam) * cornered, down - 0.5 * float(move @ (product + penalty.l2 * move)), down)
+    return Step(move, np.sign(lam) * cornered, down - 0.5 * float(move @ (product + penalty.l2 * move)), down)
 
 
 def _solved(
@@ -272,11 +272,11 @@ def _solved(
     return move
 
 
-def _line_search(problem: Problem, progress: Progress, point: Point, step: _Step) -> tuple[float, Point]:
+def line_search(problem: Problem, value: Callable[[Point], float], point: Point, step: Step) -> tuple[float, Point]:
     """Halve a step until the objective falls by a fraction of what its slope promises; zero where it does not."""
     if not step.slope > 0.0:
         return 0.0, problem.point(point.lam)
-    before, slack = progress.value(point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
+    before, slack = value(point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
     promised, span = step.slope, problem.objective.traits.p * problem.span_of(step.move)
 
     def at(share: float) -> Point:
@@ -286,16 +286,16 @@ def _line_search(problem: Problem, progress: Progress, point: Point, step: _Step
 
     share = min(1.0, _FAR / span) if span > 0.0 else 1.0
     after = at(share)
-    if progress.value(after) <= before - 1e-4 * share * promised + slack:
+    if value(after) <= before - 1e-4 * share * promised + slack:
         while share < 1.0:  # far from the minimiser, the objective falls for long as its slope says
             farther = at(min(1.0, 2.0 * share))
-            if not progress.value(farther) < progress.value(after):
+            if not value(farther) < value(after):
                 break
             share, after = min(1.0, 2.0 * share), farther
         return share, after
     for _ in range(_HALVINGS):
         share *= 0.5
         after = at(share)
-        if progress.value(after) <= before - 1e-4 * share * promised + slack:
+        if value(after) <= before - 1e-4 * share * promised + slack:
             return share, after
     return 0.0, problem.point(point.lam)

@@ -365,10 +365,10 @@ class Schema(Codebook):
         _bins.marginals(tally, first[own], size[own], self.words.radix[own], cells, out)
         return out
 
-    def tables_of_words(self, lam: Vector) -> Vector:
-        """Scores by the codes of all words."""
+    def tables_of_words(self, values: Vector) -> Vector:
+        """Sums of values by the codes of all features, by the codes of all words."""
         out = np.empty(self.n_cells)
-        _bins.tables_of_words(self.scores(lam), self.cells, *self.word_cells, self.words.radix, out)
+        _bins.tables_of_words(values, self.cells, *self.word_cells, self.words.radix, out)
         return out
 
     def words_in_order(self) -> Iterator[tuple[Index, int, int, int]]:
@@ -531,8 +531,12 @@ class Coded:
         return over_blocks(out.size, lambda rows: _bins.look_up(codes, table, rows.start, rows.stop, out))
 
     def combine(self, lam: Vector) -> Pass:
+        return self.look_up(self.schema.scores(lam), self.schema.feature[lam != 0.0])
+
+    def look_up(self, values: Vector, features: Any = slice(None)) -> Pass:
+        """Pass: sums of values by the codes of all features, of which some may be other than zero."""
         schema, f = self.schema, np.zeros(self.shape[0])
-        tables, used = schema.tables_of_words(lam), schema.words_of(schema.feature[lam != 0.0])
+        tables, used = schema.tables_of_words(values), schema.words_of(features)
 
         def work(rows: slice) -> None:
             for codes, words, starts in zip(self.words, used, schema.starts, strict=True):
@@ -574,9 +578,9 @@ class Coded:
         tasks = [partial(work, a, b) for a in range(levels.size) for b in range(a, levels.size)]
         return Pass(tasks, lambda _: (total, left))
 
-    def codes(self) -> NDArray[np.uint16]:
-        """The codes of all features, each in a row."""
-        return np.array([self._code_of(k) for k in range(self.schema.levels.size)])
+    def codes(self, rows: Any = slice(None)) -> NDArray[np.uint16]:
+        """The codes of all features, each in a row; of some rows, if they are given."""
+        return np.array([self._code_of(k)[rows] for k in range(self.schema.levels.size)])
 
     def _code_of(self, k: int) -> NDArray[np.uint16]:
         """The codes of a feature."""

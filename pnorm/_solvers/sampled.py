@@ -1,0 +1,203 @@
+"""Minimisation over whole columns of codes where the rows lie in parts, with few questions to these.
+
+A few thousand rows of each side stand for all. They are drawn with chances that grow with their weights, once in a
+while. Weighted for their chances, and with a linear term that makes its gradient that of all rows, log F_p of the
+sample is a model of log F_p: it is wrong in second order, by as much as second moments of the sample are. The model,
+with the penalty, is minimised here, by sweeps over whole columns and Newton steps. Then one question finds log F_p of
+all rows at the minimiser of the model, with the gradient there, and at shares of the way (Jordan, Lee & Yang, Journal
+of the American Statistical Association 114, 2019; there one machine's rows are the sample).
+
+Both functions are convex and fall as steeply where the way begins, so that some share of it lowers the objective. Near
+the minimiser each step leaves a share of the way to it, about the one by which second moments are wrong.
+
+A part keeps nothing from one question to the next.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pnorm._blas import calm
+from pnorm._checks import Vector
+from pnorm._solvers.certificate import penalised_gap
+from pnorm._solvers.columns import Columns, coded_table
+from pnorm._solvers.hessian import Means
+from pnorm._solvers.newton import NEWTON
+from pnorm._solvers.penalty import Penalty
+from pnorm._solvers.problem import Point, Problem, formed, formed_along
+from pnorm._solvers.progress import Outcome, Progress, Solver
+from pnorm._solvers.reductions import WeightedRows, reduction
+from pnorm._solvers.shapes import ENOUGH, SLOW, SWEEPS, line_search, newton_step
+from pnorm._storage.coded import BYTE, Coded, Codes, Schema
+from pnorm._storage.combined import Negated
+from pnorm._threads import SERIAL
+from pnorm.objectives._pnorm import PNorm
+
+_ROWS = 2**14
+"""Rows of a side in a sample, at least."""
+
+_PER_CODE = 12
+"""Rows of a side in a sample for each code of a column, at least, on average."""
+
+_SHARES = (0.7, 0.4, 0.2, 0.1, 0.03, 0.01, 0.001)
+"""Shares of a step at which the objective is found, beside its end."""
+
+_TRUE, _FALSE = 0.7, 1.5
+"""The fall of the objective, as a share of that of the model, between which the sample still serves."""
+
+_LONG = 1e-3
+"""Nats that a step of the model falls, above which weights change so much that a new sample is drawn."""
+
+_STEPS = 12
+"""Newton steps of a model, at most."""
+
+_PATIENCE = 6
+"""Steps in a row that do not halve the gap, after which rounding may be the cause."""
+
+
+@reduction("list", "list")
+def drawn(rows: WeightedRows, size: float, n: int, rare: Vector) -> tuple[list[Any], list[Any]]:
+    """Codes of some rows, and the logarithms of their case weights over their chances to be among these.
+
+    A chance grows with the weight of a row, times one plus what its codes are in `rare`, and is not below that of a row
+    among all n. Rows of chance one are all there, the others at equal distances along the sum of their chances.
+    """
+    table = coded_table(rows.table)
+    assert table is not None
+    more = SERIAL.run(table.look_up(rare))[0]
+    chance = np.minimum(size / 3.0 * (rows.total * (1.0 + more) + 1.0 / n), 1.0)
+    sure = chance == 1.0
+    along = np.floor(np.cumsum(np.where(sure, 0.0, chance)) + 0.5)
+    kept = np.flatnonzero(sure | (np.diff(along, prepend=0.0) > 0.0))
+    log_c = -np.log(chance[kept])
+    if rows.rows.log_c is not None:
+        log_c += rows.rows.log_c[kept]
+    codes = table.codes(kept)
+    return [codes.astype(np.uint8) if int(table.schema.levels.max()) <= BYTE else codes], [log_c]
+
+
+class Model:
+    """Rows drawn from all, as a problem in memory, and what is minimised in the place of the objective."""
+
+    def __init__(
+        self, problem: Problem, schema: Schema, point: Point, totals: tuple[Vector, Vector], size: float
+    ) -> None:
+        """Draw some rows of each side at a point, given the sums of the weights by code there."""
+        self._p, self._sign = problem.objective.traits.p, -1.0 if problem.exchanged else 1.0
+        self._constant, n_codes = problem.constant, int(schema.cells[-1])
+        # Chances by this sum add up to one for all rows, if no code is too rare.
+        rare = [1.0 / np.maximum(n_codes * of_side, 1e-3) for of_side in totals]
+        sides = problem.reduce_weighted(
+            point.weights, drawn, (size, size), (problem.n_pos, problem.n_neg), (rare[0], rare[1])
+        )
+        self._tables: list[Coded] = []
+        for parts, _ in sides:
+            codes = np.concatenate(parts, axis=1).astype(np.uint16)
+            self._tables.append(Coded.encoded(schema, [Codes(own) for own in codes], codes.shape[1]))
+        outputs = [Negated(table) if problem.exchanged else table for table in self._tables]
+        log_c_pos, log_c_neg = [np.concatenate(logs) for _, logs in sides]
+        objective = PNorm(self._p, log_c_pos, log_c_neg)
+        self._problem = Problem.of_tables(outputs, problem.names, objective)
+        self.is_exact = self._problem.n_pos == problem.n_pos and self._problem.n_neg == problem.n_neg
+        """Whether all rows are there."""
+
+    def minimise(
+        self, penalty: Penalty, lam: Vector, totals: tuple[Vector, Vector], slope: Vector, tol: float
+    ) -> tuple[Vector, float]:
+        """Return the minimiser of the model with the penalty, and how far below the value at lam it is.
+
+        `totals` are the sums of the weights of all rows by code at lam, and `slope` is that of log F_p, by ranker: the
+        linear term is such that the model has them, too.
+        """
+        problem, p = self._problem, self._p
+        point = problem.point(lam)
+        means = Means(problem, point.weights)
+        tallies = SERIAL.run(*[table.tally(w) for table, w in zip(self._tables, point.weights.total, strict=True)])
+        u, w = [self._tables[0].schema.totals(tally) for tally in tallies]
+        by_code, linear = p * ((totals[0] - u) - (totals[1] - w)), slope - p * means.edges
+        columns = Columns(problem, self._tables, penalty.only(~self._constant), by_code)
+        cornered = (penalty.l1 > 0.0) | np.isfinite(penalty.low) | np.isfinite(penalty.high)
+
+        def value(point: Point) -> float:
+            return point.log_f - float(linear @ point.lam) + penalty.value(point.lam)
+
+        first = before = value(point)
+        least = 1e-7 * tol / u.size
+        for _ in range(_STEPS):
+            swept, _ = columns.sweeps(point.lam, point.weights.total, least, ENOUGH * tol, SLOW, SWEEPS)
+            point = problem.point(swept)
+            means = Means(problem, point.weights)
+            down, here = p * means.edges + linear, value(point)
+            if penalty.gap(point.lam, down) <= 0.1 * tol:
+                break
+            # Where the way is long, its end is no better known than the sample is good.
+            if not self.is_exact and before - here <= 1e-4 * (first - here) and first - here > 100.0 * tol:
+                break
+            before, weights = here, point.weights.total
+            times, blocks = columns.product(means, weights), columns.preconditioner(weights)
+            step = newton_step(times, blocks, penalty, cornered, point.lam, down, tol)
+            _, point = line_search(problem, value, point, step)
+        return point.lam, first - value(point)
+
+
+def sampled(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
+    """Minimise models until the gap of the objective is within the tolerance."""
+    with calm(1):
+        return _run(problem, start, penalty, progress)
+
+
+def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress) -> Outcome:
+    p, table = problem.objective.traits.p, coded_table(problem.table)
+    assert table is not None
+    schema, sign = table.schema, -1.0 if problem.exchanged else 1.0
+    size = float(max(_ROWS, _PER_CODE * int(schema.cells[-1])))
+    model: Model | None = None
+    point, totals = formed(problem, penalty.nearest(start), of_rankers=True)
+    best, stuck = math.inf, 0
+    while True:
+        # The gap by the gradient.
+        means = Means(problem, point.weights, [sign * schema.of_rankers(sums, schema.terms)[None] for sums in totals])
+        slope = p * means.edges
+        gap, rounding = penalised_gap(problem, point, means.edges, penalty)
+        hidden = gap - penalty.gap(point.lam, slope)
+        progress.arrive(point, gap, penalty.steepest(point.lam, slope))
+        if progress.proved(gap, hidden):
+            return Outcome("converged", progress.within(gap))
+        if progress.exhausted:
+            return Outcome("max_iter", f"all {progress.limit} steps were taken; {_proof(gap)}")
+        stuck = stuck + 1 if gap > 0.5 * best else 0
+        best = min(best, gap)
+        if stuck >= _PATIENCE and progress.is_flat(rounding):
+            cause = "rounding hides any further progress" if gap <= 100.0 * hidden else "no step leads further down"
+            return Outcome("stalled", f"{cause}; {_proof(gap)}")
+
+        # The step of the model, and the best share of it. Where rounding hides which is best, the gradient decides.
+        if model is None:
+            model = Model(problem, schema, point, totals, size)
+        after, promised = model.minimise(penalty, point.lam, totals, slope, progress.tol)
+        (end, of_end), between = formed_along(problem, point.lam, after, _SHARES)
+        values = np.array([progress.value(point) for point in (end, *between)])
+        before, slack = progress.value(point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
+        place = 0 if values[0] <= values.min() + slack else int(values.argmin())
+        fall, share = before - values[place], (1.0, *_SHARES)[place]
+        if place == 0:
+            point, totals = end, of_end
+        elif fall > 0.0:
+            point, totals = formed(problem, between[place - 1].lam, of_rankers=True)
+        false = not _TRUE * promised <= fall <= _FALSE * promised and promised > 1e3 * slack
+        if false and not fall > 0.1 * promised:
+            size *= 2.0
+        if (false or promised > _LONG) and not model.is_exact:
+            model = None
+        if progress.step(means.edges, share, point):
+            return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(gap)}")
+
+
+SAMPLED = Solver(sampled, supports=NEWTON.supports, steps=4)
+
+
+def _proof(gap: float) -> str:
+    return f"its gap was at most {gap:.2g}"
