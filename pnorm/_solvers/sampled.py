@@ -48,6 +48,16 @@ _SHARES = (0.7, 0.4, 0.2, 0.1, 0.03, 0.01, 0.001)
 _TRUE, _FALSE = 0.7, 1.5
 """The fall of the objective, as a share of that of the model, between which the sample still serves."""
 
+_ALMOST = 0.95
+"""Share of the largest fall along a step with which its end is as good."""
+
+_POOR, _SLOW = 0.5, 0.3
+"""Share of its promise below which a fall shows that the sample is too small; share of the gap that a step leaves,
+above which it does, too."""
+
+_MOST_ROWS = 2.0**19
+"""Rows of a side in a sample that are the most: 10 MB for twenty columns."""
+
 _LONG = 1e-3
 """Nats that a step of the model falls, above which weights change so much that a new sample is drawn."""
 
@@ -58,9 +68,9 @@ _PATIENCE = 6
 """Steps in a row that do not halve the gap, after which rounding may be the cause."""
 
 
-@reduction("list", "list")
-def drawn(rows: WeightedRows, size: float, n: int, rare: Vector) -> tuple[list[Any], list[Any]]:
-    """Codes of some rows, and the logarithms of their case weights over their chances to be among these.
+@reduction("sum", "list", "list")
+def drawn(rows: WeightedRows, size: float, n: int, rare: Vector) -> tuple[Vector, list[Any], list[Any]]:
+    """Sums of the weights by code; codes of some rows, and the logarithms of case weights over chances to be drawn.
 
     A chance grows with the weight of a row, times one plus what its codes are in `rare`, and is not below that of a row
     among all n. Rows of chance one are all there, the others at equal distances along the sum of their chances.
@@ -76,7 +86,8 @@ def drawn(rows: WeightedRows, size: float, n: int, rare: Vector) -> tuple[list[A
     if rows.rows.log_c is not None:
         log_c += rows.rows.log_c[kept]
     codes = table.codes(kept)
-    return [codes.astype(np.uint8) if int(table.schema.levels.max()) <= BYTE else codes], [log_c]
+    small = codes.astype(np.uint8) if int(table.schema.levels.max()) <= BYTE else codes
+    return table.totals(SERIAL.run(table.tally(rows.total))[0]), [small], [log_c]
 
 
 class Model:
@@ -85,7 +96,7 @@ class Model:
     def __init__(
         self, problem: Problem, schema: Schema, point: Point, totals: tuple[Vector, Vector], size: float
     ) -> None:
-        """Draw some rows of each side at a point, given the sums of the weights by code there."""
+        """Draw some rows of each side at a point, given the sums of the weights by code there, or nearby."""
         self._p, self._sign = problem.objective.traits.p, -1.0 if problem.exchanged else 1.0
         self._constant, n_codes = problem.constant, int(schema.cells[-1])
         # Chances by this sum add up to one for all rows, if no code is too rare.
@@ -93,12 +104,14 @@ class Model:
         sides = problem.reduce_weighted(
             point.weights, drawn, (size, size), (problem.n_pos, problem.n_neg), (rare[0], rare[1])
         )
+        self.totals: tuple[Vector, Vector] = (sides[0][0], sides[1][0])
+        """The sums of the weights by code at the point."""
         self._tables: list[Coded] = []
-        for parts, _ in sides:
+        for _, parts, _ in sides:
             codes = np.concatenate(parts, axis=1).astype(np.uint16)
             self._tables.append(Coded.encoded(schema, [Codes(own) for own in codes], codes.shape[1]))
         outputs = [Negated(table) if problem.exchanged else table for table in self._tables]
-        log_c_pos, log_c_neg = [np.concatenate(logs) for _, logs in sides]
+        log_c_pos, log_c_neg = [np.concatenate(logs) for _, _, logs in sides]
         objective = PNorm(self._p, log_c_pos, log_c_neg)
         self._problem = Problem.of_tables(outputs, problem.names, objective)
         self.is_exact = self._problem.n_pos == problem.n_pos and self._problem.n_neg == problem.n_neg
@@ -156,44 +169,55 @@ def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress) 
     size = float(max(_ROWS, _PER_CODE * int(schema.cells[-1])))
     model: Model | None = None
     point, totals = formed(problem, penalty.nearest(start), of_rankers=True)
-    best, stuck = math.inf, 0
+    best, last, stuck = math.inf, math.inf, 0
     while True:
         # The gap by the gradient.
         means = Means(problem, point.weights, [sign * schema.of_rankers(sums, schema.terms)[None] for sums in totals])
         slope = p * means.edges
         gap, rounding = penalised_gap(problem, point, means.edges, penalty)
-        hidden = gap - penalty.gap(point.lam, slope)
+        rounding += gap - rounding - penalty.gap(point.lam, slope)  # of the slopes
         progress.arrive(point, gap, penalty.steepest(point.lam, slope))
-        if progress.proved(gap, hidden):
+        if progress.proved(gap, rounding):
             return Outcome("converged", progress.within(gap))
         if progress.exhausted:
             return Outcome("max_iter", f"all {progress.limit} steps were taken; {_proof(gap)}")
         stuck = stuck + 1 if gap > 0.5 * best else 0
         best = min(best, gap)
         if stuck >= _PATIENCE and progress.is_flat(rounding):
-            cause = "rounding hides any further progress" if gap <= 100.0 * hidden else "no step leads further down"
+            cause = "rounding hides any further progress" if gap <= 100.0 * rounding else "no step leads further down"
             return Outcome("stalled", f"{cause}; {_proof(gap)}")
 
-        # The step of the model, and the best share of it. Where rounding hides which is best, the gradient decides.
+        # The step of the model, and the best share of it. Its end is taken if it is about as good, as its gradient is
+        # known: another share costs one more question.
+        if model is not None and not model.is_exact and gap > _SLOW * last:
+            model, size = None, _larger(size)
+        last = gap
         if model is None:
             model = Model(problem, schema, point, totals, size)
         after, promised = model.minimise(penalty, point.lam, totals, slope, progress.tol)
         (end, of_end), between = formed_along(problem, point.lam, after, _SHARES)
         values = np.array([progress.value(point) for point in (end, *between)])
         before, slack = progress.value(point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
-        place = 0 if values[0] <= values.min() + slack else int(values.argmin())
+        enough = before - _ALMOST * (before - values.min()) + slack
+        place = 0 if values[0] <= enough else int(values.argmin())
         fall, share = before - values[place], (1.0, *_SHARES)[place]
         if place == 0:
             point, totals = end, of_end
         elif fall > 0.0:
-            point, totals = formed(problem, between[place - 1].lam, of_rankers=True)
-        false = not _TRUE * promised <= fall <= _FALSE * promised and promised > 1e3 * slack
-        if false and not fall > 0.1 * promised:
-            size *= 2.0
-        if (false or promised > _LONG) and not model.is_exact:
-            model = None
+            point = between[place - 1]
+        seen = promised > 1e3 * slack and not model.is_exact
+        if seen and (promised > _LONG or not _TRUE * promised <= fall <= _FALSE * promised):
+            model, size = None, size if fall > _POOR * promised else _larger(size)
+        if place > 0 and fall > 0.0:
+            model = Model(problem, schema, point, totals, size)
+            totals = model.totals
         if progress.step(means.edges, share, point):
             return Outcome("callback", f"the callback stopped the run after step {progress.n_iter}; {_proof(gap)}")
+
+
+def _larger(size: float) -> float:
+    """The size of a larger sample."""
+    return min(4.0 * size, max(size, _MOST_ROWS))
 
 
 SAMPLED = Solver(sampled, supports=NEWTON.supports, steps=4)
