@@ -209,11 +209,16 @@ def _positives(known: list[Any], positive: Any, name: str) -> list[int]:
 
 def plainly_positive(labels: Collection[Any]) -> set[Any]:
     """Return the labels that are positive by their own words, if all others are their opposite; else none."""
-    words = [word(label) for label in labels]
-    plain = set(words)
-    if len(plain) != 2 or not plain & set(_POSITIVE_WORDS) or not plain & set(_NEGATIVE_WORDS):
+    words = {label: word(label) for label in labels}
+    plain = set(words.values())
+    if len(plain) != 2 or set(map(is_plain, plain)) != {True, False}:
         return set()
-    return {label for label, text in zip(labels, words, strict=True) if text in _POSITIVE_WORDS}
+    return {label for label, text in words.items() if is_plain(text)}
+
+
+def is_plain(text: str) -> bool | None:
+    """Return whether a word, as `word` writes it, is positive by itself, or negative; None if it is neither."""
+    return True if text in _POSITIVE_WORDS else False if text in _NEGATIVE_WORDS else None
 
 
 def sign_of(text: str) -> bool | None:

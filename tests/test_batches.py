@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pnorm._checks import column_values, listed
-from pnorm._tables import TableError, batches_of
+from pnorm._tables import Groups, Labels, TableError, batches_of, numbers
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -361,3 +361,123 @@ def test_queries_of_older_polars_go_by_way_of_a_file(table, monkeypatch):
     batches = batches_of(query, rows=64)
     assert all_rows(batches) == {name: column(expected, name) for name in table.column_names}
     assert max(batch.n_rows for batch in batches) == 64
+
+
+def place(row):
+    return f"row {row} of a file"
+
+
+LABELS = {
+    "whole numbers": np.array([0, 1, 1, 0]),
+    "negative ones": [-1, 1, 1, -1],
+    "floats": pd.Series([0.0, 1.0, 1.0, 0.0]),
+    "truth": np.array([False, True, True, False]),
+    "nullable truth": pd.Series([False, True, True, False], dtype="boolean"),
+    "words": ["no", "Yes", "YES ", "No"],
+    "words of Arrow": pa.chunked_array([["no"], ["yes", "yes", "no"]]),
+    "categories": pd.Series(["no", "yes", "yes", "no"], dtype="category"),
+    "numbers as text": pa.array(["0", "1", "1.0", "0"]),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_that_speak_for_themselves(kind):
+    labels = Labels("y")
+    assert labels.of(LABELS[kind], place).tolist() == [False, True, True, False]
+    assert len(labels.check()) >= 1
+    assert labels.counts.total() == 4
+
+
+def test_labels_mean_the_same_in_all_batches():
+    labels = Labels("y")
+    batches = [["no", "no"], pd.Series(["no"], dtype="category"), pa.array(["YES", "yes"]), ["No"]]
+    assert [labels.of(batch, place).tolist() for batch in batches] == [[False] * 2, [False], [True] * 2, [False]]
+    assert labels.check() == {"YES", "yes"}
+    assert labels.counts == {"no": 3, "No": 1, "yes": 1, "YES": 1}
+    chosen = Labels("y", "Fraud")
+    assert chosen.of(["ok", "open"], place).tolist() == [False, False]
+    assert chosen.of(["fraud", "ok"], place).tolist() == [True, False]
+    assert chosen.check() == {"fraud"}
+    numbered = Labels("y", 2)
+    assert numbered.of(np.array([1.0, 2.0]), place).tolist() == [False, True]
+    assert numbered.of(["2", "1"], place).tolist() == [True, False]
+    assert numbered.check() == {"2.0", "2"}
+
+
+def test_labels_of_several_workers_come_together():
+    one, other = Labels("y"), Labels("y")
+    one.of([1, 1], place)
+    other.of([0, 0], place)
+    one.add(other.counts)
+    assert one.check() == {"1"}
+    with pytest.raises(TableError, match="holds one label only, 0 \\(2\\); both kinds of rows are needed"):
+        other.check()
+
+
+def positives(labels, batches):
+    found = [labels.of(batch, place).tolist() for batch in batches]
+    labels.check()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("positive", "batches", "message"),
+    [
+        (
+            None,
+            [["good", "bad"]],
+            r"say which label in column 'y' is positive with pos_label=\.\.\.; its labels are good",
+        ),
+        (None, [[0, 1], [1, 2]], r"say which label in column 'y' .* labels are 1 \(2\), 0 \(1\), 2 \(1\)"),
+        (None, [["yes"], ["1"]], "say which label"),
+        (None, [list(range(30))], "; 30 of them are many for labels: is it the right column"),
+        (None, [["yes", None]], "the label 'y' is missing in row 1 of a file; every row needs one"),
+        (None, [np.array([1.0, np.nan])], "the label 'y' is missing in row 1 of a file"),
+        (None, [["yes", "NA"]], "the label 'y' is missing in row 1 of a file"),
+        (
+            None,
+            [["yes", [1]]],
+            "the label 'y' must be a number, a text or a date in every row, from row 0 of a file on",
+        ),
+        (None, [], "column 'y' has no rows"),
+        ("yes", [["yes"], ["Yes"]], r"column 'y' holds one label only, yes \(1\), Yes \(1\)"),
+        ("good", [["bad"], ["worse"]], r"no row has the label 'good' in column 'y'; its labels are bad \(1\), worse"),
+        (["a", "b"], [["a", "b"]], "column 'y' holds positive labels only"),
+    ],
+)
+def test_labels_that_are_refused(positive, batches, message):
+    with pytest.raises(TableError, match=message):
+        positives(Labels("y", positive), batches)
+
+
+def test_groups_are_numbered_as_they_come():
+    groups = Groups("query")
+    assert groups.of(["b", "a", "b"], place).tolist() == [0, 1, 0]
+    assert groups.of(pa.array(["c", "a"]), place).tolist() == [2, 1]
+    assert len(groups) == 3
+    whole = Groups("query")
+    assert whole.of(np.array([3, 3, 1]), place).tolist() == [0, 0, 1]
+    assert whole.of([1.0, datetime.date(2024, 1, 1)], place).tolist() == [1, 2]
+    with pytest.raises(TableError, match="the group 'query' is missing in row 1 of a file; every row needs one"):
+        groups.of(["a", None], place)
+
+
+def test_weights_are_numbers():
+    for column_ in ([1, 2.5], np.array([1.0, 2.5]), ["1", " 2.5"], pa.array([1.0, 2.5]), ["1", "2,5"]):
+        assert numbers(column_, "the weight 'w'", place).tolist() == [1.0, 2.5]
+    wrong = {
+        "the weight 'w' is missing in row 1 of a file": [1.0, None],
+        "the weight 'w' is inf in row 1 of a file; every row needs a finite number": np.array([1.0, np.inf]),
+        "the weight 'w' must be a number; got 'much' in row 1 of a file": ["1", "much"],
+        "the weight 'w' must be a number; got '2024-01-01": pa.array([datetime.date(2024, 1, 1)]),
+    }
+    for message, column_ in wrong.items():
+        with pytest.raises(TableError, match=message):
+            numbers(column_, "the weight 'w'", place)
+
+
+def test_columns_of_a_batch(table):
+    for source in (table, table.to_pandas(), table.to_pydict(), polars_frame(table)):
+        batch = next(iter(batches_of(source, rows=5)))
+        assert list(map(value, listed(batch.column("town")))) == column(table, "town")[:5]
+    assert next(iter(batches_of(np.eye(3)))).column(1).tolist() == [0.0, 1.0, 0.0]

@@ -16,11 +16,7 @@ from pnorm import _checks
 from pnorm._checks.text import first, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command.terminal import CommandError, path_shown
-from pnorm._split import plainly_positive, word
-from pnorm._tables import Source, open_source
-
-_MANY = 20
-"""Labels, from which on another column may be meant."""
+from pnorm._tables import Source, open_source, positive_labels
 
 
 @dataclass(frozen=True)
@@ -183,23 +179,6 @@ def labels_of(source: Source, column: str, what: str) -> list[str]:
 
 def positive_of(counts: Counter[str], column: str, wanted: str | None, path: str, like: Rows | None = None) -> set[str]:
     """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows."""
-    words = {label: word(label) for label in counts}
-    name, where = _checks.shown(column), f" of {path_shown(path)}" * (like is not None)
-    few = first([f"{shown(label)} ({n:,})" for label, n in counts.most_common()], 8, str)
-    if len(set(words.values())) < 2:
-        raise CommandError(f"column {name}{where} holds one label only, {few}; both kinds of rows are needed")
     if like is not None:
-        known = {word(label) for label in like.positive}
-        positive = {label for label in counts if words[label] in known}
-    elif wanted is not None:
-        positive = {label for label in counts if words[label] == word(wanted)}
-    else:
-        positive = plainly_positive(list(counts))
-    if positive:
-        return positive
-    if like is not None or wanted is not None:
-        got = wanted if like is None else like.positive[0]
-        raise CommandError(f"no row{where} has the label {_checks.shown(got)} in column {name}; its labels are {few}")
-    n = len(set(words.values()))
-    many = f"; {n:,} of them are many for labels: is it the right column?" if n > _MANY else ""
-    raise CommandError(f"say which label in column {name} is positive with --positive; its labels are {few}{many}")
+        return positive_labels(counts, column, like.positive, f" of {path_shown(path)}", "--positive")
+    return positive_labels(counts, column, None if wanted is None else [wanted], say="--positive")

@@ -31,6 +31,13 @@ class Batch(NamedTuple):
     def n_rows(self) -> int:
         return _checks.n_rows(self.table, "rows")
 
+    def column(self, name: str | int) -> Any:
+        """Return a column: a list, an array, a series of a frame, or a column of Arrow."""
+        if _checks.is_columns(self.table):
+            return self.table[name]
+        names = _checks.column_names(self.table)
+        return self.table[:, name] if names is None else _checks.column_of(self.table, names.index(str(name)), names)
+
 
 class Batches:
     """The rows of a source in batches, in the order of the source, as often as they are iterated over.

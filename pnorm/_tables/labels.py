@@ -1,0 +1,164 @@
+"""Labels, weights and groups in columns that come batch by batch, which mean the same in all batches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._checks import Vector, reads_as_missing
+from pnorm._checks.text import first, shown
+from pnorm._split import is_plain, plainly_positive, word
+from pnorm._tables.inputs import Place
+from pnorm._tables.source import TableError
+
+_MANY = 20
+"""Labels, from which on another column may be meant."""
+
+SAY = "pos_label=..."
+"""How a user says which label is positive."""
+
+
+class Labels:
+    """Which rows are positive by a column of labels, of which a batch may hold one kind alone.
+
+    Labels are words: capitals make no difference, and 1, 1.0 and the text "1" are one label. With `positive`, rows that
+    have this label, or one of several, are positive, and all others negative. Without it the labels must be plain
+    opposites, such as 1 and 0, true and false, yes and no, as `pnorm.split` takes them: then a batch can be judged
+    before the others are seen.
+    """
+
+    def __init__(self, name: str, positive: Any = None, say: str = SAY) -> None:
+        several = positive if isinstance(positive, (list, tuple, set, frozenset)) else [positive]
+        self.name, self._say = name, say
+        self._positive = None if positive is None else frozenset(map(str, several))
+        self.counts: Counter[str] = Counter()
+        """How many rows have each label so far, in all spellings."""
+
+    def of(self, column: Any, place: Place) -> NDArray[np.bool_]:
+        """Return which rows of a batch are positive, given its labels and the places of its rows."""
+        values, codes = distinct(column, f"the label {_checks.shown(self.name)}", place)
+        labels = [str(value).strip() for value in values]
+        of_batch = Counter[str]()
+        for label, n in zip(labels, np.bincount(codes, minlength=len(labels)).tolist(), strict=True):
+            of_batch[label] += n
+        self.add(of_batch)
+        positive = self.positive()
+        return np.array([label in positive for label in labels], bool)[codes]
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Count the labels of more rows, of another part for instance; refuse those that do not say which is which."""
+        self.counts.update(counts)
+        if self._positive is None:
+            plain = [is_plain(text) for text in {word(label) for label in self.counts}]
+            if None in plain or len(set(plain)) < len(plain):
+                raise _say_which(self.counts, self.name, self._say)
+
+    def positive(self) -> set[str]:
+        """Return the positive ones of the labels so far."""
+        if self._positive is None:
+            return {label for label in self.counts if is_plain(word(label))}
+        words = {word(label) for label in self._positive}
+        return {label for label in self.counts if word(label) in words}
+
+    def check(self) -> set[str]:
+        """Return the positive labels when all rows are counted; refuse rows of one kind."""
+        return positive_labels(self.counts, self.name, self._positive, say=self._say)
+
+
+def positive_labels(
+    counts: Counter[str], name: str, positive: Collection[str] | None = None, where: str = "", say: str = SAY
+) -> set[str]:
+    """Return the labels that mean positive, in all their spellings; refuse a column with one kind of rows.
+
+    `where` is said after the column, such as " of test.csv".
+    """
+    column, few = _checks.shown(name), _few(counts)
+    if not counts:
+        raise TableError(f"column {column}{where} has no rows; both kinds of rows are needed")
+    if len({word(label) for label in counts}) < 2:
+        raise TableError(f"column {column}{where} holds one label only, {few}; both kinds of rows are needed")
+    if positive is None:
+        plain = plainly_positive(list(counts))
+        if not plain:
+            raise _say_which(counts, name, say)
+        return plain
+    words = {word(label) for label in positive}
+    found = {label for label in counts if word(label) in words}
+    if not found:
+        got = _checks.shown(sorted(positive)[0])
+        raise TableError(f"no row{where} has the label {got} in column {column}; its labels are {few}")
+    if len(found) == len(counts):
+        raise TableError(f"column {column}{where} holds positive labels only, {few}; both kinds of rows are needed")
+    return found
+
+
+def _say_which(counts: Counter[str], name: str, say: str) -> TableError:
+    n = len({word(label) for label in counts})
+    many = f"; {n:,} of them are many for labels: is it the right column?" if n > _MANY else ""
+    return TableError(
+        f"say which label in column {_checks.shown(name)} is positive with {say}; its labels are {_few(counts)}{many}"
+    )
+
+
+def _few(counts: Counter[str]) -> str:
+    return first([f"{shown(label)} ({n:,})" for label, n in counts.most_common()], 8, str)
+
+
+class Groups:
+    """The numbers of the groups of rows by a column of labels, of any values that a dictionary takes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._known: dict[Any, int] = {}
+
+    def of(self, column: Any, place: Place) -> NDArray[np.intp]:
+        """Return the number of the group of each row of a batch; groups are numbered as they first come."""
+        values, codes = distinct(column, f"the group {_checks.shown(self.name)}", place)
+        found = [self._known.setdefault(_checks.key(value), len(self._known)) for value in values]
+        return np.array(found, np.intp)[codes]
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def distinct(column: Any, what: str, place: Place) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the distinct values of a column and the code of each row; refuse a missing one, by its place."""
+    values = _checks.column_values(column)
+    try:
+        at, codes = _checks.distinct(values)
+    except TypeError:
+        raise TableError(f"{what} must be a number, a text or a date in every row, from {place(0)} on") from None
+    each = values[at].tolist() if isinstance(values, np.ndarray) else [values[row] for row in at.tolist()]
+    for row, value in zip(at.tolist(), each, strict=True):
+        if _checks.is_missing(value) or (isinstance(value, str) and reads_as_missing(value)):
+            raise TableError(f"{what} is missing in {place(row)}; every row needs one")
+    return each, codes
+
+
+def numbers(column: Any, what: str, place: Place) -> Vector:
+    """Return a column of numbers, or of text that is numbers, such as weights; refuse others by the place of a row."""
+    cells = _checks.cells_of({what: column}, what, None, 1, [0])[0]
+    if cells.plain is None and cells.kind not in (_checks.NUMBER, _checks.BOOLEAN):
+        values = list(map(cells.value, range(len(cells))))
+        row = next((row for row, value in enumerate(values) if not _is_number(value)), 0)
+        raise TableError(f"{what} must be a number; got {_checks.shown(values[row])} in {place(row)}")
+    found: Vector = np.asarray(cells.values if cells.plain is None else cells.plain.numbers, np.float64)
+    odd = np.flatnonzero(~np.isfinite(found))
+    if odd.size:
+        row = int(odd[0])
+        got = "is missing" if np.isnan(found[row]) else f"is {found[row]}"
+        raise TableError(f"{what} {got} in {place(row)}; every row needs a finite number")
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a number, as text or not, or missing."""
+    if not isinstance(value, str):
+        return _checks.is_missing(value) or isinstance(value, Real)
+    return reads_as_missing(value) or _checks.is_numeral(value)
