@@ -137,6 +137,7 @@ SCALARS = {
     "points": 10,
     "min_rows": 1,
     "max_levels": 3,
+    "size": 16,
 }
 
 OTHERS = {
@@ -455,6 +456,8 @@ def _of_metrics():
             )
         },
         "expected_reciprocal_rank, no k": plain(m.expected_reciprocal_rank, k=...),
+        "ScoreTable.of_labelled": plain(m.ScoreTable.of_labelled, y=LABELS),
+        "ScoreTable.merge": None,  # of tables
     }
 
 

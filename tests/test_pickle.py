@@ -62,6 +62,7 @@ def results():
         "MeanOverLists": metrics.ndcg(rows[:, 0], grades, group=sizes),
         "Roc": curves[0],
         "Crossing": metrics.Crossing(1.0, 2.5),
+        "ScoreTable": metrics.ScoreTable.of(F_POS, F_NEG, size=16, top=3),
         "Chain": metrics.theorem1(F_POS, F_NEG),
         "Summary": metrics.summary(F_POS, F_NEG),
         "Summary with intervals": metrics.summary(F_POS, F_NEG, confidence=0.9, n_resamples=50),
@@ -194,7 +195,8 @@ def test_pickles_of_earlier_layouts_load(name):
         return f"cpnorm.{EARLIER[cls]}\n{cls}\n".encode() if cls in EARLIER else found[0]
 
     old = re.sub(rb"cpnorm[\w.]*\n(\w+)\n", earlier, pickle.dumps(RESULTS[name], 0))
-    assert not re.search(rb"cpnorm\.(objectives|kernel\._kernels|metrics\._(?!by_list)\w+)", old)  # but what came later
+    # but what came later
+    assert not re.search(rb"cpnorm\.(objectives|kernel\._kernels|metrics\._(?!by_list|merged)\w+)", old)
     assert same(pickle.loads(old), RESULTS[name])
 
 
@@ -218,6 +220,7 @@ def test_private_modules_in_pickles():  # one that moves needs an entry in pnorm
         "pnorm.kernel._model",
         "pnorm.kernel._trace",
         "pnorm.metrics._by_list",
+        "pnorm.metrics._merged",
         "pnorm.metrics._ranked_list",
         "pnorm.objectives._losses",
         "pnorm.objectives._prices",

@@ -17,12 +17,18 @@ from pnorm._checks import Vector
 from pnorm._cutoff import _high, _low
 from pnorm.metrics import Roc, _area, _at_top, _auc, _average
 from pnorm.metrics._by_name import first_negatives
-from pnorm.metrics._ranked_list import DistinctScores, Estimate, RankedList, _Side, estimates
+from pnorm.metrics._ranked_list import (
+    PLACES,
+    DistinctScores,
+    Estimate,
+    RankedList,
+    _Side,
+    estimates,
+    estimates_by_place,
+    grouped_places,
+    moved,
+)
 from pnorm.metrics._ranked_list import Measure as OfCounts
-
-PLACES = 2048
-"""Places of a list that are told apart in resamples. With more distinct scores, those further down are put together, in
-growing groups: a resample then costs the same for any number of rows."""
 
 _PAIRED = 256
 """Places of either list where both are resampled together: pairs of places are what is counted then."""
@@ -365,31 +371,9 @@ def _share(found: float, n: int, confidence: float) -> tuple[float, float, float
 def _estimates(
     rows: RankedList, of: list[OfCounts], most: list[float], confidence: float, rng: np.random.Generator
 ) -> list[Estimate]:
-    """Return measures of the list, which are at `most` so large, with intervals from resamples of places.
-
-    What putting places together changes is taken off.
-    """
-    place = _places(rows.distinct, PLACES)
-    sides = rows.distinct.pos, rows.distinct.neg
-    fewer = DistinctScores(*[np.bincount(place, side).astype(np.intp) for side in sides])
-
-    def again(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
-        found = np.empty((draws, len(of)))
-        for where, at in rows.resampled(place, rng, draws):
-            found[where] = np.stack([measure(at) for measure in of], axis=-1)
-        return found
-
-    near = estimates([float(measure(fewer)) for measure in of], again, confidence, _RESAMPLES, rng)
-    exact = [float(measure(rows.distinct)) for measure in of]
-    moved = [_moved(estimate, value, end) for estimate, value, end in zip(near, exact, most, strict=True)]
-    return [_of_all_or_none(value, end, int(rows.n_pos)) for value, end in zip(moved, most, strict=True)]
-
-
-def _moved(estimate: Any, value: float, most: float, least: float = 0.0) -> Estimate:
-    """Return an interval that is as far from another value, within its range."""
-    by = value - float(estimate)
-    low, high = max(least, min(estimate.low + by, value)), min(most, max(estimate.high + by, value))
-    return Estimate(value, low, high, estimate.confidence)
+    """Return measures of the list, which are at `most` so large, with intervals from resamples of places."""
+    found = estimates_by_place(rows, of, [(0.0, end) for end in most], confidence, _RESAMPLES, rng)
+    return [_of_all_or_none(value, end, int(rows.n_pos)) for value, end in zip(found, most, strict=True)]
 
 
 def _of_all_or_none(measure: Estimate, most: float, n_pos: int) -> Estimate:
@@ -405,25 +389,6 @@ def _of_all_or_none(measure: Estimate, most: float, n_pos: int) -> Estimate:
     return Estimate(value, most * low, most * high, measure.confidence)
 
 
-def _places(at: DistinctScores, most: int) -> NDArray[np.intp]:
-    """Return for each distinct score the number of its place: its own, or where there are too many, with others.
-
-    The first quarter of the places has a row each, the others grow with the rank; negatives near the top and what
-    lies between them are told apart.
-    """
-    n_scores = at.pos.size
-    if n_scores <= most:
-        return np.arange(n_scores)
-    rank, n = at.ranks[:-1].astype(np.float64), float(at.ranks[-1])
-    first = most / 4.0
-    level = np.floor(np.where(
-        rank < first, rank, first + 0.5 * most * np.log(np.maximum(rank, first) / first) / math.log(n / first)
-    ))  # fmt: skip
-    near = [np.minimum(counts, most // 20) for counts in (at.curve[0][:-1], at.curve[0][1:])]
-    new = np.any([np.diff(x) != 0 for x in (level, *near)], axis=0)
-    return np.cumsum(np.concatenate([[False], new]))
-
-
 def _difference(
     ranked: tuple[RankedList, RankedList],
     scores: Sequence[tuple[Vector, Vector]],
@@ -436,7 +401,7 @@ def _difference(
     Rows that have one place in either list are alike. Their number is drawn.
     """
     many = max([rows.distinct.pos.size for rows in ranked]) > PLACES
-    places = [_places(rows.distinct, _PAIRED if many else PLACES) for rows in ranked]
+    places = [grouped_places(rows.distinct, _PAIRED if many else PLACES) for rows in ranked]
     sizes = [int(place[-1]) + 1 for place in places]
     sides = []
     for of_lists in zip(*scores, strict=True):  # a side, in both lists
@@ -459,7 +424,7 @@ def _difference(
 
     near = estimates([difference([side.counts() for side, _ in sides])], again, confidence, _RESAMPLES, rng)[0]
     a, b = [float(_hits(rows.distinct, depth)) / depth for rows in ranked]
-    return _moved(near, a - b, 1.0, -1.0)
+    return moved(near, a - b, 1.0, -1.0)
 
 
 # For charts -------------------------------------------------------------------------------------------

@@ -10,6 +10,10 @@ Lists
     list. A list without relevant rows counts ``empty``: 0 as in scikit-learn and trec_eval, 1 as in LightGBM and
     XGBoost, or ``"skip"``. All others take two sides, and one list.
 
+Tables
+    Measures that take two sides also take a `ScoreTable` alone, which has counted their rows by score. Tables of parts
+    of the rows merge, so that no more than a table has to be held or sent.
+
 Weights
     ``pos_weight`` (I,) and ``neg_weight`` (K,), where a measure takes them: a row of weight w counts
     as w copies, one of weight zero as absent.
@@ -38,6 +42,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from pnorm import _checks, objectives
 from pnorm._checks import Vector
@@ -50,8 +55,10 @@ from pnorm.metrics._by_list import (
     mean_reciprocal_rank,
     ndcg,
 )
+from pnorm.metrics._merged import ScoreTable, ranked
 from pnorm.metrics._ranked_list import (
     LEAST,
+    AveragePrecision,
     Counts,
     DistinctScores,
     Estimate,
@@ -60,7 +67,6 @@ from pnorm.metrics._ranked_list import (
     cumulated,
     dots,
     estimates,
-    ranked,
 )
 from pnorm.objectives._losses import Loss, loss_of
 from pnorm.objectives._prices import Linear, Price, price_of
@@ -71,6 +77,7 @@ __all__ = [
     "Estimate",
     "MeanOverLists",
     "Roc",
+    "ScoreTable",
     "Summary",
     "auc",
     "average_precision",
@@ -187,7 +194,7 @@ def _at_or_below(of: Vector, at: Vector, c: Vector | None) -> NDArray[Any]:
 
 def r_max(
     f_pos: Any,
-    f_neg: Any,
+    f_neg: Any = None,
     *,
     pos_weight: Any = None,
     neg_weight: Any = None,
@@ -202,7 +209,7 @@ def r_max(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. Of the negatives' it matters only which are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -234,7 +241,7 @@ def _r_max(at: DistinctScores) -> Any:
 
 def positives_at_top(
     f_pos: Any,
-    f_neg: Any,
+    f_neg: Any = None,
     *,
     pos_weight: Any = None,
     neg_weight: Any = None,
@@ -250,7 +257,7 @@ def positives_at_top(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. Of the negatives' it matters only which are zero.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -296,7 +303,7 @@ class Roc(NamedTuple):
         return f"<Roc: {len(self.true_positives)} points from (0, 0) to ({n_neg:g}, {n_pos:g})>"
 
 
-def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> Roc:
+def roc_counts(f_pos: Any, f_neg: Any = None, *, pos_weight: Any = None, neg_weight: Any = None) -> Roc:
     """Return the ROC curve in counts, without scaling to rates, as the papers draw it.
 
     Between two points the curve is a straight line: up where only positives have the score, to the right
@@ -305,7 +312,7 @@ def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: An
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more. They are summed where rows would be counted.
 
@@ -329,7 +336,7 @@ def roc_counts(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: An
 
 def auc(
     f_pos: Any,
-    f_neg: Any,
+    f_neg: Any = None,
     *,
     pos_weight: Any = None,
     neg_weight: Any = None,
@@ -344,7 +351,7 @@ def auc(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -378,7 +385,7 @@ def _auc(at: DistinctScores) -> Any:
 
 def partial_auc(
     f_pos: Any,
-    f_neg: Any,
+    f_neg: Any = None,
     max_fpr: float | None = None,
     *,
     min_fpr: float | None = None,
@@ -403,7 +410,7 @@ def partial_auc(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     max_fpr, min_fpr : float, optional
         b and a, rates with 0 <= a < b <= 1; by default 1 and 0.
     min_tpr : float
@@ -584,8 +591,8 @@ def _curve(roc: Any, name: str) -> tuple[Vector, Vector]:
 
 def precision_at(
     f_pos: Any,
-    f_neg: Any,
-    k: float,
+    f_neg: Any = None,
+    k: float = 0.01,
     *,
     pos_weight: Any = None,
     neg_weight: Any = None,
@@ -601,7 +608,7 @@ def precision_at(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float
         An integer is a number of rows, 1 to I + K. A float above 0 and at most 1 is a share of them, rounded
         up to whole rows (with weights that are not whole numbers it is a share of their sum).
@@ -629,8 +636,8 @@ def precision_at(
 
 def recall_at(
     f_pos: Any,
-    f_neg: Any,
-    k: float,
+    f_neg: Any = None,
+    k: float = 0.01,
     *,
     pos_weight: Any = None,
     neg_weight: Any = None,
@@ -643,7 +650,7 @@ def recall_at(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float
         A number of rows or a share of them; this and ties are as in `precision_at`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -668,7 +675,7 @@ def recall_at(
 
 def enrichment_factor(
     f_pos: Any,
-    f_neg: Any,
+    f_neg: Any = None,
     k: float = 0.01,
     *,
     pos_weight: Any = None,
@@ -685,7 +692,7 @@ def enrichment_factor(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float
         A number of rows or a share of them; this and ties are as in `precision_at`.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
@@ -746,7 +753,7 @@ def _of_first(what: str, depth: float, at: DistinctScores) -> Any:
 
 def average_precision(
     f_pos: Any,
-    f_neg: Any,
+    f_neg: Any = None,
     *,
     pos_weight: Any = None,
     neg_weight: Any = None,
@@ -761,7 +768,7 @@ def average_precision(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     pos_weight, neg_weight : array_like, shape (I,) and (K,), optional
         Case weights, zero or more.
     confidence, n_resamples, seed : float, int, int or Generator, optional
@@ -781,15 +788,12 @@ def average_precision(
     return ranked(f_pos, f_neg, pos_weight, neg_weight).measure(_average, confidence, n_resamples, seed)
 
 
-def _average(at: DistinctScores) -> Any:
-    pos = at.even.pos
-    precision = at.curve[1][..., 1:] / np.maximum(at.ranks[..., 1:], LEAST)
-    return dots(pos, precision) / pos.sum(axis=-1)
+_average = AveragePrecision()
 
 
 def discounted_gain_at_top(
     f_pos: Any,
-    f_neg: Any,
+    f_neg: Any = None,
     k: float | None = None,
     *,
     normalized: bool = False,
@@ -806,7 +810,7 @@ def discounted_gain_at_top(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float, optional
         Ranks beyond it gain nothing; a number of rows or a share of them, as in `precision_at`. None for all ranks.
     normalized : bool
@@ -838,15 +842,41 @@ def discounted_gain_at_top(
 
 
 def _gain(depth: float, normalized: bool, rows: RankedList) -> Measure:
-    rank = np.arange(1.0, rows.n_pos + rows.n_neg + 1.0)
-    gain = _Discount(np.where(rank <= depth, 1.0 / np.log2(1.0 + rank), 0.0))
+    _refuse_weights(rows)
+    n = rows.n_pos + rows.n_neg
+    if n > _LONG:
+        gain: _Discount = _LongDiscount(partial(_gain_to, _gains(_FIRST), min(depth, n)))
+    else:
+        gain = _Discount(np.where(np.arange(1.0, n + 1.0) <= depth, _gains(int(n)), 0.0))
     most = gain.between(0, int(rows.n_pos)) if normalized else 1.0
     return lambda at: gain.of(at) / most
 
 
+def _refuse_weights(rows: RankedList) -> None:
+    if rows.weighted:
+        raise ValueError("ranks are those of rows, which count as one; got a ScoreTable with weights: make one without")
+
+
+def _gains(n: int) -> Vector:
+    """Return the gains of the first n ranks."""
+    return np.asarray(1.0 / np.log2(1.0 + np.arange(1.0, n + 1.0)))
+
+
+def _gain_to(first: Vector, depth: float, ranks: Counts) -> Vector:
+    """Return the sums of the gains down to each rank and the depth; after the first ranks by Euler and Maclaurin."""
+
+    def integral(x: Any) -> Any:
+        log = np.log(x)
+        return special.expi(log) + 0.5 / log - 1.0 / (12.0 * x * log * log)
+
+    to = np.minimum(ranks, math.floor(depth))
+    beyond = math.log(2.0) * (integral(np.maximum(to, first.size) + 1.0) - integral(first.size + 1.0))
+    return np.asarray(cumulated(first)[np.minimum(to, first.size)] + beyond)
+
+
 def bedroc(
     f_pos: Any,
-    f_neg: Any,
+    f_neg: Any = None,
     alpha: float = 20.0,
     *,
     confidence: float | None = None,
@@ -865,7 +895,7 @@ def bedroc(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     alpha : float
         How early counts, above 0: at 20, the first 8 % of the list make up 80 % of the largest score. As alpha
         goes to 0, this becomes the AUC.
@@ -893,11 +923,24 @@ def bedroc(
 
 
 def _bedroc(alpha: float, rows: RankedList) -> Measure:
+    _refuse_weights(rows)
     n_pos, n_all = int(rows.n_pos), int(rows.n_pos + rows.n_neg)
-    with np.errstate(over="ignore"):  # over the first term, for large alpha, and less 1, for small alpha
-        early = _Discount(np.expm1(-alpha * np.arange(n_all) / n_all))
+    if n_all > _LONG:
+        early: _Discount = _LongDiscount(partial(_early_to, alpha / n_all))
+    else:
+        with np.errstate(over="ignore"):  # over the first term, for large alpha, and less 1, for small alpha
+            early = _Discount(np.expm1(-alpha * np.arange(n_all) / n_all))
     most, least = early.between(0, n_pos), early.between(n_all - n_pos, n_all)
     return lambda at: (early.of(at) - least) / (most - least)
+
+
+def _early_to(rate: float, ranks: Counts) -> Vector:
+    """Return the sums over each of the first ranks, from 0 on, of exp(-rate rank) - 1."""
+    n = ranks + 0.0
+    if rate * float(n.max()) > 1e-3:
+        return np.asarray(np.expm1(-rate * n) / math.expm1(-rate) - n)
+    m = n * (n - 1.0)  # the sums of the first three powers; the difference above would lose their digits
+    return np.asarray(-rate * m / 2.0 * (1.0 - rate * (2.0 * n - 1.0) / 6.0 + rate * rate * m / 12.0))
 
 
 class _Discount:
@@ -914,13 +957,34 @@ class _Discount:
         del coarse  # of many rows, each array counts
         self._sums = high, cumulated(of_rank)
 
+    def _to(self, ranks: Counts) -> list[Vector]:
+        """Return the sums down to each rank, in terms."""
+        return [sums.take(ranks) for sums in self._sums]
+
     def between(self, start: int, end: int) -> float:
         """Return the sum over the ranks after `start` and up to `end`."""
-        return float(sum(sums[end] - sums[start] for sums in self._sums))
+        return float(sum(sums[1] - sums[0] for sums in self._to(np.array([start, end]))))
 
     def of(self, at: DistinctScores) -> Any:
         """Return the sums over the positives; tied rows get the mean over their ranks."""
-        return sum([dots(at.share, np.diff(sums.take(at.ranks), axis=-1)) for sums in self._sums])
+        return sum([dots(at.share, np.diff(sums, axis=-1)) for sums in self._to(at.ranks)])
+
+
+_LONG = 1 << 22
+"""Ranks from which no array is as long as the list."""
+
+_FIRST = 1 << 12
+"""Ranks whose gains are summed one by one in a longer list."""
+
+
+class _LongDiscount(_Discount):
+    """The same from a function of ranks that returns sums, for lists of any length."""
+
+    def __init__(self, sums: Callable[[Counts], Vector]) -> None:
+        self._function = sums
+
+    def _to(self, ranks: Counts) -> list[Vector]:
+        return [self._function(ranks)]
 
 
 # What the theory bounds -------------------------------------------------------------------------------
@@ -1257,7 +1321,7 @@ class Summary(dict[str, float]):
 
 def summary(
     f_pos: Any,
-    f_neg: Any,
+    f_neg: Any = None,
     k: float = 0.01,
     *,
     max_fpr: float = 0.1,
@@ -1272,7 +1336,7 @@ def summary(
     Parameters
     ----------
     f_pos, f_neg : array_like, shape (I,) and (K,)
-        Scores of the positives and of the negatives.
+        Scores of the positives and of the negatives. Or a `ScoreTable`, alone.
     k : int or float
         How far down people look, as in `precision_at`: a number of rows or a share of them.
     max_fpr : float

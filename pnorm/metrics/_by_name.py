@@ -27,6 +27,8 @@ Measure = Callable[..., float]
 def _standardized(f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
     if isinstance(f_pos, RankedLists):
         n_neg = f_pos.n_neg * f_pos.unit
+    elif isinstance(f_pos, metrics.ScoreTable):
+        n_neg = f_pos.n_neg
     else:
         with np.errstate(over="ignore"):
             n_neg = f_neg.size if neg_weight is None else min(float(neg_weight.sum()), sys.float_info.max)
@@ -102,7 +104,7 @@ def named(
 
 def _from_below(measure: Measure, f_pos: Any, f_neg: Any, *, pos_weight: Any = None, neg_weight: Any = None) -> float:
     """Return a measure of the list read from below: the negatives are in the place of the positives."""
-    if isinstance(f_pos, RankedLists):
+    if isinstance(f_pos, RankedLists | metrics.ScoreTable):
         return measure(f_pos.from_below(), None)
     weights = {"pos_weight": neg_weight, "neg_weight": pos_weight}
     return measure(-f_neg, -f_pos, **{side: c for side, c in weights.items() if c is not None})

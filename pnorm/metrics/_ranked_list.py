@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +35,7 @@ class Estimate(float):
     high: float
     """Upper end of the interval."""
     confidence: float
-    """The share of resamples that lie between them, from 0 to 1."""
+    """The share of resamples that lie between them, from 0 to 1; 1 if they are certain bounds, from a `ScoreTable`."""
 
     def __new__(cls, value: float, low: float, high: float, confidence: float) -> Estimate:
         """Make a float that remembers its interval."""
@@ -134,6 +134,33 @@ _FEW = 16
 Measure = Callable[[DistinctScores], Any]
 """A function of the counts at the distinct scores, over their last axis."""
 
+PLACES = 2048
+"""Places of a list that are told apart in resamples. With more distinct scores, those further down are put together, in
+growing groups: a resample then costs the same for any number of rows."""
+
+
+class AveragePrecision:
+    """The mean over the positives of the precision down to each; a tie counts with all of its rows."""
+
+    def __call__(self, at: DistinctScores) -> Any:
+        pos = at.even.pos
+        precision = at.curve[1][..., 1:] / np.maximum(at.ranks[..., 1:], LEAST)
+        return dots(pos, precision) / pos.sum(axis=-1)
+
+    def least(self, pos: Counts, neg: Counts, mixed: NDArray[np.bool_]) -> float:
+        """Return a lower bound over all orders of the rows at the places that are mixed.
+
+        At worst a positive has the negatives of its place above it, and of its positives those alone that are above it.
+        The sum of the precisions, as it rises with their number, is at least the integral.
+        """
+        at = DistinctScores(pos, neg)
+        above, negatives = at.above + 0.0, at.curve[0][1:] + 0.0
+        some = negatives > 0.0
+        ratio = np.divide(pos, above + negatives, out=np.zeros(some.size), where=some)
+        worst = np.maximum(pos - negatives * np.log1p(ratio), 0.0)
+        precise = pos * ((above + pos) / np.maximum(above + pos + negatives, LEAST))
+        return float(np.where(mixed, worst, precise).sum() / at.curve[1][-1])
+
 
 class _Side:
     """The rows of one side in the order of their places in the list, to be drawn with replacement."""
@@ -165,7 +192,41 @@ class _Side:
         return np.bincount(self._at.take(rows), weights, self._n_places)
 
 
-class _Weighed:
+class SideOfCounts:
+    """Counts of the rows of one side at each place, from which to draw; with weights also the sums of their squares.
+
+    With weights, places have as many rows of one weight each as have the same sum and the same sum of squares.
+    """
+
+    def __init__(self, counts: Counts, squares: Vector | None) -> None:
+        self.dtype = np.dtype(np.intp if squares is None else np.float64)
+        self._weight = None if squares is None else squares / np.where(counts > 0.0, counts, 1.0)
+        copies = counts if self._weight is None else counts / np.where(counts > 0.0, self._weight, 1.0)
+        self._size = max(1, round(float(copies.sum())))
+        self._shares = copies / copies.sum()
+
+    def drawn(self, rng: np.random.Generator) -> Counts:
+        """Return the counts of rows, or sums of weights, at each place in a resample of as many rows."""
+        copies = rng.multinomial(self._size, self._shares)
+        return copies if self._weight is None else copies * self._weight
+
+
+def resamples(
+    sides: Sequence[_Side | SideOfCounts], n_places: int, rng: np.random.Generator, draws: int
+) -> Iterator[tuple[slice, DistinctScores]]:
+    """Yield resamples of both sides in blocks, with their numbers."""
+    np.empty(_KEPT)
+    step = max(1, _BLOCK // n_places)
+    drawn = [np.empty((step, n_places), side.dtype) for side in sides]
+    for start in range(0, draws, step):
+        size = min(step, draws - start)
+        for i in range(size):
+            for side, counts in zip(sides, drawn, strict=True):
+                counts[i] = side.drawn(rng)
+        yield slice(start, start + size), DistinctScores(*(counts[:size] for counts in drawn))
+
+
+class Weighed:
     """Rows of both sides whose weights are in a unit."""
 
     def _in_units(self, weights: list[Vector | None]) -> list[Vector | None]:
@@ -178,7 +239,7 @@ class _Weighed:
         return [None if c is None else c / self.unit for c in weights]
 
 
-class RankedList(_Weighed):
+class RankedList(Weighed):
     """The scores of both sides, with weights, sorted once; rows of weight zero are left out.
 
     `sure` says that these are scores, whatever they look like.
@@ -244,16 +305,7 @@ class RankedList(_Weighed):
     ) -> Iterator[tuple[slice, DistinctScores]]:
         """Yield resamples in blocks, with their numbers. Scores that have one `place` tie; places rise from 0."""
         n_places = int(place[-1]) + 1
-        sides = [_Side(place[at], c, n_places) for at, c in self._rows]
-        np.empty(_KEPT)
-        step = max(1, _BLOCK // n_places)
-        drawn = [np.empty((step, n_places), side.dtype) for side in sides]
-        for start in range(0, draws, step):
-            size = min(step, draws - start)
-            for i in range(size):
-                for side, counts in zip(sides, drawn, strict=True):
-                    counts[i] = side.drawn(rng)
-            yield slice(start, start + size), DistinctScores(*(counts[:size] for counts in drawn))
+        yield from resamples([_Side(place[at], c, n_places) for at, c in self._rows], n_places, rng, draws)
 
     def _merged(self) -> NDArray[np.intp]:
         """Return a place for each score, the same for negatives between which there is no positive.
@@ -264,7 +316,7 @@ class RankedList(_Weighed):
         return np.cumsum(np.concatenate([[True], ~(negative[1:] & negative[:-1])])) - 1
 
 
-class RankedLists(_Weighed):
+class RankedLists(Weighed):
     """Several lists of the same rows, in the place of a `RankedList`: measures of them are arrays.
 
     Places that are left over, where scores tie, have no rows.
@@ -306,13 +358,6 @@ class RankedLists(_Weighed):
         return values * self.unit
 
 
-def ranked(f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = None) -> RankedList:
-    """Return a list sorted once, or `RankedLists` as they are: a measure of them is an array."""
-    if isinstance(f_pos, RankedLists):
-        return f_pos  # type: ignore[return-value]
-    return RankedList(f_pos, f_neg, pos_weight, neg_weight)
-
-
 def estimates(
     values: list[float],
     again: Callable[[np.random.Generator, int], Any],
@@ -328,6 +373,63 @@ def estimates(
     tail = int(0.5 * (1.0 - level) * (draws - 1) + 1e-9)  # as many resamples beyond either end
     low, high = found[tail].tolist(), found[draws - 1 - tail].tolist()
     return [Estimate(*numbers, level) for numbers in zip(values, low, high, strict=True)]
+
+
+def estimates_by_place(
+    rows: Any,
+    of: list[Measure],
+    ranges: list[tuple[float, float]],
+    confidence: Any,
+    n_resamples: Any,
+    seed: Any,
+) -> list[Estimate]:
+    """Return measures of the list `rows`, which have ranges, with intervals from resamples of at most `PLACES` places.
+
+    What putting places together changes is taken off.
+    """
+    place = grouped_places(rows.distinct, PLACES)
+    sides = rows.distinct.pos, rows.distinct.neg
+    fewer = DistinctScores(*[np.bincount(place, side).astype(side.dtype) for side in sides])
+
+    def again(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
+        found = np.empty((draws, len(of)))
+        for where, at in rows.resampled(place, rng, draws):
+            found[where] = np.stack([measure(at) for measure in of], axis=-1)
+        return found
+
+    near = estimates([float(measure(fewer)) for measure in of], again, confidence, n_resamples, seed)
+    exact = [float(measure(rows.distinct)) for measure in of]
+    found = []
+    for estimate, value, (least, most) in zip(near, exact, ranges, strict=True):
+        # The sum of the weights is another in each resample, so that a sum may leave the range.
+        found.append(moved(estimate, value, max(most, estimate.high), min(least, estimate.low)))
+    return found
+
+
+def moved(estimate: Any, value: float, most: float, least: float = 0.0) -> Estimate:
+    """Return an interval that is as far from another value, within its range."""
+    by = value - float(estimate)
+    low, high = max(least, min(estimate.low + by, value)), min(most, max(estimate.high + by, value))
+    return Estimate(value, low, high, estimate.confidence)
+
+
+def grouped_places(at: DistinctScores, most: int) -> NDArray[np.intp]:
+    """Return for each distinct score the number of its place: its own, or where there are too many, with others.
+
+    The first quarter of the places has a row each, the others grow with the rank; negatives near the top and what
+    lies between them are told apart.
+    """
+    n_scores = at.pos.size
+    if n_scores <= most:
+        return np.arange(n_scores)
+    rank, n = at.ranks[:-1].astype(np.float64), float(at.ranks[-1])
+    first = most / 4.0
+    level = np.floor(np.where(
+        rank < first, rank, first + 0.5 * most * np.log(np.maximum(rank, first) / first) / math.log(n / first)
+    ))  # fmt: skip
+    near = [np.minimum(counts, most // 20) for counts in (at.curve[0][:-1], at.curve[0][1:])]
+    new = np.any([np.diff(x) != 0 for x in (level, *near)], axis=0)
+    return np.cumsum(np.concatenate([[False], new]))
 
 
 def _warn_of_labels(**sides: Vector) -> None:
