@@ -221,11 +221,6 @@ def is_plain(text: str) -> bool | None:
     return True if text in _POSITIVE_WORDS else False if text in _NEGATIVE_WORDS else None
 
 
-def sign_of(text: str) -> bool | None:
-    """Return whether a label's word is positive by itself, or negative; None if it is neither."""
-    return True if text in _POSITIVE_WORDS else False if text in _NEGATIVE_WORDS else None
-
-
 def word(label: Any) -> str:
     """Return one form for all spellings of a label: lower case, and 1 for 1.0 or +1, where doubles are exact."""
     try:

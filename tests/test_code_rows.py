@@ -119,12 +119,18 @@ def test_labels_in_words_and_columns_by_name():
     rows = pnorm.code_rows(table, "y", None, pos_label="fraud", weight="w")
     assert rows.positive == "fraud"
     assert rows.H.names == ("a", "b")
-    with pytest.raises(ValueError, match=r"say which label of 'y' is positive with pos_label=\.\.\.; .* has '"):
+    with pytest.raises(
+        ValueError, match=r"say which label in column 'y' is positive with pos_label=\.\.\.; its labels are "
+    ):
         pnorm.code_rows(table, "y", None)
-    with pytest.raises(ValueError, match="no row of 'y' has the label 'bad'; the labels are"):
+    with pytest.raises(ValueError, match="no row has the label 'bad' in column 'y'; its labels are"):
         pnorm.code_rows(table, "y", None, pos_label="bad")
     with pytest.raises(ValueError, match=r"label = 'z' is no column of .*: it has 'a', 'b'"):
         pnorm.code_rows(table, "z", None)
+    with pytest.raises(ValueError, match="the weight 'w' is -1.0 in row 5"):
+        pnorm.code_rows(
+            table.assign(w=np.where(np.arange(N) == 5, -1.0, 1.0)), "y", None, pos_label="fraud", weight="w"
+        )
     rows = pnorm.code_rows(table, Y, None, ignore=["y", "w"])
     assert rows.H.names == ("a", "b")
     with pytest.raises(ValueError, match="no column to learn from"):
@@ -158,7 +164,7 @@ def test_what_cannot_be_used():
     weighted = pnorm.code_rows(X, Y, H, weight=np.ones(N))
     with pytest.raises(ValueError, match="pos_weight is given, and the coded rows have weights of their own"):
         pnorm.train(weighted, pos_weight=np.ones(Y.sum()))
-    with pytest.raises(ValueError, match="all rows of label have the label True"):
+    with pytest.raises(ValueError, match="column 'label' holds one label only, True"):
         pnorm.code_rows(X, np.ones(N, bool), H)
     with pytest.raises(ValueError, match="label has 299 values"):
         pnorm.code_rows(X, Y[1:], H)
@@ -166,7 +172,7 @@ def test_what_cannot_be_used():
         pnorm.code_rows(X, np.r_[Y, True], H)
     with pytest.raises(ValueError, match="no positive row of positive weight"):
         pnorm.code_rows(X, Y, H, weight=(~Y).astype(float))
-    with pytest.raises(ValueError, match="negative weight"):
+    with pytest.raises(ValueError, match="weights are zero or more"):
         pnorm.code_rows(X, Y, H, weight=-np.ones(N))
     with pytest.raises(ValueError, match=r"weight = 'w' names a column, and .* has no names"):
         pnorm.code_rows(X, Y, H, weight="w")

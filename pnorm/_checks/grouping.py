@@ -61,11 +61,6 @@ def labels(y: Any, name: str, size: int) -> tuple[NDArray[np.intp], list[Any]]:
     return _codes(_labels(y, name, size), name, known), [label for _, label in known.values()]
 
 
-def codes_of_labels(y: Any, name: str, size: int, known: Known) -> NDArray[np.intp]:
-    """Return the labels of some rows as codes; labels in `known` keep their code, others are added."""
-    return _codes(_labels(y, name, size), name, known)
-
-
 Known = dict[Any, tuple[int, Any]]
 """Codes and labels by the keys of the labels."""
 

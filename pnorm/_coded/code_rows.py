@@ -36,13 +36,13 @@ class CodedRows(BothSides):
         The rows of either side that count, in the order of the source.
     H : Rankers
         The weak rankers.
-    positive : object
-        The label of the positives.
+    positive : str
+        The label of the positives, in all its spellings.
     told : str
         Where the rows come from, in words.
     """
 
-    positive: Any
+    positive: str
     told: str
 
     @property
@@ -145,8 +145,8 @@ def code_rows(
         The weak rankers. With ``"table"`` they are those of `pnorm.rankers.from_table`, and a first reading finds the
         cuts and levels. None takes the columns as they are, of eight bytes a value. A collection is used as it is.
     pos_label : object, optional
-        The label of the positives. It may be left out where the labels say so themselves: 1 and 0, true and false, yes
-        and no.
+        The label of the positives; all others are negative. It may be left out where the labels say so themselves: 1
+        and 0, true and false, yes and no. Capitals make no difference, nor whether 1 is a number or text.
     weight : str or array_like, shape (N,), optional
         Case weights, or their column. Rows of weight zero are not kept.
     group : str or sequence of N labels, optional

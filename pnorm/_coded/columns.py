@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._checks import Vector, reads_as_missing
+from pnorm._checks import Vector
 from pnorm._checks.text import first
-from pnorm._split import sign_of, word
 from pnorm._tables.batches import Batch, Batches
+from pnorm._tables.labels import Groups, Labels, numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,57 +38,6 @@ class Labelled:
 
 
 @dataclass(eq=False)
-class Labels:
-    """Which labels are positive, told batch by batch."""
-
-    name: str
-    wanted: Any = None
-    known: dict[str, tuple[Any, bool]] = field(default_factory=dict)
-    """By the word of a label, the label and whether it is positive."""
-
-    def of(self, values: Any, batch: Batch) -> NDArray[np.bool_]:
-        """Return which rows of a batch are positive."""
-        try:
-            codes, labels = _checks.labels(values, self.name, batch.n_rows)
-        except ValueError as error:
-            raise ValueError(f"{error}, in the rows from {batch.place(0)} on") from None
-        signs = np.zeros(len(labels), bool)
-        for k, label in enumerate(labels):
-            signs[k] = self._sign(label, partial(_first_place, batch, codes, k))
-        return signs[codes]
-
-    def _sign(self, label: Any, place: Callable[[], str]) -> bool:
-        text = word(label)
-        if text not in self.known:
-            if isinstance(label, str) and reads_as_missing(label):
-                raise ValueError(f"the label {self.name} is missing in {place()}; every row needs one")
-            sign = text == word(self.wanted) if self.wanted is not None else sign_of(text)
-            if sign is None:
-                raise ValueError(
-                    f"say which label of {self.name} is positive with pos_label=...; {place()} has "
-                    f"{_checks.shown(label)}"
-                )
-            self.known[text] = label, sign
-        return self.known[text][1]
-
-    def check(self) -> Any:
-        """Refuse rows of one kind only; return the positive label."""
-        by_sign = {sign: label for label, sign in self.known.values()}
-        few = first([label for label, _ in self.known.values()], 8, _checks.shown)
-        if len(self.known) == 1:
-            raise ValueError(f"all rows of {self.name} have the label {few}; both kinds of rows are needed")
-        if True not in by_sign:
-            raise ValueError(f"no row of {self.name} has the label {_checks.shown(self.wanted)}; the labels are {few}")
-        if self.wanted is None and len(self.known) > 2:
-            raise ValueError(f"say which label of {self.name} is positive with pos_label=...; the labels are {few}")
-        return by_sign[True]
-
-
-def _first_place(batch: Batch, codes: NDArray[np.intp], k: int) -> str:
-    return batch.place(int(np.argmax(codes == k)))
-
-
-@dataclass(eq=False)
 class Asked:
     """A source of batches, and what its columns are for."""
 
@@ -100,8 +48,8 @@ class Asked:
     group: Any
     used: list[str] | None
     """The columns that are learned from; None for all of a matrix."""
-    found: Any = None
-    """The positive label, once the rows are read."""
+    found: str = ""
+    """The positive label, in all its spellings, once the rows are read."""
     _sizes: tuple[int, int, int] | None = None
 
     @classmethod
@@ -130,16 +78,21 @@ class Asked:
 
     def labelled(self) -> Iterator[Labelled]:
         """Read all rows, batch by batch; those whose weight is zero are on no side."""
-        labels, groups, sizes, n_rows = Labels(self._called, self.positive), _checks.Known(), [0, 0], 0
+        labels, groups = Labels(_called(self.label, "label"), self.positive), Groups(_called(self.group, "group"))
+        sizes, n_rows = [0, 0], 0
         for batch in self.batches:
-            n = batch.n_rows
+            n, place = batch.n_rows, batch.place
             n_rows += n
-            signs = labels.of(self._column(batch, self.label, "label"), batch)
+            signs = labels.of(self._column(batch, self.label, "label"), place)
             weight = group = None
             if self.weight is not None:
-                weight = _checks.weights(self._column(batch, self.weight, "weight"), "weight", n, some=False)
+                what = f"the weight {_checks.shown(_called(self.weight, 'weight'))}"
+                weight = numbers(self._column(batch, self.weight, "weight"), what, place)
+                if (weight < 0.0).any():
+                    row = int(np.argmax(weight < 0.0))
+                    raise ValueError(f"{what} is {weight[row]} in {place(row)}; weights are zero or more")
             if self.group is not None:
-                group = _checks.codes_of_labels(self._column(batch, self.group, "group"), "group", n, groups)
+                group = groups.of(self._column(batch, self.group, "group"), place)
             counts = np.ones(n, bool) if weight is None else weight > 0.0
             sides = np.flatnonzero(signs & counts), np.flatnonzero(~signs & counts)
             sizes = [size + rows.size for size, rows in zip(sizes, sides, strict=True)]
@@ -148,7 +101,7 @@ class Asked:
             given = getattr(self, argument)
             if given is not None and not isinstance(given, str) and len(given) != n_rows:
                 raise ValueError(f"{argument} has {len(given):,} values, and {self.batches.told} has {n_rows:,} rows")
-        self.found = labels.check()
+        self.found = ", ".join(sorted(labels.check()))
         for size, name in zip(sizes, ("positive", "negative"), strict=True):
             if size == 0:
                 raise ValueError(f"{self.batches.told} has no {name} row of positive weight")
@@ -158,10 +111,6 @@ class Asked:
                 f"read first, and has {n_rows:,} now, {sizes[0]:,} of them positive; it must say the same each time"
             )
         self._sizes = n_rows, sizes[0], sizes[1]
-
-    @property
-    def _called(self) -> str:
-        return _checks.shown(self.label) if isinstance(self.label, str) else "label"
 
     def _column(self, batch: Batch, given: Any, argument: str) -> Any:
         """Values of the rows of a batch: of a column, or of an argument with one for each row."""
@@ -174,6 +123,10 @@ class Asked:
 
     def _table(self, batch: Batch) -> Any:
         return batch.table if self.used is None else columns_called(batch.table, self.used)
+
+
+def _called(given: Any, argument: str) -> str:
+    return given if isinstance(given, str) else argument
 
 
 def column_called(X: Any, name: str) -> Any:
