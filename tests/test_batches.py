@@ -297,7 +297,7 @@ WRONG = {
     "an empty folder": (lambda path: path, TableError, "is a folder without files"),
     "a lacking column": (without_column, TableError, r"b\.parquet lacks the column x, which .*a\.parquet has \(and"),
     "one more column": (with_column, TableError, r"b\.parquet has the column y, which .*a\.parquet has not"),
-    "two kinds": (of_two_kinds, TableError, r"more than one kind: .*b\.arrow, Arrow and .*a\.parquet, Parquet"),
+    "two kinds": (of_two_kinds, TableError, r"a\.parquet is Parquet and .*b\.arrow is Arrow; files of one kind"),
     "another kind": (of_another_kind, TableError, r"has notes\.docx, which by its name is no file of rows"),
     "a Delta table": (in_delta, TableError, "is a table of Delta Lake"),
     "uneven folders": (in_uneven_folders, TableError, "do not both say year"),

@@ -578,7 +578,7 @@ def read_as(monkeypatch, data, large):
             found.append(source.numbers(name).tolist())
         except TableError as error:
             found.append(str(error))
-    return repr(found), source._table is not None
+    return repr(found), source._lines.table is not None
 
 
 def odd_tables():

@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pnorm
-from pnorm._tables import TableError, delimited, open_source
+from pnorm._tables import TableError, batches_of, csv_stream, delimited, open_source
 from pnorm._tables.delimited import CsvSource
+from pnorm._tables.source import texts_of
 
 
 def opened(tmp_path, data, name="t.csv", **options):
@@ -339,7 +340,7 @@ def read(data, large):
     try:
         source = CsvSource("t.csv", data)
         found = [source.names, source.notes, table_of(source), list(map(source.place, range(len(source))))]
-        return found, source._table is not None
+        return found, source._lines.table is not None
     except TableError as error:
         return str(error), False
     finally:
@@ -423,3 +424,165 @@ def test_awkward_tables_are_read_in_one_line(tmp_path, name):
     assert tuple([of.name for of in H.plan if "separates" in of.note]) == written.leaks
     assert all(leak in message for leak in written.leaks)
     assert H.evaluate(columns).shape == (len(source), len(H))
+
+
+# Text that is read in parts
+
+
+def streamed(path, rows):
+    """All that reading in parts makes of a file of text."""
+    try:
+        batches = batches_of(path, rows=rows)
+        table, places = {name: [] for name in batches.names}, []
+        for batch in batches:
+            for name in table:
+                table[name] += texts_of(batch.column(name))
+            places += map(batch.place, range(batch.n_rows))
+        return [list(batches.names), batches.notes, table, places]
+    except TableError as error:
+        return str(error)
+
+
+def check_parts(path, data, rows, n_bytes, large=10**9):
+    """Compare a reading in parts with one of the whole file."""
+    path.write_bytes(data)
+    patch = pytest.MonkeyPatch()
+    patch.setattr(csv_stream, "_BYTES", n_bytes)
+    patch.setattr(delimited, "_LARGE", large)
+    patch.setattr(delimited, "_WIDE", 0)
+    found = streamed(path, rows)
+    patch.undo()
+    expected = read(data, 10**9)[0]
+    if isinstance(expected, str):
+        if isinstance(found, str):  # of two mistakes another may be found first
+            return False
+        assert expected.endswith("has no name in the header")
+        assert not found[3]  # a header that ends with a delimiter, and no row that could show what for
+        return False
+    if not isinstance(found, str):
+        expected[3] = [place.replace("t.csv", str(path)) for place in expected[3]]
+        assert found == expected
+        return True
+    assert "begins as UTF-8 text does" in found
+    return False
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=14),
+    st.sampled_from(["a,b\n", "a;b\r\n", ",b\n", "1,2\n", "a,b,\n", "sep=;\n", "a b\r", ""]),
+    st.integers(1, 20),
+    st.sampled_from([1, 3, 100]),
+    st.sampled_from([0, 10**9]),
+)
+def test_text_in_parts_is_read_as_a_whole(tmp_path_factory, pieces, start, n_bytes, rows, large):
+    path = tmp_path_factory.getbasetemp() / "parts.csv"
+    check_parts(path, (start + "".join(pieces)).encode(), rows, n_bytes, large)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+@pytest.mark.parametrize("start", ["a;b;c\n", "sep=;\na;b;c\n", "", "a;b;c;\n", 'a;b;c\n"1";"x\ny";3\n'])
+@pytest.mark.parametrize("n_bytes", [20, 333])
+def test_text_in_parts_of_any_encoding(tmp_path, encoding, start, n_bytes):
+    rows = "".join(f"{k};{'é' * (k > 20)};{k / 7:.5f}{';' * start.endswith(';' + chr(10))}\n" for k in range(50))
+    for large in (0, 10**9):
+        assert check_parts(tmp_path / "t.csv", (start + rows).encode(encoding), 16, n_bytes, large)
+
+
+@pytest.mark.parametrize("name", ["transactions", "leads", "patients", "customers", "refunds"])
+def test_awkward_tables_in_parts(tmp_path, name):
+    data = awkward.WRITERS[name](tmp_path).path.read_bytes()
+    for n_bytes in (1000, 10**6):
+        assert check_parts(tmp_path / "parts.csv", data, 77, n_bytes, 0)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_compressed_files_in_parts(tmp_path, way):
+    rows = "".join(f"{k},{'no' if k % 3 else 'yes'}\n" for k in range(1000))
+    path = tmp_path / "t.csv"
+    path.write_bytes(WAYS[way](("x,y\n" + rows).encode()))
+    table = streamed(path, 300)[2]
+    assert table == {"x": [str(k) for k in range(1000)], "y": ["no" if k % 3 else "yes" for k in range(1000)]}
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    sink = io.BytesIO()
+    parquet.write_table(pa.table({"x": [1.5, None], "y": ["a", "b"]}), sink)
+    path.write_bytes(WAYS[way](sink.getvalue()))
+    assert streamed(path, 1)[2] == {"x": ["1.5", ""], "y": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(TEXT.encode() * 1000)[:-30], "FILE is compressed (gzip) and damaged: "),
+        (b"a,b\n" + b"1,2\n" * 40 + b"1,2,3\n", "line 42 of FILE has 3 fields; the header has 2"),
+        (b"a,b,\n" + b"1,2,\n" * 40 + b"1,2,3\n", "column 3 of FILE has no name in the header"),
+        (b"a,b\n" + b"1,2\n" * 40 + b"1,\0\n", "line 42 of FILE has a NUL byte, which no text has"),
+        (b"a,b\n" + b"1,2\n" * 40 + b'1,"2\n', "line 42 of FILE is not CSV: unexpected end of data"),
+        ("a,é\n".encode() + b"1,2\n" * 40 + b"1,\xff\n", "FILE begins as UTF-8 text does, and is none (byte 0xff in line 42)"),
+        (b"a,b\n" + b"1,2\n" * 40 + b"1,\x9d\n", "FILE is text in neither UTF-8 nor cp1252 (byte 0x9d in line 42)"),
+        ("a,b\n1,2\n".encode("utf-16")[:-1], "FILE begins as UTF-16 text does, and is none"),
+        (b"%PDF-1.4\n", "FILE is a PDF document; save its table as CSV"),
+    ],
+    ids=range(9),
+)  # fmt: skip
+def test_what_is_wrong_late_in_a_file(tmp_path, monkeypatch, data, message):
+    monkeypatch.setattr(csv_stream, "_BYTES", 33)
+    monkeypatch.setattr(csv_stream, "_HEAD", 33)
+    (tmp_path / "t.csv").write_bytes(data)
+    assert streamed(tmp_path / "t.csv", 100).startswith(message.replace("FILE", str(tmp_path / "t.csv")))
+
+
+def test_a_file_that_turns_out_as_cp1252(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_stream, "_BYTES", 33)
+    monkeypatch.setattr(csv_stream, "_HEAD", 33)
+    (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"1,2\n" * 40 + "1,Köln\n2,Zürich\n".encode("cp1252"))
+    assert streamed(tmp_path / "t.csv", 100)[2]["b"] == ["2"] * 40 + ["Köln", "Zürich"]
+
+
+def test_files_of_text_in_a_folder_are_written_alike(tmp_path):
+    (tmp_path / "a.csv").write_text("x;town\n1,5;Ulm\n2;Bonn\n")
+    (tmp_path / "b.csv").write_bytes("town;x\nKöln;3,25\n".encode("cp1252"))
+    (tmp_path / "c.csv").write_bytes(b"")
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"x;town\n"))
+    (tmp_path / "e.tsv").write_text("x;town\n4;Ulm\n")
+    names, notes, table, places = streamed(tmp_path, 100)
+    assert (names, table) == (["x", "town"], {"x": ["1,5", "2", "3,25", "4"], "town": ["Ulm", "Bonn", "Köln", "Ulm"]})
+    assert notes == [
+        "columns are divided by semicolons",
+        "read as cp1252 (Western Europe), as it is not UTF-8 (byte 0xf6 in line 2)",
+    ]
+    assert places == [
+        f"line {line} of {tmp_path / name}" for name, line in (("a.csv", 2), ("a.csv", 3), ("b.csv", 2), ("e.tsv", 2))
+    ]
+    (tmp_path / "f.csv").write_text("x,town\n4,Ulm\n")
+    assert "f.csv lacks the columns x, town" in streamed(tmp_path, 100)
+    (tmp_path / "f.csv").write_text("4;Ulm\n5;Ulm\n")
+    assert "f.csv lacks the columns x, town" in streamed(tmp_path, 100)
+
+
+def test_names_for_files_without_a_header(tmp_path):
+    for k in range(2):
+        (tmp_path / f"{k}.csv").write_text(f"{k}.5,a\n{k}.7,b\n")
+    batches = batches_of(tmp_path, names=["x", "town"])
+    assert [batch.column("x") for batch in batches] == [["0.5", "0.7", "1.5", "1.7"]]
+    assert streamed(tmp_path, 1)[0] == ["column 1", "column 2"]
+    (tmp_path / "0.csv").write_text("a,b\n1.5,a\n")
+    (tmp_path / "1.csv").write_text("b,a\nz,1.5\n")
+    with pytest.raises(
+        TableError, match=r"has the columns b, a in its header, and .*0\.csv has a, b; names are given by"
+    ):
+        batches_of(tmp_path, names=["x", "town"])
+    (tmp_path / "1.csv").write_text("")
+    (tmp_path / "0.csv").write_text("\n\n")
+    with pytest.raises(TableError, match=r"0\.csv is empty"):
+        batches_of(tmp_path)
+
+
+def test_a_workbook_is_one_batch(tmp_path):
+    pytest.importorskip("python_calamine")
+    (tmp_path / "t.xlsx").write_bytes(workbook(ROWS))
+    batches = batches_of(tmp_path / "t.xlsx", rows=2, columns=["won", "amount"])
+    assert [batch.column("won") for batch in batches] == [[True, False], [True]]
+    assert [batch.place(0) for batch in batches][1] == f"row 5 of the sheet Leads of {tmp_path / 't.xlsx'}"

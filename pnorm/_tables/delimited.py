@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pnorm import _checks
@@ -23,65 +24,100 @@ _BLOCK = 2**20
 """Bytes that pyarrow reads at once; no line may be longer."""
 
 
-class CsvSource(Source):
-    """The lines of a file of text that are not blank.
+@dataclass
+class Lines:
+    """Lines of text that are not blank, as rows of fields."""
+
+    numbers: array[int] | range
+    """The number of each line in its file, from 1."""
+    rows: list[list[str]]
+    table: Any = None
+    """A table of Arrow in the place of the rows."""
+
+    def drop_first(self) -> None:
+        """Leave out the first line."""
+        if isinstance(self.numbers, range):
+            self.numbers, self.table = self.numbers[1:], self.table.slice(1)
+        else:
+            del self.numbers[0], self.rows[0]
+
+    def column(self, at: int) -> Any:
+        """Return a column, by its place: a list, or a column of Arrow."""
+        return [row[at] for row in self.rows] if self.table is None else self.table.column(at)
+
+    def is_blank(self, at: int) -> bool:
+        """Return whether a column holds nothing but blanks."""
+        texts = self.column(at)
+        return not any(map(str.strip, texts if self.table is None else _checks.listed(texts.unique())))
+
+
+def read_lines(path: str, data: bytes, how: Layout, line: int = 0) -> tuple[list[str], Lines]:
+    """Return the first row of some lines, and all rows; `line` is the number of lines before them.
 
     pyarrow keeps the text of large files in some 1.5 times their size, a list of lists in at most 75 times; short
     fields take the most.
     """
+    found = _arrow_lines(data, how) if len(data) >= _LARGE else None
+    if found is not None:
+        start, first, table = found
+        return first, Lines(range(line + start, line + start + table.num_rows), [], table)
+    lines = _lines(path, data, how, line)
+    return lines.rows[0] if lines.rows else [], lines
+
+
+def check_widths(path: str, lines: Lines, width: int, header: bool) -> None:
+    """Refuse a line that has more or fewer fields than the first."""
+    for number, row in zip(lines.numbers, lines.rows, strict=False):
+        if len(row) != width:
+            raise TableError(
+                f"line {number} of {path} has {counted(len(row), 'field')}; the "
+                f"{'header' if header else 'first line'} has {width}"
+            )
+
+
+class CsvSource(Source):
+    """The lines of a file of text that are not blank."""
 
     kind = "CSV"
 
     def __init__(self, path: str, data: bytes, names: Sequence[str] | None = None) -> None:
         self._path = path
-        self._numbers: Sequence[int]
-        self._rows: list[list[str]] = []
-        self._table: Any = None
         notes: list[str] = []
         data = as_utf8(path, data, notes)
         how = layout(data, names, notes)
-        data = without_delimiter_line(data)
-        found = _arrow_lines(data, how) if len(data) >= _LARGE else None
-        if found is None:
-            self._numbers, self._rows = _lines(path, data, how)
-            if not self._rows:
-                raise TableError(f"{path} is empty")
-            first = self._rows[0]
-            if how.header:
-                del self._rows[0], self._numbers[0]
-        else:
-            self._numbers, first, self._table = found
-        for number, row in zip(self._numbers, self._rows, strict=False):
-            if len(row) != len(first):
-                raise TableError(
-                    f"line {number} of {path} has {counted(len(row), 'field')}; the "
-                    f"{'header' if how.header else 'first line'} has {len(first)}"
-                )
+        first, lines = read_lines(path, without_delimiter_line(data), how)
+        if not lines.numbers:
+            raise TableError(f"{path} is empty")
+        check_widths(path, lines, len(first), how.header)
+        if how.header:
+            lines.drop_first()
+        self._lines = lines
         header = names_of(path, first, how.header, names, notes)
-        if len(header) > 1 and not header[-1] and len(self) and not any(map(str.strip, self._last())):
+        if len(header) > 1 and not header[-1] and len(self) and self._lines.is_blank(len(header) - 1):
             header.pop()  # every line ends with a delimiter
         super().__init__(path, header, notes)
         self._at = {name: at for at, name in enumerate(self.names)}
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._lines.numbers)
 
     def place(self, i: int) -> str:
-        return f"line {self._numbers[i]} of {self._path}"
+        return f"line {self._lines.numbers[i]} of {self._path}"
 
     def column(self, name: str) -> Any:
-        at = self._at[name]
-        return [row[at] for row in self._rows] if self._table is None else self._table.column(at)
-
-    def _last(self) -> list[str]:
-        """Return all or the different texts of the last column."""
-        if self._table is None:
-            return [row[-1] for row in self._rows]
-        return _checks.listed(self._table.column(self._table.num_columns - 1).unique())
+        return self._lines.column(self._at[name])
 
 
-def _arrow_lines(data: bytes, how: Layout) -> tuple[range, list[str], Any] | None:
-    """Return the numbers of the lines of a CSV file, its first line and a table of text; None if pyarrow is not there.
+def quotes_are_around_fields(data: bytes, delimiter: str) -> bool:
+    """Return whether all quotes of some lines are around whole fields, and none is within one."""
+    n_quotes = data.count(b'"')
+    between = rb"[^%b\r\n]" % re.escape(delimiter.encode())
+    quoted = rb'(?<!%b)"[^"\r\n]*"(?!%b)()' % (between, between)
+    return not n_quotes or n_quotes == 2 * len(re.findall(quoted, data))
+
+
+def _arrow_lines(data: bytes, how: Layout) -> tuple[int, list[str], Any] | None:
+    """Return the number of the first line of text, this line and a table of all; None if pyarrow is not there.
 
     None as well where it could read the file in another way than `_lines`, which also says what is wrong: if quotes are
     not around whole fields, blank lines stand between others, or a line has more or fewer fields than the first.
@@ -96,42 +132,45 @@ def _arrow_lines(data: bytes, how: Layout) -> tuple[range, list[str], Any] | Non
         return None
     try:
         names = next(reader(first[0].decode(), how))
-        quotes = data.count(b'"')
-        between = rb"[^%b\r\n]" % re.escape(how.delimiter.encode())
-        quoted = rb'(?<!%b)"[^"\r\n]*"(?!%b)()' % (between, between)
         if (
             len(data) < _WIDE * len(names)
             or re.compile(rb"\n\r?\n(?=[^\r\n])").search(data, first.end())
-            or (quotes and quotes != 2 * len(re.findall(quoted, data)))
+            or not quotes_are_around_fields(data, how.delimiter)
         ):
             return None
         columns = [str(at) for at in range(len(names))]
-        start = first.end() if how.header else first.start()
         # No threads: a thread that outlives the command would abort it.
         table = arrow_csv.read_csv(
-            pyarrow.BufferReader(pyarrow.py_buffer(data).slice(start)),
+            pyarrow.BufferReader(pyarrow.py_buffer(data).slice(first.start())),
             arrow_csv.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=columns),
             arrow_csv.ParseOptions(delimiter=how.delimiter),
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(columns, pyarrow.string())),
         )
     except (ValueError, csv.Error):  # Arrow's errors of a file that it cannot read are the first
         return None
-    line = data.count(b"\n", 0, first.start()) + 1 + how.header
-    return range(line, line + table.num_rows), names, table
+    return data.count(b"\n", 0, first.start()) + 1, names, table
 
 
-def _lines(path: str, data: bytes, how: Layout) -> tuple[array[int], list[list[str]]]:
-    """Return the lines of a CSV file that are not blank, with the number of each in the file."""
+def _lines(path: str, data: bytes, how: Layout, before: int = 0) -> Lines:
+    """Return the lines of text that are not blank; some lines come before."""
     if b"\0" in data:
-        raise TableError(nul(path, data))
-    csv.field_size_limit(2**31 - 1)
-    lines = reader(data.decode(), how)
+        raise TableError(nul(path, data, before))
     numbers, rows = array("q"), []
+    for number, fields in numbered_rows(path, data.decode(), how, before):
+        numbers.append(number)
+        rows.append(fields)
+    return Lines(numbers, rows)
+
+
+def numbered_rows(
+    path: str, text: str | Iterable[str], how: Layout, before: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a text, or of its lines, that are not blank, with their numbers; some lines come before."""
+    csv.field_size_limit(2**31 - 1)
+    lines = reader(text, how)
     try:
         for fields in lines:
             if fields and (how.delimiter != BLANKS or fields != [""]):
-                numbers.append(lines.line_num)
-                rows.append(fields)
+                yield before + lines.line_num, fields
     except csv.Error as error:
-        raise TableError(f"line {lines.line_num} of {path} is not CSV: {error}") from None
-    return numbers, rows
+        raise TableError(f"line {before + lines.line_num} of {path} is not CSV: {error}") from None

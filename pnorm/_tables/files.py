@@ -8,29 +8,39 @@ from typing import Any
 
 from pnorm._checks.text import counted, first
 from pnorm._tables.folder import Found, values_of
-from pnorm._tables.inputs import Input, Part, Place
+from pnorm._tables.inputs import Input, Part, Place, Stream
 from pnorm._tables.source import TableError
-from pnorm._tables.streams import Stream, stream_of
+from pnorm._tables.streams import stream_of
+
+_KINDS = {"CSV": "text (CSV)", "Parquet": "Parquet", "Arrow": "Arrow", "workbook": "a workbook"}
 
 
 class Files(Input):
     """Files of one kind that have the same columns, in whatever order, of whatever types."""
 
     def __init__(self, files: Sequence[Found], where: str, names: Sequence[str] | None = None) -> None:
-        self._files = [stream_of(file.path, names) for file in files]
-        self.notes = list(dict.fromkeys(note for file in self._files for note in file.notes))
-        kinds = {file.kind: file.path for file in reversed(self._files)}
-        if len(kinds) > 1:
-            told = " and ".join(f"{path}, {kind}" for kind, path in sorted(kinds.items()))
-            raise TableError(f"the files are of more than one kind: {told}; pass those of one kind")
-        own = list(self._files[0].names)
-        for file in self._files[1:]:
-            _same_columns(file, self._files[0])
-        self._values = {name: values for name, values in values_of(files).items() if name not in own}
-        self.names = (*own, *self._values)
-        self.index = self._files[0].index
-        kind = self._files[0].kind
-        self.told = f"{counted(len(files), f'{kind} file')}{where}" if len(files) > 1 else files[0].path
+        self._files: list[Stream] = []
+        found: list[Found] = []
+        for file in files:
+            opened = stream_of(file.path, names, self._files[0] if self._files else None)
+            if opened.names:  # a file without a byte has no rows
+                self._files.append(opened)
+                found.append(file)
+        if not found:
+            raise TableError(f"{files[0].path} is empty")
+        self.notes = list(dict.fromkeys(note for opened in self._files for note in opened.notes))
+        like = self._files[0]
+        for opened in self._files[1:]:
+            if opened.kind != like.kind:
+                raise TableError(
+                    f"{like.path} is {_KINDS[like.kind]} and {opened.path} is {_KINDS[opened.kind]}; files of one kind "
+                    "are read together, so pass a pattern"
+                )
+            _same_columns(opened, like)
+        self._values = {name: values for name, values in values_of(found).items() if name not in like.names}
+        self.names = (*like.names, *self._values)
+        self.index = like.index
+        self.told = f"{counted(len(files), f'{like.kind} file')}{where}" if len(files) > 1 else like.path
 
     def n_rows(self) -> int | None:
         sizes = [file.n_rows for file in self._files]
@@ -79,31 +89,38 @@ def _with_values(table: Any, size: int, values: dict[str, Any], chosen: Sequence
 
 
 class _Gathered:
-    """Small tables of Arrow with the same types, which become one."""
+    """Small tables whose columns have the same types, which become one."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
         self._parts: list[Part] = []
 
     def add(self, part: Part) -> Iterator[Part]:
-        table, size, _ = part
-        n = sum(of[1] for of in self._parts)
-        can = hasattr(table, "combine_chunks")
-        if self._parts and not (can and n + size <= self._rows and table.schema.equals(self._parts[0][0].schema)):
+        if self._parts and not (self._n_rows() + part[1] <= self._rows and _are_alike(part[0], self._parts[0][0])):
             yield from self.rest()
-        if can:
-            self._parts.append(part)
-        else:
-            yield part
+        self._parts.append(part)
+
+    def _n_rows(self) -> int:
+        return sum(size for _, size, _ in self._parts)
 
     def rest(self) -> Iterator[Part]:
-        parts, self._parts = self._parts, []
+        n, parts = self._n_rows(), self._parts
+        self._parts = []
         if len(parts) < 2:
             yield from parts
-            return
-        import pyarrow
+        elif isinstance(parts[0][0], dict):
+            yield {name: [value for of in parts for value in of[0][name]] for name in parts[0][0]}, n, _places(parts)
+        else:
+            import pyarrow
 
-        yield pyarrow.concat_tables([of[0] for of in parts]), sum(of[1] for of in parts), _places(parts)
+            yield pyarrow.concat_tables([table for table, _, _ in parts]), n, _places(parts)
+
+
+def _are_alike(table: Any, other: Any) -> bool:
+    """Return whether two tables are dictionaries of lists, or tables of Arrow with the same types."""
+    if isinstance(table, dict) or isinstance(other, dict):
+        return isinstance(table, dict) and isinstance(other, dict)
+    return bool(table.schema.equals(other.schema))
 
 
 def _places(parts: Sequence[Part]) -> Place:

@@ -55,6 +55,22 @@ class Input(ABC):
         """Yield tables of some columns, by number, or of all."""
 
 
+class Stream(ABC):
+    """A file of rows."""
+
+    path: str
+    kind: str
+    names: Sequence[str]
+    index: frozenset[str] = frozenset()
+    n_rows: int | None = None
+    notes: Sequence[str] = ()
+    """What was assumed to read it, one sentence each."""
+
+    @abstractmethod
+    def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
+        """Yield tables of some columns."""
+
+
 def input_of(source: Any) -> Input:
     """Return what has the rows of a table, a dataset, a query, an array or an iterator."""
     library, kind = type(source).__module__.partition(".")[0], type(source).__name__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from pnorm._tables.workbook import WorkbookSource
 START = 16
 """Bytes that identify the kind of a file."""
 
-_OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 _PARQUET, _ARROW, _TEXT = (".parquet", ".pq"), (".feather", ".arrow"), (".csv", ".tsv", ".tab", ".txt")
 
@@ -48,7 +49,7 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
                 start = b""
             data = unpacked(path, start + stream.read())
             start = data[:START]
-    is_book = start.startswith(_OLD_WORKBOOK) or (start.startswith(ZIP) and is_workbook(data or b""))
+    is_book = start.startswith(OLD_WORKBOOK) or (start.startswith(ZIP) and is_workbook(io.BytesIO(data or b"")))
     if sheet is not None and not is_book:
         raise TableError(f"{path} is no workbook, and has no sheet {shown(sheet)}")
     if is_book:
@@ -56,10 +57,8 @@ def open_source(path: str, *, names: Sequence[str] | None = None, sheet: str | N
     if is_arrow(start, suffix):
         if names is not None:
             raise TableError(f"{path} has names of columns of its own")
-        return ArrowSource(path, data, start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET))
-    other = next((what for magic, what in _OTHERS.items() if start.lower().startswith(magic.lower())), None)
-    if other is not None:
-        raise TableError(f"{path} is {other}; save its table as CSV")
+        return ArrowSource(path, data, is_parquet(start, suffix))
+    refuse_others(path, start)
     return CsvSource(path, data or b"", names)
 
 
@@ -76,3 +75,15 @@ def is_rows_file(path: str) -> bool:
 
 def is_arrow(start: bytes, suffix: str) -> bool:
     return start[:4] == b"PAR1" or start[:6] == b"ARROW1" or bool(start and suffix in _PARQUET + _ARROW)
+
+
+def is_parquet(start: bytes, suffix: str) -> bool:
+    """Return whether a file that `is_arrow` is one of Parquet."""
+    return start[:4] == b"PAR1" or (start[:6] != b"ARROW1" and suffix in _PARQUET)
+
+
+def refuse_others(path: str, start: bytes) -> None:
+    """Refuse a file that is no text, by its first bytes."""
+    other = next((what for magic, what in _OTHERS.items() if start.lower().startswith(magic.lower())), None)
+    if other is not None:
+        raise TableError(f"{path} is {other}; save its table as CSV")

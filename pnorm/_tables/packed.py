@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
 
 from pnorm._checks.text import first
 from pnorm._tables.source import TableError
@@ -25,6 +27,9 @@ _PACKED = {
 _TAR = slice(257, 262)
 """Where an archive of tar says what it is."""
 
+_START = 512
+"""Bytes that say what a file is."""
+
 _LAYERS = 3
 """Times that a file is unpacked, at most."""
 
@@ -36,22 +41,55 @@ def packed(data: bytes) -> str | None:
 
 def unpacked(path: str, data: bytes) -> bytes:
     """Return what a compressed file holds; other files as they are, workbooks among them."""
-    for _ in range(_LAYERS):
-        kind = packed(data)
-        if kind is None or (kind == "zip" and is_workbook(data)):
-            break
-        data = _unpack(path, data, kind)
-    if data[_TAR] == b"ustar":
-        raise TableError(f"{path} is an archive of files (tar); unpack it first")
-    return data
+    if packed(data) is None and data[_TAR] != b"ustar":
+        return data
+    with unpacked_stream(path, io.BytesIO(data)) as stream:
+        return stream.read()
 
 
-def is_workbook(data: bytes) -> bool:
+@contextlib.contextmanager
+def unpacked_stream(path: str, file: BinaryIO | None = None) -> Iterator[io.BufferedReader]:
+    """Open a file whose bytes come unpacked, but those of a workbook; `file` has those of the path, if it is open."""
+    kind = None
+    with contextlib.ExitStack() as opened:
+
+        def buffered(file: Any) -> io.BufferedReader:
+            return opened.enter_context(io.BufferedReader(file))
+
+        stream = buffered(opened.enter_context(open(path, "rb")) if file is None else file)
+        try:
+            for layer in range(_LAYERS):
+                inner = packed(stream.peek(_START))
+                if inner == "zip":
+                    if layer:  # its end is read first, and other streams go forward
+                        stream = buffered(io.BytesIO(stream.read()))
+                    book = is_workbook(stream)
+                    stream.seek(0)
+                    if book:
+                        break
+                if inner is None:
+                    break
+                kind = inner
+                if kind == "7z":
+                    raise TableError(f"{path} is compressed (7z); unpack it first")
+                stream = buffered(opened.enter_context(_WAYS[kind](path, stream)))
+            if stream.peek(_START)[_TAR] == b"ustar":
+                raise TableError(f"{path} is an archive of files (tar); unpack it first")
+            yield stream
+        except (TableError, MemoryError):
+            raise
+        except Exception as error:  # each library has errors of its own
+            if kind is None:
+                raise
+            raise TableError(f"{path} is compressed ({kind}) and damaged: {error}") from None
+
+
+def is_workbook(file: BinaryIO) -> bool:
     """Return whether a zip file is a workbook of a spreadsheet program."""
     import zipfile
 
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(file) as archive:
             names = archive.namelist()
             if "mimetype" in names:
                 return b"opendocument.spreadsheet" in archive.read("mimetype")[:100]
@@ -60,36 +98,25 @@ def is_workbook(data: bytes) -> bool:
         return False
 
 
-def _unpack(path: str, data: bytes, kind: str) -> bytes:
-    if kind == "7z":
-        raise TableError(f"{path} is compressed (7z); unpack it first")
-    try:
-        return _WAYS[kind](path, data)
-    except (TableError, MemoryError):
-        raise
-    except Exception as error:  # each library has errors of its own
-        raise TableError(f"{path} is compressed ({kind}) and damaged: {error}") from None
-
-
-def _gzip(path: str, data: bytes) -> bytes:
+def _gzip(path: str, file: BinaryIO) -> Any:
     import gzip
 
-    return gzip.decompress(data)
+    return gzip.GzipFile(fileobj=file)
 
 
-def _bzip2(path: str, data: bytes) -> bytes:
+def _bzip2(path: str, file: BinaryIO) -> Any:
     import bz2
 
-    return bz2.decompress(data)
+    return bz2.BZ2File(file)
 
 
-def _xz(path: str, data: bytes) -> bytes:
+def _xz(path: str, file: BinaryIO) -> Any:
     import lzma
 
-    return lzma.decompress(data)
+    return lzma.LZMAFile(file)
 
 
-def _zstd(path: str, data: bytes) -> bytes:
+def _zstd(path: str, file: BinaryIO) -> Any:
     try:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]  # of Python 3.14
     except ImportError:
@@ -100,22 +127,21 @@ def _zstd(path: str, data: bytes) -> bytes:
                 f"{path} is compressed (zstd), which takes pyarrow to read, the extra 'parquet' of pnorm: pip install "
                 "pyarrow; or unpack it first"
             ) from None
-        with pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd") as stream:
-            return bytes(stream.read())
-    return bytes(zstd.decompress(data))
+        return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd")
+    return zstd.ZstdFile(file)
 
 
-def _zip(path: str, data: bytes) -> bytes:
+def _zip(path: str, file: BinaryIO) -> Any:
     import zipfile
 
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = [name for name in archive.namelist() if not name.endswith("/") and not _is_extra(name)]
-        if len(names) != 1:
-            raise TableError(
-                f"{path} is an archive (zip) of {len(names)} files{': ' * bool(names)}{first(names, 5)}; a file of "
-                "rows is needed, or an archive of one"
-            )
-        return archive.read(names[0])
+    archive = zipfile.ZipFile(file)
+    names = [name for name in archive.namelist() if not name.endswith("/") and not _is_extra(name)]
+    if len(names) != 1:
+        raise TableError(
+            f"{path} is an archive (zip) of {len(names)} files{': ' * bool(names)}{first(names, 5)}; a file of "
+            "rows is needed, or an archive of one"
+        )
+    return archive.open(names[0])
 
 
 def _is_extra(name: str) -> bool:
@@ -123,6 +149,6 @@ def _is_extra(name: str) -> bool:
     return name.startswith("__MACOSX/") or os.path.basename(name) in (".DS_Store", "Thumbs.db")
 
 
-_WAYS: dict[str, Callable[[str, bytes], bytes]] = {
+_WAYS: dict[str, Callable[[str, BinaryIO], Any]] = {
     "gzip": _gzip, "bzip2": _bzip2, "xz": _xz, "zstd": _zstd, "zip": _zip,
 }  # fmt: skip

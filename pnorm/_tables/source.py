@@ -25,6 +25,22 @@ class TableError(ValueError):
     """What is wrong with a file, in one line."""
 
 
+def named(path: str, names: Sequence[str], notes: list[str]) -> list[str]:
+    """Return the names of the columns of a file, of which each has one of its own; add to `notes` what was assumed."""
+    names = list(names)
+    if len(names) > 1 and names[0] in _UNNAMED:
+        called = "index" if "index" not in names else "row index"
+        notes.append(f"the first column has no name, and is called {called!r}")
+        names[0] = called
+    times = Counter(names)
+    for position, name in enumerate(names, start=1):
+        if not name:
+            raise TableError(f"column {position} of {path} has no name in the header")
+        if times[name] > 1:
+            raise TableError(f"the column name {_checks.shown(name)} appears more than once in {path}")
+    return names
+
+
 class Source(ABC):
     """A file of rows with named columns."""
 
@@ -37,21 +53,7 @@ class Source(ABC):
         """Columns that were the index of a frame: they may name rows, but are no measurements."""
         self.notes = list(notes)
         """What was assumed to read the file, one sentence each."""
-        self.names = self._named(list(names))
-
-    def _named(self, names: list[str]) -> list[str]:
-        """Return the names of columns, of which each has one of its own."""
-        if len(names) > 1 and names[0] in _UNNAMED:
-            called = "index" if "index" not in names else "row index"
-            self.notes.append(f"the first column has no name, and is called {called!r}")
-            names[0] = called
-        times = Counter(names)
-        for position, name in enumerate(names, start=1):
-            if not name:
-                raise TableError(f"column {position} of {self._path} has no name in the header")
-            if times[name] > 1:
-                raise TableError(f"the column name {_checks.shown(name)} appears more than once in {self._path}")
-        return names
+        self.names = named(path, names, self.notes)
 
     @abstractmethod
     def __len__(self) -> int:

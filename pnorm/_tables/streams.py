@@ -3,42 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pnorm._tables.arrow import arrow_for, names_of, reading
-from pnorm._tables.inputs import BUFFER, Part, numbered, slice_rows
-from pnorm._tables.open import START, is_arrow, open_source, suffix_of
-from pnorm._tables.packed import packed
+from pnorm._tables.csv_stream import CsvStream
+from pnorm._tables.inputs import BUFFER, Part, Stream, numbered, slice_rows
+from pnorm._tables.open import OLD_WORKBOOK, START, is_arrow, is_parquet, open_source, refuse_others, suffix_of
+from pnorm._tables.packed import ZIP, unpacked_stream
 from pnorm._tables.source import Source, TableError
 
 
-class Stream(ABC):
-    """A file of rows."""
-
-    path: str
-    kind: str
-    names: Sequence[str]
-    index: frozenset[str] = frozenset()
-    n_rows: int | None = None
-    notes: Sequence[str] = ()
-    """What was assumed to read it, one sentence each."""
-
-    @abstractmethod
-    def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
-        """Yield tables of some columns."""
-
-
-def stream_of(path: str, names: Sequence[str] | None) -> Stream:
-    """Open a file of rows, look what it has, and close it."""
-    with open(path, "rb") as file:
-        start = file.read(START)
-    if is_arrow(start, suffix_of(path)) and packed(start) is None and start[:4] != b"FEA1":
+def stream_of(path: str, names: Sequence[str] | None, like: Stream | None) -> Stream:
+    """Open a file of rows, look what it has, and close it; `like` is an earlier file that is written alike."""
+    suffix = suffix_of(path)
+    with unpacked_stream(path) as file:
+        start = file.peek(START)[:START]
+        is_book = start.startswith(OLD_WORKBOOK) or start.startswith(ZIP)  # an archive is unpacked
+    if is_book:
+        return _Whole(path, names)
+    if is_arrow(start, suffix):
         if names is not None:
             raise TableError(f"{path} has names of columns of its own")
-        return _Parquet(path) if start[:6] != b"ARROW1" else _Arrow(path)
-    return _Whole(path, names)
+        with open(path, "rb") as file:
+            is_unpacked = file.read(START)[: len(start)] == start
+        if not is_unpacked or start[:4] == b"FEA1":
+            return _Whole(path)
+        return _Parquet(path) if is_parquet(start, suffix) else _Arrow(path)
+    refuse_others(path, start)
+    return CsvStream(path, names, like if isinstance(like, CsvStream) else None)
 
 
 class _Parquet(Stream):
@@ -113,7 +106,7 @@ class _Arrow(Stream):
 class _Whole(Stream):
     """A file that is read whole, such as a workbook."""
 
-    def __init__(self, path: str, names: Sequence[str] | None) -> None:
+    def __init__(self, path: str, names: Sequence[str] | None = None) -> None:
         self.path, self._names = path, names
         source = self._source()
         self.kind = source.kind

@@ -7,7 +7,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,28 +66,82 @@ def as_utf8(path: str, data: bytes, notes: list[str]) -> bytes:
         return data
     if b"\0" in data:
         raise TableError(nul(path, data))
-    what = f"byte 0x{data[wrong]:02x} in line {_line(data, wrong)}"
+    return _from_cp1252(path, data, wrong, notes).encode()
+
+
+def _from_cp1252(path: str, data: bytes, wrong: int, notes: list[str], before: int = 0) -> str:
+    """Return text that is not UTF-8, as its byte `wrong` says; there are some lines before."""
+    what = f"byte 0x{data[wrong]:02x} in line {before + _line(data, wrong)}"
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError as error:
-        what = f"byte 0x{data[error.start]:02x} in line {_line(data, error.start)}"
+        what = f"byte 0x{data[error.start]:02x} in line {before + _line(data, error.start)}"
         raise TableError(f"{path} is text in neither UTF-8 nor cp1252 ({what}); save it as UTF-8") from None
     control = _CONTROL.search(text)
     if control:
-        what = f"byte 0x{ord(control[0]):02x} in line {_line(data, control.start())}"
+        what = f"byte 0x{ord(control[0]):02x} in line {before + _line(data, control.start())}"
         raise TableError(f"{path} is text in neither UTF-8 nor cp1252 ({what}); save it as UTF-8")
     notes.append(f"read as cp1252 (Western Europe), as it is not UTF-8 ({what})")
-    return text.encode()
+    return text
 
 
-def nul(path: str, data: bytes) -> str:
-    """Return what is wrong with text that has a NUL byte."""
-    line = _line(data, data.index(b"\0"))
+def nul(path: str, data: bytes, before: int = 0) -> str:
+    """Return what is wrong with text that has a NUL byte; there are some lines before."""
+    line = before + _line(data, data.index(b"\0"))
     return f"line {line} of {path} has a NUL byte, which no text has; save it as UTF-8"
 
 
 def _line(data: bytes, at: int) -> int:
     return data.count(b"\n", 0, at) + 1
+
+
+class Decoder:
+    """Text of a file that comes in parts, in the encodings of `as_utf8`.
+
+    Where no byte beyond ASCII has come before, a part that is not UTF-8 makes the file one of cp1252.
+    """
+
+    def __init__(self, path: str, notes: list[str]) -> None:
+        self._path, self._notes = path, notes
+        self._encoding = ""
+        self._lines = 0
+        self._is_ascii = True
+
+    def feed(self, data: bytes, final: bool) -> str:
+        """Return the text of the next bytes, to the last whole character."""
+        if not self._encoding:
+            wide = next((encoding for mark, encoding in _WIDE_MARKS.items() if data.startswith(mark)), None)
+            self._use(wide or "utf-8-sig")
+        held = self._decoder.getstate()[0]
+        try:
+            text = self._decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            text = self._other(error, held + data if self._encoding == "utf-8-sig" else data)
+        if "\0" in text:
+            raise TableError(nul(self._path, text.encode(), self._lines))
+        self._lines += text.count("\n")
+        self._is_ascii = self._is_ascii and text.isascii()
+        return text
+
+    def _use(self, encoding: str) -> None:
+        self._encoding = encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+
+    def _other(self, error: UnicodeDecodeError, data: bytes) -> str:
+        """Return text that is not what it was at first."""
+        if self._encoding != "utf-8-sig":
+            name = self._encoding.upper()
+            raise TableError(f"{self._path} begins as {name} text does, and is none: {error}") from None
+        if b"\0" in data:
+            raise TableError(nul(self._path, data, self._lines))
+        if not self._is_ascii:
+            what = f"byte 0x{error.object[error.start]:02x} in line {self._lines + _line(error.object, error.start)}"
+            raise TableError(
+                f"{self._path} begins as UTF-8 text does, and is none ({what}); save it as UTF-8"
+            ) from None
+        text = _from_cp1252(self._path, data, error.start, self._notes, self._lines)
+        self._use("cp1252")
+        return text
 
 
 def _not_utf8(data: bytes) -> int | None:
@@ -140,9 +194,9 @@ def without_delimiter_line(data: bytes) -> bytes:
     return data[said.end() :] if said else data
 
 
-def reader(text: str, how: Layout) -> Any:
-    """Return a reader of the csv module."""
-    lines = io.StringIO(text, newline="")
+def reader(text: str | Iterable[str], how: Layout) -> Any:
+    """Return a reader of the csv module for a text, or for its lines with their ends."""
+    lines = io.StringIO(text, newline="") if isinstance(text, str) else text
     if how.delimiter == BLANKS:
         stripped = (line.strip(" \r\n") + "\n" for line in lines)
         return csv.reader(stripped, delimiter=" ", skipinitialspace=True, strict=True)

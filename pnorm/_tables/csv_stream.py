@@ -1,0 +1,147 @@
+"""Files of text that are read a few megabytes at a time."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+
+from pnorm._checks.text import first
+from pnorm._tables.delimited import Lines, check_widths, numbered_rows, quotes_are_around_fields, read_lines
+from pnorm._tables.inputs import Part, Stream, slice_rows
+from pnorm._tables.packed import unpacked_stream
+from pnorm._tables.source import TableError, named
+from pnorm._tables.text import BLANKS, Decoder, Layout, layout, names_of, without_delimiter_line
+
+_HEAD = 2**20
+"""Bytes by which it is told how a file is written."""
+
+_BYTES = 2**22
+"""Bytes that are read at once; rows that the csv module reads take up to 75 times as much memory."""
+
+_CELLS = 2**20
+"""Cells of a batch that the csv module reads, at most."""
+
+
+class CsvStream(Stream):
+    """A file of text whose columns are divided by a character.
+
+    It is written as `like` is, an earlier file. A file without a line has no columns.
+    """
+
+    kind = "CSV"
+
+    def __init__(self, path: str, given: Sequence[str] | None = None, like: CsvStream | None = None) -> None:
+        self.path = path
+        self.notes: list[str] = []
+        with unpacked_stream(path) as file:
+            head = file.read(_HEAD)
+            is_whole = not file.read(1)
+        data = Decoder(path, self.notes).feed(head, is_whole).encode()
+        how = layout(data, given, self.notes) if like is None else like.how
+        self.how: Layout = how
+        lines = without_delimiter_line(data).decode()
+        self.header: list[str] = next((row for _, row in numbered_rows(path, lines, how)), [])
+        self.names: list[str] = []
+        if not self.header:
+            return
+        if like is not None and given is not None and how.header and self.header != like.header:
+            raise TableError(
+                f"{path} has the columns {first(self.header, 8)} in its header, and {like.path} has "
+                f"{first(like.header, 8)}; names are given by place, so all files need the same"
+            )
+        names = names_of(path, self.header, how.header, given, self.notes)
+        self._ends_with_delimiter = how.header and len(names) > 1 and not names[-1]
+        if self._ends_with_delimiter:
+            names.pop()
+        self.names = named(path, names, self.notes)
+
+    def parts(self, names: Sequence[str], rows: int) -> Iterator[Part]:
+        """Yield tables of some columns."""
+        at = {name: self.names.index(name) for name in names}
+        for lines in self._lines(rows):
+            if self._ends_with_delimiter:
+                self._check_last(lines)
+            columns = {name: lines.column(place) for name, place in at.items()}
+            if lines.table is not None:
+                columns = lines.table.select(list(at.values())).rename_columns(list(at))
+            for start in range(0, len(lines.numbers), rows):
+                size = min(rows, len(lines.numbers) - start)
+
+                def place(row: int, numbers: Sequence[int] = lines.numbers, start: int = start) -> str:
+                    return f"line {numbers[start + row]} of {self.path}"
+
+                yield slice_rows(columns, start, size), size, place
+
+    def _lines(self, rows: int) -> Iterator[Lines]:
+        """Yield the rows, without the header."""
+        is_first = self.how.header
+        for lines in self._all_lines(rows):
+            check_widths(self.path, lines, len(self.header), self.how.header)
+            if is_first:
+                lines.drop_first()
+            is_first = False
+            yield lines
+
+    def _all_lines(self, rows: int) -> Iterator[Lines]:
+        """Yield the rows, the header among them: those of a few megabytes, if these can be told from those after."""
+        with unpacked_stream(self.path) as file:
+            texts = _texts(file, Decoder(self.path, []))
+            text = without_delimiter_line(next(texts, "").encode()).decode()
+            line, pending = 0, ""
+            while text:
+                pending += text
+                text = next(texts, "")
+                end = pending.rfind("\n") + 1 if text else len(pending)
+                block = pending[:end].encode()
+                if not self._is_apart(block) or (text and not end):
+                    yield from self._slowly(itertools.chain([pending, text], texts), line, rows)
+                    return
+                pending = pending[end:]
+                first, lines = read_lines(self.path, block, self.how, line)
+                if lines.table is not None and len(first) != len(self.header):
+                    check_widths(self.path, Lines(lines.numbers, [first]), len(self.header), self.how.header)
+                if lines.numbers:
+                    yield lines
+                line += block.count(b"\n")
+
+    def _is_apart(self, block: bytes) -> bool:
+        """Return whether no quote of some lines can go on in those after, nor end in one."""
+        if block.count(b"\r") != block.count(b"\r\n"):
+            return False
+        return b'"' not in block or (
+            self.how.delimiter != BLANKS and quotes_are_around_fields(block, self.how.delimiter)
+        )
+
+    def _slowly(self, texts: Iterable[str], line: int, rows: int) -> Iterator[Lines]:
+        """Yield rows that the csv module reads one by one; `line` is the number of lines before."""
+        found = numbered_rows(self.path, _split(texts), self.how, line)
+        while several := list(itertools.islice(found, max(1, min(rows, _CELLS // len(self.header))))):
+            yield Lines(array("q", [number for number, _ in several]), [row for _, row in several])
+
+    def _check_last(self, lines: Lines) -> None:
+        """Refuse a column without a name that holds something; where all lines end with a delimiter, it does not."""
+        if not lines.is_blank(len(self.header) - 1):
+            raise TableError(f"column {len(self.header)} of {self.path} has no name in the header")
+
+
+def _texts(file: io.BufferedReader, decoder: Decoder) -> Iterator[str]:
+    """Yield the text of a file, some megabytes at a time; no part is empty."""
+    data = file.read(max(_BYTES, 128))  # the first line is whole if it says what divides the columns
+    while data:
+        more = file.read(_BYTES)
+        text = decoder.feed(data, not more)
+        if text:
+            yield text
+        data = more
+
+
+def _split(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a text that comes in parts, with their ends."""
+    pending = ""
+    for text in texts:
+        lines = list(io.StringIO(pending + text, newline=""))
+        pending = lines.pop() if lines else ""
+        yield from lines
+    yield from io.StringIO(pending, newline="")
