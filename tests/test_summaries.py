@@ -1,9 +1,11 @@
 """Summaries of batches of rows: the weak rankers of all rows, and what is kept of very many values."""
 
 import csv
+import dataclasses
 import functools
 import gzip
 import pickle
+import re
 import warnings
 
 import awkward
@@ -13,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pnorm.rankers import TableWarning, _sketches, from_table, quantile_thresholds
+from pnorm.rankers import TableWarning, _sketches, _words, from_table, quantile_thresholds
 from pnorm.rankers._sketches import Distinct, Quantiles
 from pnorm.rankers._summaries import TableSummary
 
@@ -239,3 +241,128 @@ def test_rows_in_messages_are_those_of_all_batches():
         summary(np.array(["2020-01-01"] * 3, "M8[us]")).thresholds()
     with pytest.raises(ValueError, match="positive must have one truth value for each of the 4 rows of rows; got sha"):
         TableSummary.of(X, Y[:3])
+
+
+def few_are_kept(patch, exact=24, points=64):
+    for module in (_sketches, _words):
+        patch.setattr(module, "EXACT", exact)
+    patch.setattr(_sketches, "POINTS", points)
+
+
+def texts(n, draw):
+    """Columns of text of many different words, by what they become."""
+    day = np.datetime64("2021-03-01") + draw.integers(0, 900, n)
+    clock = draw.integers(0, 86400, n)
+    times = [f"{s // 3600:02d}:{s // 60 % 60:02d}:{s % 60:02d}" for s in clock.tolist()]
+    pay = np.exp(draw.normal(7, 1, n))
+    often = draw.choice([f"shop {k}" for k in range(8)], n)
+    rare = draw.random(n) < 0.2
+    return {
+        "plain": [f"{x:.2f}" for x in pay],
+        "whole": [f"{x:.0f}" for x in pay],
+        "commas": [f"{x:,.2f}".translate(str.maketrans(",.", ".,")) for x in pay],
+        "plain commas": [f"{x:.2f}".replace(".", ",") for x in pay],
+        "euros": [f"{x:,.1f} €" for x in pay],
+        "percent": [f"{x:.1f}%" for x in pay],
+        "thousands": [f"{1000 + x:,.0f}" for x in pay],
+        "two currencies": [f"{'$' if k % 2 else '€'}{x:.1f}" for k, x in enumerate(pay)],
+        "codes": [f"0{x:.0f}" for x in pay],
+        "with a word": ["many" if k == n // 2 else f"{x:.2f} kg"[: 3 if k % 5 else 99] for k, x in enumerate(pay)],
+        "days": [f"{d}" for d in day],
+        "moments": [f"{d} {t}" for d, t in zip(day, times, strict=True)],
+        "day first": [f"{d:%d/%m/%Y}" for d in day.tolist()],
+        "in doubt": [f"{d.day % 12 + 1}/{d.month}/{d.year}" for d in day.tolist()],
+        "with dots": [f"{d.day % 12 + 1}.{d.month}.{d.year}" for d in day.tolist()],
+        "named": [f"{d:%d %b %Y}" for d in day.tolist()],
+        "times": times,
+        "spans": [f"{d} days {t}" for d, t in zip(draw.integers(0, 9, n).tolist(), times, strict=True)],
+        "id": [f"TX{k:06d}" for k in draw.permutation(n)],
+        "note": [f"seen near gate {k} by {k % 7} guards" for k in draw.permutation(n)],
+        "shop": [f"corner {k}" if of else str(name) for k, (of, name) in enumerate(zip(rare, often, strict=True))],
+    }
+
+
+@pytest.mark.parametrize("name", texts(4, np.random.default_rng(0)))
+def test_very_many_words_become_what_all_do(name, monkeypatch):
+    n = 1200
+    draw = np.random.default_rng(2)
+    X = {name: np.array(texts(n, draw)[name], object)}
+    y = draw.random(n) < 0.5
+    X[name][::50] = ""
+    whole, why = None, ""
+    try:
+        whole = quietly(from_table, {name: X[name][y]}, {name: X[name][~y]}, n_cuts=20)
+    except ValueError as error:
+        why = str(error)
+    few_are_kept(monkeypatch)
+    for size in (n, 200, 31):
+        parts = [TableSummary.of({name: X[name][i : i + size]}, y[i : i + size], i) for i in range(0, n, size)]
+        for summary in (in_line(parts), pairwise(parts)):
+            if whole is None:
+                with pytest.raises(ValueError, match=re.escape(why.partition(" (")[2].partition(";")[0].rstrip(")"))):
+                    quietly(summary.rankers)
+                continue
+            H = quietly(summary.rankers, n_cuts=20)
+            (of, expected), ((source,), (other,)) = (H.plan + whole.plan), (H._sources, whole._sources)
+            assert source.reading == dataclasses.replace(other.reading, levels=source.reading.levels)
+            assert (of.kind, of.missing) == (expected.kind, expected.missing)
+            assert of.values == pytest.approx(expected.values, abs=2)
+            if of.kind != "category":
+                assert of.note == expected.note
+                for part, exact in zip(source.parts, other.parts, strict=True):
+                    assert part.of == exact.of
+                    if part.of in ("weekday", "month", "hour"):
+                        assert part.rankers.names == exact.rankers.names
+                    else:
+                        assert abs(len(part.rankers) - len(exact.rankers)) <= 1
+                continue
+            assert of.note.rpartition("; ")[2] == expected.note.rpartition("; ")[2]
+            if name == "shop":
+                assert source.reading == other.reading
+
+
+def test_values_that_do_not_read_as_asked_are_named_however_many_there_are(monkeypatch):
+    few_are_kept(monkeypatch)
+    n = 600
+    words = [f"{k}.5" for k in range(n)]
+    y = np.arange(n) % 2 == 0
+    for column, kind, message in (
+        ([*words[:-1], "soon"], "number", r"^rows has 'soon' at row 599, column 0 \('x'\), which is to be a number"),
+        (words, "date", r"^rows has '0.5' at row 0, column 0 \('x'\), which is to be a date"),
+        (words, "boolean", r"^rows has '0.5' at row 0, column 0 \('x'\), which is to be a truth value"),
+        (words, ["0.5", "1.5"], r"^rows has '2.5' at row 2, column 0 \('x'\), which is to be one of the ordered"),
+        (words, "decimal comma", r"^rows has '0.5' at row 0, column 0 \('x'\), which is to be a number written with"),
+    ):
+        parts = [TableSummary.of({"x": column[i : i + 100]}, y[i : i + 100], i) for i in range(0, n, 100)]
+        with pytest.raises(ValueError, match=message):
+            in_line(parts).rankers(kinds={"x": kind})
+
+
+def test_levels_that_are_frequent_are_kept_of_very_many(monkeypatch):
+    few_are_kept(monkeypatch, exact=64)
+    draw = np.random.default_rng(4)
+    n = 20_000
+    words = (
+        np.where(draw.random(n) < 0.5, draw.integers(0, 8, n), draw.integers(0, 10**6, n)).astype(str).astype(object)
+    )
+    words = np.array([f"user {word}" for word in words], object)
+    y = draw.random(n) < 0.5
+    parts = [TableSummary.of({"x": words[i : i + 500]}, y[i : i + 500], i) for i in range(0, n, 500)]
+    for summary in (in_line(parts), pairwise(parts)):
+        kept = summary._sides[0][0].words
+        exact = {word: np.count_nonzero(words[y] == word) for word in kept.values}
+        lost = np.array([exact[word] for word in kept.values]) - kept.counts
+        assert lost.min() >= 0
+        assert lost.max() <= kept.lost <= y.sum() / 64
+        H = quietly(summary.rankers, max_levels=8)
+        assert H.names == (*[f"x = user {k}" for k in range(8)], "x = (rare)")
+        different = np.unique(words).size
+        assert H.plan[0].values == pytest.approx(different, rel=0.03)
+        assert H.plan[0].note == f"{H.plan[0].values - 8:,} rare values are the level (rare)"
+
+
+@pytest.mark.parametrize("make", [from_table, quantile_thresholds])
+def test_rows_on_a_cluster_are_sent_to_their_own_function(make):
+    frame = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame({"x": [1.0, 2.0]}), npartitions=1)
+    with pytest.raises(TypeError, match=r"^pos is a Dask DataFrame: .*, pnorm\.dask\.code_rows makes weak rankers"):
+        make(frame, frame)

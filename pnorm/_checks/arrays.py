@@ -43,8 +43,8 @@ def n_rows(X: Any, name: str) -> int:
         return len(X)
     if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
         raise TypeError(
-            f"{name} is a Dask {type(X).__name__}: pnorm.dask.train takes these, and {name}.compute() brings the rows "
-            "into memory; cuts can be placed by a sample of them"
+            f"{name} is a Dask {type(X).__name__}: pnorm.dask.train takes these, pnorm.dask.code_rows makes weak "
+            f"rankers where the rows lie, and {name}.compute() brings them into memory"
         )
     if is_columns(X):
         X = next(iter(X.values()), ())

@@ -65,7 +65,7 @@ _LONGEST = 64
 _FIRST = 20
 """Words by which it is seen that a column holds no numbers."""
 
-_SOME = 2000
+SOME = 2000
 """Words, at most, of which it is looked whether nearly all are numbers."""
 
 MANY = 1000
@@ -97,6 +97,37 @@ def all_of(read: Callable[[str], float | None], words: Iterable[str]) -> list[fl
     return found
 
 
+class Text:
+    """The different words of a column, and the forms that fit all of them."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
+
+    def number(self) -> tuple[Form | None, str]:
+        """Return the form in which all are numbers, or none and what is in doubt."""
+        return number_form(self.words) if self.words else (None, "")
+
+    def unit(self) -> str:
+        """Return the unit that some have, if there is only one."""
+        return unit_of(self.words)
+
+    def date(self, digits: bool = False) -> tuple[Form | None, str]:
+        """Return the form in which all are dates, eight digits included or not, or none and what is in doubt."""
+        return date_form(self.words, digits) if self.words else (None, "")
+
+    def odd(self) -> str | None:
+        """Return a word that is no number where nearly all others are."""
+        return odd_one(self.words)
+
+    def is_time(self) -> bool:
+        """Return whether all are times of day."""
+        return all_of(time, self.words) is not None
+
+    def is_duration(self) -> bool:
+        """Return whether all are durations, and one has days."""
+        return any("day" in word for word in self.words) and all_of(duration, self.words) is not None
+
+
 # Numbers --------------------------------------------------------------------------------------------
 
 
@@ -115,8 +146,8 @@ def number(word: str, form: Form) -> float | None:
 
 def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
     """Return the form in which all words are numbers, or none and what is in doubt."""
-    if any(map(_CODE.fullmatch, words)):
-        return None, ""  # a code, such as 007
+    if any(map(is_code, words)):
+        return None, ""
     if all_of(_plain, words) is not None:
         return Form("." if any("." in word for word in words) else ""), ""
     if not all(any(_marked(_bare(word)[0], point) is not None for point in MARKS) for word in words[:_FIRST]):
@@ -137,13 +168,17 @@ def number_form(words: Sequence[str]) -> tuple[Form | None, str]:
         return Form("." if sum(map(abs, of_point)) > sum(map(abs, of_comma)) else ",", unit), ""
     if all_of(_plain, bare) is not None:
         return Form(".", unit), ""
-    odd = next(word for word, a, b in zip(bare, of_point, of_comma, strict=True) if a != b)
-    return None, f"{odd!r} may mean two numbers: 'decimal point' or 'decimal comma' says which"
+    return None, two_numbers(next(word for word, a, b in zip(bare, of_point, of_comma, strict=True) if a != b))
+
+
+def two_numbers(word: str) -> str:
+    """Return that the mark in a number may be read in two ways."""
+    return f"{word!r} may mean two numbers: 'decimal point' or 'decimal comma' says which"
 
 
 def odd_one(words: Sequence[str]) -> str | None:
     """Return a word that is no number where nearly all others are."""
-    words = words[:_SOME]
+    words = words[:SOME]
     odd = [word for word in words if number(word, Form(".")) is None]
     return odd[0] if 0 < len(odd) <= 0.1 * len(words) else None
 
@@ -233,14 +268,32 @@ def date_form(words: Sequence[str], digits: bool = False) -> tuple[Form | None, 
     fits = {order: dates(words, order, digits) for order in (DAY_FIRST, MONTH_FIRST)}
     day, month = fits[DAY_FIRST], fits[MONTH_FIRST]
     if day is not None and month is not None and day != month:
-        found = [_YEAR_LAST.fullmatch(word) for word in words]
-        if any(match and match[2] == "." for match in found):
+        if has_dots(words):
             return Form(order=DAY_FIRST), ""
-        odd = next(word for word, a, b in zip(words, day, month, strict=True) if a != b)
-        return None, f"{odd!r} may begin with the day or the month: 'day first' or 'month first' says which"
+        return None, two_dates(next(word for word, a, b in zip(words, day, month, strict=True) if a != b))
     if day is not None:
         return Form(order=DAY_FIRST), ""
     return (Form(order=MONTH_FIRST), "") if month is not None else (None, "")
+
+
+def has_dots(words: Iterable[str]) -> bool:
+    """Return whether a date that ends with the year has dots, as where the day comes first."""
+    return any(match is not None and match[2] == "." for match in map(_YEAR_LAST.fullmatch, words))
+
+
+def two_dates(word: str) -> str:
+    """Return that a date may be read in two ways."""
+    return f"{word!r} may begin with the day or the month: 'day first' or 'month first' says which"
+
+
+def is_plain(word: str) -> bool:
+    """Return whether a word is a number as files write it."""
+    return _plain(word) is not None
+
+
+def is_code(word: str) -> bool:
+    """Return whether a word is a number that begins with a zero, such as 007."""
+    return _CODE.fullmatch(word) is not None
 
 
 def _microseconds(year: str, month: str | int, day: str, clock: Sequence[str | None]) -> float | None:

@@ -24,6 +24,7 @@ from pnorm.rankers._columns import InOrder, _Thresholds, _thresholds
 from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form
 from pnorm.rankers._readings import CATEGORY, LEVELS_OF, ORDERED, RARE, Reading, Where
 from pnorm.rankers._sides import FEW, Column, ColumnOfRows, LeaveOut, Tally, different
+from pnorm.rankers._sketches import EXACT
 from pnorm.rankers._table import AS_ASKED, ID, OF, SEPARATES, ColumnPlan, OfLevels, Part, Plan, Source, Table
 
 LEFT_OUT = "left out"
@@ -376,10 +377,10 @@ class _Learner:
         kinds = {side.kind for side in there}
         tallies = [side.tally() for side in self._sides if side.kind in (VALUES, UNREAD)]
         numbers = NUMBER in kinds or any(tally.numbers for tally in tallies)
-        words = list(dict.fromkeys([word for tally in tallies for word in tally.words]))
+        text = self._column.text()
         if asked is not None:
-            levels = _no_and_yes(words) if asked == BOOLEAN and not numbers else ()
-            return Reading(asked, self._form(asked, wish, words), levels)
+            levels = _no_and_yes(text.words) if asked == BOOLEAN and not numbers else ()
+            return Reading(asked, self._form(asked, wish, text), levels)
         if UNREAD in kinds:
             odd = next(side for side in there if side.kind == UNREAD)
             raise LeaveOut(f"values of type {shown(odd.type, 30)} cannot be read")
@@ -394,10 +395,11 @@ class _Learner:
             return Reading(ORDERED, levels=order)
         if not kinds <= {VALUES, NUMBER, BOOLEAN}:
             raise LeaveOut(f"values are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
-        return self._of_text(words, kinds, numbers, any(side.declared for side in there))
+        return self._of_text(text, kinds, numbers, any(side.declared for side in there))
 
-    def _of_text(self, words: list[str], kinds: set[str], numbers: bool, declared: bool) -> Reading:
+    def _of_text(self, text: _forms.Text, kinds: set[str], numbers: bool, declared: bool) -> Reading:
         """Return the reading of text that fits all words; a category if none does."""
+        words = text.words
         if not words:
             return Reading(CATEGORY if numbers else BOOLEAN)
         only_text = kinds == {VALUES} and not numbers
@@ -405,32 +407,32 @@ class _Learner:
             return Reading(BOOLEAN, levels=_no_and_yes(words))
         if declared:
             return Reading(CATEGORY)
-        form, doubt = _forms.number_form(words)
+        form, doubt = text.number()
         if form is not None and (only_text or form.unit != "%"):
             return Reading(NUMBER, form)
         if not doubt and only_text:
-            form, doubt = _forms.date_form(words)
+            form, doubt = text.date()
             if form is not None:
                 return Reading(DATE, form)
-            if _forms.all_of(_forms.time, words) is not None:
+            if text.is_time():
                 return Reading(TIME)
-            if any("day" in word for word in words) and _forms.all_of(_forms.duration, words) is not None:
+            if text.is_duration():
                 return Reading(DURATION)
-        odd = None if doubt else _forms.odd_one(words)
+        odd = None if doubt else text.odd()
         self._doubt = doubt or (f"{shown(odd, 20)} is no number, as nearly all others are" if odd is not None else "")
         return Reading(CATEGORY)
 
-    def _form(self, asked: str, wish: str, words: list[str]) -> Form:
+    def _form(self, asked: str, wish: str, text: _forms.Text) -> Form:
         """Return the form of a kind that a user asks for; the values have to fit when they are read."""
         if asked == NUMBER:
-            form = _forms.number_form(words)[0] if words else None
+            form = text.number()[0]
             if wish == NUMBER:
                 return form or Form()
-            return Form("," if wish == "decimal comma" else ".", form.unit if form else _forms.unit_of(words))
+            return Form("," if wish == "decimal comma" else ".", form.unit if form else text.unit())
         if asked == DATE:
             if wish != DATE:
                 return Form(order=wish)
-            return (_forms.date_form(words, True)[0] if words else None) or Form()
+            return text.date(True)[0] or Form()
         return Form()
 
     # What it becomes.
@@ -507,7 +509,9 @@ class _Learner:
             counts.update(tally.counts)
         n_known, self._n_values = sum([tally.known for tally in of_sides]), different(of_sides)
         if self._wish is None and n_known >= FEW and self._n_values > _DIFFERENT * n_known:
-            self._refuse_text(counts)
+            self._refuse_text([word for tally in of_sides for word in tally.words])
+        if any(2 * tally.lost > tally.known for tally in of_sides):
+            raise LeaveOut(f"more than {EXACT:,} different values, most of them numbers")
         frequent = [value for value, count in counts.items() if count >= self._how.min_rows and value != RARE]
         frequent.sort(key=lambda value: (-counts[value], isinstance(value, str), value))
         kept = frequent[: self._how.max_levels]
@@ -529,10 +533,10 @@ class _Learner:
         names = [self._label + (MISSING if level is None else f" = {level}") for level in levels]
         return Reading(CATEGORY, levels=tuple(levels)), [Part("", OfLevels(names, None, [tuple(levels)], True))]
 
-    def _refuse_text(self, counts: Counter[Any]) -> None:
-        some = [value for value in list(counts)[:1000] if isinstance(value, str)]
-        words = sum([len(value.split()) for value in some]) / max(len(some), 1)
-        what = "free text" if words >= 3.0 else ID
+    def _refuse_text(self, words: Sequence[str]) -> None:
+        some = words[:1000]
+        length = sum([len(word.split()) for word in some]) / max(len(some), 1)
+        what = "free text" if length >= 3.0 else ID
         raise LeaveOut(f"{what}: nearly all values differ")
 
     def _auc_of_levels(self, levels: Sequence[Any], of_sides: Sequence[Tally]) -> float:

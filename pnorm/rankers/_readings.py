@@ -109,7 +109,7 @@ class Reading:
         return self._of_values(found, at)
 
     def _of_values(self, found: Coded, at: Where) -> Vector:
-        numbers = self._meanings(found.values)
+        numbers = self.meanings(found.values)
         wrong = [k for k, number in enumerate(numbers) if number is None]
         if wrong:
             bad = np.zeros(len(numbers), bool)
@@ -119,7 +119,7 @@ class Reading:
                 raise at.refuse(found[rows[0]], int(rows[0]), self.called())
         return np.array([math.nan if number is None else number for number in numbers])[found.codes]
 
-    def _meanings(self, values: Sequence[Any]) -> Sequence[float | None]:
+    def meanings(self, values: Sequence[Any]) -> Sequence[float | None]:
         """Return the number of each value, nan for a missing one and None for one that has none."""
         there = [not is_missing(value) for value in values]
         known = list(itertools.compress(values, there))

@@ -17,6 +17,7 @@ from pnorm import _checks
 from pnorm._checks import BOOLEAN, NUMBER, UNREAD, VALUES, Cells, Coded, Vector, reads_as_missing
 from pnorm.rankers._base import Index
 from pnorm.rankers._columns import InOrder, in_order
+from pnorm.rankers._forms import Text
 from pnorm.rankers._readings import CATEGORY, Reading, Where, derived, is_missing
 from pnorm.rankers._sketches import Distinct, hashes_of_levels, unique
 
@@ -49,13 +50,15 @@ class Tally:
     counts: Counter[Any]
     missing: int
     words: list[str] = field(default_factory=list)
-    """The text among the values."""
+    """The text among the values, some of it where there is very much."""
     numbers: bool = False
     """Whether there are numbers as well, truth values aside."""
     finite: bool = True
     """Whether the others can be levels."""
     known: int = 0
     """Rows that have a value."""
+    lost: int = 0
+    """How many rows, at most, a count is too small by."""
     distinct: Distinct | None = None
     """The count of different values, where not all are kept."""
 
@@ -126,6 +129,11 @@ class Column(ABC):
     @abstractmethod
     def numbers(self, reading: Reading) -> Numbers:
         """Return numbers; refuse a value that has none."""
+
+    def text(self) -> Text:
+        """Return the different words of both sides."""
+        tallies = [side.tally() for side in self.sides if side.kind in (VALUES, UNREAD)]
+        return Text(list(dict.fromkeys([word for tally in tallies for word in tally.words])))
 
 
 # In memory ------------------------------------------------------------------------------------------

@@ -22,6 +22,9 @@ POINTS = 2**14
 _HASHES = 2**15
 """Hashes, at most, from which different values are counted."""
 
+_SHORT = 32
+"""Characters of a text, at most, whose hash is a sum over its letters."""
+
 CLOCK = {"weekday": 7, "hour": 24, "month": 12}
 """What is counted of dates for each level, and how many levels it has."""
 
@@ -36,11 +39,14 @@ class Distinct:
         self._bits, self._kept = 0, np.empty(0, np.uint64)
 
     def add(self, hashes: NDArray[np.uint64]) -> None:
-        """Count values by their hashes."""
-        self._kept = np.union1d(self._kept, self._low(hashes))
+        """Count values by their hashes, which are to be different."""
+        low = self._low(hashes)
+        while low.size > _HASHES:
+            low = self._halved(low)
+        self._kept = np.sort(np.concatenate([self._low(self._kept), low]))
+        self._kept = self._kept[np.diff(self._kept, prepend=~self._kept[:1]) != 0]
         while self._kept.size > _HASHES:
-            self._bits += 1
-            self._kept = self._low(self._kept)
+            self._kept = self._halved(self._kept)
 
     def merge(self, other: Distinct) -> None:
         """Count the values of another one as well."""
@@ -60,23 +66,38 @@ class Distinct:
         n = self._kept.size << self._bits
         return int(float(f"{n:.3g}")) if self._bits else n
 
+    def _halved(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        self._bits += 1
+        return self._low(hashes)
+
     def _low(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return hashes if self._bits == 0 else hashes[hashes >> np.uint64(64 - self._bits) == 0]
 
 
 def hashes_of_numbers(x: Vector) -> NDArray[np.uint64]:
-    """Return a hash of each number, as `splitmix64` makes it of its bits."""
-    h = (x + 0.0).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)  # + 0.0, as the two zeros are equal
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(h ^ (h >> np.uint64(31)))
+    """Return a hash of each number."""
+    return _mixed((x + 0.0).view(np.uint64))  # + 0.0, as the two zeros are equal
 
 
 def hashes_of_levels(levels: Iterable[Any]) -> NDArray[np.uint64]:
-    """Return a hash of each text or number, the same in every process."""
-    written = [level if isinstance(level, str) else f"\0{level!r}" for level in levels]
-    found = [hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest() for word in written]
-    return np.frombuffer(b"".join(found), np.uint64)
+    """Return a hash of each different text or number, the same in every process."""
+    written = {level if isinstance(level, str) else f"\0{level!r}" for level in levels}
+    long = [word for word in written if len(word) > _SHORT]
+    found = [hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest() for word in long]
+    short = [word for word in written if len(word) <= _SHORT] if long else [*written]
+    letters = np.array(short, f"U{_SHORT}").view(np.uint64).reshape(len(short), _SHORT // 2)
+    sums = np.zeros(len(short), np.uint64)
+    for k in range(letters.shape[1]):
+        sums += letters[:, k] * np.uint64(pow(0x9E3779B97F4A7C15, 2 * k + 1, 2**64))
+    return np.concatenate([_mixed(sums), np.frombuffer(b"".join(found), np.uint64)])
+
+
+def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return bits of which each depends on all, as `splitmix64` mixes them."""
+    h = bits + np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(h ^ (h >> np.uint64(31)))
 
 
 class Quantiles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,117 +14,18 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import BOOLEAN, DATE, DURATION, NUMBER, TIME, UNREAD, VALUES, Cells, Coded, Vector
+from pnorm.rankers import _forms
 from pnorm.rankers._base import Found, Index, Rankers, names_of
 from pnorm.rankers._columns import InOrder, of_cuts
+from pnorm.rankers._forms import Text
 from pnorm.rankers._from_table import made
-from pnorm.rankers._readings import CATEGORY, Reading, Where, derived, is_missing
-from pnorm.rankers._sides import FEW, Column, LeaveOut, Numbers, Side, Tally, Written, tally_of
-from pnorm.rankers._sketches import EXACT, Distinct, Quantiles, hashes_of_levels, unique
+from pnorm.rankers._readings import CATEGORY, Reading, Where, derived
+from pnorm.rankers._sides import FEW, Column, Numbers, Side, Tally, Written, tally_of
+from pnorm.rankers._sketches import Quantiles, hashes_of_levels, unique
 from pnorm.rankers._table import Table
-
-_CHARACTERS = 2**24
-"""Characters of the values of text of a side of a column, at most, that are kept."""
+from pnorm.rankers._words import Fits, FittedText, Odd, Words, earlier
 
 _NUMERIC = (NUMBER, BOOLEAN, DATE, DURATION, TIME)
-
-
-class Words:
-    """How often one side of a column has each text, or value of a mixed column, and the first row that has it.
-
-    Up to `EXACT` values and `_CHARACTERS` of text all are kept. Of more, the most frequent ones are, as Misra and Gries
-    count them: what the next one counts is taken off all counts. No count is too large, and none too small by more than
-    n / EXACT of n rows.
-    """
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self.counts = np.empty(0, np.int64)
-        self.rows = np.empty(0, np.int64)
-        self.known = 0
-        """Rows with a value."""
-        self.lost = 0
-        """How many rows, at most, a count is too small by."""
-        self.distinct: Distinct | None = None
-
-    @classmethod
-    def of(cls, found: Coded, rows: Index) -> Words:
-        """Return the counts of values that are not missing, in rows of such numbers."""
-        counts = np.bincount(found.codes, minlength=len(found.values))
-        first = np.full(len(found.values), -1)
-        first[found.codes[::-1]] = rows[::-1]
-        there = [k for k in np.flatnonzero(counts).tolist() if not is_missing(found.values[k])]
-        there.sort(key=first.__getitem__)
-        new = cls()
-        new.values, new.counts, new.rows = [found.values[k] for k in there], counts[there], first[there]
-        new.known = int(new.counts.sum())
-        new._trim()
-        return new
-
-    @property
-    def exact(self) -> bool:
-        """Whether all values are kept."""
-        return self.distinct is None
-
-    def merged(self, other: Words) -> Words:
-        """Return the counts of the rows of both."""
-        new = Words()
-        number: dict[Any, int] = {}
-        at = [
-            np.array([number.setdefault(_key(value), len(number)) for value in of.values], np.intp)
-            for of in (self, other)
-        ]
-        new.values = self.values + [other.values[k] for k in np.flatnonzero(at[1] >= len(self.values)).tolist()]
-        new.counts, new.rows = np.zeros(len(number), np.int64), np.full(len(number), np.iinfo(np.int64).max)
-        for of, places in zip((self, other), at, strict=True):
-            new.counts[places] += of.counts
-            new.rows[places] = np.minimum(new.rows[places], of.rows)
-        new.known, new.lost = self.known + other.known, self.lost + other.lost
-        if self.distinct is not None or other.distinct is not None:
-            new.distinct = self._counted()
-            new.distinct.merge(other._counted())
-        new._trim()
-        return new
-
-    def cells(self) -> Cells:
-        """Return a column that has each value once."""
-        return Cells(VALUES, Coded(self.values, np.arange(len(self.values))))
-
-    def _counted(self) -> Distinct:
-        if self.distinct is not None:
-            return self.distinct.copy()
-        found = Distinct()
-        found.add(hashes_of_levels([value.strip() if isinstance(value, str) else value for value in self.values]))
-        return found
-
-    def _trim(self) -> None:
-        """Keep the most frequent values, where there are too many."""
-        lengths = [len(value) if isinstance(value, str) else 8 for value in self.values]
-        if len(lengths) <= EXACT and sum(lengths) <= _CHARACTERS:
-            return
-        self.distinct = self._counted()
-        order = np.argsort(-self.counts, kind="stable")
-        most = min(EXACT, int(np.searchsorted(np.cumsum(np.array(lengths)[order]), _CHARACTERS, "right")))
-        least = int(self.counts[order[most]]) if most < order.size else 0
-        kept = np.sort(order[:most])
-        kept = kept[self.counts[kept] > least]
-        self.values = [self.values[k] for k in kept.tolist()]
-        self.counts, self.rows, self.lost = self.counts[kept] - least, self.rows[kept], self.lost + least
-
-
-def _key(value: Any) -> Any:
-    return value if type(value) is str else _checks.key(value)
-
-
-@dataclass(frozen=True, eq=False)
-class _Odd:
-    """The first value that stands in the way, and its row."""
-
-    value: Any
-    row: int
-
-
-def _earlier(a: _Odd | None, b: _Odd | None) -> _Odd | None:
-    return a if b is None or (a is not None and a.row <= b.row) else b
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +37,10 @@ class SideSummary:
     numbers: Mapping[str, Quantiles] = field(default_factory=dict)
     """Numbers by the kind of the values, as of `Cells`."""
     words: Words | None = None
-    unread: _Odd | None = None
+    unread: Odd | None = None
     """A value that cannot be used."""
-    infinite: _Odd | None = None
-    gap: _Odd | None = None
+    infinite: Odd | None = None
+    gap: Odd | None = None
     """A value that is missing, in a column of numbers."""
     types: tuple[str, ...] = ()
     """What values are that cannot be used."""
@@ -155,33 +57,34 @@ class SideSummary:
         if kind in _NUMERIC:
             x = np.asarray(cells.values, np.float64)
             known = x[~np.isnan(x)]
-            gap = _Odd(np.nan, int(rows[np.argmax(np.isnan(x))])) if known.size < n else None
+            gap = Odd(np.nan, int(rows[np.argmax(np.isnan(x))])) if known.size < n else None
             if not known.size:
                 return cls(n, n, gap=gap)
             infinite, wrong = None, np.isinf(known)
             if wrong.any():
                 row = int(np.argmax(np.isinf(x)))
-                infinite, known = _Odd(float(x[row]), int(rows[row])), known[~wrong]
+                infinite, known = Odd(float(x[row]), int(rows[row])), known[~wrong]
             of_kind = {kind: Quantiles.of(known, dates=kind == DATE)}
             return cls(n, int(np.count_nonzero(np.isnan(x))), of_kind, infinite=infinite, gap=gap)
-        if isinstance(cells.values, Coded):
+        plain, words = cells.plain, None
+        if plain is not None and not plain.comma and not plain.code:
+            words = Words.of_plain(cells.given, plain, rows)
+        if words is None and isinstance(cells.values, Coded):
             words = Words.of(cells.values, rows)
+        if words is not None:
             new = cls(n, n - words.known, words=words)
             if not words.known:
                 return replace(new, words=None)
             if kind == UNREAD:
                 row = cells.odd()
-                return replace(new, unread=_Odd(cells.value(row), int(rows[row])), types=(cells.type,))
-            written = None
-            if cells.plain is not None:
-                plain = cells.plain
-                written = Written(True, plain.point, plain.code, plain.comma)
+                return replace(new, unread=Odd(cells.value(row), int(rows[row])), types=(cells.type,))
+            written = None if plain is None else Written(True, plain.point, plain.code, plain.comma)
             return replace(new, order=cells.order, declared=cells.declared, written=written)
         there = cells.known()
         if not there.any():
             return cls(n, n)
         row = cells.odd()
-        odd = _Odd(cells.value(row), int(rows[row]))
+        odd = Odd(cells.value(row), int(rows[row]))
         return cls(n, int(np.count_nonzero(~there)), unread=odd, types=(cells.type,))
 
     @property
@@ -204,9 +107,9 @@ class SideSummary:
             self.missing + other.missing,
             numbers,
             words,
-            _earlier(self.unread, other.unread),
-            _earlier(self.infinite, other.infinite),
-            _earlier(self.gap, other.gap),
+            earlier(self.unread, other.unread),
+            earlier(self.infinite, other.infinite),
+            earlier(self.gap, other.gap),
             tuple(sorted({*self.types, *other.types})),
             both[0].order if both and all(side.order == both[0].order for side in both) else None,
             bool(both) and all(side.declared for side in both),
@@ -233,7 +136,7 @@ class _Place(Where):
 
 class _SummarizedSide(Side):
     def __init__(self, found: SideSummary, at: Where) -> None:
-        self.found, self._at = found, at
+        self.found, self._at, self._numbers = found, at, [*found.numbers.values()]
         self.size, self.order, self.declared, self.written = found.size, found.order, found.declared, found.written
         self.type, kinds = " and ".join(found.types[:3]), {*found.numbers}
         if found.words is not None and found.unread is None:
@@ -279,20 +182,23 @@ class _SummarizedSide(Side):
     def tally(self) -> Tally:
         if self.kind not in (VALUES, NUMBER, BOOLEAN):
             return Tally(Counter(), self.missing)
-        if not all(of.exact for of in self.found.numbers.values()):
-            raise LeaveOut(f"more than {EXACT:,} different numbers are too many levels")
+        text = self.found.words
+        lost = text.lost if text is not None else 0
         counts: Counter[Any] = Counter()
         words, numbers, finite = list[str](), False, True
-        for cells, n_rows, _ in self.cells():
+        for k, (cells, n_rows, _) in enumerate(self.cells()):
+            if k < len(self._numbers) and not self._numbers[k].exact:
+                lost, numbers = lost + self._numbers[k].known, True
+                continue
             tally = tally_of(cells, n_rows)
             counts.update(tally.counts)
             words, numbers, finite = words + tally.words, numbers or tally.numbers, finite and tally.finite
         known = self.size - self.missing
         distinct = None
-        if self.found.words is not None and self.found.words.distinct is not None:
-            distinct = self.found.words.distinct.copy()
+        if text is not None and text.distinct is not None:
+            words, distinct = text.text(), text.distinct.copy()
             distinct.add(hashes_of_levels([value for value in counts if not isinstance(value, str)]))
-        return Tally(counts, self.missing, words, numbers, finite, known, distinct)
+        return Tally(counts, self.missing, words, numbers, finite, known, lost, distinct)
 
     def refuse_levels(self) -> None:
         for cells, _, at in self.cells():
@@ -300,21 +206,44 @@ class _SummarizedSide(Side):
 
     def quantiles(self, reading: Reading) -> Quantiles:
         """Return the numbers that a reading gives."""
-        all_of = Quantiles(reading.kind == DATE)
-        whole = [*self.found.numbers.values()]
+        all_of, words = Quantiles(reading.kind == DATE), self.found.words
+        if words is not None and words.fits is not None:
+            all_of = self._fitted(words, words.fits, reading)
         for k, (cells, counts, at) in enumerate(self.cells()):
             x = reading.numbers(cells, at)
-            if k < len(whole) and not whole[k].exact and np.array_equal(x, np.asarray(cells.values)):
-                all_of = all_of.merged(whole[k])
+            if cells.kind == VALUES and words is not None and words.fits is not None:
+                continue  # all is read already
+            if k < len(self._numbers) and not self._numbers[k].exact and np.array_equal(x, np.asarray(cells.values)):
+                all_of = all_of.merged(self._numbers[k])
             else:
                 all_of = all_of.merged(Quantiles.of(x, counts, reading.kind == DATE))
         return all_of
+
+    def _fitted(self, words: Words, fits: Fits, reading: Reading) -> Quantiles:
+        """Return what a reading makes of text of which only some is kept."""
+        fit = fits.fit(reading)
+        if fit.numbers is None:
+            values, rows = [list(of) for of in zip(*words.some, strict=True)]
+            if fit.odd is not None:
+                values, rows = [*values, fit.odd.value], [*rows, fit.odd.row]
+            cells, at = Cells(VALUES, Coded(values, np.arange(len(values)))), self._where(rows)
+            reading.numbers(cells, at)
+            raise at.refuse(values[-1], len(values) - 1, reading.called())
+        return fit.numbers
 
 
 class _SummarizedColumn(Column):
     def __init__(self, sides: Sequence[SideSummary], at: Where) -> None:
         self._sides = [_SummarizedSide(side, at) for side in sides]
         self.sides = self._sides
+
+    def text(self) -> Text:
+        fits = [side.found.words.fits for side in self._sides if side.found.words is not None]
+        if not any(fits):
+            return super().text()
+        words = [side.found.words for side in self._sides if side.found.words is not None]
+        all_of = list(dict.fromkeys([word for of in words for word in of.text()]))
+        return FittedText(all_of[: _forms.SOME], functools.reduce(Fits.merged, [of.fitted() for of in words]))
 
     def numbers(self, reading: Reading) -> Numbers:
         return _Points([side.quantiles(reading) for side in self._sides], [side.size for side in self._sides])
@@ -498,8 +427,11 @@ class TableSummary:
         for side in self._sides[c]:
             what = self._name, c, self._found
             words = side.words
-            if words is not None and words.values:
-                raise _checks.no_real(words.values[0], what[0], int(words.rows[0]), *what[1:], own)
+            if words is not None:
+                pairs = [*words.some, *zip(words.values, words.rows.tolist(), strict=True)]
+                for value, row in pairs:
+                    if _checks.kind_of(value) not in (NUMBER, BOOLEAN):
+                        raise _checks.no_real(value, what[0], row, *what[1:], own)
             if side.unread is not None:
                 raise _checks.no_real(side.unread.value, what[0], side.unread.row, *what[1:], own)
             if not {*side.numbers} <= {NUMBER, BOOLEAN}:

@@ -1,0 +1,347 @@
+"""What is kept of the text of a column, however much there is of it: frequent words, and the forms that fit all."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._checks import DATE, DURATION, NUMBER, TIME, VALUES, Cells, Coded, Vector
+from pnorm.rankers import _forms
+from pnorm.rankers._base import Index
+from pnorm.rankers._forms import DAY_FIRST, MONTH_FIRST, Form, Text
+from pnorm.rankers._readings import Reading, is_missing
+from pnorm.rankers._sketches import EXACT, Distinct, Quantiles, hashes_of_levels, hashes_of_numbers, unique
+
+CHARACTERS = 2**24
+"""Characters of the text of a side of a column, at most, that are kept."""
+
+_LENGTH = 1000
+"""Characters of a word, at most, that are kept of one of the first."""
+
+_FIRST = 20
+"""Words by which it is seen that a form does not fit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Odd:
+    """The first value that stands in the way, and its row."""
+
+    value: Any
+    row: int
+
+
+def earlier(a: Odd | None, b: Odd | None) -> Odd | None:
+    """Return the one of the earlier row."""
+    return a if b is None or (a is not None and a.row <= b.row) else b
+
+
+# Forms ----------------------------------------------------------------------------------------------
+
+_FORMS = {
+    (NUMBER, "."): Form("."),
+    (NUMBER, ","): Form(","),
+    (DATE, ""): Form(),
+    (DATE, DAY_FIRST): Form(order=DAY_FIRST),
+    (DATE, MONTH_FIRST): Form(order=MONTH_FIRST),
+    (TIME, ""): Form(),
+    (DURATION, ""): Form(),
+}
+"""Forms by kind, and by mark before the fraction or order of day and month."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """A form that has fitted all values so far, or not."""
+
+    numbers: Quantiles | None
+    """What they mean; None if it does not fit."""
+    unit: str = ""
+    odd: Odd | None = None
+    """The first value that it does not fit."""
+
+    def merged(self, other: _Fit) -> _Fit:
+        if self.numbers is None or other.numbers is None:
+            return _Fit(None, "", earlier(self.odd, other.odd))
+        units = {self.unit, other.unit}
+        if len(units - {""}) > 1 or (len(units) > 1 and "%" in units):
+            return _Fit(None)
+        return _Fit(self.numbers.merged(other.numbers), max(units))
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """The forms that fit very many words, with what these mean, read while they are at hand."""
+
+    of: dict[tuple[str, str], _Fit]
+    said: frozenset[str]
+    """What words are like: "plain" if all are plain numbers, "no code" if none is one, and "no ..." of other marks."""
+    numbers_differ: Odd | None
+    dates_differ: Odd | None
+    """The first word that means two numbers, or two dates."""
+
+    @classmethod
+    def to(cls, values: Sequence[Any], counts: Index, rows: Index) -> Fits:
+        """Return what fits values, of which so many rows have each."""
+        words = [value.strip() for value in values if isinstance(value, str)]
+        fits: dict[tuple[str, str], _Fit] = {}
+        meanings: dict[tuple[str, str], Vector | None] = {}
+        for (kind, mark), form in _FORMS.items():
+            if kind == DATE and mark and fits[DATE, ""].numbers is not None:  # as no date leaves the order open
+                fits[kind, mark], meanings[kind, mark] = fits[DATE, ""], meanings[DATE, ""]
+                continue
+            if kind == NUMBER:
+                form = replace(form, unit=_forms.unit_of(words[:_FIRST]) and _forms.unit_of(words))
+            fits[kind, mark], meanings[kind, mark] = _fit(Reading(kind, form), values, counts, rows)
+        number, date = [any(fit.numbers for of, fit in fits.items() if of[0] == kind) for kind in (NUMBER, DATE)]
+        said = {
+            "plain": number and all(map(_forms.is_plain, words)),
+            "no code": not (number and any(map(_forms.is_code, words))),
+            "no point": not (number and any("." in word for word in words)),
+            "no day": not any("day" in word for word in words),
+            "no dots": not (date and fits[DATE, ""].numbers is None and _forms.has_dots(words)),
+            "no digits": not (date and any(word[:8].isdigit() for word in words)),
+        }
+        numbers = _differ(meanings, (NUMBER, "."), (NUMBER, ","), values, rows)
+        dates = _differ(meanings, (DATE, DAY_FIRST), (DATE, MONTH_FIRST), values, rows)
+        return cls(fits, frozenset(word for word, so in said.items() if so), numbers, dates)
+
+    @classmethod
+    def to_plain(cls, plain: _checks.Plain, pointed: Odd) -> Fits:
+        """Return what fits text that is plain numbers; `pointed` is one with a decimal point if there is any."""
+        x = plain.numbers[~np.isnan(plain.numbers)]
+        fit, none = _Fit(Quantiles.of(x)), _Fit(None, "", pointed)
+        fits = dict.fromkeys(_FORMS, none) | {(NUMBER, "."): fit}
+        if not plain.point:
+            fits[NUMBER, ","] = fit
+        said = ["plain", "no day", "no dots"] + ["no code"] * (not plain.code) + ["no point"] * (not plain.point)
+        return cls(fits, frozenset(said), None, None)
+
+    def merged(self, other: Fits) -> Fits:
+        """Return what fits the words of both."""
+        fits = {key: fit.merged(other.of[key]) for key, fit in self.of.items()}
+        numbers, dates = self.numbers_differ or other.numbers_differ, self.dates_differ or other.dates_differ
+        return Fits(fits, self.said & other.said, numbers, dates)
+
+    def fit(self, reading: Reading) -> _Fit:
+        """Return what the words mean to a reading, as far as it is one of these forms."""
+        mark = (reading.form.point or ".") if reading.kind == NUMBER else reading.form.order
+        return self.of.get((reading.kind, mark), _Fit(None))
+
+
+def _fit(reading: Reading, values: Sequence[Any], counts: Index, rows: Index) -> tuple[_Fit, Vector | None]:
+    """Return whether a reading fits values, and what they mean."""
+    for some in (values[:_FIRST], values):
+        meanings = reading.meanings(some)
+        odd = next((k for k, meaning in enumerate(meanings) if meaning is None), None)
+        if odd is not None:
+            return _Fit(None, "", Odd(values[odd], int(rows[odd]))), None
+    x = np.array(meanings, np.float64)
+    return _Fit(Quantiles.of(x, counts, reading.kind == DATE), reading.form.unit), x
+
+
+def _differ(meanings: Any, one: Any, other: Any, values: Sequence[Any], rows: Index) -> Odd | None:
+    """Return the first value to which two readings give different meanings."""
+    a, b = meanings[one], meanings[other]
+    if a is None or b is None or np.array_equal(a, b):
+        return None
+    k = int(np.argmax(a != b))
+    return Odd(values[k], int(rows[k]))
+
+
+class FittedText(Text):
+    """Text of which only some words are kept, and the forms that fit all."""
+
+    def __init__(self, words: Sequence[str], fits: Fits) -> None:
+        super().__init__(words)
+        self._fits = fits
+
+    def _fit(self, kind: str, mark: str = "") -> _Fit | None:
+        fit = self._fits.of[kind, mark]
+        return fit if fit.numbers is not None else None
+
+    def number(self) -> tuple[Form | None, str]:
+        of_point, of_comma, said = self._fit(NUMBER, "."), self._fit(NUMBER, ","), self._fits.said
+        if "no code" not in said:
+            return None, ""
+        if "plain" in said:
+            return Form("" if "no point" in said else "."), ""
+        if of_point is None or of_comma is None:
+            fit, point = (of_point, ".") if of_point is not None else (of_comma, ",")
+            return (None if fit is None else Form(point, fit.unit)), ""
+        if self._fits.numbers_differ is None:
+            return Form("", of_point.unit), ""
+        if of_point.unit not in ("", "%"):
+            sizes = [
+                float(np.abs(x) @ n) for x, n in [of.numbers.points() for of in (of_point, of_comma) if of.numbers]
+            ]
+            return Form("." if sizes[0] > sizes[1] else ",", of_point.unit), ""
+        return None, _forms.two_numbers(self._fits.numbers_differ.value.strip())
+
+    def unit(self) -> str:
+        found = [fit.unit for fit in (self._fit(NUMBER, "."), self._fit(NUMBER, ",")) if fit is not None]
+        return max(found, default=super().unit())
+
+    def date(self, digits: bool = False) -> tuple[Form | None, str]:
+        if not digits and "no digits" not in self._fits.said:
+            return None, ""
+        if self._fit(DATE) is not None:
+            return Form(), ""
+        day, month = self._fit(DATE, DAY_FIRST), self._fit(DATE, MONTH_FIRST)
+        if day is not None and month is not None and self._fits.dates_differ is not None:
+            if "no dots" not in self._fits.said:
+                return Form(order=DAY_FIRST), ""
+            return None, _forms.two_dates(self._fits.dates_differ.value.strip())
+        if day is not None:
+            return Form(order=DAY_FIRST), ""
+        return (None if month is None else Form(order=MONTH_FIRST)), ""
+
+    def odd(self) -> str | None:
+        found, odd = super().odd(), self._fits.of[NUMBER, "."].odd
+        if found is None and odd is not None and all(map(_forms.is_plain, self.words)):
+            return str(odd.value).strip()
+        return found
+
+    def is_time(self) -> bool:
+        return self._fit(TIME) is not None
+
+    def is_duration(self) -> bool:
+        return self._fit(DURATION) is not None and "no day" not in self._fits.said
+
+
+# Words ----------------------------------------------------------------------------------------------
+
+
+class Words:
+    """How often one side of a column has each text, or value of a mixed column, and the first row that has it.
+
+    Up to `EXACT` values and `CHARACTERS` of text all are kept. Of more, the most frequent ones are, as Misra and Gries
+    count them: what the next one counts is taken off all counts. No count is too large, and none too small by more than
+    n / m of n rows, where m is how many are kept. The forms that fit all words are kept as well, and what these mean.
+    """
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.counts = np.empty(0, np.int64)
+        self.rows = np.empty(0, np.int64)
+        self.known = 0
+        """Rows with a value."""
+        self.lost = 0
+        """How many rows, at most, a count is too small by."""
+        self.distinct: Distinct | None = None
+        self.fits: Fits | None = None
+        self.some: list[tuple[str, int]] = []
+        """Where not all values are kept: how many are different, the forms that fit all, and the first words and their
+        rows."""
+
+    @classmethod
+    def of(cls, found: Coded, rows: Index) -> Words:
+        """Return the counts of values that are not missing, in rows of such numbers."""
+        counts = np.bincount(found.codes, minlength=len(found.values))
+        first = np.full(len(found.values), -1)
+        first[found.codes[::-1]] = rows[::-1]
+        there = np.flatnonzero(counts)
+        there = there[np.argsort(first[there])]
+        values = [found.values[k] for k in there.tolist()]
+        if set(map(type, values)) <= {str}:  # of which most are no word for a missing one by their length
+            known = [len(word) > 4 or not is_missing(word) for word in map(str.strip, values)]
+        else:
+            known = [not is_missing(value) for value in values]
+        new = cls()
+        new.values, there = list(itertools.compress(values, known)), there[np.array(known, bool)]
+        new.counts, new.rows = counts[there], first[there]
+        new.known = int(new.counts.sum())
+        new._trim()
+        return new
+
+    @classmethod
+    def of_plain(cls, column: Any, plain: _checks.Plain, rows: Index) -> Words | None:
+        """Return what is kept of text that is plain numbers, if very many are different: these, and the first words."""
+        there = np.flatnonzero(~np.isnan(plain.numbers))
+        different, _ = unique(plain.numbers[there])
+        if different.size <= EXACT:
+            return None
+        new = cls()
+        new.known, new.lost = there.size, there.size
+        new.distinct = Distinct()
+        new.distinct.add(hashes_of_numbers(different))
+        some = there[: _forms.SOME]
+        new.some = list(zip(_checks.listed(_checks.rows(column, some)), rows[some].tolist(), strict=True))
+        pointed = next((pair for pair in new.some if "." in pair[0]), new.some[0])
+        new.fits = Fits.to_plain(plain, Odd(*pointed))
+        return new
+
+    def merged(self, other: Words) -> Words:
+        """Return the counts of the rows of both."""
+        new = Words()
+        number: dict[Any, int] = {}
+        at = [
+            np.array([number.setdefault(_key(value), len(number)) for value in of.values], np.intp)
+            for of in (self, other)
+        ]
+        new.values = self.values + [other.values[k] for k in np.flatnonzero(at[1] >= len(self.values)).tolist()]
+        new.counts, new.rows = np.zeros(len(number), np.int64), np.full(len(number), np.iinfo(np.int64).max)
+        for of, places in zip((self, other), at, strict=True):
+            new.counts[places] += of.counts
+            new.rows[places] = np.minimum(new.rows[places], of.rows)
+        new.known, new.lost = self.known + other.known, self.lost + other.lost
+        if self.distinct is not None or other.distinct is not None:
+            new._of_many(self, other)
+        new._trim()
+        return new
+
+    def cells(self) -> Cells:
+        """Return a column that has each value once."""
+        return Cells(VALUES, Coded(self.values, np.arange(len(self.values))))
+
+    def text(self) -> list[str]:
+        """Return different words without the blanks around them, or the first ones of very many."""
+        values = self.values if self.distinct is None else [word for word, _ in self.some]
+        return [value.strip() for value in values if isinstance(value, str)]
+
+    def fitted(self) -> Fits:
+        """Return the forms that fit all values."""
+        return Fits.to(self.values, self.counts, self.rows) if self.fits is None else self.fits
+
+    def _first(self) -> list[tuple[str, int]]:
+        if self.distinct is not None:
+            return self.some
+        some = zip(self.values[: _forms.SOME], self.rows[: _forms.SOME].tolist(), strict=True)
+        return [(value[:_LENGTH], row) for value, row in some if isinstance(value, str)]
+
+    def _of_many(self, a: Words, b: Words) -> None:
+        """Keep what is not told by the values any more."""
+        self.distinct = a._counted()
+        self.distinct.merge(b._counted())
+        self.fits = a.fitted().merged(b.fitted())
+        self.some = sorted({**dict(b._first()), **dict(a._first())}.items(), key=lambda pair: pair[1])[: _forms.SOME]
+
+    def _counted(self) -> Distinct:
+        if self.distinct is not None:
+            return self.distinct.copy()
+        found = Distinct()
+        found.add(hashes_of_levels([value.strip() if isinstance(value, str) else value for value in self.values]))
+        return found
+
+    def _trim(self) -> None:
+        """Keep the most frequent values, where there are too many."""
+        lengths = [len(value) if isinstance(value, str) else 8 for value in self.values]
+        if len(lengths) <= EXACT and sum(lengths) <= CHARACTERS:
+            return
+        if self.distinct is None:
+            self.fits, self.some, self.distinct = self.fitted(), self._first(), self._counted()
+        order = np.argsort(-self.counts, kind="stable")
+        most = min(EXACT, int(np.searchsorted(np.cumsum(np.array(lengths)[order]), CHARACTERS, "right")))
+        least = int(self.counts[order[most]]) if most < order.size else 0
+        kept = np.sort(order[:most])
+        kept = kept[self.counts[kept] > least]
+        self.values = [self.values[k] for k in kept.tolist()]
+        self.counts, self.rows, self.lost = self.counts[kept] - least, self.rows[kept], self.lost + least
+
+
+def _key(value: Any) -> Any:
+    return value if type(value) is str else _checks.key(value)
