@@ -779,6 +779,16 @@ def test_ordered_levels_are_cut():
     assert sizes.evaluate({"s": [5, 1, "2"]}).tolist() == [[0, 0], [1, 1], [1, 0]]
 
 
+@pytest.mark.parametrize("kind", [[1, 2, 3], "date"])
+def test_numbers_that_are_levels_or_dates_may_be_missing(kind):
+    x = np.array([1.0, 2.0, math.nan, 3.0]) + (20200100.0 if kind == "date" else 0.0)
+    H = made({"x": x}, {"x": x[::-1]}, kinds={"x": kind})
+    assert H.plan[0].missing == 2
+    assert H.names[-1] == "x is missing"
+    with pytest.raises(ValueError, match=r"^pos has inf at row 0, column 0 \('x'\), which is to be"):
+        from_table({"x": [math.inf]}, {"x": x}, kinds={"x": kind})
+
+
 def test_levels_that_no_training_row_has_are_known():
     grade = pd.Categorical(["low", "top", "low"], ["low", "mid", "top"], ordered=True)
     G = made(pd.DataFrame({"grade": grade}), pd.DataFrame({"grade": grade}))

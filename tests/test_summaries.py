@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import fractions
 import functools
 import gzip
 import pickle
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_from_table import odd_column
 
 from pnorm.rankers import TableWarning, _sketches, _words, from_table, quantile_thresholds
 from pnorm.rankers._sketches import Distinct, Quantiles
@@ -366,3 +368,27 @@ def test_rows_on_a_cluster_are_sent_to_their_own_function(make):
     frame = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame({"x": [1.0, 2.0]}), npartitions=1)
     with pytest.raises(TypeError, match=r"^pos is a Dask DataFrame: .*, pnorm\.dask\.code_rows makes weak rankers"):
         make(frame, frame)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_batches_make_what_all_rows_make(seed):
+    draw = np.random.default_rng(seed)
+    n, size = draw.integers(6, 60), int(draw.integers(1, 20))
+    X = {f"c{k}": odd_column(draw, n) for k in range(3)}
+    of_all = [value for column in X.values() for value in column]
+    if any(isinstance(value, fractions.Fraction) or (type(value) is int and value > 2**53) for value in of_all):
+        return  # as numbers these are floats, and as levels they are not
+    y = draw.random(n) < 0.5
+    y[:2] = True, False
+    parts = [
+        TableSummary.of({name: x[i : i + size] for name, x in X.items()}, y[i : i + size], i) for i in range(0, n, size)
+    ]
+    sides = [{name: [x[i] for i in np.flatnonzero(side)] for name, x in X.items()} for side in (y, ~y)]
+    try:
+        expected = quietly(from_table, *sides, min_rows=2)
+    except (ValueError, TypeError) as error:
+        with pytest.raises(type(error)):
+            quietly(in_line(parts).rankers, min_rows=2)
+    else:
+        for summary in (in_line(parts), pairwise(parts)):
+            assert quietly(summary.rankers, min_rows=2).to_dict()["sources"] == expected.to_dict()["sources"]

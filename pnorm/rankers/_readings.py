@@ -194,7 +194,7 @@ def _truth(word: str) -> float | None:
 
 
 def _whole(value: float) -> Any:
-    return int(value) if value == math.floor(value) and abs(value) < 2.0**53 else value
+    return int(value) if abs(value) < 2.0**53 and value == math.floor(value) else value
 
 
 def derived(of: str, x: Vector) -> Vector:

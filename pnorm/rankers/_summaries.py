@@ -137,6 +137,7 @@ class _Place(Where):
 class _SummarizedSide(Side):
     def __init__(self, found: SideSummary, at: Where) -> None:
         self.found, self._at, self._numbers = found, at, [*found.numbers.values()]
+        self._tally: Tally | None = None
         self.size, self.order, self.declared, self.written = found.size, found.order, found.declared, found.written
         self.type, kinds = " and ".join(found.types[:3]), {*found.numbers}
         if found.words is not None and found.unread is None:
@@ -180,6 +181,11 @@ class _SummarizedSide(Side):
         return _Place(at.name, at.column, at.names, at.known, np.asarray(rows, np.intp))
 
     def tally(self) -> Tally:
+        if self._tally is None:
+            self._tally = self._counted()
+        return self._tally
+
+    def _counted(self) -> Tally:
         if self.kind not in (VALUES, NUMBER, BOOLEAN):
             return Tally(Counter(), self.missing)
         text = self.found.words
