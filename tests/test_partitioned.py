@@ -264,8 +264,10 @@ def test_levels_that_only_some_partitions_have():
         pos[[3, 40], 0], neg[17, 1], neg[80] = "new", "other", "new"
         for rows in (1, 13, 1000):
             assert_same(train(pos, neg, H, 4, 20, rows=rows), pnorm.train(pos, neg, H, 4, 20))
-        lam, _ = minimize(pos, neg, H, 4, l2=0.1)
+        lam, _ = minimize(pos, neg, H, 4, l2=0.1, method="newton")
         np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, H, 4, l2=0.1)[0], atol=1e-9)
+        lam, _ = minimize(pos, neg, H, 4, l2=0.1, tol=1e-13)
+        np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, H, 4, l2=0.1)[0], atol=1e-5)
 
 
 def test_answers_do_not_grow_with_the_rows():

@@ -9,9 +9,11 @@ from partitions import minimize, partitioned, penalty_of
 
 import pnorm
 from pnorm._solvers import sampled
+from pnorm._solvers.few_columns import _hessian
+from pnorm._solvers.hessian import Moments
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import formed
+from pnorm._solvers.problem import formed, totals
 from pnorm._solvers.sampled import Model, drawn
 
 
@@ -226,5 +228,22 @@ def test_few_columns_of_partitions(few):
     pos, neg = sides(3_000)
     H = cuts(pos, neg)
     more = {"l1": 0.003, "l2": 0.02, "max_columns": 2}
-    found = minimize(pos, neg, H, 4, rows=500, **more)
-    assert_near(found, pnorm.minimize(pos, neg, H, 4, **more), 0.02)
+    found, expected = minimize(pos, neg, H, 4, rows=500, **more), pnorm.minimize(pos, neg, H, 4, **more)
+    assert_near(found, expected, 0.02)
+    assert found[1].message.rsplit(":", 1)[1] == expected[1].message.rsplit(":", 1)[1]
+
+
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_the_model_of_a_column_follows_from_sums_by_code(push):
+    pos, neg = sides(400)
+    H = cuts(pos, neg)
+    problem = partitioned(pos, neg, H, 4, 50, push=push)
+    lam = np.random.default_rng(3).normal(0, 0.1, len(H))
+    for k in range(4):
+        which = np.flatnonzero(H.column == k)
+        point = problem.point(np.where(H.column == k, lam, 0.0))
+        sums = problem.reduce_weighted(point.weights, totals)
+        found = _hessian(problem, point, sums, which)
+        expected = Moments(problem.columns(which), point.weights.of_columns(which)).hessian
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert _hessian(problem, point, sums, np.arange(len(H))) is None  # of several columns

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._checks.text import first
+from pnorm._solvers.columns import coded_table
 from pnorm._solvers.hessian import FEW, TINY, Means, Moments
 from pnorm._solvers.penalty import Penalty
-from pnorm._solvers.problem import Point, Problem
+from pnorm._solvers.problem import Point, Problem, totals
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.quadratic import least
 from pnorm.rankers import Rankers
@@ -92,8 +93,8 @@ def minimise_few(
 
 def _best(problem: Problem, point: Point, penalty: Penalty, column: Index, out: set[int]) -> int | None:
     """Return the column, of those that are not out, whose own step promises most; None where none promises anything."""
-    edges = problem.edges_at(point)
-    slope = problem.fall(point) * edges
+    sums = problem.reduce_weighted(point.weights, totals)
+    slope = problem.fall(point) * problem.edges(sums[0] - sums[1])
     pull = np.where(np.isin(column, [*out]), 0.0, penalty.pull(slope))
     bend = _bend(problem, point) + penalty.l2
     gains = np.bincount(column, np.square(pull) / np.maximum(bend, TINY))
@@ -102,11 +103,15 @@ def _best(problem: Problem, point: Point, penalty: Penalty, column: Index, out: 
     if not leading.size:
         return None
     places = [np.flatnonzero(column == k) for k in leading]
-    rows, most = problem.n_pos + problem.n_neg, max(which.size for which in places)
-    if problem.in_memory and problem.objective.traits.factored and most <= FEW and most * rows <= _ROOM:
-        promised = [_promised(problem, point, penalty, slope, which) for which in places]
-        return int(leading[int(np.argmax(promised))])
-    return int(leading[0])
+    if not problem.objective.traits.factored:
+        return int(leading[0])
+    promised = []
+    for which in places:
+        hessian = _hessian(problem, point, sums, which)
+        if hessian is None:
+            return int(leading[0])
+        promised.append(_promised(hessian, penalty, slope, which))
+    return int(leading[int(np.argmax(promised))])
 
 
 def _bend(problem: Problem, point: Point) -> Vector:
@@ -118,10 +123,30 @@ def _bend(problem: Problem, point: Point) -> Vector:
     return np.asarray(means.p * of_pos + means.p**2 * of_neg + np.square(means.moved).sum(axis=0))
 
 
-def _promised(problem: Problem, point: Point, penalty: Penalty, slope: Vector, which: Index) -> float:
+def _hessian(problem: Problem, point: Point, sums: list[Vector], which: Index) -> NDArray[np.float64] | None:
+    """Return the Hessian of some coefficients, given the totals of both sides; None where that costs too much.
+
+    That of rankers of one code follows from the sums of the weights by code, wherever the rows are.
+    """
+    table = coded_table(problem.table)
+    if which.size > FEW:
+        return None
+    if problem.objective.groups is None and table is not None and np.ptp(table.schema.feature[which]) == 0:
+        p, hessian = problem.objective.traits.p, np.zeros((which.size, which.size))
+        values = np.column_stack([table.values(j) for j in which.tolist()])
+        for factor, of_side in zip((p, p * p), sums, strict=True):
+            own = of_side[table.cells(int(which[0]))]
+            centred = values - own @ values
+            hessian += factor * (centred.T @ (own[:, None] * centred))
+        return hessian
+    if problem.in_memory and which.size * (problem.n_pos + problem.n_neg) <= _ROOM:
+        return Moments(problem.columns(which), point.weights).hessian  # type: ignore[no-any-return]
+    return None
+
+
+def _promised(hessian: NDArray[np.float64], penalty: Penalty, slope: Vector, which: Index) -> float:
     """Return what the quadratic model of some coefficients at zero falls by."""
     own, g = penalty.of_columns(which), slope[which]
-    hessian = Moments(problem.columns(which), point.weights).hessian
     hessian[np.diag_indices_from(hessian)] += np.maximum(1e-10 * hessian.diagonal(), TINY)
     x = least(hessian, g, own, np.zeros(which.size))
     return float(g @ x - 0.5 * x @ hessian @ x) - own.value(x)

@@ -30,7 +30,9 @@ _HALVINGS = 200
 
 
 _FEW_CODED = 500
-"""Weak rankers that are coded, and have an l2 alone, up to which Newton's method forms its Hessian at every step."""
+"""Weak rankers that are coded, and have an l2 alone, up to which Newton's method forms its Hessian at every step.
+
+On parts it asks eight questions a step, and models of a sample one."""
 
 
 def check_supported(problem: Problem, method: str | None) -> None:
@@ -103,7 +105,8 @@ def _are_two(values: Vector) -> bool:
 def _solver(problem: Problem, penalty: Penalty, method: str | None, some_stay_zero: bool = False) -> Solver:
     """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian is small."""
     cornered = penalty.ridge is None or some_stay_zero
-    if method is None and (cornered or problem.n_rankers > _FEW_CODED) and serves(problem, penalty):
+    by_columns = cornered or problem.n_rankers > _FEW_CODED or not problem.in_memory
+    if method is None and by_columns and serves(problem, penalty):
         return CODED
     if cornered:
         return PROXIMAL if NEWTON.supports(problem.objective) and method != "lbfgs" else BOUNDED
