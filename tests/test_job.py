@@ -180,6 +180,33 @@ def test_curves():
         assert (roc.false_positives[-1], roc.true_positives[-1]) == (900.0, 400.0)
 
 
+@pytest.mark.parametrize("push", ["top", "bottom"])
+def test_quality_of_tables_of_scores(push):
+    (pos, neg), (other_pos, other_neg) = lists(300, 5000)
+    how = {"push": push, "depths": [10, 150]}
+    rows = quality(pos, neg, {"b": (other_pos, other_neg)}, **how)
+    of = metrics.ScoreTable.of
+    exact = quality(of(pos, neg), None, {"b": (of(other_pos, other_neg), None)}, **how)
+    assert exact.difference is None
+    assert (exact.n_pos, exact.n_neg, exact.main, exact.lists) == (rows.n_pos, rows.n_neg, rows.main, rows.lists)
+    for a, b in zip(exact.measures, rows.measures, strict=True):
+        assert (a.name, a.key, a.depth, a.chance) == (b.name, b.key, b.depth, b.chance)
+        assert float(a.value) == pytest.approx(float(b.value), rel=1e-13)
+        assert a.others == pytest.approx(b.others, rel=1e-13)
+        room = 0.35 * (b.value.high - b.value.low)
+        assert tuple(a.value)[1:] == pytest.approx(tuple(b.value)[1:], abs=room)
+    np.testing.assert_allclose(exact.by_depth.hits, rows.by_depth.hits)
+    for a, b in zip(exact.roc, rows.roc, strict=True):
+        np.testing.assert_array_equal(a, b)
+    coarse = quality(of(pos, neg, size=500, top=200), None, **how)
+    for a, b in zip(coarse.measures, rows.measures, strict=True):
+        assert b.value.low - 0.01 <= a.value <= b.value.high + 0.01
+    with pytest.raises(ValueError, match="the table of 'b' has weights"):
+        quality(pos, neg, {"b": (of(pos, neg, np.ones(300)), None)})
+    with pytest.raises(ValueError, match="others\\['b'\\] must score the same rows"):
+        quality(pos, neg, {"b": (of(pos[1:], neg), None)})
+
+
 def test_calibration_counts_what_happened():
     rng = np.random.default_rng(0)
     x = rng.uniform(size=3000).round(3)

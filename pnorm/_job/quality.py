@@ -15,8 +15,9 @@ from scipy.special import digamma
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._cutoff import _high, _low
-from pnorm.metrics import Roc, _area, _at_top, _auc, _average
+from pnorm.metrics import Roc, ScoreTable, _area, _at_top, _auc, _average
 from pnorm.metrics._by_name import first_negatives
+from pnorm.metrics._merged import MergedList
 from pnorm.metrics._ranked_list import (
     PLACES,
     DistinctScores,
@@ -191,6 +192,9 @@ def quality(
     narrower near the top. Those of the whole list, and of the difference, are from that bootstrap (see
     `pnorm.metrics`).
 
+    A `ScoreTable` may stand for both sides, with None for `f_neg`. The difference to another list is
+    None then, as a table does not say which rows the lists have in common.
+
     The cost is O(N log N) for N = I + K, and 1000 resamples of at most `PLACES` places each. It is a ValueError if a
     side is empty, another list has other rows, or a depth is not from 1 to N.
     """
@@ -198,21 +202,22 @@ def quality(
     rng = _checks.generator(seed)
     lists = {"": (f_pos, f_neg)} | dict(others or {})
     read = [_sides(name, *sides) for name, sides in lists.items()]
-    n_pos, n_neg = (f.size for f in read[0])
-    for name, (pos, neg) in zip(lists, read, strict=True):
-        if (pos.size, neg.size) != (n_pos, n_neg):
+    n_pos, n_neg = _sizes(read[0])
+    for name, sides in zip(lists, read, strict=True):
+        if _sizes(sides) != (n_pos, n_neg):
+            got_pos, got_neg = _sizes(sides)
             raise ValueError(
                 f"others[{_checks.shown(name)}] must score the same rows, {n_pos} positives and {n_neg} negatives; got "
-                f"{pos.size} and {neg.size}"
+                f"{got_pos} and {got_neg}"
             )
-    if push == "bottom":
-        read = [(-neg, -pos) for pos, neg in read]  # negatives are what is looked for
-    ranked = [RankedList(*sides, sure=True) for sides in read]  # a column of zeros and ones is a list as well
-    n_hits, n = read[0][0].size, n_pos + n_neg
+    if push == "bottom":  # negatives are what is looked for
+        read = [sides.from_below() if isinstance(sides, ScoreTable) else (-sides[1], -sides[0]) for sides in read]
+    ranked = [_ranked(sides) for sides in read]
+    n_hits, n = (n_neg if push == "bottom" else n_pos), n_pos + n_neg
     chosen = _depths(depths, budget, n, n_hits)
     main = int(budget) if budget is not None else max([k for k in chosen if 5 * k <= n_hits], default=chosen[0])
 
-    of_list = _of_list(read[0][1].size)
+    of_list = _of_list(n - n_hits)
     curve = np.union1d(_grid(n, _DEPTHS), chosen)
     of = [measure for measure, _ in of_list.values()]
     most = [float(n_hits) if key == "positives_at_top" else 1.0 for key in of_list]
@@ -231,11 +236,12 @@ def quality(
         measures.append(Measure(name, key, None, found[i], tuple([values[i] for values in beside]), chances[key]))
 
     difference = None
-    if len(read) > 1:
+    a, b = read[0], read[min(1, len(read) - 1)]
+    if len(read) > 1 and not (isinstance(a, ScoreTable) or isinstance(b, ScoreTable)):
         deeper = [k for k, *of_both in zip(chosen, hits[where], hits_beside[0][where], strict=True)
                   if k >= main and of_both not in ([0, 0], [k, k])]  # fmt: skip
         depth = min(deeper, default=main)
-        more = _difference((ranked[0], ranked[1]), read[:2], depth, sure, rng)
+        more = _difference((ranked[0], ranked[1]), (a, b), depth, sure, rng)
         difference = Difference(words.of_first("precision", depth), list(lists)[1], more, depth)
     low, high = np.array([_share(x, k, sure)[1:] for x, k in zip(hits.tolist(), curve.tolist(), strict=True)]).T
     of_curve = ByDepth(curve, hits, curve * low, curve * high, tuple(hits_beside))
@@ -255,10 +261,30 @@ def quality(
     )
 
 
-def _sides(name: str, f_pos: Any, f_neg: Any) -> tuple[Vector, Vector]:
-    """Return the scores of both sides, as vectors."""
+_Sides = tuple[Vector, Vector] | ScoreTable
+
+
+def _sides(name: str, f_pos: Any, f_neg: Any) -> _Sides:
+    """Return the scores of both sides, as vectors or as a table."""
     of = f" of {_checks.shown(name)}" if name else ""
-    return _checks.scores(f_pos, f"f_pos{of}"), _checks.scores(f_neg, f"f_neg{of}")
+    if not isinstance(f_pos, ScoreTable):
+        return _checks.scores(f_pos, f"f_pos{of}"), _checks.scores(f_neg, f"f_neg{of}")
+    if f_pos.squares is not None:
+        raise ValueError(f"the table{of} has weights, and rows are counted here; make one without weights")
+    return f_pos
+
+
+def _sizes(sides: _Sides) -> tuple[int, int]:
+    """Return the numbers of positives and of negatives."""
+    if isinstance(sides, ScoreTable):
+        return int(sides.n_pos), int(sides.n_neg)
+    return sides[0].size, sides[1].size
+
+
+def _ranked(sides: _Sides) -> RankedList | MergedList:
+    if isinstance(sides, ScoreTable):
+        return MergedList(sides)
+    return RankedList(*sides, sure=True)  # a column of zeros and ones is a list as well
 
 
 def _depths(given: Sequence[int] | None, budget: int | None, n: int, n_hits: int) -> list[int]:
@@ -369,10 +395,13 @@ def _share(found: float, n: int, confidence: float) -> tuple[float, float, float
 
 
 def _estimates(
-    rows: RankedList, of: list[OfCounts], most: list[float], confidence: float, rng: np.random.Generator
+    rows: RankedList | MergedList, of: list[OfCounts], most: list[float], confidence: float, rng: np.random.Generator
 ) -> list[Estimate]:
     """Return measures of the list, which are at `most` so large, with intervals from resamples of places."""
-    found = estimates_by_place(rows, of, [(0.0, end) for end in most], confidence, _RESAMPLES, rng)
+    if isinstance(rows, MergedList):
+        found = rows.measure_these(of, confidence, _RESAMPLES, rng)
+    else:
+        found = estimates_by_place(rows, of, [(0.0, end) for end in most], confidence, _RESAMPLES, rng)
     return [_of_all_or_none(value, end, int(rows.n_pos)) for value, end in zip(found, most, strict=True)]
 
 
@@ -390,7 +419,7 @@ def _of_all_or_none(measure: Estimate, most: float, n_pos: int) -> Estimate:
 
 
 def _difference(
-    ranked: tuple[RankedList, RankedList],
+    ranked: tuple[RankedList | MergedList, RankedList | MergedList],
     scores: Sequence[tuple[Vector, Vector]],
     depth: int,
     confidence: float,

@@ -427,7 +427,10 @@ class MergedList(Weighed):
         """Return several measures, with intervals from the same resamples."""
         if by_score:
             raise ValueError("theta must be 0 for a ScoreTable, which does not hold the distances of all scores")
-        of = [make() for make in makes]
+        return self.measure_these([make() for make in makes], confidence, n_resamples, seed)
+
+    def measure_these(self, of: list[Measure], confidence: Any, n_resamples: Any, seed: Any) -> list[Estimate]:
+        """Return measures with their bounds or, if `confidence` is given, intervals from the same resamples."""
         found = [self._bounded(measure) for measure in of]
         if confidence is None:
             return found
