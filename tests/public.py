@@ -579,6 +579,7 @@ def _of_dask():
         "code_rows": replace(plain(d.code_rows, **rows, weight=..., group=..., fold=...), run=coded),
         "code_rows, label": replace(plain(d.code_rows, **labelled, fold=folds, **of_sides), run=coded),
         "score": Call(lambda X, lam: d.score(X, None, lam).compute(), {"lam": ARRAYS["lam"]}, {}, {"X": rows["pos"]}),
+        "score_table": plain(d.score_table, f=from_array(F_NEG, chunks=4), y=LABELS),
     }
 
 

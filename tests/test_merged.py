@@ -398,3 +398,38 @@ def test_measures_by_name_take_tables(name):
     for push in ("top", "bottom"):
         measure, _ = named(name, LARGER | SMALLER, counted, push)
         assert float(measure(table, None)) == pytest.approx(measure(*f), rel=1e-13)
+
+
+# Partitions -------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_scores_in_partitions(monkeypatch):
+    da, frames = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    import dask
+    import pandas
+
+    import pnorm.dask
+
+    monkeypatch.setattr(pnorm.dask._cluster, "FAN_IN", 3)
+    rng = np.random.default_rng(18)
+    f, y, c = rng.normal(size=900), rng.integers(0, 2, 900), rng.integers(0, 3, 900)
+    how = {"size": 50, "top": 20}
+    with dask.config.set(scheduler="synchronous"):
+        for weight in (None, c):
+            expected = ScoreTable.of_labelled(f, y, weight, **how)
+            given = () if weight is None else (weight,)
+            same(pnorm.dask.score_table(da.from_array(f, chunks=85), y, *given, **how), expected)
+            chunked = [da.from_array(x, chunks=200) for x in (y, *given)]
+            same(pnorm.dask.score_table(da.from_array(f, chunks=85), *chunked, **how), expected)
+            frame = frames.from_pandas(pandas.DataFrame({"f": f, "y": y, "c": c}), npartitions=7)
+            columns = [frame[name] for name in ("y", "c")[: 1 + len(given)]]
+            same(pnorm.dask.score_table(frame["f"], *columns, **how), expected)
+            same(pnorm.dask.score_table(frame["f"], y, *given, **how), expected)
+        with pytest.raises(TypeError, match="f must be a Dask array or Series"):
+            pnorm.dask.score_table(f, y)
+        with pytest.raises(ValueError, match="y has 2 partitions, and f has 7"):
+            pnorm.dask.score_table(frame["f"], frames.from_pandas(pandas.Series(y), npartitions=2))
+        with pytest.raises(ValueError, match="y must have shape"):
+            pnorm.dask.score_table(frame["f"], y[1:])
+        with pytest.raises(ValueError, match="y must be 1 for positives"):
+            pnorm.dask.score_table(frame["f"], frame["c"])

@@ -21,6 +21,7 @@ except ImportError:
 from pnorm.dask._coded_rows import CodedRows, code_rows
 from pnorm.dask._minimize import minimize
 from pnorm.dask._score import score
+from pnorm.dask._score_table import score_table
 from pnorm.dask._train import train
 
-__all__ = ["CodedRows", "code_rows", "minimize", "score", "train"]
+__all__ = ["CodedRows", "code_rows", "minimize", "score", "score_table", "train"]
