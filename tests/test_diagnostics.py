@@ -770,29 +770,26 @@ def test_separable_data_too_small_for_a_margin_of_one():
     assert np.isfinite(lam).all()
 
 
-def test_weights_that_nearly_match_do_not_change_what_the_linear_program_says(monkeypatch):
-    """Rows that surely keep weight are taken out of it, whatever their weights; exact arithmetic is the judge."""
-    asked, directions = [], []
-    find, solve = _separability._surely_on, _separability.program
-
-    def surely_on(rows, weights):
-        asked.append(find(rows, weights).any())
-        return find(rows, weights)
-
-    def program(equal, signs):
-        directions.append(equal.shape[0])
-        return solve(equal, signs)
-
-    monkeypatch.setattr(_separability, "_surely_on", surely_on)
-    monkeypatch.setattr(_separability, "program", program)
-    for seed in range(120):
+def test_a_working_set_says_what_the_linear_program_of_all_rows_says(monkeypatch):
+    """It decides where rows are many; exact arithmetic is the judge of few."""
+    decided = []
+    monkeypatch.setattr(_separability, "_ROWS", 0)
+    find = _separability.separation_of_parts
+    monkeypatch.setattr(
+        _separability, "separation_of_parts", lambda *arguments: decided.append(find(*arguments)) or decided[-1]
+    )
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         n_pos, n_neg = rng.integers(1, 8, 2)
         pos, neg = (rng.integers(0, 1 + seed % 3 + 1, (n, 2)).astype(float) for n in (n_pos, n_neg))
         weights = {"pos_weight": 10 ** rng.uniform(-6, 6, n_pos), "neg_weight": 10 ** rng.uniform(-6, 6, n_neg)}
-        assert q_limit(pos, neg, None, [1, 4, 16][seed % 3], **weights).kind == exact.hulls(pos, neg)[0]
-    assert sum(asked) > 0.9 * len(asked) > 20
-    assert sum(n <= 2 for n in directions) > 0.5 * len(directions) > 10
+        limit = q_limit(pos, neg, None, [1, 4, 16][seed % 3], **weights)
+        kind, on_pos, on_neg = exact.hulls(pos, neg)
+        assert limit.kind == separability(pos, neg).kind == kind
+        if kind == "quasi-separable":
+            assert set(np.flatnonzero(limit.support_pos)) == on_pos
+            assert set(np.flatnonzero(limit.support_neg)) == on_neg
+    assert {found.kind for found in decided} == {"overlapping", "quasi-separable", "separable"}
 
 
 @needs("a9a.libsvm.gz")

@@ -54,7 +54,7 @@ def lbfgs(problem: Problem, start: Vector, penalty: Penalty, progress: Progress,
         if verdict != "callback" and progress.proved(bound.gap, bound.rounding):
             verdict = "converged"
     elif may_ask and verdict != "callback" and descent.may_lack_a_minimiser():
-        separation = find_separation(problem, here.point.weights)
+        separation = find_separation(problem)
         if separation.direction is not None:
             return without_minimiser(problem, progress, here.edges, separation)
     return Outcome(verdict, _message(verdict, here, problem, progress), separation)

@@ -77,7 +77,7 @@ def newton(problem: Problem, start: Vector, penalty: Penalty, progress: Progress
         if may_ask and (status == "stalled" or (l2 == 0.0 and monitor.is_endless) or progress.n_iter >= first + _DOUBT):
             may_ask = False
             if l2 == 0.0:
-                separation = find_separation(problem, point.weights)
+                separation = find_separation(problem)
                 if separation.direction is not None:
                     return without_minimiser(problem, progress, curvature.edges, separation)
                 status = _verdict(progress, bound, True) or status

@@ -104,7 +104,7 @@ def extremes(rows: Rows, lam: Vector) -> tuple[float, float]:
 
 
 @reduction("rows")
-def _is_level(rows: Rows, lam: Vector, level: Vector) -> Any:
+def is_level(rows: Rows, lam: Vector, level: Vector) -> Any:
     """Return which rows have the score of their group's level."""
     return rows.is_level(lam, level)
 
@@ -574,7 +574,7 @@ class Problem:
         """
         objective, neg = self.objective, None
         if not self.forms_weights:
-            pos, neg = [np.flatnonzero(on) for on in self.reduce(_is_level, (lam, lam), (level, level))]
+            pos, neg = [np.flatnonzero(on) for on in self.reduce(is_level, (lam, lam), (level, level))]
             objective = objective.select_rows(pos, neg)
         parts = [self.executor.changed(Rows.at_level, side.parts, lam, level) for side in self.sides]
         sides = described(self.executor, parts)[0]
