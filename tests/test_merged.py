@@ -368,7 +368,7 @@ def test_discounted_gain_of_long_lists_needs_no_array_of_ranks(given, monkeypatc
         (lambda: metrics.p_norm_risk(ScoreTable.of([1.0], [0.0]), None, 2, 0.5), ValueError, "theta must be 0"),
         (lambda: metrics.bedroc(ScoreTable.of([1.0], [0.0], [1.0])), ValueError, "with weights"),
         (lambda: metrics.discounted_gain_at_top(ScoreTable.of([1.0], [0.0], [1.0])), ValueError, "with weights"),
-        (lambda: metrics.auc([1.0]), TypeError, "f_neg"),
+        (lambda: metrics.auc([1.0]), TypeError, "f_neg is missing"),
         (lambda: metrics.precision_at(ScoreTable.of([1.0], [0.0]), k=3), ValueError, "k must be at most"),
     ],
 )

@@ -481,4 +481,8 @@ def ranked(f_pos: Any, f_neg: Any, pos_weight: Any = None, neg_weight: Any = Non
         if not (f_neg is pos_weight is neg_weight is None):
             raise TypeError("a ScoreTable holds both sides and their weights; pass None for f_neg, and no weights")
         return MergedList(f_pos)  # type: ignore[return-value]
+    if f_neg is None:
+        raise TypeError(
+            "f_neg is missing; pass the scores of the negatives, or a ScoreTable in the place of both sides"
+        )
     return RankedList(f_pos, f_neg, pos_weight, neg_weight)
