@@ -22,6 +22,10 @@ from pnorm.rankers._coded import BothSides, CodedSide
 from pnorm.rankers._summaries import TableSummary
 
 
+_N_CUTS = 254
+"""Cuts of a column: with a code for values below all of them, and one for missing values, a byte has no more."""
+
+
 @dataclass(frozen=True, eq=False)
 class CodedRows(BothSides):
     """Labelled rows that were read once and are kept as codes. `code_rows` makes one.
@@ -160,7 +164,7 @@ def code_rows(
         depend on it.
     **of_table
         Options of `pnorm.rankers.from_table`, for ``H="table"``: `kinds`, `n_cuts`, `linear`, `monotone`, `min_rows`,
-        `max_levels`.
+        `max_levels`. By default there are 254 cuts, as many as fit a byte beside a code for missing values.
 
     Returns
     -------
@@ -252,7 +256,7 @@ def _of_table(asked: Asked, options: Mapping[str, Any]) -> Rankers:
         own = TableSummary.of(table, rows.positive[counted], rows.batch.first_row, "source")
         summary = own if summary is None else summary.merge(own)
     assert summary is not None
-    return summary.rankers(**options)
+    return summary.rankers(**{"n_cuts": _N_CUTS, **options})
 
 
 def _add(growing: Growing, rankers: Rankers, rows: Labelled, unknown: list[Seen]) -> list[Seen]:
