@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_from_table import odd_column
+from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
 
 from pnorm.rankers import TableWarning, _sketches, _words, from_table, quantile_thresholds
 from pnorm.rankers._sketches import Distinct, Quantiles
@@ -392,3 +392,72 @@ def test_any_batches_make_what_all_rows_make(seed):
     else:
         for summary in (in_line(parts), pairwise(parts)):
             assert quietly(summary.rankers, min_rows=2).to_dict()["sources"] == expected.to_dict()["sources"]
+
+
+def sizes_of(n, size):
+    return [size] * (n // size) + [n % size] * (n % size > 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_batches_come_in_any_container(form):
+    parts, start = [], 0
+    for size in sizes_of(len(POS["age"]), 25):  # one half of each batch is positive
+        columns = {name: POS[name][start : start + size] + NEG[name][start : start + size] for name in POS}
+        parts.append(TableSummary.of(FORMS[form](columns), np.repeat([True, False], size), 2 * start))
+        start += size
+    for summary in (in_line(parts), pairwise(parts)):
+        found = summary.rankers()
+        assert found.names == H.names
+        assert found.plan == H.plan
+
+
+def test_batches_of_several_types_are_one_column():
+    columns = [
+        {"x": [1, 2], "flag": [True, False], "city": ["Rome", "Oslo"], "note": [None, None]},
+        {"x": [2.5, None], "flag": [None, True], "city": pd.Categorical(["Oslo", "Ulm"]), "note": ["a", "b"]},
+        {
+            "x": np.array([3, 4], np.int8),
+            "flag": [False, True],
+            "city": pd.Categorical(["Ulm", None]),
+            "note": ["a", None],
+        },
+    ]
+    parts = [TableSummary.of(pd.DataFrame(part), Y[:2], 2 * k) for k, part in enumerate(columns)]
+    whole = {
+        "x": [1, 2, 2.5, None, 3, 4],
+        "flag": [True, False, None, True, False, True],
+        "city": ["Rome", "Oslo", "Oslo", "Ulm", "Ulm", None],
+        "note": [None, None, "a", "b", "a", None],
+    }
+    expected = quietly(from_table, *[{name: x[k::2] for name, x in whole.items()} for k in (0, 1)], min_rows=1)
+    for summary in (in_line(parts), pairwise(parts)):
+        assert summary.rankers(min_rows=1).to_dict() == expected.to_dict()
+
+
+def test_ordered_levels_of_all_batches_are_the_same_or_none():
+    values, order = ["low", "mid", None, "top", "low", "mid", "high"], ["low", "mid", "high", "top"]
+    y = np.arange(7) % 2 == 0
+    for name, X in ordered_forms(values, order).items():
+        other = ordered_forms(values, order[::-1])[name]
+        summary = TableSummary.of(X, y)
+        assert summary.merge(TableSummary.of(X, y)).rankers().names == from_table(X, X).names
+        assert summary.merge(TableSummary.of(other, y)).rankers(min_rows=1).plan[0].kind == "category"
+
+
+def test_dates_and_text_in_one_column_are_left_out():
+    days = np.array(["2020-01-01", "2020-01-02"], "M8[s]")
+    summary = TableSummary.of({"x": days, "n": [1, 2]}, Y[:2]).merge(
+        TableSummary.of({"x": ["a", "b"], "n": [1, 3]}, Y[:2])
+    )
+    H = quietly(summary.rankers)
+    assert (H.plan[0].kind, H.plan[0].note) == ("left out", "values of type date and text cannot be read")
+    mixed = TableSummary.of({"x": days}, Y[:2]).merge(TableSummary.of({"x": ["2020-01-03", "2020-02-02"]}, Y[:2]))
+    assert mixed.rankers(kinds={"x": "date"}).plan[0].kind == "date"
+
+
+def test_numbers_that_are_too_many_for_levels_are_left_out(monkeypatch):
+    few_are_kept(monkeypatch)
+    x = np.arange(300.0) / 7.0
+    summary = TableSummary.of({"x": x, "n": x % 2}, x % 1 < 0.5)
+    H = quietly(summary.rankers, kinds={"x": "category"}, n_cuts=9)
+    assert H.plan[0].note == "more than 65,536 different values, most of them numbers"
