@@ -62,8 +62,8 @@ def test_batches_make_the_weak_rankers_of_all_rows(name, tmp_path):
     table = awkward.WRITERS[name](tmp_path)
     X, y = frame_of(table)[:3000], table.y[:3000].copy()
     y[:6:2] = True  # so that the first rows are of both sides
-    of_parts = {size: batches(X[:some], y[:some], size) for size, some in ((1, 90), (7, 400), (1000, 3000))}
-    for some, parts in zip((90, 400, 3000), of_parts.values(), strict=True):
+    of_parts = {size: batches(X[:some], y[:some], size) for size, some in ((1, 50), (7, 200), (1000, 3000))}
+    for some, parts in zip((50, 200, 3000), of_parts.values(), strict=True):
         of_side = X[:some][y[:some]], X[:some][~y[:some]]
         expected = quietly(from_table, *of_side).to_dict()
         assert quietly(in_line(parts).rankers).to_dict() == expected
@@ -461,3 +461,17 @@ def test_numbers_that_are_too_many_for_levels_are_left_out(monkeypatch):
     summary = TableSummary.of({"x": x, "n": x % 2}, x % 1 < 0.5)
     H = quietly(summary.rankers, kinds={"x": "category"}, n_cuts=9)
     assert H.plan[0].note == "more than 65,536 different values, most of them numbers"
+
+
+def test_the_area_under_the_curve_is_of_all_rows():
+    draw = np.random.default_rng(11)
+    x = np.round(draw.normal(size=60_000), 3)
+    x[::10] = np.nan
+    y = np.arange(x.size) < 25_000
+    x[y] += 3.4
+    whole = quietly(from_table, {"x": x[y]}, {"x": x[~y]})
+    pos, neg = x[y][~np.isnan(x[y])], x[~y][~np.isnan(x[~y])]
+    below = np.sort(neg).searchsorted(pos).mean() + np.sort(neg).searchsorted(pos, "right").mean()
+    assert whole.plan[0].note == f"separates the sides nearly alone (AUC {below / (2 * neg.size):.3f})"
+    summary = pairwise([TableSummary.of({"x": x[i : i + 7000]}, y[i : i + 7000]) for i in range(0, x.size, 7000)])
+    assert quietly(summary.rankers).to_dict() == whole.to_dict()

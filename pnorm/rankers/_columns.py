@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -753,9 +753,9 @@ class InOrder:
         return cuts + [math.nan] * self.gaps + [math.inf] * bool(line), line
 
 
-def in_order(x: _checks.Array, n_rows: int) -> InOrder:
+def in_order(x: _checks.Array, n_rows: int, sort: Literal["quicksort", "stable"] = "quicksort") -> InOrder:
     """Return the different values of x, which is sorted in place; of n_rows values, those that are not in x are 0."""
-    x.sort()  # NaN comes last
+    x.sort(kind=sort)  # NaN comes last
     known = x[: int(np.searchsorted(x, np.nan))]
     ends = np.append(np.flatnonzero(known[1:] != known[:-1]) + 1, known.size)
     values = known[ends[: known.size] - 1]

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import compress
 from typing import Any
 
@@ -23,9 +22,6 @@ from pnorm.rankers._sketches import Distinct, hashes_of_levels, unique
 
 FEW = 20
 """Values from which on a column is called an id, or said to separate."""
-
-_SAMPLE = 20_000
-"""Rows of a side, at most, from which the AUC of a column in memory is computed."""
 
 
 class LeaveOut(Exception):  # noqa: N818
@@ -179,30 +175,24 @@ class ColumnOfRows(Column):
 
 class _NumbersOfRows(Numbers):
     def __init__(self, sides: list[Vector]) -> None:
-        self._sides = sides
-        self.missing = [int(np.count_nonzero(np.isnan(x))) for x in sides]
-
-    @cached_property
-    def _both(self) -> Vector:
-        return np.concatenate(self._sides)
+        self._sides = [np.sort(x) for x in sides]  # NaN comes last
+        known = [int(np.searchsorted(x, np.nan)) for x in self._sides]
+        self.missing = [x.size - n for x, n in zip(self._sides, known, strict=True)]
+        self._known = [x[:n] for x, n in zip(self._sides, known, strict=True)]
 
     def auc(self) -> float:
-        a, b = [x[~np.isnan(x)] for x in self._sides]
+        a, b = self._known
         if min(a.size, b.size) < FEW:
             return 0.5
-        a, b = [x[:: -(-x.size // _SAMPLE)] for x in (a, b)]
-        b = np.sort(b)
         return float((b.searchsorted(a) + b.searchsorted(a, "right")).mean() / (2.0 * b.size))
 
     def in_order(self, of: str) -> InOrder:
-        values = np.array(derived(of, self._both))
-        if of == "hour":  # which has no indicator of missing values, as the trend has it
-            values = values[~np.isnan(values)]
-        return in_order(values, values.size)
+        # The hour has no indicator of missing values, as the trend has it.
+        values = derived(of, np.concatenate(self._known if of == "hour" else self._sides))
+        return in_order(values, values.size, "stable")  # which merges what is sorted already
 
     def present(self, of: str) -> list[int]:
-        values = derived(of, self._both)
-        found: list[int] = np.unique(values[~np.isnan(values)]).astype(int).tolist()
+        found: list[int] = np.unique(derived(of, np.concatenate(self._known))).astype(int).tolist()
         return found
 
 
