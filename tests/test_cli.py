@@ -536,7 +536,9 @@ def test_names_and_labels_from_a_file_do_not_steer_the_terminal(capsys, tmp_path
     tried(*learn, changed=[*rows, ["1", "1", ""]])
     tried(*learn, changed=[[column, column, label], *rows[1:]])
     tried(*learn, changed=[*rows, ["1"]])
-    for wrong in (["--rankers", HOSTILE], ["-t", HOSTILE], [HOSTILE, HOSTILE], [f"--{HOSTILE}"]):
+    tried(HOSTILE, *learn)
+    tried(f"--{HOSTILE}", *learn)  # with a blank in it, it is a file
+    for wrong in (["--rankers", HOSTILE], ["-t", HOSTILE], ["--label", "y", HOSTILE]):
         with pytest.raises(SystemExit) as exit_:
             main([str(path), *wrong])
         assert exit_.value.code == 2

@@ -16,7 +16,7 @@ from pnorm import _checks
 from pnorm._checks.text import first, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command.terminal import CommandError, path_shown
-from pnorm._tables import Source, open_source, positive_labels
+from pnorm._tables import Source, open_sources, positive_labels
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ class Rows:
 def opened(arguments: argparse.Namespace, path: str) -> Source:
     """Open a file of rows as the options say."""
     names = None if arguments.names is None else [name.strip() for name in arguments.names.split(",")]
-    return open_source(path, names=names, sheet=arguments.sheet)
+    paths = arguments.paths if path == arguments.file else [path]
+    return open_sources(paths, names=names, sheet=arguments.sheet)
 
 
 def rows_of(

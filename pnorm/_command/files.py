@@ -5,21 +5,29 @@ from __future__ import annotations
 import argparse
 import os
 import stat
+from collections.abc import Sequence
+from pathlib import Path
 
 from pnorm._command import scores_file
 from pnorm._command.terminal import CommandError, path_shown
+from pnorm._tables import is_several
+from pnorm._tables.folder import files_of
 
 
 def check(arguments: argparse.Namespace) -> None:
     """Refuse outputs that cannot be written, or would replace a file in use."""
-    for path in (arguments.file, arguments.test):
-        if path not in (None, "-") and not os.path.exists(path):
+    if "-" in arguments.paths and len(arguments.paths) > 1:
+        raise CommandError("-, the standard input, is read by itself; leave the other files out")
+    read = [*arguments.paths, *([] if arguments.test is None else [arguments.test])]
+    for path in read:
+        if path != "-" and not os.path.exists(path) and not is_several(path):
             raise CommandError(f"{path_shown(path)}: No such file or directory")
-    used: dict[str, str | int | None] = {
-        "the input": 0 if arguments.file == "-" else arguments.file,
-        "the file of --test": arguments.test,
-        "the model": arguments.model,
-    }
+    several = [path for path in read if is_several(path)]
+    one = dict(zip(("the input", "the file of --test"), (arguments.file, arguments.test), strict=True))
+    used: dict[str, str | int | None] = {what: 0 if path == "-" else path for what, path in one.items()}
+    used |= {f"{path_shown(path)}, which is read": path for path in arguments.paths if len(arguments.paths) > 1}
+    used |= {f"{path_shown(path)}, which is read": path for path in _within(several)}
+    used["the model"] = arguments.model
     written = {option: getattr(arguments, option) for option in ("out", "report", "save")}
     for option, path in written.items():
         if path is None:
@@ -30,12 +38,27 @@ def check(arguments: argparse.Namespace) -> None:
             raise CommandError(f"--{option} {path_shown(path)}: no such directory")
         if os.path.isdir(path):
             raise CommandError(f"--{option} {path_shown(path)} is a directory")
+        folder = next((folder for folder in several if os.path.isdir(folder) and _is_in(path, folder)), None)
+        if folder is not None:
+            raise CommandError(
+                f"--{option} {path_shown(path)} lies in {path_shown(folder)}, which is read: it would be among the "
+                "rows the next time; write it elsewhere"
+            )
         of_output = {} if option == "out" else {"the standard output": 1}
         for what, other in (used | of_output).items():
             if _same_file(other, path):
                 raise CommandError(f"--{option} {path_shown(path)} would overwrite {what}")
         used[f"the file of --{option}"] = path
     scores_file.check(arguments.out)
+
+
+def _within(several: Sequence[str]) -> list[str]:
+    """Return the files that patterns stand for."""
+    return [file.path for path in several if not os.path.isdir(path) for file in files_of(path)[0]]
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _same_file(one: str | int | None, other: str) -> bool:

@@ -363,7 +363,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         l1=learned.l1,
         l2=learned.l2,
         push=learned.push,
-        title=f"{path_shown(os.path.basename(arguments.file))}: {shown(str(job.columns.label))}",
+        title=f"{path_shown(os.path.basename(os.path.normpath(arguments.file)))}: {shown(str(job.columns.label))}",
         label=printing.positive(measured, str(job.columns.label)),
         held_out=test is not None,
         reproduce=arguments.typed,
@@ -375,7 +375,7 @@ def _about(arguments: argparse.Namespace, job: _Job, found: _Found) -> dict[str,
     """Return what a model file says of where the model comes from."""
     kept, y = found.kept, job.file.y
     about: dict[str, Any] = {
-        "file": os.path.basename(arguments.file),
+        "file": os.path.basename(os.path.normpath(arguments.file)),
         "label": job.columns.label,
         "positive": job.file.positive,
         "rows": int(y.size if found.is_refitted else (~job.held).sum()),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -29,8 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         arguments, work = reproduce.parser().parse_args(words[1:]), reproduce.command
     else:
-        arguments, work = options.parser().parse_args(words), _work
-        arguments.typed = shlex.join(["pnorm", *words])
+        arguments, work = options.parsed(words), _work
     try:
         work(arguments)
         sys.stdout.flush()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Collection
+import shlex
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pnorm
 from pnorm import _checks
+from pnorm._checks.text import counted
 from pnorm._command.terminal import CommandError, Parser
 
 _DESCRIPTION = """\
@@ -23,10 +25,13 @@ examples:
   pnorm leads.csv --label stage --positive won --id lead --ignore closed_on,agent
   pnorm leads.csv --label bought --save model.json --report report.html --out scores.csv
   pnorm day.csv --label fraud --time booked --budget 200 --of 10000
+  pnorm transactions/ --label fraud              all files of a folder
   pnorm new.parquet --model model.json --id lead --out scores.csv
   pnorm reproduce --help                         the experiments of the papers, over many splits
 
-A FILE is CSV with any usual delimiter, compressed or not, Parquet, Feather, Arrow, or a workbook.
+A FILE is CSV with any usual delimiter, compressed or not, Parquet, Feather, Arrow, or a workbook,
+or a folder of such files, workbooks aside, with the same columns; several files may follow each
+other, and a pattern stands in quotes where the shell is not to expand it.
 Every other column is used as what it looks like: numbers, categories, truth values, dates. Ids
 and free text are left out, and what was done with each column is printed. Where no column has
 the name that an option gives, a number counts columns from 1. Rows are numbered from 0.
@@ -61,7 +66,12 @@ def parser() -> argparse.ArgumentParser:
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    made.add_argument("file", nargs="?", metavar="FILE", help="the rows; - reads the standard input")
+    made.add_argument(
+        "paths",
+        nargs="*",
+        metavar="FILE",
+        help="the rows: a file, a folder, or several files; - reads the standard input",
+    )
     made.add_argument("--version", action="version", version=f"pnorm {pnorm.__version__}")
 
     add = made.add_argument_group("columns").add_argument
@@ -148,12 +158,22 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Return the options that are typed; `file` is what the rows are called."""
+    arguments = parser().parse_args(words)
+    paths = arguments.paths
+    more = f" and {counted(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
+    arguments.file = f"{paths[0]}{more}" if paths else None
+    arguments.typed = shlex.join(["pnorm", *words])
+    return arguments
+
+
 def check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other or are out of range, before any work."""
     given = {name for name, value in vars(arguments).items() if value is not None and name != "typed"}
     if arguments.file is None:
         for option in vars(arguments):
-            if option in given - {"file", "p", "t", "seed"}:
+            if option in given - {"file", "paths", "p", "t", "seed"}:
                 raise CommandError(f"{dashed(option)} needs a FILE to work on; see --help")
     elif arguments.model is not None:
         for option in _TRAINING:

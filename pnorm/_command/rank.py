@@ -183,7 +183,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
         lines.append(f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")
-        name = path_shown(os.path.basename(arguments.file))
+        name = path_shown(os.path.basename(os.path.normpath(arguments.file)))
         pnorm.report_html(
             arguments.report,
             rows.table,

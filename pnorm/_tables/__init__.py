@@ -2,10 +2,21 @@
 
 from pnorm._tables.batches import Batch, Batches, batches_of
 from pnorm._tables.labels import Groups, Labels, numbers, positive_labels
+from pnorm._tables.many import is_several, open_sources
 from pnorm._tables.open import open_source
 from pnorm._tables.source import Source, TableError
 
 __all__ = [
-    "Batch", "Batches", "Groups", "Labels", "Source", "TableError", "batches_of", "numbers", "open_source",
+    "Batch",
+    "Batches",
+    "Groups",
+    "Labels",
+    "Source",
+    "TableError",
+    "batches_of",
+    "is_several",
+    "numbers",
+    "open_source",
+    "open_sources",
     "positive_labels",
-]  # fmt: skip
+]

@@ -50,15 +50,52 @@ def names_of(schema: Any) -> tuple[list[str], frozenset[str]]:
     return names, frozenset(of_index.intersection(names))
 
 
-class ArrowSource(Source):
+def without_codes(column: Any) -> Any:
+    """Return a column of Arrow; codes of a dictionary become its values."""
+    import pyarrow
+
+    return column.cast(column.type.value_type) if pyarrow.types.is_dictionary(column.type) else column
+
+
+class TypedSource(Source):
+    """Columns of Arrow, whose values have types."""
+
+    def _values(self, name: str) -> Any:
+        return without_codes(self.column(name))
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        import pyarrow
+
+        column, types = self._values(name), pyarrow.types
+        if column.null_count:
+            raise self._no_number("", name, int(np.argmax(column.is_null().to_numpy())))
+        kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+        if not any(is_kind(column.type) for is_kind in kinds):
+            return super().numbers(name)
+        found = np.asarray(column.to_numpy(), dtype=np.float64)
+        wrong = np.flatnonzero(~np.isfinite(found))
+        if wrong.size:
+            raise self._no_number(str(found[wrong[0]]), name, int(wrong[0]))
+        return found
+
+    def texts(self, name: str) -> list[str]:
+        with reading(self._path, self.kind):
+            return texts_of(self._values(name))
+
+    def _text(self, name: str) -> list[str]:
+        return self.texts(name)
+
+
+class ArrowSource(TypedSource):
     """A Parquet, Feather or Arrow file; only columns that are needed are read."""
 
     def __init__(self, path: str, data: bytes | None, is_parquet: bool) -> None:
         self.kind = "Parquet" if is_parquet else "Arrow"
-        self._path, self._arrow = path, arrow_for(path, self.kind)
+        self._path = path
+        pyarrow = arrow_for(path, self.kind)
         from pyarrow import feather, parquet
 
-        where = path if data is None else self._arrow.BufferReader(data)
+        where = path if data is None else pyarrow.BufferReader(data)
         with reading(path, self.kind):  # No threads: a thread that outlives the command would abort it.
             if is_parquet:
                 self._file = parquet.ParquetFile(where, pre_buffer=False)
@@ -95,26 +132,3 @@ class ArrowSource(Source):
         if names and len(table) != len(self):
             raise TableError(f"{self._path} says that it has {len(self)} rows, and {len(table)} are there")
         return dict(zip(names, table.columns, strict=True))
-
-    def _values(self, name: str) -> Any:
-        column = self.column(name)
-        return column.cast(column.type.value_type) if self._arrow.types.is_dictionary(column.type) else column
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        column, types = self._values(name), self._arrow.types
-        if column.null_count:
-            raise self._no_number("", name, int(np.argmax(column.is_null().to_numpy())))
-        kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-        if not any(is_kind(column.type) for is_kind in kinds):
-            return super().numbers(name)
-        found = np.asarray(column.to_numpy(), dtype=np.float64)
-        wrong = np.flatnonzero(~np.isfinite(found))
-        if wrong.size:
-            raise self._no_number(str(found[wrong[0]]), name, int(wrong[0]))
-        return found
-
-    def texts(self, name: str) -> list[str]:
-        return list(self._asked(lambda: texts_of(self._values(name))))
-
-    def _text(self, name: str) -> list[str]:
-        return self.texts(name)

@@ -74,6 +74,11 @@ class Batches:
         return self._source.told
 
     @property
+    def kind(self) -> str:
+        """What the files are: CSV, Parquet, Arrow or workbook; empty if there are none."""
+        return self._source.kind
+
+    @property
     def notes(self) -> list[str]:
         """What was assumed to read files of text, one sentence each."""
         return list(self._source.notes)

@@ -39,7 +39,7 @@ class Files(Input):
             _same_columns(opened, like)
         self._values = {name: values for name, values in values_of(found).items() if name not in like.names}
         self.names = (*like.names, *self._values)
-        self.index = like.index
+        self.index, self.kind = like.index, like.kind
         self.told = f"{counted(len(files), f'{like.kind} file')}{where}" if len(files) > 1 else like.path
 
     def n_rows(self) -> int | None:
@@ -125,12 +125,12 @@ def _are_alike(table: Any, other: Any) -> bool:
 
 def _places(parts: Sequence[Part]) -> Place:
     """Return the places of rows of tables that became one."""
-    starts = [0]
+    starts, places = [0], [place for _, _, place in parts]  # the tables are not kept
     for _, size, _ in parts[:-1]:
         starts.append(starts[-1] + size)
 
     def place(row: int) -> str:
         k = bisect_right(starts, row) - 1
-        return parts[k][2](row - starts[k])
+        return places[k](row - starts[k])
 
     return place

@@ -32,6 +32,8 @@ class Input(ABC):
     index: frozenset[str] = frozenset()
     """Columns that were the index of a pandas frame."""
     told: str
+    kind: str = ""
+    """The kind of files."""
     once: bool = False
     """Whether the rows come once."""
     notes: Sequence[str] = ()
