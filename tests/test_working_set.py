@@ -1,6 +1,7 @@
 """Separability of rows in partitions, from a few of them, against the linear program of all rows and exact hulls."""
 
 import pickle
+from dataclasses import replace
 from types import SimpleNamespace
 
 import exact
@@ -34,10 +35,10 @@ def held(pos, neg, H, p, rows, loss="exponential", price=None, push="top", **abo
             before = np.r_[0, np.cumsum(kept)]
             of_side = (counted.groups.pos, counted.groups.neg)[k]
             codes = [of_side[before[i] : before[min(i + rows, len(X))]] for i in starts]
+        counting = [X[i : i + rows][kept[i : i + rows]] for i in starts]
         parts.append(
-            [rows_of(X[i : i + rows], None, rankers, name, j, kept=kept[i : i + rows], codes=codes[j])
-             for j, i in enumerate(starts)]
-        )  # fmt: skip
+            [replace(rows_of(part, None, rankers, name, j), codes=codes[j]) for j, part in enumerate(counting)]
+        )
     objective = objective_of(p, price, loss, 0.0)(counted.seen_by(push), SERIAL)
     return Partitions(InLists(), parts).problem(rankers.names, objective, push)
 
