@@ -370,3 +370,15 @@ def test_a_partition_that_is_not_as_long_as_it_says_is_refused(H):
             function(parts(pos, 20), short, H)
     unknown = da.from_delayed(dask.delayed(neg[::3]), (np.nan, 4), dtype=float)
     assert_same(pnorm.dask.train(parts(pos, 20), unknown, H, 4, 5), pnorm.train(pos, neg[::3], H, 4, 5))
+
+
+def test_quasi_separable_rows_are_decided_on_a_cluster():
+    pos, neg = sides()
+    indicator = np.r_[np.ones(5), np.zeros(len(pos) - 5)], np.zeros(len(neg))  # of some positives alone
+    pos, neg = (np.column_stack([A, x]) for A, x in zip((pos, neg), indicator, strict=True))
+    lam, trace = pnorm.dask.minimize(parts(pos, 25), parts(neg, 40), p=4)
+    expected, other = pnorm.minimize(pos, neg, p=4)
+    assert trace.status == other.status == "separable"
+    assert trace.gap < 1e-9
+    np.testing.assert_array_equal(trace.direction != 0.0, np.arange(pos.shape[1]) == pos.shape[1] - 1)
+    np.testing.assert_allclose(lam, expected, atol=1e-9)

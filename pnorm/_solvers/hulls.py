@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from pnorm._checks import Vector, is_sparse
 from pnorm._solvers.reductions import triangle_of
 
+FRACTIONS = 500_000
+"""Products up to which the scores of a part are compared as fractions: about a second."""
+
 
 @dataclass(frozen=True, eq=False)
 class Separation:

@@ -26,16 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm._checks import Vector
-from pnorm._solvers.hulls import Separation, candidates, matches, program
+from pnorm._solvers.hulls import FRACTIONS, Separation, candidates, matches, program
 from pnorm._solvers.problem import Problem, is_level
 from pnorm._solvers.working_set import separation_of_parts
 from pnorm.objectives._base import Scores
 
 _ROWS = 1000
 """Rows up to which all are asked about at once."""
-
-_FRACTIONS = 500_000
-"""Products up to which scores are compared as fractions: about a second."""
 
 
 def find_separation(problem: Problem, signs: NDArray[np.int8] | None = None) -> Separation:
@@ -127,7 +124,7 @@ def _level(problem: Problem, pos: NDArray[np.bool_], neg: NDArray[np.bool_], dir
     rows = [block[:, used] for table in tables for _, block in table.blocks()]
     if all((block == np.rint(block)).all() for block in rows) and (direction == np.rint(direction)).all():
         return True
-    if sum(block.size for block in rows) > _FRACTIONS:
+    if sum(block.size for block in rows) > FRACTIONS:
         return False
     groups = problem.groups
     exact = [Fraction(x) for x in direction[used].tolist()]

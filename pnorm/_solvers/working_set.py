@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pnorm._checks import Array, Vector
 from pnorm._checks.records import record
 from pnorm._solvers.hessian import FEW
-from pnorm._solvers.hulls import Separation, candidates, matches, program, span, unspanned
+from pnorm._solvers.hulls import FRACTIONS, Separation, candidates, matches, program, span, unspanned
 from pnorm._solvers.margin import lowest
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.reductions import Rows, reduction
@@ -42,9 +42,6 @@ _LEVEL = 1e-6
 
 _TINY = 1e-9
 """Share of its terms up to which a product of a row and a direction is rounding."""
-
-_FRACTIONS = 500_000
-"""Products of a part up to which scores are compared as fractions: about a second."""
 
 
 def separation_of_parts(problem: Problem, signs: NDArray[np.int8] | None = None) -> Separation:
@@ -164,7 +161,7 @@ class _Search:
         if not all(same for same, *_ in found):
             return None
         if not (all(whole for _, whole, _ in found) and (direction == np.rint(direction)).all()):
-            if max([size for *_, size in found]) > _FRACTIONS:
+            if max([size for *_, size in found]) > FRACTIONS:
                 return None
             exact = [
                 pair for side in self.problem.reduce(_exact, (direction, direction), (level, level)) for pair in side
