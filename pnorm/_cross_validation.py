@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import CaseWeights, Vector
-from pnorm._solvers.folds import Fold, HeldTables, Method, Penalties, Rounds, Scorer, judge_folds
+from pnorm._solvers.folds import Fold, HeldTables, Method, Penalties, Rounds, Scorer, judge_folds, select_rows
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
-from pnorm._storage.base import Table
 from pnorm._threads import Pool
 from pnorm._trace import Trace, progress_range
 from pnorm.metrics._by_name import LARGER, Measure, named, one_by_one, scorer, scorer_of_lists, takes
@@ -626,14 +625,14 @@ def cross_validate(
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
         objectives = objectives_of(makes, trained.seen_by(push), pool)
 
-        def prepared(source: tuple[Any, Any, Any], recipe: Any, tables: list[Table], k: int) -> Fold:
+        def prepared(source: tuple[Any, Any, Any], recipe: Any, tables: list[Any], k: int) -> Fold:
             train = np.flatnonzero(number[0] != k), np.flatnonzero(number[1] != k)
             held = np.flatnonzero(number[0] == k), np.flatnonzero(number[1] == k)
             pos, neg, rankers = source
             if recipe is not None:
                 rankers = recipe(_checks.rows(pos, where[0][train[0]]), _checks.rows(neg, where[1][train[1]]))
                 tables, _ = tables_of(pos, neg, rankers, counted, pool, seen)
-            own = _selected(tables, train)
+            own = select_rows(tables, train)
             if bottom:
                 own, train = exchanged(own), train[::-1]
             problem = Problem.of_tables(own, rankers.names, objectives[0].select_rows(*train), None, pool)
@@ -644,7 +643,7 @@ def cross_validate(
                 lambda i: objectives[i].select_rows(*train),
                 rankers,
                 _checks.signs(signs, rankers.names, rankers.signs),
-                HeldTables(_selected(tables, held), shift, offsets),
+                HeldTables(select_rows(tables, held), shift, offsets),
                 judge(measures, own_measure, counted, held),
             )
 
@@ -705,11 +704,6 @@ def judge(measures: Sequence[tuple[Measure, str]], own: Sequence[bool], counted:
         for (measure, name), of_user in zip(measures, own, strict=True)
     ]
     return lambda f_pos, f_neg: np.vstack([score(f_pos, f_neg) for score in each])
-
-
-def _selected(tables: Sequence[Table], rows: Sides) -> list[Table]:
-    """Return tables of some of the rows."""
-    return [table.select_rows(of_side) for table, of_side in zip(tables, rows, strict=True)]
 
 
 def _rounds(rounds: Any, t_max: int) -> Index:
@@ -824,19 +818,12 @@ def assign_folds(
 ) -> Sides:
     """Return the fold of each row of positive weight."""
     groups = counted.groups
-    if not isinstance(folds, Sequence | np.ndarray) or getattr(folds, "ndim", 1) == 0:
-        n = _checks.count(folds, "folds", 2)
+    if not is_pair(folds):
+        n_pos, n_neg = (own.size for own in where)
+        n = number_of_folds(folds, counted, (n_pos, n_neg))
         if groups is not None:
-            if n > groups.n:
-                raise ValueError(f"folds = {_checks.shown(n)} is more than the {groups.n} groups that have both sides")
             of_group = _random_folds(groups.n, n, rng)
             return of_group[groups.pos], of_group[groups.neg]
-        n_pos, n_neg = (own.size for own in where)
-        if n > min(n_pos, n_neg):
-            raise ValueError(
-                f"folds = {_checks.shown(n)} need as many positives and as many negatives that count; got {n_pos} and "
-                f"{n_neg}"
-            )
         return _random_folds(n_pos, n, rng), _random_folds(n_neg, n, rng)
     pair = _checks.two(folds, "folds must be a number, or a pair: the fold of each positive and of each negative")
     pos, neg = (_checks.folds(of_side, f"folds[{side}]", sizes[side])[where[side]] for side, of_side in enumerate(pair))
@@ -858,6 +845,27 @@ def assign_folds(
             g = int(np.argmax(low < high))
             raise ValueError(f"folds split a group, between {low[g]} and {high[g]}; a group is held out as a whole")
     return pos, neg
+
+
+def is_pair(folds: Any) -> bool:
+    """Return whether folds are given row by row, and not as their number."""
+    return isinstance(folds, Sequence | np.ndarray) and getattr(folds, "ndim", 1) != 0
+
+
+def number_of_folds(folds: Any, counted: CaseWeights, sizes: tuple[int, int]) -> int:
+    """Return the number of folds, at most as many as there are groups, or rows of a side that count."""
+    n = _checks.count(folds, "folds", 2)
+    if counted.groups is not None:
+        if n > counted.groups.n:
+            raise ValueError(
+                f"folds = {_checks.shown(n)} is more than the {counted.groups.n} groups that have both sides"
+            )
+    elif n > min(sizes):
+        raise ValueError(
+            f"folds = {_checks.shown(n)} need as many positives and as many negatives that count; got {sizes[0]} and "
+            f"{sizes[1]}"
+        )
+    return n
 
 
 def _random_folds(size: int, n: int, rng: np.random.Generator) -> Index:

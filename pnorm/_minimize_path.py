@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._solvers.few_columns import few_of
+from pnorm._solvers.few_columns import FewColumns, few_of
 from pnorm._solvers.minimize import check_supported, units_of
 from pnorm._solvers.path import follow
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace
+from pnorm.objectives._base import Objective
 from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
+from pnorm.rankers import Rankers, Signs
 from pnorm.rankers._coded import counted_of
 
 _POINTS = 25
@@ -223,6 +225,54 @@ def minimize_path(
     >>> bool((path.gap < 1e-10).all())
     True
     """
+    asked = asked_of(p, l1, l2, penalty, tol, max_iter, method, push)
+    makes = [objective_of(power, price, loss, smoothing) for power in asked.p]
+    pos, neg, rankers = rankers_of(pos, neg, H)
+    wanted = _checks.signs(signs, rankers.names, rankers.signs)
+    few = few_of(max_columns, rankers)
+    n_threads = _checks.threads(n_threads)
+    n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
+    of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
+    counted = counted_of(pos, neg, *of_rows, push=push, group_weight=group_weight)
+    with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
+        tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
+        counted = counted.seen_by(push)
+        objectives = objectives_of(makes, counted, pool)
+        problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, before_scaling).centred()
+        return asked.follow(problem, objectives, rankers, wanted, few)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The path that is asked for, checked."""
+
+    along: str
+    p: list[float]
+    l1: list[float]
+    l2: list[float] | None
+    """None for the default."""
+    counted: str
+    tol: float
+    max_iter: int
+    method: str | None
+
+    def follow(
+        self, problem: Problem, objectives: list[Objective], rankers: Rankers, signs: Signs, few: FewColumns | None
+    ) -> MinimizerPath:
+        """Minimise for all points."""
+        check_supported(problem, self.method)
+        l2 = _default(largest_penalty(problem)) if self.l2 is None else self.l2
+        of_p, of_l1, of_l2 = (np.array(values) for values in np.broadcast_arrays(self.p, self.l1, l2))
+        lams, traces = np.empty((of_p.size, len(rankers))), {}
+        units, how = units_of(problem, rankers, self.counted), (self.tol, self.max_iter, self.method)
+        for k, lam, trace in follow(problem, objectives, of_p, of_l1, of_l2, signs, *how, units, few):
+            lams[k], traces[k] = lam, trace
+        in_order = tuple(traces[k] for k in range(of_p.size))
+        return MinimizerPath(self.along, of_p, of_l1, of_l2, lams, in_order, tuple(rankers.names))
+
+
+def asked_of(p: Any, l1: Any, l2: Any, penalty: str, tol: float, max_iter: int, method: str | None, push: str) -> Asked:
+    """Check what `minimize_path` is asked for."""
     paths = [name for name, x in (("p", p), ("l1", l1)) if not isinstance(x, numbers.Real)]
     if paths and l2 is None:
         l2 = 0.0
@@ -234,37 +284,13 @@ def minimize_path(
     powers = _checks.several(p, "p", _checks.power)
     weights = _checks.several(l1, "l1", lambda x: _checks.nonnegative(x, "l1"))
     penalties = None if l2 is None else _checks.several(l2, "l2", lambda x: _checks.nonnegative(x, "l2"))
-    makes = [objective_of(power, price, loss, smoothing) for power in powers]
     tol = _checks.nonnegative(tol, "tol")
     max_iter = _checks.count(max_iter, "max_iter", 0)
     if method is not None:
         _checks.choice(method, "method", ("newton", "lbfgs"))
     _checks.push(push)
-    pos, neg, rankers = rankers_of(pos, neg, H)
-    wanted = _checks.signs(signs, rankers.names, rankers.signs)
     _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
-    few = few_of(max_columns, rankers)
-    n_threads = _checks.threads(n_threads)
-    n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-    counted = counted_of(pos, neg, *of_rows, push=push, group_weight=group_weight)
-    with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
-        tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
-        counted = counted.seen_by(push)
-        objectives = objectives_of(makes, counted, pool)
-        problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, before_scaling).centred()
-        check_supported(problem, method)
-        if penalties is None:
-            penalties = _default(largest_penalty(problem))
-        of_p, of_l1, of_l2 = (np.array(values) for values in np.broadcast_arrays(powers, weights, penalties))
-        lams, traces = np.empty((of_p.size, len(rankers))), {}
-        units = units_of(problem, rankers, penalty)
-        points = follow(problem, objectives, of_p, of_l1, of_l2, wanted, tol, max_iter, method, units, few)
-        for k, lam, trace in points:
-            lams[k], traces[k] = lam, trace
-    return MinimizerPath(
-        along, of_p, of_l1, of_l2, lams, tuple(traces[k] for k in range(of_p.size)), tuple(rankers.names)
-    )
+    return Asked(along, powers, weights, penalties, penalty, tol, max_iter, method)
 
 
 def largest_penalty(problem: Problem) -> float:

@@ -576,6 +576,8 @@ def _of_dask():
         "train, label": plain(d.train, **labelled, **of_sides),
         "minimize": plain(d.minimize, **rows, weight=..., group=...),
         "minimize, label": plain(d.minimize, **labelled, **of_sides),
+        "minimize_path": None,  # what they are given, code_rows and the functions in memory have read
+        "cross_validate": None,
         "code_rows": replace(plain(d.code_rows, **rows, weight=..., group=..., fold=...), run=coded),
         "code_rows, label": replace(plain(d.code_rows, **labelled, fold=folds, **of_sides), run=coded),
         "score": Call(lambda X, lam: d.score(X, None, lam).compute(), {"lam": ARRAYS["lam"]}, {}, {"X": rows["pos"]}),

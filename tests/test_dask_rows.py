@@ -43,6 +43,7 @@ FRAME = table()
 GOOD = FRAME["y"] == "yes"
 POS, NEG = (FRAME.loc[own, list("abc")] for own in (GOOD, ~GOOD))
 H = pnorm.rankers.quantile_thresholds(POS, NEG, 15)
+FEW = pnorm.rankers.quantile_thresholds(POS, NEG, 3)
 COLUMNS = FRAME[["a", "b", "c", "y"]]
 
 
@@ -83,22 +84,22 @@ CASES = {
 def test_a_frame_with_a_label(case):
     roles, of_sides = CASES[case]
     frame = FRAME[["a", "y", "b", "c", *roles.values()]]
-    source = Source(frame)
-    rows = pnorm.dask.code_rows(source.frame, label="y", H=H, **roles)
+    source = Source(frame, 60)
+    rows = pnorm.dask.code_rows(source.frame, label="y", H=FEW, **roles)
     for more in ({}, {"loss": "logistic"}, {"push": "bottom"}, {"group_weight": "equal"}):
         if "group_weight" in more and "group" not in roles:
             with pytest.raises(ValueError, match="there are no groups to weigh"):
-                pnorm.dask.train(rows, p=3, t_max=8, **more)
+                pnorm.dask.train(rows, p=3, t_max=4, **more)
             continue
-        expected = pnorm.train(POS, NEG, H, 3, 8, **of_sides, **more)
-        assert_same(pnorm.dask.train(rows, p=3, t_max=8, **more), expected)
-    expected = pnorm.minimize(POS, NEG, H, 2, l2=0.1, **of_sides)
+        expected = pnorm.train(POS, NEG, FEW, 3, 4, **of_sides, **more)
+        assert_same(pnorm.dask.train(rows, p=3, t_max=4, **more), expected)
+    expected = pnorm.minimize(POS, NEG, FEW, 2, l2=0.1, **of_sides)
     assert_same(pnorm.dask.minimize(rows, p=2, l2=0.1), expected)
     assert sorted(source.reads) == list(range(source.n))
-    assert_same(pnorm.dask.minimize(source.frame, H=H, p=2, l2=0.1, label="y", **roles), expected)
+    assert_same(pnorm.dask.minimize(source.frame, H=FEW, p=2, l2=0.1, label="y", **roles), expected)
     assert sorted(source.reads) == sorted(2 * list(range(source.n)))
     for names in ({}, {"init": pnorm.train(POS, NEG, None, 2, 3)[0]}):
-        source = Source(frame)
+        source = Source(frame, 60)
         found = pnorm.dask.train(source.frame, p=2, t_max=5, label="y", **roles, **names)
         assert_same(found, pnorm.train(POS, NEG, None, 2, 5, **of_sides, **names))
         assert found[1].names == tuple("abc")
@@ -111,10 +112,9 @@ def test_an_array_with_vectors_beside_it():
     expected = pnorm.train(A[GOOD], A[~GOOD], None, 3, 8, **beside("weight"), **beside("group"))
     w, g = FRAME["w"].to_numpy(), FRAME["g"].tolist()
     of_dask = da.from_array(w, chunks=40), da.from_array(np.array(g, dtype=object), chunks=50)
-    for label in (y, da.from_array(y, chunks=40), list(y), y == "yes", GOOD.astype(int).to_numpy()):
-        for weight, group in ((w, g), of_dask):
-            found = pnorm.dask.train(X, p=3, t_max=8, label=label, weight=weight, group=group)
-            assert_same(found, expected)
+    labels = y, da.from_array(y, chunks=40), list(y), y == "yes", GOOD.astype(int).to_numpy()
+    for label, (weight, group) in zip(labels, [(w, g), of_dask, (w, g), of_dask, (w, g)], strict=True):
+        assert_same(pnorm.dask.train(X, p=3, t_max=8, label=label, weight=weight, group=group), expected)
     other = pnorm.train(A[~GOOD], A[GOOD], None, 3, 8)
     assert_same(pnorm.dask.train(X, p=3, t_max=8, label=y, pos_label="no"), other)
     sparse = X.rechunk((40, 3)).map_blocks(scipy.sparse.csr_array)
@@ -241,3 +241,84 @@ def test_bad_input():
     short = A.map_blocks(lambda block: block[::2], chunks=A.chunks, dtype=float, meta=np.empty((0, 0)))
     with pytest.raises(ValueError, match=r"partition \d of X: it has 25 rows, and its chunk in X\.chunks is of 50"):
         pnorm.dask.train(short, label=da.from_array(y, chunks=50))
+
+
+def test_paths_of_penalties_and_powers():
+    source = Source(FRAME, 80)
+    rows = pnorm.dask.code_rows(source.frame[list("abcy")], label="y", H=FEW)
+    for more in ({"l2": [1, 0.1], "p": 3}, {"p": [1, 2], "l2": 0.1}, {"loss": "logistic", "l2": [1, 0.1]}):
+        found = pnorm.dask.minimize_path(rows, tol=1e-13, **more)
+        expected = pnorm.minimize_path(POS, NEG, FEW, tol=1e-13, **more)
+        np.testing.assert_allclose(found.lam, expected.lam, rtol=0, atol=1e-6 if "loss" in more else 1e-9)
+        assert found.along == expected.along
+        np.testing.assert_allclose(found.log_objective, expected.log_objective, rtol=1e-9)
+    path = pnorm.dask.minimize_path(rows, p=2, max_iter=1)  # the default path
+    np.testing.assert_allclose(path.l2, pnorm.minimize_path(POS, NEG, FEW, p=2, max_iter=1).l2)
+    assert sorted(source.reads) == list(range(source.n))
+    with pytest.raises(ValueError, match="one of p, l1 and l2 must be a sequence"):
+        pnorm.dask.minimize_path(rows, l2=1.0)
+
+
+def spread(f_pos, f_neg, pos_weight=None, neg_weight=None):
+    return np.average(f_pos, weights=pos_weight) - np.average(f_neg, weights=neg_weight)
+
+
+OF_RUNS = {
+    "rounds": ("plain", {"p": [1, 4], "t_max": 9, "rounds": 4}),
+    "rounds, weights": ("weights", {"p": 2, "t_max": 6, "rounds": 6, "metric": spread}),
+    "rounds, groups, from below": ("groups", {"p": 2, "t_max": 6, "push": "bottom", "rounds": [2, 6]}),
+    "penalties": ("plain", {"p": [1, 4], "l2": [1.0, 0.1], "second_metric": "auc"}),
+    "penalties, from below": ("weights", {"p": 2, "l2": [1.0, 0.1], "push": "bottom"}),
+    "penalties, weights, groups": ("weights and groups", {"p": 2, "l2": [1.0], "group_weight": "equal"}),
+    "penalties, logistic": ("weights", {"p": 1, "l2": [1.0], "loss": "logistic"}),
+}
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_cross_validation(name, monkeypatch):
+    (roles, of_sides), more = CASES[OF_RUNS[name][0]], OF_RUNS[name][1]
+    source = Source(FRAME[["a", "y", "b", "c", *roles.values()]], 80)
+    rows = pnorm.dask.code_rows(source.frame, label="y", H=FEW, **roles)
+    found = pnorm.dask.cross_validate(rows, folds=3, **more)
+    assert sorted(source.reads) == list(range(source.n))
+    expected = pnorm.cross_validate(POS, NEG, FEW, folds=found.folds, **of_sides, **more)
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9, atol=1e-12)
+    assert found.best == expected.best
+    if expected.second_scores is not None:
+        np.testing.assert_allclose(found.second_scores, expected.second_scores, rtol=1e-9)
+    for of_side, of_other in zip(found.folds, expected.folds, strict=True):
+        np.testing.assert_array_equal(of_side, of_other)
+        if "group" not in roles:
+            assert np.ptp(np.bincount(of_side[of_side >= 0])) <= 1
+    if "rounds" in more:  # scores of a few rows at a time
+        monkeypatch.setattr(pnorm.dask._folds, "_CELLS", 50)
+        again = pnorm.dask.cross_validate(rows, folds=3, **more)
+        np.testing.assert_allclose(again.scores, found.scores, rtol=1e-12)
+
+
+def test_folds_of_a_column():
+    frame = FRAME[["a", "b", "c", "y", "k", "w"]]
+    source = Source(frame, 80)
+    given = {"label": "y", "H": FEW, "p": 2, "l2": [1.0, 0.1], "weight": "w"}
+    found = pnorm.dask.cross_validate(source.frame, folds="k", **given)
+    assert sorted(source.reads) == list(range(source.n))
+    folds = tuple(FRAME.loc[own, "k"].to_numpy() for own in (GOOD, ~GOOD))
+    expected = pnorm.cross_validate(POS, NEG, FEW, p=2, l2=[1.0, 0.1], folds=folds, **beside("weight"))
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9)
+    rows = pnorm.dask.code_rows(source.frame, label="y", H=FEW, weight="w", fold="k")
+    again = pnorm.dask.cross_validate(rows, p=2, l2=[1.0, 0.1])
+    np.testing.assert_array_equal(again.scores, found.scores)
+    for of_side, of_other in zip(again.folds, expected.folds, strict=True):
+        np.testing.assert_array_equal(of_side, of_other)
+
+
+def test_folds_that_are_refused():
+    rows = pnorm.dask.code_rows(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW)
+    with pytest.raises(ValueError, match=r"folds = 100 need as many positives .*; got \d+ and \d+"):
+        pnorm.dask.cross_validate(rows, folds=100)
+    with pytest.raises(ValueError, match="fold is 'k', which is no column"):
+        pnorm.dask.cross_validate(dd.from_pandas(COLUMNS, npartitions=3), label="y", H=FEW, folds="k")
+    with pytest.raises(ValueError, match="fold is given together with coded rows"):
+        pnorm.dask.cross_validate(rows, folds="k")
+    found = pnorm.dask.cross_validate(rows, p=1, t_max=50, folds=2)
+    assert found.rounds.size <= 41

@@ -35,6 +35,11 @@ Scorer = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64
 """A function of the scores of lists, (S, I) and (S, K), that returns their measures, (M, S)."""
 
 
+def select_rows(tables: Sequence[Table], rows: Sequence[Index]) -> list[Table]:
+    """Return tables of some of the rows."""
+    return [table.select_rows(of_side) for table, of_side in zip(tables, rows, strict=True)]
+
+
 class Held(Protocol):
     """The rows of a fold, wherever they lie."""
 

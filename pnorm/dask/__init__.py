@@ -19,9 +19,20 @@ except ImportError:
     ) from None
 
 from pnorm.dask._coded_rows import CodedRows, code_rows
+from pnorm.dask._cross_validate import cross_validate
 from pnorm.dask._minimize import minimize
+from pnorm.dask._minimize_path import minimize_path
 from pnorm.dask._score import score
 from pnorm.dask._score_table import score_table
 from pnorm.dask._train import train
 
-__all__ = ["CodedRows", "code_rows", "minimize", "score", "score_table", "train"]
+__all__ = [
+    "CodedRows",
+    "code_rows",
+    "cross_validate",
+    "minimize",
+    "minimize_path",
+    "score",
+    "score_table",
+    "train",
+]

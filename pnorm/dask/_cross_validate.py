@@ -1,0 +1,255 @@
+"""Cross-validation for rows in partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pnorm import _checks
+from pnorm._checks import CaseWeights
+from pnorm._cross_validation import (
+    POWERS,
+    CrossValidation,
+    assign_folds,
+    is_pair,
+    judge,
+    measures_of,
+    method_of,
+    number_of_folds,
+    result_of,
+)
+from pnorm._solvers.folds import Fold, Rounds, judge_folds
+from pnorm._solvers.partitioned import Partitions, counted_by_parts
+from pnorm._solvers.problem import objectives_of
+from pnorm._threads import Pool
+from pnorm._trace import progress_range
+from pnorm.dask._cluster import Cluster
+from pnorm.dask._coded_rows import CodedRows, coded_or_read
+from pnorm.dask._folds import Deal, HeldParts, Numbers, dealt, given, without
+from pnorm.objectives._losses import Loss, work
+from pnorm.objectives._pairwise import objective_of
+from pnorm.objectives._prices import Price
+
+_FOLDS, _JUDGED = 5, 40
+"""Folds, and judgements of a run of rounds, where nothing is said."""
+
+
+def cross_validate(
+    pos: Any,
+    neg: Any = None,
+    H: Any = None,
+    p: float | Sequence[float] | None = None,
+    t_max: int | None = None,
+    *,
+    label: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
+    l1: Any = 0.0,
+    l2: Any = None,
+    penalty: str = "coefficients",
+    max_columns: int | None = None,
+    folds: Any = None,
+    metric: str | Callable[..., float] = "partial_auc",
+    second_metric: str | Callable[..., float] | None = None,
+    rounds: int | Sequence[int] | None = None,
+    seed: Any = 0,
+    push: str = "top",
+    selection: str = "absolute",
+    loss: str | Loss = "exponential",
+    price: Price | None = None,
+    smoothing: float = 0.0,
+    pos_weight: Any = None,
+    neg_weight: Any = None,
+    pos_group: Any = None,
+    neg_group: Any = None,
+    group_weight: str = "pairs",
+    signs: Any = None,
+    tol: float | None = None,
+    progress: bool | Callable[[int, int], object] = False,
+) -> CrossValidation:
+    r"""Choose p, and the number of rounds or a penalty, for rows in partitions: `pnorm.cross_validate`.
+
+    The rows are read and coded once, for all folds, powers and penalties. With the same folds the scores are those of
+    `pnorm.cross_validate`, to rounding.
+
+    Parameters
+    ----------
+    pos : dask Array, shape (I, d), dask DataFrame, or CodedRows
+        The positive rows; or, with `label`, all rows; or rows that `code_rows` has read. Partitions may be NumPy or
+        SciPy sparse arrays or pandas frames, and empty. Of a collection, the call codes the rows, runs, and lets them
+        go: `code_rows` keeps them for more calls.
+    neg : dask Array, shape (K, d), or dask DataFrame, optional
+        The negative rows, where there is no `label`.
+    H : None, sequence of callables, or Rankers
+        The weak rankers. As in `pnorm.train`: they are made before the rows are dealt.
+    p : float or sequence of float, optional
+        Power of the price r ** p that a negative pays for the positives below it; at least 1. Several are compared;
+        None takes 1, 4, 16 and 64, or the `price` alone.
+    t_max : int, optional
+        Largest number of rounds; None takes 200. Not with penalties.
+    label : str, or dask or NumPy array or dask Series of N labels, optional
+        The column of `pos` that tells positives from negatives, or the label of every row. As in `code_rows`.
+    pos_label : label, optional
+        The label of positive rows. As in `code_rows`.
+    weight, group : str, or dask or NumPy array or dask Series of length N, optional
+        With `label`, the columns of case weights and query groups, or these of every row. As in `code_rows`.
+    l1 : float, sequence of float, function of p, or mapping of these
+        Weight of the penalty ``l1 |lam|_1``, zero or more. As in `pnorm.cross_validate`.
+    l2 : float, sequence of float, function of p, or mapping of these, optional
+        Weight of the penalty ``l2/2 |lam|**2``, zero or at least 1e-140. As in `pnorm.cross_validate`.
+    penalty : {"coefficients", "shapes"}
+        With ``"shapes"`` one `l1` and one `l2` serve columns of any number of cuts. As in `pnorm.minimize`.
+    max_columns : int, optional
+        Largest number of columns whose weak rankers have coefficients. As in `pnorm.minimize`.
+    folds : int, str, or pair of array_like of int, shapes (I,) and (K,), optional
+        The number of folds; None takes those that `code_rows` was given, or 5. Or, with `label`, the column that says
+        in which fold each row is held out. Or that for each positive and each negative, in the order of the
+        partitions, from 0 on, and -1 for rows that are always trained on.
+    metric : str or callable
+        What is to be large. As in `pnorm.cross_validate`.
+    second_metric : str or callable, optional
+        What settles what `metric` cannot tell. As in `pnorm.cross_validate`.
+    rounds : int or sequence of int, optional
+        After which rounds to judge: a number m is for 0 and some m more up to `t_max`, in about equal ratios; None
+        takes 40. Not with penalties.
+    seed : int or numpy.random.Generator
+        Random numbers; the same seed gives the same result. They deal the rows, or the groups.
+    push : {"top", "bottom"}
+        Which end of the list is to be right. As in `pnorm.cross_validate`.
+    selection, loss, price, smoothing : as in `train`
+        How to train. With penalties there is nothing to select.
+    pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
+        Case weights, zero or more. As in `code_rows`.
+    pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
+        Query groups: pairs form within a group only. A group is held out as a whole. As in `pnorm.cross_validate`.
+    group_weight : {"pairs", "equal"}
+        How much each query group counts. As in `pnorm.train`.
+    signs : array_like, shape (n,), optional
+        1 for each coefficient that must not be below zero, -1 for each that must not be above, 0 for others. As in
+        `pnorm.train`.
+    tol : float, optional
+        Stop when the objective is proved to be this close to its infimum. As in `pnorm.cross_validate`.
+    progress : bool or callable
+        Show a progress bar; needs tqdm, the extra ``progress``. As in `pnorm.cross_validate`.
+
+    Returns
+    -------
+    CrossValidation
+        As from `pnorm.cross_validate`; `folds` are in the order of the partitions.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As from `pnorm.cross_validate`, and if rows cannot be used, as in `train`.
+
+    See Also
+    --------
+    pnorm.cross_validate : The same for rows in memory.
+
+    Notes
+    -----
+    Each partition deals its own rows, from the seed and its number, so that folds have equally many rows of either
+    side, but for one. Partitions of other sizes deal others. For a fold the workers copy the codes of all other rows;
+    the copy goes with the fold. The scores of the held-out rows come here, 8 bytes for each row and each judgement, no
+    more than 134 MB of several judgements at a time, and so do case weights, once.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import pnorm.dask
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> pos, neg = (dask.array.from_array(side, chunks=(100, -1)) for side in (data.pos, data.neg))
+    >>> rows = pnorm.dask.code_rows(pos, neg, pnorm.rankers.thresholds([[0.5, 1.5]] * 9))
+    >>> found = pnorm.dask.cross_validate(rows, p=[1, 4], l2=[1, 0.1, 0.01])
+    >>> found.scores.shape
+    (2, 5, 3)
+    >>> lam, trace = pnorm.dask.minimize(rows, p=found.best.p, l2=found.best.l2)
+    """
+    if p is None:
+        p = POWERS if price is None else 1.0
+    powers = _checks.several(p, "p", _checks.power)
+    makes = [objective_of(power, price, loss, smoothing) for power in powers]
+    of_method = selection, tol, l1, l2, penalty, max_columns, [""], powers
+    method = method_of(t_max, rounds, *of_method)
+    if rounds is None and isinstance(method, Rounds):
+        method = method_of(t_max, _JUDGED, *of_method)
+    _checks.push(push)
+    rows = coded_or_read(
+        pos,
+        neg,
+        H,
+        label=label,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+        fold=folds if isinstance(folds, str) else None,
+    )
+    keep = _checks.signs(signs, rows.H.names, rows.H.signs)
+    counted, trained = rows._counted("pairs"), rows._counted(group_weight)
+    measures, own_measure = measures_of(metric, second_metric, counted, push)
+    deals, numbers = _dealt(rows, folds, counted, seed)
+    n_folds = int(numbers[0].max()) + 1
+    bar = iter(progress_range(n_folds, progress, "fold"))
+    with Pool(None, work(loss, rows.n_pos, rows.n_neg)) as pool:
+        objectives = objectives_of(makes, trained.seen_by(push), pool)
+        of_rows = (*rows._weights, rows._codes)
+        known_here = not objectives[0].traits.factored or any(x is not None for x in of_rows)
+        executor, sides = Cluster(), rows._partitions.sides
+
+        def prepared(k: int) -> Fold:
+            train, held = [_places(numbers, k, out, known_here) for out in (True, False)]
+            groups = None if counted.groups is None else counted.groups.take(*train)
+            codes = None if groups is None else (groups.pos, groups.neg)
+            partitions = Partitions(executor, without(executor, sides, deals, k, train, codes))
+            own = train if push == "top" else train[::-1]
+            problem = partitions.problem(rows.H.names, objectives[0].select_rows(*own), push)
+            method.check(problem)
+            offsets = np.zeros(len(rows.H)) if problem.offsets_taken is None else problem.offsets_taken
+            moved = [x if push == "top" else -x for x in (problem.shift + offsets, offsets)]
+            size = max(int(np.count_nonzero(of_side == k)) for of_side in numbers)
+            return Fold(
+                problem,
+                lambda i: counted_by_parts(objectives[i].select_rows(*own), problem.sides),
+                rows.H,
+                keep,
+                HeldParts(executor, sides, deals, k, size, *moved),
+                judge(measures, own_measure, counted, held),
+            )
+
+        shape = len(measures), 1, len(powers), n_folds
+        scores, records = judge_folds(method, [prepared], shape, bar, Pool(1), any(own_measure))
+    kept = (None, None) if rows._kept is None else rows._kept
+    whole = tuple([_checks.spread(of_side, own, -1) for of_side, own in zip(numbers, kept, strict=True)])
+    return result_of(method, powers, scores, records, measures, whole)
+
+
+def _places(numbers: Sequence[Numbers], k: int, out: bool, known_here: bool) -> Any:
+    """Return the places of the rows of a fold, or of all others, where something of each row is known here."""
+    if not known_here:
+        return slice(None), slice(None)
+    pos, neg = [np.flatnonzero((of_side != k) if out else (of_side == k)) for of_side in numbers]
+    return pos, neg
+
+
+def _dealt(
+    rows: CodedRows, folds: Any, counted: CaseWeights, seed: Any
+) -> tuple[list[list[Deal]], tuple[Numbers, Numbers]]:
+    """Return how each part deals its folds, and the folds of all rows."""
+    sides, rng = rows._partitions.sides, _checks.generator(seed)
+    where, sizes = (np.arange(rows.n_pos), np.arange(rows.n_neg)), (rows.n_pos, rows.n_neg)
+    if folds is None or isinstance(folds, str):
+        folds = _FOLDS if rows._folds is None else rows._folds
+    elif rows._kept is not None and is_pair(folds):
+        where = np.flatnonzero(rows._kept[0]), np.flatnonzero(rows._kept[1])
+        sizes = rows._kept[0].size, rows._kept[1].size
+    if counted.groups is None and not is_pair(folds):
+        n = number_of_folds(folds, counted, sizes)
+        return dealt(sides, n, int(rng.integers(2**31)))
+    return given(sides, assign_folds(folds, counted, where, sizes, rng))
