@@ -97,50 +97,6 @@ def positives(X: Any, y: Any, size: int, positive: Any = None, name: str = "y") 
     return np.isin(codes, _positives(known, positive, name))
 
 
-def positives_of_some(y: Any, size: int, positive: Any = None, name: str = "y") -> tuple[NDArray[np.bool_], list[Any]]:
-    """Return which of some rows of a table are positive, and their labels; others may have labels that these lack.
-
-    Without a positive label, every label has to be positive or negative by its own word.
-    """
-    codes, known = _checks.labels(y, name, size)
-    if positive is None:
-        words = [word(label) for label in known]
-        if not {*words} <= {*_POSITIVE_WORDS, *_NEGATIVE_WORDS}:
-            raise ValueError(unclear(known, name))
-        chosen = [k for k, text in enumerate(words) if text in _POSITIVE_WORDS]
-    else:
-        chosen = [k for k, label in enumerate(known) if _checks.key(label) == _checks.key(positive)]
-    return np.isin(codes, chosen), known
-
-
-def check_labels(known: list[Any], positive: Any, name: str) -> None:
-    """Refuse labels of all rows that are not of both kinds, or do not say which are positive."""
-    keys = dict(zip(map(_checks.key, known), known, strict=True))
-    known = [*keys.values()]
-    if len(known) == 1:
-        raise ValueError(_all_alike(known, name))
-    if positive is None and not plainly_positive(known):
-        raise ValueError(unclear(known, name))
-    if positive is not None and _checks.key(positive) not in keys:
-        raise ValueError(_unknown(known, positive, name))
-
-
-def unclear(known: list[Any], name: str) -> str:
-    return f"say which label of {name} is positive with pos_label=...; the labels are {_few(known)}"
-
-
-def _all_alike(known: list[Any], name: str) -> str:
-    return f"all rows of {name} have the label {_few(known)}; both kinds of rows are needed"
-
-
-def _unknown(known: list[Any], positive: Any, name: str) -> str:
-    return f"no row of {name} has the label {_checks.shown(positive)}; the labels are {_few(known)}"
-
-
-def _few(known: list[Any]) -> str:
-    return first(known, 8, _checks.shown)
-
-
 def _rows(X: Any, name: str) -> int:
     if isinstance(X, (str, bytes, dict, set, frozenset)) and not _checks.is_sparse(X):  # one of these is a dict
         raise TypeError(f"{name} must be an array, a frame or a list of rows; got {type(X).__name__}")
@@ -194,17 +150,18 @@ def _aligned(X: Any, values: Any, name: str) -> None:
 
 def _positives(known: list[Any], positive: Any, name: str) -> list[int]:
     """Return the labels that are positive."""
+    few = first(known, 8, _checks.shown)
     if len(known) == 1:
-        raise ValueError(_all_alike(known, name))
+        raise ValueError(f"all rows of {name} have the label {few}; both kinds of rows are needed")
     if positive is None:
         plain = plainly_positive(known)
         if not plain:
-            raise ValueError(unclear(known, name).replace("pos_label", "positive"))
+            raise ValueError(f"say which label of {name} is positive with positive=...; the labels are {few}")
         return [k for k, label in enumerate(known) if label in plain]
     try:
         return [known.index(positive)]
     except (ValueError, ArithmeticError):  # there is a nan, of Decimal's, that compares with nothing
-        raise ValueError(_unknown(known, positive, name)) from None
+        raise ValueError(f"no row of {name} has the label {_checks.shown(positive)}; the labels are {few}") from None
 
 
 def plainly_positive(labels: Collection[Any]) -> set[Any]:

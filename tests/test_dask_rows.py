@@ -121,10 +121,52 @@ def test_an_array_with_vectors_beside_it():
     assert_same(pnorm.dask.train(sparse, p=3, t_max=8, label=y), pnorm.train(A[GOOD], A[~GOOD], None, 3, 8))
 
 
+def mixed():
+    """A table of numbers, text, truth values and missing values."""
+    rng = np.random.default_rng(5)
+    frame = pandas.DataFrame({"n": rng.normal(size=N), "few": rng.integers(0, 5, N).astype(float)})
+    frame["town"] = rng.choice(["Ulm", "Bonn", "Rome", "Oslo"], N, p=[0.4, 0.3, 0.28, 0.02])
+    frame["yes"] = np.where(rng.random(N) < 0.5, "yes", "no")
+    frame.loc[rng.random(N) < 0.1, "few"] = np.nan
+    frame["y"] = (frame["n"] + rng.normal(size=N) > 0.5).astype(int)
+    frame["w"] = rng.integers(0, 3, N)
+    return frame
+
+
+def test_weak_rankers_of_a_table_are_made_where_the_rows_lie():
+    frame = mixed()
+    source = Source(frame, 37)
+    rows = pnorm.dask.code_rows(source.frame, "y", weight="w", n_cuts=9, linear=True, max_levels=3)
+    assert sorted(source.reads) == sorted(2 * list(range(source.n)))
+    counted = frame[frame["w"] > 0]
+    columns = ["n", "few", "town", "yes"]
+    pos, neg = (counted.loc[counted["y"] == label, columns] for label in (1, 0))
+    expected = pnorm.rankers.from_table(pos, neg, n_cuts=9, linear=True, max_levels=3)
+    assert rows.H.to_dict() == expected.to_dict()
+    weights = {f"{side}_weight": counted.loc[counted["y"] == label, "w"] for side, label in (("pos", 1), ("neg", 0))}
+    found = pnorm.dask.cross_validate(rows, p=2, l2=[1.0], folds=2)
+    lam, _ = pnorm.dask.minimize(rows, p=2, l2=0.5)
+    np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, expected, 2, l2=0.5, **weights)[0], atol=1e-9)
+    assert found.scores.shape == (1, 2, 1)
+    assert sorted(source.reads) == sorted(2 * list(range(source.n)))
+    # of both sides, of an array, and in one call
+    P, G = (dd.from_pandas(side, npartitions=3) for side in (pos, neg))
+    assert pnorm.dask.code_rows(P, neg=G, n_cuts=9, linear=True, max_levels=3).H.to_dict() == expected.to_dict()
+    A = FRAME[list("abc")].to_numpy()
+    made = pnorm.rankers.from_table(A[GOOD], A[~GOOD])
+    X = da.from_array(A, chunks=(40, 3))
+    assert pnorm.dask.code_rows(X, FRAME["y"].to_numpy()).H.to_dict() == made.to_dict()
+    assert_same(
+        pnorm.dask.train(X, H="table", p=2, t_max=3, label=FRAME["y"].to_numpy()),
+        pnorm.train(A[GOOD], A[~GOOD], made, 2, 3),
+    )
+    assert "town = Ulm" in pnorm.dask.code_rows(source.frame, "y", ignore=["w", "n"]).H.names
+
+
 def test_both_sides_coded_once():
     P, G = dd.from_pandas(POS, npartitions=3), dd.from_pandas(NEG, npartitions=4)
     of_sides = {**beside("weight"), **beside("group")}
-    rows = pnorm.dask.code_rows(P, G, H, **of_sides)
+    rows = pnorm.dask.code_rows(P, neg=G, H=H, **of_sides)
     for p in (1, 4):
         assert_same(pnorm.dask.train(rows, p=p, t_max=6), pnorm.train(POS, NEG, H, p, 6, **of_sides))
     assert rows.n_partitions == 7
@@ -152,7 +194,7 @@ def test_what_is_kept_is_small_and_the_rows_go():
     assert cuts == rows.H
     assert (rows.n_pos, rows.n_neg, rows.n_partitions) == (2000, 2000, 4)
     # outputs that are no codes stay as they are
-    rows = pnorm.dask.code_rows(X, label=y)
+    rows = pnorm.dask.code_rows(X, y, None)
     assert A.nbytes < rows.nbytes < 1.1 * A.nbytes
 
 
@@ -181,23 +223,27 @@ def test_levels_that_are_not_known_are_told_once(recwarn):
 
 def test_labels_that_do_not_say_which():
     X = dd.from_pandas(COLUMNS, npartitions=3)
-    with pytest.raises(ValueError, match=r"no row of 'y' has the label 'maybe'; the labels are '(no|yes)', '(no|yes)'"):
+    with pytest.raises(ValueError, match=r"no row has the label 'maybe' in column 'y'; its labels are no \(\d+\), yes"):
         pnorm.dask.train(X, label="y", pos_label="maybe")
     good = X[X["y"] == "yes"]
-    with pytest.raises(ValueError, match="all rows of 'y' have the label 'yes'; both kinds of rows are needed"):
+    with pytest.raises(
+        ValueError, match=r"column 'y' holds one label only, yes \(\d+\); both kinds of rows are needed"
+    ):
         pnorm.dask.train(good, label="y")
     words = X.assign(y=X["y"].replace({"yes": "up", "no": "down"}))
     with pytest.raises(
-        ValueError, match=r"partition \d of X: say which label of 'y' is positive with pos_label=.*'down'"
+        ValueError, match=r"partition \d of X: say which label in column 'y' is positive with pos_label="
     ):
         pnorm.dask.train(words, label="y")
     expected = pnorm.train(POS, NEG, H, 2, 3)
     assert_same(pnorm.dask.train(words, H=H, p=2, t_max=3, label="y", pos_label="up"), expected)
     missing = X.assign(y=X["y"].where(X["a"] > -1, None))
-    with pytest.raises(ValueError, match=r"partition \d of X: 'y' has .* at row \d+; every row needs a label"):
+    with pytest.raises(
+        ValueError, match=r"partition \d of X: the label 'y' is missing in row \d+; every row needs one"
+    ):
         pnorm.dask.train(missing, label="y", pos_label="yes")
     two = da.from_array(np.repeat([1, 2], [100, 50]), chunks=50)
-    with pytest.raises(ValueError, match="say which label of label is positive"):
+    with pytest.raises(ValueError, match="say which label in column 'label' is positive"):
         pnorm.dask.train(da.from_array(np.ones((N, 2)), chunks=(50, 2)), label=two)
 
 
@@ -205,7 +251,7 @@ def test_bad_input():
     X = dd.from_pandas(FRAME, npartitions=3)
     A = da.from_array(FRAME[list("abc")].to_numpy(), chunks=(50, 3))
     y = GOOD.to_numpy()
-    rows = pnorm.dask.code_rows(A, label=y)
+    rows = pnorm.dask.code_rows(A, y, None)
     for use, error, message in (
         (
             lambda: pnorm.dask.train(X, label="z"),
@@ -226,6 +272,12 @@ def test_bad_input():
             ValueError,
             "label has 1 partitions, and the rows",
         ),
+        (lambda: pnorm.dask.code_rows(A, A), ValueError, "label has 2 dimensions, and one label for each row has one"),
+        (lambda: pnorm.dask.code_rows(X, "y", H, n_cuts=3), TypeError, "n_cuts is for H='table', and H is given"),
+        (lambda: pnorm.dask.code_rows(X, "y", "tables"), ValueError, "H must be one of 'table'"),
+        (lambda: pnorm.dask.code_rows(X, "y", ignore="z"), ValueError, "ignore is 'z', which is no column"),
+        (lambda: pnorm.dask.code_rows(A, y, ignore="z"), TypeError, "ignore is 'z', and columns of an array have no"),
+        (lambda: pnorm.dask.code_rows(X[["y"]], "y"), ValueError, "the rows have no column to learn from beside 'y'"),
         (lambda: pnorm.dask.train(A, label=y, weight=np.zeros(N)), ValueError, "weight is all zero"),
         (lambda: pnorm.dask.train(rows, 4), TypeError, "coded rows have both sides: p comes by its name, p=4"),
         (lambda: pnorm.dask.train(rows, H=H), ValueError, "H is given together with coded rows"),
@@ -246,14 +298,14 @@ def test_bad_input():
 def test_paths_of_penalties_and_powers():
     source = Source(FRAME, 80)
     rows = pnorm.dask.code_rows(source.frame[list("abcy")], label="y", H=FEW)
-    for more in ({"l2": [1, 0.1], "p": 3}, {"p": [1, 2], "l2": 0.1}, {"loss": "logistic", "l2": [1, 0.1]}):
+    for more in ({"l2": [1, 0.1], "p": 3}, {"p": [1, 2], "l2": 0.1}, {"loss": "logistic", "l2": [1]}):
         found = pnorm.dask.minimize_path(rows, tol=1e-13, **more)
         expected = pnorm.minimize_path(POS, NEG, FEW, tol=1e-13, **more)
         np.testing.assert_allclose(found.lam, expected.lam, rtol=0, atol=1e-6 if "loss" in more else 1e-9)
         assert found.along == expected.along
         np.testing.assert_allclose(found.log_objective, expected.log_objective, rtol=1e-9)
-    path = pnorm.dask.minimize_path(rows, p=2, max_iter=1)  # the default path
-    np.testing.assert_allclose(path.l2, pnorm.minimize_path(POS, NEG, FEW, p=2, max_iter=1).l2)
+    path = pnorm.dask.minimize_path(rows, p=2, max_iter=0)  # the default path
+    np.testing.assert_allclose(path.l2, pnorm.minimize_path(POS, NEG, FEW, p=2, max_iter=0).l2)
     assert sorted(source.reads) == list(range(source.n))
     with pytest.raises(ValueError, match="one of p, l1 and l2 must be a sequence"):
         pnorm.dask.minimize_path(rows, l2=1.0)

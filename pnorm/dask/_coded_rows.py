@@ -18,12 +18,22 @@ from pnorm._checks import CaseWeights, Vector
 from pnorm._checks.text import first
 from pnorm._solvers.partitioned import Partitions, counted_by_parts
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of
-from pnorm._solvers.reductions import NAMES, Job, Rows, reduction
-from pnorm._split import check_labels
+from pnorm._solvers.reductions import NAMES, Job, Name, Rows, reduction
+from pnorm._tables.labels import Labels
 from pnorm._threads import SERIAL, Pool
 from pnorm._trace import Trace
-from pnorm.dask._cluster import Cluster
-from pnorm.dask._coding import Coded, Facts, Mask, Roles, of_labelled, of_side
+from pnorm.dask._cluster import FAN_IN, Cluster
+from pnorm.dask._coding import (
+    Coded,
+    Facts,
+    Mask,
+    Roles,
+    merged_summaries,
+    of_labelled,
+    of_side,
+    summary_of,
+    summary_of_side,
+)
 from pnorm.dask._partitions import declared, matched, sample_of, whole
 from pnorm.objectives._base import Make, Objective
 from pnorm.objectives._losses import work
@@ -113,18 +123,20 @@ class CodedRows:
 
 def code_rows(
     pos: Any,
-    neg: Any = None,
-    H: Any = None,
-    *,
     label: Any = None,
+    H: Any = "table",
+    *,
+    neg: Any = None,
     pos_label: Any = None,
     weight: Any = None,
     group: Any = None,
     fold: Any = None,
+    ignore: Any = (),
     pos_weight: Any = None,
     neg_weight: Any = None,
     pos_group: Any = None,
     neg_group: Any = None,
+    **of_table: Any,
 ) -> CodedRows:
     """Read rows in partitions once, and keep them on the workers as the codes that weak rankers make of them.
 
@@ -136,26 +148,33 @@ def code_rows(
     ----------
     pos : dask Array, shape (I, d), or dask DataFrame
         The positive rows; or, with `label`, all rows, of which each partition may have some of either kind.
-    neg : dask Array, shape (K, d), or dask DataFrame, optional
-        The negative rows, without `label`.
-    H : None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.train`; callables see one partition at a time.
     label : str, or dask or NumPy array or dask Series of N labels, optional
         The column of `pos` that tells positives from negatives, or the label of every row.
+    H : "table", None, sequence of callables, or Rankers
+        The weak rankers. ``"table"`` makes them of the rows where these lie, as `pnorm.rankers.from_table` does, for
+        one more reading. None takes the columns as they are. A collection is used as it is; callables see one partition
+        at a time.
+    neg : dask Array, shape (K, d), or dask DataFrame, optional
+        The negative rows, where there is no `label`.
     pos_label : label, optional
-        The label of positive rows; all others are negative. May be left out if the labels are plain opposites, such as
-        1 and 0, or yes and no. As `positive` in `pnorm.split`.
+        The label of positive rows; all others are negative. It may be left out where the labels say so themselves: 1
+        and 0, true and false, yes and no. As in `pnorm.code_rows`.
     weight : str, or dask or NumPy array or dask Series of N numbers, optional
-        With `label`, the column of case weights, or the weight of every row.
+        With `label`, the column of case weights, or the weight of every row. Rows of weight zero are not kept.
     group : str, or dask or NumPy array or dask Series of N labels, optional
         With `label`, the column of query groups, or the group of every row. A group may lie in several partitions.
     fold : str, or dask or NumPy array or dask Series of N whole numbers, optional
         With `label`, the column that says in which fold `cross_validate` holds out each row, from 0 on, and -1 for
         rows that are always trained on.
+    ignore : str or sequence of str
+        With `label`, columns that are not learned from beside these.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
         Case weights, zero or more. Dask ones are in the same partitions as the rows.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group may lie in several partitions.
+    **of_table
+        Options of `pnorm.rankers.from_table`, for ``H="table"``: `kinds`, `n_cuts`, `linear`, `monotone`, `min_rows`,
+        `max_levels`.
 
     Returns
     -------
@@ -172,13 +191,23 @@ def code_rows(
     --------
     train, minimize, minimize_path, cross_validate : What to do with them.
 
+    Warns
+    -----
+    TableWarning
+        With ``H="table"``, what is left out, and columns that separate the sides alone.
+    UnknownLevelWarning
+        If values are no levels that `H` knows.
+
     Notes
     -----
     All columns of a frame but those of `label`, `weight`, `group` and `fold` are columns of the table. Weak rankers
     that were made of a frame find their columns by name, and others do not matter.
 
-    A partition is read by one task, which codes the rows of both sides; the partition itself goes when it is
-    done. Groups and folds come here, 4 and 2 bytes for each row. If a worker is lost, its partitions are read again.
+    A partition is read by one task, which codes the rows of both sides; the partition itself goes when it is done.
+    Given `H` there is one reading, and two with ``H="table"``: one for summaries of the columns, which merge where they
+    are and from which the cuts and levels follow, and one for the codes. Cuts are those of `from_table` for rows in
+    memory while a side of a column has at most 65,536 different values, and off by at most one row in 2,000 beyond.
+    Groups and folds come here, 4 and 2 bytes for each row. If a worker is lost, its partitions are read again.
 
     Examples
     --------
@@ -188,25 +217,36 @@ def code_rows(
     >>> data = pnorm.datasets.tic_tac_toe()
     >>> X = dask.array.from_array(np.concatenate([data.pos, data.neg]), chunks=(100, -1))
     >>> y = np.repeat([1, 0], [len(data.pos), len(data.neg)])
-    >>> rows = pnorm.dask.code_rows(X, H=pnorm.rankers.thresholds([[0.5, 1.5]] * 9), label=y)
+    >>> rows = pnorm.dask.code_rows(X, y)
     >>> rows
     <CodedRows: 626 positives and 332 negatives in 10 partitions, 18 weak rankers>
     >>> lam, trace = pnorm.dask.train(rows, p=4, t_max=20)
     >>> lam, trace = pnorm.dask.minimize(rows, p=4, l2=0.1)
     """
+    if isinstance(H, str):
+        _checks.choice(H, "H", ("table",))
+    elif of_table:
+        raise TypeError(f"{next(iter(of_table))} is for H='table', and H is given; leave one out")
     of_sides = {"pos_weight": pos_weight, "neg_weight": neg_weight, "pos_group": pos_group, "neg_group": neg_group}
     of_rows = {"weight": weight, "group": group, "fold": fold}
     if label is None:
-        _refuse(of_rows | {"pos_label": pos_label}, "is for rows with a label: pass the name of its column as label")
+        given = of_rows | {"pos_label": pos_label, "ignore": ignore or None}
+        _refuse(given, "is for rows with a label: pass the name of its column as label")
         if neg is None:
             raise TypeError(
                 "neg is missing: pass the negative rows, or label, which tells both kinds in one collection"
             )
-        return _of_sides(pos, neg, H, of_sides)
+        return _of_sides(pos, neg, H, of_table, of_sides)
     if neg is not None:
         raise ValueError("label and neg are both given: with a label, all rows are in one collection, the first one")
+    if getattr(label, "ndim", 1) != 1:
+        raise ValueError(
+            f"label has {label.ndim} dimensions, and one label for each row has one; negatives go in as neg"
+        )
     _refuse(of_sides, "is for rows of two sides; with a label, weight and group are of all rows")
-    return _of_label(pos, H, label, pos_label, of_rows)
+    return _of_label(
+        pos, H, of_table, label, pos_label, of_rows, (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    )
 
 
 def _refuse(given: Mapping[str, Any], why: str) -> None:
@@ -219,65 +259,104 @@ def _refuse(given: Mapping[str, Any], why: str) -> None:
 def coded_or_read(pos: Any, neg: Any, H: Any, **given: Any) -> CodedRows:
     """Return coded rows: those that were passed, or coded for one call."""
     if not isinstance(pos, CodedRows):
-        return code_rows(pos, neg, H, **given)
+        return code_rows(pos, H=H, neg=neg, **given)
     if isinstance(neg, numbers.Real):
         raise TypeError(f"coded rows have both sides: p comes by its name, p={neg}")
     _refuse({"neg": neg, "H": H} | given, "is given together with coded rows, which have it: pass it to code_rows")
     return pos
 
 
-def _of_label(X: Any, H: Any, label: Any, pos_label: Any, of_rows: dict[str, Any]) -> CodedRows:
+def _of_label(
+    X: Any,
+    H: Any,
+    of_table: dict[str, Any],
+    label: Any,
+    pos_label: Any,
+    of_rows: dict[str, Any],
+    ignore: tuple[str, ...],
+) -> CodedRows:
     """Code rows of both sides that lie together."""
     sample = sample_of(X, "pos")
     given = {"label": label} | {role: value for role, value in of_rows.items() if value is not None}
     names = {role: value for role, value in given.items() if isinstance(value, str)}
-    _check_columns(names, list(sample.columns) if hasattr(sample, "columns") else None)
-    roles = Roles(pos_label=pos_label, **names)
+    named = [*names.items(), *[("ignore", name) for name in ignore]]
+    _check_columns(named, list(sample.columns) if hasattr(sample, "columns") else None)
+    roles = Roles(pos_label=pos_label, ignore=ignore, **names)
     parts, beside = matched(X, {role: value for role, value in given.items() if role not in names})
-    lengths = declared(X, len(parts))
-    rankers = as_rankers(H, roles.without(sample), "X")
-    code, what, recipe = dask.delayed(of_labelled, pure=False), whole(roles), whole(rankers)
+    lengths, what = declared(X, len(parts)), whole(roles)
+    if isinstance(H, str):
+        summarise = dask.delayed(summary_of, pure=False)
+        each = enumerate(zip(parts, beside, _starts(lengths), strict=True))
+        rankers = _of_table(
+            [summarise(part, what, k, start, lengths[k], **own) for k, (part, own, start) in each], of_table
+        )
+    else:
+        rankers = as_rankers(H, roles.without(sample), "X")
+    code, recipe = dask.delayed(of_labelled, pure=False), whole(rankers)
     tasks = [code(part, what, recipe, k, lengths[k], **beside[k]) for k, part in enumerate(parts)]
     every = slice(None)
-    return _assembled(
-        rankers, tasks, (every, every), (pos_label, _checks.shown(names["label"]) if "label" in names else "label")
-    )
+    return _assembled(rankers, tasks, (every, every), Labels(names.get("label", "label"), pos_label))
 
 
-def _check_columns(names: dict[str, str], columns: list[Any] | None) -> None:
-    """Refuse names of columns that are not there."""
-    for role, name in names.items():
+def _starts(lengths: Sequence[float]) -> list[int]:
+    """Return the number of the first row of each partition for messages; 0 where that is not known."""
+    return [0 if np.isnan(start) else int(start) for start in np.cumsum([0.0, *lengths[:-1]]).tolist()]
+
+
+def _of_table(summaries: list[Any], options: dict[str, Any]) -> Rankers:
+    """Return the weak rankers of all partitions, given the tasks that summarise these."""
+    merge = dask.delayed(merged_summaries, pure=False)
+    while len(summaries) > 1:
+        summaries = [merge(summaries[k : k + FAN_IN]) for k in range(0, len(summaries), FAN_IN)]
+    return summaries[0].compute().rankers(**options)  # type: ignore[no-any-return]
+
+
+def _check_columns(named: Sequence[tuple[str, str]], columns: list[Any] | None) -> None:
+    """Refuse names of columns that are not there, or are all."""
+    for role, name in named:
         if columns is None:
             raise TypeError(f"{role} is {_checks.shown(name)}, and columns of an array have no names: pass a vector")
         if name not in columns:
             has = first(columns, 8, _checks.shown)
             raise ValueError(f"{role} is {_checks.shown(name)}, which is no column of the rows; they have {has}")
+    if columns is not None and {*columns} <= {name for _, name in named}:
+        raise ValueError(f"the rows have no column to learn from beside {first(columns, 8, _checks.shown)}")
 
 
-def _of_sides(pos: Any, neg: Any, H: Any, of_sides: dict[str, Any]) -> CodedRows:
+def _of_sides(pos: Any, neg: Any, H: Any, of_table: dict[str, Any], of_sides: dict[str, Any]) -> CodedRows:
     """Code the rows of two sides."""
-    *_, rankers = rankers_of(sample_of(pos, "pos"), sample_of(neg, "neg"), H)
+    samples = [sample_of(X, name) for name, X in zip(NAMES, (pos, neg), strict=True)]
     groups = of_sides["pos_group"], of_sides["neg_group"]
     if any(labels is None for labels in groups):
         _checks.groups(*groups, 0, 0)  # which refuses those of one side
-    code, recipe, tasks, ends = dask.delayed(of_side, pure=False), whole(rankers), [], [0]
+    each: list[tuple[Name, int, float, Any, dict[str, Any]]] = []
+    ends = [0]
     for name, X in zip(NAMES, (pos, neg), strict=True):
         given = {what: of_sides[f"{name}_{what}"] for what in ("weight", "group")}
         parts, beside = matched(X, {what: value for what, value in given.items() if value is not None}, f"{name}_")
         lengths = declared(X, len(parts))
-        tasks += [code(part, recipe, name, k, lengths[k], **beside[k]) for k, part in enumerate(parts)]
-        ends.append(len(tasks))
+        each += [(name, k, lengths[k], part, beside[k]) for k, part in enumerate(parts)]
+        ends.append(len(each))
+    if isinstance(H, str):
+        summarise = dask.delayed(summary_of_side, pure=False)
+        rankers = _of_table([summarise(part, name, k, 0, n, **own) for name, k, n, part, own in each], of_table)
+    else:
+        *_, rankers = rankers_of(samples[0], samples[1], H)
+    code, recipe = dask.delayed(of_side, pure=False), whole(rankers)
+    tasks = [code(part, recipe, name, k, n, **own) for name, k, n, part, own in each]
     return _assembled(rankers, tasks, (slice(0, ends[1]), slice(ends[1], ends[2])))
 
 
 def _assembled(
-    rankers: Rankers, tasks: Sequence[Any], of_side: tuple[slice, slice], labels: tuple[Any, str] | None = None
+    rankers: Rankers, tasks: Sequence[Any], of_side: tuple[slice, slice], labels: Labels | None = None
 ) -> CodedRows:
     """Have the workers code partitions and keep their sides, of which those in `of_side` have rows."""
     coded, told, side = dask.persist(*tasks), dask.delayed(Coded.told, pure=False), dask.delayed(Coded.side, pure=False)
     facts, found = zip(*dask.compute(*[told(task) for task in coded]), strict=True)
     if labels is not None:
-        check_labels([label for of_part in found for label in of_part], *labels)
+        for counts in found:
+            labels.add(counts)
+        labels.check()
     parts = [[side(task, k) for task in coded[of_side[k]]] for k in (0, 1)]
     kept = dask.persist(*parts[0], *parts[1])
     parts = [list(kept[: len(parts[0])]), list(kept[len(parts[0]) :])]

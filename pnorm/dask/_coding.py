@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,10 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.reductions import NAMES, Name, Rows, check_declared, in_partition, rows_of, sides_of
-from pnorm._split import positives_of_some
+from pnorm._tables.labels import Labels
 from pnorm.rankers import Rankers
 from pnorm.rankers._base import Index
-
-LABELS_TOLD = 9
-"""Labels of a partition that are told here."""
+from pnorm.rankers._summaries import TableSummary
 
 MOST_FOLDS = 2**15
 """Folds, at most."""
@@ -39,11 +38,13 @@ class Roles:
     weight: Any = None
     group: Any = None
     fold: Any = None
+    ignore: tuple[Any, ...] = ()
 
     @cached_property
     def columns(self) -> list[Any]:
         """The columns that the weak rankers do not read."""
-        return [name for name in (self.label, self.weight, self.group, self.fold) if name is not None]
+        found = self.label, self.weight, self.group, self.fold, *self.ignore
+        return [name for name in dict.fromkeys(found) if name is not None]
 
     def without(self, X: Any) -> Any:
         """Return rows without these columns."""
@@ -75,14 +76,14 @@ class Coded:
 
     rows: tuple[Rows, Rows]
     facts: tuple[Facts, Facts]
-    labels: list[Any] = field(default_factory=list)
-    """Its labels, or some of them."""
+    labels: Counter[str] = field(default_factory=Counter)
+    """How many rows have each label."""
 
     def side(self, k: int) -> Rows:
         """Return the rows of a side."""
         return self.rows[k]
 
-    def told(self) -> tuple[tuple[Facts, Facts], list[Any]]:
+    def told(self) -> tuple[tuple[Facts, Facts], Counter[str]]:
         """Return what is needed here."""
         return self.facts, self.labels
 
@@ -104,22 +105,51 @@ def of_labelled(
 
 def read(
     X: Any, roles: Roles, declared: float = math.nan, **vectors: Any
-) -> tuple[Any, Mask, dict[str, Any], list[Any]]:
-    """Return the rows of a labelled partition without what is said of them: which are positive, and that."""
+) -> tuple[Any, Mask, dict[str, Any], Counter[str]]:
+    """Return the rows of a labelled partition, which are positive, what else is said of them, and the labels."""
     n = X.shape[0]
     check_declared(n, declared, "X")
     of_rows: dict[str, Any] = {}
     for role in ("label", "weight", "group", "fold"):
         name = getattr(roles, role)
         of_rows[role] = vectors.get(role) if name is None else _column(X, name, role)
-    called = "label" if roles.label is None else _checks.shown(roles.label)
-    positive, labels = positives_of_some(of_rows["label"], n, roles.pos_label, called)
+    labels = Labels("label" if roles.label is None else str(roles.label), roles.pos_label)
+    positive = labels.of(of_rows["label"], "row {}".format)
     of_rows["weight"] = _checks.weights(of_rows["weight"], "weight", n, some=False)
     if of_rows["group"] is not None:
         of_rows["group"] = _checks.labels(of_rows["group"], "group", n)
     if of_rows["fold"] is not None:
         of_rows["fold"] = _checks.folds(of_rows["fold"], "fold", n, MOST_FOLDS)
-    return roles.without(X), positive, of_rows, labels[:LABELS_TOLD]
+    return roles.without(X), positive, of_rows, labels.counts
+
+
+def summary_of(X: Any, roles: Roles, number: int, first_row: int, declared: float, **vectors: Any) -> TableSummary:
+    """Return what decides the weak rankers, of the rows of a labelled partition that count."""
+    with in_partition(number, "X"):
+        X, positive, of_rows, _ = read(X, roles, declared, **vectors)
+        return _summary(X, positive, of_rows["weight"], first_row, "X")
+
+
+def summary_of_side(
+    X: Any, name: Name, number: int, first_row: int, declared: float, weight: Any = None, group: Any = None
+) -> TableSummary:
+    """Return what decides the weak rankers, of the rows of a partition of one side that count."""
+    with in_partition(number, name):
+        check_declared(X.shape[0], declared, name)
+        c = _checks.weights(weight, f"{name}_weight", X.shape[0], some=False)
+        return _summary(X, np.full(X.shape[0], name == "pos"), c, first_row, name)
+
+
+def _summary(X: Any, positive: Mask, c: Vector | None, first_row: int, name: str) -> TableSummary:
+    if c is not None and not c.all():
+        counted = np.flatnonzero(c)
+        X, positive = _checks.rows(X, counted), positive[counted]
+    return TableSummary.of(X, positive, first_row, name)
+
+
+def merged_summaries(summaries: Sequence[TableSummary]) -> TableSummary:
+    """Merge summaries in the order of their partitions."""
+    return reduce(TableSummary.merge, summaries)
 
 
 def _column(X: Any, name: Any, role: str) -> Any:

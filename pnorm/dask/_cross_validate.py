@@ -83,8 +83,9 @@ def cross_validate(
         go: `code_rows` keeps them for more calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows, where there is no `label`.
-    H : None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.train`: they are made before the rows are dealt.
+    H : "table", None, sequence of callables, or Rankers
+        The weak rankers. As in `code_rows`, but for None, the columns as they are, by default. They are
+        made before the rows are dealt.
     p : float or sequence of float, optional
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several are compared;
         None takes 1, 4, 16 and 64, or the `price` alone.
@@ -162,7 +163,7 @@ def cross_validate(
     >>> import pnorm.dask
     >>> data = pnorm.datasets.tic_tac_toe()
     >>> pos, neg = (dask.array.from_array(side, chunks=(100, -1)) for side in (data.pos, data.neg))
-    >>> rows = pnorm.dask.code_rows(pos, neg, pnorm.rankers.thresholds([[0.5, 1.5]] * 9))
+    >>> rows = pnorm.dask.code_rows(pos, neg=neg)
     >>> found = pnorm.dask.cross_validate(rows, p=[1, 4], l2=[1, 0.1, 0.01])
     >>> found.scores.shape
     (2, 5, 3)

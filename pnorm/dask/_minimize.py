@@ -58,8 +58,8 @@ def minimize(
         go: `code_rows` keeps them for more calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows, where there is no `label`.
-    H : None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.train`.
+    H : "table", None, sequence of callables, or Rankers
+        The weak rankers. As in `code_rows`, but for None, the columns as they are, by default.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     label : str, or dask or NumPy array or dask Series of N labels, optional

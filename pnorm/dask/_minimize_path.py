@@ -54,8 +54,8 @@ def minimize_path(
         go: `code_rows` keeps them for more calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows, where there is no `label`.
-    H : None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.train`.
+    H : "table", None, sequence of callables, or Rankers
+        The weak rankers. As in `code_rows`, but for None, the columns as they are, by default.
     p : float or sequence of float
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
         p, with one `l1` and one `l2`.

@@ -56,10 +56,10 @@ def train(
         go: `code_rows` keeps them for more calls.
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows, where there is no `label`.
-    H : None, sequence of callables, or Rankers
-        The weak rankers. As in `pnorm.train`; callables see one partition at a time. The cuts of
-        `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places them to a
-        third of a percent.
+    H : "table", None, sequence of callables, or Rankers
+        The weak rankers. As in `code_rows`, but for None, the columns as they are, by default.
+        The cuts of `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places
+        them to a third of a percent.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     t_max : int
