@@ -69,7 +69,11 @@ def assert_same(found, expected, within=1e-9):
     (lam, trace), (other_lam, other) = found, expected
     assert trace.status == other.status
     np.testing.assert_allclose(lam, other_lam, rtol=0, atol=within)
-    np.testing.assert_allclose(trace.log_objective[-1], other.log_objective[-1], rtol=within)
+    np.testing.assert_allclose(trace.log_objective[-1], other.log_objective[-1], rtol=1e-9)
+
+
+TIGHT = {"tol": 1e-13}
+"""What makes minimisers, wherever they are found, agree to 1e-6: the objective is flat there."""
 
 
 CASES = {
@@ -93,10 +97,11 @@ def test_a_frame_with_a_label(case):
             continue
         expected = pnorm.train(POS, NEG, FEW, 3, 4, **of_sides, **more)
         assert_same(pnorm.dask.train(rows, p=3, t_max=4, **more), expected)
-    expected = pnorm.minimize(POS, NEG, FEW, 2, l2=0.1, **of_sides)
-    assert_same(pnorm.dask.minimize(rows, p=2, l2=0.1), expected)
+    expected = pnorm.minimize(POS, NEG, FEW, 2, l2=0.1, **of_sides, **TIGHT)
+    assert_same(pnorm.dask.minimize(rows, p=2, l2=0.1, **TIGHT), expected, 1e-6)
     assert sorted(source.reads) == list(range(source.n))
-    assert_same(pnorm.dask.minimize(source.frame, H=FEW, p=2, l2=0.1, label="y", **roles), expected)
+    found = pnorm.dask.minimize(source.frame, H=FEW, p=2, l2=0.1, label="y", **roles, **TIGHT)
+    assert_same(found, expected, 1e-6)
     assert sorted(source.reads) == sorted(2 * list(range(source.n)))
     for names in ({}, {"init": pnorm.train(POS, NEG, None, 2, 3)[0]}):
         source = Source(frame, 60)
@@ -145,8 +150,8 @@ def test_weak_rankers_of_a_table_are_made_where_the_rows_lie():
     assert rows.H.to_dict() == expected.to_dict()
     weights = {f"{side}_weight": counted.loc[counted["y"] == label, "w"] for side, label in (("pos", 1), ("neg", 0))}
     found = pnorm.dask.cross_validate(rows, p=2, l2=[1.0], folds=2)
-    lam, _ = pnorm.dask.minimize(rows, p=2, l2=0.5)
-    np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, expected, 2, l2=0.5, **weights)[0], atol=1e-9)
+    found_there = pnorm.dask.minimize(rows, p=2, l2=0.5, **TIGHT)
+    assert_same(found_there, pnorm.minimize(pos, neg, expected, 2, l2=0.5, **weights, **TIGHT), 1e-6)
     assert found.scores.shape == (1, 2, 1)
     assert sorted(source.reads) == sorted(2 * list(range(source.n)))
     # of both sides, of an array, and in one call
@@ -301,7 +306,7 @@ def test_paths_of_penalties_and_powers():
     for more in ({"l2": [1, 0.1], "p": 3}, {"p": [1, 2], "l2": 0.1}, {"loss": "logistic", "l2": [1]}):
         found = pnorm.dask.minimize_path(rows, tol=1e-13, **more)
         expected = pnorm.minimize_path(POS, NEG, FEW, tol=1e-13, **more)
-        np.testing.assert_allclose(found.lam, expected.lam, rtol=0, atol=1e-6 if "loss" in more else 1e-9)
+        np.testing.assert_allclose(found.lam, expected.lam, rtol=0, atol=1e-6)
         assert found.along == expected.along
         np.testing.assert_allclose(found.log_objective, expected.log_objective, rtol=1e-9)
     path = pnorm.dask.minimize_path(rows, p=2, max_iter=0)  # the default path
