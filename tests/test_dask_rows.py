@@ -379,3 +379,18 @@ def test_folds_that_are_refused():
         pnorm.dask.cross_validate(rows, folds="k")
     found = pnorm.dask.cross_validate(rows, p=1, t_max=50, folds=2)
     assert found.rounds.size <= 41
+
+
+def test_frames_with_more_columns_are_scored():
+    X, lam = dd.from_pandas(FRAME, npartitions=3), np.linspace(-1, 1, len(H))
+    expected = pnorm.score(FRAME[list("abc")], H, lam)
+    np.testing.assert_array_equal(pnorm.dask.score(X, H, lam).compute(), expected)  # columns are found by name
+    others = list("ywgk")
+    f = pnorm.dask.score(X, None, [1, 2, 3], ignore=others)
+    np.testing.assert_array_equal(f.compute(), pnorm.score(FRAME[list("abc")], None, [1, 2, 3]))
+    of_place = pnorm.rankers.columns(3)
+    np.testing.assert_array_equal(pnorm.dask.score(X, of_place, [1, 2, 3], ignore=others).compute(), f.compute())
+    with pytest.raises(ValueError, match="ignore is 'z', which is no column of X; it has 'a'"):
+        pnorm.dask.score(X, None, [1, 2, 3], ignore="z")
+    with pytest.raises(TypeError, match="ignore is 'y', and columns of an array have no names"):
+        pnorm.dask.score(da.ones((4, 3), chunks=2), None, [1, 2, 3], ignore="y")

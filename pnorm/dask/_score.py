@@ -8,12 +8,13 @@ import numpy as np
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._checks.text import first
 from pnorm._score import scored
 from pnorm.dask._partitions import sample_of
 from pnorm.rankers import Rankers, as_rankers
 
 
-def score(X: Any, H: Any, lam: Any) -> Any:
+def score(X: Any, H: Any, lam: Any, *, ignore: Any = ()) -> Any:
     r"""Score rows in partitions: :math:`f(x) = \sum_j \lambda_j h_j(x)`.
 
     Parameters
@@ -24,6 +25,9 @@ def score(X: Any, H: Any, lam: Any) -> Any:
         The weak rankers. They are those that `train` was given.
     lam : array_like, shape (n,)
         Coefficients, one per weak ranker.
+    ignore : str or sequence of str
+        Columns of a frame that are no rows' columns, such as the label. Weak rankers that were made of a frame find
+        their columns by name, and need none.
 
     Returns
     -------
@@ -49,6 +53,7 @@ def score(X: Any, H: Any, lam: Any) -> Any:
     >>> pnorm.dask.score(X, None, [0.5, -1.0]).compute()
     array([-1.5, -2.5])
     """
+    X = _without(X, [ignore] if isinstance(ignore, str) else list(ignore))
     rankers = as_rankers(H, sample_of(X, "X"), "X")
     lam = _checks.vector(lam, "lam", len(rankers), "one coefficient per weak ranker")
     if hasattr(X, "columns"):
@@ -56,6 +61,19 @@ def score(X: Any, H: Any, lam: Any) -> Any:
 
         return X.map_partitions(_scores, rankers, lam, meta=pandas.Series(dtype=np.float64, name="score"))
     return X.rechunk({1: -1}).map_blocks(_scores, rankers, lam, dtype=np.float64, drop_axis=1, meta=np.empty(0))
+
+
+def _without(X: Any, ignore: list[Any]) -> Any:
+    """Return a frame without some of its columns."""
+    if not ignore:
+        return X
+    if not hasattr(sample_of(X, "X"), "columns"):
+        raise TypeError(f"ignore is {_checks.shown(ignore[0])}, and columns of an array have no names")
+    missing = [name for name in ignore if name not in X.columns]
+    if missing:
+        has = first(list(X.columns), 8, _checks.shown)
+        raise ValueError(f"ignore is {_checks.shown(missing[0])}, which is no column of X; it has {has}")
+    return X.drop(columns=ignore)
 
 
 def _scores(X: Any, rankers: Rankers, lam: Vector) -> Any:
