@@ -268,7 +268,7 @@ def test_with_l2_alone_it_finds_what_newtons_method_finds(rng, p, side):
         weights = [rng.uniform(0.5, 2.0, len(X)) for X in rows[:2]]
         problem = problem_of(*rows, p, weights, side)
         penalty = Penalty.of(problem.n_rankers, l2=0.05)
-        assert serves(problem, penalty)
+        assert serves(problem)
         lam, trace = run(problem, penalty)
         expected, by_newton = run(problem, penalty, solver=NEWTON)
         assert trace.status == by_newton.status == "converged"
@@ -430,11 +430,11 @@ def test_steps_run_out_and_callbacks_stop(rng):
 def test_what_it_serves(rng):
     pos, neg = two_sides(rng, 60, 2)
     H = pnorm.rankers.quantile_thresholds(pos, neg, 5)
-    penalty = Penalty.of(len(H), 0.1, 0.1)
     problem = problem_of(pos, neg, H, 2.0)
-    assert serves(problem, penalty)
-    assert not serves(problem, Penalty.of(len(H), 0.1))  # nothing bounds what l1 alone leaves
-    assert not serves(problem_of(pos, neg, pnorm.rankers.columns(2), 2.0), Penalty.of(2, 0.1, 0.1))
+    assert serves(problem)
+    assert minimize._solver(problem, Penalty.of(len(H), 0.1, 0.1), None) is minimize.CODED
+    assert minimize._solver(problem, Penalty.of(len(H), 0.1), None) is minimize.PROXIMAL  # l1 alone bounds nothing
+    assert not serves(problem_of(pos, neg, pnorm.rankers.columns(2), 2.0))
     groups = [np.arange(len(X)) % 3 for X in (pos, neg)]
     grouped = build(pos, neg, H, push(2.0), None, None, *groups)
-    assert not serves(grouped, penalty)
+    assert not serves(grouped)

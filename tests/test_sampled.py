@@ -8,6 +8,7 @@ import scipy.sparse
 from partitions import minimize, partitioned, penalty_of
 
 import pnorm
+from pnorm._solvers import minimize as _minimize
 from pnorm._solvers import sampled
 from pnorm._solvers.few_columns import _hessian
 from pnorm._solvers.hessian import Moments
@@ -222,6 +223,46 @@ def test_a_sample_that_misleads_is_replaced_by_a_larger_one(monkeypatch):
     assert_near(found, pnorm.minimize(pos, neg, H, 4, l1=0.003, l2=0.02), 0.02)
     assert (np.diff(found[1].objective) <= 1e-12).all()
     assert found[1].n_iter < 40
+
+
+@pytest.mark.parametrize("p", [1, 16])
+@pytest.mark.parametrize("l1", [0.0, 0.005])
+def test_without_l2_the_last_steps_have_a_hessian(few, monkeypatch, p, l1):
+    monkeypatch.setattr(_minimize, "_FEW_CODED", 20)
+    pos, neg = sides(4_000)
+    H = cuts(pos, neg)
+    problem = partitioned(pos, neg, H, p, 500)
+    lam, trace = solve(problem, penalty_of(problem, H, l1), 1e-9)[:2]
+    expected, other = pnorm.minimize(pos, neg, H, p, l1=l1, tol=1e-9)
+    assert trace.status == other.status == "converged"
+    assert -other.gap - 1e-12 <= trace.objective[-1] - other.objective[-1] <= trace.gap + 1e-12
+    asked = [question.__name__ for question in problem.executor.asked]
+    assert asked.count("_scatter") <= 3
+    assert (trace.gaps[:-4] == np.inf).all()
+    np.testing.assert_allclose(trace.objective, trace.log_objective + [l1 * np.abs(trace.lam_at(k)).sum()
+                               for k in range(trace.n_iter + 1)], atol=1e-12)  # fmt: skip
+    _, trace, _ = solve(problem, penalty_of(problem, H, l1), 1e-9, callback=lambda trace: trace.n_iter == 2)
+    assert (trace.status, trace.n_iter) == ("callback", 2)
+
+
+def test_where_a_hessian_has_no_room_the_gradient_is_zero(few, monkeypatch):
+    monkeypatch.setattr(_minimize, "_FEW_CODED", 20)
+    monkeypatch.setattr(_minimize, "FEW", 20)
+    pos, neg = sides(4_000)
+    H = cuts(pos, neg)
+    problem = partitioned(pos, neg, H, 4, 500)
+    lam, trace = solve(problem)[:2]
+    assert trace.status == "stationary"
+    assert trace.gap == np.inf
+    assert "no certificate" in trace.message
+    assert "_scatter" not in [question.__name__ for question in problem.executor.asked]
+    expected, other = pnorm.minimize(pos, neg, H, 4)
+    assert trace.objective[-1] - other.objective[-1] < 1e-9
+    apart, neg = np.nan_to_num(pos) + 20.0, np.nan_to_num(neg)
+    problem = partitioned(apart, neg, pnorm.rankers.thresholds([np.linspace(-2.0, 30.0, 8)] * 4), 4, 500)
+    lam, trace = solve(problem)[:2]
+    assert trace.status == "separable"
+    assert problem.margin_at(lam) > 0.0
 
 
 def test_few_columns_of_partitions(few):

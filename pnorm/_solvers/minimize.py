@@ -20,7 +20,7 @@ from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.proximal import PROXIMAL, proximal
-from pnorm._solvers.sampled import SAMPLED
+from pnorm._solvers.sampled import SAMPLED, approach
 from pnorm._solvers.shapes import SHAPES, serves
 from pnorm._trace import Trace, attach_trace, progress_range
 from pnorm.rankers import Rankers
@@ -28,6 +28,9 @@ from pnorm.rankers import Rankers
 _HALVINGS = 200
 """Halvings of a start, at most."""
 
+
+_LITTLE = (1e-7, 1e-9, 1e-11)
+"""Shares of the largest curvature that an l2 has which is to change next to nothing."""
 
 _FEW_CODED = 500
 """Weak rankers that are coded, and have an l2 alone, up to which Newton's method forms its Hessian at every step.
@@ -105,9 +108,12 @@ def _are_two(values: Vector) -> bool:
 def _solver(problem: Problem, penalty: Penalty, method: str | None, some_stay_zero: bool = False) -> Solver:
     """Return the wanted method, by default Newton's where it works and, without a penalty, the Hessian is small."""
     cornered = penalty.ridge is None or some_stay_zero
-    by_columns = cornered or problem.n_rankers > _FEW_CODED or not problem.in_memory
-    if method is None and by_columns and serves(problem, penalty):
-        return CODED
+    by_columns = cornered or problem.n_rankers > _FEW_CODED or (penalty.is_bounded and not problem.in_memory)
+    if method is None and by_columns and serves(problem):
+        if penalty.is_bounded:
+            return CODED
+        if not problem.in_memory:
+            return APPROACHED
     if cornered:
         return PROXIMAL if NEWTON.supports(problem.objective) and method != "lbfgs" else BOUNDED
     if method is not None:
@@ -146,6 +152,32 @@ def _coded(problem: Problem, start: Vector, penalty: Penalty, progress: Progress
 
 
 CODED = Solver(_coded, supports=SHAPES.supports, steps=SHAPES.steps)
+
+
+def _approached(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
+    """Go near a minimiser without l2 by models of a sample, and prove it by the Hessian if that has room in an answer.
+
+    Every step of a method with a Hessian asks all parts for n**2 numbers. Near the minimiser one or two are left.
+    """
+    whole, many = progress.limit, penalty.ridge == 0.0 and problem.n_rankers > FEW
+    progress.limit = whole // 2
+    for share in _LITTLE[: len(_LITTLE) if many else 1]:
+        outcome = approach(problem, start, penalty, progress, share, min(share, 1e-6))
+        start = progress.last.lam
+        if outcome.status == "callback":
+            return outcome
+    progress.limit = whole
+    if not many:
+        return (proximal if penalty.ridge is None else newton)(problem, start, penalty, progress, may_ask)
+    if problem.margin_at(start) > 0.0 and problem.separation(problem.point(start)) > 0.0:
+        return Outcome("separable")
+    steepest = progress.last.gradient_norm
+    said = f"the Hessian of {problem.n_rankers} weak rankers is more than a partition can answer with: no certificate"
+    remedy = "with l2=1e-6, say, there is one"
+    return Outcome("stationary", f"{said}; {remedy}; the norm of the gradient of {progress.name} is {steepest:.2g}")
+
+
+APPROACHED = Solver(_approached, supports=SAMPLED.supports, steps=SAMPLED.steps)
 
 
 def _shrink_start(problem: Problem, lam: Vector, progress: Progress) -> Vector:

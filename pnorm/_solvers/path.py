@@ -57,7 +57,8 @@ def follow(
                     with np.errstate(divide="ignore", over="ignore"):
                         grown *= penalty[before] / penalty[k]
             start = _scale_warm_start(problem, lam, float(grown), float(of_l2[k]))
-            if earlier is not None and of_p[first] == of_p[before] == of_p[k] and serves(problem, omega):
+            same = of_p[first] == of_p[before] == of_p[k]
+            if earlier is not None and same and omega.is_bounded and problem.in_memory and serves(problem):
                 starts = _beyond(earlier, lam, *[(of_l1[i], of_l2[i]) for i in (first, before, k)])
                 start = _lowest(problem, omega, [start, lam, *starts])
         earlier, first = lam, before

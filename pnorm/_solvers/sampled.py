@@ -159,10 +159,26 @@ class Model:
 def sampled(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
     """Minimise models until the gap of the objective is within the tolerance."""
     with calm(1):
-        return _run(problem, start, penalty, progress)
+        return _run(problem, start, penalty, progress, progress.tol)
 
 
-def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress) -> Outcome:
+def approach(
+    problem: Problem, start: Vector, penalty: Penalty, progress: Progress, share: float, tol: float
+) -> Outcome:
+    """Go near the minimiser with a penalty that has no l2, by way of one that has a little, and prove nothing.
+
+    The l2 is a share of the largest that the curvature of log F_p can be. The steps are recorded as those of the
+    objective that is wanted.
+    """
+    largest = 0.25 * problem.objective.traits.p**2 * np.square(np.where(problem.constant, 1.0, problem.span))
+    l2 = np.where(penalty.l2 > 0.0, penalty.l2, share * largest)
+    with calm(1):
+        return _run(problem, start, Penalty(penalty.l1, l2, penalty.low, penalty.high), progress, tol, proves=False)
+
+
+def _run(
+    problem: Problem, start: Vector, penalty: Penalty, progress: Progress, tol: float, proves: bool = True
+) -> Outcome:
     p, table = problem.objective.traits.p, coded_table(problem.table)
     assert table is not None
     schema, sign = table.schema, -1.0 if problem.exchanged else 1.0
@@ -176,8 +192,8 @@ def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress) 
         slope = p * means.edges
         gap, rounding = penalised_gap(problem, point, means.edges, penalty)
         rounding += gap - rounding - penalty.gap(point.lam, slope)  # of the slopes
-        progress.arrive(point, gap, penalty.steepest(point.lam, slope))
-        if progress.proved(gap, rounding):
+        progress.arrive(point, gap if proves else math.inf, penalty.steepest(point.lam, slope))
+        if gap <= max(tol, 2.0 * rounding):
             return Outcome("converged", progress.within(gap))
         if progress.exhausted:
             return Outcome("max_iter", f"all {progress.limit} steps were taken; {_proof(gap)}")
@@ -194,10 +210,10 @@ def _run(problem: Problem, start: Vector, penalty: Penalty, progress: Progress) 
         last = gap
         if model is None:
             model = Model(problem, schema, point, totals, size)
-        after, promised = model.minimise(penalty, point.lam, totals, slope, progress.tol)
+        after, promised = model.minimise(penalty, point.lam, totals, slope, tol)
         (end, of_end), between = formed_along(problem, point.lam, after, _SHARES)
-        values = np.array([progress.value(point) for point in (end, *between)])
-        before, slack = progress.value(point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
+        values = np.array([progress.value_with(penalty, point) for point in (end, *between)])
+        before, slack = progress.value_with(penalty, point), 16.0 * np.finfo(float).eps * (abs(point.log_f) + 1.0)
         enough = before - _ALMOST * (before - values.min()) + slack
         place = 0 if values[0] <= enough else int(values.argmin())
         fall, share = before - values[place], (1.0, *_SHARES)[place]

@@ -69,12 +69,10 @@ _PATIENCE = 6
 """Iterations in a row that do not halve the gap, after which rounding may be the cause."""
 
 
-def serves(problem: Problem, penalty: Penalty) -> bool:
-    """Return whether the columns are codes, the rows in no groups, and all coefficients have an l2."""
+def serves(problem: Problem) -> bool:
+    """Return whether the columns are codes, and the rows in no groups."""
     objective = problem.objective
-    if not objective.traits.factored or objective.groups is not None or not penalty.is_bounded:
-        return False
-    return has_codes(problem)
+    return objective.traits.factored and objective.groups is None and has_codes(problem)
 
 
 def shapes(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
