@@ -36,10 +36,10 @@ from pnorm._storage.combined import Negated
 from pnorm._threads import SERIAL
 from pnorm.objectives._pnorm import PNorm
 
-_ROWS = 2**14
+_ROWS = 2**15
 """Rows of a side in a sample, at least."""
 
-_PER_CODE = 12
+_PER_CODE = 16
 """Rows of a side in a sample for each code of a column, at least, on average."""
 
 _SHARES = (0.7, 0.4, 0.2, 0.1, 0.03, 0.01, 0.001)

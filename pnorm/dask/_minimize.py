@@ -81,7 +81,7 @@ def minimize(
     tol : float
         Stop when the objective is proved to be this close to its infimum. As in `pnorm.minimize`.
     max_iter : int
-        Largest number of Newton steps.
+        Largest number of Newton steps, or of four steps each of one reduction (see Notes).
     push : {"top", "bottom"}
         Which end of the list is to be right. As in `pnorm.train`.
     loss : str or Loss
@@ -112,7 +112,8 @@ def minimize(
         The minimiser; of least norm if there are several. On separable data, the coefficients of the widest margin.
     trace : Trace
         As from `pnorm.minimize`, `gap`, `gaps` and `direction` included. Whether there is a minimiser, a linear
-        program is asked about some hundreds of rows, which the partitions send; up to 2000 weak rankers.
+        program is asked about some hundreds of rows, which the partitions send; up to 2000 weak rankers. Without `l2`,
+        more of these than that have no certificate: the status is ``"stationary"`` and `gap` infinite.
 
     Raises
     ------
@@ -129,10 +130,23 @@ def minimize(
 
     Notes
     -----
+    Weak rankers that are functions of codes (thresholds, bins, categories) with `l2` are minimised with some 15 to 25
+    reductions. Rows that are drawn with chances that grow with their weights, and the exact gradient make a
+    model of the objective [1]_. It is minimised here, with the penalty, and one reduction finds the objective of all
+    rows at the minimiser of the model, with the gradient, and at shares of the way there, one of which is lower. The
+    sample has some 33,000 rows of either side, or 16 for each code if that is more, and grows where steps fall short of
+    their promise. The gap is that of the exact gradient. Without `l2` such steps lead near the minimiser, where
+    Newton's method goes on.
+
     A Newton step with its certificate is some eight reductions over all partitions, and a few more where weak rankers
     are dependent, each of which answers with a few sums: O(n) numbers, but for those of the Hessian, n**2. Together
     they cost as much as a step of `pnorm.minimize`, and the scores anew for each of them. On quasi-separable data a few
     more reductions find the rows that keep weight: 3 to 14 of them, and outputs of 300 to 1800 rows of 100,000.
+
+    References
+    ----------
+    .. [1] M. I. Jordan, J. D. Lee and Y. Yang, Communication-efficient distributed statistical inference, Journal of
+       the American Statistical Association 114, 2019.
 
     Examples
     --------
