@@ -1,6 +1,7 @@
 """Rows in partitions against the same rows in memory, and a cluster that loses a worker."""
 
 import os
+import re
 import signal
 import time
 
@@ -46,7 +47,8 @@ def test_train_and_minimize_in_partitions(monkeypatch):
     pos, neg = sides()
     H = pnorm.rankers.quantile_thresholds(pos, neg, 15)
     P, N = parts(pos, 4), parts(neg, 5)
-    monkeypatch.setattr(pnorm.dask._cluster, "FAN_IN", 3)  # answers of 15 and 18 partitions merge in three stages
+    monkeypatch.setattr(pnorm.dask._cluster, "FAN_IN", 3)
+    monkeypatch.setattr(pnorm.dask._cluster, "CPU_COUNT", 15)  # merged by three, and by two, and then here
     for more in (
         {},
         {"selection": "signed"},
@@ -61,6 +63,44 @@ def test_train_and_minimize_in_partitions(monkeypatch):
         lam, trace = pnorm.dask.minimize(P, N, None, 4, **more)
         np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, None, 4, **more)[0], atol=1e-9)
         assert trace.gap < 1e-9
+
+
+def test_answers_merge_to_the_same_bits_wherever_partitions_lie(monkeypatch):
+    cluster = pnorm.dask._cluster
+    pos, neg = sides()
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 15) + pnorm.rankers.columns(4)
+    runs = []
+    for threads, fan_in, here in ((1, 16, 4), (2, 16, 4), (7, 2, 1), (50, 3, 2)):
+        for name, value in (("CPU_COUNT", threads), ("FAN_IN", fan_in), ("HERE", here)):
+            monkeypatch.setattr(cluster, name, value)
+        runs.append(pnorm.dask.train(parts(pos, 4), parts(neg, 5), H, 4, 15))
+    for lam, trace in runs[1:]:
+        np.testing.assert_array_equal(lam, runs[0][0])
+        np.testing.assert_array_equal(trace.log_objective, runs[0][1].log_objective)
+    dealt = [np.random.default_rng(k).permutation(33).tolist() for k in range(3)]  # as workers might hold them
+    for order in dealt:
+
+        def places(handles, order=order):
+            there = [k for k in order if k < len(handles)]
+            return [own for own in (there[:9], there[9:10], there[10:]) if own]
+
+        monkeypatch.setattr(cluster, "_groups", places)
+        lam, _ = pnorm.dask.train(parts(pos, 4), parts(neg, 5), H, 4, 15)
+        np.testing.assert_array_equal(lam, runs[0][0])
+
+
+def test_the_trace_says_what_has_travelled():
+    pos, neg = sides()
+    P, N = parts(pos, 13), parts(neg, 20)
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 9)
+    _, trace = pnorm.dask.train(P, N, H, 4, 20)
+    assert trace.message == "all 20 rounds were run; 22 exchanges with 10 partitions"
+    _, trace = pnorm.dask.minimize(P, N, None, 4)
+    assert trace.message.endswith(" exchanges with 10 partitions")
+    traffic = pnorm.dask._cluster.Traffic()
+    for n in (10, 9):
+        traffic.add(n, 999, 999_499_999)
+    assert str(traffic) == "2 exchanges with 10 partitions: 2 kB out, 2 GB back"
 
 
 def test_weights_of_any_kind():
@@ -190,6 +230,7 @@ def test_workers_killed_on_the_way_change_nothing_but_time():
 
         found, of = pnorm.dask.train(P, N, H, 4, 21, callback=kill_one)
         assert len(killed) == 8
+        assert re.search(r"exchanges with 14 partitions: [\d.]+ kB out, [\d.]+ kB back$", of.message)
         np.testing.assert_array_equal(found, lam)
         np.testing.assert_array_equal(of.log_objective, trace.log_objective)
         rounds = {0, 1}
@@ -336,24 +377,54 @@ def test_errors_of_users_functions_keep_their_words():
         pnorm.dask.train(parts(pos, 13), parts(neg, 8), [undecided])
 
 
-def test_a_source_that_changes_when_it_is_read_again_is_refused(monkeypatch):
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda block: block + 5.0 * np.eye(*block.shape),
+        lambda block: block[::-1],
+        lambda block: block[:, ::-1],
+        lambda block: block[:-1],
+        lambda block: block[:0],
+    ],
+)
+def test_a_source_that_changes_when_it_is_read_again_is_refused_at_once(monkeypatch, change):
     monkeypatch.setattr(dask, "persist", lambda *parts: parts)  # as though workers were lost all the time
-    generator = np.random.default_rng(0)
     pos, neg = sides()
-    cuts = pnorm.rankers.quantile_thresholds(pos, neg, 7)
-    P = parts(pos, 20)
-    changing = P.map_blocks(lambda block: generator.normal(size=block.shape), dtype=float, meta=np.empty((0, 0)))
+    cuts = pnorm.rankers.quantile_thresholds(pos, neg, 15)
+    N = parts(neg, 30)
+
+    def source(readings, altered):
+        """Partitions of which one becomes another after some readings."""
+        left = [readings]
+
+        def read(block):
+            left[0] -= 1
+            return altered(block) if left[0] < 0 else block
+
+        blocks = [dask.delayed(read, pure=False)(pos[20:40]) if k == 1 else pos[20 * k : 20 * k + 20] for k in range(3)]
+        return da.concatenate([da.from_delayed(dask.delayed(b), (np.nan, 4), dtype=float) for b in blocks])
+
     for function, H, more in (
         (pnorm.dask.train, None, {"t_max": 5}),
         (pnorm.dask.train, cuts, {"t_max": 5}),
         (pnorm.dask.minimize, None, {"l2": 0.1, "max_iter": 5}),
     ):
-        with pytest.raises(
-            ValueError, match=r"partition 0 of pos has changed since it was read.* pos\.persist\(\)"
-        ) as caught:
-            function(changing, parts(neg, 30), H, **more)
-        assert caught.value.trace.n_iter > 0
-        function(P, parts(neg, 30), H, **more)
+        for readings in (1, 4):
+            with pytest.raises(
+                ValueError, match=r"partition 1 of pos has changed since it was read.* persist\(\)"
+            ) as caught:
+                function(source(readings, change), N, H, **more)
+            assert readings == 1 or caught.value.trace.status == "interrupted"
+            assert readings == 1 or caught.value.trace.n_iter < 4
+        function(source(4, lambda block: block), N, H, **more)
+
+
+def test_what_other_processors_round_is_no_change(monkeypatch):
+    monkeypatch.setattr(dask, "persist", lambda *parts: parts)
+    pos, neg = sides()
+    generator = np.random.default_rng(0)
+    P = parts(pos, 20).map_blocks(lambda block: block * (1.0 + 2e-16 * generator.integers(0, 2, block.shape)))
+    assert_same(pnorm.dask.train(P, parts(neg, 30), None, 4, 5), pnorm.train(pos, neg, None, 4, 5))
 
 
 @pytest.mark.parametrize("H", [None, "cuts"])

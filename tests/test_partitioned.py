@@ -12,8 +12,10 @@ from pnorm._solvers import descent_state
 from pnorm._solvers import problem as _problem
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
+from pnorm._solvers.fingerprints import Known
 from pnorm._solvers.hessian import Curvature
 from pnorm._solvers.minimize import solve
+from pnorm._solvers.problem import rankers_of
 from pnorm._solvers.reductions import Rows, rows_of
 from pnorm.objectives._pnorm import push
 
@@ -284,3 +286,46 @@ def test_answers_do_not_grow_with_the_rows():
         solve(problem, None, 1e-10, 100, None, None)
         sizes[n] = max(len(pickle.dumps(answer)) for answer in most)
     assert sizes[20_000] == pytest.approx(sizes[2_000], rel=0.01)
+
+
+def test_fingerprints_know_every_row_and_every_output():
+    pos, neg = sides()
+    c = np.linspace(1.0, 2.0, 90)
+    generator = np.random.default_rng(0)
+    for kind, make in KINDS.items():
+        _, _, rankers = rankers_of(pos, neg, make(pos, neg))
+
+        def mark(A, weight=c, rankers=rankers):
+            return rows_of(A, weight, rankers, "neg", 3).fingerprint
+
+        (first,) = mark(neg)
+        assert (first["side"], first["partition"]) == (1, 3)
+        assert np.array_equal([first], mark(neg.copy()))
+        swapped = np.arange(90)
+        swapped[[4, 9]] = 9, 4
+        others = {mark(neg[swapped]).tobytes(), mark(neg[:-1], c[:-1]).tobytes(), mark(neg, c[swapped]).tobytes()}
+        for _ in range(20):
+            i, j = generator.integers(90), generator.integers(3 if kind == "functions" else 4)
+            other = neg.copy()
+            other[i, j + (kind == "functions")] *= -1.0
+            if not np.array_equal(*[rankers.evaluate(A) for A in (other, neg)]):
+                others.add(mark(other).tobytes())
+        found = np.frombuffer(b"".join(others), first.dtype)
+        with pytest.raises(ValueError, match="partition 3 of neg has changed"):
+            Known.check(known := Known(), np.r_[first, first, found[:1]])
+        for one in found:
+            with pytest.raises(ValueError, match="partition 3 of neg has changed"):
+                known.check(one[None])
+        assert len(others) > 10
+
+
+def test_fingerprints_of_sparse_rows_and_of_none():
+    A = scipy.sparse.random_array((200, 7), density=0.1, rng=np.random.default_rng(0), format="csc")
+    B = A.copy()
+    B.data[3] *= -1.0
+    for H in (None, pnorm.rankers.quantile_thresholds(A, A, 3)):
+        rankers = rankers_of(A, A, H)[2]
+        first, again, other = [rows_of(X, None, rankers, "pos", 0).fingerprint for X in (A, A.tocsr(), B)]
+        assert np.array_equal(first, again)
+        assert not np.array_equal(first, other)
+        assert not np.array_equal(first, rows_of(A, np.zeros(200), rankers, "pos", 0).fingerprint)

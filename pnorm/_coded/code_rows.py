@@ -21,7 +21,6 @@ from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import BothSides, CodedSide
 from pnorm.rankers._summaries import TableSummary
 
-
 _N_CUTS = 254
 """Cuts of a column: with a code for values below all of them, and one for missing values, a byte has no more."""
 

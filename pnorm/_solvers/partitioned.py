@@ -12,23 +12,21 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-import numpy as np
-
 from pnorm._categories import Seen, tell
-from pnorm._solvers.problem import Problem, Side, described, stats
-from pnorm._solvers.reductions import NAMES, Executor, Job, Rows
+from pnorm._solvers.problem import Problem, Side, described
+from pnorm._solvers.reductions import Executor, Rows
 from pnorm.objectives._base import Objective
 from pnorm.objectives._pnorm import PNorm
 
 
 class Partitions:
-    """The partitions of both sides, and the stats that they stated at first."""
+    """The partitions of both sides."""
 
     def __init__(self, executor: Executor, parts: Sequence[Sequence[Any]]) -> None:
         """Describe partitions, given handles of their `Rows`."""
-        self._executor, self._parts = executor, parts
-        self.sides, self._known = described(executor, parts)
-        of_sides = [_unknown_levels(of_side) for of_side in self._known]
+        self.executor = executor
+        self.sides, known = described(executor, parts)
+        of_sides = [_unknown_levels(of_side) for of_side in known]
         tell(map(add, *of_sides))
 
     def problem(self, names: tuple[str, ...], objective: Objective, push: str = "top") -> Problem:
@@ -39,21 +37,9 @@ class Partitions:
         """
         sides = self.sides
         if push == "bottom":
-            parts = [self._executor.changed(Rows.exchanged, side.parts) for side in reversed(sides)]
-            sides, _ = described(self._executor, parts)
-        return Problem(self._executor, sides, names, counted_by_parts(objective, sides)).centred()
-
-    def check_unchanged(self) -> None:
-        """Refuse rows that are no longer what they were at first, as those of a source that changes may be."""
-        again = self._executor.reduce(stats, [Job(handles) for handles in self._parts])
-        for name, before, after in zip(NAMES, self._known, again, strict=True):
-            for k, (a, b) in enumerate(zip(before, after, strict=True)):
-                if not _alike(a, b):
-                    raise ValueError(
-                        f"partition {k} of {name} has changed since it was read at first, and coefficients that "
-                        "follow from both mean nothing. Rows are read again where a worker is lost: make the source "
-                        f"say the same each time (a seed, a file), or keep the rows: {name} = {name}.persist()"
-                    )
+            parts = [self.executor.changed(Rows.exchanged, side.parts) for side in reversed(sides)]
+            sides, _ = described(self.executor, parts)
+        return Problem(self.executor, sides, names, counted_by_parts(objective, sides)).centred()
 
 
 def counted_by_parts(objective: Objective, sides: Sequence[Side]) -> Objective:
@@ -67,12 +53,3 @@ def _unknown_levels(known: Sequence[Any]) -> list[Seen]:
     """Values that are no levels, by column of one side."""
     parts = [fact[-1] for fact in known if fact is not None]
     return [reduce(add, of_column) for of_column in zip(*parts, strict=True)]
-
-
-def _alike(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None) -> bool:
-    """Whether two stats are of the same rows, to within what other processors round."""
-    if before is None or after is None:
-        return before is after
-    span = np.max([np.abs(stats[k]) for stats in (before, after) for k in (1, 2)], axis=0)
-    close = all((np.abs(before[k] - after[k]) <= 1e-9 * span).all() for k in (1, 2))
-    return close and before[0] == after[0] and bool(np.array_equal(before[4], after[4]))

@@ -23,6 +23,7 @@ from pnorm._categories import Seen
 from pnorm._checks import Vector
 from pnorm._checks.records import record
 from pnorm._core import _tilt
+from pnorm._solvers.fingerprints import Fingerprints, fingerprint_of
 from pnorm._storage.base import Index, Table, by_group
 from pnorm._storage.combined import Negated
 from pnorm._storage.dense import Dense
@@ -55,6 +56,8 @@ class Rows:
     seen: Sequence[Seen] = ()
     """Values of columns of categories that were no levels."""
     pool: Pool = SERIAL
+    fingerprint: Fingerprints | None = None
+    """That of the rows as they were read, where they may be read again."""
 
     @property
     def sign(self) -> float:
@@ -126,7 +129,13 @@ def rows_of(X: Any, weight: Any, rankers: Rankers, name: Name, number: int, decl
         check_declared(X.shape[0], declared, name)
         c = None if weight is None else _checks.weights(weight, f"{name}_weight", X.shape[0], some=False)
         every = np.ones(X.shape[0], bool)
-        return sides_of(X, [every, ~every][:: 1 if name == "pos" else -1], c, rankers, name)[NAMES.index(name)]
+        sides = [every, ~every][:: 1 if name == "pos" else -1]
+        return marked(sides_of(X, sides, c, rankers, name)[NAMES.index(name)], number)
+
+
+def marked(rows: Rows, partition: int) -> Rows:
+    """Return the rows of a partition with their fingerprint."""
+    return replace(rows, fingerprint=fingerprint_of(rows.name, partition, rows.n, rows.table, rows.log_c))
 
 
 def sides_of(

@@ -21,8 +21,7 @@ from pnorm._solvers.problem import Problem, objectives_of, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, Rows, reduction
 from pnorm._tables.labels import Labels
 from pnorm._threads import SERIAL, Pool
-from pnorm._trace import Trace
-from pnorm.dask._cluster import FAN_IN, Cluster
+from pnorm.dask._cluster import FAN_IN, Cluster, Traffic
 from pnorm.dask._coding import (
     Coded,
     Facts,
@@ -73,7 +72,7 @@ class CodedRows:
     @property
     def nbytes(self) -> int:
         """Bytes of the coded rows on all workers together. They are asked, one number from each partition."""
-        return sum(Cluster().reduce(_size, [Job(side.parts) for side in self._partitions.sides]))
+        return sum(self._partitions.executor.reduce(_size, [Job(side.parts) for side in self._partitions.sides]))
 
     def __repr__(self) -> str:
         return (
@@ -87,7 +86,7 @@ class CodedRows:
         sides = self._partitions.sides
         if not any(side.max_log_c for side in sides):
             return None, None
-        pos, neg = Cluster().reduce(_log_weights, [Job(side.parts) for side in sides])
+        pos, neg = self._partitions.executor.reduce(_log_weights, [Job(side.parts) for side in sides])
         return np.exp(pos), np.exp(neg)
 
     def _counted(self, group_weight: str) -> CaseWeights:
@@ -101,6 +100,8 @@ class CodedRows:
     ) -> Iterator[tuple[Problem, list[Objective]]]:
         """Give the problem of the first of some objectives, and all of them."""
         names, partitions = self.H.names, self._partitions
+        assert isinstance(partitions.executor, Cluster)
+        partitions.executor.traffic = Traffic()
         objectives = objectives_of(makes, CaseWeights(None, None, None, None, 0), SERIAL)
         if objectives[0].traits.factored and self._codes is None and group_weight == "pairs":
             problem = partitions.problem(names, objectives[0], push)
@@ -110,15 +111,6 @@ class CodedRows:
         with Pool(None, work(loss, self.n_pos, self.n_neg)) as pool:
             objectives = objectives_of(makes, self._counted(group_weight).seen_by(push), pool)
             yield partitions.problem(names, objectives[0], push), objectives
-
-    def _trusted(self, lam: Vector, trace: Trace) -> tuple[Vector, Trace]:
-        """Return what a run has found, if the rows are still those that it began with."""
-        try:
-            self._partitions.check_unchanged()
-        except ValueError as error:
-            error.trace = trace  # type: ignore[attr-defined]
-            raise
-        return lam, trace
 
 
 def code_rows(
@@ -352,7 +344,9 @@ def _assembled(
 ) -> CodedRows:
     """Have the workers code partitions and keep their sides, of which those in `of_side` have rows."""
     coded, told, side = dask.persist(*tasks), dask.delayed(Coded.told, pure=False), dask.delayed(Coded.side, pure=False)
-    facts, found = zip(*dask.compute(*[told(task) for task in coded]), strict=True)
+    facts, found, marks = zip(*dask.compute(*[told(task) for task in coded]), strict=True)
+    executor = Cluster()
+    executor.known.check(np.concatenate([mark for of_part in marks for mark in of_part]))
     if labels is not None:
         for counts in found:
             labels.add(counts)
@@ -362,18 +356,18 @@ def _assembled(
     parts = [list(kept[: len(parts[0])]), list(kept[len(parts[0]) :])]
     of_parts = [[of_part[k] for of_part in facts[of_side[k]]] for k in (0, 1)]
     masks = [np.concatenate([of_part.mask for of_part in own]) for own in of_parts]
-    codes, parts = _grouped(parts, of_parts, masks)
+    codes, parts = _grouped(executor, parts, of_parts, masks)
     folds = None
     if of_parts[0][0].folds is not None:
         pos, neg = [np.concatenate([of_part.folds for of_part in own]) for own in of_parts]
         folds = pos[masks[0]], neg[masks[1]]
-    partitions = Partitions(Cluster(), parts)
+    partitions = Partitions(executor, parts)
     kept_of_sides = None if all(map(np.all, masks)) else (masks[0], masks[1])
     return CodedRows(rankers, partitions, codes, kept_of_sides, folds, len(tasks))
 
 
 def _grouped(
-    parts: list[list[Any]], facts: list[list[Facts]], masks: list[Mask]
+    executor: Cluster, parts: list[list[Any]], facts: list[list[Facts]], masks: list[Mask]
 ) -> tuple[tuple[Index, Index] | None, list[list[Any]]]:
     """Return the groups of all rows and the parts of those that are in pairs, which is said in the masks."""
     if facts[0][0].groups is None:
@@ -398,7 +392,7 @@ def _grouped(
         of_parts = np.split(paired, np.cumsum([len(codes) for codes in of_sides[k]])[:-1])
         places = [np.flatnonzero(own) for own in of_parts]
         own_codes = np.split(of_group, np.cumsum([own.size for own in places])[:-1])
-        changed.append(Cluster().changed(_selected, parts[k], own=list(zip(places, own_codes, strict=True))))
+        changed.append(executor.changed(_selected, parts[k], own=list(zip(places, own_codes, strict=True))))
     return (counted.groups.pos, counted.groups.neg), changed
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
-from pnorm._solvers.reductions import NAMES, Name, Rows, check_declared, in_partition, rows_of, sides_of
+from pnorm._solvers.fingerprints import Fingerprints
+from pnorm._solvers.reductions import NAMES, Name, Rows, check_declared, in_partition, marked, rows_of, sides_of
 from pnorm._tables.labels import Labels
 from pnorm.rankers import Rankers
 from pnorm.rankers._base import Index
@@ -83,9 +84,10 @@ class Coded:
         """Return the rows of a side."""
         return self.rows[k]
 
-    def told(self) -> tuple[tuple[Facts, Facts], Counter[str]]:
+    def told(self) -> tuple[tuple[Facts, Facts], Counter[str], list[Fingerprints]]:
         """Return what is needed here."""
-        return self.facts, self.labels
+        marks = [rows.fingerprint for rows in self.rows if rows.fingerprint is not None]
+        return self.facts, self.labels, marks
 
 
 def of_labelled(
@@ -99,8 +101,8 @@ def of_labelled(
         X, positive, of_rows, labels = read(X, roles, declared, **vectors)
         sides = [positive, ~positive]
         c = of_rows["weight"]
-        found = sides_of(X, sides, c, rankers, "X")
-        return Coded(found, _facts_of(sides, c, of_rows["group"], of_rows["fold"]), labels)
+        pos, neg = [marked(rows, number) for rows in sides_of(X, sides, c, rankers, "X")]
+        return Coded((pos, neg), _facts_of(sides, c, of_rows["group"], of_rows["fold"]), labels)
 
 
 def read(

@@ -25,7 +25,6 @@ from pnorm._solvers.partitioned import Partitions, counted_by_parts
 from pnorm._solvers.problem import objectives_of
 from pnorm._threads import Pool
 from pnorm._trace import progress_range
-from pnorm.dask._cluster import Cluster
 from pnorm.dask._coded_rows import CodedRows, coded_or_read
 from pnorm.dask._folds import Deal, HeldParts, Numbers, dealt, given, without
 from pnorm.objectives._losses import Loss, work
@@ -202,7 +201,7 @@ def cross_validate(
         objectives = objectives_of(makes, trained.seen_by(push), pool)
         of_rows = (*rows._weights, rows._codes)
         known_here = not objectives[0].traits.factored or any(x is not None for x in of_rows)
-        executor, sides = Cluster(), rows._partitions.sides
+        executor, sides = rows._partitions.executor, rows._partitions.sides
 
         def prepared(k: int) -> Fold:
             train, held = [_places(numbers, k, out, known_here) for out in (True, False)]

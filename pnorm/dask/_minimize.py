@@ -12,6 +12,7 @@ from pnorm._solvers.minimize import check_supported, solve, units_of
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.start import start_of
 from pnorm._trace import Trace
+from pnorm.dask._cluster import with_traffic
 from pnorm.dask._coded_rows import coded_or_read
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
@@ -189,4 +190,4 @@ def minimize(
             problem.check_exponents(start)
         added = Penalty.of(len(rankers), l1, l2, signs, units_of(problem, rankers, penalty))
         lam, trace, _ = solve(problem, added, tol, max_iter, start, method, callback, few=few)
-        return rows._trusted(lam, trace)
+        return lam, with_traffic(trace, problem.executor)

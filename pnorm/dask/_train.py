@@ -11,6 +11,7 @@ from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
 from pnorm._solvers.start import start_of
 from pnorm._trace import Trace, progress_range
+from pnorm.dask._cluster import with_traffic
 from pnorm.dask._coded_rows import coded_or_read
 from pnorm.objectives._losses import Loss
 from pnorm.objectives._pairwise import objective_of
@@ -164,4 +165,4 @@ def train(
     lam = start_of(init, rows.H, signs)
     with rows._problem([make], loss, push, group_weight) as (problem, _):
         trace = descend(DescentState(problem, lam, signs), rounds, selection, tol, callback)
-        return rows._trusted(lam, trace)
+        return lam, with_traffic(trace, problem.executor)
