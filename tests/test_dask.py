@@ -1,9 +1,4 @@
-"""Rows in partitions against the same rows in memory, and a cluster that loses a worker."""
-
-import os
-import re
-import signal
-import time
+"""Rows in partitions against the same rows in memory."""
 
 import numpy as np
 import pytest
@@ -193,55 +188,6 @@ def test_bad_input():
         pnorm.dask.train(P, N, neg_weight=[1.0])
     with pytest.raises(ValueError, match="init gives scores that, times p, overflow"):
         pnorm.dask.train(P, N, None, 64, init=[1e306, 0, 0, 0])
-
-
-@pytest.mark.long
-def test_workers_killed_on_the_way_change_nothing_but_time():
-    distributed = pytest.importorskip("distributed")
-    pos, neg = sides(400, 600)
-    H = pnorm.rankers.quantile_thresholds(pos, neg, 31)
-    P, N = parts(pos, 60), parts(neg, 90)
-    generator = np.random.default_rng(0)
-    rounds = set(generator.choice(20, 8, replace=False).tolist())
-    (lam, trace), (minimiser, _) = pnorm.dask.train(P, N, H, 4, 21), pnorm.dask.minimize(P, N, None, 4)
-    assert_same((lam, trace), pnorm.train(pos, neg, H, 4, 21))
-    settings = {
-        "scheduler": None,
-        "distributed.comm.timeouts.connect": "20s",  # which some deaths cost in full
-        "distributed.scheduler.allowed-failures": 100,  # of a task: chance may hit the same one time and again
-        "distributed.worker.multiprocessing-method": "forkserver" if hasattr(os, "fork") else "spawn",
-    }
-    killed = []
-    with (
-        dask.config.set(settings),
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
-        distributed.Client(cluster),
-    ):
-
-        def kill_one(trace):
-            if trace.n_iter - 1 in rounds:
-                alive = []
-                while not alive:  # asked of those who look after the workers: one that is dead does not answer
-                    time.sleep(0.01)
-                    known = [w for w in cluster.workers.values() if w.worker_address in cluster.scheduler.workers]
-                    alive = sorted(w.pid for w in known if w.pid and w.pid not in killed)
-                killed.append(alive[generator.integers(len(alive))])
-                os.kill(killed[-1], signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-
-        found, of = pnorm.dask.train(P, N, H, 4, 21, callback=kill_one)
-        assert len(killed) == 8
-        assert re.search(r"exchanges with 14 partitions: [\d.]+ kB out, [\d.]+ kB back$", of.message)
-        np.testing.assert_array_equal(found, lam)
-        np.testing.assert_array_equal(of.log_objective, trace.log_objective)
-        rounds = {0, 1}
-        found, of = pnorm.dask.minimize(P, N, None, 4, callback=kill_one)
-        assert len(killed) == 10
-        assert of.status == "converged"
-        np.testing.assert_array_equal(found, minimiser)
-        rounds = {0, 2}
-        found, of = pnorm.dask.train(P, N, None, 4, 5, loss="logistic", callback=kill_one)
-        assert len(killed) == 12
-        np.testing.assert_allclose(found, pnorm.train(pos, neg, None, 4, 5, loss="logistic")[0], rtol=0, atol=1e-9)
 
 
 def groups_of(size, seed):

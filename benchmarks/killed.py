@@ -1,0 +1,104 @@
+"""Workers killed at random moments: `train` and `minimize` of `pnorm.dask` find the same bits.
+
+    python -P benchmarks/killed.py [RUNS [ROWS]]
+
+Two workers of this machine, which are started again when they are gone. Each run is one of the functions. At a
+moment drawn from the time that it takes undisturbed, from the reading of its partitions to its last exchange,
+a worker that is drawn as well is killed (SIGKILL).
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster
+
+import pnorm
+import pnorm.dask
+
+SETTINGS = {
+    "distributed.comm.timeouts.connect": "20s",  # which some deaths cost in full
+    "distributed.scheduler.allowed-failures": 100,  # of a task: chance may hit the same one time and again
+    "distributed.worker.multiprocessing-method": "forkserver" if hasattr(os, "fork") else "spawn",
+}
+
+
+def jobs(rows):
+    """Functions of nothing, each of which returns arrays."""
+    generator = np.random.default_rng(0)
+    pos, neg = generator.normal(0.5, 1.0, (rows, 8)), generator.normal(size=(rows, 8))
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 31)
+    P, N = (da.from_array(side, chunks=(-(-rows // 10), -1)) for side in (pos, neg))
+
+    def train():
+        lam, trace = pnorm.dask.train(P, N, H, 4, 40)
+        return lam, trace.log_objective
+
+    def minimize():
+        lam, trace = pnorm.dask.minimize(P, N, None, 4)
+        return lam, trace.objective
+
+    found = {"train": train, "minimize": minimize}
+    return found
+
+
+def kill_one(cluster, generator):
+    """Kill a worker that is alive, and return its name."""
+    while True:  # asked of those who look after the workers: one that is dead does not answer
+        known = [w for w in cluster.workers.values() if w.worker_address in cluster.scheduler.workers and w.pid]
+        if known:
+            chosen = known[generator.integers(len(known))]
+            os.kill(chosen.pid, signal.SIGKILL)
+            return chosen.name
+        time.sleep(0.01)
+
+
+def timed(function):
+    """What a function returns, and its seconds."""
+    start = time.perf_counter()
+    found = function()
+    return found, time.perf_counter() - start
+
+
+def main():
+    """Kill a worker in each of some runs, and compare."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    rows = int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
+    generator, same = np.random.default_rng(), 0
+    with (
+        dask.config.set(SETTINGS),
+        LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster) as client,
+    ):
+        known = {}
+        for name, function in jobs(rows).items():
+            function()  # the first call loads what it needs
+            known[name] = function, *timed(function)
+        names, k = list(known), 0
+        while k < runs:
+            function, expected, seconds = known[names[k % len(names)]]
+            moment, died = generator.uniform(0.0, seconds), []
+            killer = threading.Timer(moment, lambda died=died: died.append(kill_one(cluster, generator)))
+            killer.start()
+            found, took = timed(function)
+            if not died:  # it was done before
+                killer.cancel()
+                killer.join()
+                continue
+            alike = all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+            same += alike
+            when = f"worker {died[0]} killed after {moment:4.1f} s of {seconds:4.1f}; done in {took:4.1f} s"
+            print(f"    {names[k % len(names)]:15} {when}, {'the same bits' if alike else 'OTHER BITS'}", flush=True)
+            k += 1
+            client.wait_for_workers(2, timeout=60)
+    print(f"{same} of {runs} with the same bits")
+    return 0 if same == runs else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
