@@ -2,11 +2,12 @@
 
     python -P benchmarks/cluster.py [PICTURE.svg]
 
-1. Measured on a cluster of two processes of this machine: what a question costs beside the work on the rows, with the
-   number of partitions, and what the work on a million rows costs.
-2. Simulated from these: seconds a round on a billion rows of 50 columns, for 1 to 1000 workers of one thread. The
-   scheduler hands out one task at a time; a worker that has its answer sends it to the one that merges it with 15
-   others, over a network of 1 GB/s and 1 ms; merging costs as much as sending. Everything else is as measured.
+1. Measured on a cluster of two processes of this machine: what an exchange costs beside the work on the rows, with the
+   number of tasks and with that of partitions, and what the work on a million rows costs.
+2. Simulated from these: seconds, exchanges and bytes of a round on a billion rows of 50 columns, for 1 to 1000 workers
+   of one thread. The scheduler hands out one task at a time, with the question in it; a worker that has its answer
+   sends it to the one that merges it with 15 others, over a network of 1 GB/s and 1 ms; the last four come here;
+   merging costs as much as sending. Everything else is as measured.
 """
 
 import heapq
@@ -23,8 +24,7 @@ import pnorm
 import pnorm.dask
 from pnorm._solvers.problem import extremes, sums_of_weights
 from pnorm._solvers.reductions import rows_of
-from pnorm.dask._cluster import FAN_IN as _FAN_IN
-from pnorm.dask._partitions import problem_of as _problem
+from pnorm.dask import _cluster
 from pnorm.objectives._pnorm import push
 
 COLUMNS, CUTS = 50, 63
@@ -39,6 +39,8 @@ class Costs:
     question: float
     """For a question to nobody."""
     task: float
+    """For each worker thread more."""
+    partition: float
     """For each partition more."""
     row: dict
     """Per row and question, by the kind of weak rankers."""
@@ -48,7 +50,7 @@ KINDS = {"thresholds": 1.0, "columns": 3.0}
 """Questions a round: of columns, the step takes two as a rule."""
 
 NUMBERS = {"thresholds": COLUMNS * (CUTS + 1), "columns": COLUMNS}
-"""In an answer."""
+"""In an answer of each side."""
 
 
 def median(function, times):
@@ -64,15 +66,23 @@ def median(function, times):
 def measure():
     """Time questions with next to no rows, and partitions without a cluster."""
     generator = np.random.default_rng(0)
-    partitions, seconds = (2, 8, 32, 128), []
+    numbers, tasks, partitions = (2, 8, 32, 128), [], []
+    groups = _cluster._groups
     with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
-        for n in partitions:
+        for n in numbers:
             pos, neg = (da.from_array(generator.normal(size=(n // 2, 2)), chunks=(1, 2)) for _ in range(2))
-            with _problem(pos, neg, pnorm.rankers.columns(2), push(4.0), "exponential", *4 * [None]) as (_, problem):
+            rows = pnorm.dask.code_rows(pos, neg, pnorm.rankers.columns(2))
+            with rows._problem([push(4.0)], "exponential", "top", "pairs") as (problem, _):
                 lams = (np.ones(2), np.ones(2))
-                seconds.append(median(lambda: problem.reduce(extremes, lams), 15))  # noqa: B023
-            print(f"    a question to {n:4} partitions: {1e3 * seconds[-1]:6.1f} ms")
-    task, question = np.polyfit(partitions, seconds, 1)
+                partitions.append(median(lambda: problem.reduce(extremes, lams), 15))  # noqa: B023
+                _cluster._groups = lambda handles: [[k] for k in range(len(handles))]
+                tasks.append(median(lambda: problem.reduce(extremes, lams), 15))  # noqa: B023
+                _cluster._groups = groups
+            print(
+                f"    {n:4} partitions: {1e3 * partitions[-1]:6.1f} ms by worker, {1e3 * tasks[-1]:6.1f} ms one by one"
+            )
+    partition, question = np.polyfit(numbers, partitions, 1)
+    task, _ = np.polyfit(numbers, tasks, 1)
     row = {}
     X = generator.normal(size=(1_000_000, COLUMNS))
     for kind in KINDS:
@@ -83,29 +93,34 @@ def measure():
         lam = generator.normal(size=len(H)) / len(H)
         row[kind] = median(lambda: sums_of_weights(rows, lam, None, True, (4.0, 1.0)), 5) / len(X)  # noqa: B023
         print(f"    {kind}: {1e9 * row[kind]:.1f} ns per row and reduction")
-    return Costs(max(float(question), 0.0), float(task), row)
+    partition = max(float(partition), 0.0)
+    return Costs(max(float(question), 0.0), max(float(task) - partition, 0.0), partition, row)
 
 
 def simulated(costs, kind, n_rows, n_workers):
-    """Seconds a round: the events of one question, times the questions."""
-    sending = LATENCY + 8.0 * NUMBERS[kind] / BYTES_PER_SECOND
+    """Seconds of a round and bytes of one exchange: the events of an exchange of one partition for each worker."""
+    answer = 2 * 8.0 * NUMBERS[kind] + 24
+    asking = 8.0 * NUMBERS[kind] / BYTES_PER_SECOND
+    sending = LATENCY + answer / BYTES_PER_SECOND
     ready = []  # of the partitions, one for each worker: when the answer is where it is merged
-    for k in range(n_workers):
-        handed_out = costs.question / 2 + (k + 1) * costs.task
-        ready.append(handed_out + costs.row[kind] * n_rows / n_workers + sending)
-    scheduler = costs.question / 2 + n_workers * costs.task
-    while len(ready) > 1:  # the merges of one stage, in the order in which their parts are there
-        stages = [max(ready[k : k + _FAN_IN]) for k in range(0, len(ready), _FAN_IN)]
-        sizes = [len(ready[k : k + _FAN_IN]) for k in range(0, len(ready), _FAN_IN)]
-        events = [(at, k) for k, at in enumerate(stages)]
+    start = costs.question / 2 + n_workers * costs.partition
+    scheduler = start
+    for _ in range(n_workers):
+        scheduler += costs.task + asking
+        ready.append(scheduler + LATENCY + costs.row[kind] * n_rows / n_workers + sending)
+    moved = n_workers * (answer + 8.0 * NUMBERS[kind])
+    while len(ready) > _cluster.HERE:  # the merges of one stage, in the order in which their parts are there
+        some = [ready[k : k + _cluster.FAN_IN] for k in range(0, len(ready), _cluster.FAN_IN)]
+        events = [(max(own), k) for k, own in enumerate(some)]
         heapq.heapify(events)
-        done = [0.0] * len(stages)
+        done = [0.0] * len(some)
         while events:
             at, k = heapq.heappop(events)
             scheduler = max(scheduler, at) + costs.task
-            done[k] = scheduler + sizes[k] * sending
+            done[k] = scheduler + len(some[k]) * sending
+        moved += len(some) * answer
         ready = done
-    return KINDS[kind] * (ready[0] + costs.question / 2)
+    return KINDS[kind] * (max(ready) + len(ready) * sending + costs.question / 2), moved
 
 
 def draw(costs, n_rows, path):
@@ -120,7 +135,7 @@ def draw(costs, n_rows, path):
         figure, ax = plt.subplots(figsize=(6.4, 3.8))
         for kind, colour in zip(KINDS, ("#0072b2", "#e69f00"), strict=True):
             ideal = KINDS[kind] * costs.row[kind] * n_rows / workers
-            ax.loglog(workers, [simulated(costs, kind, n_rows, n) for n in workers], color=colour, label=kind)
+            ax.loglog(workers, [simulated(costs, kind, n_rows, n)[0] for n in workers], color=colour, label=kind)
             ax.loglog(workers, ideal, color=colour, ls=":", lw=1.1)
         ax.set(xlabel="workers", ylabel="seconds a round (simulated)")
         ax.legend()
@@ -131,16 +146,22 @@ def main():
     """Print both parts, and draw the second."""
     print("1. Two processes of this machine")
     costs = measure()
-    print(f"    so {1e3 * costs.question:.1f} ms a reduction and {1e3 * costs.task:.2f} ms a partition")
+    print(
+        f"    so {1e3 * costs.question:.1f} ms an exchange, {1e3 * costs.task:.2f} ms more for each worker thread, "
+        f"and {1e3 * costs.partition:.2f} ms for each partition"
+    )
     n_rows = 10**9
-    print(f"\n2. Simulated seconds a round, {n_rows:,} rows, {COLUMNS} columns, and the share of it that workers work")
-    print("    workers" + "".join(f"{kind:>22}" for kind in KINDS))
+    print(
+        f"\n2. Simulated, {n_rows:,} rows of {COLUMNS} columns: seconds a round, the share of it that workers work, MB"
+    )
+    print("    workers" + "".join(f"{kind:>25}" for kind in KINDS))
     for n in WORKERS:
         cells = []
         for kind in KINDS:
-            seconds = simulated(costs, kind, n_rows, n)
-            cells.append(f"{seconds:14.3f} {KINDS[kind] * costs.row[kind] * n_rows / n / seconds:6.0%}")
-        print(f"    {n:7}" + "".join(f"{cell:>22}" for cell in cells))
+            seconds, moved = simulated(costs, kind, n_rows, n)
+            share = KINDS[kind] * costs.row[kind] * n_rows / n / seconds
+            cells.append(f"{seconds:10.3f} {share:5.0%} {KINDS[kind] * moved / 1e6:7.2f}")
+        print(f"    {n:7}" + "".join(f"{cell:>25}" for cell in cells))
     if len(sys.argv) > 1:
         draw(costs, n_rows, sys.argv[1])
 
