@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_from_table import FORMS, NEG, POS, H, odd_column, ordered_forms
 
-from pnorm.rankers import TableWarning, _sketches, _words, from_table, quantile_thresholds
+from pnorm.rankers import TableWarning, _forms, _sketches, _words, from_table, quantile_thresholds
 from pnorm.rankers._sketches import Distinct, Quantiles
 from pnorm.rankers._summaries import TableSummary
 
@@ -267,6 +267,8 @@ def texts(n, draw):
         "euros": [f"{x:,.1f} €" for x in pay],
         "percent": [f"{x:.1f}%" for x in pay],
         "thousands": [f"{1000 + x:,.0f}" for x in pay],
+        "dollars": [f"${1000 + x:,.0f}" for x in pay],
+        "whole euros": [f"{x:.0f} €" for x in pay],
         "two currencies": [f"{'$' if k % 2 else '€'}{x:.1f}" for k, x in enumerate(pay)],
         "codes": [f"0{x:.0f}" for x in pay],
         "with a word": ["many" if k == n // 2 else f"{x:.2f} kg"[: 3 if k % 5 else 99] for k, x in enumerate(pay)],
@@ -475,3 +477,68 @@ def test_the_area_under_the_curve_is_of_all_rows():
     assert whole.plan[0].note == f"separates the sides nearly alone (AUC {below / (2 * neg.size):.3f})"
     summary = pairwise([TableSummary.of({"x": x[i : i + 7000]}, y[i : i + 7000]) for i in range(0, x.size, 7000)])
     assert quietly(summary.rankers).to_dict() == whole.to_dict()
+
+
+def test_long_texts_take_bounded_memory(monkeypatch):
+    monkeypatch.setattr(_words, "CHARACTERS", 5000)
+    monkeypatch.setattr(_words, "_LENGTH", 100)
+    n = 300
+    notes = [f"case {k} was seen by the guards " + "and again " * (k % 50) for k in range(n)]
+    y = np.arange(n) % 3 == 0
+    columns = {"note": notes, "x": np.arange(n) % 7}
+    parts = [
+        TableSummary.of({name: x[i : i + 60] for name, x in columns.items()}, y[i : i + 60], i) for i in range(0, n, 60)
+    ]
+    for summary in (in_line(parts), pairwise(parts)):
+        words = summary._sides[0][0].words
+        assert sum(map(len, words.values)) <= 5000
+        assert max(len(word) for word, _ in words.some) <= 100
+        plan = quietly(summary.rankers).plan[0]
+        assert (plan.kind, plan.values, plan.note) == ("left out", n, "free text: nearly all values differ")
+
+
+def in_batches(column, size, y):
+    return in_line([TableSummary.of({"x": column[i : i + size]}, y[i : i + size], i) for i in range(0, len(y), size)])
+
+
+def test_forms_that_are_asked_for_are_those_of_all_words(monkeypatch):
+    few_are_kept(monkeypatch)
+    n = 400
+    y = np.arange(n) % 2 == 0
+    words = [f"{1 + k % 9},{k:03d} kg"[:5] + " $" * (k % 2) for k in range(n)]
+    for kind in ("decimal point", "decimal comma", "number"):
+        whole = from_table({"x": words[::2]}, {"x": words[1::2]}, kinds={"x": kind})
+        H = in_batches(words, 50, y).rankers(kinds={"x": kind})
+        assert H._sources[0].reading == whole._sources[0].reading
+    digits = [f"2020{1 + k % 12:02d}{1 + k % 28:02d} {k // 60:02d}:{k % 60:02d}" for k in range(n)]
+    with pytest.raises(ValueError, match="an id: nearly all values differ"):  # eight digits are no date by themselves
+        in_batches(digits, 67, y).rankers()
+    assert in_batches(digits, 67, y).rankers(kinds={"x": "date"}).plan[0].kind == "date"
+
+
+def test_a_late_word_among_numbers_is_named(monkeypatch):
+    few_are_kept(monkeypatch)
+    monkeypatch.setattr(_forms, "SOME", 20)
+    words = [f"{k % 90}.{k}" for k in range(400)] + ["soon"] * 30
+    with pytest.raises(ValueError, match="nearly all values differ; soon is no number, as nearly all others are"):
+        in_batches(words, 43, np.arange(430) % 2 == 0).rankers()
+
+
+def test_batches_of_two_currencies_are_no_numbers(monkeypatch):
+    few_are_kept(monkeypatch)
+    words = [f"{'$' if k < 200 else '€'}{k}.5" for k in range(400)]
+    with pytest.raises(ValueError, match=r"^rows has '\$0.5' at row 0, column 0 \('x'\), which is to be a number"):
+        in_batches(words, 50, np.arange(400) % 2 == 0).rankers(kinds={"x": "number"})
+
+
+def test_values_of_other_types_are_left_out():
+    column = [[1], [2], None, [3], [4], [5]]
+    y = np.arange(6) % 2 == 0
+    with pytest.raises(ValueError, match=r"no column of rows can be used \(x: values of type list cannot be read\)"):
+        in_batches(column, 2, y).rankers()
+    with pytest.raises(ValueError, match=r"^rows has \[1\] at row 0, column 0 \('x'\), which is to be a number"):
+        in_batches(column, 2, y).rankers(kinds={"x": "number"})
+    with pytest.raises(
+        TypeError, match=r"^rows has \[1\] \(list\) at row 0, column 0 \('x'\); every value must be a real"
+    ):
+        in_batches(column, 2, y).thresholds()

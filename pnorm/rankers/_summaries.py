@@ -303,8 +303,9 @@ class TableSummary:
     points of the distribution, and the share of rows up to a cut is wrong by less than 1 / 2,000 for 10,000 batches,
     as `Quantiles` tells. The most frequent levels keep their indicators, with counts that are too small by at most
     1 / 65,536 of the rows. The number of different values is an estimate, with a standard error below 1 %. Weekdays,
-    hours and months of dates are counted exactly. A summary takes some 10 MB at most for a column of numbers, and some
-    16 million characters a side at most for one of text.
+    hours and months of dates are counted exactly. Of a column of numbers, a summary takes 1 MB for a million rows and
+    some 10 MB for 10^9; of one of text, 65,536 words or 16 million characters a side, and the same for each form that
+    fits more of them.
     """
 
     def __init__(
