@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -349,6 +350,27 @@ def test_a_dask_frame_belongs_elsewhere(table):
     frame = pytest.importorskip("dask.dataframe").from_pandas(table.to_pandas(), npartitions=2)
     with pytest.raises(TypeError, match=r"the rows are a Dask \w+: pnorm\.dask\.code_rows takes these"):
         batches_of(frame)
+
+
+class Streamed:
+    """What gives its rows to Arrow and to nobody else, as the relations of DuckDB do."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_streams_of_other_libraries(table, monkeypatch):
+    if hasattr(pa.RecordBatchReader, "from_stream"):
+        batches = batches_of(Streamed(table), rows=300)
+        for _ in range(2):
+            assert all_rows(batches) == {name: column(table, name) for name in table.column_names}
+        assert (batches.told, batches.reads) == ("the Streamed", 2)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(TypeError, match="the rows of a Streamed come by Arrow, which takes pyarrow"):
+        batches_of(Streamed(table))
 
 
 def test_queries_of_older_polars_go_by_way_of_a_file(table, monkeypatch):

@@ -85,7 +85,7 @@ def input_of(source: Any) -> Input:
         return _Dataset(source)
     if library == "pyarrow" and hasattr(source, "read_next_batch"):
         return _Stream(lambda _chosen, _rows: source, source.schema.names, "the RecordBatchReader", once=True)
-    if library == "pyarrow" and hasattr(source, "to_struct_array"):
+    if library == "pyarrow" and hasattr(source, "num_rows"):
         return _InMemory(_as_table(source), "the Arrow table")
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return _InMemory(source, "the pandas frame")
@@ -194,6 +194,8 @@ def _reader(source: Any) -> Any:
             f"the rows of a {type(source).__name__} come by Arrow, which takes pyarrow, the extra 'parquet' of pnorm: "
             "pip install pyarrow"
         ) from None
+    if not hasattr(pyarrow.RecordBatchReader, "from_stream"):
+        raise TypeError(f"the rows of a {type(source).__name__} come by Arrow, which takes pyarrow 15 or newer")
     return pyarrow.RecordBatchReader.from_stream(source)
 
 
@@ -207,7 +209,7 @@ def _frames(query: Any, rows: int) -> Iterator[Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "rows.arrow")
         try:
-            query.sink_ipc(path, compression="uncompressed", maintain_order=True)
+            query.sink_ipc(path, compression="lz4", maintain_order=True)
         except polars.exceptions.InvalidOperationError:  # older versions cannot run all queries in parts
             yield query.collect()
             return
