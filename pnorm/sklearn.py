@@ -49,6 +49,7 @@ from pnorm._reasons.shapes import Shapes, of_tables, places_of, shapes
 from pnorm._score import scored, sigmoid
 from pnorm._split import plainly_positive
 from pnorm._storage.coded import LARGEST_FEATURE
+from pnorm._trace import Trace
 from pnorm._train import train
 from pnorm.metrics._by_name import COSTS, MEASURES, takes
 from pnorm.rankers import Rankers, _Categories, _Columns, _Normalized
@@ -490,9 +491,10 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The rows. A data frame of pandas or polars, an Arrow table, a dictionary or a list of dictionaries, one for
             each row, may have columns of numbers, text, truth values, dates and missing values. A matrix has numbers,
             and may be SciPy sparse, unless the weak rankers are ``"normalized"``. Where `rankers` is no word for a
-            kind, they may be whatever it reads.
+            kind, they may be whatever it reads. Of a Dask array or frame, at most 16,384 rows of either class, drawn at
+            random, choose what is None, and all rows are then minimised over where they lie.
         y : array_like, shape (N,)
-            Labels, of two kinds.
+            Labels, of two kinds; for a Dask frame, the name of their column, or a vector of Dask.
         sample_weight : array_like, shape (N,), optional
             Case weights, zero or more.
         groups : sequence of labels, of length N, optional
@@ -525,6 +527,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             quasi-separable (see `pnorm.minimize`).
         """
         self._check()
+        if _is_dask(X):
+            return self._fit_dask(X, y, sample_weight, groups, pos_label)
+        self._fit(X, y, sample_weight, groups, pos_label)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, pos_label: Any) -> _Rows:
+        """Train on rows in memory, and return those that were trained on."""
         X, y = self._read(X, y, reset=True)
         why = self._why_rounds(X, groups)
         auto = self.solver == "auto" and why is None
@@ -554,9 +563,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lam, trace = minimize(pos, neg, H, max_iter=t_max, tol=default.TOL if auto else 1e-10, **added, **how)
         else:
             lam, trace = train(pos, neg, H, t_max=t_max, **how)
-        if newton and (trace.status == "max_iter" or (trace.direction is not None and trace.gap < np.inf)):
-            hint = "; l2 above 0 gives a minimiser" if trace.direction is not None else ""
-            warnings.warn(f"{trace.message}{hint}", ConvergenceWarning, stacklevel=2)
+        if newton:
+            _warn_of_end(trace)
 
         self.rankers_, self.trace_ = H, trace
         self.p_, self.l1_, self.l2_ = float(p), float(added["l1"]), float(added["l2"])
@@ -582,10 +590,47 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._cut(self._score(to_cut.X), to_cut.positive, **self.cutoff)
         proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
         self._proof = _Later(proved if self._exponential else _none)
+        self._explain_later(known)
+        return known
+
+    def _explain_later(self, known: _Rows) -> None:
+        """Keep the rows until ranges and averages of them are asked for."""
         d = getattr(self, "n_features_in_", 0)  # rows need not have columns
-        self._ranges = _Later(partial(_ranges_of, known.X, H, self.lam_, d, self._n_threads), keeps=True)
+        of_model = self.rankers_, self.lam_
+        self._ranges = _Later(partial(_ranges_of, known.X, *of_model, d, self._n_threads), keeps=True)
         average = known.take(known.places[0 if self.push == "bottom" else 1])
-        self._means = _Later(partial(means_of, average.X, H, self.lam_, average.weight, self._n_threads), keeps=True)
+        self._means = _Later(partial(means_of, average.X, *of_model, average.weight, self._n_threads), keeps=True)
+
+    def _fit_dask(self, X: Any, y: Any, sample_weight: Any, groups: Any, pos_label: Any) -> PNormPush:
+        """Choose by some rows of a Dask collection, and minimise over all of them where they lie."""
+        from pnorm.dask import code_rows
+        from pnorm.dask import minimize as minimize_there
+        from pnorm.dask._estimator import drawn
+
+        why = self._why_rounds(X, groups)
+        if why is not None or self.cutoff is not None or _is_estimator(self.rankers):
+            raise ValueError(
+                f"X is a Dask collection, over which PNormPush minimises: {why or 'cutoff'} is for rows in memory; "
+                "pnorm.dask.train runs rounds, and choose_cutoff takes held-out rows in memory"
+            )
+        if not isinstance(self.cv, numbers.Integral):
+            raise ValueError("X is a Dask collection, of which some rows choose: cv must be a number of folds")
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        rows, labels, weight, sizes = drawn(X, y, sample_weight, default.MOST, seed)
+        known = self._fit(rows, np.array(labels), weight, None, pos_label)
+        given = self.solver == "newton" or bool(self.l1) or self.l2 is not None
+        share = 1.0 if given else max(min(default.MOST, n) / n for n in sizes.values())
+        self.l1_, self.l2_ = share * self.l1_, share * self.l2_
+        coded = code_rows(X, y, self.rankers_, weight=sample_weight, pos_label=self.classes_[1])
+        added = self._added(True, None) | {"l1": self.l1_, "l2": self.l2_}
+        t_max, tol = self.t_max or _T_MAX, default.TOL if self.solver == "auto" else 1e-10
+        lam, trace = minimize_there(coded, p=self.p_, max_iter=t_max, tol=tol, push=self.push, **added)
+        _warn_of_end(trace)
+        self.lam_, self.trace_, self.n_iter_ = lam, trace, trace.n_iter
+        assert trace.intercept is not None
+        self._offset = self.threshold_ = self._uncut = -float(trace.intercept)
+        self._proof = _Later(_not_here)
+        self._explain_later(known)
         return self
 
     def _check(self) -> None:
@@ -805,7 +850,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # What it has learned -------------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> Vector:
+    def decision_function(self, X: Any) -> Any:
         """Score rows: the larger, the nearer to the top.
 
         Parameters
@@ -831,10 +876,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             is one, and they are text in place of numbers or the reverse, that is a ValueError.
         """
         check_is_fitted(self)
+        if _is_dask(X):
+            return self._score_dask(X) - self.threshold_
         return self._score(self._read(X, reset=False)) - self.threshold_
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Any:
         """Estimate the probabilities of the classes, as `pnorm.probability` does.
 
         Parameters
@@ -861,10 +908,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         assert self._offset is not None
-        f = self._score(self._read(X, reset=False)) - self._offset
-        return np.column_stack([sigmoid(side, self.p_, 0.0) for side in (-f, f)])
+        if _is_dask(X):
+            from pnorm.dask._estimator import mapped
 
-    def predict(self, X: Any) -> NDArray[Any]:
+            return mapped(self._score_dask(X) - self._offset, partial(_both_classes, p=self.p_), np.float64, 2)
+        return _both_classes(self._score(self._read(X, reset=False)) - self._offset, self.p_)
+
+    def predict(self, X: Any) -> Any:
         """Tell the classes apart, at `threshold_`, or at the cut-off `cutoff_`.
 
         Parameters
@@ -893,10 +943,13 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``sklearn.model_selection.TunedThresholdClassifierCV`` and ``FixedThresholdClassifier``, without one.
         """
         check_is_fitted(self)
+        if _is_dask(X):
+            from pnorm.dask._estimator import mapped
+
+            found = partial(_labels_of, classes=self.classes_, threshold=self.threshold_, cut=self.cutoff_)
+            return mapped(self._score_dask(X), found, self.classes_.dtype)
         f = self._score(self._read(X, reset=False))
-        above: NDArray[np.bool_] = f - self.threshold_ > 0.0 if self.cutoff_ is None else self.cutoff_.takes(f)
-        labels: NDArray[Any] = self.classes_[above.astype(np.intp)]
-        return labels
+        return _labels_of(f, self.classes_, self.threshold_, self.cutoff_)
 
     def choose_cutoff(
         self,
@@ -969,6 +1022,12 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _score(self, X: Any, strict: bool | None = False) -> Vector:
         return scored(X, self.rankers_, self.lam_, self._n_threads, strict)
+
+    def _score_dask(self, X: Any) -> Any:
+        """Return the scores of rows of a Dask collection, in its partitions."""
+        from pnorm.dask import score
+
+        return score(X, self.rankers_, self.lam_)
 
     def _linear(self) -> tuple[Vector, float]:
         """Return slopes and offset of scores that are linear in the columns."""
@@ -1140,6 +1199,17 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
 
+def _labels_of(f: Vector, classes: NDArray[Any], threshold: float, cut: Cutoff | None) -> NDArray[Any]:
+    """Return the labels of rows by their scores."""
+    above: NDArray[np.bool_] = f - threshold > 0.0 if cut is None else cut.takes(f)
+    return np.asarray(classes[above.astype(np.intp)])
+
+
+def _both_classes(f: Vector, p: float) -> NDArray[np.float64]:
+    """Return the probabilities of both classes from scores less those of probability 1/2."""
+    return np.column_stack([sigmoid(side, p, 0.0) for side in (-f, f)])
+
+
 class _Later:
     """What is computed on request from rows that stay out of pickles, or with `keeps` before one is made."""
 
@@ -1163,6 +1233,23 @@ class _Later:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(None, state.get("found"))  # type: ignore[misc]
+
+
+def _warn_of_end(trace: Trace) -> None:
+    """Warn where the minimum is not proved, or there is none."""
+    if trace.status == "max_iter" or (trace.direction is not None and trace.gap < np.inf):
+        hint = "; l2 above 0 gives a minimiser" if trace.direction is not None else ""
+        warn(f"{trace.message}{hint}", ConvergenceWarning)
+
+
+def _is_dask(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _not_here() -> diagnostics.Certificate:
+    raise AttributeError(
+        "no certificate_ of rows in partitions: trace_.gap says how far the objective is from its minimum"
+    )
 
 
 def _none() -> diagnostics.Certificate:

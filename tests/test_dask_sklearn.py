@@ -1,0 +1,90 @@
+"""The estimator on Dask collections, against the estimator on the same rows in memory."""
+
+import numpy as np
+import pytest
+
+import pnorm
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("sklearn")
+
+from pnorm import _default  # noqa: E402
+from pnorm.sklearn import PNormPush  # noqa: E402
+
+N = 160
+
+
+@pytest.fixture(autouse=True)
+def _in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def table():
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(N, 3)), 1)
+    frame = pandas.DataFrame(X, columns=list("abc"))
+    frame["town"] = rng.choice(["Ulm", "Rome"], N)
+    frame["y"] = np.where(X[:, 0] + rng.normal(size=N) > 0.4, "good", "bad")
+    return frame
+
+
+FRAME = table()
+ROWS = FRAME.drop(columns="y")
+HOW = {"p": 2.0, "l2": 0.5, "l1": 0.0, "n_cuts": 7, "linear": False, "cv": 2}
+
+
+def test_a_frame_whose_rows_are_few_gets_the_model_of_memory():
+    X = dd.from_pandas(FRAME, npartitions=3)
+    of_memory = PNormPush(**HOW).fit(ROWS, FRAME["y"], pos_label="good")
+    for y in ("y", X["y"]):
+        rows = X if isinstance(y, str) else X[["a", "b", "c", "town"]]
+        model = PNormPush(**HOW).fit(rows, y, pos_label="good")
+        assert sorted(model.rankers_.names) == sorted(of_memory.rankers_.names)
+        assert model.classes_.tolist() == ["bad", "good"]
+        assert model.trace_.gap < 1e-5
+        f = model.decision_function(rows)
+        np.testing.assert_allclose(f.compute(), of_memory.decision_function(ROWS), atol=0.02)
+        np.testing.assert_array_equal(f.compute(), model.decision_function(ROWS))
+        labels, probabilities = model.predict(rows), model.predict_proba(rows)
+        np.testing.assert_array_equal(labels.compute(), model.predict(ROWS))
+        np.testing.assert_array_equal(probabilities.compute(), model.predict_proba(ROWS))
+        assert probabilities.compute().shape == (N, 2)
+    with pytest.raises(AttributeError, match=r"no certificate_ of rows in partitions: trace_\.gap"):
+        _ = model.certificate_
+    assert model.feature_importances_.size == 4
+
+
+def test_some_rows_choose_and_all_are_minimised_over(monkeypatch):
+    monkeypatch.setattr(_default, "MOST", 30)
+    A, y = FRAME[list("abc")].to_numpy(), (FRAME["y"] == "good").astype(int).to_numpy()
+    X, weight = da.from_array(A, chunks=(50, 3)), np.where(np.arange(N) % 3, 1.0, 2.0)
+    labels = da.from_array(y, chunks=50)
+    model = PNormPush(p=2.0, n_cuts=3, cv=2).fit(X, labels, sample_weight=weight)
+    again = PNormPush(p=2.0, n_cuts=3, cv=2).fit(X, labels, sample_weight=weight)
+    np.testing.assert_array_equal(model.lam_, again.lam_)
+    chosen = model.cross_validation_.best
+    share = max(30 / size for size in np.bincount(y))
+    np.testing.assert_allclose([model.l1_, model.l2_], [share * chosen.l1, share * chosen.l2])
+    weights = {"pos_weight": weight[y == 1], "neg_weight": weight[y == 0]}
+    penalties = {"l1": model.l1_, "l2": model.l2_, "penalty": "shapes", "tol": 1e-6}
+    lam, trace = pnorm.minimize(A[y == 1], A[y == 0], model.rankers_, 2, **penalties, **weights)
+    np.testing.assert_allclose(model.trace_.objective[-1], trace.objective[-1], atol=3e-6)
+    assert model.lam_.shape == lam.shape
+
+
+def test_what_is_for_rows_in_memory_is_refused():
+    X = dd.from_pandas(FRAME, npartitions=2)
+    for how, message in (
+        ({"t_max": 3}, "t_max is for rows in memory"),
+        ({"solver": "coordinate"}, "solver='coordinate' is for rows in memory"),
+        ({"cutoff": {"precision": 0.8}}, "cutoff is for rows in memory"),
+        ({"cv": [([0, 1], [2, 3])]}, "cv must be a number of folds"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            PNormPush(**how).fit(X, "y", pos_label="good")
+    with pytest.raises(ValueError, match=r"only two classes can be told apart; it has \d+ labels in y"):
+        PNormPush().fit(X, X["a"])
