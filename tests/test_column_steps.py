@@ -433,7 +433,7 @@ def test_what_it_serves(rng):
     problem = problem_of(pos, neg, H, 2.0)
     assert serves(problem)
     assert minimize._solver(problem, Penalty.of(len(H), 0.1, 0.1), None) is minimize.CODED
-    assert minimize._solver(problem, Penalty.of(len(H), 0.1), None) is minimize.PROXIMAL  # l1 alone bounds nothing
+    assert minimize._solver(problem, Penalty.of(len(H), 0.1), None) is minimize.APPROACHED
     assert not serves(problem_of(pos, neg, pnorm.rankers.columns(2), 2.0))
     groups = [np.arange(len(X)) % 3 for X in (pos, neg)]
     grouped = build(pos, neg, H, push(2.0), None, None, *groups)

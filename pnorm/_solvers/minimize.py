@@ -20,7 +20,7 @@ from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import Problem
 from pnorm._solvers.progress import Outcome, Progress, Solver
 from pnorm._solvers.proximal import PROXIMAL, proximal
-from pnorm._solvers.sampled import SAMPLED, approach
+from pnorm._solvers.sampled import SAMPLED, approach, with_little_l2
 from pnorm._solvers.shapes import SHAPES, serves
 from pnorm._trace import Trace, attach_trace, progress_range
 from pnorm.rankers import Rankers
@@ -31,6 +31,9 @@ _HALVINGS = 200
 
 _LITTLE = (1e-7, 1e-9, 1e-11)
 """Shares of the largest curvature that an l2 has which is to change next to nothing."""
+
+_STEPS = 40
+"""Steps on the way to a minimiser with a little l2, in memory."""
 
 _FEW_CODED = 500
 """Weak rankers that are coded, and have an l2 alone, up to which Newton's method forms its Hessian at every step.
@@ -112,7 +115,7 @@ def _solver(problem: Problem, penalty: Penalty, method: str | None, some_stay_ze
     if method is None and by_columns and serves(problem):
         if penalty.is_bounded:
             return CODED
-        if not problem.in_memory:
+        if not problem.in_memory or (penalty.ridge is None and not some_stay_zero):
             return APPROACHED
     if cornered:
         return PROXIMAL if NEWTON.supports(problem.objective) and method != "lbfgs" else BOUNDED
@@ -155,10 +158,15 @@ CODED = Solver(_coded, supports=SHAPES.supports, steps=SHAPES.steps)
 
 
 def _approached(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:
-    """Go near a minimiser without l2 by models of a sample, and prove it by the Hessian if that has room in an answer.
+    """Go near a minimiser without l2 by one with a little, and prove it by the Hessian if that has room in an answer.
 
-    Every step of a method with a Hessian asks all parts for n**2 numbers. Near the minimiser one or two are left.
+    Every step of a method with a Hessian forms n**2 numbers, and asks all parts for them. Near the minimiser one or two
+    are left.
     """
+    if problem.in_memory:
+        progress.limit //= SAMPLED.steps
+        near = start if progress.exhausted else _near(problem, start, penalty, progress)
+        return proximal(problem, near, penalty, progress, may_ask)
     whole, many = progress.limit, penalty.ridge == 0.0 and problem.n_rankers > FEW
     progress.limit = whole // 2
     for share in _LITTLE[: len(_LITTLE) if many else 1]:
@@ -175,6 +183,19 @@ def _approached(problem: Problem, start: Vector, penalty: Penalty, progress: Pro
     said = f"the Hessian of {problem.n_rankers} weak rankers is more than a partition can answer with: no certificate"
     remedy = "with l2=1e-6, say, there is one"
     return Outcome("stationary", f"{said}; {remedy}; the norm of the gradient of {progress.name} is {steepest:.2g}")
+
+
+def _near(problem: Problem, start: Vector, penalty: Penalty, progress: Progress) -> Vector:
+    """Return the minimiser with a little l2, in memory, which is recorded as one move."""
+    added = with_little_l2(problem, penalty, _LITTLE[0])
+    stage = Progress(problem, added, 1e-6, _STEPS, None, iter(()))
+    SHAPES.run(problem, start, added, stage, may_ask=False)
+    before, after = [problem.point(lam) for lam in (penalty.nearest(start), stage.last.lam)]
+    if not progress.value(after) < progress.value(before):
+        return start
+    progress.arrive(before)
+    progress.jump(problem.edges_at(before), after)
+    return after.lam
 
 
 APPROACHED = Solver(_approached, supports=SAMPLED.supports, steps=SAMPLED.steps)

@@ -167,13 +167,17 @@ def approach(
 ) -> Outcome:
     """Go near the minimiser with a penalty that has no l2, by way of one that has a little, and prove nothing.
 
-    The l2 is a share of the largest that the curvature of log F_p can be. The steps are recorded as those of the
-    objective that is wanted.
+    The steps are recorded as those of the objective that is wanted.
     """
+    with calm(1):
+        return _run(problem, start, with_little_l2(problem, penalty, share), progress, tol, proves=False)
+
+
+def with_little_l2(problem: Problem, penalty: Penalty, share: float) -> Penalty:
+    """Return a penalty with an l2 where there is none, a share of the largest that the curvature of log F_p can be."""
     largest = 0.25 * problem.objective.traits.p**2 * np.square(np.where(problem.constant, 1.0, problem.span))
     l2 = np.where(penalty.l2 > 0.0, penalty.l2, share * largest)
-    with calm(1):
-        return _run(problem, start, Penalty(penalty.l1, l2, penalty.low, penalty.high), progress, tol, proves=False)
+    return Penalty(penalty.l1, l2, penalty.low, penalty.high)
 
 
 def _run(
