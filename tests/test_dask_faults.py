@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from types import SimpleNamespace
 
@@ -51,7 +52,8 @@ class Killer:
         alive = []
         while not alive:  # asked of those who look after the workers: one that is dead does not answer
             time.sleep(0.01)
-            known = [w for w in self.cluster.workers.values() if w.worker_address in self.cluster.scheduler.workers]
+            there = [w for w in self.cluster.workers.values() if w.worker_address in self.cluster.scheduler.workers]
+            known = [w for w in there if w.status is distributed.Status.running]  # one that starts is not started again
             alive = sorted(w.pid for w in known if w.pid and w.pid not in self.killed)
         self.killed.append(alive[self.generator.integers(len(alive))])
         os.kill(self.killed[-1], signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
@@ -81,6 +83,7 @@ def test_a_worker_killed_on_the_way_changes_nothing():
     P, N, H = example()
     with dask.config.set(scheduler="synchronous"):
         trained, minimised = pnorm.dask.train(P, N, H, 4, 6), pnorm.dask.minimize(P, N, None, 4)
+        expected = pnorm.dask.cross_validate(P, N, None, 4, l2=[0.1, 1.0], folds=2)
     with workers() as cluster:
         killer = Killer(cluster)
         killer.rounds = {2}
@@ -90,6 +93,11 @@ def test_a_worker_killed_on_the_way_changes_nothing():
         assert_same_bits(found := pnorm.dask.minimize(P, N, None, 4, callback=killer), minimised)
         assert found[1].status == "converged"
         assert len(killer.killed) == 2
+        timer = threading.Timer(0.3, killer.kill_one)
+        timer.start()
+        judged = pnorm.dask.cross_validate(P, N, None, 4, l2=[0.1, 1.0], folds=2)
+        timer.join()
+        np.testing.assert_array_equal(judged.scores, expected.scores)
 
 
 @pytest.mark.long
