@@ -24,8 +24,8 @@ def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
     ----------
     X : array_like, shape (N, d), or sequence of N things where the rankers are callables
         The rows. With weak rankers of a table, a frame, a dictionary of columns or a list of dictionaries as well.
-        Or what is read batch by batch, as in `code_rows`: a path, a folder, a list of paths, a dataset of pyarrow or a
-        lazy frame of polars; or a side of coded rows.
+        Or what is read batch by batch: a path, a folder, a list of paths, a dataset of pyarrow or a lazy frame of
+        polars; or a side of the coded rows that `code_rows` gives.
     H : None, sequence of callables, or Rankers
         The weak rankers. They are those that `train` was given.
     lam : array_like, shape (n,)

@@ -150,6 +150,7 @@ OTHERS = {
     **dict.fromkeys(["kernel_params", "options"], "named by a kernel or a measure"),
     **dict.fromkeys(["monotone", "columns", "kinds"], "names of columns"),
     "reference": "rows in the form of X",
+    **dict.fromkeys(["source", "ignore", "folder", "of_table"], "files, or columns by name"),
     **dict.fromkeys(["max_fp", "min_fp"], "max_fpr and min_fpr in another unit"),
     **dict.fromkeys(["random_state", "n_jobs", "pos_label"], "scikit-learn's"),
 }  # fmt: skip
@@ -254,7 +255,19 @@ def _numbers(rows):
 
 
 def _of_pnorm():
+    def coded(**given):
+        rows = pnorm.code_rows(**given)
+        return repr(rows), pnorm.train(rows, t_max=1)
+
+    of_rows = {
+        "weight": np.concatenate([ARRAYS["pos_weight"], ARRAYS["neg_weight"]]),
+        "group": np.concatenate([ARRAYS["pos_group"], ARRAYS["neg_group"]]),
+    }
+    X = np.concatenate([POS, NEG])
     return {
+        "code_rows": Call(
+            coded, {"label": np.repeat([1.0, 0.0], [5, 6]), **of_rows}, {"n_threads": 1}, {"source": X, "H": None}
+        ),
         "cross_validate": plain(
             pnorm.cross_validate,
             folds=2,

@@ -159,7 +159,8 @@ def test_a_parameter_that_is_as_in_another_function_is_one_there():
             own = ".".join(path[1:]) if len(path) > 1 else "" if path else module
             found = described[name]
             private = [of for place, of in found.items() if "._" in f".{place}"]
-            there = found.get(own) or found.get(own.rpartition(".")[0]) or private[0]
+            under = [of for place, of in found.items() if own and f"{place}.".startswith(f"{own}.")]
+            there = found.get(own) or found.get(own.rpartition(".")[0]) or (under or private)[0]
             assert set(names.split(", ")) & there, f"{module}.{function}: {names}, as in {other}"
             count += 1
     assert count > 30

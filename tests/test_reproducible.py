@@ -80,6 +80,11 @@ THREADED = {
     "pnorm.minimize_path": lambda **threads: pnorm.minimize_path(POS, NEG, p=4, l2=[1.0, 0.1], **threads),
     "pnorm.probability": lambda **threads: pnorm.probability(POS, None, [1.0, -0.5, 0.3], 4, 0.25, **threads),
     "pnorm.score": lambda **threads: pnorm.score(POS, None, [1.0, -0.5, 0.3], **threads),
+    "pnorm.code_rows": lambda **threads: pnorm.train(
+        pnorm.code_rows(np.concatenate([POS, NEG]), np.arange(len(POS) + len(NEG)) < len(POS), n_cuts=9, **threads),
+        p=4,
+        t_max=3,
+    )[0],
     "pnorm.explain": lambda **threads: pnorm.explain(POS, None, [1.0, -0.5, 0.3], **threads).contributions,
     "pnorm.profile": lambda **threads: pnorm.profile(POS, None, [1.0, -0.5, 0.3], **threads),
     "pnorm.drift": lambda **threads: pnorm.drift(POS, NEG, None, [1.0, -0.5, 0.3], **threads).to_frame(),
@@ -123,9 +128,20 @@ def interval(name, more, seed):
     return getattr(metrics, name)(F, G, **more, confidence=0.9, n_resamples=50, seed=seed)
 
 
+def on_dask(seed):
+    """A cross-validation of rows in partitions, in this thread."""
+    import dask
+    from dask.array import from_array
+
+    sides = [from_array(X[:300], chunks=(100, -1)) for X in (POS, NEG)]
+    with dask.config.set(scheduler="synchronous"):
+        return pnorm.dask.cross_validate(*sides, p=[1, 4], t_max=3, seed=seed)
+
+
 SEEDED = {
     "pnorm.report_html": lambda seed: report(F[:, None], G[:, None], [1.0], seed=seed),
     "pnorm.cross_validate": lambda seed: pnorm.cross_validate(POS[:300], NEG[:300], None, [1, 4], 5, seed=seed),
+    "pnorm.dask.cross_validate": on_dask,
     "pnorm.kernel.train": lambda seed: kernel.train(POS[:200], NEG[:210], t_max=3, landmarks=20, seed=seed),
     "pnorm.listwise.train": lambda seed: pnorm.listwise.train(POS[:4000], GRADES, LISTS, epochs=1, seed=seed),
     "pnorm.metrics.difference": lambda seed: metrics.difference(

@@ -120,6 +120,7 @@ AREAS = {
         partial(pnorm.minimize, POS, NEG, None, 2, loss="squared_hinge"),
         partial(pnorm.minimize_path, POS, NEG, None, 2, l2=[1.0, 0.1]),
         partial(pnorm.cross_validate, POS, NEG, None, [1, 4], 5, folds=2, seed=1),
+        lambda: pnorm.train(pnorm.code_rows(ROWS, np.arange(200) < 90, None), p=2, t_max=5),
         partial(pnorm.split, ROWS, np.arange(200) < 90),
         lambda: pnorm.probability(ROWS, None, LAM, 4, pnorm.intercept(*F, 4, **CASES)),
     ],

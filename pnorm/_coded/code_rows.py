@@ -16,6 +16,7 @@ from pnorm._coded.columns import Asked, Labelled
 from pnorm._storage.growing import Growing
 from pnorm._storage.store import seen
 from pnorm._tables.batches import ROWS, batches_of
+from pnorm._tables.source import TableError
 from pnorm._threads import Pool
 from pnorm.rankers import Rankers, as_rankers
 from pnorm.rankers._coded import BothSides, CodedSide
@@ -209,6 +210,24 @@ def code_rows(
     >>> trace.status
     'separable'
     """
+    try:
+        return _coded(source, label, H, pos_label, weight, group, ignore, folder, n_threads, of_table)
+    except TableError as error:
+        raise ValueError(str(error)) from None
+
+
+def _coded(
+    source: Any,
+    label: Any,
+    H: Any,
+    pos_label: Any,
+    weight: Any,
+    group: Any,
+    ignore: Any,
+    folder: Any,
+    n_threads: int | None,
+    of_table: Mapping[str, Any],
+) -> CodedRows:
     asked = Asked.of(batches_of(source, rows=ROWS), label, pos_label, weight, group, ignore)
     folder = None if folder is None else _folder(folder)
     n_threads = _checks.threads(n_threads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,10 @@ class Asked:
     @classmethod
     def of(cls, batches: Batches, label: Any, positive: Any, weight: Any, group: Any, ignore: Any) -> Asked:
         """Check which columns there are."""
+        label, weight, group = [
+            _one_per_row(given, argument)
+            for given, argument in ((label, "label"), (weight, "weight"), (group, "group"))
+        ]
         beside = {"label": label, "weight": weight, "group": group}
         named = {argument: name for argument, name in beside.items() if isinstance(name, str)}
         ignored = [ignore] if isinstance(ignore, str) else list(ignore)
@@ -115,27 +119,44 @@ class Asked:
     def _column(self, batch: Batch, given: Any, argument: str) -> Any:
         """Values of the rows of a batch: of a column, or of an argument with one for each row."""
         if isinstance(given, str):
-            return column_called(batch.table, given)
+            return batch.column(given)
         rows = np.arange(batch.first_row, batch.first_row + batch.n_rows)
         if rows.size and rows[-1] >= len(given):
             raise ValueError(f"{argument} has {len(given):,} values, and {self.batches.told} has more rows")
         return _checks.rows(given, rows)
 
     def _table(self, batch: Batch) -> Any:
-        return batch.table if self.used is None else columns_called(batch.table, self.used)
+        if self.used is None or self.batches.names is None or len(self.used) == len(self.batches.names):
+            return batch.table
+        return _columns_at(batch.table, [self.batches.names.index(name) for name in self.used])
 
 
 def _called(given: Any, argument: str) -> str:
     return given if isinstance(given, str) else argument
 
 
-def column_called(X: Any, name: str) -> Any:
-    """Return a column of a table."""
-    return X.column(name) if hasattr(X, "column_names") else X[name]
+def _one_per_row(given: Any, argument: str) -> Any:
+    """Return the name of a column as it is, and values of rows as something of a length."""
+    if given is None or isinstance(given, str):
+        return given
+    if hasattr(given, "__array__") or hasattr(given, "__array_interface__"):
+        given = np.asarray(given) if not hasattr(given, "__len__") else given
+    shape = _checks.shape_of(given)
+    try:
+        if len(shape) < 2 and not isinstance(given, (bytes, Mapping)) and len(given) >= 0:
+            return given
+    except TypeError:  # a scalar, and an array without dimensions, has a length that it refuses to tell
+        pass
+    got = f"shape {shape}" if len(shape) > 1 else _checks.shown(given)
+    raise TypeError(f"{argument} must be the name of a column, or one value for each row; got {got}")
 
 
-def columns_called(X: Any, names: Sequence[str]) -> Any:
+def _columns_at(X: Any, places: list[int]) -> Any:
     """Return some columns of a table, as a table of the same kind."""
     if _checks.is_columns(X):
-        return {name: X[name] for name in names}
-    return X[list(names)] if hasattr(X, "iloc") else X.select(list(names))
+        names = list(X)
+        return {names[j]: X[names[j]] for j in places}
+    if hasattr(X, "iloc"):
+        return X.iloc[:, places]
+    names = _checks.column_names(X) or ()
+    return X.select([names[j] for j in places])

@@ -83,7 +83,7 @@ def cross_validate(
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows, where there is no `label`.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. As in `code_rows`, but for None, the columns as they are, by default. They are
+        The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default. They are
         made before the rows are dealt.
     p : float or sequence of float, optional
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several are compared;
@@ -91,11 +91,11 @@ def cross_validate(
     t_max : int, optional
         Largest number of rounds; None takes 200. Not with penalties.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in `code_rows`.
+        The column of `pos` that tells positives from negatives, or the label of every row. As in `pnorm.dask.code_rows`.
     pos_label : label, optional
-        The label of positive rows. As in `code_rows`.
+        The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
-        With `label`, the columns of case weights and query groups, or these of every row. As in `code_rows`.
+        With `label`, the columns of case weights and query groups, or these of every row. As in `pnorm.dask.code_rows`.
     l1 : float, sequence of float, function of p, or mapping of these
         Weight of the penalty ``l1 |lam|_1``, zero or more. As in `pnorm.cross_validate`.
     l2 : float, sequence of float, function of p, or mapping of these, optional
@@ -122,7 +122,7 @@ def cross_validate(
     selection, loss, price, smoothing : as in `train`
         How to train. With penalties there is nothing to select.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
-        Case weights, zero or more. As in `code_rows`.
+        Case weights, zero or more. As in `pnorm.dask.code_rows`.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group is held out as a whole. As in `pnorm.cross_validate`.
     group_weight : {"pairs", "equal"}

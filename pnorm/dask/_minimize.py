@@ -60,15 +60,15 @@ def minimize(
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows, where there is no `label`.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. As in `code_rows`, but for None, the columns as they are, by default.
+        The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in `code_rows`.
+        The column of `pos` that tells positives from negatives, or the label of every row. As in `pnorm.dask.code_rows`.
     pos_label : label, optional
-        The label of positive rows. As in `code_rows`.
+        The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
-        With `label`, the columns of case weights and query groups, or these of every row. As in `code_rows`.
+        With `label`, the columns of case weights and query groups, or these of every row. As in `pnorm.dask.code_rows`.
     l1 : float
         Weight of the penalty ``l1 |lam|_1``, zero or more. As in `pnorm.minimize`.
     l2 : float

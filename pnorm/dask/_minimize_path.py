@@ -55,16 +55,16 @@ def minimize_path(
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows, where there is no `label`.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. As in `code_rows`, but for None, the columns as they are, by default.
+        The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default.
     p : float or sequence of float
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
         p, with one `l1` and one `l2`.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in `code_rows`.
+        The column of `pos` that tells positives from negatives, or the label of every row. As in `pnorm.dask.code_rows`.
     pos_label : label, optional
-        The label of positive rows. As in `code_rows`.
+        The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
-        With `label`, the columns of case weights and query groups, or these of every row. As in `code_rows`.
+        With `label`, the columns of case weights and query groups, or these of every row. As in `pnorm.dask.code_rows`.
     l1 : float or sequence of float
         Weight of the penalty ``l1 |lam|_1``, zero or more. Several for a path along l1, with one p and one `l2`.
     l2 : float or sequence of float, optional
@@ -83,7 +83,7 @@ def minimize_path(
     loss, price, smoothing : as in `minimize`
         Another objective than F_p.
     pos_weight, neg_weight : dask or NumPy array, or dask Series, shape (I,) and (K,), optional
-        Case weights, zero or more. As in `code_rows`.
+        Case weights, zero or more. As in `pnorm.dask.code_rows`.
     pos_group, neg_group : sequence, dask array or dask Series of labels, of length I and K, optional
         Query groups: pairs form within a group only. A group may lie in several partitions.
     group_weight : {"pairs", "equal"}

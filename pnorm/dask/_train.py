@@ -58,7 +58,7 @@ def train(
     neg : dask Array, shape (K, d), or dask DataFrame, optional
         The negative rows, where there is no `label`.
     H : "table", None, sequence of callables, or Rankers
-        The weak rankers. As in `code_rows`, but for None, the columns as they are, by default.
+        The weak rankers. As in `pnorm.dask.code_rows`, but for None, the columns as they are, by default.
         The cuts of `pnorm.rankers.quantile_thresholds` are placed by rows in memory: a sample of 100,000 rows places
         them to a third of a percent.
     p : float
@@ -66,11 +66,11 @@ def train(
     t_max : int
         Largest number of rounds.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in `code_rows`.
+        The column of `pos` that tells positives from negatives, or the label of every row. As in `pnorm.dask.code_rows`.
     pos_label : label, optional
-        The label of positive rows. As in `code_rows`.
+        The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
-        With `label`, the columns of case weights and query groups, or these of every row. As in `code_rows`.
+        With `label`, the columns of case weights and query groups, or these of every row. As in `pnorm.dask.code_rows`.
     selection : {"absolute", "signed", "largest"}
         As in `pnorm.train`.
     push : {"top", "bottom"}
