@@ -177,14 +177,16 @@ def choose(
     seed: int = 0,
     pos_weight: Any = None,
     neg_weight: Any = None,
+    sizes: Size | None = None,
     **how: Any,
 ) -> Chosen:
     """Choose what is None, and the kind if there are several, by minimisers of rows of positive weight.
 
     `folds` is their number, or the fold of each row of either side. A side with fewer rows makes the number smaller. Of
     many rows some are drawn. Cuts are placed by all that are drawn, held out or not, as they owe nothing to the labels.
-    Penalties that some of the rows have chosen are divided for all of them: see "a third chooses, penalties / 3". `how`
-    goes to `cross_validate`.
+    Penalties that some of the rows have chosen are divided for all of them: see "a third chooses, penalties / 3".
+    `sizes` is how many rows either side has in all, if those given were drawn from more. `how` goes to
+    `cross_validate`.
     """
     given = bool(l1) or l2 is not None
     if given or l1 is not None:
@@ -193,9 +195,9 @@ def choose(
     to_deal = isinstance(folds, numbers.Integral)
     of_sides = zip((pos, neg), (pos_weight, neg_weight), (None, None) if to_deal else folds, strict=True)
     rows, weights, drawn = zip(*[_drawn(rng, *of_side) for of_side in of_sides], strict=True)
-    sizes = [[_checks.n_rows(X, "X") for X in of_sides] for of_sides in (rows, (pos, neg))]
-    share = max(some / every for some, every in zip(*sizes, strict=True))
-    folds = min(folds, *sizes[0]) if to_deal else drawn
+    n_drawn, n_given = [[_checks.n_rows(X, "X") for X in of_sides] for of_sides in (rows, (pos, neg))]
+    share = max(some / every for some, every in zip(n_drawn, n_given if sizes is None else sizes, strict=True))
+    folds = min(folds, *n_drawn) if to_deal else drawn
     found, is_open = None, p is None or not given or len(kinds) > 1
     if is_open and folds != 1:
         made = {name: kind.make if kind.anew else kind.make(*rows) for name, kind in kinds.items()}

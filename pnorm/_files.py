@@ -14,8 +14,9 @@ import os
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -347,21 +348,30 @@ def _file(path: Any) -> str:
 
 def write(path: _Path, data: bytes) -> None:
     """Replace a file as a whole, or leave it as it is; write to pipes and devices directly."""
+    write_by(path, lambda stream: stream.write(data))
+
+
+def write_by(path: _Path, fill: Callable[[BinaryIO], object]) -> None:
+    """Do as `write` does with what a function writes to a stream."""
     for stream in (sys.stdout, sys.stderr):  # /dev/stdout may be a file, on which others go on writing
         with contextlib.suppress(OSError, ValueError, AttributeError):
             if os.path.samestat(os.stat(path), os.fstat(stream.fileno())):
                 stream.flush()
-                stream.buffer.write(data)
+                fill(stream.buffer)
                 stream.flush()
                 return
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as stream:
-            stream.write(data)
+            fill(stream)
     else:
-        _replace(_file(path), data)
+        _replace_by(_file(path), fill)
 
 
 def _replace(target: str, data: bytes) -> None:
+    _replace_by(target, lambda stream: stream.write(data))
+
+
+def _replace_by(target: str, fill: Callable[[BinaryIO], object]) -> None:
     """Replace a file by a complete one, or leave it as it is."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".pnorm-{os.urandom(8).hex()}.tmp")
@@ -370,7 +380,7 @@ def _replace(target: str, data: bytes) -> None:
     mode = 0o600 if old else 0o666
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
-            stream.write(data)
+            fill(stream)
             stream.flush()
             os.fsync(stream.fileno())
         if old:

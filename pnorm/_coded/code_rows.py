@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -236,11 +236,19 @@ def _coded(
         H = _of_table(asked, of_table)
     elif of_table:
         raise TypeError(f"{next(iter(of_table))} is for H='table', and H is given; leave one out")
-    with Pool(n_threads, ROWS) as pool:
+    pos, neg, rankers = coded_sides(asked.labelled(), H, folder, n_threads)
+    return CodedRows(pos, neg, rankers, asked.found, asked.batches.told)
+
+
+def coded_sides(
+    parts: Iterable[Labelled], H: Any, folder: str | None = None, n_threads: int | None = None
+) -> tuple[CodedSide, CodedSide, Rankers]:
+    """Return the rows of both sides as codes, and the weak rankers: those given, or made of the columns."""
+    with Pool(_checks.threads(n_threads), ROWS) as pool:
         growing, unknown = Growing(folder, pool), list[Seen]()
         rankers: Rankers | None = None
         of_rows: list[list[list[Any]]] = [[[], []], [[], []]]
-        for rows in asked.labelled():
+        for rows in parts:
             if rankers is None:
                 rankers = as_rankers(H, rows.table, "source")
             unknown = _add(growing, rankers, rows, unknown)
@@ -255,7 +263,7 @@ def _coded(
         CodedSide(table, rankers, weight, group)
         for table, weight, group in zip(growing.tables(), weights, groups, strict=True)
     ]
-    return CodedRows(pos, neg, rankers, asked.found, asked.batches.told)
+    return pos, neg, rankers
 
 
 def _folder(folder: Any) -> str:
@@ -271,7 +279,7 @@ def _of_table(asked: Asked, options: Mapping[str, Any]) -> Rankers:
     for rows in asked.labelled():
         counted = np.sort(np.concatenate(rows.sides))
         table = rows.table if counted.size == rows.n_rows else _checks.rows(rows.table, counted)
-        own = TableSummary.of(table, rows.positive[counted], rows.batch.first_row, "source")
+        own = TableSummary.of(table, rows.positive[counted], rows.batch.first_row + counted, "source")
         summary = own if summary is None else summary.merge(own)
     assert summary is not None
     return summary.rankers(**{"n_cuts": _N_CUTS, **options})

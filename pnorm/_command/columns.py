@@ -16,7 +16,7 @@ from pnorm import _checks
 from pnorm._checks.text import first, shown
 from pnorm._checks.words import reads_as_missing
 from pnorm._command.terminal import CommandError, path_shown
-from pnorm._tables import Source, open_sources, positive_labels
+from pnorm._tables import Batches, Source, positive_labels
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,19 @@ class Rows:
     """The labels that are positive, in all their spellings."""
     y: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     """Whether a row is positive."""
+    numbers: NDArray[np.intp] | None = None
+    """The numbers of the rows in the file, if they were drawn from more."""
+    counts: tuple[int, int] | None = None
+    """How many rows the file has, and how many are positive, if these were drawn from more."""
 
+    @property
+    def all_counts(self) -> tuple[int, int]:
+        """How many rows the file has, and how many are positive."""
+        return (self.y.size, int(self.y.sum())) if self.counts is None else self.counts
 
-def opened(arguments: argparse.Namespace, path: str) -> Source:
-    """Open a file of rows as the options say."""
-    names = None if arguments.names is None else [name.strip() for name in arguments.names.split(",")]
-    paths = arguments.paths if path == arguments.file else [path]
-    return open_sources(paths, names=names, sheet=arguments.sheet)
+    def number(self, i: int) -> int:
+        """Return the number of a row in the file."""
+        return i if self.numbers is None else int(self.numbers[i])
 
 
 def rows_of(
@@ -82,7 +88,14 @@ def rows_of(
     assert columns.label is not None
     labels = labels_of(source, columns.label, what)
     positive = positive_of(Counter(labels), columns.label, arguments.positive, path, like)
-    if arguments.rankers is None:
+    return rows_of_labels(source, columns, arguments.rankers, labels, positive)
+
+
+def rows_of_labels(
+    source: Source, columns: Columns, of_numbers: str | None, labels: list[str], positive: set[str]
+) -> Rows:
+    """Return rows with their labels, of which some are positive; `of_numbers` takes all columns for numbers."""
+    if of_numbers is None:
         table: Any = source.columns(columns.used)
     else:
         values = np.empty((len(source), len(columns.used)))
@@ -93,23 +106,26 @@ def rows_of(
     return Rows(source, table, ids, labels, sorted(positive), np.array([label in positive for label in labels], bool))
 
 
-def check_test(test: Source, path: str, columns: Columns) -> None:
+def check_test(test: Source | Batches, path: str, columns: Columns) -> None:
     """Refuse a file of --test that lacks a column."""
     for name in (columns.label, *columns.used, columns.id):
-        if name is not None and name not in test.names:
+        if name is not None and name not in (test.names or ()):
             raise CommandError(
                 f"no column {_checks.shown(name)} in {path_shown(path)}, the file of --test; its columns are "
-                f"{first(test.names, 20)}"
+                f"{first(test.names or (), 20)}"
             )
-    if not len(test):
+    _check_rows(test, path)
+
+
+def _check_rows(source: Source | Batches, path: str) -> None:
+    if (source.n_rows if isinstance(source, Batches) else len(source)) == 0:
         raise CommandError(f"{path_shown(path)} has a header and no rows")
 
 
-def columns_of(source: Source, path: str, arguments: argparse.Namespace) -> Columns:
+def columns_of(source: Source | Batches, path: str, arguments: argparse.Namespace) -> Columns:
     """Return the columns that options name; refuse a file that lacks a column, a name or rows."""
-    header = source.names
-    if not len(source):
-        raise CommandError(f"{path_shown(path)} has a header and no rows")
+    header = source.names or ()
+    _check_rows(source, path)
 
     def one(given: str | None) -> str | None:
         return None if given is None else column_named(given, header, path)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,12 +18,16 @@ from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import options, printing, scores_file
 from pnorm._command.columns import Columns, Rows
+from pnorm._command.large import Drawn, Reader, drawn_of, first_reading, write_scores
+from pnorm._command.opening import opened
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import called_as_in_file, path_shown, typed
 from pnorm._job import hold_out
-from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn
+from pnorm._job.learn import CUTS_OF_ROUNDS, Learned, learn, learn_again
 from pnorm._job.quality import Quality, quality
+from pnorm._job.sample import in_proportion
 from pnorm._job.tested import ALONE, Tested, first_places, learn_and_test, reasons, tested, typical
+from pnorm._tables import Source
 
 _FEW = 50
 """Positives kept back below which the figures say little."""
@@ -42,6 +45,20 @@ class _Job:
     """Which rows of the file are kept back."""
     told: str
     """Which rows the list is measured on, in words."""
+    drawn: Drawn | None = None
+    """What is known of all rows of the file, if they are read batch by batch: those above were drawn from them."""
+    reader: Reader | None = None
+    """What reads all rows of the file."""
+
+    @property
+    def trained(self) -> NDArray[np.bool_]:
+        """Which rows are trained on."""
+        return ~self.held if self.drawn is None else self.drawn.trained
+
+    @property
+    def n_trained(self) -> int:
+        """How many rows are trained on, whether they are at hand or not."""
+        return int((~self.held).sum()) if self.drawn is None else sum(self.drawn.n_trained)
 
     @property
     def is_tested(self) -> bool:
@@ -54,13 +71,24 @@ class _Job:
 
     def sides(self) -> tuple[Any, Any]:
         """Return the positives and the negatives that are trained on."""
-        pos, neg = [_checks.rows(self.file.table, np.flatnonzero(~self.held & side)) for side in self._y]
+        pos, neg = [_checks.rows(self.file.table, np.flatnonzero(self.trained & side)) for side in self._y]
         return pos, neg
 
     def typical(self, push: str) -> Any:
         """Return what the columns of a row are compared with: negatives, or with the push at the bottom positives."""
         side = self._y[0 if push == "bottom" else 1]
-        return typical(_checks.rows(self.file.table, np.flatnonzero(~self.held & side)))
+        return typical(_checks.rows(self.file.table, np.flatnonzero(self.trained & side)))
+
+    def like_all(self, also_held: bool = False) -> NDArray[np.intp]:
+        """Return rows in which all that are trained on have their share, or all rows of the file."""
+        drawn = self.drawn
+        if drawn is None:
+            return np.flatnonzero(~self.held | also_held)
+        parts = [np.flatnonzero(drawn.trained & side) for side in self._y]
+        sizes = [*drawn.n_trained]
+        if also_held:
+            parts, sizes = [*parts, np.flatnonzero(self.held)], [*sizes, drawn.n_held]
+        return in_proportion(np.random.default_rng(0), parts, sizes)
 
     @property
     def _y(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -70,7 +98,9 @@ class _Job:
         """Return where a row is that a message calls so."""
         if name in ("pos", "neg"):
             side = self._y[name == "neg"]
-            return self.file.source.place(int(np.flatnonzero(~self.held & side)[row]))
+            return self.file.source.place(int(np.flatnonzero(self.trained & side)[row]))
+        if name == "source" and self.reader is not None:
+            return self.reader.place(row)
         if name != "X":
             return None
         return self.measured.source.place(row if self.test is not None else int(np.flatnonzero(self.held)[row]))
@@ -121,17 +151,45 @@ def _read(arguments: argparse.Namespace, progress: Progress) -> _Job:
     """Read the file, and that of --test, and keep rows back."""
     progress("reading")
     path = arguments.file
-    source = _columns.opened(arguments, path)
+    source = opened(arguments, path)
     columns = _columns.columns_of(source, path, arguments)
-    file = _columns.rows_of(source, path, columns, arguments, "rows to train on")
+    drawn = reader = None
+    if isinstance(source, Source):
+        file = _columns.rows_of(source, path, columns, arguments, "rows to train on")
+    else:
+        reader = Reader(source, columns, path, arguments.positive, progress=progress)
+        with called_as_in_file(lambda name, row: reader.place(row) if name == "source" else None):
+            drawn = first_reading(reader, arguments)
+        file = drawn.file
     if arguments.test is not None:
-        test = _columns.opened(arguments, arguments.test)
-        _columns.check_test(test, arguments.test, columns)
-        of_test = _columns.rows_of(test, arguments.test, columns, arguments, "rows to test on", file)
-        return _Job(columns, file, of_test, np.zeros(file.y.size, bool), f"rows of {path_shown(arguments.test)}")
-    held = _held(arguments, file, columns)
+        of_test = _test(arguments, columns, file, progress)
+        where = f"rows of {path_shown(arguments.test)}"
+        if of_test.numbers is not None:
+            where = _of_drawn(of_test.numbers.size, of_test.all_counts[0], where)
+        return _Job(columns, file, of_test, np.zeros(file.y.size, bool), where, drawn, reader)
+    held = _held(arguments, file, columns) if drawn is None else drawn.held
     how = f"kept back, the latest by {shown(columns.time, 30)}" if columns.time is not None else "kept back"
-    return _Job(columns, file, None, held, f"rows {how}" if held.any() else "rows trained on")
+    told = f"rows {how}" if held.any() else "rows trained on"
+    if drawn is not None:
+        whole = drawn.n_held if held.any() else sum(drawn.n_trained)
+        told = _of_drawn(int((held | drawn.some).sum()), whole, told)
+    return _Job(columns, file, None, held, told, drawn, reader)
+
+
+def _of_drawn(n: int, of: int, told: str) -> str:
+    """Return which rows are meant, as they were drawn from so many, or are all of them."""
+    return told if n == of else f"rows drawn from the {of:,} {told.removeprefix('rows ')}"
+
+
+def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress: Progress) -> Rows:
+    """Return the rows of --test, or some that were drawn from them."""
+    path, what = arguments.test, "rows to test on"
+    source = opened(arguments, path)
+    _columns.check_test(source, path, columns)
+    if isinstance(source, Source):
+        return _columns.rows_of(source, path, columns, arguments, what, file)
+    reader = Reader(source, replace(columns, time=None), path, None, file, progress)
+    return drawn_of(reader, arguments.seed or 0)
 
 
 def _held(arguments: argparse.Namespace, file: Rows, columns: Columns) -> NDArray[np.bool_]:
@@ -169,26 +227,29 @@ def _learned(arguments: argparse.Namespace, job: _Job, progress: Progress) -> _F
     kept = found.learned
     if arguments.refit:
         progress("learning from all rows")
-        kept = found.refit()
+        everything = None if job.drawn is None else job.drawn.everything
+        kept = found.refit() if everything is None else learn_again(*job.sides(), kept, whole=everything)
     return _Found(found.learned, found.quality, found, found.scores, found.rows, kept, found.warnings)
 
 
 def _untested(job: _Job, how: Mapping[str, Any], progress: Progress) -> _Found:
     """Learn from all rows, and measure the list by them, as there are no others."""
-    learned, y = learn(*job.sides(), **how, progress=progress), job.file.y
+    learned = learn(*job.sides(), **how, progress=progress)
     progress("measuring")
-    f = learned.score(job.file.table)
+    measured_rows = np.arange(job.file.y.size) if job.drawn is None else np.flatnonzero(job.drawn.some)
+    y, f = job.file.y[measured_rows], learned.score(_checks.rows(job.file.table, measured_rows))
     chance = learned.probability(f)
     of_sides = None if chance is None else (chance[y], chance[~y])
     measured = quality(f[y], f[~y], push=learned.push, probability=of_sides, seed=how["seed"])
     told = (*[ALONE] * learned.alone, *learned.warnings)
-    return _Found(learned, measured, None, f, np.arange(f.size), learned, told)
+    return _Found(learned, measured, None, f, measured_rows, learned, told)
 
 
 def _how(arguments: argparse.Namespace, job: _Job) -> dict[str, Any]:
     """Return what the options say of learning."""
+    more: dict[str, Any] = {} if job.drawn is None else {"whole": job.drawn.whole}
     how = {name: getattr(arguments, name) for name in ("p", "l1", "l2", "penalty", "max_columns")}
-    how |= {"push": arguments.push or "top", "seed": arguments.seed or 0, "t_max": arguments.t}
+    how |= {"push": arguments.push or "top", "seed": arguments.seed or 0, "t_max": arguments.t, **more}
     signs = _columns.by_name(options.signs(arguments.monotone or []), job.columns, arguments.file, "--monotone")
     kinds = _columns.by_name(options.kinds(arguments.kind or []), job.columns, arguments.file, "--kind")
     if arguments.rankers is not None:
@@ -211,14 +272,14 @@ def _kind(name: str, t_max: int | None, signs: Mapping[str, int], linear: bool) 
 def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     learned, columns = found.learned, job.columns
     print(printing.labelled(arguments.file, job.file, str(columns.label)))
-    printing.notes([*job.file.source.notes, *(job.test.source.notes if job.test is not None else [])])
+    printing.notes([*_how_read(job), *job.file.source.notes, *(job.test.source.notes if job.test is not None else [])])
     beside = [(str(columns.label), "the label")]
     if columns.id is not None:
         beside.append((columns.id, "the id"))
     known = {*columns.used, *[name for name, _ in beside]}
     beside += [(name, "not used") for name in columns.header if name not in known]
-    n = int((~job.held).sum())
-    rows_of = f"The columns, as the {n:,} rows trained on have them:" if n < job.held.size else ""
+    n = job.n_trained
+    rows_of = f"The columns, as the {n:,} rows trained on have them:" if n < job.file.all_counts[0] else ""
     printing.paragraph(printing.plan_lines(learned.H, columns.used, beside, rows_of))
     said = printing.plan_warnings(learned.H)
     printing.warn([*said, *[text for text in found.warnings if not (said and text.startswith("from_table "))]])
@@ -235,11 +296,24 @@ def _print(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     printing.paragraph(_list(arguments, job, found))
 
 
+def _how_read(job: _Job) -> list[str]:
+    """Return how many rows are at hand, if the file is read batch by batch."""
+    if job.drawn is None or job.reader is None:
+        return []
+    sides = [int((job.trained & side).sum()) for side in job._y]
+    told = f"{job.reader.batches.told} {'are' if job.reader.is_many else 'is'} read batch by batch"
+    if sum(sides) == job.n_trained:
+        return [told]
+    few = " and ".join([counted(n, name) for n, name in zip(sides, ("positive", "negative"), strict=True)])
+    return [f"{told}; the model is of all rows to train on, and chosen by {few} of them"]
+
+
 def _where(job: _Job, found: _Found) -> list[str]:
     """Return which rows the list is measured on."""
     n, n_pos = found.quality.n_pos + found.quality.n_neg, found.quality.n_pos
     if found.tested is None:
-        return [f"No rows are kept back. What follows is of the {n:,} rows trained on; on new rows the list is worse."]
+        what = f"{n:,} {job.told}" if n < job.n_trained else f"the {n:,} {job.told}"
+        return [f"No rows are kept back. What follows is of {what}; on new rows the list is worse."]
     lines = [f"Tested on {n:,} {job.told}, {n_pos:,} of them positive. They trained nothing and chose nothing."]
     if found.is_refitted:
         lines.append("The model that is kept learned from all rows, after the test. No row is left to test it on.")
@@ -254,7 +328,7 @@ def _list(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
         return []
     if found.tested is None:
         at = first_places(found.f, few, learned.push)
-        some = _checks.rows(job.file.table, at)
+        some = _checks.rows(job.file.table, found.rows[at])
         why = reasons(some, learned.H, learned.lam, learned.push, job.typical(learned.push))
     else:
         at, why = found.tested.top, list(found.tested.reasons)
@@ -313,27 +387,15 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
         progress("saving the model")
         about, b = _about(arguments, job, found), kept.trace.intercept
         trained = job.file.table
-        if not found.is_refitted and job.held.any():
-            trained = _checks.rows(trained, np.flatnonzero(~job.held))
+        if job.drawn is not None or (not found.is_refitted and job.held.any()):
+            trained = _checks.rows(trained, job.like_all(also_held=found.is_refitted))
         about["profile"] = pnorm.profile(trained, kept.H, kept.lam).to_dict()
         pnorm.save(arguments.save, kept.lam, kept.H, kept.p, about, intercept=b, cutoff=cut)
         which = "learned from all rows" if found.is_refitted else "that was tested" if found.tested is not None else ""
         lines.append(f"The model{' ' * bool(which)}{which}: {path_shown(arguments.save)}")
     if arguments.out is not None:
         progress("writing the scores")
-        f = kept.score(job.file.table, strict=None)
-        columns = scores_file.columns(
-            f,
-            job.file.ids,
-            kept.probability(f),
-            None if cut is None or cut.score is None else f >= cut.score,
-            job.held if job.held.any() and not found.is_refitted else None,
-            reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical(kept.push)),
-        )
-        scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
-        lines.append(f"Scores of {f.size:,} rows, best first: {path_shown(arguments.out)}")
-        if "held_out" in columns:
-            lines.append("  Rows trained on are among them, with held_out = 0: the model has seen their labels.")
+        lines += _write_scores(arguments, job, found)
     if arguments.report is not None:
         progress("writing the report")
         _report(arguments, job, found)
@@ -341,10 +403,49 @@ def _write(arguments: argparse.Namespace, job: _Job, found: _Found, progress: Pr
     return lines
 
 
+def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> list[str]:
+    """Write the scores of all rows of the file, and return what to say of them."""
+    kept = found.kept
+    cut = None if found.is_refitted else found.cutoff
+    threshold = None if cut is None else cut.score
+    has_held = job.held.any() and not found.is_refitted
+    path = path_shown(arguments.out)
+    if job.reader is not None and job.drawn is not None:
+        n = write_scores(arguments.out, job.reader, kept, threshold, job.drawn.split if has_held else None)
+        lines = [
+            f"Scores of {n:,} rows: {path}",
+            "  They are in the order of the rows, without reasons, as these are read batch by batch.",
+        ]
+    else:
+        f = kept.score(job.file.table, strict=None)
+        columns = scores_file.columns(
+            f,
+            job.file.ids,
+            kept.probability(f),
+            None if threshold is None else f >= threshold,
+            job.held if has_held else None,
+            reasons(job.file.table, kept.H, kept.lam, kept.push, job.typical(kept.push)),
+        )
+        scores_file.write(arguments.out, columns, first_places(f, f.size, "top"))
+        lines = [f"Scores of {f.size:,} rows, best first: {path}"]
+    if has_held:
+        lines.append("  Rows trained on are among them, with held_out = 0: the model has seen their labels.")
+    return lines
+
+
 def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
     """Write the page on the list that was measured."""
     learned, measured, test = found.learned, job.measured, found.tested
-    X, y = (measured.table, measured.y) if test is None else test.held_out
+    training = None if test is None else test.training
+    if test is not None:
+        X, y = test.held_out
+    elif job.drawn is None:
+        X, y = measured.table, measured.y
+    else:
+        X, y = _checks.rows(measured.table, found.rows), measured.y[found.rows]
+    if training is not None and job.drawn is not None:
+        like_all = job.like_all()
+        training = _checks.rows(job.file.table, like_all), job.file.y[like_all]
     pnorm.report_html(
         arguments.report,
         X,
@@ -353,8 +454,8 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         learned.lam,
         p=learned.p,
         intercept=learned.trace.intercept,
-        ids=[f"row {i}" if measured.ids is None else measured.ids[i] for i in found.rows.tolist()],
-        training=None if test is None else test.training,
+        ids=[f"row {measured.number(i)}" if measured.ids is None else measured.ids[i] for i in found.rows.tolist()],
+        training=training,
         others=None if test is None else test.others,
         cross_validation=learned.cross_validation,
         trace=learned.trace,
@@ -363,7 +464,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         l1=learned.l1,
         l2=learned.l2,
         push=learned.push,
-        title=f"{path_shown(os.path.basename(os.path.normpath(arguments.file)))}: {shown(str(job.columns.label))}",
+        title=f"{path_shown(printing.base_name(arguments.file))}: {shown(str(job.columns.label))}",
         label=printing.positive(measured, str(job.columns.label)),
         held_out=test is not None,
         reproduce=arguments.typed,
@@ -373,12 +474,12 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
 
 def _about(arguments: argparse.Namespace, job: _Job, found: _Found) -> dict[str, Any]:
     """Return what a model file says of where the model comes from."""
-    kept, y = found.kept, job.file.y
+    kept = found.kept
     about: dict[str, Any] = {
-        "file": os.path.basename(os.path.normpath(arguments.file)),
+        "file": printing.base_name(arguments.file),
         "label": job.columns.label,
         "positive": job.file.positive,
-        "rows": int(y.size if found.is_refitted else (~job.held).sum()),
+        "rows": job.file.all_counts[0] if found.is_refitted else job.n_trained,
         "push": kept.push,
     }
     if kept.penalty:

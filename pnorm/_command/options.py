@@ -94,6 +94,12 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--names", metavar="A,B,C", help="the names of all columns, of a file without a header line")
     add("--sheet", metavar="NAME", help="the sheet of a workbook (default: the first)")
+    add(
+        "--memory",
+        type=float,
+        metavar="GB",
+        help="read batch by batch what takes more memory than this (default: a quarter of what is free)",
+    )
 
     add = made.add_argument_group("rows kept back for the test").add_argument
     add("--holdout", type=float, metavar="SHARE", help="so many of the rows, drawn at random (default: 0.2; 0: none)")
@@ -211,6 +217,8 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
             raise CommandError(f"--{option} must be a share, above 0 and below 1; got {value:g}")
     if arguments.holdout is not None and not 0 <= arguments.holdout < 1:
         raise CommandError(f"--holdout must be a share of the rows, 0 or more and below 1; got {arguments.holdout:g}")
+    if arguments.memory is not None and not 0 <= arguments.memory < math.inf:
+        raise CommandError(f"--memory must be zero or more, in GB, and finite; got {arguments.memory:g}")
 
 
 def _check_test(arguments: argparse.Namespace, given: Collection[str]) -> None:

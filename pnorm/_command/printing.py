@@ -51,8 +51,13 @@ def warn(messages: Iterable[str]) -> None:
 
 def labelled(path: str, rows: Rows, label: str) -> str:
     """Return what a file is, with its rows and labels."""
-    n, n_pos = rows.y.size, int(rows.y.sum())
+    n, n_pos = rows.all_counts
     return f"{path_shown(path)}: {n:,} rows, {n_pos:,} positive ({positive(rows, label)}), {100 * n_pos / n:.3g} %"
+
+
+def base_name(path: str) -> str:
+    """Return the last part of a path, of a folder as well."""
+    return os.path.basename(os.path.normpath(path))
 
 
 def positive(rows: Rows, label: str) -> str:
@@ -268,7 +273,7 @@ def list_columns(
 ) -> dict[str, list[str]]:
     """Return the columns of one end of a list of so many rows: `which` of the rows of a file, with their scores."""
     ranks = range(size, size - f.size, -1) if push == "bottom" else range(1, f.size + 1)
-    columns = {"rank": [f"{rank:,}" for rank in ranks], "row": [str(i) for i in which.tolist()]}
+    columns = {"rank": [f"{rank:,}" for rank in ranks], "row": [str(rows.number(i)) for i in which.tolist()]}
     if rows.ids is not None:
         columns["id"] = [shown(rows.ids[i], 30) for i in which.tolist()]
     columns["score"] = [f"{x:.4f}" for x in f.tolist()]

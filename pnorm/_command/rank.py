@@ -19,7 +19,7 @@ from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning
 from pnorm._checks import Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
-from pnorm._command import printing, scores_file
+from pnorm._command import opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import CommandError, called_as_in_file, one_line, path_shown
@@ -58,7 +58,7 @@ def file(arguments: argparse.Namespace) -> None:
             raise CommandError(
                 "--budget takes rows from the top of the list, and this model was made for the bottom; leave it out"
             )
-        source = _columns.opened(arguments, path)
+        source = opening.whole(arguments, path)
         columns = _columns.columns_of(source, path, arguments)
         what = "rows to measure the list by"
         labels = None if columns.label is None else _columns.labels_of(source, columns.label, what)
@@ -183,7 +183,7 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
         lines.append(f"Scores of {counted(f.size, 'row')}, best first: {path_shown(arguments.out)}")
     if arguments.report is not None:
         progress("writing the report")
-        name = path_shown(os.path.basename(os.path.normpath(arguments.file)))
+        name = path_shown(printing.base_name(arguments.file))
         pnorm.report_html(
             arguments.report,
             rows.table,

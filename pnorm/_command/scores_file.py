@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,20 +49,36 @@ def columns(
 
 def write(path: str, columns: Mapping[str, Sequence[Any]], order: NDArray[np.intp]) -> None:
     """Write columns of values of all rows in some order; None is an empty cell."""
-    ordered = {name: _checks.rows(values, order) for name, values in columns.items()}
-    if _is_parquet(path):
-        import pyarrow
-        from pyarrow import parquet
+    write_parts(path, [{name: _checks.rows(values, order) for name, values in columns.items()}])
 
-        sink = pyarrow.BufferOutputStream()
-        parquet.write_table(pyarrow.table(ordered), sink)
-        _files.write(path, sink.getvalue().to_pybytes())
-        return
-    text = io.StringIO(newline="")
+
+def write_parts(path: str, parts: Iterable[Mapping[str, Sequence[Any]]]) -> None:
+    """Write columns of rows that come in parts, the first of which there must be; None is an empty cell."""
+    _files.write_by(path, lambda stream: (_write_parquet if _is_parquet(path) else _write_csv)(stream, parts))
+
+
+def _write_parquet(stream: BinaryIO, parts: Iterable[Mapping[str, Sequence[Any]]]) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    writer = None
+    for part in parts:
+        table = pyarrow.table(dict(part))
+        if writer is None:
+            writer = parquet.ParquetWriter(stream, table.schema)
+        writer.write_table(table)
+    assert writer is not None
+    writer.close()
+
+
+def _write_csv(stream: BinaryIO, parts: Iterable[Mapping[str, Sequence[Any]]]) -> None:
+    text = io.TextIOWrapper(stream, "utf-8", "surrogatepass", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(ordered)
-    writer.writerows(zip(*map(_cells, ordered.values()), strict=True))
-    _files.write(path, text.getvalue().encode("utf-8", "surrogatepass"))
+    for k, part in enumerate(parts):
+        if k == 0:
+            writer.writerow(part)
+        writer.writerows(zip(*map(_cells, part.values()), strict=True))
+    text.detach()
 
 
 def _is_parquet(path: str) -> bool:

@@ -55,16 +55,20 @@ def latest(
     or all are the same.
     """
     part = _checks.probability(share, "share")
-    x = _moments(times, name, place)
-    values, counts = np.unique(x, return_counts=True)
-    if values.size < 2:
-        raise ValueError(f"all times in {shown(name)} are the same, so that no row is later; hold out rows at random")
-    later = x.size - np.cumsum(counts)[:-1]  # rows after each value but the last
-    first = values[1:][np.argmin(np.abs(later - part * x.size))]
-    held: NDArray[np.bool_] = x >= first
+    x = Moments(name).of(times, place)
+    held: NDArray[np.bool_] = x >= first_of_latest(*np.unique(x, return_counts=True), part, name)
     if y is not None:
         both(held, y)
     return held
+
+
+def first_of_latest(values: Vector, counts: NDArray[np.integer[Any]], share: float, name: str) -> float:
+    """Return the first time of rows to hold out, given all times in their order and how many rows have each."""
+    if values.size < 2:
+        raise ValueError(f"all times in {shown(name)} are the same, so that no row is later; hold out rows at random")
+    ends = np.cumsum(counts)
+    later = ends[-1] - ends[:-1]  # rows after each value but the last
+    return float(values[1:][np.argmin(np.abs(later - share * ends[-1]))])
 
 
 def both(held: Any, y: Any) -> None:
@@ -82,23 +86,42 @@ def both(held: Any, y: Any) -> None:
                 )
 
 
-def _moments(times: Any, name: str, place: Callable[[int], str]) -> Vector:
-    """Return times as numbers that rise with them."""
-    (cells,) = _checks.cells_of({name: times}, "the table", None, 1, [0])
-    at = Where("the table", 0, (name,))
-    kind, form = cells.kind, _forms.Form()
-    if kind == VALUES:
-        kind, form = _of_text(cells, name)
-    if kind not in (NUMBER, DATE, TIME, DURATION):
-        raise ValueError(f"column {shown(name)} must hold dates, times or numbers, to tell which rows are the latest")
-    x = Reading(kind, form).numbers(cells, at)
-    missing = np.flatnonzero(np.isnan(x))
-    if missing.size:
-        raise ValueError(
-            f"column {shown(name)} has no time in {place(int(missing[0]))}, and in {missing.size:,} of {x.size:,} "
-            "rows; fill it in, or leave these rows out"
-        )
-    return x
+class Moments:
+    """Times as numbers that rise with them; all batches of a column are read as the first one is."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._reading: Reading | None = None
+
+    def of(self, times: Any, place: Callable[[int], str]) -> Vector:
+        """Return the numbers of a column."""
+        name = self._name
+        (cells,) = _checks.cells_of({name: times}, "the table", None, 1, [0])
+        at = Where("the table", 0, (name,))
+        if self._reading is None:
+            self._reading = self._told(cells)
+        elif cells.kind not in (VALUES, self._reading.kind):
+            raise ValueError(
+                f"column {shown(name)} has a {cells.kind} in {place(0)}, and a {self._reading.kind} in rows before"
+            )
+        x = self._reading.numbers(cells, at)
+        missing = np.flatnonzero(np.isnan(x))
+        if missing.size:
+            raise ValueError(
+                f"column {shown(name)} has no time in {place(int(missing[0]))}, and in {missing.size:,} of {x.size:,} "
+                "rows; fill it in, or leave these rows out"
+            )
+        return x
+
+    def _told(self, cells: Cells) -> Reading:
+        kind, form = cells.kind, _forms.Form()
+        if kind == VALUES:
+            kind, form = _of_text(cells, self._name)
+        if kind not in (NUMBER, DATE, TIME, DURATION):
+            raise ValueError(
+                f"column {shown(self._name)} must hold dates, times or numbers, to tell which rows are the latest"
+            )
+        return Reading(kind, form)
 
 
 def _of_text(cells: Cells, name: str) -> tuple[str, _forms.Form]:

@@ -14,6 +14,7 @@ from pnorm._categories import UnknownLevelWarning
 from pnorm._checks import Vector
 from pnorm._cross_validation import CrossValidation
 from pnorm._default import Kind
+from pnorm._job.whole import Whole
 from pnorm._minimize import minimize
 from pnorm._score import scored, sigmoid
 from pnorm._trace import Trace
@@ -100,6 +101,7 @@ def learn(
     t_max: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    whole: Whole | None = None,
 ) -> Learned:
     """Learn from the rows of both sides; what is None is chosen by cross-validation.
 
@@ -108,7 +110,8 @@ def learn(
     `from_table`, where `linear` None leaves lines to the choice. `rankers` are functions of ``(pos, neg)`` that make
     weak rankers, or `Kind`s by name, in place of those of `_default.kinds_of_table`. With `t_max` there are so many
     rounds of `train` in place of the minimum, nothing is chosen, and p is 4 by default. `seed` deals the folds.
-    `progress` is called with a stage, the number of its parts that are done, and that of all.
+    `progress` is called with a stage, the number of its parts that are done, and that of all. With `whole` the rows are
+    a sample of those to train on: it serves the choice, and the model is that of all of them.
 
     What `from_table` warns of is kept as text, once. Options that contradict each other are a ValueError.
     """
@@ -121,15 +124,14 @@ def learn(
         wrong = [name for name in (*of_table, "linear") if name in given]
         if wrong:
             raise ValueError(f"{wrong[0]} is for weak rankers of a table, and rankers are given; leave one out")
-        known = dict(rankers) if isinstance(rankers, Mapping) else {"": _kind(rankers)}
-    else:
-        more = {"n_cuts": CUTS_OF_ROUNDS} if t_max is not None else {}
-        size = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg"), _checks.headings(pos, "pos")[1]
-        known = _default.kinds_of_table(size, linear=linear, n_threads=n_threads, **more, **of_table)
     if p is not None:
         _checks.power(p)
     told: list[str] = []
     with kept(told, TableWarning, UnknownLevelWarning):
+        if rankers is None:
+            known = _kinds(pos, neg, linear, t_max, of_table, n_threads, whole)
+        else:
+            known = rankers if isinstance(rankers, Mapping) else {"": _kind(rankers)}
         if t_max is not None:
             wrong = [name for name, value in added.items() if value is not None]
             if wrong:
@@ -138,13 +140,14 @@ def learn(
             rounds: dict[str, Any] = {"push": push, "n_threads": n_threads}
             if progress is not None:
                 rounds["progress"] = lambda done, of: progress("training", done, of)
-            lam, trace = train(pos, neg, chosen.rankers, chosen.p, t_max, **rounds)
+            lam, trace = train(*_rows(pos, neg, chosen, whole), chosen.p, t_max, **rounds)
         else:
             how: dict[str, Any] = {"push": push, "n_threads": n_threads, "max_columns": max_columns}
             how["penalty"] = _default.PENALTY if penalty is None else penalty
             folds = {} if progress is None else {"progress": lambda done, of: progress("choosing", done, of)}
-            chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, seed=seed, **how, **folds)
-            lam, trace = _minimised(pos, neg, chosen, how, progress)
+            sizes = None if whole is None else whole.sizes
+            chosen = _default.choose(pos, neg, known, p=p, l1=l1, l2=l2, seed=seed, sizes=sizes, **how, **folds)
+            lam, trace = _minimised(_rows(pos, neg, chosen, whole), chosen, how, progress)
     return Learned(
         chosen.rankers,
         lam,
@@ -165,16 +168,38 @@ def learn(
     )
 
 
-def learn_again(pos: Any, neg: Any, before: Learned, *, n_threads: int | None = None, seed: int = 0) -> Learned:
-    """Learn from other rows, with all that was chosen before: the kind, p and the penalties."""
+def learn_again(
+    pos: Any,
+    neg: Any,
+    before: Learned,
+    *,
+    n_threads: int | None = None,
+    seed: int = 0,
+    whole: Whole | None = None,
+) -> Learned:
+    """Learn from other rows, with all that was chosen before: the kind, p and the penalties.
+
+    With `whole` the rows are a sample, as in `learn`.
+    """
     options = {name: value for name, value in before.given.items() if name in ("t_max", "max_columns")}
     if before.penalty:
         options |= {"l1": before.l1, "l2": before.l2, "penalty": before.penalty}
     make = Kind(before.make, "l2")
-    again = learn(
-        pos, neg, p=before.p, rankers={before.kind: make}, push=before.push, n_threads=n_threads, seed=seed, **options
+    if whole is not None:
+        of_table = {name: before.given[name] for name in ("kinds", "monotone") if name in before.given}
+        linear, t_max = before.given.get("linear"), before.given.get("t_max")
+        make = _kinds(pos, neg, linear, t_max, of_table, n_threads, whole)[before.kind]._replace(along="l2")
+    return learn(
+        pos,
+        neg,
+        p=before.p,
+        rankers={before.kind: make},
+        push=before.push,
+        n_threads=n_threads,
+        seed=seed,
+        whole=whole,
+        **options,
     )
-    return again
 
 
 def _kind(rankers: Any) -> Kind:
@@ -198,14 +223,38 @@ def _rounds(pos: Any, neg: Any, known: Mapping[str, Kind], linear: bool | None, 
     return _default.Chosen(known[kind].make(pos, neg), kind, P_OF_ROUNDS if p is None else p, 0.0, 0.0, None)
 
 
+def _kinds(
+    pos: Any,
+    neg: Any,
+    linear: bool | None,
+    t_max: int | None,
+    of_table: Mapping[str, Any],
+    n_threads: int | None,
+    whole: Whole | None,
+) -> Mapping[str, Kind]:
+    """Return the kinds of weak rankers of a table."""
+    more = {"n_cuts": CUTS_OF_ROUNDS} if t_max is not None else {}
+    if whole is not None:
+        return whole.kinds(linear=linear, **more, **of_table)
+    size = _checks.n_rows(pos, "pos") + _checks.n_rows(neg, "neg"), _checks.headings(pos, "pos")[1]
+    return _default.kinds_of_table(size, linear=linear, n_threads=n_threads, **more, **of_table)
+
+
+def _rows(pos: Any, neg: Any, chosen: _default.Chosen, whole: Whole | None) -> tuple[Any, Any, Rankers]:
+    """Return the rows of both sides to learn from, and the weak rankers."""
+    if whole is None:
+        return pos, neg, chosen.rankers
+    return (*whole.sides(chosen.rankers), chosen.rankers)
+
+
 def _minimised(
-    pos: Any, neg: Any, chosen: _default.Chosen, how: Mapping[str, Any], progress: Progress | None
+    rows: tuple[Any, Any, Rankers], chosen: _default.Chosen, how: Mapping[str, Any], progress: Progress | None
 ) -> tuple[Vector, Trace]:
     """Minimise what was chosen on all rows."""
     if progress is not None:
         progress("training", 0, 1)
     found = minimize(
-        pos, neg, chosen.rankers, chosen.p, l1=chosen.l1, l2=chosen.l2, tol=_default.TOL, **how
+        *rows, chosen.p, l1=chosen.l1, l2=chosen.l2, tol=_default.TOL, **how
     )  # to the end, as it is the model
     if progress is not None:
         progress("training", 1, 1)

@@ -315,7 +315,7 @@ class TableSummary:
         self.n_pos, self.n_neg = sizes
 
     @classmethod
-    def of(cls, X: Any, positive: NDArray[np.bool_], first_row: int = 0, name: str = "rows") -> TableSummary:
+    def of(cls, X: Any, positive: NDArray[np.bool_], first_row: int | Index = 0, name: str = "rows") -> TableSummary:
         """Return the summary of a batch of rows.
 
         Parameters
@@ -324,8 +324,8 @@ class TableSummary:
             In any of the forms that `from_table` takes; there may be no rows.
         positive : array of bool, shape (n,)
             Whether a row is positive.
-        first_row : int
-            The number of the first row in messages.
+        first_row : int or array of int, shape (n,)
+            The number of the first row in messages, or of every row.
         name : str
             What messages call the rows.
         """
@@ -342,10 +342,11 @@ class TableSummary:
                 f"{name}; got shape {positive.shape}"
             )
         places = [np.flatnonzero(side) for side in (positive, ~positive)]
+        numbers = first_row + np.arange(positive.size) if np.ndim(first_row) == 0 else np.asarray(first_row, np.intp)
         sides = []
         for c in range(width):
             (cells,) = _checks.cells_of(X, name, found, width, [c])
-            sides.append([SideSummary.of(cells.take(rows), first_row + rows) for rows in places])
+            sides.append([SideSummary.of(cells.take(rows), numbers[rows]) for rows in places])
         return cls(name, found, width, (places[0].size, places[1].size), sides)
 
     @property

@@ -1,0 +1,272 @@
+"""Rows that are too many for memory: read once to draw some and to make weak rankers, and again for their codes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnorm import _checks
+from pnorm._coded.columns import Labelled, column_called, columns_called
+from pnorm._command import columns as _columns
+from pnorm._command import scores_file
+from pnorm._command.columns import Columns, Rows
+from pnorm._command.progress import Progress
+from pnorm._command.terminal import CommandError, path_shown
+from pnorm._job import hold_out
+from pnorm._job.learn import Learned
+from pnorm._job.sample import Index, Sample
+from pnorm._job.whole import Whole
+from pnorm._tables import Batch, Batches, Labels
+from pnorm._tables.batches import ROWS
+from pnorm._tables.gathered import drawn, joined
+from pnorm._tables.source import texts_of
+from pnorm.rankers._sketches import Quantiles, unique
+from pnorm.rankers._summaries import TableSummary
+
+SIDE, HELD = 2**16, 2**19
+"""Rows of either side to train on, and rows to measure the list by, that are drawn at most."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What a first reading finds."""
+
+    file: Rows
+    """The rows that were drawn, in the order of the source."""
+    trained: Mask
+    """Which of them are to train on."""
+    held: Mask
+    """Which of them are kept back."""
+    some: Mask
+    """Which of them measure the list if no row is kept back: each row is as likely to be among them."""
+    n_held: int
+    """How many rows are kept back in all."""
+    n_trained: tuple[int, int]
+    """How many positives and negatives there are to train on in all."""
+    whole: Whole
+    """All rows to train on."""
+    everything: Whole | None
+    """All rows, if they are asked for."""
+    split: Callable[[], Callable[[Batch], Mask]]
+    """Begins a reading: a function that says which rows of each batch are kept back."""
+
+
+@dataclass(eq=False)
+class Reader:
+    """A source of batches that is read more than once."""
+
+    batches: Batches
+    columns: Columns
+    path: str
+    positive: str | None
+    """The label of the positives, if it is said."""
+    like: Rows | None = None
+    """Rows whose labels mean the same."""
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        assert self.columns.label is not None
+        self.label = self.columns.label
+        wanted = [*self.columns.used, self.columns.label, self.columns.id, self.columns.time]
+        self.names = list(dict.fromkeys([name for name in wanted if name is not None]))
+        known = [self.positive] if self.positive is not None else None if self.like is None else self.like.positive
+        self._labels = Labels(self.label, known, "--positive")
+        self.counts = self._labels.counts
+        """How many rows have each label."""
+
+    @property
+    def is_many(self) -> bool:
+        """Whether there are several files."""
+        return self.batches.told[:1].isdigit()
+
+    def read(self, stage: str, names: Sequence[str] | None = None) -> Iterator[Batch]:
+        """Read all rows, and say so."""
+        for batch in self.batches.only(self.names if names is None else names):
+            if batch.n_rows:
+                yield batch
+            if self.progress is not None:
+                self.progress(stage, batch.first_row + batch.n_rows, self.batches.n_rows or 0)
+
+    def signs(self, batch: Batch) -> Mask:
+        """Return which rows of a batch are positive."""
+        return self._labels.of(column_called(batch.table, self.label), batch.place)
+
+    def positives(self) -> set[str]:
+        """Return the positive labels when all rows were read once; refuse rows of one kind."""
+        found = _columns.positive_of(self.counts, self.label, self.positive, self.path, self.like)
+        self._labels = Labels(self.label, found, "--positive")
+        return found
+
+    def table(self, batch: Batch, rows: Index) -> Any:
+        """Return the columns to learn from of some rows."""
+        table = columns_called(batch.table, self.columns.used)
+        return table if rows.size == batch.n_rows else _checks.rows(table, rows)
+
+    def place(self, row: int) -> str:
+        """Return where a row is, which is read again."""
+        for batch in self.batches.only([self.label]):
+            if row < batch.first_row + batch.n_rows:
+                return batch.place(row - batch.first_row)
+        return f"row {row} of {self.path}"
+
+    def rows(self, samples: Sequence[Sample], positive: set[str]) -> tuple[Rows, list[Mask]]:
+        """Return the rows of some samples, and which of them are in each."""
+        parts, of_parts = zip(*[sample.found() for sample in samples], strict=True)
+        numbers, first = np.unique(np.concatenate(of_parts), return_index=True)
+        there = [part for part, own in zip(parts, of_parts, strict=True) if own.size]
+        columns = {name: _checks.rows(column, first) for name, column in joined(there, self.names).items()}
+        source = drawn(self.batches, columns, lambda i: self.place(int(numbers[i])))
+        sizes = sum(self.counts.values()), sum([self.counts[label] for label in positive])
+        found = _columns.rows_of_labels(source, self.columns, None, source.texts(self.label), positive)
+        return replace(found, numbers=numbers, counts=sizes), [np.isin(numbers, own) for own in of_parts]
+
+
+def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
+    """Read all rows: draw some, keep others back, and sum up what decides the weak rankers."""
+    if arguments.rankers is not None:
+        raise CommandError(
+            f"--rankers needs all rows in memory, and {path_shown(reader.path)} is read batch by batch; leave it out, "
+            "or allow more with --memory"
+        )
+    seed, split = arguments.seed or 0, _split(reader, arguments)
+    keys_of, held_in = np.random.default_rng([seed, 1]), split()
+    pos, neg, held, some = [Sample(most, reader.names) for most in (SIDE, SIDE, HELD, HELD)]
+    whole = everything = None
+    counts = np.zeros((2, 2), np.int64)
+    for batch in reader.read("reading"):
+        y, out = reader.signs(batch), held_in(batch)
+        keys = keys_of.random(batch.n_rows)
+        for sample, rows in ((pos, ~out & y), (neg, ~out & ~y), (held, out)):
+            at = np.flatnonzero(rows)
+            sample.add(batch.table, at, keys[at], batch.first_row)
+        for k, rows in enumerate((~out, out)):
+            counts[k] += np.count_nonzero(rows & y), np.count_nonzero(rows & ~y)
+        if not counts[1].any() and arguments.test is None:
+            some.add(batch.table, np.arange(batch.n_rows), keys, batch.first_row)
+        whole = _with(whole, reader, batch, y, np.flatnonzero(~out))
+        if arguments.refit:
+            everything = _with(everything, reader, batch, y, np.arange(batch.n_rows))
+    positive = reader.positives()
+    assert whole is not None
+    if arguments.test is None and arguments.holdout != 0:
+        _check(counts)
+    measured = held if counts[1].any() else some
+    file, (is_pos, is_neg, is_measured) = reader.rows([pos, neg, measured], positive)
+    nothing = np.zeros(is_pos.size, bool)
+    is_held, is_some = (is_measured, nothing) if measured is held else (nothing, is_measured)
+    return Drawn(
+        file,
+        is_pos | is_neg,
+        is_held,
+        is_some,
+        int(counts[1].sum()),
+        (int(counts[0, 0]), int(counts[0, 1])),
+        Whole(whole, lambda: _again(reader, split())),
+        None if everything is None else Whole(everything, lambda: _again(reader, None)),
+        split,
+    )
+
+
+def drawn_of(reader: Reader, seed: int) -> Rows:
+    """Read all rows, and draw some that the list is measured by."""
+    rng, some = np.random.default_rng([seed, 2]), Sample(HELD, reader.names)
+    for batch in reader.read(f"reading {path_shown(reader.path)}"):
+        reader.signs(batch)
+        some.add(batch.table, np.arange(batch.n_rows), rng.random(batch.n_rows), batch.first_row)
+    found, _ = reader.rows([some], reader.positives())
+    return found
+
+
+def _with(summary: TableSummary | None, reader: Reader, batch: Batch, y: Mask, rows: Index) -> TableSummary:
+    """Return a summary with some more rows."""
+    own = TableSummary.of(reader.table(batch, rows), y[rows], batch.first_row + rows, "source")
+    return own if summary is None else summary.merge(own)
+
+
+def _again(reader: Reader, held_in: Callable[[Batch], Mask] | None) -> Iterator[Labelled]:
+    """Read the rows to train on again, or all rows."""
+    for batch in reader.read("reading again"):
+        y = reader.signs(batch)
+        rows = np.arange(batch.n_rows) if held_in is None else np.flatnonzero(~held_in(batch))
+        sides = np.flatnonzero(y[rows]), np.flatnonzero(~y[rows])
+        yield Labelled(reader.table(batch, rows), rows.size, sides, None, None, batch)
+
+
+def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], Callable[[Batch], Mask]]:
+    """Return what begins a reading: a function that says which rows of each batch are kept back."""
+    share = hold_out.SHARE if arguments.holdout is None else arguments.holdout
+    time = reader.columns.time
+    if arguments.test is not None or share == 0:
+        return lambda: lambda batch: np.zeros(batch.n_rows, bool)
+    if time is None:
+        seed = arguments.seed or 0
+
+        def drawing() -> Callable[[Batch], Mask]:
+            rng = np.random.default_rng([seed, 0])
+            return lambda batch: rng.random(batch.n_rows) < share
+
+        return drawing
+    first = _first_of_latest(reader, time, share)
+
+    def after() -> Callable[[Batch], Mask]:
+        moments = hold_out.Moments(time)
+        return lambda batch: moments.of(column_called(batch.table, time), batch.place) >= first
+
+    return after
+
+
+def _first_of_latest(reader: Reader, time: str, share: float) -> float:
+    """Return the first time of the rows that are kept back, which takes a reading of their column."""
+    moments, found = hold_out.Moments(time), Quantiles()
+    for batch in reader.read("reading the times", [time]):
+        found = found.merged(Quantiles.of(moments.of(column_called(batch.table, time), batch.place)))
+    return hold_out.first_of_latest(*unique(*found.points()), share, time)
+
+
+def _check(counts: NDArray[np.int64]) -> None:
+    """Refuse a split one part of which lacks a class; `counts` are those of both parts, and of both classes."""
+    if not counts.all():
+        parts = np.repeat([False, False, True, True], counts.ravel())
+        hold_out.both(parts, np.repeat([True, False, True, False], counts.ravel()))
+
+
+def write_scores(
+    path: str,
+    reader: Reader,
+    learned: Learned,
+    threshold: float | None,
+    split: Callable[[], Callable[[Batch], Mask]] | None,
+) -> int:
+    """Write the scores of all rows, in their order; return how many there are.
+
+    The rows are read for the scores, of which all are kept for the ranks. Their ids are read again.
+    """
+    held_in, f, held = None if split is None else split(), [np.empty(0)], [np.zeros(0, bool)]
+    for batch in reader.read("scoring"):
+        f.append(learned.score(reader.table(batch, np.arange(batch.n_rows)), strict=None))
+        if held_in is not None:
+            held.append(held_in(batch))
+    scores, is_held = np.concatenate(f), None if split is None else np.concatenate(held)
+    take = None if threshold is None else scores >= threshold
+    columns = scores_file.columns(scores, None, learned.probability(scores), take, is_held, None)
+    scores_file.write_parts(path, _parts_of(columns, reader, scores.size))
+    return scores.size
+
+
+def _parts_of(columns: Mapping[str, Any], reader: Reader, n_rows: int) -> Iterator[dict[str, Any]]:
+    """Yield the columns batch by batch, with the ids of the rows if they have some."""
+    if reader.columns.id is None:
+        for start in range(0, n_rows, ROWS):
+            yield {name: values[start : start + ROWS] for name, values in columns.items()}
+        return
+    for batch in reader.read("writing the scores", [reader.columns.id]):
+        ids = texts_of(column_called(batch.table, reader.columns.id))
+        rows = slice(batch.first_row, batch.first_row + batch.n_rows)
+        yield {"id": ids} | {name: values[rows] for name, values in columns.items() if name != "row"}

@@ -1,0 +1,93 @@
+"""How files of rows are opened: read into memory if they fit, and batch by batch otherwise."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Sequence
+
+from pnorm._tables import Batches, Source, batches_of, open_sources
+from pnorm._tables.folder import files_of
+from pnorm._tables.open import START, is_arrow, suffix_of
+from pnorm._tables.packed import packed
+
+SHARE = 0.25
+"""The share of the free memory that a table may take: what is learned takes some copies of it."""
+
+_OF_TEXT, _OF_PACKED = 3, 15
+"""Bytes of memory for each byte of a file of text, and of one that is compressed."""
+
+_UNKNOWN = 8e9
+"""Bytes of free memory, where the system does not say."""
+
+
+def opened(arguments: argparse.Namespace, path: str) -> Source | Batches:
+    """Open the rows that the options say: in memory, or batch by batch where they would take too much of it."""
+    paths = _paths(arguments, path)
+    if paths == ["-"] or arguments.sheet is not None or table_bytes(paths) <= _limit(arguments):
+        return whole(arguments, path)
+    return batches_of(paths, names=_names(arguments))
+
+
+def whole(arguments: argparse.Namespace, path: str) -> Source:
+    """Read the rows that the options say into memory."""
+    return open_sources(_paths(arguments, path), names=_names(arguments), sheet=arguments.sheet)
+
+
+def _paths(arguments: argparse.Namespace, path: str) -> list[str]:
+    return list(arguments.paths) if path == arguments.file else [path]
+
+
+def _names(arguments: argparse.Namespace) -> list[str] | None:
+    return None if arguments.names is None else [name.strip() for name in arguments.names.split(",")]
+
+
+def _limit(arguments: argparse.Namespace) -> float:
+    """Return how many bytes a table may take in memory."""
+    return SHARE * free() if arguments.memory is None else 1e9 * float(arguments.memory)
+
+
+def table_bytes(paths: Sequence[str]) -> float:
+    """Return about how many bytes the rows of files, folders and patterns take as a table in memory."""
+    return sum([_bytes(file.path) for file in files_of(paths)[0]])
+
+
+def _bytes(path: str) -> float:
+    with open(path, "rb") as stream:
+        start = stream.read(START)
+    size = os.path.getsize(path)
+    if packed(start) is not None:
+        return float(_OF_PACKED * size)
+    if not is_arrow(start, suffix_of(path)):
+        return float(_OF_TEXT * size)
+    with contextlib.suppress(ImportError, OSError, ValueError):  # reading it says what is wrong
+        from pyarrow import parquet
+
+        if start[:4] == b"PAR1":
+            about = parquet.read_metadata(path)
+            return float(8 * about.num_rows * about.num_columns)
+    return float(size)
+
+
+def free() -> float:
+    """Return the bytes of memory that may be used: those of the machine that are free, within limits on the process."""
+    found = [_UNKNOWN]
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        lines = _text("/proc/meminfo").splitlines()
+        found = [1024.0 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])]
+    with contextlib.suppress(OSError, ValueError):  # "max" is no number where there is no limit
+        limit, used = [float(_text(f"/sys/fs/cgroup/memory.{of}")) for of in ("max", "current")]
+        found.append(max(limit - used, 0.0))
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        limit_of_process = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit_of_process != resource.RLIM_INFINITY:
+            found.append(float(limit_of_process))
+    return min(found)
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="ascii") as stream:
+        return stream.read()

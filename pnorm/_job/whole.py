@@ -1,0 +1,43 @@
+"""All the rows to train on, of which only a sample is in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pnorm import _default
+from pnorm._coded.code_rows import coded_sides
+from pnorm._coded.columns import Labelled
+from pnorm._default import Kind
+from pnorm.rankers import Rankers
+from pnorm.rankers._coded import CodedSide
+from pnorm.rankers._summaries import TableSummary
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The rows to train on, which are read again when the weak rankers are known, and kept as their codes."""
+
+    summary: TableSummary
+    """What decides the weak rankers."""
+    read: Callable[[], Iterable[Labelled]]
+    """Reads the rows batch by batch."""
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many rows either side has."""
+        return self.summary.n_pos, self.summary.n_neg
+
+    def kinds(
+        self, *, linear: bool | None = None, n_cuts: int = _default.N_CUTS, **of_table: Any
+    ) -> Mapping[str, Kind]:
+        """Return the kinds of weak rankers, made from all the rows; what else is given goes to `rankers.from_table`."""
+        size = sum(self.sizes), len(self.summary.columns)
+        table = self.summary.rankers(linear=True, n_cuts=_default.cuts_of(size, n_cuts), **of_table)
+        return _default.kinds_of(table, size, linear)
+
+    def sides(self, H: Rankers) -> tuple[CodedSide, CodedSide]:
+        """Read the rows, and return those of either side as the codes of weak rankers."""
+        pos, neg, _ = coded_sides(self.read(), H)
+        return pos, neg
