@@ -63,6 +63,7 @@ NOTES = {
     "pnorm.plotting": "pictures",
     "pnorm.sklearn": "the estimator",
     "pnorm._tables": "tables in files",
+    "pnorm._coded": "rows as codes",
     "pnorm": "the public names",
     "pnorm._command": "the command pnorm",
 }

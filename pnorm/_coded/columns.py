@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,7 +128,7 @@ class Asked:
     def _table(self, batch: Batch) -> Any:
         if self.used is None or self.batches.names is None or len(self.used) == len(self.batches.names):
             return batch.table
-        return _columns_at(batch.table, [self.batches.names.index(name) for name in self.used])
+        return columns_of(batch, self.used)
 
 
 def _called(given: Any, argument: str) -> str:
@@ -145,18 +145,18 @@ def _one_per_row(given: Any, argument: str) -> Any:
     try:
         if len(shape) < 2 and not isinstance(given, (bytes, Mapping)) and len(given) >= 0:
             return given
-    except TypeError:  # a scalar, and an array without dimensions, has a length that it refuses to tell
+    except (TypeError, ValueError):  # a scalar, and an array without dimensions, has a length that it refuses to tell
         pass
     got = f"shape {shape}" if len(shape) > 1 else _checks.shown(given)
     raise TypeError(f"{argument} must be the name of a column, or one value for each row; got {got}")
 
 
-def _columns_at(X: Any, places: list[int]) -> Any:
-    """Return some columns of a table, as a table of the same kind."""
+def columns_of(batch: Batch, names: Sequence[str]) -> Any:
+    """Return some columns of the rows of a batch, as a table of the same kind."""
+    X = batch.table
     if _checks.is_columns(X):
-        names = list(X)
-        return {names[j]: X[names[j]] for j in places}
-    if hasattr(X, "iloc"):
-        return X.iloc[:, places]
-    names = _checks.column_names(X) or ()
-    return X.select([names[j] for j in places])
+        return {name: X[name] for name in names}
+    if hasattr(X, "iloc"):  # whose names may be numbers
+        known = list(map(str, X.columns))
+        return X.iloc[:, [known.index(name) for name in names]]
+    return X.select(list(names))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
-from pnorm._coded.columns import Labelled, column_called, columns_called
+from pnorm._coded.columns import Labelled, columns_of
 from pnorm._command import columns as _columns
 from pnorm._command import scores_file
 from pnorm._command.columns import Columns, Rows
@@ -96,7 +96,7 @@ class Reader:
 
     def signs(self, batch: Batch) -> Mask:
         """Return which rows of a batch are positive."""
-        return self._labels.of(column_called(batch.table, self.label), batch.place)
+        return self._labels.of(batch.column(self.label), batch.place)
 
     def positives(self) -> set[str]:
         """Return the positive labels when all rows were read once; refuse rows of one kind."""
@@ -106,7 +106,7 @@ class Reader:
 
     def table(self, batch: Batch, rows: Index) -> Any:
         """Return the columns to learn from of some rows."""
-        table = columns_called(batch.table, self.columns.used)
+        table = columns_of(batch, self.columns.used)
         return table if rows.size == batch.n_rows else _checks.rows(table, rows)
 
     def place(self, row: int) -> str:
@@ -217,7 +217,7 @@ def _split(reader: Reader, arguments: argparse.Namespace) -> Callable[[], Callab
 
     def after() -> Callable[[Batch], Mask]:
         moments = hold_out.Moments(time)
-        return lambda batch: moments.of(column_called(batch.table, time), batch.place) >= first
+        return lambda batch: moments.of(batch.column(time), batch.place) >= first
 
     return after
 
@@ -226,7 +226,7 @@ def _first_of_latest(reader: Reader, time: str, share: float) -> float:
     """Return the first time of the rows that are kept back, which takes a reading of their column."""
     moments, found = hold_out.Moments(time), Quantiles()
     for batch in reader.read("reading the times", [time]):
-        found = found.merged(Quantiles.of(moments.of(column_called(batch.table, time), batch.place)))
+        found = found.merged(Quantiles.of(moments.of(batch.column(time), batch.place)))
     return hold_out.first_of_latest(*unique(*found.points()), share, time)
 
 
@@ -267,6 +267,6 @@ def _parts_of(columns: Mapping[str, Any], reader: Reader, n_rows: int) -> Iterat
             yield {name: values[start : start + ROWS] for name, values in columns.items()}
         return
     for batch in reader.read("writing the scores", [reader.columns.id]):
-        ids = texts_of(column_called(batch.table, reader.columns.id))
+        ids = texts_of(batch.column(reader.columns.id))
         rows = slice(batch.first_row, batch.first_row + batch.n_rows)
         yield {"id": ids} | {name: values[rows] for name, values in columns.items() if name != "row"}

@@ -91,7 +91,8 @@ def cross_validate(
     t_max : int, optional
         Largest number of rounds; None takes 200. Not with penalties.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in `pnorm.dask.code_rows`.
+        The column of `pos` that tells positives from negatives, or the label of every row. As in
+        `pnorm.dask.code_rows`.
     pos_label : label, optional
         The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional

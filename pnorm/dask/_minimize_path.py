@@ -60,7 +60,8 @@ def minimize_path(
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
         p, with one `l1` and one `l2`.
     label : str, or dask or NumPy array or dask Series of N labels, optional
-        The column of `pos` that tells positives from negatives, or the label of every row. As in `pnorm.dask.code_rows`.
+        The column of `pos` that tells positives from negatives, or the label of every row. As in
+        `pnorm.dask.code_rows`.
     pos_label : label, optional
         The label of positive rows. As in `pnorm.dask.code_rows`.
     weight, group : str, or dask or NumPy array or dask Series of length N, optional
