@@ -71,7 +71,7 @@ def measure():
     with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
         for n in numbers:
             pos, neg = (da.from_array(generator.normal(size=(n // 2, 2)), chunks=(1, 2)) for _ in range(2))
-            rows = pnorm.dask.code_rows(pos, neg, pnorm.rankers.columns(2))
+            rows = pnorm.dask.code_rows(pos, neg=neg, H=pnorm.rankers.columns(2))
             with rows._problem([push(4.0)], "exponential", "top", "pairs") as (problem, _):
                 lams = (np.ones(2), np.ones(2))
                 partitions.append(median(lambda: problem.reduce(extremes, lams), 15))  # noqa: B023

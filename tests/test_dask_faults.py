@@ -213,7 +213,7 @@ def test_workers_that_run_out_of_memory_are_explained(monkeypatch):
         raise distributed.KilledWorker("a task", SimpleNamespace(address="there"), 3)
 
     with dask.config.set(scheduler="synchronous"):
-        rows = pnorm.dask.code_rows(parts(pos, 5), parts(neg, 5))
+        rows = pnorm.dask.code_rows(parts(pos, 5), neg=parts(neg, 5), H=None)
         monkeypatch.setattr(dask, "compute", compute)
         with pytest.raises(distributed.KilledWorker, match="all those workers died") as caught:
             pnorm.dask.train(rows, p=4)
