@@ -93,6 +93,11 @@ def _of_rows(X: Any, rankers: Rankers, lam: Any, n_threads: int | None) -> tuple
         return scoring.total(terms, n_rows, pool), scoring.unknown_levels(terms)
 
 
+def scores_and_levels(X: Any, H: Any, lam: Any) -> tuple[Vector, list[Seen]]:
+    """Return the scores of a batch of rows, and the values that were no levels, of which nothing is said."""
+    return _of_rows(X, as_rankers(H, X, "X"), lam, _checks.threads(None))
+
+
 def _of_coded(X: CodedSide, H: Any, lam: Any, n_threads: int | None) -> Vector:
     """Return the scores of coded rows."""
     if H is not None:

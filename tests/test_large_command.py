@@ -190,3 +190,41 @@ def test_samples_of_parts_become_one_in_proportion():
     rows = in_proportion(np.random.default_rng(0), parts, sizes)
     assert [int(np.isin(part, rows).sum()) for part in parts] == [10, 40, 1]
     np.testing.assert_array_equal(in_proportion(np.random.default_rng(0), parts, [50, 40, 10]), np.arange(100))
+
+
+@pytest.mark.parametrize("more", [[], ["--label", "fraud", "--budget", "50"]])
+def test_a_model_ranks_rows_in_batches_as_those_in_memory(capsys, data, tmp_path, more):
+    job(capsys, data, "all.csv", "-t", "30", "--precision", "0.3")
+    found = []
+    for name, how in (("last.csv", []), ("last.csv", ["--memory", "0"])):
+        out = tmp_path / "out.csv"
+        arguments = [data / name, "--model", data / "model.json", "--id", "id", *more, *how, "--out", out]
+        status, text, err = run(capsys, *arguments)
+        assert (status, err) == (0, "")
+        with open(out) as stream:
+            rows = list(csv.DictReader(stream))
+        found.append((text, {row.pop("id"): row | {"reasons": ""} for row in rows}, [*rows]))
+    (text, scores, _), (of_batches, own, in_order) = found
+    assert own == scores
+    assert list(own) == columns()["id"][N // 2 :]
+    assert len(in_order) == N // 2
+    lines = text.splitlines()
+    assert [line for line in of_batches.splitlines() if line not in lines] == [
+        f"Scores of 300 rows: {tmp_path / 'out.csv'}",
+        "  They are in the order of the rows, without reasons, as these are read batch by batch.",
+    ]
+
+
+def test_a_model_ranks_folders_of_any_size(capsys, data, tmp_path):
+    job(capsys, data, "all.csv", "-t", "30")
+    model, out = data / "model.json", tmp_path / "out.parquet"
+    rank = [data / "days", "--model", model, "--memory", "0"]
+    status, text, err = run(capsys, *rank, "--out", out)
+    assert (status, err) == (0, "")
+    table = pytest.importorskip("pyarrow.parquet").read_table(out)
+    assert table.column_names == ["row", "score", "probability", "rank"]
+    assert table.column("row").to_pylist() == list(range(N))
+    assert f"days: {N} rows" in text
+    status, _, err = run(capsys, *rank, "--label", "fraud", "--report", tmp_path / "r.html")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "--report with --model takes all rows in memory" in err

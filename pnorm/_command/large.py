@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnorm import _checks
+from pnorm._checks import Vector
 from pnorm._coded.columns import Labelled, columns_of
 from pnorm._command import columns as _columns
 from pnorm._command import scores_file
@@ -21,7 +22,7 @@ from pnorm._job import hold_out
 from pnorm._job.learn import Learned
 from pnorm._job.sample import Index, Sample
 from pnorm._job.whole import Whole
-from pnorm._tables import Batch, Batches, Labels
+from pnorm._tables import Batch, Batches, Labels, positive_labels
 from pnorm._tables.batches import ROWS
 from pnorm._tables.gathered import drawn, joined
 from pnorm._tables.source import texts_of
@@ -67,17 +68,16 @@ class Reader:
     path: str
     positive: str | None
     """The label of the positives, if it is said."""
-    like: Rows | None = None
-    """Rows whose labels mean the same."""
+    like: Sequence[str] | None = None
+    """The positive labels of other rows, which mean the same here."""
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        assert self.columns.label is not None
-        self.label = self.columns.label
+        self.label = self.columns.label or ""
         wanted = [*self.columns.used, self.columns.label, self.columns.id, self.columns.time]
         self.names = list(dict.fromkeys([name for name in wanted if name is not None]))
-        known = [self.positive] if self.positive is not None else None if self.like is None else self.like.positive
-        self._labels = Labels(self.label, known, "--positive")
+        self._known = self.like if self.positive is None else [self.positive]
+        self._labels = Labels(self.label, None if self._known is None else list(self._known), "--positive")
         self.counts = self._labels.counts
         """How many rows have each label."""
 
@@ -96,11 +96,14 @@ class Reader:
 
     def signs(self, batch: Batch) -> Mask:
         """Return which rows of a batch are positive."""
+        if self.columns.label is None:
+            return np.zeros(batch.n_rows, bool)
         return self._labels.of(batch.column(self.label), batch.place)
 
     def positives(self) -> set[str]:
         """Return the positive labels when all rows were read once; refuse rows of one kind."""
-        found = _columns.positive_of(self.counts, self.label, self.positive, self.path, self.like)
+        where = f" of {path_shown(self.path)}" if self.like is not None else ""
+        found = positive_labels(self.counts, self.label, self._known, where, "--positive")
         self._labels = Labels(self.label, found, "--positive")
         return found
 
@@ -111,7 +114,7 @@ class Reader:
 
     def place(self, row: int) -> str:
         """Return where a row is, which is read again."""
-        for batch in self.batches.only([self.label]):
+        for batch in self.batches.only(self.names[:1]):
             if row < batch.first_row + batch.n_rows:
                 return batch.place(row - batch.first_row)
         return f"row {row} of {self.path}"
@@ -123,9 +126,13 @@ class Reader:
         there = [part for part, own in zip(parts, of_parts, strict=True) if own.size]
         columns = {name: _checks.rows(column, first) for name, column in joined(there, self.names).items()}
         source = drawn(self.batches, columns, lambda i: self.place(int(numbers[i])))
+        of_parts = [np.isin(numbers, own) for own in of_parts]
+        if self.columns.label is None:
+            ids = None if self.columns.id is None else source.texts(self.columns.id)
+            return Rows(source, source.columns(self.columns.used), ids, numbers=numbers), of_parts
         sizes = sum(self.counts.values()), sum([self.counts[label] for label in positive])
         found = _columns.rows_of_labels(source, self.columns, None, source.texts(self.label), positive)
-        return replace(found, numbers=numbers, counts=sizes), [np.isin(numbers, own) for own in of_parts]
+        return replace(found, numbers=numbers, counts=sizes), of_parts
 
 
 def first_reading(reader: Reader, arguments: argparse.Namespace) -> Drawn:
@@ -255,9 +262,16 @@ def write_scores(
             held.append(held_in(batch))
     scores, is_held = np.concatenate(f), None if split is None else np.concatenate(held)
     take = None if threshold is None else scores >= threshold
-    columns = scores_file.columns(scores, None, learned.probability(scores), take, is_held, None)
-    scores_file.write_parts(path, _parts_of(columns, reader, scores.size))
+    write_in_order(path, reader, scores, learned.probability(scores), take, is_held)
     return scores.size
+
+
+def write_in_order(
+    path: str, reader: Reader, f: Vector, probability: Vector | None, take: Mask | None, held: Mask | None = None
+) -> None:
+    """Write what is known of all rows, in their order, with their ids, which are read again."""
+    columns = scores_file.columns(f, None, probability, take, held, None)
+    scores_file.write_parts(path, _parts_of(columns, reader, f.size))
 
 
 def _parts_of(columns: Mapping[str, Any], reader: Reader, n_rows: int) -> Iterator[dict[str, Any]]:

@@ -188,7 +188,7 @@ def _test(arguments: argparse.Namespace, columns: Columns, file: Rows, progress:
     _columns.check_test(source, path, columns)
     if isinstance(source, Source):
         return _columns.rows_of(source, path, columns, arguments, what, file)
-    reader = Reader(source, replace(columns, time=None), path, None, file, progress)
+    reader = Reader(source, replace(columns, time=None), path, None, file.positive, progress)
     return drawn_of(reader, arguments.seed or 0)
 
 
@@ -414,7 +414,7 @@ def _write_scores(arguments: argparse.Namespace, job: _Job, found: _Found) -> li
         n = write_scores(arguments.out, job.reader, kept, threshold, job.drawn.split if has_held else None)
         lines = [
             f"Scores of {n:,} rows: {path}",
-            "  They are in the order of the rows, without reasons, as these are read batch by batch.",
+            printing.IN_ORDER,
         ]
     else:
         f = kept.score(job.file.table, strict=None)

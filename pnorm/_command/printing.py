@@ -25,6 +25,9 @@ from pnorm.rankers._table import AS_ASKED, Table
 TOP = 10
 """Rows of the list that are printed, if nobody says how many."""
 
+IN_ORDER = "  They are in the order of the rows, without reasons, as these are read batch by batch."
+"""What is said of scores of rows that are not in memory."""
+
 _COLUMNS = 30
 """Columns of the file that are listed."""
 

@@ -6,8 +6,10 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,20 +17,22 @@ from numpy.typing import NDArray
 
 import pnorm
 from pnorm import _checks
-from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning
+from pnorm._categories import EXAMPLES, Seen, UnknownLevelWarning, tell
 from pnorm._checks import Vector
 from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
+from pnorm._command.large import HELD, Reader, write_in_order
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import CommandError, called_as_in_file, one_line, path_shown
 from pnorm._job.learn import kept
 from pnorm._job.quality import quality
+from pnorm._job.sample import Sample
 from pnorm._job.tested import first_places, reasons
-from pnorm._score import sigmoid
+from pnorm._score import scores_and_levels, sigmoid
 from pnorm._split import word
-from pnorm._tables import Source
+from pnorm._tables import Batch, Batches, Source
 from pnorm.rankers._table import Table
 
 
@@ -45,6 +49,31 @@ class _Ranked:
     """Which rows to take: as many as --budget says, or those that the cut-off of the model takes."""
     drift: pnorm.Drift | None
     """What has moved since training, if the model knows the rows of training."""
+    y: NDArray[np.bool_]
+    """Which rows are positive, if they have labels."""
+    first: NDArray[np.intp]
+    """The rows of the list that are printed, the first one first."""
+    large: Large | None = None
+    """How the rows were read, if that was batch by batch: then `rows` were drawn from them, or are the first."""
+
+    @property
+    def at_hand(self) -> NDArray[np.intp]:
+        """Where the first rows are among `rows`."""
+        return self.first if self.rows.numbers is None else np.searchsorted(self.rows.numbers, self.first)
+
+    @property
+    def typical(self) -> Any:
+        """The rows that others are compared with."""
+        return self.rows.table if self.large is None else _checks.rows(self.rows.table, self.large.drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class Large:
+    """Rows that are read batch by batch."""
+
+    reader: Reader
+    drawn: NDArray[np.intp]
+    """Where those of the rows at hand are that were drawn at random."""
 
 
 def file(arguments: argparse.Namespace) -> None:
@@ -58,26 +87,101 @@ def file(arguments: argparse.Namespace) -> None:
             raise CommandError(
                 "--budget takes rows from the top of the list, and this model was made for the bottom; leave it out"
             )
-        source = opening.whole(arguments, path)
+        source = opening.opened(arguments, path)
+        if isinstance(source, Batches) and not isinstance(model.H, Table):
+            source = opening.whole(arguments, path)
         columns = _columns.columns_of(source, path, arguments)
-        what = "rows to measure the list by"
-        labels = None if columns.label is None else _columns.labels_of(source, columns.label, what)
-        table = _table(arguments, model, source, columns)
-        progress("ranking")
-        try:
-            told = kept(seen, UnknownLevelWarning, read=lambda warning: warning._seen)
-            with told, called_as_in_file(lambda name, row: _place(source, name, row)):
-                f = model.score(table)
-        except (CommandError, OverflowError) as error:
-            raise CommandError(f"{path_shown(arguments.model)} does not fit {path_shown(path)}: {error}") from None
-    rows = _rows(arguments, model, source, columns, table, labels)
-    ranked = _Ranked(model, rows, columns.label, f, _taken(arguments, model, f), _drift(model, rows))
+        if isinstance(source, Batches):
+            ranked = _of_batches(arguments, model, source, columns, seen, progress)
+        else:
+            ranked = _of_source(arguments, model, source, columns, seen, progress)
     for message in _unknown(seen, () if ranked.drift is None else ranked.drift.warnings):
         print(f"pnorm: warning: {one_line(message)}", file=sys.stderr)
     _print(arguments, ranked)
     with Progress(bool(arguments.progress)) as progress:
         lines = _write(arguments, ranked, progress)
     printing.paragraph(lines)
+
+
+def _of_source(
+    arguments: argparse.Namespace,
+    model: pnorm.ScoringFunction,
+    source: Source,
+    columns: Columns,
+    seen: list[Seen],
+    progress: Progress,
+) -> _Ranked:
+    """Rank rows in memory; add what values are no levels to `seen`."""
+    labels = None if columns.label is None else _columns.labels_of(source, columns.label, "rows to measure the list by")
+    table = source.columns(_names(arguments, model, columns)) if isinstance(model.H, Table) else None
+    table = source.frame(columns.used) if table is None else table
+    progress("ranking")
+    with _fitting(arguments, seen, lambda name, row: source.place(row) if name == "X" else None):
+        f = model.score(table)
+    rows = _rows(arguments, model, source, columns, table, labels)
+    few = first_places(f, _top(arguments, f), _push(model))
+    return _Ranked(model, rows, columns.label, f, _taken(arguments, model, f), _drift(model, rows.table), rows.y, few)
+
+
+def _of_batches(
+    arguments: argparse.Namespace,
+    model: pnorm.ScoringFunction,
+    batches: Batches,
+    columns: Columns,
+    seen: list[Seen],
+    progress: Progress,
+) -> _Ranked:
+    """Rank rows that are read batch by batch; add what values are no levels to `seen`."""
+    if arguments.report is not None:
+        raise CommandError(
+            f"--report with --model takes all rows in memory, and {path_shown(arguments.file)} is read batch by batch; "
+            "leave it out, or allow more with --memory"
+        )
+    columns = replace(columns, used=_names(arguments, model, columns), time=None)
+    known = model.metadata.get("positive") if arguments.positive is None else None
+    like = known if isinstance(known, list) else None
+    reader = Reader(batches, columns, arguments.file, arguments.positive, like, progress)
+    top, some = [
+        Sample(most, reader.names) for most in (printing.TOP if arguments.top is None else arguments.top, HELD)
+    ]
+    rng, sign = np.random.default_rng(0), 1.0 if _push(model) == "bottom" else -1.0
+    f, y, unknown = [np.empty(0)], [np.zeros(0, bool)], list[Seen]()
+    for batch in reader.read("ranking"):
+        rows = np.arange(batch.n_rows)
+        with _fitting(arguments, [], partial(_place, batch)):
+            own, of_batch = scores_and_levels(reader.table(batch, rows), model.H, model.lam)
+        unknown = [a + b for a, b in zip(unknown, of_batch, strict=True)] if unknown else of_batch
+        f.append(own)
+        y.append(reader.signs(batch))
+        some.add(batch.table, rows, rng.random(batch.n_rows), batch.first_row)
+        if top.most:
+            top.add(batch.table, rows, sign * own, batch.first_row)
+    with _fitting(arguments, seen, lambda name, row: None):
+        tell(unknown)
+    scores, first_rows = np.concatenate(f), top.found()[1]
+    first_rows = first_rows[np.argsort(sign * scores[first_rows], kind="stable")]
+    found, (_, is_drawn) = reader.rows([top, some], set() if columns.label is None else reader.positives())
+    drawn = np.flatnonzero(is_drawn)
+    drift, take = _drift(model, _checks.rows(found.table, drawn)), _taken(arguments, model, scores)
+    of_all = np.concatenate(y)
+    return _Ranked(model, found, columns.label, scores, take, drift, of_all, first_rows, Large(reader, drawn))
+
+
+def _place(batch: Batch, name: str, row: int) -> str | None:
+    return batch.place(row) if name == "X" else None
+
+
+@contextmanager
+def _fitting(
+    arguments: argparse.Namespace, seen: list[Seen], place: Callable[[str, int], str | None]
+) -> Iterator[None]:
+    """Say that a model does not fit the rows, where it does not, and keep what values are no levels."""
+    try:
+        with kept(seen, UnknownLevelWarning, read=lambda warning: warning._seen), called_as_in_file(place):
+            yield
+    except (CommandError, OverflowError) as error:
+        what = f"{path_shown(arguments.model)} does not fit {path_shown(arguments.file)}"
+        raise CommandError(f"{what}: {error}") from None
 
 
 def _unknown(seen: list[Seen], moved: Sequence[str]) -> list[str]:
@@ -98,21 +202,16 @@ def _unknown(seen: list[Seen], moved: Sequence[str]) -> list[str]:
     return said
 
 
-def _place(source: Source, name: str, row: int) -> str | None:
-    return source.place(row) if name == "X" else None
-
-
-def _table(arguments: argparse.Namespace, model: pnorm.ScoringFunction, source: Source, columns: Columns) -> Any:
-    """Return the columns that a model may read."""
-    if not isinstance(model.H, Table):
-        return source.frame(columns.used)
+def _names(arguments: argparse.Namespace, model: pnorm.ScoringFunction, columns: Columns) -> list[str]:
+    """Return the columns that a model of a table reads."""
+    assert isinstance(model.H, Table)
     known = model.H._found
     if known is not None and not any(name in known for name in columns.used):
         raise CommandError(
             f"{path_shown(arguments.model)} does not fit {path_shown(arguments.file)}: it reads the columns "
             f"{first(list(known), 20)}, and the file has {first(columns.header, 20)}"
         )
-    return source.columns(columns.used if known is None else [name for name in columns.used if name in known])
+    return list(columns.used) if known is None else [name for name in columns.used if name in known]
 
 
 def _rows(
@@ -152,30 +251,39 @@ def _print(arguments: argparse.Namespace, ranked: _Ranked) -> None:
         about += f", on {counted(n, 'row')} of {shown(of_file)}"
     print(f"ranked by {path_shown(arguments.model)}: {used:,} of {size} in use{about}")
     if rows.labels is not None:
-        of_sides = _chance(model, f[rows.y]), _chance(model, f[~rows.y])
+        y = ranked.y
+        of_sides = _chance(model, f[y]), _chance(model, f[~y])
         chance = None if of_sides[0] is None else of_sides
         depth = _depth(arguments, f)
-        measured = quality(f[rows.y], f[~rows.y], push=push, probability=chance, budget=depth)
+        measured = quality(f[y], f[~y], push=push, probability=chance, budget=depth)
         printing.paragraph(printing.quality_lines(measured))
     printing.paragraph(_moved_lines(ranked.drift))
     if arguments.budget is not None:
         printing.paragraph(printing.budget_lines(f, ranked.take))
     elif model.cutoff is not None:
         printing.paragraph(printing.taken_lines(model.cutoff, f))
-    few = min(printing.TOP if arguments.top is None else arguments.top, f.size)
-    if few:
-        at = first_places(f, few, push)
+    at, where = ranked.first, ranked.at_hand
+    if at.size:
         take = None if ranked.take is None else ranked.take[at]
-        found = printing.list_columns(push, f.size, rows, at, f[at], _chance(model, f[at]), take)
-        why = _reasons(model, _checks.rows(rows.table, at), rows.table)
+        found = printing.list_columns(push, f.size, rows, where, f[at], _chance(model, f[at]), take)
+        why = _reasons(model, _checks.rows(rows.table, where), ranked.typical)
         printing.paragraph([f"The {push} of the list:", *printing.list_lines(found, why)])
+
+
+def _top(arguments: argparse.Namespace, f: Vector) -> int:
+    """Return how many rows of the list are printed."""
+    return min(printing.TOP if arguments.top is None else int(arguments.top), f.size)
 
 
 def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -> list[str]:
     """Write the files that are asked for, and return what to say of them."""
     model, rows, f = ranked.model, ranked.rows, ranked.f
     lines = []
-    if arguments.out is not None:
+    if arguments.out is not None and ranked.large is not None:
+        ranked.large.reader.progress = progress
+        write_in_order(arguments.out, ranked.large.reader, f, _chance(model, f), ranked.take)
+        lines += [f"Scores of {counted(f.size, 'row')}: {path_shown(arguments.out)}", printing.IN_ORDER]
+    elif arguments.out is not None:
         progress("writing the scores")
         why = _reasons(model, rows.table)
         columns = scores_file.columns(f, rows.ids, _chance(model, f), ranked.take, None, why)
@@ -205,12 +313,12 @@ def _write(arguments: argparse.Namespace, ranked: _Ranked, progress: Progress) -
     return lines
 
 
-def _drift(model: pnorm.ScoringFunction, rows: Rows) -> pnorm.Drift | None:
+def _drift(model: pnorm.ScoringFunction, table: Any) -> pnorm.Drift | None:
     """Return what has moved since training, if the model knows the rows of training."""
     if "profile" not in model.metadata:
         return None
     with kept([], UnknownLevelWarning):  # it says which
-        return pnorm.drift(pnorm.Profile.from_dict(model.metadata["profile"]), rows.table, model.H, model.lam)
+        return pnorm.drift(pnorm.Profile.from_dict(model.metadata["profile"]), table, model.H, model.lam)
 
 
 def _moved_lines(moved: pnorm.Drift | None) -> list[str]:
