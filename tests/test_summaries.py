@@ -542,3 +542,11 @@ def test_values_of_other_types_are_left_out():
         TypeError, match=r"^rows has \[1\] \(list\) at row 0, column 0 \('x'\); every value must be a real"
     ):
         in_batches(column, 2, y).thresholds()
+
+
+def test_a_column_has_no_more_different_values_than_rows(monkeypatch):
+    monkeypatch.setattr(_sketches, "EXACT", 100)
+    monkeypatch.setattr(_sketches.Distinct, "count", lambda self: 10**6)  # an estimate may be too large
+    x = np.random.default_rng(0).normal(size=900)
+    found = in_line([TableSummary.of({"x": x[i : i + 300]}, np.arange(300) % 2 == 0, i) for i in (0, 300, 600)])
+    assert found.rankers().plan[0].values == 900

@@ -283,7 +283,7 @@ class _Points(Numbers):
         if not all(side.exact for side in self._sides):
             distinct = self._sides[0].distinct()
             distinct.merge(self._sides[1].distinct())
-            n = max(distinct.count(), n)
+            n = max(min(distinct.count(), sum([side.known for side in self._sides])), n)
         return InOrder(x, counts.cumsum(), any(self.missing), n)
 
     def present(self, of: str) -> list[int]:
