@@ -23,7 +23,7 @@ from pnorm._checks.text import counted, first, shown
 from pnorm._command import columns as _columns
 from pnorm._command import opening, printing, scores_file
 from pnorm._command.columns import Columns, Rows
-from pnorm._command.large import HELD, Reader, write_in_order
+from pnorm._command.large import SIDE, Reader, write_in_order
 from pnorm._command.progress import Progress
 from pnorm._command.terminal import CommandError, called_as_in_file, one_line, path_shown
 from pnorm._job.learn import kept
@@ -142,7 +142,7 @@ def _of_batches(
     like = known if isinstance(known, list) else None
     reader = Reader(batches, columns, arguments.file, arguments.positive, like, progress)
     top, some = [
-        Sample(most, reader.names) for most in (printing.TOP if arguments.top is None else arguments.top, HELD)
+        Sample(most, reader.names) for most in (printing.TOP if arguments.top is None else arguments.top, SIDE)
     ]
     rng, sign = np.random.default_rng(0), 1.0 if _push(model) == "bottom" else -1.0
     f, y, unknown = [np.empty(0)], [np.zeros(0, bool)], list[Seen]()

@@ -37,7 +37,7 @@ class Sample:
         self._keys.append(keys[near])
         self._numbers.append(first_row + rows)
         self._tables.append(_checks.rows(table, rows))
-        if sum([part.size for part in self._keys]) > 2 * self.most:
+        if sum([part.size for part in self._keys]) > 1.5 * self.most:
             self._trim()
 
     def _trim(self) -> None:
