@@ -112,7 +112,7 @@ def test_rows_are_drawn_and_the_page_says_so(capsys, data, monkeypatch):
     monkeypatch.setattr(large, "SIDE", 60)
     monkeypatch.setattr(large, "HELD", 100)
     more = ["--holdout", "0.5", "-t", "20", "--memory", "0"]
-    text, scores, model = job(capsys, data, "days", *more)
+    text, scores, model = job(capsys, data, "days", *more, "--report", data / "report.html")
     n = model["metadata"]["rows"]
     n_held = sum(row["held_out"] == "1" for row in scores.values())
     assert n + n_held == N
@@ -122,6 +122,7 @@ def test_rows_are_drawn_and_the_page_says_so(capsys, data, monkeypatch):
     assert re.search(r"3 CSV files of .*days/ are read batch by batch; the model is of all rows to train on, and chosen "
                      r"by \d\d positives and 60 negatives of them", text)  # fmt: skip
     assert model["metadata"]["tested"]["rows"] == 100
+    assert f"The model learned from {n:,} rows, " in (data / "report.html").read_text()
     assert job(capsys, data, "days", *more)[1] == scores
     # all rows to train on have taught it, and not those alone that were drawn
     table, positive = columns(), {"yes": True, "no": False}

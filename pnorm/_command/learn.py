@@ -443,9 +443,15 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         X, y = measured.table, measured.y
     else:
         X, y = _checks.rows(measured.table, found.rows), measured.y[found.rows]
+    notes = []
     if training is not None and job.drawn is not None:
         like_all = job.like_all()
         training = _checks.rows(job.file.table, like_all), job.file.y[like_all]
+        if like_all.size < job.n_trained:
+            notes.append(
+                f"The model learned from {job.n_trained:,} rows, {job.drawn.n_trained[0]:,} of them positive. What "
+                f"this page says of training rows is of {like_all.size:,} that were drawn from them."
+            )
     pnorm.report_html(
         arguments.report,
         X,
@@ -467,6 +473,7 @@ def _report(arguments: argparse.Namespace, job: _Job, found: _Found) -> None:
         title=f"{path_shown(printing.base_name(arguments.file))}: {shown(str(job.columns.label))}",
         label=printing.positive(measured, str(job.columns.label)),
         held_out=test is not None,
+        notes=notes,
         reproduce=arguments.typed,
         seed=arguments.seed or 0,
     )
