@@ -98,7 +98,7 @@ def test_where_all_rows_have_room_the_model_is_the_objective(rows):
     lam, trace = solve(problem, penalty)[:2]
     assert trace.n_iter == 1
     assert [question.__name__ for question in problem.executor.asked] == [
-        "stats", "_is_coded", "sums_of_weights", "drawn", "sums_along"
+        "stats", "_is_coded", "sums_of_weights", "drawn", "sums_of_weights"
     ]  # fmt: skip
     assert_near((lam, trace), pnorm.minimize(pos, neg, H, 4, l1=0.003, l2=0.02), 0.02)
 

@@ -624,14 +624,11 @@ def sums_of_weights(rows: Rows, lam: Vector, level: float | None, of_rankers: bo
 
 
 @each(sums_of_weights)
-def sums_along(rows: Rows, lam: Vector, after: Vector, shares: tuple[float, ...], scales: tuple[float, ...]) -> Any:
-    """The same at the end of a step, with totals, and after shares of it."""
-    start, end = rows.scores(lam), rows.scores(after)
-    found = [_sums_at(rows, end, True, scales)]
-    end -= start
-    for share in shares:
-        found.append(_sums_at(rows, start + share * end, False, scales))
-    return found
+def sums_after(rows: Rows, lam: Vector, after: Vector, shares: tuple[float, ...], scales: tuple[float, ...]) -> Any:
+    """The same after shares of a step, without totals."""
+    start, change = rows.scores(lam), rows.scores(after)
+    change -= start
+    return [_sums_at(rows, start + share * change, False, scales) for share in shares]
 
 
 def _scales(p: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -651,20 +648,14 @@ def formed(
     return _formed_of(problem, lam, level, found)
 
 
-def formed_along(
-    problem: Problem, lam: Vector, after: Vector, shares: tuple[float, ...]
-) -> tuple[tuple[Point, tuple[Vector, Vector]], list[Point]]:
-    """Ask all parts once for the end of a step, and for the points after shares of it.
-
-    Return the end as `formed` does, with totals, and the points.
-    """
+def formed_after(problem: Problem, lam: Vector, after: Vector, shares: tuple[float, ...]) -> list[Point]:
+    """Ask all parts once for the points after shares of a step."""
     scales = _scales(problem.objective.traits.p)
-    end, *between = zip(*problem.reduce(sums_along, (lam, lam), (after, after), (shares, shares), scales), strict=True)
-    points = [
-        _formed_of(problem, lam + share * (after - lam), None, found)[0]
-        for share, found in zip(shares, between, strict=True)
+    found = zip(*problem.reduce(sums_after, (lam, lam), (after, after), (shares, shares), scales), strict=True)
+    return [
+        _formed_of(problem, lam + share * (after - lam), None, of_share)[0]
+        for share, of_share in zip(shares, found, strict=True)
     ]
-    return _formed_of(problem, after, None, end), points
 
 
 def _formed_of(
