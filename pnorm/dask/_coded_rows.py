@@ -179,16 +179,16 @@ def code_rows(
         If rows cannot be used; the message names the partition, and calls the rows X where `label` is given. If labels
         do not say which are positive, or there is one kind only.
 
-    See Also
-    --------
-    train, minimize, minimize_path, cross_validate : What to do with them.
-
     Warns
     -----
     TableWarning
         With ``H="table"``, what is left out, and columns that separate the sides alone.
     UnknownLevelWarning
         If values are no levels that `H` knows.
+
+    See Also
+    --------
+    train, minimize, minimize_path, cross_validate : What to do with them.
 
     Notes
     -----
