@@ -14,7 +14,7 @@ from pnorm._threads import SERIAL, Pool
 from pnorm.objectives._base import Scores
 from pnorm.objectives._pairwise import objective_of
 from pnorm.rankers import Rankers, as_rankers
-from pnorm.rankers._coded import CodedSide, is_read, same_rankers
+from pnorm.rankers._coded import CodedSide, is_read, reads_columns, same_rankers
 
 
 def score(X: Any, H: Any, lam: Any, *, n_threads: int | None = None) -> Vector:
@@ -110,12 +110,14 @@ def _of_coded(X: CodedSide, H: Any, lam: Any, n_threads: int | None) -> Vector:
 def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector, list[Seen]]:
     """Return the scores of rows that are read batch by batch, and the values that were no levels."""
     from pnorm._tables.batches import batches_of
+    from pnorm._tables.source import with_numbers
 
     batches = batches_of(X)
     parts, unknown = [np.empty(0)], list[Seen]()
     for batch in batches:
         try:
-            f, seen = _of_rows(batch.table, as_rankers(H, batch.table, "X"), lam, n_threads)
+            table = batch.table if reads_columns(H) else with_numbers(batch.table)
+            f, seen = _of_rows(table, as_rankers(H, table, "X"), lam, n_threads)
         except (ValueError, TypeError) as error:
             kind = ValueError if isinstance(error, ValueError) else TypeError
             raise kind(f"in the rows of {batches.told} from {batch.place(0)} on: {error}") from error

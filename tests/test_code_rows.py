@@ -186,3 +186,28 @@ def test_what_cannot_be_used():
     bad[200, 1] = np.nan
     with pytest.raises(ValueError, match=r"in the 37 rows from .* on: source has nan at row 15"):
         pnorm.code_rows(bad, Y, H)
+
+
+def test_files_of_text_serve_weak_rankers_of_numbers(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    table = pandas.DataFrame({"a": X[:, 0], "b": X[:, 1].round(3), "c": np.where(X[:, 2] > 0.0, "x", "z")})
+    for k in range(3):
+        table.assign(y=Y.astype(int))[100 * k : 100 * (k + 1)].to_csv(tmp_path / f"{k}.csv", index=False)
+    pos, neg = table[Y], table[~Y]
+    of_two = pnorm.rankers.quantile_thresholds(pos[["a", "b"]], neg[["a", "b"]], 9)
+    both = pnorm.rankers.categories(pos[["c"]], neg[["c"]]) + pnorm.rankers.columns(pos[["a", "b"]])
+    for G, ignore in ((None, ["c"]), (of_two, ["c"]), (both, [])):
+        rows = pnorm.code_rows(tmp_path, "y", G, ignore=ignore)
+        lam, _ = pnorm.minimize(rows, p=2, l2=0.1)
+        known = table.drop(columns=ignore)
+        np.testing.assert_allclose(lam, pnorm.minimize(known[Y], known[~Y], G, 2, l2=0.1)[0], atol=1e-9)
+        if G is not None:
+            np.testing.assert_allclose(pnorm.score(tmp_path, G, lam), pnorm.score(known, G, lam), atol=1e-12)
+
+
+def test_what_is_no_option_is_said_before_anything_is_read():
+    with pytest.raises(TypeError, match=r"weights is no option of code_rows, .*; did you mean weight\?"):
+        pnorm.code_rows("/nowhere", "y", weights="w")
+    with pytest.raises(TypeError, match=r"neg is missing: pnorm.code_rows\(source, label\) reads files"):
+        pnorm.train("sales/")

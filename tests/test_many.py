@@ -164,3 +164,14 @@ def test_text_that_two_readers_read(tmp_path, monkeypatch):
     empty.mkdir()
     parquet.write_table(pa.table({"x": pa.array([], pa.float64())}), empty / "a.parquet")
     assert len(open_sources([str(empty)])) == 0
+
+
+def test_rows_that_teach_are_no_test(tmp_path, capsys):
+    from pnorm.__main__ import main
+
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    for k in range(2):
+        (folder / f"{k}.csv").write_text("a,y\n1,0\n2,1\n", encoding="utf-8")
+    assert main([str(folder), "--label", "y", "--test", str(folder / "1.csv")])
+    assert "is among the rows to learn from as well" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,13 +18,13 @@ from pnorm._coded.columns import Asked, Labelled
 from pnorm._storage.growing import Growing
 from pnorm._storage.store import seen
 from pnorm._tables.batches import ROWS, batches_of
-from pnorm._tables.source import TableError
+from pnorm._tables.source import TableError, with_numbers
 from pnorm._threads import Pool
 from pnorm.rankers import Rankers, as_rankers
-from pnorm.rankers._coded import BothSides, CodedSide
+from pnorm.rankers._coded import BothSides, CodedSide, reads_columns
 from pnorm.rankers._summaries import TableSummary
 
-_N_CUTS = 254
+N_CUTS = 254
 """Cuts of a column: with a code for values below all of them, and one for missing values, a byte has no more."""
 
 
@@ -228,16 +230,28 @@ def _coded(
     n_threads: int | None,
     of_table: Mapping[str, Any],
 ) -> CodedRows:
+    check_options(H, of_table)
     asked = Asked.of(batches_of(source, rows=ROWS), label, pos_label, weight, group, ignore)
     folder = None if folder is None else _folder(folder)
     n_threads = _checks.threads(n_threads)
     if isinstance(H, str):
-        _checks.choice(H, "H", ("table",))
         H = _of_table(asked, of_table)
-    elif of_table:
-        raise TypeError(f"{next(iter(of_table))} is for H='table', and H is given; leave one out")
     pos, neg, rankers = coded_sides(asked.labelled(), H, folder, n_threads)
     return CodedRows(pos, neg, rankers, asked.found, asked.batches.told)
+
+
+def check_options(H: Any, of_table: Mapping[str, Any]) -> None:
+    """Refuse what is no option of weak rankers of a table, or is one where others are given, before any reading."""
+    if isinstance(H, str):
+        _checks.choice(H, "H", ("table",))
+    known = list(inspect.signature(TableSummary.rankers).parameters)[1:]
+    for name in of_table:
+        if name not in known:
+            near = difflib.get_close_matches(name, [*known, "weight", "group", "ignore", "folder", "pos_label"], 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise TypeError(f"{name} is no option of code_rows, nor of from_table, which has {', '.join(known)}{hint}")
+        if not isinstance(H, str):
+            raise TypeError(f"{name} is for H='table', and H is given; leave one out")
 
 
 def coded_sides(
@@ -249,9 +263,10 @@ def coded_sides(
         rankers: Rankers | None = None
         of_rows: list[list[list[Any]]] = [[[], []], [[], []]]
         for rows in parts:
+            table = rows.table if reads_columns(H) else with_numbers(rows.table)
             if rankers is None:
-                rankers = as_rankers(H, rows.table, "source")
-            unknown = _add(growing, rankers, rows, unknown)
+                rankers = as_rankers(H, table, "source")
+            unknown = _add(growing, rankers, rows, table, unknown)
             for kept, values in zip(of_rows, (rows.weight, rows.group), strict=True):
                 if values is not None:
                     for side, where in zip(kept, rows.sides, strict=True):
@@ -282,13 +297,13 @@ def _of_table(asked: Asked, options: Mapping[str, Any]) -> Rankers:
         own = TableSummary.of(table, rows.positive[counted], rows.batch.first_row + counted, "source")
         summary = own if summary is None else summary.merge(own)
     assert summary is not None
-    return summary.rankers(**{"n_cuts": _N_CUTS, **options})
+    return summary.rankers(**{"n_cuts": N_CUTS, **options})
 
 
-def _add(growing: Growing, rankers: Rankers, rows: Labelled, unknown: list[Seen]) -> list[Seen]:
+def _add(growing: Growing, rankers: Rankers, rows: Labelled, table: Any, unknown: list[Seen]) -> list[Seen]:
     """Add the rows of a batch; return what values were no levels so far."""
     try:
-        pieces = rankers._pieces(rows.table, "source", np.arange(len(rankers))) if rows.n_rows else []
+        pieces = rankers._pieces(table, "source", np.arange(len(rankers))) if rows.n_rows else []
     except (ValueError, TypeError) as error:
         kind = ValueError if isinstance(error, ValueError) else TypeError
         raise kind(f"in the {rows.n_rows:,} rows from {rows.batch.place(0)} on: {error}") from error

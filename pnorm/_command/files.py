@@ -24,6 +24,14 @@ def check(arguments: argparse.Namespace) -> None:
             raise CommandError(f"{path_shown(path)}: No such file or directory")
     several = [path for path in read if is_several(path)]
     one = dict(zip(("the input", "the file of --test"), (arguments.file, arguments.test), strict=True))
+    if arguments.test not in (None, "-"):
+        of_test = _paths([arguments.test])
+        twice = [path for path in _paths(arguments.paths) if any(_same_file(path, other) for other in of_test)]
+        if twice:
+            raise CommandError(
+                f"--test {path_shown(arguments.test)}: {path_shown(twice[0])} is among the rows to learn from as well, "
+                "and would be tested on what it taught; leave it out of one of them"
+            )
     used: dict[str, str | int | None] = {what: 0 if path == "-" else path for what, path in one.items()}
     used |= {f"{path_shown(path)}, which is read": path for path in arguments.paths if len(arguments.paths) > 1}
     used |= {f"{path_shown(path)}, which is read": path for path in _within(several)}
@@ -70,3 +78,10 @@ def _same_file(one: str | int | None, other: str) -> bool:
         return stat.S_ISREG(status.st_mode) and os.path.samestat(status, os.stat(other))
     except OSError:  # one of them is not there yet
         return isinstance(one, str) and os.path.realpath(one) == os.path.realpath(other)
+
+
+def _paths(paths: Sequence[str]) -> list[str]:
+    """Return the files that are read, those of folders and patterns among them."""
+    several = [path for path in paths if is_several(path)]
+    found = [file.path for path in several for file in files_of(path)[0]]
+    return [*[path for path in paths if path != "-" and path not in several], *found]

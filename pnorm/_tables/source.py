@@ -129,6 +129,27 @@ class Lazy:
     def column(self, j: int) -> Fields:
         return self.fields(self.column_names[j])
 
+    def select(self, names: Sequence[str]) -> Lazy:
+        return Lazy(names, self.n_rows, self.fields)
+
+
+def with_numbers(table: Any) -> Any:
+    """Return a dictionary of columns as a frame in which text that is numbers is read as such, and others as they are.
+
+    Weak rankers of a table read text by themselves; all others need a matrix, or a frame.
+    """
+    if not _checks.is_columns(table):
+        return table
+    names = list(table)
+    size = len(table[names[0]])
+    return Lazy(names, size, lambda name: Fields(_texts_or_words(table[name])))
+
+
+def _texts_or_words(column: Any) -> Any:
+    """Return a column whose values are text; of other values, the text that they have."""
+    values = _checks.listed(column)
+    return values if all([isinstance(value, str) for value in values]) else texts_of(column)
+
 
 @dataclass
 class Fields:

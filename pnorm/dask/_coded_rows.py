@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import CaseWeights, Vector
 from pnorm._checks.text import first
+from pnorm._coded.code_rows import N_CUTS, check_options
 from pnorm._solvers.partitioned import Partitions, counted_by_parts
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of
 from pnorm._solvers.reductions import NAMES, Job, Name, Rows, reduction
@@ -215,10 +216,7 @@ def code_rows(
     >>> lam, trace = pnorm.dask.train(rows, p=4, t_max=20)
     >>> lam, trace = pnorm.dask.minimize(rows, p=4, l2=0.1)
     """
-    if isinstance(H, str):
-        _checks.choice(H, "H", ("table",))
-    elif of_table:
-        raise TypeError(f"{next(iter(of_table))} is for H='table', and H is given; leave one out")
+    check_options(H, of_table)
     of_sides = {"pos_weight": pos_weight, "neg_weight": neg_weight, "pos_group": pos_group, "neg_group": neg_group}
     of_rows = {"weight": weight, "group": group, "fold": fold}
     if label is None:
@@ -300,7 +298,7 @@ def _of_table(summaries: list[Any], options: dict[str, Any]) -> Rankers:
     merge = dask.delayed(merged_summaries, pure=False)
     while len(summaries) > 1:
         summaries = [merge(summaries[k : k + FAN_IN]) for k in range(0, len(summaries), FAN_IN)]
-    return summaries[0].compute().rankers(**options)  # type: ignore[no-any-return]
+    return summaries[0].compute().rankers(**{"n_cuts": N_CUTS, **options})  # type: ignore[no-any-return]
 
 
 def _check_columns(named: Sequence[tuple[str, str]], columns: list[Any] | None) -> None:

@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import CaseWeights, Vector
 from pnorm._checks.records import record
-from pnorm._storage.base import Table
+from pnorm._storage.base import Table as Outputs
 from pnorm._storage.growing import memory
 from pnorm._threads import Pool
-from pnorm.rankers._base import Rankers
+from pnorm.rankers._base import Rankers, _Callables
+from pnorm.rankers._table import Table
 
 
 @record(frozen=True, eq=False)
 class CodedSide:
     """The rows of one side, of which the codes of weak rankers are kept, and not the values."""
 
-    table: Table
+    table: Outputs
     rankers: Rankers
     weight: Vector | None = None
     group: NDArray[np.intp] | None = None
@@ -62,6 +63,14 @@ class CodedSide:
         return pool.run(self.table.combine(lam))[0]  # type: ignore[no-any-return]
 
 
+def reads_columns(H: Any) -> bool:
+    """Return whether weak rankers take the columns of a table as they are: those of tables, and functions of users."""
+    if isinstance(H, Rankers):
+        parts = getattr(H, "_members", [H])
+        return any([isinstance(part, (Table, _Callables)) for part in parts])
+    return H is not None
+
+
 def is_read(X: Any) -> bool:
     """Return whether rows are yet to be read: they are paths, a dataset or a query."""
     kind = type(X)
@@ -92,7 +101,13 @@ def sides_of(pos: Any, neg: Any, H: Any) -> tuple[Any, Any, Any]:
                 raise TypeError(f"coded rows have both sides, and weak rankers: {name} is given as well; leave it out")
         return pos.pos, pos.neg, pos.H
     if neg is None:
-        raise TypeError("neg is missing: the negative rows, or coded rows in the place of both sides")
+        library, kind = type(pos).__module__.partition(".")[0], type(pos)
+        hint = "the negative rows, or coded rows in the place of both sides"
+        if kind.__module__.startswith("pnorm.dask") or library in ("dask", "dask_expr"):
+            hint = "pos is on a cluster, where the functions of pnorm.dask go"
+        elif is_read(pos):
+            hint = "pnorm.code_rows(source, label) reads files, and gives what stands for both sides"
+        raise TypeError(f"neg is missing: {hint}")
     return pos, neg, H
 
 
