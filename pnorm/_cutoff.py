@@ -334,6 +334,8 @@ def _asked(
     asked, wanted = _checks.one_given({"precision": precision, "budget": budget, "recall": recall})
     target = _checks.positive(wanted, asked) if asked == "budget" else _checks.probability(wanted, asked)
     size = None if of is None else _checks.positive(of, "of")
+    if size is not None and size > 2.0**53:
+        raise ValueError(f"of must be at most 2**53, a number of rows; got {of:g}")
     rarer = None if prior is None else _checks.probability(prior, "prior")
     return asked, target, size, rarer, _checks.probability(confidence, "confidence")
 

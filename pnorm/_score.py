@@ -75,7 +75,7 @@ def scored(X: Any, H: Any, lam: Any, n_threads: int | None = None, strict: bool 
     n_threads = _checks.threads(n_threads)
     if isinstance(X, CodedSide):
         return _of_coded(X, H, lam, n_threads)
-    if is_read(X):
+    if is_read(X, H):
         f, seen = _of_batches(X, H, lam, n_threads)
     else:
         f, seen = _of_rows(X, as_rankers(H, X, "X"), lam, n_threads)
@@ -112,7 +112,10 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
     from pnorm._tables.batches import batches_of
     from pnorm._tables.source import with_numbers
 
-    batches = batches_of(X)
+    try:
+        batches = batches_of(X)
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(f"X is a path, or what gives rows in batches, and cannot be read: {error}") from error
     parts, unknown = [np.empty(0)], list[Seen]()
     for batch in batches:
         try:

@@ -166,11 +166,11 @@ def _positives(known: list[Any], positive: Any, name: str) -> list[int]:
 
 def plainly_positive(labels: Collection[Any]) -> set[Any]:
     """Return the labels that are positive by their own words, if all others are their opposite; else none."""
-    words = {label: word(label) for label in labels}
-    plain = set(words.values())
+    words = [word(label) for label in labels]
+    plain = set(words)
     if len(plain) != 2 or set(map(is_plain, plain)) != {True, False}:
         return set()
-    return {label for label, text in words.items() if is_plain(text)}
+    return {label for label, text in zip(labels, words, strict=True) if is_plain(text)}
 
 
 def is_plain(text: str) -> bool | None:

@@ -349,6 +349,13 @@ def _of_pnorm():
         "profile, thresholds": plain(pnorm.profile, H=_cut()),
         "drift": plain(pnorm.drift, H=None),
         "drift, thresholds": plain(pnorm.drift, H=_cut()),
+        "CodedRows.hold_out": Call(
+            lambda **how: [
+                repr(rows) for rows in pnorm.code_rows(X, np.repeat([1.0, 0.0], [5, 6]), None).hold_out(**how)
+            ],
+            {},
+            {"share": 0.4, "seed": 1},
+        ),
         "Profile.to_dict": plain(pnorm.profile(NEG, None, [1.0, 0.0, -1.0]).to_dict),
         "Profile.from_dict": None,  # of a dictionary that is checked field by field
         "importance": plain(pnorm.importance, H=None),

@@ -634,6 +634,12 @@ def solve_trees(rng, n):
         yield [first, parent, factors, rest, np.empty(parent.size), np.empty(2 * parent.size)]
 
 
+def linear_of(rng, levels):
+    """A linear term of the shapes, of sum zero in every feature, and where each feature's begins."""
+    of_features = [rng.normal(size=n) for n in levels.tolist()]
+    return 0.02 * np.concatenate([x - x.mean() for x in of_features]), np.r_[0, np.cumsum(levels)]
+
+
 @case
 def visit(rng, n):
     size = min(n + 2, 9)
@@ -650,8 +656,8 @@ def visit(rng, n):
         factors = np.empty(3 * size), np.empty(3 * size)
         jump, state = np.zeros(size + 1), np.zeros(size + 1, np.int8)
         yield [
-            np.arange(2), levels, radixes, *trees, penalties, state, jump, lines, values, of_lines, np.zeros(2), p,
-            1e-9, 3, u / u.sum(), w / w.sum(), *factors, room,
+            np.arange(2), levels, radixes, *trees, penalties, state, jump, lines, values, of_lines, np.zeros(2),
+            *linear_of(rng, levels), p, 1e-9, 3, u / u.sum(), w / w.sum(), *factors, room,
         ]  # fmt: skip
 
 
@@ -680,7 +686,8 @@ def sweeps(rng, n):
         yield [
             *pos, u / u.sum(), *neg, w / w.sum(), np.array([0, 2, 3]), np.array([3 * size, size]), features, levels,
             radix, *trees, cells, penalties, np.zeros(2 * size + 1, np.int8), np.zeros(2 * size + 1), lines,
-            rng.normal(size=(1, size)), of_lines, np.zeros(1), 2.0, 1e-9, 3, enough, slow, far, np.zeros(4), scratch,
+            rng.normal(size=(1, size)), of_lines, np.zeros(1), *linear_of(rng, levels), 2.0, 1e-9, 3, enough, slow, far,
+            np.zeros(4), scratch,
         ]  # fmt: skip
 
 

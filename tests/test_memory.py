@@ -75,7 +75,7 @@ STATED = {
         6,
     ),
     "auc": (lambda n: columns(*rows(n)), pnorm.metrics.auc, 9),
-    "summary": (lambda n: columns(*rows(n)), pnorm.metrics.summary, 12),
+    "summary": (lambda n: columns(*rows(n)), pnorm.metrics.summary, 13),
 }
 
 

@@ -187,8 +187,9 @@ def test_columns_far_from_zero_and_rows_in_partitions(kind):
     np.testing.assert_array_equal(expected[1].ranker, near[1].ranker)
     np.testing.assert_allclose(expected[0], near[0], rtol=1e-6)
     assert_same(partitions.train(pos, neg, H, 4, 20, push="bottom", **weights), expected, 1e-8)
-    lam, trace = partitions.minimize(pos, neg, H, 4, l2=0.1, push="bottom", **weights)
-    np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, H, 4, l2=0.1, push="bottom", **weights)[0], atol=1e-7)
+    how = {"l2": 0.1, "push": "bottom", "tol": 1e-13, **weights}
+    lam, trace = partitions.minimize(pos, neg, H, 4, **how)
+    np.testing.assert_allclose(lam, pnorm.minimize(pos, neg, H, 4, **how)[0], atol=1e-6)
     assert trace.gap < 1e-8
 
 

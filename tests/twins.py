@@ -496,14 +496,14 @@ def solve_trees(first, parent, factors, rest, jump, scratch):
 
 
 def visit(
-    features, levels, radix, first, parent, cell, penalty, state, jump, lines, values, line_penalty, lam, p, least,
-    most, u, w, of_u, of_w, scratch,
+    features, levels, radix, first, parent, cell, penalty, state, jump, lines, values, line_penalty, lam, linear, cells,
+    p, least, most, u, w, of_u, of_w, scratch,
 ):  # fmt: skip
     of_u[:] = of_w[:] = 1
     fall = promise = moved = 0.0
     for k in features:
         digit = np.arange(u.size) // radix[k] % levels[k]
-        column = _Column(np.bincount(digit, u), np.bincount(digit, w), p)
+        column = _Column(np.bincount(digit, u), np.bincount(digit, w), p, linear[cells[k] : cells[k] + levels[k]])
         nodes, own = slice(first[k], first[k + 1]), range(lines[k], lines[k + 1])
         trees = [parent[nodes], cell[nodes], penalty[:, nodes], state[nodes], jump[nodes]]
         before = _omega(penalty[:, nodes], jump[nodes]) + sum(_omega(line_penalty[:, j], lam[j]) for j in own)
@@ -527,7 +527,8 @@ def visit(
 
 def sweeps(
     pos_narrow, pos_wide, of_pos, neg_narrow, neg_wide, of_neg, words, codes, features, levels, radix, first, parent,
-    cell, penalty, state, jump, lines, values, line_penalty, lam, p, least, most, enough, slow, far, falls, scratch,
+    cell, penalty, state, jump, lines, values, line_penalty, lam, linear, cells, p, least, most, enough, slow, far,
+    falls, scratch,
 ):  # fmt: skip
     sides = ([*pos_narrow, *pos_wide], of_pos), ([*neg_narrow, *neg_wide], of_neg)
     moved = 0.0
@@ -538,7 +539,7 @@ def sweeps(
             factors = np.empty((2, codes[k]))
             fall, _, change = visit(
                 features[a:b], levels, radix, first, parent, cell, penalty, state, jump, lines, values, line_penalty,
-                lam, p, least, most, *sums, *factors, None,
+                lam, linear, cells, p, least, most, *sums, *factors, None,
             )  # fmt: skip
             falls[n] += fall
             moved += change
@@ -574,14 +575,14 @@ def _omega(penalty, jump):
 
 
 class _Column:
-    """log F_p as a function of a change of one column's shape."""
+    """log F_p less a linear term as a function of a change of one column's shape."""
 
-    def __init__(self, u, w, p):
-        self.u, self.w, self.p, self.change = u, w, p, np.zeros(u.size)
+    def __init__(self, u, w, p, linear):
+        self.u, self.w, self.p, self.linear, self.change = u, w, p, linear, np.zeros(u.size)
 
     def value(self, change):
         u, w = self.u / self.u.sum(), self.w / self.w.sum()
-        return self.p * np.log(u @ np.exp(-change)) + np.log(w @ np.exp(self.p * change))
+        return self.p * np.log(u @ np.exp(-change)) + np.log(w @ np.exp(self.p * change)) - self.linear @ change
 
     def tilted(self):
         factors = np.exp(-self.change), np.exp(self.p * self.change)
@@ -591,7 +592,7 @@ class _Column:
     def slope_and_weight(self):
         of_u, of_w = self.tilted()
         u, w = self.u * of_u, self.w * of_w
-        return self.p * (u - w), self.p * u + self.p**2 * w
+        return self.p * (u - w) + self.linear, self.p * u + self.p**2 * w
 
     def search(self, along, omega, promised):
         """The share of a step after which the objective has fallen; omega is the penalty after a share."""

@@ -235,6 +235,7 @@ def _coded(
     folder = None if folder is None else _folder(folder)
     n_threads = _checks.threads(n_threads)
     if isinstance(H, str):
+        asked.is_read_twice = True
         H = _of_table(asked, of_table)
     pos, neg, rankers = coded_sides(asked.labelled(), H, folder, n_threads)
     return CodedRows(pos, neg, rankers, asked.found, asked.batches.told)

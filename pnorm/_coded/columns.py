@@ -48,9 +48,11 @@ class Asked:
     group: Any
     used: list[str] | None
     """The columns that are learned from; None for all of a matrix."""
+    is_read_twice: bool = False
     found: str = ""
     """The positive label, in all its spellings, once the rows are read."""
     _sizes: tuple[int, int, int] | None = None
+    _sums: int | None = None
 
     @classmethod
     def of(cls, batches: Batches, label: Any, positive: Any, weight: Any, group: Any, ignore: Any) -> Asked:
@@ -83,7 +85,7 @@ class Asked:
     def labelled(self) -> Iterator[Labelled]:
         """Read all rows, batch by batch; those whose weight is zero are on no side."""
         labels, groups = Labels(_called(self.label, "label"), self.positive), Groups(_called(self.group, "group"))
-        sizes, n_rows = [0, 0], 0
+        sizes, n_rows, sums = [0, 0], 0, 0
         for batch in self.batches:
             n, place = batch.n_rows, batch.place
             n_rows += n
@@ -100,7 +102,10 @@ class Asked:
             counts = np.ones(n, bool) if weight is None else weight > 0.0
             sides = np.flatnonzero(signs & counts), np.flatnonzero(~signs & counts)
             sizes = [size + rows.size for size, rows in zip(sizes, sides, strict=True)]
-            yield Labelled(self._table(batch), n, sides, weight, group, batch)
+            table = self._table(batch)
+            if self.is_read_twice:
+                sums = (sums + _checks.checksum(table)) % 2**64
+            yield Labelled(table, n, sides, weight, group, batch)
         for argument in ("label", "weight", "group"):
             given = getattr(self, argument)
             if given is not None and not isinstance(given, str) and len(given) != n_rows:
@@ -114,7 +119,12 @@ class Asked:
                 f"{self.batches.told} had {self._sizes[0]:,} rows, {self._sizes[1]:,} of them positive, when it was "
                 f"read first, and has {n_rows:,} now, {sizes[0]:,} of them positive; it must say the same each time"
             )
-        self._sizes = n_rows, sizes[0], sizes[1]
+        if self._sums is not None and self._sums != sums:
+            raise ValueError(
+                f"{self.batches.told} had other values when it was read first; it must say the same each time, as the "
+                "cuts are those of the first reading"
+            )
+        self._sizes, self._sums = (n_rows, sizes[0], sizes[1]), sums
 
     def _column(self, batch: Batch, given: Any, argument: str) -> Any:
         """Values of the rows of a batch: of a column, or of an argument with one for each row."""

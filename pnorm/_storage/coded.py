@@ -203,6 +203,13 @@ def _packed(levels: Index, n_rows: int) -> _Words:
             found = len(size[kind]) - 1
         wide[k], word[k], radix[k] = kind, found, size[kind][found]
         size[kind][found] *= n
+    # A word of two bytes that found no partner fits one byte.
+    alone = [i for i, codes in enumerate(size[1]) if codes <= BYTE]
+    for i in reversed(alone):
+        mine, later = wide & (word == i), wide & (word > i)
+        wide[mine], word[mine] = False, len(size[0])
+        word[later] -= 1
+        size[0].append(size[1].pop(i))
     return _Words(wide, word, radix, (np.array(size[0], np.intp), np.array(size[1], np.intp)))
 
 

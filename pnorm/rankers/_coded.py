@@ -66,19 +66,31 @@ class CodedSide:
 def reads_columns(H: Any) -> bool:
     """Return whether weak rankers take the columns of a table as they are: those of tables, and functions of users."""
     if isinstance(H, Rankers):
-        parts = getattr(H, "_members", [H])
-        return any([isinstance(part, (Table, _Callables)) for part in parts])
+        return of_functions(H) or any([isinstance(part, Table) for part in getattr(H, "_members", [H])])
     return H is not None
 
 
-def is_read(X: Any) -> bool:
-    """Return whether rows are yet to be read: they are paths, a dataset or a query."""
+def is_read(X: Any, H: Any = None) -> bool:
+    """Return whether rows are yet to be read: they are paths, a dataset or a query.
+
+    Functions of users may take texts as rows. A list of paths is read with a collection of weak rankers only.
+    """
     kind = type(X)
-    if isinstance(X, (str, os.PathLike)) or (kind.__module__, kind.__name__) == ("polars.lazyframe.frame", "LazyFrame"):
+    if kind.__module__ == "pyarrow._dataset":
         return True
-    if isinstance(X, (list, tuple)):
-        return len(X) > 0 and all([isinstance(path, (str, os.PathLike)) for path in X])
-    return kind.__module__ == "pyarrow._dataset"
+    if (kind.__module__, kind.__name__) == ("polars.lazyframe.frame", "LazyFrame") or isinstance(X, os.PathLike):
+        return True
+    if not (H is None or isinstance(H, Rankers)) or of_functions(H):
+        return False
+    if kind in (list, tuple):
+        are_paths = len(X) > 0 and all([isinstance(path, (str, os.PathLike)) for path in X])
+        return H is not None and are_paths and all(map(os.path.exists, X))  # texts are rows of some weak rankers
+    return isinstance(X, str)
+
+
+def of_functions(H: Any) -> bool:
+    """Return whether weak rankers are functions of users, or some of them."""
+    return any([isinstance(part, _Callables) for part in getattr(H, "_members", [H])])
 
 
 @dataclass(frozen=True, eq=False)
