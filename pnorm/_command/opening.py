@@ -54,6 +54,8 @@ def table_bytes(paths: Sequence[str]) -> float:
 
 
 def _bytes(path: str) -> float:
+    if not os.path.isfile(path):  # a pipe does not give its bytes again
+        return 0.0
     with open(path, "rb") as stream:
         start = stream.read(START)
     size = os.path.getsize(path)
