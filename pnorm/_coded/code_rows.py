@@ -142,9 +142,9 @@ def code_rows(
     Parameters
     ----------
     source : path, list of paths, table, or anything of batches
-        A file, a folder of files, a pattern such as ``"sales/2026-*.parquet"``, or a list of files: Parquet, Feather,
-        Arrow or delimited text, compressed or not. A dataset, a table or a reader of pyarrow, a lazy or eager frame of
-        polars, a frame of pandas, a dictionary of columns, or a matrix.
+        A file, a folder of files, with its subfolders, a pattern such as ``"sales/2026-*.parquet"``, or a list of
+        files: Parquet, Feather, Arrow or delimited text, compressed or not. A dataset, a table or a reader of pyarrow,
+        a lazy or eager frame of polars, a frame of pandas, a dictionary of columns, or a matrix.
     label : str or array_like, shape (N,)
         The column that says which rows are positive, or the label of every row.
     H : "table", None, sequence of callables, or Rankers
