@@ -318,7 +318,7 @@ def test_a_subinterpreter_is_told_that_it_is_one(own_folder):
         pytest.skip("this Python has no subinterpreters")
     core = Path(_tilt.__file__)
     shutil.copy(core, own_folder / "pnorm" / "_core" / core.name)
-    done = subprocess.run([sys.executable, "-S", "-c", SUBINTERPRETER], cwd=own_folder, capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-u", "-S", "-c", SUBINTERPRETER], cwd=own_folder, capture_output=True, text=True,
                           check=False)  # fmt: skip
     first, _, second = done.stdout.partition("and in a subinterpreter:")
     assert "not compiled" in first, done.stderr
