@@ -63,7 +63,7 @@ def kill_one(cluster, generator):
 
 
 def timed(function):
-    """What a function returns, and its seconds."""
+    """Return the answer of a function and the seconds that it took."""
     start = time.perf_counter()
     found = function()
     return found, time.perf_counter() - start

@@ -42,12 +42,12 @@ def read(path):
 
 
 def readings(folder):
-    """How often files were read."""
+    """Return the number of readings of all files."""
     return sum(path.stat().st_size for path in folder.glob("*.read"))
 
 
 def timed(function, *arguments, **more):
-    """What a run has found, its seconds, and the median of those of its rounds."""
+    """Return the answer of a run, its seconds, and the median seconds of its rounds."""
     marks = [time.perf_counter()]
 
     def mark(_):

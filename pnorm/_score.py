@@ -118,12 +118,9 @@ def _of_batches(X: Any, H: Any, lam: Any, n_threads: int | None) -> tuple[Vector
         raise ValueError(f"X is a path, or what gives rows in batches, and cannot be read: {error}") from error
     parts, unknown = [np.empty(0)], list[Seen]()
     for batch in batches:
-        try:
+        with _checks.located(f"in the rows of {batches.told} from {batch.place(0)} on"):
             table = batch.table if reads_columns(H) else with_numbers(batch.table)
             f, seen = _of_rows(table, as_rankers(H, table, "X"), lam, n_threads)
-        except (ValueError, TypeError) as error:
-            kind = ValueError if isinstance(error, ValueError) else TypeError
-            raise kind(f"in the rows of {batches.told} from {batch.place(0)} on: {error}") from error
         parts.append(f)
         unknown = [a + b for a, b in zip(unknown, seen, strict=True)] if unknown else seen
     return np.concatenate(parts), unknown

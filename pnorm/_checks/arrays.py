@@ -77,6 +77,16 @@ def rows_called(name: str) -> Iterator[None]:
         raise type(error)(name + told[1:] if told.startswith("X ") else f"{told} (X is {name} here)") from None
 
 
+@contextlib.contextmanager
+def located(where: str) -> Iterator[None]:
+    """Let messages begin with the place of the rows that they are about."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        kind = ValueError if isinstance(error, ValueError) else TypeError  # not theirs, which may take other arguments
+        raise kind(f"{where}: {error}") from error
+
+
 def as_array(X: Any, name: str) -> Array:
     try:
         return np.asarray(X)

@@ -213,31 +213,15 @@ def code_rows(
     'separable'
     """
     try:
-        return _coded(source, label, H, pos_label, weight, group, ignore, folder, n_threads, of_table)
+        check_options(H, of_table)
+        asked = Asked.of(batches_of(source, rows=ROWS), label, pos_label, weight, group, ignore, isinstance(H, str))
+        folder = None if folder is None else _folder(folder)
+        n_threads = _checks.threads(n_threads)
+        if isinstance(H, str):
+            H = _of_table(asked, of_table)
+        pos, neg, rankers = coded_sides(asked.labelled(), H, folder, n_threads)
     except TableError as error:
         raise ValueError(str(error)) from None
-
-
-def _coded(
-    source: Any,
-    label: Any,
-    H: Any,
-    pos_label: Any,
-    weight: Any,
-    group: Any,
-    ignore: Any,
-    folder: Any,
-    n_threads: int | None,
-    of_table: Mapping[str, Any],
-) -> CodedRows:
-    check_options(H, of_table)
-    asked = Asked.of(batches_of(source, rows=ROWS), label, pos_label, weight, group, ignore)
-    folder = None if folder is None else _folder(folder)
-    n_threads = _checks.threads(n_threads)
-    if isinstance(H, str):
-        asked.is_read_twice = True
-        H = _of_table(asked, of_table)
-    pos, neg, rankers = coded_sides(asked.labelled(), H, folder, n_threads)
     return CodedRows(pos, neg, rankers, asked.found, asked.batches.told)
 
 
@@ -303,13 +287,10 @@ def _of_table(asked: Asked, options: Mapping[str, Any]) -> Rankers:
 
 def _add(growing: Growing, rankers: Rankers, rows: Labelled, table: Any, unknown: list[Seen]) -> list[Seen]:
     """Add the rows of a batch; return what values were no levels so far."""
-    try:
-        pieces = rankers._pieces(table, "source", np.arange(len(rankers))) if rows.n_rows else []
-    except (ValueError, TypeError) as error:
-        kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(f"in the {rows.n_rows:,} rows from {rows.batch.place(0)} on: {error}") from error
-    if not pieces:
+    if not rows.n_rows:
         return unknown
+    with _checks.located(f"in the {rows.n_rows:,} rows from {rows.batch.place(0)} on"):
+        pieces = rankers._pieces(table, "source", np.arange(len(rankers)))
     found = seen(pieces)
     growing.add(pieces, rows.n_rows, rows.sides)
     return [a + b for a, b in zip(unknown, found, strict=True)] if unknown else found

@@ -55,7 +55,16 @@ class Asked:
     _sums: int | None = None
 
     @classmethod
-    def of(cls, batches: Batches, label: Any, positive: Any, weight: Any, group: Any, ignore: Any) -> Asked:
+    def of(
+        cls,
+        batches: Batches,
+        label: Any,
+        positive: Any,
+        weight: Any,
+        group: Any,
+        ignore: Any,
+        is_read_twice: bool = False,
+    ) -> Asked:
         """Check which columns there are."""
         label, weight, group = [
             _one_per_row(given, argument)
@@ -68,7 +77,7 @@ class Asked:
             if named or ignored:
                 argument, name = next(iter(named.items()), ("ignore", ignored[:1]))
                 raise ValueError(f"{argument} = {_checks.shown(name)} names a column, and {batches.told} has no names")
-            return cls(batches, label, positive, weight, group, None)
+            return cls(batches, label, positive, weight, group, None, is_read_twice)
         for argument, name in [*named.items(), *[("ignore", name) for name in ignored]]:
             if name not in batches.names:
                 have = first(batches.names, 20, _checks.shown)
@@ -80,7 +89,7 @@ class Asked:
             raise ValueError(f"{batches.told} has no column to learn from beside {few}")
         if out.intersection(ignored) - set(named.values()):
             batches = batches.only([name for name in batches.names if name in used or name in named.values()])
-        return cls(batches, label, positive, weight, group, used)
+        return cls(batches, label, positive, weight, group, used, is_read_twice)
 
     def labelled(self) -> Iterator[Labelled]:
         """Read all rows, batch by batch; those whose weight is zero are on no side."""

@@ -69,11 +69,11 @@ class Rows:
     numbers: NDArray[np.intp] | None = None
     """The numbers of the rows in the file, if they were drawn from more."""
     counts: tuple[int, int] | None = None
-    """How many rows the file has, and how many are positive, if these were drawn from more."""
+    """The numbers of rows and of positives of the file, if these rows were drawn from more."""
 
     @property
     def all_counts(self) -> tuple[int, int]:
-        """How many rows the file has, and how many are positive."""
+        """The numbers of rows and of positives of the file."""
         return (self.y.size, int(self.y.sum())) if self.counts is None else self.counts
 
     def number(self, i: int) -> int:

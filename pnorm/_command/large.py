@@ -37,7 +37,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What a first reading finds."""
+    """The samples, counts and column summaries of a first reading."""
 
     file: Rows
     """The rows that were drawn, in the order of the source."""
@@ -48,9 +48,9 @@ class Drawn:
     some: Mask
     """Which of them measure the list if no row is kept back: each row is as likely to be among them."""
     n_held: int
-    """How many rows are kept back in all."""
+    """The number of all rows kept back."""
     n_trained: tuple[int, int]
-    """How many positives and negatives there are to train on in all."""
+    """The numbers of all positives and negatives to train on."""
     whole: Whole
     """All rows to train on."""
     everything: Whole | None
@@ -79,7 +79,7 @@ class Reader:
         self._known = self.like if self.positive is None else [self.positive]
         self._labels = Labels(self.label, None if self._known is None else list(self._known), "--positive")
         self.counts = self._labels.counts
-        """How many rows have each label."""
+        """The number of rows of each label."""
 
     @property
     def is_many(self) -> bool:

@@ -46,7 +46,7 @@ class _Job:
     told: str
     """Which rows the list is measured on, in words."""
     drawn: Drawn | None = None
-    """What is known of all rows of the file, if they are read batch by batch: those above were drawn from them."""
+    """Facts of all rows of a file that is read batch by batch, from which the rows above were drawn; else None."""
     reader: Reader | None = None
     """What reads all rows of the file."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -158,14 +158,9 @@ def sides_of(
     return found[0], found[1]
 
 
-@contextlib.contextmanager
-def in_partition(number: int, name: str) -> Iterator[None]:
+def in_partition(number: int, name: str) -> contextlib.AbstractContextManager[None]:
     """Have errors name the partition."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        kind = ValueError if isinstance(error, ValueError) else TypeError  # not theirs, which may take other arguments
-        raise kind(f"partition {number} of {name}: {error}") from error
+    return _checks.located(f"partition {number} of {name}")
 
 
 def check_declared(n: int, declared: float, name: str) -> None:

@@ -78,7 +78,7 @@ class Coded:
     rows: tuple[Rows, Rows]
     facts: tuple[Facts, Facts]
     labels: Counter[str] = field(default_factory=Counter)
-    """How many rows have each label."""
+    """The number of rows of each label."""
 
     def side(self, k: int) -> Rows:
         """Return the rows of a side."""
