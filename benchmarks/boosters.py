@@ -1,7 +1,7 @@
 """The push inside LightGBM and XGBoost: the numbers of the page "LightGBM and XGBoost"; needs PNORM_DATA and both.
 
     PNORM_DATA=... python -P benchmarks/boosters.py --out boosters.json     # to measure, some minutes on one core
-    python -P benchmarks/boosters.py --show boosters.json [--rst doc/boosting.inc]
+    python -P benchmarks/boosters.py --show boosters.json [--rst doc/_outputs/boosting.inc]
 
 1. One list, simulated, 20 columns, a tenth positive: seconds per tree, the first one left out; or what the library
    says instead. Row weights are asked for where it says "weights".
@@ -273,7 +273,7 @@ if __name__ == "__main__":
     parser.add_argument("--splits", type=int, default=6, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="write every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
-    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/boosting.inc")
+    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/_outputs/boosting.inc")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", message="X does not have valid feature names|Converting data to scipy")
     if arguments.show:

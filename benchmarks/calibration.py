@@ -2,7 +2,7 @@
 
     python -P benchmarks/calibration.py --simulate                                        # a minute
     PNORM_DATA=... python -P benchmarks/calibration.py --out calibration.json             # ten minutes on one core
-    python -P benchmarks/calibration.py --show calibration.json [--rst doc/calibration.inc]
+    python -P benchmarks/calibration.py --show calibration.json [--rst doc/_outputs/calibration.inc]
     PNORM_DATA=... python -P benchmarks/calibration.py --kinds                            # what splits have a minimiser
 
 With --simulate, a population that is logistic in five columns: what is estimated against what is true.
@@ -190,7 +190,9 @@ if __name__ == "__main__":
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
-    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/calibration.inc")
+    parser.add_argument(
+        "--rst", type=Path, help="with --show, write them here instead, for doc/_outputs/calibration.inc"
+    )
     arguments = parser.parse_args()
     if arguments.simulate:
         simulate()

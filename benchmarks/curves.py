@@ -2,8 +2,8 @@
 
     PNORM_DATA=... python -P benchmarks/curves.py           # some minutes on one core
 
-`doc/pictures.py curves` measures the same, draws it, and writes doc/curves.inc. The area is that between the ROC curves
-of the minimisers of F_1 and F_64. Where one of them is not finite there is none.
+`doc/pictures.py curves` measures the same, draws it, and writes doc/_outputs/curves.inc. The area is that between
+the ROC curves of the minimisers of F_1 and F_64. Where one of them is not finite there is none.
 
 1. The 110 rows of the page, their minimisers and the formula; clouds around these points, judged by new rows.
 2. The dense sets of `pnorm.datasets`, with either class on top. Weak rankers are the columns; for sets of at most 13

@@ -1,7 +1,7 @@
 """Compare the push by rounds with trees and rankers as they come: the second half of the page "Benchmarks".
 
     PNORM_DATA=... python -P benchmarks/quality.py --out quality.json             # to measure, 20 minutes on two cores
-    python -P benchmarks/quality.py --show quality.json [--rst doc/quality.inc]   # to write the tables again
+    python -P benchmarks/quality.py --show quality.json [--rst doc/_outputs/quality.inc]   # to write the tables again
 
 Random splits, stratified, two thirds to train on and one third to judge by. All methods see the same splits.
 
@@ -225,7 +225,7 @@ if __name__ == "__main__":
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
-    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/quality.inc")
+    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/_outputs/quality.inc")
     arguments = parser.parse_args()
     warnings.filterwarnings(
         "ignore", message="X does not have valid feature names|Converting data to scipy sparse matrix"

@@ -1,7 +1,7 @@
 """Join the scores of several kinds of trees: the tables of the page "Stacking".
 
     PNORM_DATA=... OMP_NUM_THREADS=1 python -P benchmarks/stacking.py --out stacking.json    # to measure
-    python -P benchmarks/stacking.py --show stacking.json [--rst doc/stacking.inc]           # to write the tables again
+    python -P benchmarks/stacking.py --show stacking.json [--rst doc/_outputs/stacking.inc]    # to write the tables again
 
 Random splits, stratified, two thirds to train on and one third to judge by; of magic, adult and bank at most 9,000 rows
 to train on. Three kinds of trees, LightGBM, HistGradientBoosting and ExtraTrees, score each training row by models of
@@ -106,7 +106,7 @@ if __name__ == "__main__":
     parser.add_argument("--splits", type=int, help="how many, for every set")
     parser.add_argument("--out", type=Path, help="add every number to this file")
     parser.add_argument("--show", type=Path, help="print the tables of a file written before")
-    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/stacking.inc")
+    parser.add_argument("--rst", type=Path, help="with --show, write them here instead, for doc/_outputs/stacking.inc")
     arguments = parser.parse_args()
     if arguments.show:
         show(json.loads(arguments.show.read_text()), arguments.rst)

@@ -2,7 +2,7 @@
 
     PNORM_DATA=... python -P benchmarks/uneven.py           # some minutes on one core
 
-`doc/pictures.py uneven` measures the same, draws it, and writes doc/uneven.inc.
+`doc/pictures.py uneven` measures the same, draws it, and writes doc/_outputs/uneven.inc.
 
 1. Two normal classes, 6 columns, means 2 standard deviations apart, so that every p has the same best direction. The
    minimisers of F_p over 100 draws: their true positive rate at a false positive rate of 1 %, computed from the

@@ -23,7 +23,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_outputs"]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -69,35 +69,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 3,
 }
-PAGES = (
-    "index",
-    "start",
-    "top",
-    "choosing",
-    "theory",
-    "minimiser",
-    "probability",
-    "prices",
-    "kernel",
-    "listwise",
-    "sklearn",
-    "boosting",
-    "experiments",
-    "uneven",
-    "queries",
-    "curves",
-    "quality",
-    "stacking",
-    "bounds",
-    "scale",
-    "cluster",
-    "speed",
-    "guaranteed",
-    "layout",
-    "glossary",
-    "gallery/index",
-)
-html_sidebars = {page: [] for page in (*PAGES, "gallery/plot_*")}
+html_sidebars = {"index": []}
 html_show_sourcelink = False
 
 # The command's own help texts, for reference/command.rst.

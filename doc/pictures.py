@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation into doc/_static, and what the experiments say into doc/experiments.inc.
+"""Draw the pictures of the documentation into doc/_static, and write what the experiments say into doc/_outputs.
 
     PNORM_DATA=... python -P doc/pictures.py [NAME ...]
 
@@ -243,7 +243,7 @@ def experiments(splits=100):
         for rule in ("absolute", "largest")
     )
     judged = _reproduce.claims(results)
-    (ROOT / "doc" / "experiments_colt.inc").write_text(_rule_of_colt(results, by_colt), encoding="utf-8")
+    (ROOT / "doc" / "_outputs" / "experiments_colt.inc").write_text(_rule_of_colt(results, by_colt), encoding="utf-8")
     text = _means(results)
     for name, of in results.items():
         figure = _reproduce.draw(of)
@@ -251,16 +251,18 @@ def experiments(splits=100):
         plt.close(figure)
         setting = _reproduce.SETTINGS[name]
         head, *lines = _reproduce.claims_table([claim for claim in judged if claim.setting == setting.title])
-        text += f"\n{setting.title}\n{'-' * len(setting.title)}\n\n{setting.source}.\n\n.. image:: _static/{name}.png\n"
+        text += (
+            f"\n{setting.title}\n{'-' * len(setting.title)}\n\n{setting.source}.\n\n.. image:: /_static/{name}.png\n"
+        )
         text += f"   :alt: ROC curves of one split, and what p does over {splits} splits: {setting.title}\n\n"
         text += list_table([[row[k] for k in (1, 3, 4)] for row in (head, *lines)], ":widths: 36 16 48")
-    (ROOT / "doc" / "experiments.inc").write_text(text, encoding="utf-8")
+    (ROOT / "doc" / "_outputs" / "experiments.inc").write_text(text, encoding="utf-8")
 
 
 def uneven():
     """The top of the list where one class is small, and all tables as one file that the page includes."""
     found = _uneven.measured()
-    (ROOT / "doc" / "uneven.inc").write_text(_uneven.tables(found), encoding="utf-8")
+    (ROOT / "doc" / "_outputs" / "uneven.inc").write_text(_uneven.tables(found), encoding="utf-8")
     figure, axes = plt.subplots(3, 3, figsize=(10, 8.2))
     rows = {"Normal classes": "true positive rate", "MAGIC": "partial AUC", "Spambase": "partial AUC"}
     for (name, what), row in zip(rows.items(), axes, strict=True):
@@ -296,7 +298,7 @@ def draw_sizes(ax, found, sizes):
 
 def curves():
     """Rows for which p changes the whole ROC curve, and the tables as one file that the page includes."""
-    (ROOT / "doc" / "curves.inc").write_text(_curves.tables(_curves.measured()), encoding="utf-8")
+    (ROOT / "doc" / "_outputs" / "curves.inc").write_text(_curves.tables(_curves.measured()), encoding="utf-8")
     figure, ((scores, made), (whole, gain)) = plt.subplots(2, 2, figsize=(10, 8))
     draw_constructed(scores, made)
     X, on_top, _ = _curves.load("magic", "hadron")
@@ -343,7 +345,7 @@ def readable():
     """Scores that a person can read: shapes of the first split, and the numbers beside them as files for the page."""
     for name in _readable.SPLITS:
         found = _readable.measured(name)
-        (ROOT / "doc" / f"readable_{name}.inc").write_text(_readable.rst(found), encoding="utf-8")
+        (ROOT / "doc" / "_outputs" / f"readable_{name}.inc").write_text(_readable.rst(found), encoding="utf-8")
         data, X = _readable.rows_of(name)
         smooth, monotone, steps, three = (fits[0] for fits in found.values())
         ranges = dict(zip(data.names, np.nanquantile(X, (0.005, 0.995), axis=0).T.tolist(), strict=True))
@@ -353,7 +355,7 @@ def readable():
         draw_shapes(f"{name}-steps", steps, order_of(steps)[:8], X, ranges, smooth)
         draw_shapes(f"{name}-three", three, order_of(three), X, ranges, smooth)
     points = list_table(_readable.points(steps), ":class: dense")  # of Pima, the last
-    (ROOT / "doc" / "readable_points.inc").write_text(points, encoding="utf-8")
+    (ROOT / "doc" / "_outputs" / "readable_points.inc").write_text(points, encoding="utf-8")
 
 
 def order_of(fit):

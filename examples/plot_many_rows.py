@@ -106,6 +106,6 @@ for name, of in (("thresholds", H), ("columns as they are", None)):
 # **To take away.** Count rows, not pairs. Thresholds make a round cheap: it reads one
 # byte per row and column, and has more than a thousand weak rankers to choose from. The
 # times here are of one thread; by default a round uses all cores, with the same result
-# to the last bit. :doc:`/scale` says how rows are stored, :doc:`/speed` has
-# measurements up to ten million rows and beside other packages, and with
-# :doc:`/cluster` the rows may lie in partitions on many machines.
+# to the last bit. :doc:`/explanation/many_rows` says how rows are stored,
+# :doc:`/results/speed` has measurements up to ten million rows and beside other packages,
+# and with :doc:`/howto/cluster` the rows may lie in partitions on many machines.

@@ -94,5 +94,6 @@ print(pnorm.diagnostics.report(a, b, h, p, lam))
 # **To take away.** To compare p, loss or weak rankers, compare minimisers, or say where
 # training stopped: a figure after 200 rounds shows the rounds as much as the p. Where
 # there is no minimiser, stop early or set ``l2``, and do not read much into large
-# coefficients. :doc:`/minimiser` has the theory. (How well the training rows are fitted
-# is not how well new rows are ranked; for that, see the example before.)
+# coefficients. :doc:`/explanation/certificates` has the theory. (How well the
+# training rows are fitted is not how well new rows are ranked; for that, see the example
+# before.)

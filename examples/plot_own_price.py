@@ -101,6 +101,7 @@ for (part, name), of in heights.items():
 #
 # **To take away.** If you know what a row at a given height costs you, say so:
 # :class:`pnorm.objectives.Price` takes any convex function, and checks it. If you do
-# not, a power does nearly the same. :doc:`/prices` compares more of them, on real data.
+# not, a power does nearly the same. :doc:`/explanation/prices` compares more of them,
+# on real data.
 
 # sphinx_gallery_thumbnail_number = 2

@@ -615,7 +615,7 @@ def test_a_push_is_a_push():
 def test_the_blocks_of_the_page_run():
     pytest.importorskip("lightgbm")
     pytest.importorskip("xgboost")
-    page = (Path(__file__).parents[1] / "doc" / "boosting.rst").read_text()
+    page = (Path(__file__).parents[1] / "doc" / "howto" / "boosting.rst").read_text()
     blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", page)
     X, y = learnable(600)
     names = {"X": X[:400], "y": y[:400], "X_valid": X[400:], "y_valid": y[400:], "X_new": X[400:], "sizes": [150, 250]}
