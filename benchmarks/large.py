@@ -21,7 +21,7 @@ import pnorm
 import pnorm.dask
 from pnorm.dask import _cluster
 
-CUTS, P = 255, 4.0
+CUTS, P, RUNS = 255, 4.0, 5
 
 
 def make(folder, rows, columns, files):
@@ -68,9 +68,12 @@ def predicted(rows, n_rounds):
     runs = [_cluster._folded(question, {(places[i][0], 0, places[i][1]): 0 for i in group}) for group in groups]
     of_sides = [sum(side == k for own in runs for side, _, _ in own) for k in (0, 1)]
     cells = len(sides[0].counts)
+    # One exchange more than rounds, with the steps so far, and one for the extremes of the scores at the end.
     out = len(groups) * (8 * len(rows.H) + 400)
+    steps = len(groups) * 13 * (n_rounds * (n_rounds + 1) // 2)
     back = sum(of_sides) * (8 * cells + 200) + 24 * len(handles)
-    return out * n_rounds, back * n_rounds + 70 * len(rows.H), of_sides
+    last = sum(of_sides) * 200 + 24 * len(handles)
+    return out * (n_rounds + 2) + steps, back * (n_rounds + 1) + last + 70 * len(rows.H), of_sides
 
 
 def max_of_two(a, b):
@@ -121,9 +124,9 @@ def main():
             coded = pnorm.dask.code_rows(frame, label="y", H=H)
             print(f"    coded in {time.perf_counter() - start:.1f} s, {coded.nbytes / 1e6:.1f} MB kept")
             before = sent(client)
-            (lam, trace), _, of_round = timed(pnorm.dask.train, coded, p=P, t_max=rounds)
+            (lam, trace), _, _ = timed(pnorm.dask.train, coded, p=P, t_max=rounds)
             counted = sent(client) - before
-            out, back, of_sides = predicted(coded, rounds + 1)
+            out, back, of_sides = predicted(coded, rounds)
             print(f"    {trace.message}")
             print(
                 f"    by the formula {out / 1e6:.3g} MB out and {back / 1e6:.3g} MB back, in {sum(of_sides)} answers "
@@ -135,11 +138,17 @@ def main():
             print(f"    readings: {readings(folder)} of {files} files for three runs")
             workers = [w["metrics"]["memory"] / 1e6 for w in client.scheduler_info()["workers"].values()]
             print(f"    memory of the workers: {' and '.join(f'{w:.0f} MB' for w in workers)}")
-        (expected, _), _, in_memory = timed(pnorm.train, X[y], X[~y], H, P, rounds)
+            pos, neg, pairs = X[y], X[~y], []
+            for _ in range(RUNS):  # in turn, as the machine may be busy
+                (expected, _), _, in_memory = timed(pnorm.train, pos, neg, H, P, rounds)
+                _, _, of_round = timed(pnorm.dask.train, coded, p=P, t_max=rounds)
+                pairs.append((of_round / in_memory, of_round, in_memory))
+        ratio, of_round, in_memory = np.median(pairs, axis=0)
         print(
-            f"    a round {1e3 * of_round:.0f} ms, in memory {1e3 * in_memory:.0f} ms: {of_round / in_memory:.1f} times"
+            f"    a round {1e3 * of_round:.0f} ms, in memory {1e3 * in_memory:.0f} ms: {ratio:.1f} times "
+            f"(medians of {RUNS} runs of each in turn)"
         )
-        (least, other), seconds, _ = timed(pnorm.minimize, X[y], X[~y], H, P, l2=1e-4, penalty="shapes")
+        (least, other), seconds, _ = timed(pnorm.minimize, pos, neg, H, P, l2=1e-4, penalty="shapes")
         print(f"    minimize in memory: {seconds:.1f} s, {other.n_iter} steps")
         print(f"    differences of coefficients: {abs(lam - expected).max():.1e}, {abs(minimiser - least).max():.1e}")
 

@@ -38,7 +38,7 @@ class InLists:
         return function(handle)
 
 
-def partitioned(pos, neg, H, p, rows, pos_weight=None, neg_weight=None, push="top"):
+def partitioned(pos, neg, H, p, rows, pos_weight=None, neg_weight=None, push="top", executor=None):
     pos, neg, rankers = rankers_of(pos, neg, H)
     parts = []
     for side, A, c, size in (("pos", pos, pos_weight, rows), ("neg", neg, neg_weight, rows // 2 + 1)):
@@ -47,7 +47,7 @@ def partitioned(pos, neg, H, p, rows, pos_weight=None, neg_weight=None, push="to
             [rows_of(A[k : k + size], None if c is None else c[k : k + size], rankers, side, k) for k in starts]
         )
     objective = objective_of(p, None, "exponential", 0.0)(CaseWeights(None, None, None, None, 0), SERIAL)
-    return Partitions(InLists(), parts).problem(rankers.names, objective, push)
+    return Partitions(executor or InLists(), parts).problem(rankers.names, objective, push)
 
 
 def train(

@@ -168,6 +168,29 @@ def test_weak_rankers_of_a_table_are_made_where_the_rows_lie():
     assert "town = Ulm" in pnorm.dask.code_rows(source.frame, "y", ignore=["w", "n"]).H.names
 
 
+@pytest.mark.parametrize("changed", ["a", "y", None])
+def test_a_table_that_changes_between_its_two_readings_is_refused(changed):
+    reads = []
+
+    def read(k):
+        reads.append(k)
+        part = COLUMNS[40 * k : 40 * k + 40].copy()
+        if changed is not None and reads.count(1) == 2 and k == 1:  # two rows change places in one column
+            own = part[changed].to_numpy().copy()
+            first, second = 0, int(np.argmax(own != own[0]))
+            own[[first, second]] = own[[second, first]]
+            part[changed] = own + 1.0 if changed == "a" else own
+        return part
+
+    parts = [dask.delayed(read, pure=False)(k) for k in range(4)]
+    frame = dd.from_delayed(parts, meta=COLUMNS[:0], verify_meta=False)
+    if changed is None:
+        assert pnorm.dask.code_rows(frame, "y").H.to_dict() == pnorm.rankers.from_table(POS, NEG).to_dict()
+        return
+    with pytest.raises(ValueError, match="partition 1 has other values than when it was read first"):
+        pnorm.dask.code_rows(frame, "y")
+
+
 def test_both_sides_coded_once():
     P, G = dd.from_pandas(POS, npartitions=3), dd.from_pandas(NEG, npartitions=4)
     of_sides = {**beside("weight"), **beside("group")}

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
-from partitions import minimize, partitioned, train
+from partitions import InLists, minimize, partitioned, train
 
 import pnorm
 from pnorm._solvers import descent_state
@@ -16,7 +16,8 @@ from pnorm._solvers.fingerprints import Known
 from pnorm._solvers.hessian import Curvature
 from pnorm._solvers.minimize import solve
 from pnorm._solvers.problem import rankers_of
-from pnorm._solvers.reductions import Rows, rows_of
+from pnorm._solvers.reductions import Job, Rows, rows_of
+from pnorm._solvers.steps import sums_after_steps
 from pnorm.objectives._pnorm import push
 
 
@@ -118,7 +119,52 @@ def test_a_round_of_thresholds_is_one_question():
     lam = np.zeros(problem.n_rankers)
     trace = descend(DescentState(problem, lam), range(30), "absolute", 1e-10, None)
     assert trace.n_iter == 30
-    assert problem.executor.asked == [_problem.stats] + 31 * [_problem.sums_of_weights]
+    assert problem.executor.asked == [_problem.stats, *31 * [sums_after_steps], _problem.extremes]
+
+
+class Forgetful(InLists):
+    """Parts that lose what they keep in every seventh reduction, as on another worker."""
+
+    def reduce(self, function, jobs):
+        if len(self.asked) % 7 == 6:
+            jobs = [Job(pickle.loads(pickle.dumps(job.handles)), job.shared, job.own) for job in jobs]
+        return super().reduce(function, jobs)
+
+
+@pytest.mark.parametrize("kind", ["thresholds", "closed"])
+@pytest.mark.parametrize("push", ["top", "bottom"])
+@pytest.mark.parametrize("p", [1, 4, 64])
+def test_lost_weights_are_formed_again_to_the_same_bits(kind, push, p):
+    # 130 rounds, so that weights are also formed anew by themselves.
+    pos, neg = sides()
+    c = np.random.default_rng(1).uniform(0.5, 3.0, 60)
+    runs = []
+    for executor in (InLists(), Forgetful()):
+        problem = partitioned(pos, neg, KINDS[kind](pos, neg), p, 40, pos_weight=c, push=push, executor=executor)
+        lam = np.zeros(problem.n_rankers)
+        runs.append((lam, descend(DescentState(problem, lam), range(130), "absolute", 1e-12, None)))
+    (lam, trace), (other_lam, other) = runs
+    assert trace.n_iter > 100
+    np.testing.assert_array_equal(lam, other_lam)
+    for name in ("ranker", "step", "edge", "z", "log_objective"):
+        np.testing.assert_array_equal(getattr(trace, name), getattr(other, name))
+    expected = pnorm.train(pos, neg, KINDS[kind](pos, neg), p, 130, tol=1e-12, pos_weight=c, push=push)
+    np.testing.assert_allclose(trace.log_objective[-1], expected[1].log_objective[-1], rtol=1e-9)
+
+
+def test_two_runs_in_turn_do_not_use_the_weights_of_the_other():
+    pos, neg = sides()
+    problem = partitioned(pos, neg, KINDS["thresholds"](pos, neg), 4, 13)
+    states = [DescentState(problem, np.zeros(problem.n_rankers)) for _ in range(2)]
+    found = []
+    for state, j in zip(states, (3, 20), strict=True):
+        state.lam[j] = 0.25
+        state.move(j, 0.25)
+    for state, j in zip(states, (20, 3), strict=True):
+        state.lam[j] = 0.25
+        state.move(j, 0.25)
+        found.append(state.edges())
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-14)
 
 
 def test_sparse_partitions():

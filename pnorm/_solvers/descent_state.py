@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,9 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._core import _dense, _descent, _tilt
-from pnorm._solvers.problem import TIE, Problem, column, formed, totals
+from pnorm._solvers.problem import TIE, Point, Problem, column, formed, formed_by_steps, totals
 from pnorm._solvers.reductions import FormedWeights, HeldWeights, Rows, reduction
+from pnorm._solvers.steps import Steps
 from pnorm._storage.base import Index, added
 from pnorm._storage.coded import CHOSEN
 from pnorm._threads import ROWS, Pass, over_blocks
@@ -100,7 +102,11 @@ class DescentState:
         self.problem, self.lam = problem, lam
         self._signs = None if signs is None or not signs.any() else signs
         self._discrete: dict[int, DiscreteRanker | None] = {}
-        self._rows = FormedRows(problem, lam) if problem.forms_weights else HeldRows(problem, lam, self._signs)
+        self._rows: HeldRows | FormedRows
+        if not problem.forms_weights:
+            self._rows = HeldRows(problem, lam, self._signs)
+        else:
+            self._rows = (SteppedRows if problem.table.coded.all() else FormedRows)(problem, lam)
 
     @property
     def log_f(self) -> float:
@@ -585,16 +591,20 @@ def _few_cells(problem: Problem, n_values: int) -> bool:
 
 
 class FormedRows:
-    """Rows whose parts form their weights by themselves: one question to all of them after each round."""
+    """Rows whose parts form their weights by themselves: one reduction after each round."""
 
     def __init__(self, problem: Problem, lam: Vector) -> None:
         self.problem, self.lam = problem, lam
-        self._look()
+        self._form()
         _checks.exponents(problem.objective.traits.p, self._point.f.pos, self._point.f.neg)
 
-    def _look(self) -> None:
-        self._point, self._totals = formed(self.problem, self.lam, of_rankers=True)
-        self.log_f, self.log_mass, self.intercept = self._point.log_f, self._point.log_mass, self._point.intercept
+    def _form(self) -> None:
+        """Form the weights from the coefficients."""
+        self._set(*formed(self.problem, self.lam, of_rankers=True))
+
+    def _set(self, point: Point, totals: tuple[Vector, Vector]) -> None:
+        self._point, self._totals = point, totals
+        self.log_f, self.log_mass, self.intercept = point.log_f, point.log_mass, point.intercept
 
     def totals(self) -> Vector:
         """Totals of u less those of w."""
@@ -628,7 +638,40 @@ class FormedRows:
 
     def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
         """Take a step along ranker j."""
-        self._look()
+        self._form()
+
+
+class SteppedRows(FormedRows):
+    """Rows of coded rankers alone, whose parts keep their weights and multiply them after each round."""
+
+    def __init__(self, problem: Problem, lam: Vector) -> None:
+        self.problem, self.lam = problem, lam
+        if lam.any():
+            problem.check_exponents(lam)
+        self._form()
+
+    def _form(self) -> None:
+        """Form the weights from the coefficients."""
+        self._steps, self._changed = Steps(uuid4().hex, self.lam.copy()), 0.0
+        self._set(*formed_by_steps(self.problem, self._steps, self.lam))
+
+    def margin(self) -> float:
+        """Least difference of scores over all pairs, which takes another reduction."""
+        return self.problem.margin_at(self.lam)
+
+    def step(self, j: int, sign: float, discrete: DiscreteRanker | None) -> float:
+        """The step along ranker j, where its sums by code are too light."""
+        self._changed = math.inf
+        return super().step(j, sign, discrete)
+
+    def move(self, j: int, step: float, discrete: DiscreteRanker | None) -> None:
+        """Take a step along ranker j."""
+        self._changed += self.problem.objective.traits.p * abs(step) * float(self.problem.span[j])
+        if self._changed > _EXPONENTS or len(self._steps.taken) == _ROUNDS:
+            self._form()
+        else:
+            self._steps = self._steps.then(j, step)
+            self._set(*formed_by_steps(self.problem, self._steps, self.lam))
 
 
 @reduction("list")

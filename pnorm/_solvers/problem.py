@@ -31,6 +31,7 @@ from pnorm._solvers.reductions import (
     each,
     reduction,
 )
+from pnorm._solvers.steps import Steps, sums_after_steps
 from pnorm._storage.base import Table, rounding
 from pnorm._storage.combined import Negated, Repeated
 from pnorm._storage.double_double import compensated_dot
@@ -648,6 +649,12 @@ def formed(
     return _formed_of(problem, lam, level, found)
 
 
+def formed_by_steps(problem: Problem, steps: Steps, lam: Vector) -> tuple[Point, tuple[Vector, Vector]]:
+    """Do as `formed` does, with totals, where the parts multiply the weights that they keep; no extremes of scores."""
+    scales = _scales(problem.objective.traits.p)
+    return _formed_of(problem, lam, None, problem.reduce(sums_after_steps, (steps, steps), scales))
+
+
 def formed_after(problem: Problem, lam: Vector, after: Vector, shares: tuple[float, ...]) -> list[Point]:
     """Ask all parts once for the points after shares of a step."""
     scales = _scales(problem.objective.traits.p)
@@ -663,10 +670,10 @@ def _formed_of(
 ) -> tuple[Point, tuple[Vector, Vector]]:
     """What `formed` returns, given the answers of both sides."""
     p = problem.objective.traits.p
-    (pos_low, pos_high, u, _), (neg_low, neg_high, w, v) = found
+    (*of_pos, u, _), (*of_neg, w, v) = found
     of_u, of_w, of_v = [(float(top), float(np.ravel(sums)[0])) for top, sums in (u, w, v)]
     weights = FormedWeights(lam.copy(), (-1.0, p), (of_u, of_w), level)
-    f = Scores(np.array([pos_low, pos_high]), np.array([neg_low, neg_high]))
+    f = Scores(np.array(of_pos), np.array(of_neg))
     log_u, log_w, log_v = [top + math.log(total) for top, total in (of_u, of_w, of_v)]
     more = u[1][1:] / of_u[1], w[1][1:] / of_w[1]
     sizes = None

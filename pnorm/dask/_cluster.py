@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,6 +28,9 @@ FAN_IN = 16
 
 HERE = 4
 """Answers that are merged in this process, at most: one stage less, of some ten milliseconds."""
+
+GROUPED_FOR = 1.0
+"""Seconds after which the scheduler is asked anew where partitions lie, a round trip of some milliseconds."""
 
 _OF_MEMORY = (
     "Workers that die one after the other of the same task have run out of memory, as a rule. A worker has to hold one "
@@ -52,13 +57,14 @@ class Cluster:
     def __init__(self) -> None:
         self.known = Known()
         self.traffic = Traffic()
+        self._grouped: dict[tuple[Any, ...], tuple[float, list[list[int]]]] = {}
 
     def reduce(self, function: Any, jobs: Sequence[Job]) -> list[Any]:
         question = _Question(function, [len(job.handles) for job in jobs])
         shared = [job.shared for job in jobs]
         places = [(k, i) for k, width in enumerate(question.widths) for i in range(width)]
         size, sent, layer = _size((question, shared)), 0, []
-        for group in _groups([jobs[k].handles[i] for k, i in places]):
+        for group in self._groups([jobs[k].handles[i] for k, i in places]):
             mine = [places[i] for i in group]
             # Weights of rows go with the task: another worker can answer in the place of a lost one.
             of_parts = [None if (weights := jobs[k].own) is None else weights[i] for k, i in mine]
@@ -83,6 +89,15 @@ class Cluster:
             if isinstance(value, _Failed):
                 raise value.error
         return values
+
+    def _groups(self, handles: Sequence[Any]) -> list[list[int]]:
+        """Return the groups of partitions, as they were a moment ago: old ones cost time, and change no answer."""
+        key, now = tuple([handle.key for handle in handles]), time.monotonic()
+        asked, groups = self._grouped.get(key, (-math.inf, []))
+        if now > asked + GROUPED_FOR:
+            groups = _groups(handles)
+            self._grouped = {key: (now, groups)}
+        return groups
 
     def changed(
         self, function: Any, handles: Sequence[Any], *arguments: Any, own: Sequence[Any] | None = None

@@ -274,18 +274,20 @@ def _of_label(
     roles = Roles(pos_label=pos_label, ignore=ignore, **names)
     parts, beside = matched(X, {role: value for role, value in given.items() if role not in names})
     lengths, what = declared(X, len(parts)), whole(roles)
+    checksums: Sequence[int] | None = None
     if isinstance(H, str):
         summarise = dask.delayed(summary_of, pure=False)
         each = enumerate(zip(parts, beside, _starts(lengths), strict=True))
-        rankers = _of_table(
+        rankers, checksums = _of_table(
             [summarise(part, what, k, start, lengths[k], **own) for k, (part, own, start) in each], of_table
         )
     else:
         rankers = as_rankers(H, roles.without(sample), "X")
     code, recipe = dask.delayed(of_labelled, pure=False), whole(rankers)
-    tasks = [code(part, what, recipe, k, lengths[k], **beside[k]) for k, part in enumerate(parts)]
+    again = checksums is not None
+    tasks = [code(part, what, recipe, k, lengths[k], again, **beside[k]) for k, part in enumerate(parts)]
     every = slice(None)
-    return _assembled(rankers, tasks, (every, every), Labels(names.get("label", "label"), pos_label))
+    return _assembled(rankers, tasks, (every, every), checksums, Labels(names.get("label", "label"), pos_label))
 
 
 def _starts(lengths: Sequence[float]) -> list[int]:
@@ -293,12 +295,13 @@ def _starts(lengths: Sequence[float]) -> list[int]:
     return [0 if np.isnan(start) else int(start) for start in np.cumsum([0.0, *lengths[:-1]]).tolist()]
 
 
-def _of_table(summaries: list[Any], options: dict[str, Any]) -> Rankers:
-    """Return the weak rankers of all partitions, given the tasks that summarise these."""
+def _of_table(summaries: list[Any], options: dict[str, Any]) -> tuple[Rankers, Sequence[int]]:
+    """Return the weak rankers of all partitions, given the tasks that summarise these, and a checksum of each."""
     merge = dask.delayed(merged_summaries, pure=False)
     while len(summaries) > 1:
         summaries = [merge(summaries[k : k + FAN_IN]) for k in range(0, len(summaries), FAN_IN)]
-    return summaries[0].compute().rankers(**{"n_cuts": N_CUTS, **options})  # type: ignore[no-any-return]
+    found = summaries[0].compute()
+    return found.table.rankers(**{"n_cuts": N_CUTS, **options}), found.checksums
 
 
 def _check_columns(named: Sequence[tuple[str, str]], columns: list[Any] | None) -> None:
@@ -327,22 +330,39 @@ def _of_sides(pos: Any, neg: Any, H: Any, of_table: dict[str, Any], of_sides: di
         lengths = declared(X, len(parts))
         each += [(name, k, lengths[k], part, beside[k]) for k, part in enumerate(parts)]
         ends.append(len(each))
+    checksums: Sequence[int] | None = None
     if isinstance(H, str):
         summarise = dask.delayed(summary_of_side, pure=False)
-        rankers = _of_table([summarise(part, name, k, 0, n, **own) for name, k, n, part, own in each], of_table)
+        rankers, checksums = _of_table(
+            [summarise(part, name, k, 0, n, **own) for name, k, n, part, own in each], of_table
+        )
     else:
         *_, rankers = rankers_of(samples[0], samples[1], H)
     code, recipe = dask.delayed(of_side, pure=False), whole(rankers)
-    tasks = [code(part, recipe, name, k, n, **own) for name, k, n, part, own in each]
-    return _assembled(rankers, tasks, (slice(0, ends[1]), slice(ends[1], ends[2])))
+    again = checksums is not None
+    tasks = [code(part, recipe, name, k, n, again, **own) for name, k, n, part, own in each]
+    return _assembled(rankers, tasks, (slice(0, ends[1]), slice(ends[1], ends[2])), checksums)
 
 
 def _assembled(
-    rankers: Rankers, tasks: Sequence[Any], of_side: tuple[slice, slice], labels: Labels | None = None
+    rankers: Rankers,
+    tasks: Sequence[Any],
+    of_side: tuple[slice, slice],
+    checksums: Sequence[int] | None,
+    labels: Labels | None = None,
 ) -> CodedRows:
-    """Have the workers code partitions and keep their sides, of which those in `of_side` have rows."""
+    """Have the workers code partitions and keep their sides, of which those in `of_side` have rows.
+
+    The checksums of an earlier reading must be those of this one.
+    """
     coded, told, side = dask.persist(*tasks), dask.delayed(Coded.told, pure=False), dask.delayed(Coded.side, pure=False)
-    facts, found, marks = zip(*dask.compute(*[told(task) for task in coded]), strict=True)
+    facts, found, marks, sums = zip(*dask.compute(*[told(task) for task in coded]), strict=True)
+    for k, (before, now) in enumerate(zip(checksums or sums, sums, strict=True)):
+        if before != now:
+            raise ValueError(
+                f"partition {k} has other values than when it was read first, and the cuts are those of the first "
+                "reading. Give the source a seed, read from a file, or keep the partitions with persist()"
+            )
     executor = Cluster()
     executor.known.check(np.concatenate([mark for of_part in marks for mark in of_part]))
     if labels is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -79,30 +80,34 @@ class Coded:
     facts: tuple[Facts, Facts]
     labels: Counter[str] = field(default_factory=Counter)
     """The number of rows of each label."""
+    checksum: int | None = None
+    """That of the rows as they were read, where the weak rankers follow from an earlier reading."""
 
     def side(self, k: int) -> Rows:
         """Return the rows of a side."""
         return self.rows[k]
 
-    def told(self) -> tuple[tuple[Facts, Facts], Counter[str], list[Fingerprints]]:
+    def told(self) -> tuple[tuple[Facts, Facts], Counter[str], list[Fingerprints], int | None]:
         """Return what is needed here."""
         marks = [rows.fingerprint for rows in self.rows if rows.fingerprint is not None]
-        return self.facts, self.labels, marks
+        return self.facts, self.labels, marks, self.checksum
 
 
 def of_labelled(
-    X: Any, roles: Roles, rankers: Rankers, number: int, declared: float = math.nan, **vectors: Any
+    X: Any, roles: Roles, rankers: Rankers, number: int, declared: float = math.nan, again: bool = False, **vectors: Any
 ) -> Coded:
     """Code a partition in which positives and negatives lie together.
 
-    `vectors` are its part of what does not lie in columns: "label", "weight", "group", "fold".
+    `vectors` are its part of what does not lie in columns: "label", "weight", "group", "fold". A partition that is read
+    `again` gets a checksum.
     """
     with in_partition(number, "X"):
         X, positive, of_rows, labels = read(X, roles, declared, **vectors)
         sides = [positive, ~positive]
         c = of_rows["weight"]
         pos, neg = [marked(rows, number) for rows in sides_of(X, sides, c, rankers, "X")]
-        return Coded((pos, neg), _facts_of(sides, c, of_rows["group"], of_rows["fold"]), labels)
+        facts = _facts_of(sides, c, of_rows["group"], of_rows["fold"])
+        return Coded((pos, neg), facts, labels, _checksum(X, positive) if again else None)
 
 
 def read(
@@ -125,8 +130,16 @@ def read(
     return roles.without(X), positive, of_rows, labels.counts
 
 
-def summary_of(X: Any, roles: Roles, number: int, first_row: int, declared: float, **vectors: Any) -> TableSummary:
-    """Return what decides the weak rankers, of the rows of a labelled partition that count."""
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What decides the weak rankers, of some partitions, and a checksum of each."""
+
+    table: TableSummary
+    checksums: tuple[int, ...]
+
+
+def summary_of(X: Any, roles: Roles, number: int, first_row: int, declared: float, **vectors: Any) -> Summary:
+    """Summarise the rows of a labelled partition that count."""
     with in_partition(number, "X"):
         X, positive, of_rows, _ = read(X, roles, declared, **vectors)
         return _summary(X, positive, of_rows["weight"], first_row, "X")
@@ -134,24 +147,31 @@ def summary_of(X: Any, roles: Roles, number: int, first_row: int, declared: floa
 
 def summary_of_side(
     X: Any, name: Name, number: int, first_row: int, declared: float, weight: Any = None, group: Any = None
-) -> TableSummary:
-    """Return what decides the weak rankers, of the rows of a partition of one side that count."""
+) -> Summary:
+    """Summarise the rows of a partition of one side that count."""
     with in_partition(number, name):
         check_declared(X.shape[0], declared, name)
         c = _checks.weights(weight, f"{name}_weight", X.shape[0], some=False)
         return _summary(X, np.full(X.shape[0], name == "pos"), c, first_row, name)
 
 
-def _summary(X: Any, positive: Mask, c: Vector | None, first_row: int, name: str) -> TableSummary:
+def _summary(X: Any, positive: Mask, c: Vector | None, first_row: int, name: str) -> Summary:
+    checksum = _checksum(X, positive)
     if c is not None and not c.all():
         counted = np.flatnonzero(c)
         X, positive = _checks.rows(X, counted), positive[counted]
-    return TableSummary.of(X, positive, first_row, name)
+    return Summary(TableSummary.of(X, positive, first_row, name), (checksum,))
 
 
-def merged_summaries(summaries: Sequence[TableSummary]) -> TableSummary:
+def _checksum(X: Any, positive: Mask) -> int:
+    """Return a number that changes with the values of a partition and with its labels."""
+    return (_checks.checksum(X) + zlib.crc32(np.packbits(positive).tobytes())) % 2**64
+
+
+def merged_summaries(summaries: Sequence[Summary]) -> Summary:
     """Merge summaries in the order of their partitions."""
-    return reduce(TableSummary.merge, summaries)
+    tables = [of_part.table for of_part in summaries]
+    return Summary(reduce(TableSummary.merge, tables), sum([of_part.checksums for of_part in summaries], ()))
 
 
 def _column(X: Any, name: Any, role: str) -> Any:
@@ -161,9 +181,16 @@ def _column(X: Any, name: Any, role: str) -> Any:
 
 
 def of_side(
-    X: Any, rankers: Rankers, name: Name, number: int, declared: float = math.nan, weight: Any = None, group: Any = None
+    X: Any,
+    rankers: Rankers,
+    name: Name,
+    number: int,
+    declared: float = math.nan,
+    again: bool = False,
+    weight: Any = None,
+    group: Any = None,
 ) -> Coded:
-    """Code a partition of one side."""
+    """Code a partition of one side; one that is read `again` gets a checksum."""
     rows = rows_of(X, weight, rankers, name, number, declared)
     with in_partition(number, name):
         n = X.shape[0]
@@ -171,7 +198,8 @@ def of_side(
         own = [np.ones(n, bool), np.zeros(n, bool)][:: 1 if name == "pos" else -1]
         facts = _facts_of(own, c, None if group is None else _checks.labels(group, f"{name}_group", n), None)
     empty = Rows(NAMES[name == "pos"], 0, None)
-    return Coded((rows, empty) if name == "pos" else (empty, rows), facts)
+    checksum = _checksum(X, own[0]) if again else None
+    return Coded((rows, empty) if name == "pos" else (empty, rows), facts, checksum=checksum)
 
 
 def _facts_of(sides: Sequence[Mask], c: Vector | None, group: Any, fold: Index | None) -> tuple[Facts, Facts]:
