@@ -24,6 +24,7 @@ import pnorm
 import pnorm.dask
 from pnorm._solvers.problem import extremes, sums_of_weights
 from pnorm._solvers.reductions import rows_of
+from pnorm._solvers.steps import Steps, sums_after_steps
 from pnorm.dask import _cluster
 from pnorm.objectives._pnorm import push
 
@@ -63,6 +64,15 @@ def median(function, times):
     return float(np.median(seconds))
 
 
+def of_a_round(rows, lam, generator):
+    """Seconds of a step that follows others, along rankers that many rows are above or below."""
+    taken = [Steps("benchmark", lam)]
+    for j in generator.integers(0, lam.size, 20):
+        taken.append(taken[-1].then(int(j), float(generator.normal() / 10.0)))
+    todo = iter(taken)
+    return median(lambda: sums_after_steps(rows, next(todo), (4.0, 1.0)), len(taken))
+
+
 def measure():
     """Time questions with next to no rows, and partitions without a cluster."""
     generator = np.random.default_rng(0)
@@ -74,9 +84,9 @@ def measure():
             rows = pnorm.dask.code_rows(pos, neg=neg, H=pnorm.rankers.columns(2))
             with rows._problem([push(4.0)], "exponential", "top", "pairs") as (problem, _):
                 lams = (np.ones(2), np.ones(2))
-                partitions.append(median(lambda: problem.reduce(extremes, lams), 15))  # noqa: B023
+                partitions.append(median(lambda: problem.reduce(extremes, lams), 41))  # noqa: B023
                 _cluster._groups = lambda handles: [[k] for k in range(len(handles))]
-                tasks.append(median(lambda: problem.reduce(extremes, lams), 15))  # noqa: B023
+                tasks.append(median(lambda: problem.reduce(extremes, lams), 41))  # noqa: B023
                 _cluster._groups = groups
             print(
                 f"    {n:4} partitions: {1e3 * partitions[-1]:6.1f} ms by worker, {1e3 * tasks[-1]:6.1f} ms one by one"
@@ -91,7 +101,10 @@ def measure():
             H = pnorm.rankers.quantile_thresholds(X[:100_000], X[:1000], CUTS)
         rows = rows_of(X, None, H, "neg", 0)
         lam = generator.normal(size=len(H)) / len(H)
-        row[kind] = median(lambda: sums_of_weights(rows, lam, None, True, (4.0, 1.0)), 5) / len(X)  # noqa: B023
+        if kind == "thresholds":
+            row[kind] = of_a_round(rows, lam, generator) / len(X)
+        else:
+            row[kind] = median(lambda: sums_of_weights(rows, lam, None, True, (4.0, 1.0)), 5) / len(X)  # noqa: B023
         print(f"    {kind}: {1e9 * row[kind]:.1f} ns per row and reduction")
     partition = max(float(partition), 0.0)
     return Costs(max(float(question), 0.0), max(float(task) - partition, 0.0), partition, row)

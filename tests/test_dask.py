@@ -89,7 +89,7 @@ def test_the_trace_says_what_has_travelled():
     P, N = parts(pos, 13), parts(neg, 20)
     H = pnorm.rankers.quantile_thresholds(pos, neg, 9)
     _, trace = pnorm.dask.train(P, N, H, 4, 20)
-    assert trace.message == "all 20 rounds were run; 22 exchanges with 10 partitions"
+    assert trace.message == "all 20 rounds were run; 23 exchanges with 10 partitions"
     _, trace = pnorm.dask.minimize(P, N, None, 4)
     assert trace.message.endswith(" exchanges with 10 partitions")
     traffic = pnorm.dask._cluster.Traffic()

@@ -1,8 +1,8 @@
 """Rows that lie in partitions, on a cluster or anywhere.
 
-A worker keeps the outputs of its rows and nothing else. Every question to it carries all it needs to know,
-coefficients and a few sums over all rows, or the weights of its rows, so that a lost worker takes nothing
-along, and a partition read again elsewhere gives the same answers.
+A worker keeps the outputs of its rows, and weights that it can form again (`steps`). Every reduction carries all that
+this takes, coefficients, steps and a few sums over all rows, or the weights of its rows. So a lost worker takes nothing
+along, and a partition that is read again elsewhere gives the same answers.
 """
 
 from __future__ import annotations

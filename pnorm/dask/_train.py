@@ -126,9 +126,11 @@ def train(
     -----
     A round is one reduction over all partitions where the weak rankers are thresholds or categories: each answers
     with sums of weights by code, and the step is found here from these sums. Of other weak rankers the step
-    needs a few reductions more, two as a rule. A partition forms its scores from the coefficients each time, O(N n)
-    for N rows at most, and keeps no other state. On a cluster a reduction costs some milliseconds beside, and one
-    or two for each partition (page "Rows on a cluster"): few large partitions are better than many small ones.
+    needs a few reductions more, two as a rule. Partitions of thresholds or categories keep their weights between
+    rounds: 8 bytes for each positive row, 8 (p = 1) or 16 for each negative row. Other partitions form their scores
+    from the coefficients in each reduction, O(N n) for N rows at most. On a cluster a reduction takes some
+    milliseconds more, and one or two for each partition (page "Rows on a cluster"): few large partitions are better
+    than many small ones.
 
     With groups, or another loss or price, scores and weights of all rows are arrays in this process. In a round
     8 to 24 bytes for each row travel: weights to the partitions, and outputs of the chosen weak ranker back.
