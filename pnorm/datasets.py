@@ -139,7 +139,7 @@ _WRONG = 0.2
 
 
 def insurance_claims(n: int = 20_000, seed: Any = 0, *, staged: float = 0.1) -> Dataset:
-    """Return simulated insurance claims: which of them can be paid without a look?
+    """Return simulated insurance claims: which of them can be paid without review?
 
     No real claim is among the rows; each row is an independent draw from the process below. A claim that is in order
     is positive. One claim in five is wrong, and there are two kinds of wrong claims. Most are careless: the amount is

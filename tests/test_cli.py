@@ -72,10 +72,10 @@ def chart(out):
 def test_the_main_job_shows_the_push(capsys):
     status, out, err = run(capsys)
     assert (status, err) == (0, "")
-    assert out.startswith("Which insurance claims can be paid without a look?\n")
-    assert "20,000 simulated claims: 10,000 to train on, 10,000 held out." in out
+    assert out.startswith("Which insurance claims can be paid without review?\n")
+    assert "10,000 simulated claims to train on, 10,000 held out." in out
     *_, label = claims()
-    assert f"in random order {(label == 0).mean() * 1000:.0f} would be wrong" in " ".join(out.split())
+    assert f"At random {(label == 0).mean() * 1000:.0f} would be wrong" in " ".join(out.split())
     rows = chart(out)
     assert list(rows) == [1, 4, 16]
     counts = [wrong for _, wrong, _ in rows.values()]
@@ -86,7 +86,7 @@ def test_the_main_job_shows_the_push(capsys):
         marks = wrong.reshape(50, 20).sum(axis=1)
         assert strip == "".join(BARS[min(number, 4)] for number in marks)
         assert (count, auc) == (wrong.sum(), f"{area:.4f}")
-    gain = f"p = 1 pays {counts[0]} wrong claims, p = 4 pays {counts[0] - counts[1]} fewer, p = 16 pays"
+    gain = f"Wrong claims paid: {counts[0]} with p = 1, {counts[0] - counts[1]} fewer with p = 4, "
     assert gain in " ".join(out.split())
     assert f"the AUC goes from {rows[1][2]} to {rows[16][2]}." in " ".join(out.split())
     assert "  pnorm FILE --label COLUMN " in out.split("Next:\n")[1]
@@ -99,7 +99,7 @@ def test_the_main_job_shows_the_push(capsys):
 def test_the_main_job_takes_p_and_rounds_and_a_seed(capsys):
     _, usual, _ = run(capsys)
     assert run(capsys, "--seed", 0)[1] == usual
-    assert "Over 200 such draws the mean is 52.3 at p = 1, 30.9 at p = 4" in " ".join(usual.split())
+    assert "Means over 200 such draws: 52.3 with p = 1, 30.9 with p = 4" in " ".join(usual.split())
     for given, powers, rounds, seed in (
         (["-p", 8], [1, 8], 200, 0),
         (["-p", 1], [1], 200, 0),
@@ -116,7 +116,7 @@ def test_the_main_job_takes_p_and_rounds_and_a_seed(capsys):
             assert (count, auc) == (wrong.sum(), f"{area:.4f}")
         assert ("such draws" in out) == (given[0] == "--seed")  # measured with these p and rounds alone
     assert "Compare it with -p 4." in " ".join(run(capsys, "-p", 1)[1].split())
-    assert "p = 4 pays as many, p = 16 pays as many." in " ".join(run(capsys, "-t", 0)[1].split())
+    assert "as many with p = 4, as many with p = 16." in " ".join(run(capsys, "-t", 0)[1].split())
 
 
 def test_the_numbers_over_draws_are_those_of_the_benchmark():
@@ -186,7 +186,7 @@ def test_the_chart_is_of_digits_where_the_output_has_no_bars(printed, encoding):
     bars, digits = printed(is_terminal=False), printed(encoding, is_terminal=False)
     assert digits.isascii()
     assert "\\u" not in digits
-    assert "21.4 +/- 0.4 fewer" in " ".join(digits.split())
+    assert "21.4 +/- 0.4 (standard error) fewer" in " ".join(digits.split())
     strips = chart(bars), chart(digits)
     assert list(strips[0]) == list(strips[1])
     for p, (strip, count, auc) in strips[1].items():

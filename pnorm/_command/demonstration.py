@@ -106,19 +106,19 @@ def lines(runs: Sequence[Run], data: Any, screen: Screen, over_draws: bool) -> l
         wrapped = textwrap.wrap(plain, width, break_long_words=False, break_on_hyphens=False)
         return ["", *[line.replace("\0", " ") for line in wrapped]]
 
-    title = textwrap.wrap("Which insurance claims can be paid without a look?", width)
+    title = textwrap.wrap("Which insurance claims can be paid without review?", width)
     made = [_painted(line, _BOLD, screen) for line in title]
     made += paragraph(
-        f"{data.y.size:,} simulated claims: {data.y.size - held.size:,} to train on, {held.size:,} held out. The best "
-        f"{PAID:,} of these are paid; in random order {PAID * (held == 0).mean():.0f} would be wrong."
+        f"{data.y.size - held.size:,} simulated claims to train on, {held.size:,} held out. A weighted sum of six "
+        f"columns ranks them; the best {PAID:,} are paid. At random {PAID * (held == 0).mean():.0f} would be wrong."
     )
     made += ["", *_chart(runs, screen, width), *_legend(screen, width)]
     made += paragraph(_gain(runs))
     if over_draws:
-        means = ", ".join(f"{mean:g} at p = {p:g}" for p, mean in OVER_DRAWS.items())
+        means = ", ".join(f"{mean:g} with p = {p:g}" for p, mean in OVER_DRAWS.items())
         made += paragraph(
-            f"Over {DRAWS} such draws the mean is {means}, and {LOGISTIC:g} with logistic regression. p = 4 pays "
-            f"{GAIN:g} ± {GAIN_ERROR:g} fewer than p = 1, and fewer in {GAIN_SHARE:.0%} of the draws "
+            f"Means over {DRAWS} such draws: {means}, and {LOGISTIC:g} with logistic regression. p = 4 has "
+            f"{GAIN:g} ± {GAIN_ERROR:g} (standard error) fewer than p = 1, and fewer in {GAIN_SHARE:.0%} of the draws "
             "(benchmarks/demonstration.py)."
         )
     return [*made, "", *_next(width)]
@@ -133,10 +133,11 @@ def _gain(runs: Sequence[Run]) -> str:
     for run in others:
         fewer = int(first.wrong.sum() - run.wrong.sum())
         amount = f"{abs(fewer)} {'fewer' if fewer > 0 else 'more'}" if fewer else "as many"
-        changes.append(f"p = {run.p:g} pays {amount}")
+        changes.append(f"{amount} with p = {run.p:g}")
     return (
-        f"p = 1 pays {first.wrong.sum()} wrong claims, {', '.join(changes)}. A larger p gives more weight to the wrong "
-        f"claims near the top and less to the order below: the AUC goes from {first.auc:.4f} to {others[-1].auc:.4f}."
+        f"Wrong claims paid: {first.wrong.sum()} with p = 1, {', '.join(changes)}. A larger p gives more weight to the "
+        "wrong claims near the top and less to the order below: the AUC goes from "
+        f"{first.auc:.4f} to {others[-1].auc:.4f}."
     )
 
 
