@@ -144,8 +144,8 @@ def insurance_claims(n: int = 20_000, seed: Any = 0, *, staged: float = 0.1) -> 
     No real claim is among the rows; each row is an independent draw from the process below. A claim that is in order
     is positive. One claim in five is wrong, and there are two kinds of wrong claims. Most are careless: the amount is
     large, the claim is late, papers and photos are missing, and the policy is old. A few are staged: their papers are
-    better than those of honest claims, and the policy is new. What lowers the score of the many careless claims lifts
-    the few staged claims to the top of the list, where claims are paid.
+    better than those of honest claims, and the policy is new. Coefficients that lower the scores of the many careless
+    claims raise the scores of the few staged claims, which so reach the top of the list, where claims are paid.
 
     The process was written for this package, to show when p > 1 helps: a weighted sum of the columns cannot fit both
     kinds at once. With ``staged=0`` there is one kind of wrong claims, and p changes little. The numbers are in
@@ -173,7 +173,7 @@ def insurance_claims(n: int = 20_000, seed: Any = 0, *, staged: float = 0.1) -> 
     Notes
     -----
     A claim is wrong with probability 0.2; a wrong claim is staged with probability `staged`. The columns
-    are independent given the kind of the claim, with these means:
+    are independent given the kind of the claim. Their means, before rounding:
 
     =====================  ======  ========  ======  ==================================
     column                 honest  careless  staged  distribution
@@ -193,8 +193,8 @@ def insurance_claims(n: int = 20_000, seed: Any = 0, *, staged: float = 0.1) -> 
     >>> data = pnorm.datasets.insurance_claims()
     >>> data
     <16040 positives and 3960 negatives in 6 columns>
-    >>> data.names
-    ('amount', 'days to report', 'documents missing', 'photos', 'years insured', 'earlier claims')
+    >>> data.names[:3]
+    ('amount', 'days to report', 'documents missing')
 
     Train on one half, and count the wrong claims among the first 1000 of the other half:
 
