@@ -1,4 +1,5 @@
-"""Data to rank: one set that is played out from rules, seven that are read from files, and a reader of lists.
+"""Data to rank: one set that is played out from rules, one that is simulated, seven that are read from files, and a
+reader of lists.
 
 The files of the seven are the public ones, byte for byte, and none comes with the package. They are looked for in the
 folder ``data_home``, by default the one that the environment variable ``PNORM_DATA`` names, and must have the
@@ -18,11 +19,14 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pnorm import _checks
+
 __all__ = [
     "Dataset",
     "GradedLists",
     "a9a",
     "housing",
+    "insurance_claims",
     "ionosphere",
     "magic",
     "pima",
@@ -121,6 +125,106 @@ def _ends() -> dict[tuple[int, ...], bool]:
             following |= {(*board[:square], mover, *board[square + 1 :]) for square in free}
         boards = following
     return ends
+
+
+# A set that is simulated ------------------------------------------------------------------------------
+
+_KINDS = {
+    "honest": (2000, 5.0, 0.5, 0.5, 6.0, 0.5),
+    "careless": (3500, 10.0, 2.5, 0.2, 9.0, 1.0),
+    "staged": (2000, 5.0, 0.0, 1.0, 2.0, 0.5),
+}
+"""The means of the columns for each kind of claim."""
+_WRONG = 0.2
+
+
+def insurance_claims(n: int = 20_000, seed: Any = 0, *, staged: float = 0.1) -> Dataset:
+    """Return simulated insurance claims: which of them can be paid without review?
+
+    No real claim is among the rows; each row is an independent draw from the process below. A claim that is in order
+    is positive. One claim in five is wrong, and there are two kinds of wrong claims. Most are careless: the amount is
+    large, the claim is late, papers and photos are missing, and the policy is old. A few are staged: their papers are
+    better than those of honest claims, and the policy is new. Coefficients that lower the scores of the many careless
+    claims raise the scores of the few staged claims, which so reach the top of the list, where claims are paid.
+
+    The process was written for this package, to show when p > 1 helps: a weighted sum of the columns cannot fit both
+    kinds at once. With ``staged=0`` there is one kind of wrong claims, and p changes little. The numbers are in
+    ``benchmarks/demonstration.py``, beside those of logistic regression.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, 1 or more.
+    seed : int or numpy.random.Generator
+        Random numbers; the same seed gives the same result.
+    staged : float
+        The share of the wrong claims that are staged, from 0 to 1.
+
+    Returns
+    -------
+    Dataset
+        `n` rows, 6 columns, about 80 % positives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `n` is not an integer of 1 or more, `staged` is not between 0 and 1, or there is no such `seed`.
+
+    Notes
+    -----
+    A claim is wrong with probability 0.2; a wrong claim is staged with probability `staged`. The columns
+    are independent given the kind of the claim. Their means, before rounding:
+
+    =====================  ======  ========  ======  ==================================
+    column                 honest  careless  staged  distribution
+    =====================  ======  ========  ======  ==================================
+    ``amount``             2000    3500      2000    gamma, shape 2, rounded
+    ``days to report``     5       10        5       exponential, rounded down
+    ``documents missing``  0.5     2.5       0       Poisson
+    ``photos``             0.5     0.2       1       1 (there are photos) or 0
+    ``years insured``      6       9         2       exponential, rounded to one decimal
+    ``earlier claims``     0.5     1         0.5     Poisson
+    =====================  ======  ========  ======  ==================================
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> data = pnorm.datasets.insurance_claims()
+    >>> data
+    <16040 positives and 3960 negatives in 6 columns>
+    >>> data.names[:3]
+    ('amount', 'days to report', 'documents missing')
+
+    Train on one half, and count the wrong claims among the first 1000 of the other half:
+
+    >>> X, y, held_out, label = data.X[:10_000], data.y[:10_000], data.X[10_000:], data.y[10_000:]
+    >>> H = pnorm.rankers.normalized(X[y == 1], X[y == 0])
+    >>> for p in (1, 4):
+    ...     lam, _ = pnorm.train(X[y == 1], X[y == 0], H, p)
+    ...     first = np.argsort(-pnorm.score(held_out, H, lam))[:1000]
+    ...     print(f"p = {p}: {(label[first] == 0).sum()} wrong")
+    p = 1: 42 wrong
+    p = 4: 25 wrong
+    """
+    n, share, rng = _checks.count(n, "n", 1), _checks.share(staged, "staged"), _checks.generator(seed)
+    wrong = rng.random(n) < _WRONG
+    kind = np.where(wrong, np.where(rng.random(n) < share, 2, 1), 0)
+    amount, days, missing, photos, years, earlier = np.array(list(_KINDS.values())).T[:, kind]
+    columns = {
+        "amount": rng.gamma(2.0, amount / 2.0).round(),
+        "days to report": np.floor(rng.exponential(days)),
+        "documents missing": rng.poisson(missing),
+        "photos": rng.random(n) < photos,
+        "years insured": rng.exponential(years).round(1),
+        "earlier claims": rng.poisson(earlier),
+    }
+    return Dataset(
+        X=np.column_stack(list(columns.values())).astype(np.float64),
+        y=(~wrong).astype(np.int64),
+        names=tuple(columns),
+        citation="Simulated by pnorm.datasets.insurance_claims; there are no real claims in it",
+    )
 
 
 # Sets that are read -----------------------------------------------------------------------------------

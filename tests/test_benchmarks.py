@@ -51,3 +51,17 @@ def test_from_a_file_to_the_report(monkeypatch, capsys):
         "pnorm",
         "pandas + LightGBM",
     ]
+
+
+def test_the_numbers_of_the_demonstration(monkeypatch, capsys):
+    pytest.importorskip("sklearn")
+    monkeypatch.syspath_prepend(FOLDER)
+    script = importlib.import_module("demonstration")
+    script.main(["--draws", "2"])
+    blocks = [block.splitlines() for block in capsys.readouterr().out.strip().split("\n\n")]
+    assert [block[0] for block in blocks] == [f"{title} (2 draws)" for title in script.BLOCKS]
+    for (_, _, *rows), (methods, _) in zip(blocks, script.BLOCKS.values(), strict=True):
+        assert [row[:20].rstrip() for row in rows] == list(methods)
+    (_, _, first, fourth, *_), _, (_, _, *none_staged) = blocks
+    assert float(fourth[22:28]) < float(first[22:28])
+    assert max(float(row[22:28]) for row in none_staged) < 10

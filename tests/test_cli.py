@@ -17,7 +17,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import pnorm
-from pnorm._command import progress
+from pnorm._command import demonstration, progress
 from pnorm._command.main import main
 from pnorm._job.learn import learn
 
@@ -42,32 +42,183 @@ def run(capsys, *arguments):
     return status, captured.out, captured.err
 
 
+# Without a file
+
+BARS = "▁▃▅▇█"
+
+
+def claims(seed=0):
+    """Rows and labels to train on, and those held out."""
+    data = pnorm.datasets.insurance_claims(seed=seed)
+    return data.X[:10_000], data.y[:10_000], data.X[10_000:], data.y[10_000:]
+
+
+def wrong_of(p, rounds=200, seed=0):
+    """Labels of the claims that are paid, best first, and the AUC, from the public functions."""
+    X, y, held_out, label = claims(seed)
+    pos, neg = X[y == 1], X[y == 0]
+    H = pnorm.rankers.normalized(pos, neg)
+    f = pnorm.score(held_out, H, pnorm.train(pos, neg, H, p, rounds)[0])
+    wrong = label[np.argsort(-f, kind="stable")[:1000]] == 0
+    return wrong, pnorm.metrics.auc(f[label == 1], f[label == 0])
+
+
+def chart(out):
+    """The strips of marks, the numbers of wrong claims and the AUC, by p."""
+    rows = re.findall(r"^  p = (\S+) +(\S+) +(\d+)  (\d\.\d{4})$", out, re.MULTILINE)
+    return {float(p): (strip, int(wrong), auc) for p, strip, wrong, auc in rows}
+
+
 def test_the_main_job_shows_the_push(capsys):
     status, out, err = run(capsys)
     assert (status, err) == (0, "")
-    rows = [line.split() for line in out.splitlines() if re.match(r" +\d+ +\d+ +0\.\d{4} ", line)]
-    assert [row[0] for row in rows] == ["1", "2", "4", "8", "16", "64"]
-    assert "500 boards to train on" in out
-    assert "458 to test on" in out
-    assert "What to look for" in out
-    at_top = [int(row[1]) for row in rows]
-    assert at_top[-1] > at_top[0]
+    assert out.startswith("Which insurance claims can be paid without review?\n")
+    assert "10,000 simulated claims to train on, 10,000 held out." in out
+    *_, label = claims()
+    assert f"At random {(label == 0).mean() * 1000:.0f} would be wrong" in " ".join(out.split())
+    rows = chart(out)
+    assert list(rows) == [1, 4, 16]
+    counts = [wrong for _, wrong, _ in rows.values()]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[1] < 0.75 * counts[0]
+    for p, (strip, count, auc) in rows.items():
+        wrong, area = wrong_of(p)
+        marks = wrong.reshape(50, 20).sum(axis=1)
+        assert strip == "".join(BARS[min(number, 4)] for number in marks)
+        assert (count, auc) == (wrong.sum(), f"{area:.4f}")
+    gain = f"Wrong claims paid: {counts[0]} with p = 1, {counts[0] - counts[1]} fewer with p = 4, "
+    assert gain in " ".join(out.split())
+    assert f"the AUC goes from {rows[1][2]} to {rows[16][2]}." in " ".join(out.split())
+    assert "  pnorm FILE --label COLUMN " in out.split("Next:\n")[1]
+    assert 'python -c "import pnorm; help(pnorm.train)"' in out
+    lines = out.splitlines()
+    assert len(lines) <= 23  # with the prompt, a terminal of 24 lines
+    assert max(map(len, lines)) <= 79
 
-    # the same numbers from the public functions
-    data = pnorm.datasets.tic_tac_toe()
-    order = np.random.default_rng(0).permutation(958)
-    X, y = data.X[order[:500]], data.y[order[:500]]
-    for row, p in zip(rows, (1, 2, 4, 8, 16, 64), strict=True):
-        H = pnorm.rankers.normalized(X[y == 1], X[y == 0], -1, 1)
-        lam, trace = pnorm.train(X[y == 1], X[y == 0], H, p, 200)
-        f = pnorm.score(data.X[order], H, lam)
-        sides = [(f[:500][y == 1], f[:500][y == 0])]
-        test = data.y[order[500:]]
-        sides.append((f[500:][test == 1], f[500:][test == 0]))
-        expected = [pnorm.metrics.positives_at_top(*sides[0]), f"{pnorm.metrics.auc(*sides[0]):.4f}"]
-        expected += [pnorm.metrics.positives_at_top(*sides[1]), f"{pnorm.metrics.auc(*sides[1]):.4f}"]
-        expected += [f"{trace.log_objective[-1]:.3f}", trace.n_iter]
-        assert row[1:7] == list(map(str, expected))
+
+def test_the_main_job_takes_p_and_rounds_and_a_seed(capsys):
+    _, usual, _ = run(capsys)
+    assert run(capsys, "--seed", 0)[1] == usual
+    assert "Means over 200 such draws: 52.3 with p = 1, 30.9 with p = 4" in " ".join(usual.split())
+    for given, powers, rounds, seed in (
+        (["-p", 8], [1, 8], 200, 0),
+        (["-p", 1], [1], 200, 0),
+        (["-p", 2.5, "-t", 3], [1, 2.5], 3, 0),
+        (["-t", 0], [1, 4, 16], 0, 0),
+        (["--seed", 7], [1, 4, 16], 200, 7),
+    ):
+        status, out, err = run(capsys, *given)
+        assert (status, err) == (0, "")
+        rows = chart(out)
+        assert list(rows) == powers
+        for p, (_, count, auc) in rows.items():
+            wrong, area = wrong_of(p, rounds, seed)
+            assert (count, auc) == (wrong.sum(), f"{area:.4f}")
+        assert ("such draws" in out) == (given[0] == "--seed")  # measured with these p and rounds alone
+    assert "Compare it with -p 4." in " ".join(run(capsys, "-p", 1)[1].split())
+    assert "as many with p = 4, as many with p = 16." in " ".join(run(capsys, "-t", 0)[1].split())
+
+
+def test_the_numbers_over_draws_are_those_of_the_benchmark():
+    """The stored means, against other draws: within five standard errors."""
+    found = np.array([[wrong_of(p, seed=seed)[0].sum() for p in demonstration.POWERS] for seed in range(1000, 1012)])
+    error = 5 * found.std(axis=0, ddof=1) / len(found) ** 0.5
+    assert list(demonstration.OVER_DRAWS) == list(demonstration.POWERS)
+    assert (np.abs(found.mean(axis=0) - list(demonstration.OVER_DRAWS.values())) < error).all()
+    gain = found[:, 0] - found[:, 1]
+    assert (gain > 0).all()
+    assert abs(gain.mean() - demonstration.GAIN) < 5 * gain.std(ddof=1) / len(gain) ** 0.5
+    assert abs(demonstration.OVER_DRAWS[1] - demonstration.OVER_DRAWS[4] - demonstration.GAIN) < 0.11  # rounded
+
+
+ANSI = re.compile(r"\x1b\[\d*m")
+
+
+class Output(io.TextIOWrapper):
+    """A standard output with an encoding, which is a terminal or not."""
+
+    def __init__(self, encoding, is_terminal):
+        super().__init__(io.BytesIO(), encoding=encoding)
+        self.is_terminal = is_terminal
+
+    def isatty(self):
+        return self.is_terminal
+
+    def text(self):
+        self.flush()
+        return self.buffer.getvalue().decode(self.encoding)
+
+
+@pytest.fixture
+def printed(monkeypatch):
+    """What the command prints to such an output, of so many columns, with these variables."""
+    for name in ("NO_COLOR", "TERM", "WT_SESSION"):
+        monkeypatch.delenv(name, raising=False)
+
+    def printed(encoding="utf-8", is_terminal=True, columns=80, platform="linux", **variables):
+        with monkeypatch.context() as patch:
+            for name, value in {"COLUMNS": str(columns), **variables}.items():
+                patch.setenv(name, value)
+            output = Output(encoding, is_terminal)
+            patch.setattr(sys, "stdout", output)
+            patch.setattr(sys, "platform", platform)
+            assert main([]) == 0
+        return output.text()
+
+    return printed
+
+
+def test_the_chart_has_colours_on_a_terminal_only(printed):
+    plain = printed(is_terminal=False)
+    assert "\x1b" not in plain
+    coloured = printed()
+    assert ANSI.sub("", coloured) == plain
+    assert re.search(f"\x1b\\[32m{BARS[0]}+\x1b\\[0m\x1b\\[31m[{BARS[1:]}]+\x1b\\[0m", coloured)
+    assert all(line.count("\x1b[0m") * 2 == line.count("\x1b") for line in coloured.splitlines())
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"platform": "win32"}):
+        assert printed(**variables) == plain
+    for variables in ({"NO_COLOR": ""}, {"TERM": "xterm"}, {"platform": "win32", "WT_SESSION": "1"}):
+        assert printed(**variables) == coloured
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
+def test_the_chart_is_of_digits_where_the_output_has_no_bars(printed, encoding):
+    bars, digits = printed(is_terminal=False), printed(encoding, is_terminal=False)
+    assert digits.isascii()
+    assert "\\u" not in digits
+    assert "21.4 +/- 0.4 (standard error) fewer" in " ".join(digits.split())
+    strips = chart(bars), chart(digits)
+    assert list(strips[0]) == list(strips[1])
+    for p, (strip, count, auc) in strips[1].items():
+        assert strip.translate(str.maketrans(".123", BARS[:4])).replace("4", BARS[4]) == strips[0][p][0]
+        assert sum(0 if mark == "." else int(mark) for mark in strip) == count
+        assert (count, auc) == strips[0][p][1:]
+    assert "Each mark is 20 claims: . none wrong, otherwise their number" in digits
+
+
+@pytest.mark.parametrize(("columns", "marks"), [(200, 50), (80, 50), (79, 50), (60, 25), (40, 10), (20, 10)])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_the_chart_fits_the_terminal(printed, columns, marks, encoding):
+    wide, out = printed(encoding, False), printed(encoding, False, columns)
+    lines = out.split("Next:")[0].splitlines()
+    assert max(map(len, lines)) < max(min(columns, 80), 36)
+    if columns >= 36:
+        assert chart(out).keys() == chart(wide).keys()
+    symbols = BARS if encoding == "utf-8" else ".123456789+"
+    strips = re.findall(rf"^(  p = \d+ +| +)([{re.escape(symbols)}]+)(?:  +\d+  [\d.]+)?$", out, re.MULTILINE)
+    assert [len(strip) for _, strip in strips] == [marks] * (3 * 50 // marks)
+    assert "".join(strip for _, strip in strips) == "".join(strip for strip, *_ in chart(wide).values())
+    for command in ("  pnorm FILE --label COLUMN", '  python -c "import pnorm; help(pnorm.train)"'):
+        assert any(line.startswith(command) for line in out.splitlines())  # no command is broken
+
+
+def test_the_chart_on_an_output_without_an_encoding(monkeypatch):
+    output = io.StringIO()  # its encoding is None
+    monkeypatch.setattr(sys, "stdout", output)
+    assert main([]) == 0
+    assert output.getvalue().isascii()
+    monkeypatch.setattr(sys, "stdout", Output("utf-8", False))
+    assert demonstration.of_stdout().unicode
 
 
 @pytest.mark.parametrize("command", [[sys.executable, "-P", "-m", "pnorm"], ["pnorm"]], ids=["module", "script"])
@@ -423,7 +574,7 @@ def test_no_file_of_the_command_replaces_another(capsys, table, tmp_path, option
 
 _FORKED = """
 import json, os, sys
-from pnorm._command import progress
+from pnorm._command import demonstration, progress
 from pnorm._command.main import main
 write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 for folder, words, source, target in json.loads(sys.argv[1]):

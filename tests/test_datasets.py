@@ -1,7 +1,8 @@
-"""Data: what is embedded against the rules, what is read against other readers, and files that are wrong."""
+"""Data: what is embedded against the rules, what is simulated, what is read against other readers, and wrong files."""
 
 import bz2
 import gzip
+import re
 import sys
 
 import numpy as np
@@ -50,6 +51,75 @@ def test_each_call_returns_data_of_its_own():
     first = pnorm.datasets.tic_tac_toe()
     first.X[:] = 9
     assert np.isin(pnorm.datasets.tic_tac_toe().X, [0, 1, 2]).all()
+
+
+# Simulated --------------------------------------------------------------------------------------------
+
+
+def test_insurance_claims_are_rows_that_a_person_can_read():
+    data = pnorm.datasets.insurance_claims(3000, seed=5)
+    assert data.X.shape == (3000, 6) == (len(data.y), len(set(data.names)))
+    assert (data.X.dtype, data.y.dtype) == (np.float64, np.int64)
+    assert set(data.y) == {0, 1}
+    assert len(data.pos) + len(data.neg) == 3000
+    assert "Simulated" in data.citation
+    assert (data.X >= 0).all()
+    amount, days, missing, photos, years, earlier = data.X.T
+    for counts in (amount, days, missing, photos, earlier):
+        np.testing.assert_array_equal(counts, counts.round())
+    np.testing.assert_array_equal(years, years.round(1))
+    assert set(photos) == {0, 1}
+    assert len(pnorm.datasets.insurance_claims().y) == 20_000
+    assert pnorm.datasets.insurance_claims(1).X.shape == (1, 6)
+
+
+def test_insurance_claims_repeat_with_their_seed():
+    first, again, other = (pnorm.datasets.insurance_claims(500, seed) for seed in (1, np.random.default_rng(1), 2))
+    np.testing.assert_array_equal(first.X, again.X)
+    np.testing.assert_array_equal(first.y, again.y)
+    assert (first.X != other.X).any()
+    rng = np.random.default_rng(1)
+    assert (pnorm.datasets.insurance_claims(500, rng).X != pnorm.datasets.insurance_claims(500, rng).X).any()
+
+
+def test_insurance_claims_have_the_means_of_their_table():
+    text = pnorm.datasets.insurance_claims.__doc__
+    found = re.findall(r"^ +``([a-z ]+)`` +([\d.]+) +([\d.]+) +([\d.]+) ", text, re.MULTILINE)
+    table = {name: list(map(float, means)) for name, *means in found}
+    n = 200_000
+    careless, staged = (pnorm.datasets.insurance_claims(n, 3, staged=share) for share in (0.0, 1.0))
+    assert tuple(table) == careless.names
+    for data in (careless, staged):
+        assert abs((data.y == 0).mean() - 0.2) < 5 * 0.4 / n**0.5
+    for kind, rows in enumerate((careless.pos, careless.neg, staged.neg)):
+        for column, means in zip(rows.T, table.values(), strict=True):
+            error = 5 * column.std() / len(rows) ** 0.5
+            expected = means[kind]
+            if means is table["days to report"]:  # rounded down
+                expected = 1 / np.expm1(1 / expected)
+            assert abs(column.mean() - expected) <= error
+    mixed = pnorm.datasets.insurance_claims(n, 3, staged=0.25)
+    expected = [0.75 * a + 0.25 * b for a, b in zip(careless.neg.mean(axis=0), staged.neg.mean(axis=0), strict=True)]
+    np.testing.assert_allclose(mixed.neg.mean(axis=0), expected, rtol=0.03)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"n": 0}, ValueError, "n must be at least 1; got 0"),
+        ({"n": 10.0}, TypeError, r"n must be an integer; got 10\.0 \(float\)"),
+        ({"n": "10"}, TypeError, "n must be an integer; got '10'"),
+        ({"seed": -1}, ValueError, r"seed must be an integer, zero or more, or a numpy\.random\.Generator; got -1"),
+        ({"seed": "a"}, ValueError, "seed must be an integer, zero or more, or .*; got 'a'"),
+        ({"staged": -0.1}, ValueError, "staged must be between 0 and 1; got -0.1"),
+        ({"staged": 1.5}, ValueError, "staged must be between 0 and 1; got 1.5"),
+        ({"staged": float("nan")}, ValueError, "staged must be finite; got nan"),
+        ({"staged": "all"}, TypeError, "staged must be a real number; got 'all'"),
+    ],
+)
+def test_insurance_claims_that_cannot_be(given, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        pnorm.datasets.insurance_claims(**given)
 
 
 # Files ------------------------------------------------------------------------------------------------

@@ -15,12 +15,12 @@ from pnorm._command.terminal import CommandError, Parser
 
 _DESCRIPTION = """\
 Rank so that the top of the list is right: the P-Norm Push. Without a FILE, show it at work on
-tic-tac-toe; with one, learn from its labelled rows, test on rows kept back, and print what the
-list is worth, its first rows with their reasons, and what to do next."""
+simulated insurance claims; with one, learn from its labelled rows, test on rows kept back, and
+print what the list is worth, its first rows with their reasons, and what to do next."""
 
 _EPILOG = """\
 examples:
-  pnorm                                          the P-Norm Push on tic-tac-toe, p = 1 to 64
+  pnorm                                          a demonstration on simulated claims
   pnorm leads.csv --label bought                 learn, test on a fifth, and print the list
   pnorm leads.csv --label stage --positive won --id lead --ignore closed_on,agent
   pnorm leads.csv --label bought --save model.json --report report.html --out scores.csv

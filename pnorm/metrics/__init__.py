@@ -42,7 +42,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from pnorm import _checks, objectives
 from pnorm._checks import Vector
@@ -864,10 +863,11 @@ def _gains(n: int) -> Vector:
 
 def _gain_to(first: Vector, depth: float, ranks: Counts) -> Vector:
     """Return the sums of the gains down to each rank and the depth; after the first ranks by Euler and Maclaurin."""
+    from scipy.special import expi
 
     def integral(x: Any) -> Any:
         log = np.log(x)
-        return special.expi(log) + 0.5 / log - 1.0 / (12.0 * x * log * log)
+        return expi(log) + 0.5 / log - 1.0 / (12.0 * x * log * log)
 
     to = np.minimum(ranks, math.floor(depth))
     beyond = math.log(2.0) * (integral(np.maximum(to, first.size) + 1.0) - integral(first.size + 1.0))
