@@ -30,6 +30,7 @@ NOTES = {
     "pnorm._core": "compiled loops",
     "pnorm._checks": "arguments, messages",
     "pnorm._pickles": "old module names",
+    "pnorm._sources": "clones, uncompiled",
     "pnorm._version": "the version",
     "pnorm.datasets": "data sets",
     "pnorm._threads": "passes, blocks, pool",

@@ -38,10 +38,14 @@ except ImportError as error:
             f"the compiled core of pnorm cannot be loaded in a subinterpreter ({error}), nor can NumPy's: use pnorm in "
             "the main interpreter, on threads, or in processes of their own"
         ) from error
-    raise ImportError(
-        f"pnorm is not compiled in {__path__[0]!r}. If that is its source folder, Python took the folder "
-        "for the package: run `python -P ...`, or from another directory, after `pip install .` there."
-    ) from error
+    from pnorm._sources import installed_beside as _installed_beside
+
+    try:
+        __path__ = _installed_beside(__path__[0])
+    except ImportError as _failure:
+        raise _failure from error
+    from pnorm._core import _tilt as _tilt
+    from pnorm._version import version as __version__
 
 from pnorm import _pickles, objectives, rankers
 from pnorm._files import ScoringFunction, load, save

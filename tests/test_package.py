@@ -288,18 +288,41 @@ def own_folder(tmp_path):
     """A folder with no more of the package than says what is wrong with it."""
     folder = tmp_path / "pnorm"
     (folder / "_core").mkdir(parents=True)
-    for name in ("__init__.py", "_core/__init__.py"):
+    for name in ("__init__.py", "_sources.py", "_core/__init__.py"):
         (folder / name).write_text((ROOT / "pnorm" / name).read_text())
     return tmp_path
 
 
-def test_a_source_folder_taken_for_the_package_explains_itself(own_folder):
-    variables = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    done = subprocess.run([sys.executable, "-S", "-c", "import pnorm"], cwd=own_folder, env=variables,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+def imported_in(folder, *options, path=""):
+    """Import pnorm in another process that begins in a folder."""
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"} | {"PYTHONPATH": path}
+    command = [sys.executable, *(options or ("-c", "import pnorm; print(pnorm.__path__[0], pnorm.train.__module__)"))]
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+
+
+def test_a_source_folder_without_an_installed_package_explains_itself(own_folder):
+    done = imported_in(own_folder, "-S", "-c", "import pnorm")
     assert done.returncode == 1
     assert "ImportError: pnorm is not compiled in" in done.stderr
-    assert "python -P" in done.stderr
+    assert "Run `pip install .` there." in done.stderr
+
+
+def test_a_source_folder_gives_the_package_that_is_installed(own_folder):
+    installed = Path(pnorm.__path__[0])
+    # Where the tests run on sources that are compiled in place, the folder stands for what is installed.
+    done = imported_in(own_folder, path=str(installed.parent))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(installed), "pnorm._train"]
+    done = imported_in(own_folder, "-m", "pnorm", "--version", path=str(installed.parent))
+    assert (done.returncode, done.stdout) == (0, f"pnorm {pnorm.__version__}\n")
+
+
+def test_a_source_folder_of_another_version_is_not_mixed_with_what_is_installed(own_folder):
+    with open(own_folder / "pnorm" / "__init__.py", "a") as changed:
+        changed.write("# a change\n")
+    done = imported_in(own_folder, path=str(Path(pnorm.__path__[0]).parent))
+    assert done.returncode == 1
+    assert "is another version. Run `pip install .` again." in done.stderr
 
 
 SUBINTERPRETER = """
@@ -326,8 +349,7 @@ def test_a_subinterpreter_is_told_that_it_is_one(own_folder):
         pytest.skip("this Python has no subinterpreters")
     core = Path(_tilt.__file__)
     shutil.copy(core, own_folder / "pnorm" / "_core" / core.name)
-    done = subprocess.run([sys.executable, "-u", "-S", "-c", SUBINTERPRETER], cwd=own_folder, capture_output=True, text=True,
-                          check=False)  # fmt: skip
+    done = imported_in(own_folder, "-u", "-S", "-c", SUBINTERPRETER)
     first, _, second = done.stdout.partition("and in a subinterpreter:")
     assert "not compiled" in first, done.stderr
     assert "the compiled core of pnorm cannot be loaded in a subinterpreter" in second, done.stderr
