@@ -16,9 +16,11 @@ class Chart(SphinxDirective):
         if "alt" not in self.options:
             raise self.error("a chart needs :alt:, the text in its place")
         name = self.arguments[0]
-        figure = nodes.figure(classes=["chart"])
+        both = nodes.container()  # the theme hides a caption beside the picture that it hides
         for suffix, only in (("", "only-light"), ("-dark", "only-dark")):
-            figure += nodes.image(uri=f"/_static/{name}{suffix}.svg", alt=self.options["alt"], classes=[only])
+            both += nodes.image(uri=f"/_static/{name}{suffix}.svg", alt=self.options["alt"], classes=[only])
+        figure = nodes.figure(classes=["chart"])
+        figure += both
         caption = nodes.caption()
         for paragraph in self.parse_content_to_nodes():
             caption += paragraph.children if isinstance(paragraph, nodes.paragraph) else paragraph
