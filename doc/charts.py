@@ -49,7 +49,14 @@ class Theme:
     def style(self):
         """Return the settings of Matplotlib: everything that is no data in the colour of the text."""
         names = "text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"
-        return dict.fromkeys(names, self.ink) | {"grid.color": self.grid, "savefig.transparent": True}
+        return dict.fromkeys(names, self.ink) | {
+            "grid.color": self.grid,
+            "axes.grid": False,
+            "legend.frameon": False,
+            "savefig.transparent": True,
+            "font.size": 11.5,  # a page shows a chart at two thirds of its size
+            "axes.titlesize": 12,
+        }
 
 
 LIGHT = Theme("", "#ffffff", "#222832", "#d8dce2", "#0072b2", "#e69f00", "#009e73", "#d55e00", "#b0578f", "#6d7684")
@@ -201,7 +208,7 @@ def additive(theme, column):
         thousandths(ax)
     for ax in axes[:, 0]:
         name_rows(ax, ["default with p = 1", *names[1:]])
-    figure.supxlabel(f"{MEASURES[column]}: default minus the method", fontsize=11)
+    figure.supxlabel(f"{MEASURES[column]}: default minus the method", fontsize=12)
     legend_of_differences(figure, theme, "default ahead", "method ahead")
     return figure
 
@@ -231,7 +238,7 @@ def additive_summary(theme):
         few_ticks(ax)
         thousandths(ax)
     name_rows(axes[0, 0], [row[0] for row in rows])
-    figure.supxlabel("default minus the best of the other additive scores", fontsize=11)
+    figure.supxlabel("default minus the best of the other additive scores", fontsize=12)
     legend_of_differences(figure, theme, "default ahead", "the other ahead")
     return figure
 
@@ -247,10 +254,10 @@ def additive_rules(theme):
     colours = [theme.blue if y == 0 else theme.grey for y in range(len(rows))]
     ax.barh(range(len(rows)), [count for count, _ in behind], color=colours, height=0.65)
     for y, (count, _) in enumerate(behind):
-        ax.text(count + 0.2, y, str(count), va="center", fontsize=9)
+        ax.text(count + 0.2, y, str(count), va="center", fontsize=10)
     name_rows(ax, [row[0] + (" (the default)" if y == 0 else "") for y, row in enumerate(rows)])
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel(f"comparisons, of {behind[0][1]}, in which the best other method is ahead")
+    ax.set_xlabel(f"comparisons with the best other method, of {behind[0][1]}, that it wins")
     return figure
 
 
@@ -306,7 +313,7 @@ def quality(theme):
     families = {"push": looks["push"], "classifiers": looks["classifier"], "rankers": looks["ranker"]}
     hollow = "hollow: no significant\ndifference from the\npush on thresholds\n(a9a: on columns)"
     legend_of_families(figure, families, hollow, loc="center", bbox_to_anchor=(0.86, 0.27))
-    figure.supxlabel("partial AUC to 1 % false positives (0.5 is chance), mean and standard deviation", fontsize=11)
+    figure.supxlabel("partial AUC to 1 % false positives (0.5 is chance), mean and standard deviation", fontsize=12)
     return figure
 
 
@@ -314,7 +321,7 @@ def stacking(theme):
     """What models and stacks have more than LightGBM alone."""
     found = by_method("stacking", "pAUC 1 %", "AP")
     names = ("HistGradientBoosting", "ExtraTrees", "mean", "logistic weights", "push, p = 1", "push, p = 4")
-    figure, axes = figure_of(2, 3, (8, 5), sharey=True)
+    figure, axes = figure_of(2, 3, (9, 5), sharey=True)
     for column, (data, of) in zip(axes.T, found.items(), strict=True):
         for i, ax in enumerate(column):
             for y, name in enumerate(names):
@@ -324,11 +331,11 @@ def stacking(theme):
             ax.axvline(0, color=theme.ink, lw=0.8)
             ax.axhline(1.5, color=theme.grid, lw=0.8)
             ax.set_title(f"{data}: {('pAUC', 'AP')[i]}")
-            few_ticks(ax, 2)
+            ax.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 4, 5, 10]))
             thousandths(ax)
     for ax in axes[:, 0]:
         name_rows(ax, [f"stack: {name}" if y > 1 else name for y, name in enumerate(names)])
-    figure.supxlabel("difference from LightGBM alone, with standard error", fontsize=11)
+    figure.supxlabel("difference from LightGBM alone, with standard error", fontsize=12)
     legend_of_differences(figure, theme, "ahead of LightGBM", "behind LightGBM")
     return figure
 
@@ -350,7 +357,7 @@ def boosting(theme):
         ax.set_title(data)
         few_ticks(ax, 4)
     name_rows(axes[0, 0], [row[0] for row in found[0][2]])
-    figure.supxlabel("partial AUC to 1 % false positives (0.5 is chance), mean of six splits", fontsize=11)
+    figure.supxlabel("partial AUC to 1 % false positives (0.5 is chance), mean of six splits", fontsize=12)
     families = {
         "push": (theme.blue, "o"),
         "classifier": (theme.green, "s"),
@@ -406,7 +413,7 @@ def choosing(theme):
         Line2D([], [], color=theme.grey, marker="s", mfc=theme.page, ls="none", label="not significantly different"),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3)
-    figure.supxlabel("on rows that were not used for the choice", fontsize=11)
+    figure.supxlabel("on rows that were not used for the choice", fontsize=12)
     return figure
 
 
@@ -428,7 +435,7 @@ def choosing_p(theme):
     name_rows(axes[0, 0], names)
     handles = [Patch(color=colour, label=f"p = {p}") for p, colour in theme.powers.items()]
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
-    figure.supxlabel("share of the splits that choose this p", fontsize=11)
+    figure.supxlabel("share of the splits that choose this p", fontsize=12)
     return figure
 
 
@@ -462,11 +469,11 @@ def experiments(theme):
     handles = [
         Line2D([], [], color=theme.blue, marker="o", ms=4.5, label="training"),
         Line2D([], [], color=theme.red, marker="s", ms=4.5, label="testing"),
-        Patch(color=theme.grey, alpha=0.3, label="± standard deviation"),
+        Patch(color=theme.grey, alpha=0.3, label="± one std. deviation"),
         Line2D([], [], color=theme.grey, ls=(0, (4, 2)), label="largest edge (COLT)"),
     ]
-    figure.legend(handles=handles, loc="center", bbox_to_anchor=(0.885, 0.27))
-    figure.supylabel("positives above the first negative", fontsize=11)
+    figure.legend(handles=handles, loc="center", bbox_to_anchor=(0.875, 0.27), fontsize=11)
+    figure.supylabel("positives above the first negative", fontsize=12)
     return figure
 
 
@@ -530,7 +537,7 @@ def uneven_gain(theme):
             ax.set_title(f"{data}: {scarce}")
     for ax in axes[-1]:
         ax.set_xlabel("rows of the smaller class")
-    figure.supylabel("gain in partial AUC over p = 1, hundredths", fontsize=11)
+    figure.supylabel("gain in partial AUC over p = 1, hundredths", fontsize=12)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
     return figure
@@ -566,7 +573,7 @@ def queries(theme):
             above.plot(at, [levels[setting, weight, p] for p in (1, 2, 4)], color=colour, marker=marker, ms=5, lw=1.5)
             gain, error = np.array([(0, 0), gains[setting, weight, 2], gains[setting, weight, 4]]).T
             below.errorbar(at, gain, 2 * error, color=colour, marker=marker, ms=5, lw=1.5)
-        above.set_title(title, fontsize=10)
+        above.set_title(title, fontsize=11)
         above.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
         below.set_xticks(range(3), ["1", "2", "4"])
         below.set_xlim(-0.3, 2.3)
@@ -613,7 +620,7 @@ def speed(theme):
     axes[1, 0].xaxis.set_major_locator(FixedLocator([0.002, 0.01, 0.05, 0.2, 0.5, 1, 2]))
     axes[1, 0].xaxis.set_minor_locator(NullLocator())
     axes[1, 0].xaxis.set_major_formatter("{x:g}")
-    figure.supxlabel("pnorm's time divided by the other's; left of 1, pnorm is faster", fontsize=11)
+    figure.supxlabel("pnorm's time divided by the other's; left of 1, pnorm is faster", fontsize=12)
     return figure
 
 
@@ -660,6 +667,7 @@ def objectives(theme, name, reference):
         raise ValueError(f"{name}.txt should have four sets that begin with {reference}")
     names = [row[0] for row in found["Pima"]]
     figure, axes = figure_of(2, 4, (9, 0.4 * len(names) + 2.6), sharey=True)
+    figure.get_layout_engine().set(wspace=0.08)
     for column, (data, rows) in zip(axes.T, found.items(), strict=True):
         for ax, (train, test) in zip(column, ((1, 6), (4, 9)), strict=True):
             for y, row in enumerate(rows):
