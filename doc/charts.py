@@ -370,6 +370,33 @@ def boosting(theme):
     return figure
 
 
+def calibration(theme):
+    """The Brier score of the push as it is, with Platt's method and with isotonic regression, beside other models."""
+    found = by_method("calibration", "Brier")
+    names = [f"{kind}, p = {p}" for kind in ("minimize", "train") for p in (1, 4, 16)]
+    others = ["logistic regression", "boosted trees"]
+    ways = {"": (theme.blue, "o"), ", Platt": (theme.orange, "D"), ", isotonic": (theme.green, "s")}
+    figure, axes = figure_of(1, 4, (9, 4.6), sharey=True)
+    for ax, (data, of) in zip(axes[0], found.items(), strict=True):
+        for y, name in enumerate(names + others):
+            for i, (way, (colour, marker)) in enumerate(ways.items() if name in names else [("", (theme.grey, "^"))]):
+                value, _, mark = must(MARKED, of[name + way][0], f"calibration, {data}, {name}{way}").groups()
+                at = y + 0.27 * (i - 1) * (name in names)
+                dot(ax, number(value), at, colour, marker, hollow=None if mark else theme.page)
+        for y in (2.5, 5.5):
+            ax.axhline(y, color=theme.grid, lw=0.8)
+        ax.set_title(data)
+        few_ticks(ax)
+        ax.margins(x=0.12)
+    name_rows(axes[0, 0], names + others)
+    figure.supxlabel("Brier score (smaller is better)", fontsize=12)
+    families = {"as it is": ways[""], "Platt": ways[", Platt"], "isotonic": ways[", isotonic"]}
+    hollow = "hollow: no significant difference from logistic regression"
+    legend_of_families(figure, families, hollow, loc="outside upper center", ncols=4, columnspacing=1.0,
+                       handletextpad=0.2)  # fmt: skip
+    return figure
+
+
 RULE = (
     r"(?P<rule>.+?)\s+(?P<p>\d+\s+\d+\s+\d+\s+\d+)\s+(?P<rounds>\d+)\s+(?P<top>[\d.]+) ±\s*[\d.]+(?P<m>[+-]?)"
     r"\s+(?P<pAUC>[\d.]+)(?P<m1>[+-]?)\s+(?P<AP>[\d.]+)(?P<m2>[+-]?)\s+(?P<AUC>[\d.]+)(?P<m3>[+-]?)"
@@ -743,6 +770,7 @@ CHARTS = [
     quality,
     stacking,
     boosting,
+    calibration,
     choosing,
     choosing_p,
     experiments,
