@@ -259,7 +259,7 @@ def additive_rules(theme):
         ax.text(count + 0.2, y, str(count), va="center", fontsize=10)
     name_rows(ax, [row[0] + (" (the default)" if y == 0 else "") for y, row in enumerate(rows)])
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel(f"comparisons with the best other method, of {behind[0][1]}, that it wins")
+    ax.set_xlabel(f"comparisons, of {behind[0][1]}, won by the best other method")
     return figure
 
 
