@@ -15,12 +15,14 @@ release = version = pnorm.__version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 extensions = [
+    "_chart",
     "_held",
     "_mathml",
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "_outputs"]

@@ -150,6 +150,18 @@ def test_the_picture_of_the_layout_is_that_of_the_imports():
     assert drawn == layout(rooms()), "draw it again: python -P doc/layout.py"
 
 
+def test_every_chart_is_drawn_for_light_and_dark_pages_and_stands_on_a_page():
+    script = (ROOT / "doc" / "charts.py").read_text(encoding="utf-8")
+    drawn = {
+        name.replace("_", "-") for name in re.findall(r"^    (\w+),$", script.split("\nCHARTS = [")[1], re.MULTILINE)
+    }
+    shown = {
+        name for page in PAGES for name in re.findall(r"^\.\. chart:: (\S+)$", page.read_text(encoding="utf-8"), re.M)
+    }
+    assert drawn == shown
+    assert all((ROOT / "doc" / "_static" / f"{name}{of}.svg").is_file() for name in drawn for of in ("", "-dark"))
+
+
 def layout(of_rooms):
     """The rooms of every floor, from the bottom up, as text."""
     floor = floors(of_rooms)
