@@ -254,9 +254,9 @@ def test_theorem_1(price, loss, seed, n_pos, n_neg):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"price": OUR_PRICES["falling"]}, "price must be one that never falls"),
+        ({"price": OUR_PRICES["falling"]}, "price must never fall"),
         ({"price": OUR_PRICES["log"]}, "price must be convex, or Theorem 1 does not hold; got log"),
-        ({"loss": "squared"}, "loss must be one that never rises"),
+        ({"loss": "squared"}, "loss must never rise"),
         (
             {"loss": objectives.Loss(lambda z: np.maximum(-z, 0), lambda z: -1.0 * (z < 0))},
             "loss must be above zero at z = 0",
