@@ -227,7 +227,9 @@ def test_a_list_without_relevant_rows_counts_as_is_said(name):
     assert found.values.tolist() == [value, pytest.approx(math.nan, nan_ok=True)]
     assert repr(found) == f"{value:.6g} over 1 lists, 1 left out"
     assert (measure([1.0], [0], 1), measure([1.0], [0], 1, empty=1)) == (0.0, 1.0)
-    with pytest.raises(ValueError, match=r"none of the 1 lists has a relevant row, .* Pass empty=0 or empty=1 to count"):
+    with pytest.raises(
+        ValueError, match=r"none of the 1 lists has a relevant row, .* Pass empty=0 or empty=1 to count"
+    ):
         measure([1.0, 2.0], [0, 0], 1, empty="skip")
 
 
