@@ -634,6 +634,6 @@ def test_what_a_loss_without_structure_costs_is_said_where_it_is_called(monkeypa
         lambda: pnorm.cross_validate(POS, NEG, None, [1], 1, folds=2, loss=loss),
         lambda: pnorm.minimize_path(POS, NEG, l2=[1], loss=loss),
     ):
-        with pytest.warns(RuntimeWarning, match="is asked for all") as caught:
+        with pytest.warns(RuntimeWarning, match="visits all") as caught:
             call()
         assert caught[0].filename == __file__

@@ -275,7 +275,7 @@ def test_overflow_in_a_line_search_is_a_wall():
     assert (np.diff(trace.log_objective) <= 1e-12).all()
     assert trace.log_objective[-1] == pytest.approx(of_minimum.log_objective[-1], abs=1e-6)
     for solve in (pnorm.train, pnorm.minimize):
-        with pytest.raises(OverflowError, match=r"of a sum of losses of e.* is more than a double holds"):
+        with pytest.raises(OverflowError, match=r"the price .* overflows for a sum of losses of e"):
             solve(pos, neg, init=[-50.0, 0.0, 0.0], **chosen)
 
 
@@ -467,11 +467,11 @@ def test_what_minimize_refuses():
         (
             {"p": 2, "price": objectives.Power(2)},
             ValueError,
-            "p = 2 and price=Power(2) both set the price; leave p out",
+            "p = 2 and price=Power(2) both set the price; pass only one of them",
         ),
         ({"price": 2.0}, TypeError, "such as Linear(), Power(4) or Exponential(0.1); got 2.0"),
         ({"loss": "log"}, ValueError, "loss must be one of 'exponential', 'logistic', 'hinge', 'squared_hinge'"),
-        ({"loss": USER, "smoothing": 0.1}, ValueError, "smoothing rounds the corner of the loss 'hinge'"),
+        ({"loss": USER, "smoothing": 0.1}, ValueError, "smoothing rounds off the corner of the loss 'hinge' only"),
         ({"loss": "logistic", "init": [1e308] * 4}, ValueError, "init gives scores that, times p, over"),
     ],
 )
