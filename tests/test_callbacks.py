@@ -315,7 +315,7 @@ def test_a_metric_that_cannot_be_called_says_so_at_once(rows):
 def test_other_weak_rankers_are_refused(rows):
     pos, neg, *held = rows
     stop = callbacks.early_stopping(*held)
-    with pytest.raises(ValueError, match="the run has 1 weak rankers and early_stopping 4. Pass the same H to both"):
+    with pytest.raises(ValueError, match=r"the run has 1 weak rankers and early_stopping 4\. Pass the same H to both"):
         pnorm.train(pos, neg, [lambda X: X[:, 0]], callback=stop)
 
 

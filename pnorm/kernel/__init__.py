@@ -553,8 +553,8 @@ def minimize(
     phi = _loss_of(loss, smoothing)
     if not phi.has_curvature:
         raise ValueError(
-            f"Newton's method needs second derivatives, which the loss {phi!r} does not provide. Pass a named loss (the "
-            "hinge with smoothing=0.1), or call pnorm.kernel.train"
+            f"Newton's method needs second derivatives, which the loss {phi!r} does not provide. Pass a named loss "
+            "(the hinge with smoothing=0.1), or call pnorm.kernel.train"
         )
     push = _push_of(p, price, phi)
     lam = _penalty(lam)
