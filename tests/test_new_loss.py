@@ -108,7 +108,9 @@ def test_a_corner_is_named():
     pos, neg = rng.integers(0, 2, (20, 4)), rng.integers(0, 2, (20, 4))
     _, trace = pnorm.train(pos, neg, loss=Kinked(), t_max=40)
     assert trace.message.endswith("which has a corner here, from loss 'kinked'")
-    with pytest.raises(ValueError, match="loss 'kinked' has corners, where minimize is lost: take a smooth one"):
+    with pytest.raises(
+        ValueError, match=r"loss 'kinked' has corners, and minimize needs derivatives\. Pass a smooth loss"
+    ):
         pnorm.minimize(pos, neg, loss=Kinked())
     with pytest.raises(ValueError, match="smoothing rounds off the corner of the loss 'hinge' only"):
         pnorm.train(pos, neg, loss=Kinked(), smoothing=0.1)

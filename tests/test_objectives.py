@@ -334,7 +334,7 @@ def test_without_checks_a_pair_that_is_not_convex_is_called_stationary():
     pos, neg = rng.normal(0.5, 1, (20, 2)), rng.normal(0, 1, (20, 2))
     for solve in (pnorm.train, pnorm.minimize):
         _, trace = solve(pos, neg, price=log, loss="logistic")
-        assert "R need not be convex with this price: this is a stationary point" in trace.message
+        assert "R need not be convex with this price, so this is a stationary point" in trace.message
         assert "convex" not in solve(pos, neg, price=log)[1].message
 
 
