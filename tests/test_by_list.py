@@ -306,7 +306,7 @@ def test_listwise_has_the_same_function():
         ("ndcg", dict(empty=2), ValueError, "empty must be between 0 and 1; got 2"),
         ("ndcg", dict(empty=None), TypeError, "empty must be a real number"),
         ("ndcg", dict(gain=lambda y: 5 - y), ValueError, "gain must not fall"),
-        ("ndcg", dict(discount=[1.0, 0.5]), ValueError, "a list has 3 rows"),
+        ("ndcg", dict(discount=[1.0, 0.5]), ValueError, "for a list of 3 rows"),
         ("mean_precision_at", dict(k=None), TypeError, "k must be an integer"),
         ("mean_recall_at", dict(k=0), ValueError, "k must be at least 1"),
         ("mean_average_precision", dict(relevance_level="high"), TypeError, "relevance_level must be a real number"),

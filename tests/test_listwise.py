@@ -563,7 +563,7 @@ def test_what_is_learned_says_what_it_is(capsys):
         (dict(loss="ndcg", y=[1, 2, 5000], gain="exponential"), ValueError, "got inf for the grade 5000"),
         (dict(loss="ndcg", discount="ln"), ValueError, "discount must be one of 'log2'"),
         (dict(loss="ndcg", discount=lambda s: s), ValueError, "not rise"),
-        (dict(loss="ndcg", discount=[1.0, 0.5]), ValueError, "a list has 3 rows"),
+        (dict(loss="ndcg", discount=[1.0, 0.5]), ValueError, "for a list of 3 rows"),
         (dict(loss="ndcg", discount=[1.0, -0.5, -1]), ValueError, "zero or more"),
     ],
 )  # fmt: skip

@@ -166,7 +166,7 @@ def discounts_of(discount: Any, k: Any, starts: Index) -> Vector:
         found = _checks.vector(discount, "discount", None, "one number for each rank, the best first")
         if found.size < ranks.size:
             raise ValueError(
-                f"discount must have a number for each rank; got {found.size} numbers, and a list has {ranks.size} rows"
+                f"discount must have a number for each rank; got {found.size} numbers for a list of {ranks.size} rows"
             )
         found = found[: ranks.size]
     if not np.isfinite(found).all() or (found < 0.0).any() or (np.diff(found) > 0.0).any():
