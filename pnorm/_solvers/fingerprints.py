@@ -32,9 +32,9 @@ def fingerprint_of(
 ) -> Fingerprints:
     """Return the fingerprint of the outputs and of the case weights of some rows.
 
-    Rows have random weights, whole numbers below 2**20. Sums of these by code are exact up to 2**33 rows, in
-    whatever order they are added up, and no row changes its code without changing them. A pass over the
-    rows finds them, as in a round: 23 ms for 10**6 rows of 50 columns at 64 codes.
+    Rows have random weights, whole numbers below 2**20. Sums of these by code are exact up to 2**33 rows, in any order
+    of addition. If a row changes its code, the sums change. A pass over the rows computes them, as in a round: 23 ms
+    for 10**6 rows of 50 columns at 64 codes.
     """
     exact, about = hashlib.blake2b(n.to_bytes(8, "little"), digest_size=8), 0.0
     if table is not None:

@@ -1,4 +1,4 @@
-"""Minimisation of a problem: the choice of a method, and the answer where there is no minimiser."""
+"""Minimisation of a problem: the choice of a method, and the result if there is no minimiser."""
 
 from __future__ import annotations
 

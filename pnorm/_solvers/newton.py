@@ -20,7 +20,7 @@ _DOUBT = 25
 """After this many Newton steps without convergence, the existence and the size of the minimiser are in doubt."""
 
 _FAR = 100.0
-"""Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
+"""Change of an exponent in one step beyond which the Hessian at its start is no model of its end."""
 
 
 def newton(problem: Problem, start: Vector, penalty: Penalty, progress: Progress, may_ask: bool = True) -> Outcome:

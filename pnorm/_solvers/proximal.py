@@ -52,7 +52,7 @@ _RIDGE = 1e-10
 """Share of the diagonal that is added to a Hessian that may be singular; the step becomes slightly shorter."""
 
 _FAR = 100.0
-"""Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
+"""Change of an exponent in one step beyond which the Hessian at its start is no model of its end."""
 
 _NEAR = 0.1
 """A multiplied penalty falls when a step promises at most this many nats."""
@@ -312,7 +312,7 @@ class _WorkingSet:
 
     @property
     def wide(self) -> bool:
-        """Whether the working set has so many more weak rankers than there are rows that the dual function is used."""
+        """Whether the dual function is used because the working set has far more weak rankers than there are rows."""
         return self._is_wide(self.which.size)
 
 

@@ -89,7 +89,7 @@ class Rows:
         return np.asarray(self.scores(lam) == level[self.group])
 
     def at_level(self, lam: Vector, level: Vector) -> Rows:
-        """The rows with the score of their group's level; the groups that have one are numbered anew."""
+        """The rows with the score of their group's level; groups that have such rows get new numbers."""
         on = np.flatnonzero(self.is_level(lam, level))
         log_c = None if self.log_c is None else self.log_c[on]
         codes = None if self.codes is None else (np.cumsum(~np.isnan(level)) - 1)[self.codes[on]]
@@ -141,7 +141,7 @@ def marked(rows: Rows, partition: int) -> Rows:
 def sides_of(
     X: Any, sides: Sequence[NDArray[np.bool_]], c: Vector | None, rankers: Rankers, name: str
 ) -> tuple[Rows, Rows]:
-    """Return the positive and the negative rows of some, called `name` in messages, all of which are coded at once."""
+    """Return the positive and the negative rows among some rows, which are coded together; `name` is for messages."""
     where = [np.flatnonzero(own if c is None else own & (c > 0.0)) for own in sides]
     if not any(rows.size for rows in where):
         return Rows("pos", 0, None), Rows("neg", 0, None)
@@ -164,7 +164,7 @@ def in_partition(number: int, name: str) -> contextlib.AbstractContextManager[No
 
 
 def check_declared(n: int, declared: float, name: str) -> None:
-    """Refuse a partition that has not as many rows as its chunk says."""
+    """Refuse a partition whose number of rows differs from its declared chunk."""
     if not math.isnan(declared) and n != declared:
         raise ValueError(
             f"it has {n} rows, but its chunk in {name}.chunks has {declared:.0f}. Declare the chunks as they are, or "

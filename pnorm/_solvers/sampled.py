@@ -176,7 +176,7 @@ def approach(
 
 
 def with_little_l2(problem: Problem, penalty: Penalty, share: float) -> Penalty:
-    """Return a penalty with an l2 where there is none: a share of an upper bound of the curvature of log F_p."""
+    """Replace every l2 of zero by a share of an upper bound of the curvature of log F_p."""
     largest = 0.25 * problem.objective.traits.p**2 * np.square(np.where(problem.constant, 1.0, problem.span))
     l2 = np.where(penalty.l2 > 0.0, penalty.l2, share * largest)
     return Penalty(penalty.l1, l2, penalty.low, penalty.high)

@@ -50,7 +50,7 @@ _PRODUCTS = 200
 _HALVINGS = 40
 
 _FAR = 100.0
-"""Change of an exponent in one step beyond which the Hessian at its start says nothing about its end."""
+"""Change of an exponent in one step beyond which the Hessian at its start is no model of its end."""
 
 _PRECISE = 2**24
 """Number of outputs up to which scores are computed in twice the working precision if rounding hides the end: about

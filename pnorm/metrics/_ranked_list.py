@@ -87,7 +87,7 @@ class DistinctScores:
 
     @cached_property
     def share(self) -> Counts:
-        """The share of positives in the rows at each score, 0 where there are no rows."""
+        """The share of positives in the rows at each score, 0 if there are no rows."""
         return self.pos / np.maximum(np.diff(self.ranks, axis=-1), LEAST)
 
     @property
@@ -122,7 +122,7 @@ LEAST = 5e-324
 _TINY = 1e-150
 
 _BLOCK = 1 << 14
-"""Size of an array over resamples. Only so many resamples are measured at a time that the arrays stay in the cache."""
+"""Size of an array over resamples. It limits the number of resamples measured at a time: arrays stay in the cache."""
 
 _KEPT = 1 << 21
 """The size of an array that is freed before the first resample. From then on glibc keeps freed memory up to this size.

@@ -150,7 +150,7 @@ Make = Callable[[CaseWeights, Pool], Objective]
 
 
 def max_abs(log_c: Vector | None) -> float:
-    """Return the largest |log c|; zero where all c are one."""
+    """Return the largest |log c|; zero if all c are one."""
     return 0.0 if log_c is None else float(np.abs(log_c).max())
 
 
