@@ -633,7 +633,7 @@ def test_the_best_point_visited_is_the_answer():
     progress.arrive(near, 0.5)
     progress.step(problem.edges_at(near), 1.0, far)
     progress.arrive(far, 9.0)
-    assert "that of step 0, which is within 0.5" in progress.return_to_best(problem)
+    assert "after step 0, which is within 0.5" in progress.return_to_best(problem)
     trace = progress.trace("max_iter", "")
     assert trace.objective.argmin() in (0, 2)
     assert trace.gap == 0.5
