@@ -168,7 +168,7 @@ MESSAGE_ALIASES = {
     "positive": "the label",
     "groups": "pos_group and neg_group",
     "kappa": "eta_star",
-    **dict.fromkeys(["n_pos", "n_neg"], "the theorem says nothing"),
+    **dict.fromkeys(["n_pos", "n_neg"], "the theorem does not apply"),
     "kernel": "Gram matrix|only integer scalar arrays",  # which NumPy says of rows, given to its type as to a kernel
     "landmarks": "the column '|the training rows",
 }

@@ -319,7 +319,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"partition 2 of X: X has inf at row 7, column 1 \('b'\)"):
         pnorm.dask.train(dd.from_pandas(broken, npartitions=3), label="y")
     short = A.map_blocks(lambda block: block[::2], chunks=A.chunks, dtype=float, meta=np.empty((0, 0)))
-    with pytest.raises(ValueError, match=r"partition \d of X: it has 25 rows, and its chunk in X\.chunks is of 50"):
+    with pytest.raises(ValueError, match=r"partition \d of X: it has 25 rows, but its chunk in X\.chunks has 50"):
         pnorm.dask.train(short, label=da.from_array(y, chunks=50))
 
 

@@ -400,7 +400,7 @@ def test_a_weight_is_a_number_of_copies():
         (lambda: pnorm.importance(X, X, None, np.ones(3), pos_weight=[1.0]), r"pos_weight must have shape \(60,\)"),
         (
             lambda: pnorm.importance(X, X, None, np.ones(3), lambda a, b: 0.5, pos_weight=np.ones(60)),
-            "rows have weights, and the metric <lambda> takes none",
+            "rows have weights, but the metric <lambda> takes no weights",
         ),
     ],
 )
