@@ -15,6 +15,7 @@ release = version = pnorm.__version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 extensions = [
+    "_dark",
     "_held",
     "_mathml",
     "sphinx.ext.autodoc",
