@@ -465,10 +465,10 @@ def draw_constructed(scores, made):
         for style, (good, bad), judged in (("-", sides, sides), (":", (pos, neg), new)):
             lam, _ = pnorm.minimize(good, bad, p=p)
             false, true = pnorm.metrics.roc_counts(*(side @ lam for side in judged))
-            label = f"p = {p}" + (", clouds, new rows" if style == ":" else "")
+            label = f"p = {p}" if style == "-" else None
             made.plot(false / false[-1], true / true[-1], color=colour, ls=style, label=label)
-    made.set(xlabel="false positive rate", ylabel="true positive rate", title="their ROC curves")
-    made.legend(loc="lower right")
+    made.set(xlabel="false positive rate", ylabel="true positive rate", title="their ROC curves, and of clouds")
+    made.legend(loc="upper center", bbox_to_anchor=(0.45, 0.9))
 
 
 def readable():

@@ -373,8 +373,11 @@ def draw(of: Result) -> Any:
     for part, (word, row) in enumerate(zip(("training", "testing"), axes, strict=True)):
         plotting.roc(dict(zip(POWERS, of.curves[part], strict=True)), ax=row[:2])
         row[0].set_title(f"{word}: leftmost part")
+        if row[0].get_legend() is not None:
+            (of_crossing,) = row[0].get_legend().get_texts()
+            of_crossing.set_text(of_crossing.get_text().replace(" of ", " of\n"))  # the panel is narrow
         row[1].set_title(f"{word}: one split")
-    measures = ("positives above the first negative", of.top), ("AUC", of.auc)
+    measures = ("positives above\nthe first negative", of.top), ("AUC", of.auc)
     for ax, (what, values) in zip(axes[:, 2], measures, strict=True):
         for part, word in enumerate(("training", "testing")):
             spread = {float(p): values[:, part, i] for i, p in enumerate(POWERS)}
