@@ -296,16 +296,14 @@ def gained_by_prices():
     names = {"r^4": "$r^4$", "r^16": "$r^{16}$", "exp(10 r/I)": "$e^{10r/I}$", "(r - I/20)^2": "$(r - I/20)^2$",
              "(r - I/3)^2": "$(r - I/3)^2$"}  # fmt: skip
     colours = dict(zip(names, (BLUE, GREEN, ORANGE, RED, GREY), strict=True))
-    found = {name: kept(f"prices-{name}", partial(experiment, name)) for name in data()}
+    found = {name: kept(f"prices-{name}", partial(measured_gains, name, list(names))) for name in data()}
 
     def draw():
         figure, axes = plt.subplots(2, len(found), figsize=(WIDTH, 4.8), sharex=True)
         for (name, of), column in zip(found.items(), axes.T, strict=True):
-            base = of["r"][0]
             for part, (ax, title) in enumerate(zip(column, (f"{name}, training", f"{name}, testing"), strict=True)):
                 for label, colour in colours.items():
-                    gain = (of[label][0] - base)[:, part, 3:]
-                    mean, error = gain.mean(axis=0), 2 * gain.std(axis=0, ddof=1) / len(gain) ** 0.5
+                    mean, error = of[label][part]
                     ax.fill_between(FALSE_POSITIVE_RATES, mean - error, mean + error, color=colour, alpha=0.18, lw=0)
                     ax.semilogx(FALSE_POSITIVE_RATES, mean, color=colour, lw=1.5, label=names[label])
                 zero(ax)
@@ -314,12 +312,23 @@ def gained_by_prices():
                 ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
                 ax.set_xticks([0.01, 0.1, 1.0], ["1%", "10%", "100%"])
                 ax.tick_params(labelsize=9)
-        figure.supxlabel("false positive rate", size=11)
+        for ax in axes[-1]:
+            ax.set_xlabel("false positive rate", size=10)
         figure.supylabel("gain in true positive rate", size=11)
         below(figure, axes[0, 0], 5)
         return figure
 
     save(draw, "prices")
+
+
+def measured_gains(name, labels):
+    """For each price the gains in training and testing: means and two standard errors."""
+    found = experiment(name)
+    gains = {}
+    for label in labels:
+        gain = (found[label][0] - found["r"][0])[:, :, 3:]
+        gains[label] = np.stack([gain.mean(axis=0), 2 * gain.std(axis=0, ddof=1) / len(gain) ** 0.5], axis=1)
+    return gains
 
 
 def _means(results):
@@ -377,16 +386,14 @@ def experiments(splits=100):
 
 def uneven():
     """The top of the list where one class is small, and all tables as one file that the page includes."""
-    found = kept("uneven", _uneven.measured)
-    write("uneven", _uneven.tables(found))
+    found = kept("uneven", measured_uneven)
 
     def draw():
         figure, axes = plt.subplots(3, 3, figsize=(WIDTH, 7.2))
         rows = {"Normal classes": "true positive rate", "MAGIC": "partial AUC", "Spambase": "partial AUC"}
         for (name, what), row in zip(rows.items(), axes, strict=True):
-            most = np.max(list(found[name]), axis=0)
-            for ax, (scarce, sizes) in zip(row, _uneven.sizes(most).items(), strict=True):
-                draw_sizes(ax, found[name], sizes)
+            for ax, (scarce, (sizes, measured)) in zip(row, found[name].items(), strict=True):
+                draw_sizes(ax, sizes, measured, name == "Normal classes")
                 ax.set_title(f"{name}:\n{scarce}", size=10)
                 if ax is not axes[0, 0]:
                     ax.sharey(row[-1])
@@ -399,14 +406,27 @@ def uneven():
     save(draw, "uneven")
 
 
-def draw_sizes(ax, found, sizes):
+def measured_uneven():
+    """By set and by what is scarce: the sizes, and means with standard errors for each p and size; write the tables."""
+    found = _uneven.measured()
+    write("uneven", _uneven.tables(found))
+    shown = {}
+    for name, of in found.items():
+        shown[name] = {}
+        for scarce, sizes in _uneven.sizes(np.max(list(of), axis=0)).items():
+            of_power = [
+                [_uneven.means(of[size][:, i] if of[size].ndim == 2 else of[size][:, i, 0]) for size in sizes]
+                for i in range(len(_uneven.POWERS))
+            ]
+            shown[name][scarce] = sizes, np.array(of_power)
+    return shown
+
+
+def draw_sizes(ax, sizes, measured, normal):
     """Means with two standard errors by p; of normal classes, with what the formula says as dotted lines."""
     at = [min(size) for size in sizes]
-    for i, (p, colour) in enumerate(zip(_uneven.POWERS, BY_POWER.values(), strict=True)):
-        normal = found[sizes[0]].ndim == 2
-        mean, error = np.transpose(
-            [_uneven.means(found[size][:, i] if normal else found[size][:, i, 0]) for size in sizes]
-        )
+    for (p, colour), of_power in zip(BY_POWER.items(), measured, strict=True):
+        mean, error = of_power.T
         ax.errorbar(at, mean, 2 * error, color=colour, marker="o", ms=4, lw=1.5, label=f"p = {p}")
         if normal:
             ax.plot(at, [100 * _uneven.predicted(*size, p) for size in sizes], color=colour, lw=1.2, ls=":")
@@ -418,13 +438,7 @@ def draw_sizes(ax, found, sizes):
 
 def curves():
     """Rows for which p changes the whole ROC curve, and the tables as one file that the page includes."""
-    write("curves", _curves.tables(kept("curves-tables", _curves.measured)))
-
-    def over_splits():
-        X, on_top, _ = _curves.load("magic", "hadron")
-        return _curves.over_splits(_curves.with_products(X), on_top, tuple(BY_POWER))[1]
-
-    held = kept("curves-held", over_splits)
+    held = kept("curves", measured_curves)
     every = np.unique(np.geomspace(1, held.shape[2], 150).astype(int)) - 1
     at, shown = (every + 0.5) / held.shape[2], held[:, :, every]
 
@@ -443,6 +457,13 @@ def curves():
         return figure
 
     save(draw, "curves")
+
+
+def measured_curves():
+    """The true positive rates on MAGIC by split, p and false positive rate; write the tables."""
+    write("curves", _curves.tables(_curves.measured()))
+    X, on_top, _ = _curves.load("magic", "hadron")
+    return _curves.over_splits(_curves.with_products(X), on_top, tuple(BY_POWER))[1]
 
 
 def draw_constructed(scores, made):
@@ -474,10 +495,8 @@ def draw_constructed(scores, made):
 def readable():
     """Scores that a person can read: shapes of the first split, and the numbers beside them as files for the page."""
     for name in _readable.SPLITS:
-        found = kept(f"readable-{name}", partial(_readable.measured, name))
-        write(f"readable_{name}", _readable.rst(found))
+        smooth, monotone, steps, three = kept(f"readable-{name}", partial(measured_readable, name))
         data, X = _readable.rows_of(name)
-        smooth, monotone, steps, three = (fits[0] for fits in found.values())
         ranges = dict(zip(data.names, np.nanquantile(X, (0.005, 0.995), axis=0).T.tolist(), strict=True))
         mpl.rcParams["path.simplify_threshold"] = 0.3  # of a point: curves of 255 jumps would make large files
         draw_shapes(f"{name}-smooth", smooth, order_of(smooth)[:8], X, ranges)
@@ -486,6 +505,13 @@ def readable():
         draw_shapes(f"{name}-three", three, order_of(three), X, ranges, smooth)
     points = list_table(_readable.points(steps), ":class: dense")  # of Pima, the last
     write("readable_points", points)
+
+
+def measured_readable(name):
+    """The scores of the first split; write the tables of all."""
+    found = _readable.measured(name)
+    write(f"readable_{name}", _readable.rst(found))
+    return [fits[0] for fits in found.values()]
 
 
 def order_of(fit):
@@ -522,6 +548,12 @@ def draw_shapes(file, fit, columns, X, ranges, behind=None):
         axes[0, 0].set_ylim(np.min(ends) - 2 * room, np.max(ends) + room)  # deciles stand below the curves
         for ax in axes.flat[len(columns) :]:
             ax.set_axis_off()
+        handles = [Line2D([], [], color=BLUE, label="score"), Line2D([], [], color=GREY, lw=1.1, label="smooth score")]
+        handles = handles if behind is not None else []
+        if any(line.get_marker() == "o" for ax in axes.flat for line in ax.lines):
+            handles.append(Line2D([], [], color=ORANGE, marker="o", ls="", label="missing value"))
+        handles.append(Line2D([], [], color=ink(), marker="|", ls="", label="deciles of the rows"))
+        figure.legend(handles=handles, loc="outside lower center", ncols=4, handletextpad=0.4, columnspacing=1.4)
         return figure
 
     save(draw, file)
@@ -542,9 +574,6 @@ def draw_shape(ax, fit, column, limits, own):
         low -= 4 * room
         dot.set(xdata=[low], color=ORANGE if own else GREY)
         label.remove()
-        if own:
-            where = {"textcoords": "offset points", "size": 9}
-            ax.annotate("missing", (low, dot.get_ydata()[0]), (-3, 6), **where)
     ax.set_xlim(low - room, high + room)
 
 
@@ -622,7 +651,8 @@ def probabilities():
                 ax.set_aspect("equal")
                 ax.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
         figure.supylabel("share of positives", size=11)
-        figure.supxlabel("mean probability", size=11)
+        for ax in axes[-1]:
+            ax.set_xlabel("mean probability", size=10)
         below(figure, axes[0, 0], 4)
         return figure
 

@@ -790,21 +790,19 @@ def reasons(explanation: Explanation, row: int = 0, *, top: int = 8, ax: Any = N
         raise ValueError("the scores are too large to draw; scale lam down")
     ax = _axes(1, (6.5, 1.1 + 0.36 * len(bars)), "x") if ax is None else ax
     look, places, write = _Look(ax), np.arange(len(bars)), sheet.same_digits(bars)
-    patch = {"facecolor": look.paper, "edgecolor": "none", "pad": 0.4}
-    small: Any = {"textcoords": "offset points", "size": "small", "color": look.ink, "bbox": patch}
     ax.barh(places, bars, left=starts, color=look.signs(bars), height=0.66)
     for k, (end, bar) in enumerate(zip(ends.tolist(), bars.tolist(), strict=True)):
         if k + 1 < len(bars):
             ax.plot([end, end], [k, k + 1], color=look.quiet, lw=0.8, zorder=1)
         up = bar > 0.0
-        ax.annotate(write(bar), (end, k), (4 if up else -4, 0), ha="left" if up else "right", va="center", **small)
+        ax.annotate(write(bar), (end, k), (4 if up else -4, 0), ha="left" if up else "right", va="center", **look.small)
     number = sheet.same_digits([base, score], sign=False)
     inner, outer = min(*starts, *ends), max(*starts, *ends)
     room = 0.16 * (outer - inner) or 1.0  # for the numbers beside the bars
     ax.set_xlim(inner - room, outer + room)
     for at, y, words, below in ((base, -0.5, "mean", False), (score, len(bars) - 0.5, "this row", True)):
         ax.axvline(at, color=look.quiet, ls="--", lw=1.0, zorder=0)
-        how: Any = {"ha": "center", "va": "top" if below else "bottom"} | small
+        how: Any = {"ha": "center", "va": "top" if below else "bottom"} | look.small
         ax.annotate(f"{words} {number(at)}", (at, y), (0, -3 if below else 3), **how)
     ax.set_yticks(places, [text.shown(name, 40) for name in names])
     ax.set(ylim=(len(bars) + 0.15, -1.15), xlabel="score")
@@ -993,7 +991,7 @@ def _draw_shape(ax: Any, shape: Shape) -> None:
     if not math.isnan(shape.missing):
         at = x[0] - 0.08 * (x[-1] - x[0])
         ax.plot([at], [shape.missing], "o", color=look.cycle[1], ms=5)
-        ax.annotate("missing", (at, shape.missing), (5, 4), textcoords="offset points", size="small", color=look.ink)
+        ax.annotate("missing", (at, shape.missing), (5, 4), **look.small)
 
 
 def _date_axis(ax: Any) -> None:
@@ -1058,6 +1056,9 @@ class _Look:
         """Of marks and lines that are no data."""
         self.quiet, self.faint = (self._mixed(share) for share in (0.7, 0.45))
         self.cycle, self.kinds, self._scale = self._DARK if dark else self._LIGHT
+        patch = {"facecolor": self.paper, "edgecolor": "none", "pad": 0.4}
+        self.small: Any = {"textcoords": "offset points", "size": "small", "color": self.ink, "bbox": patch}
+        """Of words beside a mark, which no line is to run through."""
 
     def _mixed(self, share: float) -> tuple[float, ...]:
         return tuple(share * a + (1.0 - share) * b for a, b in zip(self.ink, self.paper, strict=True))
