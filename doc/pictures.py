@@ -142,6 +142,53 @@ def hero(powers=(1, 16), paid=1000, across=50):
     save(draw, "hero")
 
 
+def drawings():
+    """What each function of `pnorm.plotting` draws, for its page: the claims of the hero."""
+    draw_with = pnorm.plotting
+    data = pnorm.datasets.insurance_claims()
+    half = data.y.size // 2
+    X, y, held, good = data.X[:half], data.y[:half] == 1, data.X[half:], data.y[half:] == 1
+    pos, neg = X[y], X[~y]
+    H = pnorm.rankers.quantile_thresholds(pos, neg, 15, names=data.names)
+    lines = pnorm.rankers.normalized(pos, neg, names=data.names)
+    lists, precision, P = {}, {}, {}
+    for p in (1, 4, 16):
+        lam, trace = pnorm.train(pos, neg, lines, p)
+        f = pnorm.score(held, lines, lam)
+        lists[p] = f[good], f[~good]
+        precision[p] = pnorm.metrics.precision_at(*lists[p], 1000, confidence=0.95)
+        probability = pnorm.probability(held, lines, lam, p, trace.intercept)
+        P[p] = probability[good], probability[~good]
+    of_cuts, _ = pnorm.train(pos, neg, H, p=4)
+    explained = pnorm.explain(held[:100], H, of_cuts, reference=X)
+    descent = {"train": pnorm.train(pos, neg, lines, 4)[1], "minimize": pnorm.minimize(pos, neg, lines, 4)[1]}
+    found = pnorm.cross_validate(pos[:800], neg[:200], pnorm.rankers.normalized, [1, 4, 16], t_max=100, folds=5)
+    path = pnorm.minimize_path(pos, neg, lines, 4, l2=10.0 ** np.arange(-3, 5))
+    single, wide = (5.0, 3.6), (WIDTH, 3.4)
+    pictures = {
+        "ranked-list": ((WIDTH, 2.2), lambda ax: draw_with.ranked_list(lists, top=120, ax=ax)),
+        "precision-by-depth": (single, lambda ax: draw_with.precision_by_depth({k: lists[k] for k in (1, 16)}, ax=ax)),
+        "roc": (wide, lambda axes: draw_with.roc({k: lists[k] for k in (1, 16)}, ax=axes)),
+        "push-path": (single, lambda ax: draw_with.push_path(precision, label="precision in the first 1,000", ax=ax)),
+        "calibration": ((4.6, 4.6), lambda ax: draw_with.calibration({k: P[k] for k in (1, 16)}, ax=ax)),
+        "weights": ((6.0, 3.2), lambda ax: draw_with.weights(of_cuts, H, top=8, ax=ax)),
+        "shapes": ((WIDTH, 2.6), lambda axes: draw_with.shapes(of_cuts, H, top=3, ax=axes)),
+        "reasons": ((6.0, 3.4), lambda ax: draw_with.reasons(explained, 0, ax=ax)),
+        "trace": (single, lambda ax: draw_with.trace(descent, floor=descent["minimize"].objective[-1], ax=ax)),
+        "cross-validation": (single, lambda ax: draw_with.cross_validation(found, ax=ax)),
+        "coefficient-path": ((6.0, 3.6), lambda ax: draw_with.coefficient_path(path, ax=ax)),
+    }
+    panels = {"roc": 2, "shapes": 3}
+    for name, (size, onto) in pictures.items():
+
+        def draw(name=name, size=size, onto=onto):
+            figure, axes = plt.subplots(1, panels.get(name, 1), figsize=size)
+            onto(axes)
+            return figure
+
+        save(draw, f"drawing-{name}")
+
+
 def three_kinds_of_data():
     """Two weak rankers, nine rows a side: overlapping, touching along an edge, apart."""
     rng = np.random.default_rng(3)
@@ -778,6 +825,7 @@ def measured_descent():
 if __name__ == "__main__":
     drawn = [
         hero,
+        drawings,
         hulls_and_objectives,
         gaps,
         shares_of_kinds,

@@ -238,27 +238,27 @@ def precision_by_depth(
         n = rows.n_pos + rows.n_neg
         curves.append((_depths(n if most is None else min(n, most)), rows, rows.n_pos / n))
     ax = _axes(1, (6.0, 4.0)) if ax is None else ax
-    look = _Look(ax)
+    look, lowest = _Look(ax), []
     for (depths, rows, _), key, colour in zip(curves, several, look.of_series(several), strict=True):
         found = _precisions(rows, depths, confidence, n_resamples, seed)
         ax.plot(depths, found[0], color=colour, label=_label(key))
         if confidence is not None:
             ax.fill_between(depths, *found[1:], color=colour, alpha=0.18, lw=0)
+        lowest.append(float(np.min(found)))
     shares = sorted({share for *_, share in curves})
     for share in shares:
         ax.axhline(share, color=look.quiet, ls="--", lw=1.0, zorder=1)
     first, last = (float(of(depths[k] for depths, *_ in curves)) for of, k in ((min, 0), (max, -1)))
+    bottom = max(0.0, math.floor(10.0 * min(*lowest, shares[0]) - 1.0) / 10.0)
     ax.set_xscale("log")
     ax.set(xlabel="first rows, k", ylabel="precision in the first k rows")
-    ax.set(xlim=(first, max(last, first + 1.0)), ylim=(0.0, 1.03))
+    ax.set(xlim=(first, max(last, first + 1.0)), ylim=(bottom, 1.0 + 0.03 * (1.0 - bottom)))
     _percent(ax.yaxis)
     _thousands(ax.xaxis)
-    above = max(shares) < 0.88
+    below = shares[0] - bottom > 0.1 * (1.0 - bottom)  # curves are above the line, as far as lists are any good
     words = "share of positives in all rows" if len(shares) == 1 else "shares of positives in all rows"
-    ax.annotate(
-        words, (0.01, max(shares) if above else min(shares)), (0, 3 if above else -3), ax.get_yaxis_transform(),
-        "offset points", color=look.ink, size="small", ha="left", va="bottom" if above else "top",
-    )  # fmt: skip
+    at, how = (0.01, shares[0] if below else shares[-1]), {"xycoords": ax.get_yaxis_transform()} | look.small
+    ax.annotate(words, at, (0, -3 if below else 3), ha="left", va="top" if below else "bottom", **how)
     if len(curves) > 1:
         _legend(ax)
     return ax
