@@ -48,7 +48,8 @@ from tables import list_table  # noqa: E402
 STATIC, KEPT = ROOT / "doc" / "_static", ROOT / "doc" / "_build" / "pictures"
 
 STYLE, DARK = (ROOT / "doc" / f"{name}.mplstyle" for name in ("pnorm", "pnorm-dark"))
-THEMES = {"": [STYLE], "-dark": [STYLE, DARK]}
+GRID = {"axes.grid": True, "axes.grid.axis": "y"}
+THEMES = {"": [STYLE, GRID], "-dark": [STYLE, DARK, GRID]}
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (f"C{k}" for k in range(6))
 BY_POWER = {1: BLUE, 4: ORANGE, 16: GREEN, 64: RED}

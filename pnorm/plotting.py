@@ -8,7 +8,8 @@ Positives are blue and negatives are orange.
 >>> import pnorm
 >>> data = pnorm.datasets.tic_tac_toe()
 >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
->>> ax = pnorm.plotting.ranked_list((pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam)))
+>>> lists = {4: (pnorm.score(data.pos, None, lam), pnorm.score(data.neg, None, lam))}
+>>> ax = pnorm.plotting.ranked_list(lists)
 >>> ax.figure.savefig("list.svg")  # doctest: +SKIP
 """
 
@@ -318,6 +319,8 @@ def ranked_list(lists: Any, *, top: int = 100, ax: Any = None) -> Any:
 
     Raises
     ------
+    ValueError, TypeError
+        If there is no list, one is no pair of scores, or `top` is below 1.
     ImportError
         If Matplotlib is missing.
 
