@@ -16,6 +16,7 @@ release = version = pnorm.__version__
 sys.path.insert(0, str(Path(__file__).parent))
 extensions = [
     "_chart",
+    "_dark",
     "_held",
     "_mathml",
     "sphinx.ext.autodoc",

@@ -18,6 +18,8 @@ from pnorm._categories import warn
 from pnorm._checks import Vector
 from pnorm._checks.text import shown
 from pnorm.metrics._ranked_list import Estimate
+from pnorm.metrics._shares import high as _high
+from pnorm.metrics._shares import low as _low
 
 __all__ = ["Cutoff", "cutoff"]
 
@@ -657,16 +659,6 @@ def _below(U: tuple[int, int], V: tuple[int, int], ratio: float) -> float:
 def _quantiles(a: int, b: int) -> Vector:
     """Return the quantiles of a beta at the nodes."""
     return np.asarray(betaincinv(a, b, ndtr(_NODES)))
-
-
-def _low(x: float, y: float, level: float) -> float:
-    """Return the lower bound of Clopper and Pearson on a share, of which x of x + y rows are."""
-    return float(betaincinv(x, y + 1, level)) if x else 0.0
-
-
-def _high(x: float, y: float, level: float) -> float:
-    """Return the upper one."""
-    return float(betaincinv(x + 1, y, 1.0 - level)) if y else 1.0
 
 
 def _quantile(n: int, share: float, level: float) -> int:

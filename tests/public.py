@@ -499,8 +499,22 @@ def _of_plotting():
     g = pnorm.plotting
     several = {"trace": pnorm.train(POS, NEG, t_max=4)[1], "path": pnorm.minimize_path(POS, NEG, l2=[1.0, 0.5])}
     return {
+        "calibration": Call(
+            lambda P_pos, P_neg: on(g.calibration)(lists=(P_pos, P_neg)),
+            {"P_pos": np.array([0.5, 0.25, 1.0, 1.0, 0.75]), "P_neg": np.array([0.0, 0.25, 0.5, 0.125, 0.0, 1.0])},
+            aliases={"": "lists"},
+        ),
         "coefficient_path": Call(on(g.coefficient_path), {}, {"top": 2}, {"path": several["path"]}),
         "cross_validation": None,
+        "precision_by_depth": Call(
+            lambda f_pos, f_neg, **how: on(g.precision_by_depth)(lists=(f_pos, f_neg), **how),
+            LISTS,
+            {"top": 4, "confidence": 0.9, "n_resamples": 50, "seed": 0},
+            aliases={"": "lists"},
+        ),
+        "reasons": Call(
+            on(g.reasons), {}, {"row": 1, "top": 2}, {"explanation": pnorm.explain(POS, None, ARRAYS["lam"])}
+        ),
         "push_path": Call(
             lambda a, b: on(g.push_path)(values={1: a, 4: b}),
             {"a": F_POS, "b": F_NEG},
@@ -512,7 +526,12 @@ def _of_plotting():
             {"top": 4},
             aliases={"": "lists"},
         ),
-        "roc": Call(lambda f_pos, f_neg: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}), LISTS, aliases={"": "lists"}),
+        "roc": Call(
+            lambda f_pos, f_neg, units: on(g.roc, pair)(lists={"a": (f_pos, f_neg)}, units=units),
+            LISTS,
+            fixed={"units": None},
+            aliases={"": "lists"},
+        ),
         "trace": Call(on(g.trace), {}, {"floor": -100.0}, {"runs": several["trace"]}),
         "shapes": Call(
             on(g.shapes),
@@ -763,7 +782,8 @@ def leaves(answer, path=""):
         for k, line in enumerate(answer.lines):
             yield from leaves(np.asarray(line.get_xydata(), float), f"{path}.lines[{k}]")
         for k, patch in enumerate(answer.patches):
-            yield from leaves(np.array(patch.get_bbox().bounds), f"{path}.patches[{k}]")
+            box = patch.get_bbox().bounds if hasattr(patch, "get_bbox") else patch.get_path().vertices
+            yield from leaves(np.asarray(box), f"{path}.patches[{k}]")
     elif is_dataclass(answer):
         for each in fields(answer):
             if not each.name.startswith("_"):

@@ -368,13 +368,16 @@ def draw(of: Result) -> Any:
     """Return a figure: the curves of one split, the leftmost part and all, and the measures over all splits by p."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12.5, 7.2), layout="constrained")
+    figure = Figure(figsize=(9.4, 6.0), layout="constrained")
     axes = figure.subplots(2, 3)
     for part, (word, row) in enumerate(zip(("training", "testing"), axes, strict=True)):
         plotting.roc(dict(zip(POWERS, of.curves[part], strict=True)), ax=row[:2])
-        row[0].set_title(f"{word}, one split: leftmost part")
-        row[1].set_title(f"{word}, one split")
-    measures = ("positives above the first negative", of.top), ("AUC", of.auc)
+        row[0].set_title(f"{word}: leftmost part")
+        if row[0].get_legend() is not None:
+            (of_crossing,) = row[0].get_legend().get_texts()
+            of_crossing.set_text(of_crossing.get_text().replace(" of ", " of\n"))  # the panel is narrow
+        row[1].set_title(f"{word}: one split")
+    measures = ("positives above\nthe first negative", of.top), ("AUC", of.auc)
     for ax, (what, values) in zip(axes[:, 2], measures, strict=True):
         for part, word in enumerate(("training", "testing")):
             spread = {float(p): values[:, part, i] for i, p in enumerate(POWERS)}
