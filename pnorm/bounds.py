@@ -64,7 +64,15 @@ __all__ = [
 
 
 class Bound(float):
-    """A bound: a float with the attribute `vacuous`."""
+    """A bound: a float with the attribute `vacuous`.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> found = bounds.push_epsilon(0.05, 0.1, 4, 10_000, 10_000, log_covering=0.0)
+    >>> found, found.vacuous, found < 1
+    (1.3655 (vacuous), True, False)
+    """
 
     vacuous: bool
     """True if the bound says nothing, such as a probability of at least 0."""
@@ -352,7 +360,17 @@ def push_scaling(epsilon: float, p: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginCurve:
-    """The result of `margin_curve`; arrays are over the margins."""
+    """The result of `margin_curve`; arrays are over the margins.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> curve = bounds.margin_curve([3.0, 2.0, 0.5], [1.0, 0.0], 2, [0.25, 1.5])
+    >>> curve.thetas, curve.error.round(3), curve.ramp.round(3)
+    (array([0.25, 1.5 ]), array([0.236, 0.527]), array([0.236, 0.351]))
+    >>> curve.theta, curve.epsilon, curve.bound, curve.best
+    (None, None, None, None)
+    """
 
     thetas: Vector
     """The margins, ascending."""

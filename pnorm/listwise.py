@@ -338,6 +338,19 @@ class Epochs:
         attribute `trace` this is.
     message : str
         The same in a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pnorm import listwise
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(-3, 4, (600, 3))
+    >>> y = X @ [2, -1, 1]
+    >>> w, trace = listwise.train(X, y, np.full(60, 10))
+    >>> trace.status, trace.n_iter == trace.error.size - 1
+    ('stationary', True)
+    >>> bool(trace.objective[-1] < trace.objective[0]), bool((trace.w == w).all())
+    (True, True)
     """
 
     surrogate: Vector

@@ -28,6 +28,18 @@ class Estimate(float):
     """A measure with its interval: a float that also has `low`, `high` and `confidence`.
 
     Unpacks into value, low, high. Prints with the interval; a format (``f"{x:.3f}"``) and ``float(x)`` leave it out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> found = pnorm.metrics.auc(rng.normal(1, 1, 200), rng.normal(0, 1, 200), confidence=0.95)
+    >>> value, low, high = found
+    >>> found.low == low < value < found.high == high, found.confidence
+    (True, 0.95)
+    >>> f"{found:.3f}" == f"{value:.3f}"
+    True
     """
 
     low: float

@@ -193,7 +193,16 @@ class Power(Price):
 
 
 class Linear(Power):
-    """The price r: all pairs count alike, as in RankBoost. The same as ``Power(1)``."""
+    """The price r: all pairs count alike, as in RankBoost. The same as ``Power(1)``.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.objectives.Linear()
+    Power(1)
+    >>> round(pnorm.objectives.value([1.0, 0.0], [0.5], pnorm.objectives.Linear()), 6)
+    0.813262
+    """
 
     def __init__(self) -> None:
         super().__init__(1.0)
