@@ -231,10 +231,10 @@ def test_the_examples_in_the_documentation_are_true(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 
-def test_the_names_in_the_glossary_and_on_the_page_of_the_layout_exist():
+def test_the_names_in_the_glossary_and_on_the_pages_of_the_code_exist():
     text = "".join(
         (ROOT / "doc" / page).read_text(encoding="utf-8")
-        for page in ("reference/glossary.rst", "developers/layout.rst")
+        for page in ("reference/glossary.rst", "developers/layout.rst", "developers/words.rst")
     )
     named = {name for name in re.findall(r"``(\w+(?:\.\w+)+)``", text) if not name.endswith((".py", ".build"))}
     assert len(named) > 20
