@@ -103,7 +103,8 @@ if host := os.environ.get("PNORM_DOCS_HOST", "").rstrip("/"):
         "switcher": {"json_url": f"{host}/versions.json", "version_match": folder},
         "check_switcher": False,
         "show_version_warning_banner": True,
-        "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+        "logo": {"text": "pnorm"},
+        "navbar_start": ["navbar-logo", "version-switcher"],
     }
 
 # Checked by ``sphinx-build -b linkcheck`` where there is a network: all links, with their anchors.

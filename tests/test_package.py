@@ -58,7 +58,7 @@ def test_every_public_name_has_one_entry_in_the_reference():
     entries = []
     for page in REFERENCE:
         module_name = re.search(r"^\.\. (?:currentmodule|module|automodule):: (\S+)$", page, re.MULTILINE)
-        names = re.findall(r"^\.\. (?:auto)?(?:function|class|exception|data):: (\w+)", page, re.MULTILINE)
+        names = re.findall(r"^\.\. (?:auto)?(?:function|class|exception|data):: (?:[\w.]+\.)?(\w+)", page, re.MULTILINE)
         entries += [(module_name[1], name) for name in names]
     expected = [
         (module_name, name)
