@@ -38,6 +38,17 @@ class UnknownLevelWarning(UserWarning):
     """Some values of a column are no levels that the weak rankers know: these are 0 there.
 
     Rows of weight zero are counted as well.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pnorm
+    >>> H = pnorm.rankers.categories([["red"], ["blue"]], [["red"], ["green"]])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     outputs = H.evaluate([["mauve"]])
+    >>> caught[0].category.__name__, outputs
+    ('UnknownLevelWarning', array([[0., 0., 0.]]))
     """
 
     _seen: Seen | None = None

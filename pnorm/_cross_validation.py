@@ -119,6 +119,21 @@ class CrossValidation:
         The second measure on the same rows; None if there was none.
     second_metric : str or None
         Its name.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> H = pnorm.rankers.thresholds([[0.5, 1.5]] * 9)
+    >>> found = pnorm.cross_validate(data.pos, data.neg, H, p=[1, 4], t_max=60)
+    >>> found.scores.shape, found.mean.shape, found.standard_error.shape
+    ((2, 5, 61), (2, 61), (2, 61))
+    >>> found.best, found.best_p, found.best_t
+    (Choice(p=1.0, t=59), 1.0, 59)
+    >>> found.simplest
+    Choice(p=1.0, t=36)
+    >>> found.to_frame().columns.tolist()
+    ['p', 'rounds', 'mean', 'standard_error']
     """
 
     p: Vector

@@ -39,6 +39,19 @@ class Cutoff:
     """A cut-off of a list, what it promises, and what to expect from it. `cutoff` makes one; it prints in plain words.
 
     All `Estimate` are None where the rows cannot be cut at all, as their scores are too much the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> cut = pnorm.cutoff(rng.normal(2, 1, 300), rng.normal(0, 1, 700), precision=0.8)
+    >>> round(cut.score, 3), cut.takes([1.0, 2.0])
+    (1.456, array([False,  True]))
+    >>> round(cut.rows), round(cut.precision, 3)
+    (238, 0.853)
+    >>> pnorm.Cutoff.from_dict(cut.to_dict()) == cut
+    True
     """
 
     asked: str

@@ -65,6 +65,21 @@ class ScoringFunction:
         b of `pnorm.probability`; None where that was not said.
     cutoff : Cutoff or None
         The cut-off of the list, and what it promises; None where none was saved.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
+    >>> cut = pnorm.cutoff(data.pos @ lam, data.neg @ lam, budget=100)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.json"
+    >>> pnorm.save(path, lam, p=4, intercept=trace.intercept, cutoff=cut)
+    >>> model = pnorm.load(path)
+    >>> model.score(data.X[:2]).round(3), model.probability(data.X[:2]).round(3)
+    (array([0.605, 0.523]), array([0.6, 0.5]))
+    >>> model.predict(data.X[:2])
+    array([False, False])
     """
 
     lam: Vector

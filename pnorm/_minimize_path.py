@@ -48,6 +48,18 @@ class MinimizerPath:
         How each was reached from the one before.
     names : tuple of str
         The weak rankers.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> path = pnorm.minimize_path(data.pos, data.neg, p=4, l2=[10, 1, 0.1])
+    >>> path.l2, path.lam.shape
+    (array([10. ,  1. ,  0.1]), (3, 9))
+    >>> path.log_objective.round(4), bool((path.gap < 1e-8).all())
+    (array([31.3713, 31.2693, 31.2634]), True)
+    >>> path.status, path.n_iter
+    (('converged', 'converged', 'converged'), array([2, 3, 2]))
     """
 
     along: str

@@ -84,6 +84,32 @@ class Trace:
         one with the largest absolute edge, `edge` that edge, `step` the share of the Newton step
         that was taken (nan where it was no Newton step). The array is made when it is first asked for: kept are
         the coefficients that have ever moved, and `lam_at` makes one row of it.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.train(data.pos, data.neg, p=4, t_max=50)
+    >>> trace
+    <Trace: t_max after 50 rounds, log F_p 31.5625 -> 31.2633>
+    >>> trace.status, trace.n_iter, trace.ranker[:3], trace.step[:3].round(3)
+    ('t_max', 50, array([4, 0, 8]), array([0.132, 0.075, 0.087]))
+    >>> trace.log_objective[[0, 10, -1]].round(4)
+    array([31.5625, 31.2755, 31.2633])
+    >>> bool((trace.lam_at(trace.n_iter) == lam).all())
+    True
+    >>> round(trace.intercept, 3), trace.intercepts.shape
+    (-0.521, (51,))
+    >>> trace.to_frame().columns.tolist()
+    ['ranker', 'name', 'step', 'edge', 'z', 'log_objective', 'objective', 'gap']
+
+    The trace of `minimize` has certificates:
+
+    >>> lam, trace = pnorm.minimize(data.pos, data.neg, p=4, l2=0.1)
+    >>> trace.status, trace.gap < 1e-10, trace.gaps.shape
+    ('converged', True, (4,))
+    >>> bool(trace.objective[-1] > trace.log_objective[-1]), trace.path.shape
+    (True, (4, 9))
     """
 
     ranker: NDArray[np.intp]

@@ -353,7 +353,17 @@ def push_scaling(epsilon: float, p: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginCurve:
-    """The result of `margin_curve`; arrays are over the margins."""
+    """The result of `margin_curve`; arrays are over the margins.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> curve = bounds.margin_curve([3.0, 2.0, 0.5], [1.0, 0.0], 2, [0.25, 1.5])
+    >>> curve.thetas, curve.error.round(3), curve.ramp.round(3)
+    (array([0.25, 1.5 ]), array([0.236, 0.527]), array([0.236, 0.351]))
+    >>> curve.theta, curve.epsilon, curve.bound, curve.best
+    (None, None, None, None)
+    """
 
     thetas: Vector
     """The margins, ascending."""

@@ -51,6 +51,15 @@ class Dataset:
         Names of the d columns.
     citation : str
         Where the data come from.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> data.X.shape, data.y[:3], data.names[:2]
+    ((958, 9), array([0, 0, 0]), ('top-left', 'top-middle'))
+    >>> data.pos.shape, data.neg.shape
+    ((626, 9), (332, 9))
     """
 
     X: Any
@@ -415,7 +424,19 @@ def a9a(data_home: str | os.PathLike[str] | None = None) -> Dataset:
 
 
 class GradedLists(NamedTuple):
-    """Rows of several lists with grades, as `pnorm.listwise.train` takes them: ``train(*data)``."""
+    r"""Rows of several lists with grades, as `pnorm.listwise.train` takes them: ``train(*data)``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pnorm
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
+    >>> _ = path.write_text("2 qid:7 1:0.5 3:1\n0 qid:7 1:0.1\n1 qid:4 2:0.2\n0 qid:4 1:0.3\n")
+    >>> data = pnorm.datasets.read_svmlight(path)
+    >>> data.X.shape, data.y, data.group
+    ((4, 3), array([2., 0., 1., 0.]), array([7, 7, 4, 4]))
+    >>> w, trace = pnorm.listwise.train(*data)
+    """
 
     X: Any
     """(N, d): the rows, a `scipy.sparse.csr_array`."""

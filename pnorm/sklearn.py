@@ -319,6 +319,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
     >>> import pnorm
     >>> from pnorm.sklearn import PNormPush
     >>> data = pnorm.datasets.tic_tac_toe()
@@ -331,6 +333,15 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = PNormPush(p=4).fit(data.X, data.y)
     >>> print(model.cross_validation_.best)
     steps, p = 4, l1 = 0.05782, l2 = 4e-05
+    >>> model.predict(data.X).shape, model.predict_proba(data.X).shape, bool(model.certificate_.gap < 1e-6)
+    ((958,), (958, 2), True)
+    >>> model.shapes()[0].name, model.feature_importances_.shape
+    ('x4', (9,))
+    >>> linear = PNormPush(p=4, rankers="columns", l2=0.01).fit(data.X, data.y)
+    >>> bool(np.allclose(data.X @ linear.coef_[0] + linear.intercept_[0], linear.decision_function(data.X)))
+    True
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "boards.html"
+    >>> linear.report_html(path, data.X[::3], data.y[::3])
     """
 
     def __init__(

@@ -289,6 +289,9 @@ def test_a_frame_of_the_contributions():
     rows = pandas.DataFrame({"a": [1.0, 2.0], "b": [0.0, 4.0]}, index=["u", "v"])
     found = pnorm.explain(rows, None, [1.0, 0.5]).to_frame()
     pandas.testing.assert_frame_equal(found, pandas.DataFrame({"a": [-0.5, 0.5], "b": [-1.0, 1.0]}, index=["u", "v"]))
+    of_lists = pnorm.explain(rows.to_numpy().tolist(), None, [1.0, 0.5]).to_frame()
+    assert (of_lists.to_numpy() == found.to_numpy()).all()
+    assert of_lists.index.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,20 @@ class CodedRows(BothSides):
         The label of the positives, in all its spellings.
     told : str
         Where the rows come from, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> table = {"amount": rng.normal(size=500), "age": rng.normal(size=500), "bought": np.arange(500) % 5 == 0}
+    >>> rows = pnorm.code_rows(table, "bought")
+    >>> learn, test = rows.hold_out(0.2)
+    >>> test
+    <the dictionary of columns, held out: 20 positives and 80 negatives as codes of 508 weak rankers, 0.0 MB>
+    >>> lam, trace = pnorm.train(learn, p=4, t_max=20)
+    >>> rows.nbytes < 500 * 2 * 8
+    True
     """
 
     positive: str

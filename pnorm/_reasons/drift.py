@@ -90,6 +90,18 @@ class ColumnDrift:
         The smallest new value and the largest one, in words; empty for levels.
     beyond_ends : tuple of str
         Which of ``"below"``, ``"above"`` and ``"missing"`` no old row had, and more new rows than chance explains.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> H = pnorm.rankers.columns(2, names=["age", "visits"])
+    >>> old, new = rng.normal(size=(4000, 2)), rng.normal(size=(1000, 2)) + [0.0, 0.5]
+    >>> found = pnorm.drift(old, new, H, [0.5, 1.0])
+    >>> visits = found.columns[0]
+    >>> visits.name, round(visits.psi, 2), visits.moved, visits.beyond_chance
+    ('visits', 0.27, True, True)
     """
 
     name: str
@@ -134,6 +146,21 @@ class Drift:
     confidence : float
         With this probability none of the columns, nor the scores, is said to move beyond chance if both tables are
         drawn from one distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> H = pnorm.rankers.columns(2, names=["age", "visits"])
+    >>> old, new = rng.normal(size=(4000, 2)), rng.normal(size=(1000, 2)) + [0.0, 0.5]
+    >>> found = pnorm.drift(old, new, H, [0.5, 1.0])
+    >>> found.moved
+    ('visits',)
+    >>> len(found.warnings), found.n
+    (2, (4000, 1000))
+    >>> found.to_frame().shape
+    (3, 11)
     """
 
     columns: tuple[ColumnDrift, ...]

@@ -42,6 +42,20 @@ class Explanation:
         The columns, as in ``H.column_names``.
     scores : ndarray, shape (N,)
         The scores of the rows.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.columns(2, names=["income", "visits"])
+    >>> found = pnorm.explain([[52000, 3], [31000, 9], [40000, 0]], H, [1e-4, 0.5])
+    >>> found.top(1)
+    ['visits = 9 (+2.50)']
+    >>> found.reasons(1)
+    ['income = 52,000 (+1.10)', 'visits = 9 (+2.50)', '']
+    >>> found.names, found.importance.round(2), found.ranges.round(2)
+    (('income', 'visits'), array([0.73, 1.67]), array([2.1, 4.5]))
+    >>> found.to_frame().columns.tolist()
+    ['income', 'visits']
     """
 
     contributions: Matrix
@@ -122,7 +136,8 @@ class Explanation:
         ImportError
             If pandas is missing.
         """
-        return sheet.frame(self.contributions, self.names, getattr(self._rows, "index", None))
+        index = getattr(self._rows, "index", None)  # of a list or tuple, a method
+        return sheet.frame(self.contributions, self.names, None if callable(index) else index)
 
     def _reasons(self, rows: Any, n: int) -> list[list[str]]:
         write = sheet.same_digits(self.contributions)

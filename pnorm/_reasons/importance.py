@@ -38,6 +38,18 @@ class Importance:
         The measure without each column.
     losses : ndarray, shape (columns,)
         How much worse the list is without the column. It is negative where it is better.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> lam, trace = pnorm.train(data.pos, data.neg, p=4)
+    >>> found = pnorm.importance(data.pos, data.neg, None, lam, "auc")
+    >>> found.metric, round(found.value, 4), found.losses.round(3)
+    ('auc', 0.7057, array([-0.001, -0.014, -0.001, -0.015,  0.038, -0.014, -0.001, -0.015,
+           -0.001]))
+    >>> found.to_frame().shape
+    (9, 3)
     """
 
     names: tuple[str, ...]

@@ -63,6 +63,14 @@ class ColumnProfile:
         The share of rows with levels beyond the first 255.
     mean : float
         What the column adds to a score, on average.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4]], names=["visits"])
+    >>> column = pnorm.profile([[1], [3], [3], [7]], H, [0.5, -0.25]).columns[0]
+    >>> column.kind, column.edges, column.cuts, column.shares
+    ('number', (1.0, 1.0, 3.0, 7.0), (1.0, 3.0), (0.25, 0.5, 0.25))
     """
 
     name: str
@@ -110,6 +118,16 @@ class Profile:
         larger where scores are equal.
     of : int
         A check sum of the coefficients and of the names of the weak rankers.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4]], names=["visits"])
+    >>> found = pnorm.profile([[1], [3], [3], [7]], H, [0.5, -0.25])
+    >>> found.n, [column.name for column in found.columns]
+    (4, ['visits'])
+    >>> pnorm.Profile.from_dict(found.to_dict()) == found
+    True
     """
 
     n: int

@@ -94,6 +94,18 @@ class PointsOf:
     form : tuple of two str, or None
         How text is read as a number, where `pnorm.rankers.from_table` reads it as one: the mark before the fraction,
         "" where no row of training had one, and the unit, "%" or a currency, "" for none.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[31, 2], [45, 5], [52, 1]], [[22, 0], [28, 3], [39, 0], [47, 1]]
+    >>> H = pnorm.rankers.thresholds([[30, 40, 50], [0, 2]], names=["age", "visits"])
+    >>> lam, trace = pnorm.minimize(pos, neg, H, p=2, l2=0.1)
+    >>> age = pnorm.scorecard(H, lam, points=10).columns[0]
+    >>> age.name, age.cuts, age.points
+    ('age', (30.0, 40.0, 50.0), (0, 8, 5, 10))
+    >>> [row["points"] for row in age.rows()]
+    [0, 8, 5, 10]
     """
 
     name: str
@@ -176,6 +188,16 @@ class Rounding:
         Share of the pairs of a positive and a negative whose order is another one.
     tied : float
         Share of those pairs whose scores differ, and whose points do not.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[31, 2], [45, 5], [52, 1]], [[22, 0], [28, 3], [39, 0], [47, 1]]
+    >>> H = pnorm.rankers.thresholds([[30, 40, 50], [0, 2]], names=["age", "visits"])
+    >>> lam, trace = pnorm.minimize(pos, neg, H, p=2, l2=0.1)
+    >>> cost = pnorm.scorecard(H, lam, points=10).compare(pos, neg, p=2)
+    >>> cost.positives_at_top, cost.auc, cost.reordered
+    ((3, 3), (1.0, 1.0), 0.0)
     """
 
     p: float
@@ -219,6 +241,35 @@ class Scorecard:
         Their coefficients, whole numbers.
     offset : int
         Points of a row of which all these weak rankers are zero.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[31, 2], [45, 5], [52, 1]], [[22, 0], [28, 3], [39, 0], [47, 1]]
+    >>> H = pnorm.rankers.thresholds([[30, 40, 50], [0, 2]], names=["age", "visits"])
+    >>> lam, trace = pnorm.minimize(pos, neg, H, p=2, l2=0.1)
+    >>> card = pnorm.scorecard(H, lam, points=10, pos=pos, neg=neg, p=2)
+    >>> card.score([[45, 5], [22, 0]])
+    array([14,  0])
+    >>> card.compare(pos, neg, p=2).auc
+    (1.0, 1.0)
+    >>> card.rows()[0]["points"]
+    0
+    >>> card.to_frame().shape
+    (7, 7)
+    >>> print(card.to_csv().splitlines()[1])
+    age,,30.0,,,0,0.285714
+    >>> sorted(card.to_dict()), card.to_json()[:1], card.to_html()[:15]
+    (['bound', 'columns', 'format', 'scale', 'version'], '{', '<!DOCTYPE html>')
+
+    As code that needs no library:
+
+    >>> points = {}
+    >>> exec(card.to_python(), points)
+    >>> points["points"]({"age": 45, "visits": 5})
+    14
+    >>> "people" in card.to_sql("people")
+    True
     """
 
     columns: tuple[PointsOf, ...]

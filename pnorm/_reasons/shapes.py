@@ -99,6 +99,21 @@ class Shape:
         Share of the rows whose value is missing, or no known level; nan if there were no rows.
     unit : str
         Of what is read off dates, times of day and durations, the unit of `cuts`, such as "days since 1970-01-01".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4]], names=["visits"])
+    >>> shape = pnorm.shapes([0.5, -0.25], H, [[1], [3], [3], [7]])["visits"]
+    >>> shape.cuts, shape.scores, shape.range
+    (array([2., 4.]), array([0.  , 0.5 , 0.25]), 0.5)
+    >>> shape.at(np.array([1.0, 3.0, 7.0]))
+    array([0.  , 0.5 , 0.25])
+    >>> shape.pieces
+    (array([-inf,   2.,   4.]), array([ 2.,  4., inf]))
+    >>> [row["score"] for row in shape.rows()]
+    [0.0, 0.5, 0.25]
     """
 
     name: str
@@ -252,6 +267,16 @@ class Shapes(Sequence[Shape]):
     ----------
     columns : tuple of Shape
         The shapes.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4], [30]], names=["visits", "age"])
+    >>> found = pnorm.shapes([0.5, -0.25, 0.1], H, [[1, 20], [3, 40], [3, 50], [7, 25]])
+    >>> [shape.name for shape in found], found["visits"].range
+    (['visits', 'age'], 0.5)
+    >>> found.to_frame().shape
+    (5, 8)
     """
 
     columns: tuple[Shape, ...]

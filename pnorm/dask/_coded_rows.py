@@ -54,6 +54,19 @@ class CodedRows:
         The positive and the negative rows that count.
     n_partitions : int
         The partitions in which they lie.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> import numpy as np
+    >>> import pnorm.dask
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(1000, 3)), np.arange(1000) % 4 == 0
+    >>> rows = pnorm.dask.code_rows(dask.array.from_array(X, chunks=(500, 3)), dask.array.from_array(y, chunks=500))
+    >>> rows
+    <CodedRows: 250 positives and 750 negatives in 2 partitions, 762 weak rankers>
+    >>> rows.n_pos, rows.n_neg, rows.n_partitions, rows.nbytes > 0
+    (250, 750, 2, True)
     """
 
     def __init__(

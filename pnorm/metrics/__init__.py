@@ -290,7 +290,15 @@ def _at_top(at: DistinctScores) -> Any:
 
 
 class Roc(NamedTuple):
-    """A ROC curve in counts, from (0, 0) to (K, I): one point after each distinct score, best first."""
+    """A ROC curve in counts, from (0, 0) to (K, I): one point after each distinct score, best first.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> roc = pnorm.metrics.roc_counts([3.0, 2.0], [2.0, 1.0])
+    >>> roc.false_positives, roc.true_positives
+    (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]))
+    """
 
     false_positives: Vector
     """Negatives at or above the score."""
@@ -504,7 +512,17 @@ def _area_above(x: Vector, width: Vector, y: Vector, rise: Vector, low: float, h
 
 
 class Crossing(NamedTuple):
-    """A point where two ROC curves cross, in counts."""
+    """A point where two ROC curves cross, in counts.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> push = pnorm.metrics.roc_counts([9, 8, 1], [7, 6, 5])
+    >>> plain = pnorm.metrics.roc_counts([8, 7, 6], [9, 5, 4])
+    >>> found = pnorm.metrics.crossing(push, plain)
+    >>> found.false_positives, found.true_positives
+    (1.0, 2.0)
+    """
 
     false_positives: float
     """Negatives down to the point."""
@@ -1114,7 +1132,15 @@ def _distances(scores: Vector, counts: Counts, first: NDArray[np.intp]) -> Vecto
 
 @dataclass(frozen=True)
 class Chain:
-    """The inequalities of `theorem1`, as logarithms: lower <= risk <= surrogate, and risk <= upper."""
+    """The inequalities of `theorem1`, as logarithms: lower <= risk <= surrogate, and risk <= upper.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> chain = pnorm.metrics.theorem1([3.0, 1.0], [2.0, 0.0], pnorm.objectives.Power(2), "hinge")
+    >>> chain.r_max, chain.log_lower <= chain.log_risk <= chain.log_surrogate
+    (1, True)
+    """
 
     r_max: int
     """The largest height of a negative: positives at or below it."""

@@ -48,7 +48,15 @@ def kind(name: str) -> Callable[[Made], Made]:
 
 
 class WeakRanker:
-    """One weak ranker of a collection: a callable from rows to outputs (N,), with a `name`."""
+    """One weak ranker of a collection: a callable from rows to outputs (N,), with a `name`.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> h = pnorm.rankers.thresholds([[2, 4]], names=["visits"])[0]
+    >>> h.name, h([[1], [3]])
+    ('visits > 2', array([0., 1.]))
+    """
 
     def __init__(self, collection: Rankers, index: int) -> None:
         self.name = collection.names[index]
@@ -86,6 +94,22 @@ class Rankers(ABC, Sequence[WeakRanker]):
         one place, are one. A function is a column by itself.
     column_names : tuple of str
         The columns that are read, in the order in which the weak rankers first do.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> H = pnorm.rankers.thresholds([[2, 4], [30]], names=["visits", "age"])
+    >>> H
+    <3 weak rankers: visits > 2, visits > 4, age > 30>
+    >>> H.names, H.column_names, H.column
+    (('visits > 2', 'visits > 4', 'age > 30'), ('visits', 'age'), array([0, 0, 1]))
+    >>> H.evaluate([[3, 25], [7, 40]])
+    array([[1., 0., 0.],
+           [1., 1., 1.]])
+    >>> pnorm.rankers.Rankers.from_dict(H.to_dict()).names == H.names
+    True
+    >>> (H[:2] + pnorm.rankers.columns(2)).names
+    ('visits > 2', 'visits > 4', 'x0', 'x1')
     """
 
     _found: Found = None

@@ -52,7 +52,18 @@ _NAMED_ID = re.compile(
 
 
 class TableWarning(UserWarning):
-    """What `from_table` leaves out, and columns that it keeps and that may be known only after the outcome."""
+    """What `from_table` leaves out, and columns that it keeps and that may be known only after the outcome.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pnorm
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", pnorm.rankers.TableWarning)
+    ...     H = pnorm.rankers.from_table({"one": [1, 1, 1], "n": [5, 6, 5]}, {"one": [1, 1, 1], "n": [1, 6, 2]})
+    >>> print(str(caught[0].message).partition(".")[0])
+    from_table leaves out one (all values are equal)
+    """
 
 
 def from_table(
