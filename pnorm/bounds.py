@@ -65,7 +65,15 @@ __all__ = [
 
 
 class Bound(float):
-    """A bound: a float with the attribute `vacuous`. A vacuous one prints as ``1.2 (vacuous)``."""
+    """A bound: a float with the attribute `vacuous`. A vacuous one prints as ``1.2 (vacuous)``.
+
+    Examples
+    --------
+    >>> from pnorm import bounds
+    >>> found = bounds.push_epsilon(0.05, 0.1, 4, 10_000, 10_000, log_covering=0.0)
+    >>> found, found.vacuous, found < 1
+    (1.3655 (vacuous), True, False)
+    """
 
     vacuous: bool
     """True if the bound holds trivially, such as a probability of at least 0."""

@@ -70,6 +70,16 @@ class EarlyStopping(_Watch):
         The best score; nan before the first run.
     scores : ndarray, shape (T + 1,)
         The score before the first round and after each round of the last run.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> stop = pnorm.callbacks.early_stopping(data.pos[1::2], data.neg[1::2], "average_precision", 20)
+    >>> lam, trace = pnorm.train(data.pos[::2], data.neg[::2], p=16, t_max=1000, callback=stop)
+    >>> stop.best_iter, round(stop.best_score, 4), stop.scores.size == trace.n_iter + 1
+    (5, 0.8113, True)
+    >>> lam = trace.lam_at(stop.best_iter)
     """
 
     def __init__(
@@ -287,7 +297,19 @@ def _grows(metric: Any) -> bool:
 
 
 class TimeLimit(_Watch):
-    """Stops a run after a time limit. Make one with `time_limit`."""
+    """Stops a run after a time limit. Make one with `time_limit`.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> limit = pnorm.callbacks.time_limit(3600)
+    >>> limit
+    <TimeLimit: 3600 seconds>
+    >>> lam, trace = pnorm.train(data.pos, data.neg, t_max=20, callback=limit)
+    >>> limit(trace)
+    False
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._began = seconds, 0.0

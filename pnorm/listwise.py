@@ -340,6 +340,19 @@ class Epochs:
         trace is then the attribute `trace` of the exception.
     message : str
         The status as a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pnorm import listwise
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(-3, 4, (600, 3))
+    >>> y = X @ [2, -1, 1]
+    >>> w, trace = listwise.train(X, y, np.full(60, 10))
+    >>> trace.status, trace.n_iter == trace.error.size - 1
+    ('stationary', True)
+    >>> bool(trace.objective[-1] < trace.objective[0]), bool((trace.w == w).all())
+    (True, True)
     """
 
     surrogate: Vector

@@ -83,6 +83,15 @@ class Certificate:
         nan if there are no such vectors.
     message : str
         The reason why there is no certificate; empty if there is one.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[0.9], [0.7], [0.2]], [[0.8], [0.1], [0.4]]
+    >>> lam, trace = pnorm.minimize(pos, neg, p=4)
+    >>> found = pnorm.diagnostics.certificate(pos, neg, None, 4, lam)
+    >>> found.gap < 1e-10, found.objective - found.gap == found.lower_bound, found.message
+    (True, True, '')
     """
 
     log_objective: float
@@ -114,6 +123,14 @@ class Separability:
     direction : ndarray, shape (n,), or None
         Coefficients that put no positive below a negative. They put a positive strictly above a negative unless both
         are on the support. None if there is no such pair, or if no such direction was found.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[0.9, 0], [0.3, 0], [0.5, 1]], [[0.8, 0], [0.1, 0]]
+    >>> found = pnorm.diagnostics.separability(pos, neg)
+    >>> found.kind, found.support_pos, found.support_neg, found.direction
+    ('quasi-separable', array([ True,  True, False]), array([ True,  True]), array([0., 1.]))
     """
 
     kind: str
@@ -153,6 +170,18 @@ class Limit:
         differences. False if different coefficients can give the same, even where signs leave one minimiser.
     direction : ndarray, shape (n,), or None
         If the data do not overlap, the coefficients that go to infinity, as in `Separability.direction`.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[0.9, 0], [0.3, 0], [0.5, 1]], [[0.8, 0], [0.1, 0]]
+    >>> limit = pnorm.diagnostics.q_limit(pos, neg, None, 2)
+    >>> limit.kind, limit.support_pos, limit.dense().shape
+    ('quasi-separable', array([ True,  True, False]), (3, 2))
+    >>> lam, trace = pnorm.train(pos, neg, p=2)
+    >>> f_pos, f_neg = pnorm.score(pos, None, lam), pnorm.score(neg, None, lam)
+    >>> limit.distance(f_pos, f_neg) < 0.1
+    True
     """
 
     kind: str
@@ -260,6 +289,15 @@ class Convergence:
     bregman : ndarray, shape (T + 1,), or None
         The Bregman distance ``B(q*, q_t)`` of COLT 2006, Appendix B, after each round, divided by
         ``B(0, q*) = F*/p``. None unless the limit comes from `q_limit`.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pos, neg = [[0.9, 0.1], [0.7, 0.8], [0.2, 0.6]], [[0.8, 0.2], [0.1, 0.3], [0.4, 0.9]]
+    >>> lam, trace = pnorm.train(pos, neg, p=4, t_max=500)
+    >>> found = pnorm.diagnostics.convergence(trace, pnorm.minimize(pos, neg, None, 4)[1], [0.1, 1e-6])
+    >>> found.rounds, found.gap.shape == trace.log_objective.shape, 0 < found.rate < 1
+    ({0.1: 1, 1e-06: 11}, True, True)
     """
 
     gap: Vector

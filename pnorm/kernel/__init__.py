@@ -679,7 +679,15 @@ def _pair_weights(problem: Problem) -> Any:
 
 
 class Schedule(NamedTuple):
-    """The steps of Theorem 2.1: the number t of the iterate, the penalty, and the first step."""
+    """The steps of Theorem 2.1: the number t of the iterate, the penalty, and the first step.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> steps = pnorm.kernel.schedule(5000, 5000, "logistic", kappa=1.0, s=2.0, theta=0.5, gamma=0.2)
+    >>> steps.t, round(steps.lam, 4), round(steps.eta, 4)
+    (625, 0.2759, 0.0833)
+    """
 
     t: int
     lam: float

@@ -26,6 +26,14 @@ class Approximation:
         The largest K(x, x) - K~(x, x) over the training rows, where K~ is the kernel restricted to the landmarks, which
         training uses. For any f in the space of K, the best function of the landmarks differs from f at a training row
         by at most the norm of f times the square root of this number.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> model, trace = pnorm.kernel.train(data.pos[:60], data.neg[:40], "rbf", lam=0.1, landmarks=50, t_max=20)
+    >>> 0 <= model.approximation.share < 0.5, model.approximation.worst <= 1
+    (True, True)
     """
 
     share: float
@@ -51,6 +59,18 @@ class Model:
         those that are used.
     approximation : Approximation or None
         The part of the kernel that the landmarks leave out.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> model, trace = pnorm.kernel.minimize(data.pos[:60], data.neg[:40], "polynomial", lam=0.1)
+    >>> model
+    <Model: the kernel polynomial on 100 rows>
+    >>> model.kernel, model.coef.shape
+    ('polynomial', (100,))
+    >>> model.score(data.X[:3]).round(3)
+    array([-1.013, -0.732, -0.644])
     """
 
     coef: Vector

@@ -52,6 +52,18 @@ class Descent:
         The status as a sentence.
     model : Model
         The function so far; at the end it is the one that is returned.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> data = pnorm.datasets.tic_tac_toe()
+    >>> model, trace = pnorm.kernel.minimize(data.pos[:60], data.neg[:40], "polynomial", lam=0.1)
+    >>> trace.status, trace.gap < 1e-10, trace.n_iter == trace.step.size
+    ('converged', True, True)
+    >>> trace.objective.shape == trace.descended.shape == trace.gaps.shape
+    True
+    >>> bool(trace.distances[-1] < 1e-4)
+    True
     """
 
     loss: Vector

@@ -1307,7 +1307,17 @@ _COUNTS = ("positives", "negatives", "k", "positives_at_top", "r_max")
 
 
 class Summary(dict[str, float]):
-    """Measures of one list: a dictionary from names to numbers, which prints as a table."""
+    """Measures of one list: a dictionary from names to numbers, which prints as a table.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> found = pnorm.metrics.summary([3.0, 1.0, 2.0], [0.0, 1.5, 0.5])
+    >>> found["positives_at_top"], round(found["auc"], 3)
+    (2, 0.889)
+    >>> found.to_frame().shape
+    (14, 1)
+    """
 
     def _rows(self) -> list[tuple[str, str, str]]:
         """Return names, values and intervals as text."""

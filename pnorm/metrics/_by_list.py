@@ -18,6 +18,15 @@ class MeanOverLists(float):
     """The mean of a measure over lists: a float that also has `values` and `groups`.
 
     ``print`` shows the number of lists. A format (``f"{x:.3f}"``) and ``float(x)`` give the mean alone.
+
+    Examples
+    --------
+    >>> from pnorm import metrics
+    >>> found = metrics.ndcg([0.9, 0.5, 0.7, 0.1], [3, 2, 0, 1], group=["a", "a", "b", "b"])
+    >>> found
+    0.815465 over 2 lists
+    >>> found.values.round(3), found.groups, round(float(found), 3)
+    (array([1.   , 0.631]), array(['a', 'b'], dtype=object), 0.815)
     """
 
     values: Vector

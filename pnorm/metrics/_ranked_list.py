@@ -29,6 +29,18 @@ class Estimate(float):
 
     It unpacks into value, low, high. ``print`` shows ``value [low, high]``. A format (``f"{x:.3f}"``) and ``float(x)``
     give the value alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pnorm
+    >>> rng = np.random.default_rng(0)
+    >>> found = pnorm.metrics.auc(rng.normal(1, 1, 200), rng.normal(0, 1, 200), confidence=0.95)
+    >>> value, low, high = found
+    >>> found.low == low < value < found.high == high, found.confidence
+    (True, 0.95)
+    >>> f"{found:.3f}" == f"{value:.3f}"
+    True
     """
 
     low: float

@@ -196,7 +196,17 @@ class Power(Price):
 
 
 class Linear(Power):
-    """The price r, which counts all pairs equally, as in RankBoost. It equals ``Power(1)``."""
+    """The price r, which counts all pairs equally, as in RankBoost. It equals ``Power(1)``.
+
+    Examples
+    --------
+    >>> import pnorm
+    >>> pnorm.objectives.Linear()
+    Power(1)
+    >>> f_pos, f_neg = [1.0, 0.0], [0.5]
+    >>> pnorm.objectives.value(f_pos, f_neg, pnorm.objectives.Linear()) == pnorm.objectives.value(f_pos, f_neg)
+    True
+    """
 
     def __init__(self) -> None:
         super().__init__(1.0)
