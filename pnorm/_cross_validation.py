@@ -18,6 +18,7 @@ from pnorm import _checks
 from pnorm._categories import Seen, held_out, tell
 from pnorm._checks import CaseWeights, Vector
 from pnorm._solvers.folds import Fold, HeldTables, Method, Penalties, Rounds, Scorer, judge_folds, select_rows
+from pnorm._solvers.given import given
 from pnorm._solvers.problem import Problem, exchanged, objectives_of, rankers_of, tables_of
 from pnorm._threads import Pool
 from pnorm._trace import Trace, progress_range
@@ -26,7 +27,7 @@ from pnorm.objectives._losses import Loss, work
 from pnorm.objectives._pairwise import objective_of
 from pnorm.objectives._prices import Price
 from pnorm.rankers import Rankers, as_rankers
-from pnorm.rankers._coded import counted_of, sides_of
+from pnorm.rankers._coded import counted_of
 
 POWERS = (1.0, 4.0, 16.0, 64.0)
 """Powers that are compared by default."""
@@ -385,6 +386,10 @@ def cross_validate(
     p: float | Sequence[float] | None = None,
     t_max: int | None = None,
     *,
+    y: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
     l1: Any = 0.0,
     l2: Any = None,
     penalty: str = "coefficients",
@@ -427,9 +432,9 @@ def cross_validate(
     Parameters
     ----------
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
-        The positive rows, as in `train`.
+        The positive rows, or all rows if `y` is given. As in `train`.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows; None with coded rows, which have both sides, and the weak rankers.
+        The negative rows; None with `y`, or with coded rows, which have both sides and the weak rankers.
     H : None, sequence of callables, Rankers, callable, or mapping of these
         The weak rankers. As in `train`, or a recipe: a function ``H(pos, neg)`` that makes them of rows, as
         `pnorm.rankers.quantile_thresholds` does. It is called with the training rows of each fold (see Notes). Or
@@ -439,6 +444,12 @@ def cross_validate(
         None takes 1, 4, 16 and 64, or the `price` alone.
     t_max : int, optional
         Largest number of rounds; None takes 200. Not with penalties.
+    y : array_like of N labels, or str, optional
+        The labels of the rows. All rows are then in the first argument. As in `train`.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. As in `train`.
+    weight, group : array_like of N values, or str, optional
+        With `y`, the case weight and the query group of each row. As in `train`.
     l1 : float, sequence of float, function of p, or mapping of these
         Weight of the penalty ``l1 |lam|_1``, zero or more. Several are compared, as those of `l2`.
     l2 : float, sequence of float, function of p, or mapping of these, optional
@@ -453,7 +464,7 @@ def cross_validate(
     folds : int, or pair of array_like of int, shapes (I,) and (K,)
         The number of folds, two or more, each of which gets its share of either side; or the number of the fold in
         which each row is held out, from 0 on, and -1 for rows that are always trained on. ``folds=(a, b)`` with 0 and
-        -1 only is a single set of rows to judge by.
+        -1 only is a single set of rows to judge by. With `y`, one array of N such numbers is accepted as well.
     metric : str or callable
         What is to be large. ``"partial_auc"`` is `pnorm.metrics.partial_auc`, standardised, down to the first ten
         negatives of the held-out rows, or the first 1 % of them if that is more. ``"positives_at_top"``,
@@ -596,7 +607,20 @@ def cross_validate(
     Choice(p=4.0, l2=0.01, kind='cuts')
     >>> lam, trace = pnorm.minimize(data.pos, data.neg, kinds[found.best.kind], found.best.p, l2=found.best.l2)
     """
-    pos, neg, H = sides_of(pos, neg, H)
+    rows = given(
+        pos,
+        neg,
+        H,
+        y=y,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+    )
+    pos, neg, H = rows.pos, rows.neg, rows.H
     if p is None:
         p = POWERS if price is None else 1.0
     powers = _checks.several(p, "p", _checks.power)
@@ -607,19 +631,21 @@ def cross_validate(
     n_threads = _checks.threads(n_threads)
     recipes = [_recipe(of_kind) for of_kind in kinds.values()]
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    of_rows = pos_weight, neg_weight, pos_group, neg_group
-    counted = counted_of(pos, neg, *of_rows)
-    trained = counted_of(pos, neg, *of_rows, group_weight=group_weight)
+    with rows.named():
+        counted = counted_of(pos, neg, *rows.of_rows)
+        trained = counted_of(pos, neg, *rows.of_rows, group_weight=group_weight)
     measures, own_measure = measures_of(metric, second_metric, counted, push)
     where = counted.select(np.arange(n_pos), np.arange(n_neg))
-    _checks.summable(counted.c_pos, "pos_weight")
-    _checks.summable(counted.c_neg, "neg_weight")
-    number = assign_folds(folds, counted, where, (n_pos, n_neg), _checks.generator(seed))
+    with rows.named():
+        _checks.summable(counted.c_pos, "pos_weight")
+        _checks.summable(counted.c_neg, "neg_weight")
+    number = assign_folds(rows.folds(folds), counted, where, (n_pos, n_neg), _checks.generator(seed))
     n_folds = int(number[0].max()) + 1
-    sources: list[tuple[Any, Any, Any]] = [
-        (pos, neg, None) if recipe is not None else rankers_of(pos, neg, of_kind)
-        for recipe, of_kind in zip(recipes, kinds.values(), strict=True)
-    ]
+    with rows.named():
+        sources: list[tuple[Any, Any, Any]] = [
+            (pos, neg, None) if recipe is not None else rankers_of(pos, neg, of_kind)
+            for recipe, of_kind in zip(recipes, kinds.values(), strict=True)
+        ]
     seen: list[Seen] = []
     bar = iter(progress_range(len(kinds) * n_folds, progress, "fold"))
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
@@ -649,7 +675,8 @@ def cross_validate(
 
         def of_kinds() -> Iterator[Callable[[int], Fold]]:
             for source, recipe in zip(sources, recipes, strict=True):
-                tables = [] if recipe is not None else tables_of(*source, counted, pool)[0]
+                with rows.named():
+                    tables = [] if recipe is not None else tables_of(*source, counted, pool)[0]
                 yield partial(prepared, source, recipe, tables)
 
         # Rounds of other objectives hold the interpreter's lock, and may call functions of the user's.

@@ -8,6 +8,7 @@ from typing import Any
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.few_columns import few_of
+from pnorm._solvers.given import given
 from pnorm._solvers.minimize import check_supported, solve, units_of
 from pnorm._solvers.penalty import Penalty
 from pnorm._solvers.problem import build, rankers_of
@@ -25,6 +26,10 @@ def minimize(
     H: Any = None,
     p: float = 1.0,
     *,
+    y: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
     l1: float = 0.0,
     l2: float = 0.0,
     signs: Any = None,
@@ -63,13 +68,19 @@ def minimize(
     Parameters
     ----------
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
-        The positive rows, as in `train`.
+        The positive rows, or all rows if `y` is given. As in `train`.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows; None with coded rows, which have both sides, and the weak rankers.
+        The negative rows; None with `y`, or with coded rows, which have both sides and the weak rankers.
     H : None, sequence of callables, or Rankers
         The weak rankers. As in `train`.
     p : float
         Power of the price r ** p that a negative pays for the positives below it; at least 1.
+    y : array_like of N labels, or str, optional
+        The labels of the rows. All rows are then in the first argument. As in `train`.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. As in `train`.
+    weight, group : array_like of N values, or str, optional
+        With `y`, the case weight and the query group of each row. As in `train`.
     l1 : float
         Weight of the penalty ``l1 |lam|_1``, zero or more. It leaves coefficients at zero (see Notes).
     l2 : float
@@ -244,16 +255,32 @@ def minimize(
         _checks.choice(method, "method", ("newton", "lbfgs"))
     _checks.push(push)
     callback = _checks.callback(callback)
-    pos, neg, rankers = rankers_of(pos, neg, H)
+    rows = given(
+        pos,
+        neg,
+        H,
+        y=y,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+        pos_grade=pos_grade,
+        neg_grade=neg_grade,
+    )
+    with rows.named():
+        pos, neg, rankers = rankers_of(rows.pos, rows.neg, rows.H)
     signs = _checks.signs(signs, rankers.names, rankers.signs)
     _checks.choice(penalty, "penalty", ("coefficients", "shapes"))
     few = few_of(max_columns, rankers)
     start = None if init is None else start_of(init, rankers)
     n_threads = _checks.threads(n_threads)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
         how: dict[str, Any] = {"push": push, "group_weight": group_weight, "pool": pool}
-        problem = build(pos, neg, rankers, make, *of_rows, **how).centred()
+        with rows.named():
+            problem = build(pos, neg, rankers, make, *rows.of_rows, **how).centred()
         check_supported(problem, method)
         if start is not None:
             problem.check_exponents(start)

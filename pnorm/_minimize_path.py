@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.few_columns import FewColumns, few_of
+from pnorm._solvers.given import given
 from pnorm._solvers.minimize import check_supported, units_of
 from pnorm._solvers.path import follow
 from pnorm._solvers.problem import Problem, objectives_of, rankers_of, tables_of
@@ -107,6 +108,10 @@ def minimize_path(
     H: Any = None,
     p: float | Sequence[float] = 1.0,
     *,
+    y: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
     l1: float | Sequence[float] = 0.0,
     l2: float | Sequence[float] | None = None,
     signs: Any = None,
@@ -141,14 +146,20 @@ def minimize_path(
     Parameters
     ----------
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
-        The positive rows, as in `train`.
+        The positive rows, or all rows if `y` is given. As in `train`.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows; None with coded rows, which have both sides, and the weak rankers.
+        The negative rows; None with `y`, or with coded rows, which have both sides and the weak rankers.
     H : None, sequence of callables, or Rankers
         The weak rankers. As in `train`.
     p : float or sequence of float
         Power of the price r ** p that a negative pays for the positives below it; at least 1. Several for a path along
         p, with one `l1` and one `l2`.
+    y : array_like of N labels, or str, optional
+        The labels of the rows. All rows are then in the first argument. As in `train`.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. As in `train`.
+    weight, group : array_like of N values, or str, optional
+        With `y`, the case weight and the query group of each row. As in `train`.
     l1 : float or sequence of float
         Weight of the penalty ``l1 |lam|_1``, zero or more. Several for a path along l1, with one p and one `l2`. From
         p times the largest edge at zero on, all coefficients are zero.
@@ -227,15 +238,32 @@ def minimize_path(
     """
     asked = asked_of(p, l1, l2, penalty, tol, max_iter, method, push)
     makes = [objective_of(power, price, loss, smoothing) for power in asked.p]
-    pos, neg, rankers = rankers_of(pos, neg, H)
+    rows = given(
+        pos,
+        neg,
+        H,
+        y=y,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+        pos_grade=pos_grade,
+        neg_grade=neg_grade,
+    )
+    with rows.named():
+        pos, neg, rankers = rankers_of(rows.pos, rows.neg, rows.H)
     wanted = _checks.signs(signs, rankers.names, rankers.signs)
     few = few_of(max_columns, rankers)
     n_threads = _checks.threads(n_threads)
     n_pos, n_neg = _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg")
-    of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
-    counted = counted_of(pos, neg, *of_rows, push=push, group_weight=group_weight)
+    with rows.named():
+        counted = counted_of(pos, neg, *rows.of_rows, push=push, group_weight=group_weight)
     with Pool(n_threads, work(loss, n_pos, n_neg)) as pool:
-        tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
+        with rows.named():
+            tables, before_scaling = tables_of(pos, neg, rankers, counted, pool, push=push)
         counted = counted.seen_by(push)
         objectives = objectives_of(makes, counted, pool)
         problem = Problem.of_tables(tables, rankers.names, objectives[0], counted.kept, pool, before_scaling).centred()

@@ -9,6 +9,7 @@ from pnorm import _checks
 from pnorm._checks import Vector
 from pnorm._solvers.descent import descend
 from pnorm._solvers.descent_state import DescentState
+from pnorm._solvers.given import given
 from pnorm._solvers.problem import build, rankers_of
 from pnorm._solvers.start import start_of
 from pnorm._threads import Pool
@@ -25,6 +26,10 @@ def train(
     p: float = 1.0,
     t_max: int = 200,
     *,
+    y: Any = None,
+    pos_label: Any = None,
+    weight: Any = None,
+    group: Any = None,
     selection: str = "absolute",
     push: str = "top",
     loss: str | Loss = "exponential",
@@ -59,12 +64,12 @@ def train(
     Parameters
     ----------
     pos : array_like, shape (I, d), or sequence of I things where the rankers are callables, or CodedRows
-        The positive rows: NumPy, pandas, polars, pyarrow or SciPy sparse. Contiguous float32 and
-        float64 arrays are used where they lie, others are converted to float64; columns farther from
-        zero than a thousand times their range are copied and centred, so that they keep their digits. Whole
-        numbers beyond 2**53 of which two would be one float are refused. Sparse entries of one place add up.
+        The positive rows, or all rows if `y` is given. NumPy, pandas, polars, pyarrow and SciPy sparse are accepted.
+        Contiguous float32 and float64 arrays are used without a copy; other rows are converted to float64. A column
+        whose distance from zero exceeds a thousand times its range is copied and centred, which keeps its digits. Whole
+        numbers beyond 2**53 are refused if two of them would become the same float. Duplicate sparse entries add up.
     neg : array_like, shape (K, d), or sequence of K things
-        The negative rows; None with coded rows, which have both sides, and the weak rankers.
+        The negative rows; None with `y`, or with coded rows, which have both sides and the weak rankers.
     H : None, sequence of callables, or Rankers
         The weak rankers. None takes the columns of the data; a callable maps rows to outputs
         (N,); a collection comes from `pnorm.rankers`.
@@ -72,6 +77,15 @@ def train(
         Power of the price r ** p that a negative pays for the positives below it; at least 1. It is at most 1e140.
     t_max : int
         Largest number of rounds.
+    y : array_like of N labels, or str, optional
+        The labels of the rows. ``train(X, y=y)`` takes all rows as the first argument and splits them
+        as `split` does. A string is the name of the column of X that holds the labels.
+    pos_label : label, optional
+        The label of positive rows; all others are negative. Leave it out if the labels are plain opposites,
+        such as 1 and 0, true and false, or yes and no. As in `split`.
+    weight, group : array_like of N values, or str, optional
+        With `y`, the case weight and the query group of each row. They replace `pos_weight`,
+        `neg_weight`, `pos_group` and `neg_group`. A string is the name of a column of X.
     selection : {"absolute", "signed", "largest"}
         How a round chooses its ranker. ``"absolute"``: by the largest absolute edge (TR2005-874), which approaches the
         infimum over all coefficients. ``"largest"``: by the largest edge, whatever its sign (COLT 2006 as printed).
@@ -244,11 +258,27 @@ def train(
     callback = _checks.callback(callback)
     n_threads = _checks.threads(n_threads)
     rounds = progress_range(t_max, progress)
-    pos, neg, rankers = rankers_of(pos, neg, H)
+    rows = given(
+        pos,
+        neg,
+        H,
+        y=y,
+        pos_label=pos_label,
+        weight=weight,
+        group=group,
+        pos_weight=pos_weight,
+        neg_weight=neg_weight,
+        pos_group=pos_group,
+        neg_group=neg_group,
+        pos_grade=pos_grade,
+        neg_grade=neg_grade,
+    )
+    with rows.named():
+        pos, neg, rankers = rankers_of(rows.pos, rows.neg, rows.H)
     signs = _checks.signs(signs, rankers.names, rankers.signs)
     lam = start_of(init, rankers, signs)
     with Pool(n_threads, work(loss, _checks.n_rows(pos, "pos"), _checks.n_rows(neg, "neg"))) as pool:
-        of_rows = pos_weight, neg_weight, pos_group, neg_group, pos_grade, neg_grade
         how: dict[str, Any] = {"push": push, "group_weight": group_weight, "pool": pool}
-        problem = build(pos, neg, rankers, make, *of_rows, **how).centred()
+        with rows.named():
+            problem = build(pos, neg, rankers, make, *rows.of_rows, **how).centred()
         return lam, descend(DescentState(problem, lam, signs), rounds, selection, tol, callback)

@@ -500,7 +500,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups : sequence of labels, of length N, optional
             Query groups: pairs form within a group only.
         pos_label : label, optional
-            The label of the positives, which becomes the second of `classes_`. None takes the label that sorts last.
+            The label of positive rows. It becomes the second of `classes_`. None takes the label that sorts last.
             Scorers of scikit-learn that sort labels themselves, ``"roc_auc"`` among them, and its
             `CalibratedClassifierCV` need sorted classes: give them ``y == pos_label`` as labels.
 

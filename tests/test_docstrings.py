@@ -40,6 +40,7 @@ SHARED = {
     "pos_group, neg_group": ([LABELS, DASK_LABELS], ["Query groups: pairs form within a group only."]),
     "pos_grade, neg_grade": ([OPTIONAL], ["Grades: a pair has a positive of the higher grade."]),
     "pos_weight, neg_weight, pos_group, neg_group": (["optional", "as in `train`"], ["Case weights and query groups"]),
+    "pos_label": (["label, optional"], ["The label of positive rows"]),
     "group_weight": (['{"pairs", "equal"}'], ["How much each query group counts."]),
     "H": (
         [OBJECTS, OBJECTS.replace(", or Rankers", ", Rankers, callable, or mapping of these"), "None or Rankers", OBJECTS.replace("None,", "\"table\", None,"),

@@ -150,8 +150,8 @@ def code_rows(
     H : "table", None, sequence of callables, or Rankers
         The weak rankers. With ``"table"`` they are those of `pnorm.rankers.from_table`, and a first reading finds the
         cuts and levels. None takes the columns as they are, of eight bytes a value. A collection is used as it is.
-    pos_label : object, optional
-        The label of the positives; all others are negative. It may be left out where the labels say so themselves: 1
+    pos_label : label, optional
+        The label of positive rows; all others are negative. It may be left out where the labels say so themselves: 1
         and 0, true and false, yes and no. Capitals make no difference, nor whether 1 is a number or text.
     weight : str or array_like, shape (N,), optional
         Case weights, or their column. Rows of weight zero are not kept.
