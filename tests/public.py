@@ -164,7 +164,7 @@ MESSAGE_ALIASES = {
     **dict.fromkeys(["q", "a", "b", "P", "v", "B"], "the column '"),
     **dict.fromkeys(["pos_group", "neg_group"], "groups that have both sides|pos_grade is in no group"),
     "y": "grades",
-    "group": "a list of",
+    "group": "a list of|no group has both",
     "positive": "the label",
     "groups": "pos_group and neg_group",
     "kappa": "eta_star",
@@ -624,6 +624,7 @@ def _of_dask():
         "weight": np.concatenate([ARRAYS["pos_weight"], ARRAYS["neg_weight"]]),
         "group": np.concatenate([ARRAYS["pos_group"], ARRAYS["neg_group"]]),
     }
+    by_y = {"y" if name == "label" else name: value for name, value in labelled.items()}
     of_sides = dict.fromkeys(["neg", "pos_weight", "neg_weight", "pos_group", "neg_group"], ...)
     folds = np.concatenate([POS_FOLD, NEG_FOLD])
 
@@ -632,10 +633,12 @@ def _of_dask():
         return repr(rows), d.train(rows, t_max=1)
 
     return {
-        "train": plain(d.train, **rows, weight=..., group=...),  # what stands beside the rows may be in memory
-        "train, label": plain(d.train, **labelled, **of_sides),
-        "minimize": plain(d.minimize, **rows, weight=..., group=...),
-        "minimize, label": plain(d.minimize, **labelled, **of_sides),
+        "train": plain(d.train, **rows, **NO_LABELS),  # what stands beside the rows may be in memory
+        "train, y": plain(d.train, **by_y, **of_sides),
+        "train, label": plain(d.train, **labelled, y=..., **of_sides),
+        "minimize": plain(d.minimize, **rows, **NO_LABELS),
+        "minimize, y": plain(d.minimize, **by_y, **of_sides),
+        "minimize, label": plain(d.minimize, **labelled, y=..., **of_sides),
         "minimize_path": None,  # what they are given, code_rows and the functions in memory have read
         "cross_validate": None,
         "code_rows": replace(plain(d.code_rows, **rows, weight=..., group=..., fold=...), run=coded),

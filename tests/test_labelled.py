@@ -183,7 +183,7 @@ def test_messages_name_what_was_passed(name, arguments, how, error, message):
 
 
 def test_a_sum_of_weights_that_is_no_number_is_called_by_its_name():
-    with pytest.raises((ValueError, OverflowError), match="^weight "):
+    with pytest.raises((ValueError, OverflowError), match=r"^weight "):
         METHODS["cross_validate"](X, y=Y, weight=np.full(60, 1e308))
 
 

@@ -130,7 +130,7 @@ def _check_counted(places: tuple[Index, Index], c: Vector | None, codes: Index |
         if not rows.size:
             raise ValueError(f"weight is zero for all {kind} rows; at least one of them needs a positive weight")
     if codes is not None and not np.intersect1d(codes[counted[0]], codes[counted[1]]).size:
-        raise ValueError("no group has both positive and negative rows of positive weight, so no pair is left")
+        raise ValueError(_checks.NO_GROUP)
 
 
 def _read(X: Any, H: Any) -> None:
