@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pnorm import _checks
 from pnorm._checks import Vector
+from pnorm._checks.text import counted
 from pnorm._core._threads import as_raised
 
 _T = TypeVar("_T")
@@ -223,20 +224,45 @@ class Trace:
         table |= {name: values[1:] for name, values in after.items()}
         return sheet.frame(table, index=range(1, n + 1))
 
+    @property
+    def _unit(self) -> str:
+        """What is counted: rounds of `train`, or steps of `minimize`."""
+        return "round" if self._points is None else "step"
+
+    @property
+    def _summary(self) -> str:
+        """How the run ended, in half a line."""
+        first, last = self.log_objective[[0, -1]]
+        return f"{self.status} after {counted(self.n_iter, self._unit)}, {self._symbol} {first:.6g} -> {last:.6g}"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return names and values of what describes the run to a reader."""
+        first, last = self.log_objective[[0, -1]]
+        rows = [
+            ("status", self.status),
+            ("reason", self.message),
+            (f"{self._unit}s", f"{self.n_iter:,}"),
+            ("objective", f"{self._symbol} from {first:.6g} to {last:.6g}"),
+        ]
+        start, end = self.objective[[0, -1]]
+        if (start, end) != (first, last):  # a penalty, or R in place of log R
+            rows.append(("minimized", f"from {start:.6g} to {end:.6g} (trace.objective)"))
+        if not math.isnan(self.gap):
+            nats = " nats" if self._symbol == "log F_p" else ""
+            told = f"at most {self.gap:.3g}{nats} above the infimum" if self.gap < math.inf else "no certificate"
+            rows.append(("gap", told))
+        return rows
+
     def _repr_html_(self) -> str:
         from pnorm._checks import sheet
 
-        rows = [("status", self.status), ("", self.message), ("rounds", f"{self.n_iter:,}")]
-        rows.append((self._symbol, f"{self.log_objective[0]:.6g} to {self.log_objective[-1]:.6g}"))
-        if not math.isnan(self.gap):
-            rows.append(("gap", f"{self.gap:.3g} nats"))
-        return sheet.as_html(["trace", ""], rows, 2)
+        return sheet.as_html(["trace", ""], self._rows(), 2)
 
     def __repr__(self) -> str:
-        return (
-            f"<Trace: {self.status} after {self.n_iter} rounds, "
-            f"{self._symbol} {self.log_objective[0]:.6g} -> {self.log_objective[-1]:.6g}>"
-        )
+        return f"<Trace: {self._summary}>"
+
+    def __str__(self) -> str:
+        return "\n".join([f"{name:11}{value}" for name, value in self._rows()])
 
 
 class Columns:

@@ -249,6 +249,9 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs : int or None
         Threads, as in scikit-learn: None is one unless joblib's context says otherwise, -1 all. The coefficients do not
         depend on it.
+    verbose : int
+        What `fit` prints. 0 prints nothing, 1 a line for each stage (cross-validation, training, cut-off), and 2 also a
+        line for each fold of the cross-validation.
 
     Attributes
     ----------
@@ -359,6 +362,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scoring: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.p = p
         self.rankers = rankers
@@ -383,6 +387,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     # What scikit-learn asks of an estimator ------------------------------------------------------------
 
@@ -546,6 +551,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         known, held_out = self._split(rows, "early_stopping") if self.early_stopping else (rows, None)
 
         pos, neg = known.sides()
+        self._report(f"{known.positive.sum():,} positive and {(~known.positive).sum():,} negative rows to train on")
         chosen = self._choose(pos, neg, known, added["penalty"]) if auto else None
         if chosen is None:
             H = self._weak_rankers(known, pos, neg)
@@ -553,6 +559,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             H, p, kind, found = chosen.rankers, chosen.p, chosen.kind or None, chosen.cross_validation
             added |= {"l1": chosen.l1, "l2": chosen.l2}
+            self._report(f"{'chosen' if found is not None else 'taken'}: {chosen.told}")
             if chosen.alone:
                 warnings.warn(f"a class has one row, which cannot be held out: {chosen.told}", stacklevel=2)
         stop = None if held_out is None else self._watch(held_out, H, p)
@@ -565,6 +572,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lam, trace = train(pos, neg, H, t_max=t_max, **how)
         if newton:
             _warn_of_end(trace)
+        self._report(f"training: {trace._summary}")
 
         self.rankers_, self.trace_ = H, trace
         self.p_, self.l1_, self.l2_ = float(p), float(added["l1"]), float(added["l2"])
@@ -575,6 +583,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if stop is not None:
             scores = stop.scores[: trace.n_iter + 1]
             self.validation_score_ = scores if self.scoring != "log_objective" else -scores
+            self._report(f"early stopping: the held-out rows are ranked best after {self.n_iter_} rounds")
         elif hasattr(self, "validation_score_"):
             del self.validation_score_
         # Of the rows trained on: held-out rows that score high weigh e^(p f), and would rule the intercept.
@@ -588,10 +597,23 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if to_cut is not None:
             assert self.cutoff is not None
             self._cut(self._score(to_cut.X), to_cut.positive, **self.cutoff)
+            self._report(f"cut-off: {str(self.cutoff_).splitlines()[0]}")
         proved = partial(_certificate, known, H, p, self.lam_, self.push, self.group_weight, **added)
         self._proof = _Later(proved if self._exponential else _none)
         self._explain_later(known)
         return known
+
+    def _report(self, line: str) -> None:
+        """Print a line on a stage of `fit`, if `verbose` is not 0."""
+        if self.verbose:
+            print(f"[PNormPush] {line}", flush=True)
+
+    def _report_fold(self, done: int, of: int) -> None:
+        """Print where the cross-validation stands, which passes a fold for each kind of weak rankers."""
+        if done == 0:
+            self._report(f"cross-validation: {of} runs choose what is not given")
+        if done < of and self.verbose > 1:
+            self._report(f"cross-validation: run {done + 1} of {of}")
 
     def _explain_later(self, known: _Rows) -> None:
         """Keep the rows until ranges and averages of them are asked for."""
@@ -626,6 +648,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         t_max, tol = self.t_max or _T_MAX, default.TOL if self.solver == "auto" else 1e-10
         lam, trace = minimize_there(coded, p=self.p_, max_iter=t_max, tol=tol, push=self.push, **added)
         _warn_of_end(trace)
+        self._report(f"training: {trace._summary}")
         self.lam_, self.trace_, self.n_iter_ = lam, trace, trace.n_iter
         assert trace.intercept is not None
         self._offset = self.threshold_ = self._uncut = -float(trace.intercept)
@@ -650,6 +673,8 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 _checks.count(getattr(self, name), name, least)
         if isinstance(self.cv, numbers.Number):
             _checks.count(self.cv, "cv", 2)
+        if not isinstance(self.verbose, bool):
+            _checks.count(self.verbose, "verbose", 0)
         if self.linear is not None:
             _checks.flag(self.linear, "linear")
         if self.kinds is not None and not (isinstance(self.rankers, str | None) and self.rankers in (None, "table")):
@@ -715,6 +740,7 @@ class PNormPush(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         more |= {"group_weight": self.group_weight, "n_threads": self._n_threads}
         folds = self.cv if rows.fold is None else tuple([rows.fold[where] for where in rows.places])
         more |= {"p": self.p, "l1": self.l1, "l2": self.l2, "folds": folds}
+        more["progress"] = self._report_fold if self.verbose else False
         return default.choose(pos, neg, kinds, seed=seed, **weights, **more)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, groups: Any, auto: bool, pos_label: Any) -> _Rows:

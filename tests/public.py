@@ -127,6 +127,7 @@ SCALARS = {
     "max_grade": 4.0,
     "max_columns": 2,
     "cv": 2,
+    "verbose": 0,
     "empty": 0.5,
     "precision": 0.5,
     "budget": 2.0,
