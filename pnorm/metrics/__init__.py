@@ -10,6 +10,14 @@ Lists
     list. A list without relevant rows counts ``empty``: 0 as in scikit-learn and trec_eval, 1 as in LightGBM and
     XGBoost, or ``"skip"``. All others take two sides, and one list.
 
+Labels
+    Scores and labels in one vector each, as scikit-learn has them, are split first:
+
+    >>> import pnorm
+    >>> f_pos, f_neg = pnorm.split([0.9, 0.2, 0.4, 0.3], [1, 0, 1, 0])
+    >>> pnorm.metrics.auc(f_pos, f_neg)
+    1.0
+
 Tables
     Measures that take two sides also take a `ScoreTable` alone, which has counted their rows by score. Tables of parts
     of the rows merge, so that no more than a table has to be held or sent.
